@@ -1,0 +1,43 @@
+# Finds an nvcc that works (a wrapper with no toolkit behind it does not) and compiles the kernels
+# into one fatbin. Without it the CPU library alone is built, and one line says so.
+find_program(KVASIR_NVCC nvcc)
+set(KVASIR_NVCC_VERSION "")
+if(KVASIR_NVCC)
+  execute_process(COMMAND "${KVASIR_NVCC}" --version
+    OUTPUT_VARIABLE nvcc_output ERROR_QUIET RESULT_VARIABLE nvcc_status)
+  if(nvcc_status EQUAL 0 AND nvcc_output MATCHES "release ([0-9]+\\.[0-9]+)")
+    set(KVASIR_NVCC_VERSION "${CMAKE_MATCH_1}")
+  endif()
+endif()
+if(KVASIR_NVCC_VERSION)
+  message(STATUS "kvasir: CUDA ${KVASIR_NVCC_VERSION} found, kernels are compiled")
+else()
+  message(STATUS "kvasir: no working nvcc, the CPU library alone is built")
+endif()
+
+set(KVASIR_CUDA_ARCHITECTURES 80 90 100 120 CACHE STRING "Device architectures in the fatbin")
+
+function(kvasir_cuda_fatbin destination)
+  if(NOT KVASIR_NVCC_VERSION)
+    return()
+  endif()
+  set(code "")
+  foreach(arch IN LISTS KVASIR_CUDA_ARCHITECTURES)
+    list(APPEND code -gencode arch=compute_${arch},code=sm_${arch})
+  endforeach()
+  list(GET KVASIR_CUDA_ARCHITECTURES -1 newest)
+  list(APPEND code -gencode arch=compute_${newest},code=compute_${newest})
+  set(source "${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/kernels.cu")
+  set(fatbin "${CMAKE_CURRENT_BINARY_DIR}/kvasir.fatbin")
+  add_custom_command(
+    OUTPUT "${fatbin}"
+    COMMAND "${KVASIR_NVCC}" --fatbin -std=c++17 -O3 -Werror all-warnings -compress-mode=size
+      -I "${CMAKE_CURRENT_SOURCE_DIR}/include" ${code}
+      -MD -MF "${fatbin}.d" -o "${fatbin}" "${source}"
+    DEPENDS "${source}"
+    DEPFILE "${fatbin}.d"
+    COMMENT "Compiling CUDA kernels"
+    VERBATIM)
+  add_custom_target(kvasir_fatbin ALL DEPENDS "${fatbin}")
+  install(FILES "${fatbin}" DESTINATION "${destination}")
+endfunction()

@@ -1,0 +1,77 @@
+package io.kvasir.execute;
+
+import io.kvasir.model.Request;
+import io.kvasir.route.Decision;
+
+/**
+ * Hears what becomes of requests. Called on the thread that drives the loop, in a defined order;
+ * times are the loop's, in nanoseconds.
+ */
+public interface RequestListener {
+
+  /**
+   * The router placed a request on a rank.
+   *
+   * @param decision who, where and why
+   * @param nowNs the iteration's start
+   */
+  default void onPlaced(Decision decision, long nowNs) {}
+
+  /**
+   * A request got its first blocks (again, after a pause) and starts to run.
+   *
+   * @param request the request
+   * @param rank where
+   * @param cachedTokens prompt tokens that it found computed
+   * @param resumed whether it was paused before
+   * @param nowNs the iteration's start
+   */
+  default void onStarted(Request request, int rank, int cachedTokens, boolean resumed, long nowNs) {}
+
+  /**
+   * A request produced a token.
+   *
+   * @param request the request
+   * @param rank where
+   * @param index which output token, from 0
+   * @param token the token
+   * @param nowNs the iteration's end
+   */
+  default void onToken(Request request, int rank, int index, int token, long nowNs) {}
+
+  /**
+   * A request lost its blocks to others and waits to be computed again.
+   *
+   * @param request the request
+   * @param rank where
+   * @param nowNs the iteration's start
+   */
+  default void onPaused(Request request, int rank, long nowNs) {}
+
+  /**
+   * A request is done.
+   *
+   * @param request the request
+   * @param rank where
+   * @param outputTokens its output, a copy
+   * @param nowNs the iteration's end
+   */
+  default void onFinished(Request request, int rank, int[] outputTokens, long nowNs) {}
+
+  /**
+   * A request can never be served.
+   *
+   * @param request the request
+   * @param reason why, a sentence with the numbers that matter
+   * @param nowNs the iteration's start
+   */
+  default void onRejected(Request request, String reason, long nowNs) {}
+
+  /**
+   * A request was cancelled by its caller.
+   *
+   * @param request the request
+   * @param nowNs when the loop acted on it
+   */
+  default void onCancelled(Request request, long nowNs) {}
+}

@@ -1,0 +1,54 @@
+package io.kvasir.model;
+
+/**
+ * How many leading prompt tokens of each request of a batch each rank already holds.
+ *
+ * <p>A table of ranks x requests. Filled by one thread, then only read. Advisory: a wrong or late
+ * entry costs recomputation, never correctness.
+ */
+public final class PrefixMatches {
+
+  /** The table in which nobody holds anything. */
+  public static final PrefixMatches NONE = new PrefixMatches(0, 0);
+
+  private final int ranks;
+  private final int requests;
+  private final int[] matchedTokens;
+
+  /**
+   * Makes a table of zeros.
+   *
+   * @param ranks number of ranks
+   * @param requests number of requests in the batch
+   */
+  public PrefixMatches(int ranks, int requests) {
+    this.ranks = ranks;
+    this.requests = requests;
+    this.matchedTokens = new int[ranks * requests];
+  }
+
+  /**
+   * Matched tokens of one request on one rank. What lies outside the table is 0.
+   *
+   * @param rank the rank's index
+   * @param request the request's index in its batch
+   * @return tokens, at least 0
+   */
+  public int tokens(int rank, int request) {
+    return rank < ranks && request < requests ? matchedTokens[rank * requests + request] : 0;
+  }
+
+  /**
+   * Sets one entry.
+   *
+   * @param rank the rank's index
+   * @param request the request's index in its batch
+   * @param tokens matched tokens
+   * @throws IndexOutOfBoundsException outside the table
+   */
+  public void set(int rank, int request, int tokens) {
+    java.util.Objects.checkIndex(rank, ranks);
+    java.util.Objects.checkIndex(request, requests);
+    matchedTokens[rank * requests + request] = tokens;
+  }
+}

@@ -1,0 +1,283 @@
+package io.kvasir.model;
+
+/**
+ * One request for generation: a tokenised prompt, how many tokens may follow, and what steers its
+ * placement.
+ *
+ * <p>Immutable by contract: the token array is not copied and must not be changed by anyone.
+ * Tokens are unsigned 32-bit numbers in an {@code int[]}.
+ */
+public final class Request {
+
+  /** Value of {@link #targetRank()} when the caller names no rank. */
+  public static final int ANY_RANK = -1;
+
+  private final long id;
+  private final int[] tokens;
+  private final int maxNewTokens;
+  private final CacheScope scope;
+  private final int targetRank;
+  private final boolean relax;
+  private final String conversationId;
+  private final boolean firstTurn;
+  private final int children;
+  private final double priority;
+
+  private Request(Builder builder) {
+    this.id = builder.id;
+    this.tokens = builder.tokens;
+    this.maxNewTokens = builder.maxNewTokens;
+    this.scope = builder.scope;
+    this.targetRank = builder.targetRank;
+    this.relax = builder.relax;
+    this.conversationId = builder.conversationId;
+    this.firstTurn = builder.firstTurn;
+    this.children = builder.children;
+    this.priority = builder.priority;
+  }
+
+  /**
+   * Starts a request.
+   *
+   * @param id the request's id, unique among the requests in flight; also the seed of its tie-break
+   * @param tokens the prompt; not copied
+   * @return a builder with one new token, no scope, no target rank, relaxed, no conversation
+   */
+  public static Builder builder(long id, int[] tokens) {
+    return new Builder(id, tokens);
+  }
+
+  /**
+   * The request's id, unique among the requests in flight.
+   *
+   * @return the id
+   */
+  public long id() {
+    return id;
+  }
+
+  /**
+   * The prompt. Callers must not change it.
+   *
+   * @return the array itself, not a copy
+   */
+  public int[] tokens() {
+    return tokens;
+  }
+
+  /**
+   * Number of prompt tokens.
+   *
+   * @return at least 0
+   */
+  public int promptTokens() {
+    return tokens.length;
+  }
+
+  /**
+   * How many tokens are generated at most; generation ends there.
+   *
+   * @return at least 1
+   */
+  public int maxNewTokens() {
+    return maxNewTokens;
+  }
+
+  /**
+   * LoRA adapter and cache salt.
+   *
+   * @return the scope, never null
+   */
+  public CacheScope scope() {
+    return scope;
+  }
+
+  /**
+   * The rank the caller wants ({@code attention_dp_rank}).
+   *
+   * @return the rank, or {@link #ANY_RANK}
+   */
+  public int targetRank() {
+    return targetRank;
+  }
+
+  /**
+   * Whether another rank may serve when the target is full ({@code attention_dp_relax}); true when
+   * the client left it out.
+   *
+   * @return true if relaxed
+   */
+  public boolean relax() {
+    return relax;
+  }
+
+  /**
+   * The conversation this request continues or starts.
+   *
+   * @return its id, or null
+   */
+  public String conversationId() {
+    return conversationId;
+  }
+
+  /**
+   * Whether the conversation is known to start here.
+   *
+   * @return false also when nothing is known
+   */
+  public boolean firstTurn() {
+    return firstTurn;
+  }
+
+  /**
+   * Further sequences generated from the same prompt (n - 1).
+   *
+   * @return at least 0
+   */
+  public int children() {
+    return children;
+  }
+
+  /**
+   * Weight in the priority queue; higher goes first.
+   *
+   * @return the priority, 0.5 unless set
+   */
+  public double priority() {
+    return priority;
+  }
+
+  @Override
+  public String toString() {
+    return "request " + id + " (" + tokens.length + " tokens)";
+  }
+
+  /** Collects the parts of a {@link Request}. Not thread-safe. */
+  public static final class Builder {
+    private final long id;
+    private final int[] tokens;
+    private int maxNewTokens = 1;
+    private CacheScope scope = CacheScope.NONE;
+    private int targetRank = ANY_RANK;
+    private boolean relax = true;
+    private String conversationId;
+    private boolean firstTurn;
+    private int children;
+    private double priority = 0.5;
+
+    private Builder(long id, int[] tokens) {
+      this.id = id;
+      this.tokens = java.util.Objects.requireNonNull(tokens, "tokens");
+    }
+
+    /**
+     * Sets {@link Request#maxNewTokens()}.
+     *
+     * @param value at least 1
+     * @return this builder
+     */
+    public Builder maxNewTokens(int value) {
+      this.maxNewTokens = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link Request#scope()}.
+     *
+     * @param value the scope
+     * @return this builder
+     */
+    public Builder scope(CacheScope value) {
+      this.scope = java.util.Objects.requireNonNull(value, "scope");
+      return this;
+    }
+
+    /**
+     * Sets {@link Request#targetRank()}.
+     *
+     * @param value the rank, or {@link Request#ANY_RANK}
+     * @return this builder
+     */
+    public Builder targetRank(int value) {
+      this.targetRank = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link Request#relax()}.
+     *
+     * @param value whether another rank may serve
+     * @return this builder
+     */
+    public Builder relax(boolean value) {
+      this.relax = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link Request#conversationId()}.
+     *
+     * @param value the id, or null
+     * @return this builder
+     */
+    public Builder conversationId(String value) {
+      this.conversationId = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link Request#firstTurn()}.
+     *
+     * @param value whether the conversation starts here
+     * @return this builder
+     */
+    public Builder firstTurn(boolean value) {
+      this.firstTurn = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link Request#children()}.
+     *
+     * @param value at least 0
+     * @return this builder
+     */
+    public Builder children(int value) {
+      this.children = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link Request#priority()}.
+     *
+     * @param value higher goes first
+     * @return this builder
+     */
+    public Builder priority(double value) {
+      this.priority = value;
+      return this;
+    }
+
+    /**
+     * Makes the request.
+     *
+     * @return the request
+     * @throws IllegalArgumentException naming the field that is out of range
+     */
+    public Request build() {
+      if (maxNewTokens < 1) {
+        throw new IllegalArgumentException("maxNewTokens must be at least 1, not " + maxNewTokens);
+      }
+      if (targetRank < ANY_RANK) {
+        throw new IllegalArgumentException("targetRank must be at least 0, not " + targetRank);
+      }
+      if (children < 0) {
+        throw new IllegalArgumentException("children must be at least 0, not " + children);
+      }
+      if (Double.isNaN(priority)) {
+        throw new IllegalArgumentException("priority must be a number");
+      }
+      return new Request(this);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package io.kvasir.pool;
+
+/**
+ * Sizes of a pool, fixed for its life.
+ *
+ * <p>Immutable.
+ *
+ * @param capacityBlocks number of blocks
+ * @param tokensPerBlock tokens in a block
+ * @param maxLeases leases that may exist at the same time
+ * @param maxBlocksPerLease longest block table of a lease
+ * @param eventCapacity events kept until they are drained; 0 turns events off. When the ring is
+ *     full the oldest are lost, which the reader sees as a jump of the sequence number.
+ */
+public record PoolShape(
+    int capacityBlocks,
+    int tokensPerBlock,
+    int maxLeases,
+    int maxBlocksPerLease,
+    int eventCapacity) {
+
+  /**
+   * Checks the ranges.
+   *
+   * @throws IllegalArgumentException naming the field that is out of range
+   */
+  public PoolShape {
+    atLeast("capacityBlocks", capacityBlocks, 1);
+    atLeast("tokensPerBlock", tokensPerBlock, 1);
+    atLeast("maxLeases", maxLeases, 1);
+    atLeast("maxBlocksPerLease", maxBlocksPerLease, 1);
+    atLeast("eventCapacity", eventCapacity, 0);
+  }
+
+  private static void atLeast(String field, int value, int minimum) {
+    if (value < minimum) {
+      throw new IllegalArgumentException(field + " must be at least " + minimum + ", not " + value);
+    }
+  }
+}

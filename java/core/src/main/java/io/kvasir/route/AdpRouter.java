@@ -1,0 +1,53 @@
+package io.kvasir.route;
+
+import io.kvasir.model.PrefixMatches;
+import io.kvasir.model.RankState;
+import io.kvasir.model.Request;
+import io.kvasir.rank.LoadMetric;
+import java.util.List;
+
+/**
+ * Places requests on the ranks of one instance.
+ *
+ * <p>Deterministic: equal histories of calls give equal answers in every process. Not thread-safe.
+ */
+public interface AdpRouter {
+
+  /**
+   * The router's name in options and reports.
+   *
+   * @return the name
+   */
+  String name();
+
+  /**
+   * Whether {@link #route} wants to know what each rank holds of each request.
+   *
+   * @return false if matches may be {@link PrefixMatches#NONE}
+   */
+  boolean needsPrefixMatches();
+
+  /**
+   * Which tokens {@link RankState#activeTokens()} must count for this router.
+   *
+   * @return the metric
+   */
+  LoadMetric loadMetric();
+
+  /**
+   * Places a batch. O(requests x ranks).
+   *
+   * @param states one state per rank, in rank order
+   * @param requests the new requests, in arrival order
+   * @param matches matched tokens by rank and index in {@code requests}
+   * @param maxActiveRequests hard cap of requests per rank
+   * @return who goes where; requests that fit nowhere are returned as unassigned
+   * @throws IllegalArgumentException if {@code states} is empty or not in rank order, or a target
+   *     rank does not exist; the router's state is unchanged
+   */
+  Assignment route(
+      List<RankState> states,
+      List<Request> requests,
+      PrefixMatches matches,
+      int maxActiveRequests);
+}

@@ -1,3 +1,5 @@
+// What Java calls: inline functions over addresses, one header per area. JavaCPP's glue includes
+// this file; nothing else in native/ knows Java.
 #pragma once
-#include <cstdint>
-inline int64_t ping(const int64_t* p, int x) { return (p ? *p : 7) + x; }
+
+#include "pool_bridge.hpp"

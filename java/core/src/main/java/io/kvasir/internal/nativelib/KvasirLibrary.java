@@ -2,20 +2,174 @@ package io.kvasir.internal.nativelib;
 
 import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.annotation.Cast;
+import org.bytedeco.javacpp.annotation.CriticalRegion;
 import org.bytedeco.javacpp.annotation.Platform;
 
-/** Binding. */
+/**
+ * The native library's functions, as {@code native/jni} declares them. JavaCPP generates the C++
+ * glue from this class.
+ *
+ * <p>Nothing is checked here: wrong addresses and lengths end the process. Arrays are passed without
+ * a copy, so calls that take them are short.
+ */
 @Platform(include = "bridge.hpp", library = "jnikvasir")
 public final class KvasirLibrary {
+
   static {
     Loader.load();
   }
 
   private KvasirLibrary() {}
 
-  /** Ping.
-   * @param address a
-   * @param x b
-   * @return c */
-  public static native long ping(@Cast("const int64_t*") long address, int x);
+  // ---- block pools (pool_bridge.hpp) ----
+
+  /**
+   * Makes a pool.
+   *
+   * @param capacityBlocks at least 1
+   * @param tokensPerBlock at least 1
+   * @param maxLeases at least 1
+   * @param maxBlocksPerLease at least 1
+   * @param eventCapacity at least 0
+   * @return the pool's address
+   * @throws RuntimeException if the memory is not to be had
+   */
+  @Cast("int64_t")
+  public static native long kvasir_pool_create(
+      int capacityBlocks, int tokensPerBlock, int maxLeases, int maxBlocksPerLease, int eventCapacity);
+
+  /**
+   * Frees a pool.
+   *
+   * @param pool its address
+   */
+  public static native void kvasir_pool_destroy(@Cast("kvasir::BlockPool*") long pool);
+
+  /**
+   * The pool's occupancy page.
+   *
+   * @param pool its address
+   * @return the page's address, valid as long as the pool
+   */
+  @Cast("int64_t")
+  public static native long kvasir_pool_page(@Cast("const kvasir::BlockPool*") long pool);
+
+  /**
+   * Leases; answers are written into the requests.
+   *
+   * @param pool its address
+   * @param requests address of {@code LeaseRequest[count]}
+   * @param count number of requests
+   * @return 0, or error and entry
+   */
+  public static native long kvasir_pool_lease(
+      @Cast("kvasir::BlockPool*") long pool,
+      @Cast("kvasir::LeaseRequest*") long requests,
+      int count);
+
+  /**
+   * Extends; answers are written into the requests.
+   *
+   * @param pool its address
+   * @param requests address of {@code ExtendRequest[count]}
+   * @param count number of requests
+   * @return 0, or error and entry
+   */
+  public static native long kvasir_pool_extend(
+      @Cast("kvasir::BlockPool*") long pool,
+      @Cast("kvasir::ExtendRequest*") long requests,
+      int count);
+
+  /**
+   * Commits.
+   *
+   * @param pool its address
+   * @param requests address of {@code CommitRequest[count]}
+   * @param count number of requests
+   * @return 0, or error and entry
+   */
+  public static native long kvasir_pool_commit(
+      @Cast("kvasir::BlockPool*") long pool,
+      @Cast("const kvasir::CommitRequest*") long requests,
+      int count);
+
+  /**
+   * Releases.
+   *
+   * @param pool its address
+   * @param leases the leases
+   * @param count how many of them
+   * @return 0, or error and entry
+   */
+  @CriticalRegion
+  public static native long kvasir_pool_release(
+      @Cast("kvasir::BlockPool*") long pool, @Cast("const int*") int[] leases, int count);
+
+  /**
+   * Forgets every name.
+   *
+   * @param pool its address
+   */
+  public static native void kvasir_pool_clear(@Cast("kvasir::BlockPool*") long pool);
+
+  /**
+   * Copies out events.
+   *
+   * @param pool its address
+   * @param events address of {@code BlockEvent[count]}
+   * @param count room
+   * @return events copied
+   */
+  public static native int kvasir_pool_drain_events(
+      @Cast("kvasir::BlockPool*") long pool, @Cast("kvasir::BlockEvent*") long events, int count);
+
+  /**
+   * Copies a block table if it fits.
+   *
+   * @param pool its address
+   * @param lease the lease
+   * @param table receives the blocks
+   * @param room length of {@code table}
+   * @return the table's length, or -1 for an unknown lease
+   */
+  @CriticalRegion
+  public static native int kvasir_pool_block_table(
+      @Cast("const kvasir::BlockPool*") long pool, int lease, int[] table, int room);
+
+  /**
+   * Looks prompts up in one pool. Safe on any thread.
+   *
+   * @param pool its address
+   * @param hashes the prompts' hashes back to back
+   * @param offsets where each prompt begins, and the end
+   * @param prompts number of prompts
+   * @param matched receives the matched blocks
+   * @param first first index of {@code matched} written
+   */
+  @CriticalRegion
+  public static native void kvasir_pool_probe(
+      @Cast("const kvasir::BlockPool*") long pool,
+      @Cast("const int64_t*") long[] hashes,
+      @Cast("const int*") int[] offsets,
+      int prompts,
+      int[] matched,
+      int first);
+
+  /**
+   * Looks prompts up in several pools. Safe on any thread.
+   *
+   * @param pools address of the pools' addresses
+   * @param poolCount number of pools
+   * @param hashes address of the prompts' hashes back to back
+   * @param offsets address of where each prompt begins, and the end
+   * @param prompts number of prompts
+   * @param matched address that receives the matched blocks, by pool and prompt
+   */
+  public static native void kvasir_pools_probe(
+      @Cast("const kvasir::BlockPool* const*") long pools,
+      int poolCount,
+      @Cast("const uint64_t*") long hashes,
+      @Cast("const uint32_t*") long offsets,
+      int prompts,
+      @Cast("uint32_t*") long matched);
 }

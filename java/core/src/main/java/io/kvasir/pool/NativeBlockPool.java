@@ -1,0 +1,213 @@
+package io.kvasir.pool;
+
+import io.kvasir.event.BlockEvent;
+import io.kvasir.internal.nativelib.KvasirLibrary;
+import io.kvasir.model.Occupancy;
+import java.lang.ref.Cleaner;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A block pool in host memory, kept by the native library. {@code block_pool.hpp} says how.
+ *
+ * <p>Memory outside the heap, per block: a 64-byte record, the tokens (4 bytes each), 4 bytes of
+ * free stack and 96/5 bytes of directory; per lease its table (4 bytes for each of {@code
+ * maxBlocksPerLease}, backed when used). Each operation crosses into C++ once.
+ */
+public final class NativeBlockPool implements BlockPool {
+
+  private static final Logger LOG = LoggerFactory.getLogger(NativeBlockPool.class);
+  private static final Cleaner LEAKS = Cleaner.create();
+  private static final int EVENTS_PER_CALL = 1024;
+
+  private static final int UNKNOWN_LEASE = 1;
+  private static final int LEASE_GIVEN_TWICE = 2;
+  private static final int TOO_MANY_BLOCKS = 3;
+  private static final int WRONG_FROM_BLOCK = 4;
+
+  private final PoolShape shape;
+  private final PoolStaging staging;
+  private final OccupancyPage page;
+  private final Ownership ownership;
+  private long address;
+
+  private NativeBlockPool(PoolShape shape, long address) {
+    this.shape = shape;
+    this.address = address;
+    this.staging = new PoolStaging(shape.tokensPerBlock());
+    this.page = new OccupancyPage(KvasirLibrary.kvasir_pool_page(address));
+    this.ownership = new Ownership(shape);
+    LEAKS.register(this, ownership);
+  }
+
+  /**
+   * Makes a pool; all its memory is taken now, but backed by the system only as it is used.
+   *
+   * @param shape its sizes
+   * @return the pool; the caller closes it
+   * @throws OutOfMemoryError if the address space is not to be had
+   */
+  public static NativeBlockPool create(PoolShape shape) {
+    try {
+      return new NativeBlockPool(
+          shape,
+          KvasirLibrary.kvasir_pool_create(
+              shape.capacityBlocks(),
+              shape.tokensPerBlock(),
+              shape.maxLeases(),
+              shape.maxBlocksPerLease(),
+              shape.eventCapacity()));
+    } catch (RuntimeException e) {
+      OutOfMemoryError error = new OutOfMemoryError("no memory for a pool of " + shape);
+      error.initCause(e);
+      throw error;
+    }
+  }
+
+  @Override
+  public PoolShape shape() {
+    return shape;
+  }
+
+  @Override
+  public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
+    java.util.Objects.checkFromIndexSize(offset, batch.size(), matchedBlocks.length);
+    KvasirLibrary.kvasir_pool_probe(
+        address(), batch.hashes(), batch.offsets(), batch.size(), matchedBlocks, offset);
+  }
+
+  @Override
+  public void lease(LeaseBatch batch) {
+    long pool = address();
+    for (int i = 0; i < batch.size(); i++) {
+      checkTokens(batch.tokens(i), batch.matchableBlocks(i));
+    }
+    check(KvasirLibrary.kvasir_pool_lease(pool, staging.stage(batch), batch.size()));
+    staging.readAnswers(batch);
+  }
+
+  @Override
+  public void extend(ExtendBatch batch) {
+    check(KvasirLibrary.kvasir_pool_extend(address(), staging.stage(batch), batch.size()));
+    staging.readAnswers(batch);
+  }
+
+  @Override
+  public void commit(CommitBatch batch) {
+    long pool = address();
+    for (int i = 0; i < batch.size(); i++) {
+      checkTokens(batch.tokens(i), batch.toBlock(i));
+    }
+    check(KvasirLibrary.kvasir_pool_commit(pool, staging.stage(batch), batch.size()));
+  }
+
+  @Override
+  public void release(int[] leases, int count) {
+    java.util.Objects.checkFromIndexSize(0, count, leases.length);
+    check(KvasirLibrary.kvasir_pool_release(address(), leases, count));
+  }
+
+  @Override
+  public void clear() {
+    KvasirLibrary.kvasir_pool_clear(address());
+  }
+
+  @Override
+  public int drainEvents(Consumer<BlockEvent> sink) {
+    int drained = 0;
+    while (true) {
+      int count =
+          KvasirLibrary.kvasir_pool_drain_events(
+              address(), staging.roomForEvents(EVENTS_PER_CALL), EVENTS_PER_CALL);
+      staging.readEvents(count, sink);
+      drained += count;
+      if (count < EVENTS_PER_CALL) {
+        return drained;
+      }
+    }
+  }
+
+  @Override
+  public Occupancy occupancy() {
+    address();
+    return page.read();
+  }
+
+  @Override
+  public int blockTable(int lease, int[] table) {
+    int length = KvasirLibrary.kvasir_pool_block_table(address(), lease, table, table.length);
+    if (length < 0) {
+      throw new IllegalArgumentException("lease " + lease + " is unknown");
+    }
+    if (length > table.length) {
+      throw new IllegalArgumentException(
+          "table must hold " + length + " blocks, not " + table.length);
+    }
+    return length;
+  }
+
+  /** Frees the pool. The caller sees to it that no other thread still probes. */
+  @Override
+  public void close() {
+    if (address != 0) {
+      KvasirLibrary.kvasir_pool_destroy(address);
+      address = 0;
+      ownership.closed = true;
+    }
+  }
+
+  /** The native pool's address, for probes of several pools in one crossing. */
+  long address() {
+    if (address == 0) {
+      throw new IllegalStateException("the pool is closed");
+    }
+    return address;
+  }
+
+  private void checkTokens(int[] tokens, int blocks) {
+    if ((long) blocks * shape.tokensPerBlock() > tokens.length) {
+      throw new IllegalArgumentException(
+          "tokens must hold "
+              + blocks
+              + " blocks of "
+              + shape.tokensPerBlock()
+              + ", not "
+              + tokens.length
+              + " tokens");
+    }
+  }
+
+  private static void check(long result) {
+    if (result == 0) {
+      return;
+    }
+    int entry = (int) result;
+    String what =
+        switch ((int) (result >>> 32)) {
+          case UNKNOWN_LEASE -> "its lease is unknown";
+          case LEASE_GIVEN_TWICE -> "its lease stands in the batch twice";
+          case TOO_MANY_BLOCKS -> "it wants more than maxBlocksPerLease";
+          case WRONG_FROM_BLOCK -> "fromBlock is not what was matched and committed before";
+          default -> "toBlock lies beyond the lease";
+        };
+    throw new IllegalArgumentException("entry " + entry + " of the batch: " + what);
+  }
+
+  /** Reports a pool that was dropped without being closed. */
+  private static final class Ownership implements Runnable {
+    private final PoolShape shape;
+    private volatile boolean closed;
+
+    Ownership(PoolShape shape) {
+      this.shape = shape;
+    }
+
+    @Override
+    public void run() {
+      if (!closed) {
+        LOG.warn("A block pool was never closed: {}", shape);
+      }
+    }
+  }
+}

@@ -1,0 +1,222 @@
+// One rank's block pool in host memory. The rules are those of BlockPool.java; this file says how
+// they are kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kvasir/block_directory_core.hpp"
+#include "kvasir/occupancy_page.hpp"
+#include "kvasir/zeroed_array.hpp"
+
+namespace kvasir {
+
+struct PoolShape {
+  uint32_t capacity_blocks;
+  uint32_t tokens_per_block;
+  uint32_t max_leases;
+  uint32_t max_blocks_per_lease;
+  uint32_t event_capacity;
+};
+
+// LoRA adapter and cache salt; bit 0 and 1 of the mask say which are present.
+struct CacheScope {
+  uint64_t lora_task_id;
+  uint64_t salt_id;
+  uint32_t presence_mask;
+};
+
+// One request of a lease batch and its answer. Mirrored by PoolStaging.java.
+struct LeaseRequest {
+  const uint32_t* tokens;  // of the matchable blocks
+  const uint64_t* hashes;  // of the matchable blocks
+  uint64_t lora_task_id;
+  uint64_t salt_id;
+  uint32_t presence_mask;
+  uint32_t matchable_blocks;
+  uint32_t blocks;
+  uint32_t reserve_blocks;
+  int32_t lease;  // answer; kRefused
+  uint32_t matched_blocks;
+  int64_t missing_blocks;
+};
+static_assert(sizeof(LeaseRequest) == 64, "PoolStaging.java relies on it");
+
+struct ExtendRequest {
+  int32_t lease;
+  uint32_t blocks;
+  int64_t missing_blocks;  // answer
+};
+static_assert(sizeof(ExtendRequest) == 16, "PoolStaging.java relies on it");
+
+struct CommitRequest {
+  const uint32_t* tokens;  // of block from_block on
+  const uint64_t* hashes;  // of block from_block on
+  int32_t lease;
+  uint32_t from_block;
+  uint32_t to_block;
+  uint32_t unused;
+};
+static_assert(sizeof(CommitRequest) == 32, "PoolStaging.java relies on it");
+
+enum class BlockEventKind : uint32_t { kStored = 0, kRemoved = 1, kCleared = 2 };
+
+struct BlockEvent {
+  uint64_t sequence;
+  uint64_t hash;
+  uint64_t parent_hash;
+  BlockEventKind kind;
+  uint32_t depth;
+};
+static_assert(sizeof(BlockEvent) == 32, "PoolStaging.java relies on it");
+
+// Why a batch was not carried out; nothing has changed then.
+enum class PoolError : int32_t {
+  kNone = 0,
+  kUnknownLease = 1,
+  kLeaseGivenTwice = 2,
+  kTooManyBlocks = 3,
+  kWrongFromBlock = 4,
+  kBeyondLease = 5,
+};
+
+// The error and the first entry it was found in.
+struct PoolResult {
+  PoolError error;
+  uint32_t entry;
+};
+
+constexpr int32_t kRefused = -1;
+
+// Design.
+//
+// All state is in arrays made once; no operation allocates. A block is in exactly one place: the
+// free stack; the recency list (named, nobody holds it); or one or more lease tables. Per block: a
+// 64-byte record, its tokens, a free-stack entry and its share of the directory.
+//
+// Recency without sorting. The eviction order is (tick, -depth, sequence hash). A block becomes
+// evictable only when a release drops its last reference, and that release stamps it with a tick
+// newer than every other. So appending a release's blocks to the recency list, deepest first, keeps
+// the list in eviction order, and evicting k blocks takes its first k. Within one tick all blocks
+// are of one request and differ in depth: the hash never decides. The stamps of blocks in use are
+// never read before a release renews them, so leases and extensions only advance the tick.
+//
+// Refusal without a trace. A lease batch pins every match (unlinking cached blocks from the recency
+// list) before it knows who is admitted. The refused are a suffix of the batch, so their pins are
+// undone in exactly the reverse order; an unlinked block still names its old neighbours, so relinking
+// in that order restores the list.
+//
+// A prefix never loses its head. Whoever references a block references its ancestors, so they are
+// released no earlier and, in the same release, appended later.
+//
+// Cleared names. Clear marks every lease as unnameable: what they compute later builds on KV that
+// was declared stale. The same mark stops a lease whose block met a collision: naming its later
+// blocks would leave a hole.
+class BlockPool {
+ public:
+  explicit BlockPool(const PoolShape& shape);
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+
+  PoolResult lease(LeaseRequest* requests, uint32_t count);
+  PoolResult extend(ExtendRequest* requests, uint32_t count);
+  PoolResult commit(const CommitRequest* requests, uint32_t count);
+  PoolResult release(const int32_t* leases, uint32_t count);
+  void clear();
+
+  // Copies up to `count` of the oldest events that are still kept; returns how many.
+  uint32_t drain_events(BlockEvent* events, uint32_t count);
+
+  // The block table of a lease, or null for an unknown one.
+  const uint32_t* block_table(int32_t lease, uint32_t* length) const;
+
+  const PoolShape& shape() const { return shape_; }
+  const Directory& directory() const { return directory_; }
+  const OccupancyPage& page() const { return *page_.data(); }
+
+ private:
+  enum class BlockState : uint32_t { kFree = 0, kUnnamed = 1, kNamed = 2 };
+
+  struct alignas(64) BlockRecord {
+    uint64_t hash;
+    uint64_t tick;
+    uint64_t lora_task_id;
+    uint64_t salt_id;
+    uint32_t presence_mask;
+    uint32_t references;
+    uint32_t depth;
+    uint32_t parent;
+    uint32_t previous;  // in the recency list; capacity is the list's head
+    uint32_t next;
+    BlockState state;
+  };
+
+  struct LeaseRecord {
+    CacheScope scope;
+    uint32_t blocks;
+    uint32_t committed_blocks;
+    uint32_t reserved_blocks;
+    bool in_use;
+    bool unnameable;
+    bool marked;  // seen in the batch being validated
+  };
+
+  LeaseRecord* find_lease(int32_t lease);
+  template <typename Entry, typename Check>
+  PoolResult validate(const Entry* entries, uint32_t count, Check check);
+  uint32_t* table(int32_t lease) {
+    return &tables_[static_cast<size_t>(lease) * shape_.max_blocks_per_lease];
+  }
+  const uint32_t* tokens_of(uint32_t block) const {
+    return &tokens_[static_cast<size_t>(block) * shape_.tokens_per_block];
+  }
+  uint32_t block_at(int64_t position) const { return directory_.blocks[position]; }
+  bool same_content(uint32_t block, uint32_t depth, uint32_t parent, const CacheScope& scope,
+                    const uint32_t* tokens) const;
+  uint32_t match_and_pin(LeaseRequest& request);
+  void unpin(uint32_t last_block);
+  void admit(LeaseRequest& request, uint32_t last_block);
+  void name_block(LeaseRecord& record, uint32_t* table, uint32_t depth, uint64_t hash,
+                  const uint32_t* tokens);
+  int64_t available_blocks() const;
+  void evict_shortfall(uint64_t wanted_blocks);
+  uint32_t take_free_block(uint32_t depth);
+  void free_block(uint32_t block);
+  void reference(uint32_t block);
+  void link_before(uint32_t block, uint32_t next);
+  void unlink(uint32_t block);
+  void directory_insert(uint64_t hash, uint32_t block);
+  void directory_erase(uint64_t hash);
+  void emit(BlockEventKind kind, uint64_t hash, uint64_t parent_hash, uint32_t depth);
+  void publish_occupancy();
+
+  const PoolShape shape_;
+  ZeroedArray<Bucket> buckets_;
+  ZeroedArray<uint32_t> bucket_blocks_;
+  Directory directory_;
+  ZeroedArray<BlockRecord> records_;  // one more than blocks: the head of the recency list
+  ZeroedArray<uint32_t> tokens_;
+  ZeroedArray<uint32_t> free_stack_;
+  ZeroedArray<LeaseRecord> leases_;
+  ZeroedArray<uint32_t> tables_;
+  ZeroedArray<int32_t> free_leases_;
+  ZeroedArray<BlockEvent> events_;
+  ZeroedArray<OccupancyPage> page_;
+  uint32_t free_count_ = 0;
+  uint32_t free_lease_count_ = 0;
+  uint64_t cached_blocks_ = 0;
+  uint64_t active_blocks_ = 0;
+  uint64_t reserved_blocks_ = 0;
+  uint64_t evicted_blocks_ = 0;
+  uint64_t tick_ = 0;
+  uint64_t next_event_ = 0;
+  uint64_t drained_events_ = 0;
+};
+
+// Looks prompts up in several pools at once: matched[pool * prompts + prompt] = leading blocks held.
+// Prompt i owns hashes[offsets[i]] to hashes[offsets[i + 1]]. Safe beside each pool's owner. The
+// look-ups are interleaved so that their cache misses overlap.
+void probe(const BlockPool* const* pools, uint32_t pool_count, const uint64_t* hashes,
+           const uint32_t* offsets, uint32_t prompts, uint32_t* matched);
+
+}  // namespace kvasir

@@ -1,0 +1,523 @@
+#include "kvasir/block_pool.hpp"
+
+#include <cstring>
+
+namespace kvasir {
+
+namespace {
+
+// How far ahead of its use a block's memory is asked for.
+constexpr uint32_t kLookAhead = 8;
+
+// Fails before anything is allocated or overflows.
+PoolShape checked(const PoolShape& shape) {
+  if (shape.capacity_blocks == 0 || shape.tokens_per_block == 0 || shape.max_leases == 0 ||
+      shape.max_blocks_per_lease == 0 || shape.capacity_blocks >= kNoBlock) {
+    throw std::bad_alloc();
+  }
+  return shape;
+}
+
+}  // namespace
+
+BlockPool::BlockPool(const PoolShape& shape)
+    : shape_(checked(shape)),
+      buckets_(directory_buckets(shape.capacity_blocks)),
+      bucket_blocks_(directory_buckets(shape.capacity_blocks) * 8),
+      directory_{buckets_.data(), bucket_blocks_.data(), directory_buckets(shape.capacity_blocks)},
+      records_(static_cast<size_t>(shape.capacity_blocks) + 1),
+      tokens_(static_cast<size_t>(shape.capacity_blocks) * shape.tokens_per_block),
+      free_stack_(shape.capacity_blocks),
+      leases_(shape.max_leases),
+      tables_(static_cast<size_t>(shape.max_leases) * shape.max_blocks_per_lease, PageSize::kSmall),
+      free_leases_(shape.max_leases),
+      events_(shape.event_capacity),
+      page_(1) {
+  const uint32_t head = shape_.capacity_blocks;
+  records_[head].previous = head;
+  records_[head].next = head;
+  for (uint32_t block = shape_.capacity_blocks; block-- > 0;) {
+    free_stack_[free_count_++] = block;
+  }
+  for (uint32_t lease = shape_.max_leases; lease-- > 0;) {
+    free_leases_[free_lease_count_++] = static_cast<int32_t>(lease);
+  }
+  publish_occupancy();
+}
+
+// ---- lease ----------------------------------------------------------------------------------
+
+PoolResult BlockPool::lease(LeaseRequest* requests, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (requests[i].blocks > shape_.max_blocks_per_lease) {
+      return {PoolError::kTooManyBlocks, i};
+    }
+  }
+  // Until a request is answered, its `lease` holds the last block it matched.
+  for (uint32_t i = 0; i < count; i++) {
+    requests[i].lease = static_cast<int32_t>(match_and_pin(requests[i]));
+  }
+  const int64_t available = available_blocks();
+  int64_t wanted = 0;
+  uint64_t new_blocks = 0;
+  uint32_t admitted = 0;
+  for (bool fits = true; admitted < count && fits;) {
+    const LeaseRequest& request = requests[admitted];
+    const int64_t missing = request.blocks - request.matched_blocks;
+    const int64_t sum = wanted + missing + request.reserve_blocks;
+    fits = sum <= available && admitted < free_lease_count_;
+    if (fits) {
+      wanted = sum;
+      new_blocks += static_cast<uint64_t>(missing);
+      admitted++;
+    }
+  }
+  for (uint32_t i = admitted; i < count; i++) {
+    wanted += requests[i].blocks - requests[i].matched_blocks;
+    wanted += requests[i].reserve_blocks;
+    requests[i].missing_blocks = wanted > available ? wanted - available : 0;
+  }
+  for (uint32_t i = count; i-- > admitted;) {
+    unpin(static_cast<uint32_t>(requests[i].lease));
+    requests[i].matched_blocks = 0;
+    requests[i].lease = kRefused;
+  }
+  evict_shortfall(new_blocks);
+  for (uint32_t i = 0; i < admitted; i++) {
+    admit(requests[i], static_cast<uint32_t>(requests[i].lease));
+  }
+  publish_occupancy();
+  return {PoolError::kNone, 0};
+}
+
+bool BlockPool::same_content(uint32_t block, uint32_t depth, uint32_t parent,
+                             const CacheScope& scope, const uint32_t* tokens) const {
+  // With the same parent block everything before is the same, scope and depth included.
+  const BlockRecord& record = records_[block];
+  return record.parent == parent && record.depth == depth &&
+         record.presence_mask == scope.presence_mask &&
+         record.lora_task_id == scope.lora_task_id && record.salt_id == scope.salt_id &&
+         std::memcmp(tokens_of(block), tokens, shape_.tokens_per_block * sizeof(uint32_t)) == 0;
+}
+
+// References the leading blocks that are held, root first; returns the last one.
+uint32_t BlockPool::match_and_pin(LeaseRequest& request) {
+  const CacheScope scope{request.lora_task_id, request.salt_id, request.presence_mask};
+  uint32_t end =
+      request.matchable_blocks < request.blocks ? request.matchable_blocks : request.blocks;
+  // A two-stage pipeline: bucket lines are asked for 2 * kLookAhead blocks ahead, records and tokens
+  // of what they point to kLookAhead ahead.
+  uint32_t candidates[kLookAhead];
+  for (uint32_t i = 0; i < end && i < 2 * kLookAhead; i++) {
+    directory_prefetch(directory_, request.hashes[i]);
+  }
+  uint32_t looked_up = 0;
+  uint32_t parent = kNoBlock;
+  uint32_t matched = 0;
+  while (matched < end) {
+    for (; looked_up < end && looked_up < matched + kLookAhead; looked_up++) {
+      const int64_t position = directory_find(directory_, request.hashes[looked_up]);
+      if (position < 0) {
+        end = looked_up;
+        break;
+      }
+      const uint32_t candidate = block_at(position);
+      candidates[looked_up % kLookAhead] = candidate;
+      prefetch(&records_[candidate]);
+      prefetch(tokens_of(candidate));
+      if (looked_up + 2 * kLookAhead < end) {
+        directory_prefetch(directory_, request.hashes[looked_up + 2 * kLookAhead]);
+      }
+    }
+    if (matched == end) {
+      break;
+    }
+    const uint32_t block = candidates[matched % kLookAhead];
+    if (!same_content(block, matched, parent, scope,
+                      request.tokens + static_cast<size_t>(matched) * shape_.tokens_per_block)) {
+      break;
+    }
+    reference(block);
+    parent = block;
+    matched++;
+  }
+  request.matched_blocks = matched;
+  return parent;
+}
+
+// Undoes match_and_pin: the exact reverse of its references and unlinkings.
+void BlockPool::unpin(uint32_t last_block) {
+  for (uint32_t block = last_block; block != kNoBlock; block = records_[block].parent) {
+    BlockRecord& record = records_[block];
+    if (--record.references == 0) {
+      records_[record.previous].next = block;
+      records_[record.next].previous = block;
+      cached_blocks_++;
+      active_blocks_--;
+    }
+  }
+}
+
+void BlockPool::admit(LeaseRequest& request, uint32_t last_block) {
+  const int32_t lease = free_leases_[--free_lease_count_];
+  LeaseRecord& record = leases_[static_cast<size_t>(lease)];
+  record.scope = {request.lora_task_id, request.salt_id, request.presence_mask};
+  record.blocks = request.blocks;
+  record.committed_blocks = request.matched_blocks;
+  record.reserved_blocks = request.reserve_blocks;
+  record.in_use = true;
+  record.unnameable = false;
+  uint32_t* blocks = table(lease);
+  uint32_t depth = request.matched_blocks;
+  for (uint32_t block = last_block; depth-- > 0; block = records_[block].parent) {
+    blocks[depth] = block;
+  }
+  for (uint32_t i = request.matched_blocks; i < request.blocks; i++) {
+    blocks[i] = take_free_block(i);
+  }
+  reserved_blocks_ += request.reserve_blocks;
+  tick_++;
+  request.lease = lease;
+  request.missing_blocks = 0;
+}
+
+// ---- extend, commit, release, clear -----------------------------------------------------------
+
+BlockPool::LeaseRecord* BlockPool::find_lease(int32_t lease) {
+  if (lease < 0 || static_cast<uint32_t>(lease) >= shape_.max_leases) {
+    return nullptr;
+  }
+  LeaseRecord* record = &leases_[static_cast<size_t>(lease)];
+  return record->in_use ? record : nullptr;
+}
+
+namespace {
+
+int32_t lease_of(int32_t lease) { return lease; }
+template <typename Entry>
+int32_t lease_of(const Entry& entry) {
+  return entry.lease;
+}
+
+}  // namespace
+
+// Checks a whole batch before anything changes: every lease is known, stands once, and passes.
+template <typename Entry, typename Check>
+PoolResult BlockPool::validate(const Entry* entries, uint32_t count, Check check) {
+  PoolResult result{PoolError::kNone, 0};
+  uint32_t marked = 0;
+  for (; marked < count; marked++) {
+    LeaseRecord* record = find_lease(lease_of(entries[marked]));
+    PoolError error = PoolError::kNone;
+    if (record == nullptr) {
+      error = PoolError::kUnknownLease;
+    } else if (record->marked) {
+      error = PoolError::kLeaseGivenTwice;
+    } else {
+      error = check(entries[marked], *record);
+    }
+    if (error != PoolError::kNone) {
+      result = {error, marked};
+      break;
+    }
+    record->marked = true;
+  }
+  for (uint32_t i = 0; i < marked; i++) {
+    find_lease(lease_of(entries[i]))->marked = false;
+  }
+  return result;
+}
+
+PoolResult BlockPool::extend(ExtendRequest* requests, uint32_t count) {
+  const PoolResult checked =
+      validate(requests, count, [this](const ExtendRequest& request, const LeaseRecord& record) {
+        return request.blocks > shape_.max_blocks_per_lease - record.blocks
+                   ? PoolError::kTooManyBlocks
+                   : PoolError::kNone;
+      });
+  if (checked.error != PoolError::kNone) {
+    return checked;
+  }
+  const int64_t available = available_blocks();
+  int64_t wanted = 0;
+  uint64_t new_blocks = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t reserved = find_lease(requests[i].lease)->reserved_blocks;
+    const uint32_t beyond = requests[i].blocks > reserved ? requests[i].blocks - reserved : 0;
+    wanted += beyond;
+    requests[i].missing_blocks = beyond > 0 && wanted > available ? wanted - available : 0;
+    if (requests[i].missing_blocks == 0) {
+      new_blocks += requests[i].blocks;
+    }
+  }
+  evict_shortfall(new_blocks);
+  for (uint32_t i = 0; i < count; i++) {
+    if (requests[i].missing_blocks != 0) {
+      continue;
+    }
+    LeaseRecord& record = *find_lease(requests[i].lease);
+    uint32_t* blocks = table(requests[i].lease);
+    for (uint32_t added = 0; added < requests[i].blocks; added++, record.blocks++) {
+      blocks[record.blocks] = take_free_block(record.blocks);
+    }
+    const uint32_t from_reservation =
+        requests[i].blocks < record.reserved_blocks ? requests[i].blocks : record.reserved_blocks;
+    record.reserved_blocks -= from_reservation;
+    reserved_blocks_ -= from_reservation;
+    tick_++;
+  }
+  publish_occupancy();
+  return {PoolError::kNone, 0};
+}
+
+PoolResult BlockPool::commit(const CommitRequest* requests, uint32_t count) {
+  const PoolResult checked =
+      validate(requests, count, [](const CommitRequest& request, const LeaseRecord& record) {
+        if (request.from_block != record.committed_blocks) {
+          return PoolError::kWrongFromBlock;
+        }
+        return request.to_block > record.blocks ? PoolError::kBeyondLease : PoolError::kNone;
+      });
+  if (checked.error != PoolError::kNone) {
+    return checked;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const CommitRequest& request = requests[i];
+    LeaseRecord& record = *find_lease(request.lease);
+    uint32_t* blocks = table(request.lease);
+    const uint32_t end = request.to_block - request.from_block;
+    for (uint32_t b = 0; b < end && b < kLookAhead; b++) {
+      directory_prefetch(directory_, request.hashes[b]);
+    }
+    for (uint32_t b = 0; b < end && !record.unnameable; b++) {
+      if (b + kLookAhead < end) {
+        directory_prefetch(directory_, request.hashes[b + kLookAhead]);
+      }
+      name_block(record, blocks, request.from_block + b, request.hashes[b],
+                 request.tokens + static_cast<size_t>(b) * shape_.tokens_per_block);
+    }
+    record.committed_blocks = request.to_block;
+  }
+  publish_occupancy();
+  return {PoolError::kNone, 0};
+}
+
+void BlockPool::name_block(LeaseRecord& record, uint32_t* table, uint32_t depth, uint64_t hash,
+                           const uint32_t* tokens) {
+  const uint32_t parent = depth == 0 ? kNoBlock : table[depth - 1];
+  const uint32_t own = table[depth];
+  const int64_t position = directory_find(directory_, hash);
+  if (position >= 0) {
+    const uint32_t named = block_at(position);
+    if (!same_content(named, depth, parent, record.scope, tokens)) {
+      record.unnameable = true;
+      return;
+    }
+    reference(named);
+    records_[own].references = 0;
+    active_blocks_--;
+    free_block(own);
+    table[depth] = named;
+    return;
+  }
+  BlockRecord& block = records_[own];
+  block.hash = hash;
+  block.lora_task_id = record.scope.lora_task_id;
+  block.salt_id = record.scope.salt_id;
+  block.presence_mask = record.scope.presence_mask;
+  block.parent = parent;
+  block.state = BlockState::kNamed;
+  std::memcpy(&tokens_[static_cast<size_t>(own) * shape_.tokens_per_block], tokens,
+              shape_.tokens_per_block * sizeof(uint32_t));
+  directory_insert(hash, own);
+  emit(BlockEventKind::kStored, hash, parent == kNoBlock ? 0 : records_[parent].hash, depth);
+}
+
+PoolResult BlockPool::release(const int32_t* leases, uint32_t count) {
+  const PoolResult checked = validate(
+      leases, count, [](const int32_t&, const LeaseRecord&) { return PoolError::kNone; });
+  if (checked.error != PoolError::kNone) {
+    return checked;
+  }
+  const uint32_t head = shape_.capacity_blocks;
+  for (uint32_t i = 0; i < count; i++) {
+    LeaseRecord& record = *find_lease(leases[i]);
+    const uint32_t* blocks = table(leases[i]);
+    tick_++;
+    for (uint32_t depth = record.blocks; depth-- > 0;) {
+      if (depth >= kLookAhead) {
+        prefetch(&records_[blocks[depth - kLookAhead]]);
+      }
+      BlockRecord& block = records_[blocks[depth]];
+      block.tick = tick_;
+      if (--block.references > 0) {
+        continue;
+      }
+      active_blocks_--;
+      if (block.state == BlockState::kNamed) {
+        cached_blocks_++;
+        link_before(blocks[depth], head);
+      } else {
+        free_block(blocks[depth]);
+      }
+    }
+    reserved_blocks_ -= record.reserved_blocks;
+    record.in_use = false;
+    free_leases_[free_lease_count_++] = leases[i];
+  }
+  publish_occupancy();
+  return {PoolError::kNone, 0};
+}
+
+void BlockPool::clear() {
+  for (uint64_t bucket = 0; bucket < directory_.bucket_count; bucket++) {
+    for (uint64_t& key : buckets_[bucket].keys) {
+      store_relaxed(&key, uint64_t{0});
+    }
+    store_relaxed(&buckets_[bucket].passed, uint64_t{0});
+  }
+  const uint32_t head = shape_.capacity_blocks;
+  while (records_[head].next != head) {
+    const uint32_t block = records_[head].next;
+    unlink(block);
+    cached_blocks_--;
+    free_block(block);
+  }
+  for (uint32_t block = 0; block < shape_.capacity_blocks; block++) {
+    if (records_[block].state == BlockState::kNamed) {
+      records_[block].state = BlockState::kUnnamed;
+    }
+  }
+  for (uint32_t lease = 0; lease < shape_.max_leases; lease++) {
+    leases_[lease].unnameable = true;
+  }
+  emit(BlockEventKind::kCleared, 0, 0, 0);
+  publish_occupancy();
+}
+
+// ---- blocks -----------------------------------------------------------------------------------
+
+int64_t BlockPool::available_blocks() const {
+  return static_cast<int64_t>(free_count_) + static_cast<int64_t>(cached_blocks_) -
+         static_cast<int64_t>(reserved_blocks_);
+}
+
+void BlockPool::evict_shortfall(uint64_t wanted_blocks) {
+  const uint32_t head = shape_.capacity_blocks;
+  while (free_count_ < wanted_blocks) {
+    const uint32_t block = records_[head].next;
+    prefetch(&records_[records_[block].next]);
+    unlink(block);
+    cached_blocks_--;
+    evicted_blocks_++;
+    directory_erase(records_[block].hash);
+    emit(BlockEventKind::kRemoved, records_[block].hash, 0, 0);
+    free_block(block);
+  }
+}
+
+uint32_t BlockPool::take_free_block(uint32_t depth) {
+  const uint32_t block = free_stack_[--free_count_];
+  BlockRecord& record = records_[block];
+  record.references = 1;
+  record.depth = depth;
+  record.state = BlockState::kUnnamed;
+  active_blocks_++;
+  return block;
+}
+
+void BlockPool::free_block(uint32_t block) {
+  records_[block].state = BlockState::kFree;
+  free_stack_[free_count_++] = block;
+}
+
+// Takes a reference on a named block, which leaves the recency list if it was in it.
+void BlockPool::reference(uint32_t block) {
+  if (records_[block].references++ == 0) {
+    unlink(block);
+    cached_blocks_--;
+    active_blocks_++;
+  }
+}
+
+void BlockPool::link_before(uint32_t block, uint32_t next) {
+  const uint32_t previous = records_[next].previous;
+  records_[block].previous = previous;
+  records_[block].next = next;
+  records_[previous].next = block;
+  records_[next].previous = block;
+}
+
+// The block keeps the names of its neighbours, so that unpin can put it back.
+void BlockPool::unlink(uint32_t block) {
+  const BlockRecord& record = records_[block];
+  records_[record.previous].next = record.next;
+  records_[record.next].previous = record.previous;
+}
+
+// ---- directory, events, page --------------------------------------------------------------------
+
+void BlockPool::directory_insert(uint64_t hash, uint32_t block) {
+  const uint64_t key = directory_key(hash);
+  for (uint64_t bucket = directory_home(directory_, key);;
+       bucket = next_bucket(directory_, bucket)) {
+    Bucket& line = buckets_[bucket];
+    for (uint32_t slot = 0; slot < kKeysPerBucket; slot++) {
+      if (line.keys[slot] == 0) {
+        bucket_blocks_[bucket * 8 + slot] = block;
+        __atomic_store_n(&line.keys[slot], key, __ATOMIC_RELEASE);
+        return;
+      }
+    }
+    __atomic_store_n(&line.passed, line.passed + 1, __ATOMIC_RELEASE);
+  }
+}
+
+void BlockPool::directory_erase(uint64_t hash) {
+  const uint64_t position = static_cast<uint64_t>(directory_find(directory_, hash));
+  const uint64_t found = position / 8;
+  __atomic_store_n(&buckets_[found].keys[position % 8], uint64_t{0}, __ATOMIC_RELEASE);
+  for (uint64_t bucket = directory_home(directory_, directory_key(hash)); bucket != found;
+       bucket = next_bucket(directory_, bucket)) {
+    __atomic_store_n(&buckets_[bucket].passed, buckets_[bucket].passed - 1, __ATOMIC_RELEASE);
+  }
+}
+
+void BlockPool::emit(BlockEventKind kind, uint64_t hash, uint64_t parent_hash, uint32_t depth) {
+  if (shape_.event_capacity > 0) {
+    events_[next_event_ % shape_.event_capacity] = {next_event_, hash, parent_hash, kind, depth};
+  }
+  next_event_++;
+}
+
+uint32_t BlockPool::drain_events(BlockEvent* events, uint32_t count) {
+  const uint64_t kept =
+      next_event_ < shape_.event_capacity ? next_event_ : uint64_t{shape_.event_capacity};
+  if (drained_events_ < next_event_ - kept) {
+    drained_events_ = next_event_ - kept;
+  }
+  uint32_t drained = 0;
+  for (; drained < count && drained_events_ < next_event_; drained++, drained_events_++) {
+    events[drained] = events_[drained_events_ % shape_.event_capacity];
+  }
+  return drained;
+}
+
+const uint32_t* BlockPool::block_table(int32_t lease, uint32_t* length) const {
+  if (lease < 0 || static_cast<uint32_t>(lease) >= shape_.max_leases ||
+      !leases_[static_cast<size_t>(lease)].in_use) {
+    return nullptr;
+  }
+  *length = leases_[static_cast<size_t>(lease)].blocks;
+  return &tables_[static_cast<size_t>(lease) * shape_.max_blocks_per_lease];
+}
+
+void BlockPool::publish_occupancy() {
+  const uint32_t head = shape_.capacity_blocks;
+  const uint32_t oldest = records_[head].next;
+  write_occupancy(page_[0], {shape_.capacity_blocks, free_count_, cached_blocks_, active_blocks_,
+                             reserved_blocks_, evicted_blocks_,
+                             oldest == head ? tick_ : records_[oldest].tick, tick_});
+}
+
+}  // namespace kvasir

@@ -53,8 +53,7 @@ inline int kvasir_pool_drain_events(kvasir::BlockPool* pool, kvasir::BlockEvent*
 }
 
 // The table's length, or -1 for an unknown lease; copies it if it fits.
-inline int kvasir_pool_block_table(const kvasir::BlockPool* pool, int lease, int* table,
-                                   int room) {
+inline int kvasir_pool_block_table(const kvasir::BlockPool* pool, int lease, int* table, int room) {
   uint32_t length = 0;
   const uint32_t* blocks = pool->block_table(lease, &length);
   if (blocks == nullptr) {

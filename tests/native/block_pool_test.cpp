@@ -100,8 +100,17 @@ class History {
       const Prompt& prompt = prompts_[random_.below(static_cast<uint32_t>(prompts_.size()))];
       const uint32_t blocks = static_cast<uint32_t>(prompt.hashes.size()) + random_.below(3);
       const uint32_t matchable = random_.below(static_cast<uint32_t>(prompt.hashes.size()) + 1);
-      request = {prompt.tokens.data(), prompt.hashes.data(), 0, 0, 0, matchable,
-                 blocks, random_.below(4), 0, 0, 0};
+      request = {prompt.tokens.data(),
+                 prompt.hashes.data(),
+                 0,
+                 0,
+                 0,
+                 matchable,
+                 blocks,
+                 random_.below(4),
+                 0,
+                 0,
+                 0};
       wanted.push_back(&prompt);
     }
     CHECK(pool_.lease(requests.data(), static_cast<uint32_t>(requests.size())).error ==
@@ -143,9 +152,12 @@ class History {
       return;
     }
     const uint32_t to = running.committed + 1 + random_.below(full - running.committed);
-    const CommitRequest request{
-        &running.prompt->tokens[running.committed * kTokensPerBlock],
-        &running.prompt->hashes[running.committed], running.lease, running.committed, to, 0};
+    const CommitRequest request{&running.prompt->tokens[running.committed * kTokensPerBlock],
+                                &running.prompt->hashes[running.committed],
+                                running.lease,
+                                running.committed,
+                                to,
+                                0};
     CHECK(pool_.commit(&request, 1).error == PoolError::kNone);
     running.committed = to;
   }
@@ -166,8 +178,9 @@ class History {
     if (!running_.empty()) {
       const int32_t twice[] = {running_[0].lease, running_[0].lease};
       CHECK(pool_.release(twice, 2).error == PoolError::kLeaseGivenTwice);
-      const CommitRequest wrong{nullptr, nullptr, running_[0].lease, running_[0].committed + 1,
-                                running_[0].committed + 2, 0};
+      const CommitRequest wrong{
+          nullptr, nullptr, running_[0].lease, running_[0].committed + 1, running_[0].committed + 2,
+          0};
       CHECK(pool_.commit(&wrong, 1).error == PoolError::kWrongFromBlock);
     }
     LeaseRequest large{nullptr, nullptr, 0, 0, 0, 0, 41, 0, 0, 0, 0};

@@ -8,13 +8,13 @@
 // Set by random tests so that a failure can be run again.
 inline uint64_t g_seed = 0;
 
-#define CHECK(condition)                                                                  \
-  do {                                                                                    \
-    if (!(condition)) {                                                                   \
-      std::fprintf(stderr, "%s:%d: CHECK(%s) failed, seed %llu\n", __FILE__, __LINE__,    \
-                   #condition, static_cast<unsigned long long>(g_seed));                  \
-      std::exit(1);                                                                       \
-    }                                                                                     \
+#define CHECK(condition)                                                                           \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      std::fprintf(stderr, "%s:%d: CHECK(%s) failed, seed %llu\n", __FILE__, __LINE__, #condition, \
+                   static_cast<unsigned long long>(g_seed));                                       \
+      std::exit(1);                                                                                \
+    }                                                                                              \
   } while (false)
 
 // A small deterministic generator (SplitMix64).

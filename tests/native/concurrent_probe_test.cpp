@@ -64,8 +64,8 @@ class ChurningPool {
   std::vector<uint32_t> tokens_;
 };
 
-// The control: linear probing with tombstones, swept by rebuilding the table in place, as tables for
-// one thread do.
+// The control: linear probing with tombstones, swept by rebuilding the table in place, as tables
+// for one thread do.
 class RebuildingTable {
  public:
   RebuildingTable() : keys_(1024) { insert_residents(); }
@@ -148,20 +148,24 @@ int main() {
   using namespace kvasir;
   {
     ChurningPool pool;
-    CHECK(violations(3000, 1, [&](uint64_t round) { pool.churn(round); },
-                     [&] { return pool.matched() != kResident; }) == 0);
-    CHECK(violations(3000, 1, [&](uint64_t round) { pool.churn(round); },
-                     [&] {
-                       const Occupancy o = read_occupancy(pool.page());
-                       return o.capacity_blocks != o.free_blocks + o.cached_blocks + o.active_blocks;
-                     }) == 0);
-    CHECK(violations(100000000, 1, [&](uint64_t round) { pool.churn(round); },
-                     [&] { return torn(pool.page()); }) > 0);
+    CHECK(violations(
+              3000, 1, [&](uint64_t round) { pool.churn(round); },
+              [&] { return pool.matched() != kResident; }) == 0);
+    CHECK(violations(
+              3000, 1, [&](uint64_t round) { pool.churn(round); },
+              [&] {
+                const Occupancy o = read_occupancy(pool.page());
+                return o.capacity_blocks != o.free_blocks + o.cached_blocks + o.active_blocks;
+              }) == 0);
+    CHECK(violations(
+              100000000, 1, [&](uint64_t round) { pool.churn(round); },
+              [&] { return torn(pool.page()); }) > 0);
   }
   {
     RebuildingTable table;
-    CHECK(violations(100000000, 1, [&](uint64_t round) { table.churn(round); },
-                     [&] { return table.matched() != kResident; }) > 0);
+    CHECK(violations(
+              100000000, 1, [&](uint64_t round) { table.churn(round); },
+              [&] { return table.matched() != kResident; }) > 0);
   }
   std::puts("concurrent_probe_test: ok, both negative controls failed as they must");
   return 0;

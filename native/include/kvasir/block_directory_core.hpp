@@ -1,19 +1,19 @@
 // The block directory: sequence hash -> block, over plain arrays, shared by host and device.
 //
 // Layout. A bucket is one cache line: seven keys and `passed`, the number of keys that found this
-// bucket full and live in a later one. A key's home is a multiplicative range reduction of its hash;
-// it sits in the first bucket from there on that had room. Key 0 means empty.
+// bucket full and live in a later one. A key's home is a multiplicative range reduction of its
+// hash; it sits in the first bucket from there on that had room. Key 0 means empty.
 //
 // Concurrency: one writer (the rank's executor thread), any number of readers that probe. An entry
 // never moves, and every word is read and written whole. A reader looks at its home bucket and goes
 // on while `passed` is not zero. Take a key that is in the directory during the whole of a look-up:
 // the writer raised `passed` of every bucket before the key's own before it published the key, and
-// lowers them only after it has erased the key, so the reader, who is ordered after the publication,
-// finds none of them zero and reaches the key: no false miss. A key it finds was there at that
-// moment: no false hit. A key that comes or goes meanwhile may be reported either way, which is
-// harmless, because a match is advisory: the lease matches again on the owner's thread. No word
-// orders another's payload for the reader, so relaxed loads suffice; the single writer publishes
-// with release so that the order of its stores is kept.
+// lowers them only after it has erased the key, so the reader, who is ordered after the
+// publication, finds none of them zero and reaches the key: no false miss. A key it finds was there
+// at that moment: no false hit. A key that comes or goes meanwhile may be reported either way,
+// which is harmless, because a match is advisory: the lease matches again on the owner's thread. No
+// word orders another's payload for the reader, so relaxed loads suffice; the single writer
+// publishes with release so that the order of its stores is kept.
 //
 // Block numbers beside the keys are read by the owner alone.
 #pragma once

@@ -103,8 +103,8 @@ constexpr int32_t kRefused = -1;
 //
 // Refusal without a trace. A lease batch pins every match (unlinking cached blocks from the recency
 // list) before it knows who is admitted. The refused are a suffix of the batch, so their pins are
-// undone in exactly the reverse order; an unlinked block still names its old neighbours, so relinking
-// in that order restores the list.
+// undone in exactly the reverse order; an unlinked block still names its old neighbours, so
+// relinking in that order restores the list.
 //
 // A prefix never loses its head. Whoever references a block references its ancestors, so they are
 // released no earlier and, in the same release, appended later.
@@ -213,9 +213,9 @@ class BlockPool {
   uint64_t drained_events_ = 0;
 };
 
-// Looks prompts up in several pools at once: matched[pool * prompts + prompt] = leading blocks held.
-// Prompt i owns hashes[offsets[i]] to hashes[offsets[i + 1]]. Safe beside each pool's owner. The
-// look-ups are interleaved so that their cache misses overlap.
+// Looks prompts up in several pools at once: matched[pool * prompts + prompt] = leading blocks
+// held. Prompt i owns hashes[offsets[i]] to hashes[offsets[i + 1]]. Safe beside each pool's owner.
+// The look-ups are interleaved so that their cache misses overlap.
 void probe(const BlockPool* const* pools, uint32_t pool_count, const uint64_t* hashes,
            const uint32_t* offsets, uint32_t prompts, uint32_t* matched);
 

@@ -31,8 +31,9 @@ struct alignas(64) OccupancyPage {
 
 inline void write_occupancy(OccupancyPage& page, const Occupancy& occupancy) {
   const uint64_t words[kOccupancyWords] = {
-      occupancy.capacity_blocks, occupancy.free_blocks,     occupancy.cached_blocks,
-      occupancy.active_blocks,   occupancy.reserved_blocks, occupancy.evicted_blocks,
+      occupancy.capacity_blocks,       occupancy.free_blocks,
+      occupancy.cached_blocks,         occupancy.active_blocks,
+      occupancy.reserved_blocks,       occupancy.evicted_blocks,
       occupancy.oldest_evictable_tick, occupancy.tick};
   const uint64_t sequence = page.sequence;
   __atomic_store_n(&page.sequence, sequence + 1, __ATOMIC_RELAXED);

@@ -7,7 +7,8 @@
 // Version of the interface between Java, the library and the kernel module; all three must agree.
 #define KVASIR_ABI_VERSION 1
 
-// Marks a function shared by host and device: compiled for both by nvcc, for the host alone otherwise.
+// Marks a function shared by host and device: compiled for both by nvcc, for the host alone
+// otherwise.
 #if defined(__CUDACC__)
 #define KVASIR_HD __host__ __device__ __forceinline__
 #else

@@ -1,5 +1,5 @@
-// A fixed array of zeroed pages straight from the system: allocated once, backed when touched, freed
-// with its owner.
+// A fixed array of zeroed pages straight from the system: allocated once, backed when touched,
+// freed with its owner.
 #pragma once
 
 #include <sys/mman.h>
@@ -25,8 +25,7 @@ class ZeroedArray {
     if (bytes_ == 0) {
       return;
     }
-    void* pages =
-        mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* pages = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) {
       throw std::bad_alloc();
     }

@@ -95,8 +95,8 @@ bool BlockPool::same_content(uint32_t block, uint32_t depth, uint32_t parent,
   // With the same parent block everything before is the same, scope and depth included.
   const BlockRecord& record = records_[block];
   return record.parent == parent && record.depth == depth &&
-         record.presence_mask == scope.presence_mask &&
-         record.lora_task_id == scope.lora_task_id && record.salt_id == scope.salt_id &&
+         record.presence_mask == scope.presence_mask && record.lora_task_id == scope.lora_task_id &&
+         record.salt_id == scope.salt_id &&
          std::memcmp(tokens_of(block), tokens, shape_.tokens_per_block * sizeof(uint32_t)) == 0;
 }
 
@@ -105,8 +105,8 @@ uint32_t BlockPool::match_and_pin(LeaseRequest& request) {
   const CacheScope scope{request.lora_task_id, request.salt_id, request.presence_mask};
   uint32_t end =
       request.matchable_blocks < request.blocks ? request.matchable_blocks : request.blocks;
-  // A two-stage pipeline: bucket lines are asked for 2 * kLookAhead blocks ahead, records and tokens
-  // of what they point to kLookAhead ahead.
+  // A two-stage pipeline: bucket lines are asked for 2 * kLookAhead blocks ahead, records and
+  // tokens of what they point to kLookAhead ahead.
   uint32_t candidates[kLookAhead];
   for (uint32_t i = 0; i < end && i < 2 * kLookAhead; i++) {
     directory_prefetch(directory_, request.hashes[i]);
@@ -334,8 +334,8 @@ void BlockPool::name_block(LeaseRecord& record, uint32_t* table, uint32_t depth,
 }
 
 PoolResult BlockPool::release(const int32_t* leases, uint32_t count) {
-  const PoolResult checked = validate(
-      leases, count, [](const int32_t&, const LeaseRecord&) { return PoolError::kNone; });
+  const PoolResult checked =
+      validate(leases, count, [](const int32_t&, const LeaseRecord&) { return PoolError::kNone; });
   if (checked.error != PoolError::kNone) {
     return checked;
   }

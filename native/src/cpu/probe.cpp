@@ -15,7 +15,8 @@ struct Search {
   uint32_t middle() const { return held + (end - held) / 2; }
 };
 
-// Look-ups in flight: enough to keep the memory system busy, few enough to stay in registers' reach.
+// Look-ups in flight: enough to keep the memory system busy, few enough to stay in registers'
+// reach.
 constexpr uint32_t kInFlight = 32;
 
 }  // namespace

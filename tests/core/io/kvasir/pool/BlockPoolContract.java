@@ -12,7 +12,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * -Dkvasir.test.steps=N} sets the steps of each random run.
  */
 abstract class BlockPoolContract
-    implements LeaseContract,
+    implements MatchContract,
+        LeaseContract,
         ExtendContract,
         CommitContract,
         EvictionContract,

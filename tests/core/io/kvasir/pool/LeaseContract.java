@@ -4,12 +4,12 @@ import static io.kvasir.pool.LeaseBatch.REFUSED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.kvasir.model.CacheScope;
 import io.kvasir.model.Occupancy;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Matching, admission, refusal and allocation. */
+/** Admission, refusal and allocation. */
 interface LeaseContract extends PoolContract {
 
   @Test
@@ -21,143 +21,6 @@ interface LeaseContract extends PoolContract {
       assertThat(pool.table(batch.lease(0))).hasSize(3).doesNotHaveDuplicates();
       assertThat(pool.table(batch.lease(0))).allMatch(block -> block >= 0 && block < 8);
       assertThat(pool.counts()).isEqualTo(List.of(5L, 0L, 3L, 0L));
-    }
-  }
-
-  @Test
-  default void aCachedPrefixIsSharedAndTheRestIsNew() {
-    try (PoolScenario pool = pool(8)) {
-      int first = pool.hold("ABC");
-      List<Integer> blocks = pool.table(first);
-      pool.release(first);
-      LeaseBatch batch = pool.lease(pool.want("ABX"));
-      assertThat(batch.matchedBlocks(0)).isEqualTo(2);
-      assertThat(pool.table(batch.lease(0)).subList(0, 2)).isEqualTo(blocks.subList(0, 2));
-      assertThat(pool.table(batch.lease(0)).get(2)).isNotEqualTo(blocks.get(2));
-      assertThat(pool.counts()).isEqualTo(List.of(4L, 1L, 3L, 0L));
-    }
-  }
-
-  @Test
-  default void aRunningRequestsPrefixIsShared() {
-    try (PoolScenario pool = pool(8)) {
-      int first = pool.hold("AB");
-      LeaseBatch batch = pool.lease(pool.want("ABC"));
-      assertThat(batch.matchedBlocks(0)).isEqualTo(2);
-      assertThat(pool.table(batch.lease(0))).startsWith(pool.table(first).toArray(new Integer[0]));
-      assertThat(pool.counts()).isEqualTo(List.of(5L, 0L, 3L, 0L));
-    }
-  }
-
-  @Test
-  default void blocksThatAreNotCommittedAreNotShared() {
-    try (PoolScenario pool = pool(8)) {
-      int first = pool.start(pool.want("AB"));
-      pool.commit(first, "AB", 0, 1);
-      assertThat(pool.lease(pool.want("AB")).matchedBlocks(0)).isEqualTo(1);
-    }
-  }
-
-  @Test
-  default void noMoreIsSharedThanTheRequestAllows() {
-    try (PoolScenario pool = pool(8)) {
-      pool.cache("ABC");
-      assertThat(pool.lease(pool.want("ABC").matchingAtMost(2)).matchedBlocks(0)).isEqualTo(2);
-      assertThat(pool.lease(pool.want("ABC").matchingAtMost(0)).matchedBlocks(0)).isZero();
-    }
-  }
-
-  @Test
-  default void noMoreIsSharedThanTheTableIsLong() {
-    try (PoolScenario pool = pool(8)) {
-      pool.cache("ABC");
-      LeaseBatch batch = pool.lease(pool.want("ABC").ofBlocks(2));
-      assertThat(batch.matchedBlocks(0)).isEqualTo(2);
-      assertThat(pool.table(batch.lease(0))).hasSize(2);
-    }
-  }
-
-  @Test
-  default void otherTokensUnderTheSameNameAreNotShared() {
-    try (PoolScenario pool = pool(8)) {
-      pool.cache("ABC");
-      Prompt foreign = pool.prompt("AXC").named(pool.prompt("ABC").names());
-      assertThat(pool.held(foreign)).isEqualTo(3);
-      assertThat(pool.lease(pool.want(foreign)).matchedBlocks(0)).isEqualTo(1);
-    }
-  }
-
-  @Test
-  default void everyTokenOfABlockIsCompared() {
-    for (int position = 0; position < PoolScenario.TOKENS_PER_BLOCK; position++) {
-      try (PoolScenario pool = pool(8)) {
-        pool.cache("AB");
-        Prompt prompt = pool.prompt("AB");
-        int[] tokens = prompt.tokens().clone();
-        tokens[PoolScenario.TOKENS_PER_BLOCK + position] ^= Integer.MIN_VALUE;
-        Prompt foreign = new Prompt(tokens, prompt.names(), prompt.scope());
-        assertThat(pool.lease(pool.want(foreign)).matchedBlocks(0)).isEqualTo(1);
-      }
-    }
-  }
-
-  @Test
-  default void blocksOfAnotherScopeUnderTheSameNameAreNotShared() {
-    List<CacheScope> scopes =
-        List.of(
-            CacheScope.NONE,
-            CacheScope.NONE.withLora(0),
-            CacheScope.NONE.withLora(1),
-            CacheScope.NONE.withLora(1L << 32),
-            CacheScope.NONE.withSalt("a"),
-            CacheScope.NONE.withSalt("b"),
-            CacheScope.NONE.withSalt("a").withLora(1),
-            new CacheScope(false, 0, true, 0),
-            new CacheScope(false, 0, true, 1));
-    for (CacheScope mine : scopes) {
-      for (CacheScope yours : scopes) {
-        try (PoolScenario pool = pool(8)) {
-          pool.release(pool.hold(pool.prompt("AB").in(mine)));
-          LeaseBatch batch = pool.lease(pool.want(pool.prompt("AB").in(yours)));
-          assertThat(batch.matchedBlocks(0))
-              .as("%s finds blocks of %s", yours, mine)
-              .isEqualTo(mine.equals(yours) ? 2 : 0);
-        }
-      }
-    }
-  }
-
-  @Test
-  default void equalTokensBehindAnotherParentAreNotShared() {
-    try (PoolScenario pool = pool(8)) {
-      pool.cache("AZ");
-      pool.cache("B");
-      Prompt foreign = pool.prompt("BZ").named(pool.name("B"), pool.name("AZ"));
-      assertThat(pool.lease(pool.want(foreign)).matchedBlocks(0)).isEqualTo(1);
-    }
-  }
-
-  @Test
-  default void aLaterBlocksNameIsNoMatchForAFirstBlock() {
-    try (PoolScenario pool = pool(8)) {
-      pool.cache("AZ");
-      Prompt foreign = pool.prompt("Z").named(pool.name("AZ"));
-      assertThat(pool.lease(pool.want(foreign)).matchedBlocks(0)).isZero();
-    }
-  }
-
-  @Test
-  default void siblingsInABatchShareOnlyWhatWasThereBefore() {
-    try (PoolScenario pool = pool(12)) {
-      pool.cache("AB");
-      LeaseBatch batch = pool.lease(pool.want("ABC"), pool.want("ABC"), pool.want("ABD"));
-      for (int i = 0; i < 3; i++) {
-        assertThat(batch.matchedBlocks(i)).isEqualTo(2);
-      }
-      assertThat(pool.counts()).isEqualTo(List.of(7L, 0L, 5L, 0L));
-      assertThat(pool.table(batch.lease(0)).subList(0, 2))
-          .isEqualTo(pool.table(batch.lease(2)).subList(0, 2));
-      assertThat(batch.lease(0)).isNotEqualTo(batch.lease(1));
     }
   }
 
@@ -283,11 +146,34 @@ interface LeaseContract extends PoolContract {
   default void tokensThatDoNotCoverTheMatchableBlocksAreAnError() {
     try (PoolScenario pool = pool(8)) {
       Prompt prompt = pool.prompt("AB");
-      int[] tokens = java.util.Arrays.copyOf(prompt.tokens(), prompt.tokens().length - 1);
+      int[] tokens = Arrays.copyOf(prompt.tokens(), prompt.tokens().length - 1);
       Prompt cut = new Prompt(tokens, prompt.names(), prompt.scope());
       Occupancy before = pool.occupancy();
       assertThatIllegalArgumentException().isThrownBy(() -> pool.lease(pool.want(cut)));
       assertThat(pool.occupancy()).isEqualTo(before);
+    }
+  }
+
+  @Test
+  default void countsBeyondIntAreAnsweredExactly() {
+    try (PoolScenario pool = pool(6)) {
+      PoolScenario.Want huge = pool.want("AB").reserving(Integer.MAX_VALUE);
+      LeaseBatch batch = pool.lease(huge, huge, huge);
+      assertThat(batch.missingBlocks(2)).isEqualTo(3 * (2L + Integer.MAX_VALUE) - 6);
+      assertThat(pool.counts()).isEqualTo(List.of(6L, 0L, 0L, 0L));
+    }
+  }
+
+  @Test
+  default void aBatchMayBeLarge() {
+    try (PoolScenario pool = new PoolScenario(create(PoolScenario.shape(300, 200, 1_000)))) {
+      PoolScenario.Want[] wants = new PoolScenario.Want[150];
+      for (int i = 0; i < wants.length; i++) {
+        wants[i] = pool.want("A" + (char) ('B' + i));
+      }
+      LeaseBatch batch = pool.lease(wants);
+      assertThat(batch.lease(149)).isNotEqualTo(REFUSED);
+      assertThat(pool.counts()).isEqualTo(List.of(0L, 0L, 300L, 0L));
     }
   }
 }

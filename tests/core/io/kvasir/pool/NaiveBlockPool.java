@@ -1,12 +1,8 @@
 package io.kvasir.pool;
 
 import io.kvasir.event.BlockEvent;
-import io.kvasir.model.CacheScope;
 import io.kvasir.model.Occupancy;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -24,21 +20,11 @@ import java.util.function.Consumer;
  */
 public final class NaiveBlockPool implements BlockPool {
 
-  /** What goes first: least recently used, then deepest, then smallest name. */
-  private static final Comparator<Block> EVICTION_ORDER =
-      Comparator.<Block>comparingLong(block -> block.stamp)
-          .thenComparing(block -> -block.depth)
-          .thenComparing(block -> block.name, Long::compareUnsigned);
-
   private final PoolShape shape;
-  private final List<Block> blocks = new ArrayList<>();
-  private final Map<Long, Block> named = new HashMap<>();
-  private final Map<Integer, Lease> leases = new HashMap<>();
-  private final ArrayDeque<BlockEvent> events = new ArrayDeque<>();
+  private final NaiveDirectory directory;
+  private final Map<Integer, NaiveLease> leases = new HashMap<>();
   private int nextLease;
-  private long nextEvent;
   private long tick;
-  private long evictedBlocks;
   private boolean closed;
 
   /**
@@ -48,9 +34,7 @@ public final class NaiveBlockPool implements BlockPool {
    */
   public NaiveBlockPool(PoolShape shape) {
     this.shape = shape;
-    for (int number = 0; number < shape.capacityBlocks(); number++) {
-      blocks.add(new Block(number));
-    }
+    this.directory = new NaiveDirectory(shape);
   }
 
   @Override
@@ -62,13 +46,8 @@ public final class NaiveBlockPool implements BlockPool {
   public synchronized void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
     requireOpen();
     for (int i = 0; i < batch.size(); i++) {
-      int begin = batch.offsets()[i];
-      int end = batch.offsets()[i + 1];
-      int held = 0;
-      while (begin + held < end && named.containsKey(batch.hashes()[begin + held])) {
-        held++;
-      }
-      matchedBlocks[offset + i] = held;
+      matchedBlocks[offset + i] =
+          directory.held(batch.hashes(), batch.offsets()[i], batch.offsets()[i + 1]);
     }
   }
 
@@ -79,9 +58,14 @@ public final class NaiveBlockPool implements BlockPool {
       require(batch.blocks(i) <= shape.maxBlocksPerLease(), "blocks", batch.blocks(i));
       requireTokens(batch.tokens(i), batch.matchableBlocks(i));
     }
-    List<List<Block>> matches = new ArrayList<>();
+    List<List<NaiveBlock>> matches = new ArrayList<>();
     for (int i = 0; i < batch.size(); i++) {
-      matches.add(match(batch, i));
+      matches.add(
+          directory.match(
+              batch.tokens(i),
+              batch.sequenceHashes(i),
+              batch.scope(i),
+              batch.matchableBlocks(i)));
       matches.get(i).forEach(block -> block.references++);
     }
     long available = occupancy().availableBlocks();
@@ -100,28 +84,13 @@ public final class NaiveBlockPool implements BlockPool {
         matches.get(i).forEach(block -> block.references--);
       }
     }
-    evictShortfall(newBlocks);
+    directory.evictFor(newBlocks);
     for (int i = 0; i < admitted; i++) {
-      Lease lease = new Lease(batch.scope(i), matches.get(i), batch.reserveBlocks(i));
+      NaiveLease lease = new NaiveLease(batch.scope(i), matches.get(i), batch.reserveBlocks(i));
       grow(lease, batch.blocks(i));
       leases.put(nextLease, lease);
       batch.answer(i, nextLease++, lease.committed, 0);
     }
-  }
-
-  /** The blocks that request {@code i} may share, from the root on. */
-  private List<Block> match(LeaseBatch batch, int i) {
-    List<Block> found = new ArrayList<>();
-    Block parent = null;
-    for (int depth = 0; depth < batch.matchableBlocks(i); depth++) {
-      Block block = named.get(batch.sequenceHashes(i)[depth]);
-      if (block == null || !block.holds(tokens(batch.tokens(i), depth), batch.scope(i), parent)) {
-        break;
-      }
-      found.add(block);
-      parent = block;
-    }
-    return found;
   }
 
   @Override
@@ -129,7 +98,7 @@ public final class NaiveBlockPool implements BlockPool {
     requireOpen();
     Set<Integer> seen = new HashSet<>();
     for (int i = 0; i < batch.size(); i++) {
-      Lease lease = find(batch.lease(i));
+      NaiveLease lease = find(batch.lease(i));
       require(seen.add(batch.lease(i)), "twice in the batch: lease", batch.lease(i));
       long length = (long) lease.table.size() + batch.blocks(i);
       require(length <= shape.maxBlocksPerLease(), "blocks", length);
@@ -144,10 +113,10 @@ public final class NaiveBlockPool implements BlockPool {
       batch.answer(i, granted ? 0 : wanted - available);
       newBlocks += granted ? batch.blocks(i) : 0;
     }
-    evictShortfall(newBlocks);
+    directory.evictFor(newBlocks);
     for (int i = 0; i < batch.size(); i++) {
       if (batch.granted(i)) {
-        Lease lease = find(batch.lease(i));
+        NaiveLease lease = find(batch.lease(i));
         lease.reserved = Math.max(0, lease.reserved - batch.blocks(i));
         grow(lease, lease.table.size() + batch.blocks(i));
       }
@@ -159,44 +128,18 @@ public final class NaiveBlockPool implements BlockPool {
     requireOpen();
     Set<Integer> seen = new HashSet<>();
     for (int i = 0; i < batch.size(); i++) {
-      Lease lease = find(batch.lease(i));
+      NaiveLease lease = find(batch.lease(i));
       require(seen.add(batch.lease(i)), "twice in the batch: lease", batch.lease(i));
       require(batch.fromBlock(i) == lease.committed, "fromBlock", batch.fromBlock(i));
       require(batch.toBlock(i) <= lease.table.size(), "toBlock", batch.toBlock(i));
       requireTokens(batch.tokens(i), batch.toBlock(i));
     }
     for (int i = 0; i < batch.size(); i++) {
-      Lease lease = find(batch.lease(i));
-      for (int depth = batch.fromBlock(i); depth < batch.toBlock(i); depth++) {
-        if (lease.mayName) {
-          name(lease, depth, batch.sequenceHashes(i)[depth], tokens(batch.tokens(i), depth));
-        }
+      NaiveLease lease = find(batch.lease(i));
+      for (int depth = batch.fromBlock(i); depth < batch.toBlock(i) && lease.mayName; depth++) {
+        directory.name(lease, depth, batch.sequenceHashes(i)[depth], batch.tokens(i));
       }
       lease.committed = batch.toBlock(i);
-    }
-  }
-
-  /** Names one block of a lease, or shares the block that has the name, or gives up for good. */
-  private void name(Lease lease, int depth, long name, int[] tokens) {
-    Block own = lease.table.get(depth);
-    Block parent = depth == 0 ? null : lease.table.get(depth - 1);
-    Block holder = named.get(name);
-    if (holder == null) {
-      own.named = true;
-      own.name = name;
-      own.tokens = tokens;
-      own.scope = lease.scope;
-      own.parent = parent;
-      own.depth = depth;
-      named.put(name, own);
-      emit(new BlockEvent.Stored(nextEvent, name, parent == null ? 0 : parent.name, depth));
-    } else if (holder.holds(tokens, lease.scope, parent)) {
-      own.references--;
-      holder.references++;
-      holder.stamp = Math.max(holder.stamp, lease.stamp);
-      lease.table.set(depth, holder);
-    } else {
-      lease.mayName = false;
     }
   }
 
@@ -209,7 +152,7 @@ public final class NaiveBlockPool implements BlockPool {
       require(seen.add(leases[i]), "given twice: lease", leases[i]);
     }
     for (int i = 0; i < count; i++) {
-      Lease lease = this.leases.remove(leases[i]);
+      NaiveLease lease = this.leases.remove(leases[i]);
       stamp(lease);
       lease.table.forEach(block -> block.references--);
     }
@@ -218,19 +161,14 @@ public final class NaiveBlockPool implements BlockPool {
   @Override
   public synchronized void clear() {
     requireOpen();
-    named.values().forEach(Block::forget);
-    named.clear();
+    directory.clear();
     leases.values().forEach(lease -> lease.mayName = false);
-    emit(new BlockEvent.Cleared(nextEvent));
   }
 
   @Override
   public synchronized int drainEvents(Consumer<BlockEvent> sink) {
     requireOpen();
-    int drained = events.size();
-    events.forEach(sink);
-    events.clear();
-    return drained;
+    return directory.drainEvents(sink);
   }
 
   @Override
@@ -238,19 +176,19 @@ public final class NaiveBlockPool implements BlockPool {
     requireOpen();
     return new Occupancy(
         shape.capacityBlocks(),
-        blocks.stream().filter(Block::free).count(),
-        blocks.stream().filter(Block::cached).count(),
-        blocks.stream().filter(Block::active).count(),
+        directory.count(NaiveBlock::free),
+        directory.count(NaiveBlock::cached),
+        directory.count(NaiveBlock::active),
         leases.values().stream().mapToLong(lease -> lease.reserved).sum(),
-        evictedBlocks,
-        blocks.stream().filter(Block::cached).mapToLong(block -> block.stamp).min().orElse(tick),
+        directory.evictedBlocks(),
+        directory.oldestEvictableTick(tick),
         tick);
   }
 
   @Override
   public synchronized int blockTable(int lease, int[] table) {
     requireOpen();
-    List<Block> held = find(lease).table;
+    List<NaiveBlock> held = find(lease).table;
     require(table.length >= held.size(), "table length", table.length);
     for (int i = 0; i < held.size(); i++) {
       table[i] = held.get(i).number;
@@ -264,54 +202,26 @@ public final class NaiveBlockPool implements BlockPool {
   }
 
   /** Fills a lease's table with free blocks up to a length, and stamps all of it. */
-  private void grow(Lease lease, int length) {
+  private void grow(NaiveLease lease, int length) {
     while (lease.table.size() < length) {
-      Block block = blocks.stream().filter(Block::free).findFirst().orElseThrow();
-      block.references = 1;
-      lease.table.add(block);
+      lease.table.add(directory.take());
     }
     stamp(lease);
   }
 
-  private void stamp(Lease lease) {
+  private void stamp(NaiveLease lease) {
     lease.stamp = ++tick;
     lease.table.forEach(block -> block.stamp = tick);
   }
 
-  private void evictShortfall(int newBlocks) {
-    long shortfall = Math.max(0, newBlocks - occupancy().freeBlocks());
-    List<Block> victims =
-        blocks.stream().filter(Block::cached).sorted(EVICTION_ORDER).limit(shortfall).toList();
-    for (Block victim : victims) {
-      named.remove(victim.name);
-      emit(new BlockEvent.Removed(nextEvent, victim.name));
-      victim.forget();
-      evictedBlocks++;
-    }
-  }
-
-  private void emit(BlockEvent event) {
-    nextEvent++;
-    events.addLast(event);
-    if (events.size() > shape.eventCapacity()) {
-      events.removeFirst();
-    }
-  }
-
-  private int[] tokens(int[] tokens, int depth) {
-    int perBlock = shape.tokensPerBlock();
-    return Arrays.copyOfRange(tokens, depth * perBlock, (depth + 1) * perBlock);
-  }
-
-  private Lease find(int number) {
-    Lease lease = leases.get(number);
+  private NaiveLease find(int number) {
+    NaiveLease lease = leases.get(number);
     require(lease != null, "lease", number);
     return lease;
   }
 
   private void requireTokens(int[] tokens, int fullBlocks) {
-    require(
-        (long) fullBlocks * shape.tokensPerBlock() <= tokens.length, "tokens", tokens.length);
+    require((long) fullBlocks * shape.tokensPerBlock() <= tokens.length, "tokens", tokens.length);
   }
 
   private void requireOpen() {
@@ -323,63 +233,6 @@ public final class NaiveBlockPool implements BlockPool {
   private static void require(boolean condition, String what, long value) {
     if (!condition) {
       throw new IllegalArgumentException("not valid here: " + what + " " + value);
-    }
-  }
-
-  private static final class Block {
-    final int number;
-    int references;
-    long stamp;
-    boolean named;
-    long name;
-    int[] tokens;
-    CacheScope scope;
-    Block parent;
-    int depth;
-
-    Block(int number) {
-      this.number = number;
-    }
-
-    boolean free() {
-      return references == 0 && !named;
-    }
-
-    boolean cached() {
-      return references == 0 && named;
-    }
-
-    boolean active() {
-      return references > 0;
-    }
-
-    boolean holds(int[] otherTokens, CacheScope otherScope, Block otherParent) {
-      return parent == otherParent
-          && scope.equals(otherScope)
-          && Arrays.equals(tokens, otherTokens);
-    }
-
-    void forget() {
-      named = false;
-      tokens = null;
-      scope = null;
-      parent = null;
-    }
-  }
-
-  private static final class Lease {
-    final CacheScope scope;
-    final List<Block> table;
-    int reserved;
-    int committed;
-    long stamp;
-    boolean mayName = true;
-
-    Lease(CacheScope scope, List<Block> matched, int reserved) {
-      this.scope = scope;
-      this.table = new ArrayList<>(matched);
-      this.committed = matched.size();
-      this.reserved = reserved;
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.kvasir.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -33,6 +34,19 @@ interface ReadContract extends PoolContract {
       int[] matched = {9, 9, 9, 9, 9, 9, 9, 9};
       pool.pool().probe(batch, matched, 2);
       assertThat(matched).containsExactly(9, 9, 2, 0, 0, 3, 1, 9);
+    }
+  }
+
+  @Test
+  default void aProbeNeedsRoomForItsAnswers() {
+    try (PoolScenario pool = pool(4)) {
+      ProbeBatch batch = new ProbeBatch();
+      batch.add(pool.prompt("A").names(), 1);
+      batch.add(pool.prompt("B").names(), 1);
+      for (int offset : new int[] {1, -1, 2, Integer.MAX_VALUE}) {
+        assertThatExceptionOfType(IndexOutOfBoundsException.class)
+            .isThrownBy(() -> pool.pool().probe(batch, new int[2], offset));
+      }
     }
   }
 
@@ -92,6 +106,16 @@ interface ReadContract extends PoolContract {
       pool.pool().release(new int[] {first, second}, 1);
       assertThat(pool.table(second)).hasSize(1);
       assertThatIllegalArgumentException().isThrownBy(() -> pool.table(first));
+    }
+  }
+
+  @Test
+  default void aCountBeyondTheArrayReleasesNothing() {
+    try (PoolScenario pool = pool(4)) {
+      int lease = pool.start(pool.want("A"));
+      assertThatExceptionOfType(IndexOutOfBoundsException.class)
+          .isThrownBy(() -> pool.pool().release(new int[] {lease}, 2));
+      assertThat(pool.table(lease)).hasSize(1);
     }
   }
 

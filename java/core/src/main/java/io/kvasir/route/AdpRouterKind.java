@@ -1,0 +1,58 @@
+package io.kvasir.route;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** The routers there are, by the names used in configurations, options and reports. */
+public enum AdpRouterKind {
+  /** {@link DefaultAdpRouter}. */
+  DEFAULT,
+  /** {@link KvCacheAwareAdpRouter}. */
+  KV_CACHE_AWARE;
+
+  /**
+   * Finds a router by name.
+   *
+   * @param id its name, for example {@code kv_cache_aware}
+   * @return the kind
+   * @throws IllegalArgumentException listing the names there are, if this is none of them
+   */
+  public static AdpRouterKind named(String id) {
+    for (AdpRouterKind kind : values()) {
+      if (kind.id().equals(id)) {
+        return kind;
+      }
+    }
+    throw new IllegalArgumentException(
+        Arrays.stream(values())
+            .map(AdpRouterKind::id)
+            .collect(Collectors.joining(", ", "router must be one of ", ", not '" + id + "'")));
+  }
+
+  /**
+   * The router's name.
+   *
+   * @return for example {@code kv_cache_aware}
+   */
+  public String id() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * Makes a router.
+   *
+   * @param ranks ranks of the instance, at least 1
+   * @param options settings; routers that need none ignore them
+   * @param explain whether decisions carry the scores that were compared, at the cost of two arrays
+   *     each
+   * @return a new router
+   * @throws IllegalArgumentException if {@code ranks} is below 1
+   */
+  public AdpRouter create(int ranks, KvCacheRoutingOptions options, boolean explain) {
+    return switch (this) {
+      case DEFAULT -> new DefaultAdpRouter(ranks);
+      case KV_CACHE_AWARE -> new KvCacheAwareAdpRouter(ranks, options, explain);
+    };
+  }
+}

@@ -1,0 +1,97 @@
+package io.kvasir.route;
+
+import io.kvasir.model.PrefixMatches;
+import io.kvasir.model.RankState;
+import io.kvasir.model.Request;
+import io.kvasir.rank.LoadMetric;
+import java.util.List;
+
+/**
+ * Balances prompt tokens and ignores what ranks have cached.
+ *
+ * <p>Requests that name a rank with room go there, strict ones first, and are not charged to its
+ * token load. The others are dealt out longest first, each to the rank with the fewest tokens, then
+ * the fewest requests, then the lowest index, among the ranks below the soft target: the ceiling of
+ * the mean number of requests per rank, or the fullest rank's, but never above the hard cap.
+ *
+ * <p>Stateless between calls. Not thread-safe: working memory is reused.
+ */
+public final class DefaultAdpRouter implements AdpRouter {
+
+  private final PlacementBatch batch;
+
+  /**
+   * Makes a router.
+   *
+   * @param ranks ranks of the instance
+   * @throws IllegalArgumentException if {@code ranks} is below 1
+   */
+  public DefaultAdpRouter(int ranks) {
+    this.batch = new PlacementBatch(ranks);
+  }
+
+  @Override
+  public String name() {
+    return AdpRouterKind.DEFAULT.id();
+  }
+
+  @Override
+  public boolean needsPrefixMatches() {
+    return false;
+  }
+
+  @Override
+  public LoadMetric loadMetric() {
+    return LoadMetric.PROMPT_TOKENS;
+  }
+
+  @Override
+  public Assignment route(
+      List<RankState> states,
+      List<Request> requests,
+      PrefixMatches matches,
+      int maxActiveRequests) {
+    batch.begin(states, requests, matches, maxActiveRequests);
+    for (int i = 0; i < batch.size(); i++) {
+      int index = batch.strictFirst(i);
+      int target = batch.request(index).targetRank();
+      if (target != Request.ANY_RANK && batch.hasRoom(target)) {
+        batch.place(index, target, Reason.EXPLICIT, 0);
+      } else {
+        batch.defer(index);
+      }
+    }
+    int expected = batch.softTarget(1.0);
+    batch.sortDeferred(
+        (a, b) ->
+            Integer.compare(batch.request(b).promptTokens(), batch.request(a).promptTokens()));
+    int placed = 0;
+    for (; placed < batch.deferredCount(); placed++) {
+      int rank = lightest(expected);
+      if (rank < 0) {
+        break;
+      }
+      int index = batch.deferred(placed);
+      batch.place(index, rank, Reason.LOAD, batch.request(index).promptTokens());
+    }
+    return batch.finish(placed, expected);
+  }
+
+  /** The least loaded rank below {@code expected} requests, or -1. */
+  private int lightest(int expected) {
+    int lightest = -1;
+    for (int rank = 0; rank < batch.ranks(); rank++) {
+      if (batch.activeRequests(rank) < expected && (lightest < 0 || lighter(rank, lightest))) {
+        lightest = rank;
+      }
+    }
+    return lightest;
+  }
+
+  private boolean lighter(int rank, int other) {
+    long tokens = batch.activeTokens(rank);
+    long otherTokens = batch.activeTokens(other);
+    return tokens < otherTokens
+        || (tokens == otherTokens && batch.activeRequests(rank) < batch.activeRequests(other));
+  }
+}

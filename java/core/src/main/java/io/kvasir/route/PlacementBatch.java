@@ -1,0 +1,247 @@
+package io.kvasir.route;
+
+import io.kvasir.model.PrefixMatches;
+import io.kvasir.model.RankState;
+import io.kvasir.model.Request;
+import it.unimi.dsi.fastutil.ints.IntArrays;
+import it.unimi.dsi.fastutil.ints.IntComparator;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * One batch while it is placed: what each rank holds so far, who was placed, who is still deferred.
+ * The part of the work that all routers share.
+ *
+ * <p>Requests are spoken of by their index in the batch. The deferred ones grow inside the array of
+ * the visiting order, behind the place that is being read.
+ *
+ * <p>Not thread-safe. Arrays are reused from batch to batch; between batches nothing of a caller is
+ * held.
+ */
+final class PlacementBatch {
+
+  private static final Request[] NO_REQUESTS = {};
+  private static final int[] NO_RANKS = {};
+  private static final double[] NO_SCORES = {};
+
+  private final int[] activeRequests;
+  private int[] order = new int[16];
+  private int[] sortSpace = new int[16];
+  private int deferredCount;
+
+  private Request[] requests = NO_REQUESTS;
+  private PrefixMatches matches = PrefixMatches.NONE;
+  private int maxActiveRequests;
+  private long[] activeTokens;
+  private List<Decision> decisions;
+
+  PlacementBatch(int ranks) {
+    if (ranks < 1) {
+      throw new IllegalArgumentException("ranks must be at least 1, not " + ranks);
+    }
+    this.activeRequests = new int[ranks];
+  }
+
+  /** Starts a batch. Everything is checked here, so that a bad batch changes no router. */
+  void begin(
+      List<RankState> states, List<Request> batch, PrefixMatches table, int maxActiveRequests) {
+    Objects.requireNonNull(table, "matches");
+    checkStates(states);
+    if (maxActiveRequests < 0) {
+      throw new IllegalArgumentException(
+          "maxActiveRequests must be at least 0, not " + maxActiveRequests);
+    }
+    Request[] checked = batch.toArray(NO_REQUESTS);
+    checkTargets(checked);
+    this.requests = checked;
+    this.matches = table;
+    this.maxActiveRequests = maxActiveRequests;
+    this.activeTokens = new long[ranks()];
+    this.decisions = new ArrayList<>(checked.length);
+    this.deferredCount = 0;
+    for (RankState state : states) {
+      activeRequests[state.rank()] = state.activeRequests();
+      activeTokens[state.rank()] = state.activeTokens();
+    }
+    orderStrictFirst();
+  }
+
+  private void checkStates(List<RankState> states) {
+    if (states.size() != ranks()) {
+      throw new IllegalArgumentException(
+          "states must hold one entry for each of %d ranks, not %d entries"
+              .formatted(ranks(), states.size()));
+    }
+    int index = 0;
+    for (RankState state : states) {
+      if (state.rank() != index) {
+        throw badState(index, "rank must be " + index, state.rank());
+      }
+      if (state.activeRequests() < 0) {
+        throw badState(index, "activeRequests must be at least 0", state.activeRequests());
+      }
+      if (state.activeTokens() < 0) {
+        throw badState(index, "activeTokens must be at least 0", state.activeTokens());
+      }
+      index++;
+    }
+  }
+
+  private static IllegalArgumentException badState(int index, String rule, long value) {
+    return new IllegalArgumentException("states[" + index + "]." + rule + ", not " + value);
+  }
+
+  private void checkTargets(Request[] batch) {
+    for (Request request : batch) {
+      if (request.targetRank() >= ranks()) {
+        throw new IllegalArgumentException(
+            "request %d: targetRank must be within 0 to %d, not %d"
+                .formatted(request.id(), ranks() - 1, request.targetRank()));
+      }
+    }
+  }
+
+  private void orderStrictFirst() {
+    if (order.length < requests.length) {
+      order = new int[Math.max(requests.length, 2 * order.length)];
+      sortSpace = new int[order.length];
+    }
+    int next = 0;
+    for (int index = 0; index < requests.length; index++) {
+      if (isStrict(requests[index])) {
+        order[next++] = index;
+      }
+    }
+    for (int index = 0; index < requests.length; index++) {
+      if (!isStrict(requests[index])) {
+        order[next++] = index;
+      }
+    }
+  }
+
+  private static boolean isStrict(Request request) {
+    return request.targetRank() != Request.ANY_RANK && !request.relax();
+  }
+
+  int ranks() {
+    return activeRequests.length;
+  }
+
+  int size() {
+    return requests.length;
+  }
+
+  /** The request to visit at a position: strict ones first, else in arrival order. */
+  int strictFirst(int position) {
+    return order[position];
+  }
+
+  Request request(int index) {
+    return requests[index];
+  }
+
+  int activeRequests(int rank) {
+    return activeRequests[rank];
+  }
+
+  long activeTokens(int rank) {
+    return activeTokens[rank];
+  }
+
+  boolean hasRoom(int rank) {
+    return activeRequests[rank] < maxActiveRequests;
+  }
+
+  /** Matched tokens, within 0 and the prompt's length. */
+  int matchedTokens(int rank, int index) {
+    return Math.max(0, Math.min(matches.tokens(rank, index), requests[index].promptTokens()));
+  }
+
+  void place(int index, int rank, Reason reason, int chargedTokens) {
+    place(index, rank, reason, chargedTokens, NO_RANKS, NO_SCORES);
+  }
+
+  void place(
+      int index, int rank, Reason reason, int chargedTokens, int[] scoredRanks, double[] scores) {
+    activeRequests[rank]++;
+    activeTokens[rank] += chargedTokens;
+    decisions.add(
+        new Decision(
+            requests[index],
+            index,
+            rank,
+            reason,
+            matchedTokens(rank, index),
+            scoredRanks,
+            scores));
+  }
+
+  /** Leaves a request for later; only for the one that {@link #strictFirst} gave last. */
+  void defer(int index) {
+    order[deferredCount++] = index;
+  }
+
+  int deferredCount() {
+    return deferredCount;
+  }
+
+  int deferred(int position) {
+    return order[position];
+  }
+
+  /** Sorts the deferred requests, stable, comparing indices. */
+  void sortDeferred(IntComparator byIndex) {
+    System.arraycopy(order, 0, sortSpace, 0, deferredCount);
+    IntArrays.mergeSort(order, 0, deferredCount, byIndex, sortSpace);
+  }
+
+  /** Requests per rank up to which the deferred ones may fill it. */
+  int softTarget(double multiplier) {
+    return softTarget(activeRequests, deferredCount, multiplier, maxActiveRequests);
+  }
+
+  /**
+   * A multiple of the fair share, at least what the fullest rank has; the hard cap comes last, so
+   * that the result can lie below a rank's own count.
+   */
+  static int softTarget(
+      int[] activeRequests, int newRequests, double multiplier, int maxActiveRequests) {
+    int ranks = activeRequests.length;
+    long total = newRequests;
+    int fullest = 0;
+    for (int active : activeRequests) {
+      total += active;
+      fullest = Math.max(fullest, active);
+    }
+    long fairShare = (total + ranks - 1) / ranks;
+    double target = Math.max(Math.ceil(multiplier * fairShare), fullest);
+    return (int) Math.min(target, maxActiveRequests);
+  }
+
+  /** Ends the batch; the deferred requests from position {@code placed} on were not placed. */
+  Assignment finish(int placed, int expectedActiveRequests) {
+    List<Request> unassigned = List.of();
+    if (placed < deferredCount) {
+      Arrays.sort(order, placed, deferredCount);
+      unassigned = new ArrayList<>(deferredCount - placed);
+      for (int i = placed; i < deferredCount; i++) {
+        unassigned.add(requests[order[i]]);
+      }
+    }
+    Assignment assignment =
+        new Assignment(
+            ranks(),
+            Collections.unmodifiableList(decisions),
+            Collections.unmodifiableList(unassigned),
+            expectedActiveRequests,
+            activeTokens);
+    requests = NO_REQUESTS;
+    matches = PrefixMatches.NONE;
+    decisions = null;
+    activeTokens = null;
+    return assignment;
+  }
+}

@@ -1,0 +1,236 @@
+package io.kvasir.route;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.kvasir.model.PrefixMatches;
+import io.kvasir.model.RankState;
+import io.kvasir.model.Request;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What holds of every router. */
+class AdpRouterContractTest {
+
+  private static final int HISTORIES = 500;
+  private static final KvCacheRoutingOptions WARMUP =
+      new KvCacheRoutingOptions(1.0, 0.1, 2.0, true);
+
+  @ParameterizedTest
+  @EnumSource
+  void everyRequestIsEitherAssignedOnceOrReturned(AdpRouterKind kind) {
+    forRandomCalls(
+        kind,
+        (batch, assignment, seed) -> {
+          Set<Request> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+          for (Decision decision : assignment.decisions()) {
+            assertThat(seen.add(decision.request())).as("seed %d", seed).isTrue();
+          }
+          for (Request request : assignment.unassigned()) {
+            assertThat(seen.add(request)).as("seed %d", seed).isTrue();
+          }
+          assertThat(seen).as("seed %d", seed).hasSize(batch.requests().size());
+        });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void noRankIsFilledBeyondItsCaps(AdpRouterKind kind) {
+    forRandomCalls(
+        kind,
+        (batch, assignment, seed) -> {
+          int[] active = batch.states().stream().mapToInt(RankState::activeRequests).toArray();
+          for (Decision decision : assignment.decisions()) {
+            boolean targeted =
+                decision.reason() == Reason.EXPLICIT || decision.reason() == Reason.WARMUP;
+            assertThat(active[decision.rank()]++)
+                .as("seed %d: requests on rank %d before %s", seed, decision.rank(), decision)
+                .isLessThan(
+                    targeted ? batch.maxActiveRequests() : assignment.expectedActiveRequests());
+          }
+        });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void returnsRequestsOnlyWhenEveryRankIsFull(AdpRouterKind kind) {
+    forRandomCalls(
+        kind,
+        (batch, assignment, seed) -> {
+          int[] active = batch.states().stream().mapToInt(RankState::activeRequests).toArray();
+          assignment.decisions().forEach(decision -> active[decision.rank()]++);
+          if (!assignment.unassigned().isEmpty()) {
+            assertThat(Arrays.stream(active).min().orElseThrow())
+                .as("seed %d: requests on the emptiest rank", seed)
+                .isGreaterThanOrEqualTo(batch.maxActiveRequests());
+          }
+        });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void twoInstancesWithOneHistoryAgree(AdpRouterKind kind) {
+    for (long seed = 0; seed < HISTORIES; seed++) {
+      RandomBatches batches = new RandomBatches(new SplittableRandom(seed));
+      int ranks = batches.ranks();
+      KvCacheRoutingOptions options = batches.options();
+      AdpRouter one = kind.create(ranks, options, false);
+      AdpRouter other = kind.create(ranks, options, true);
+      for (int call = 0; call < 3; call++) {
+        RandomBatches.Batch batch = batches.next(ranks);
+        assertThat(outcome(route(one, batch)))
+            .as("seed %d", seed)
+            .isEqualTo(outcome(route(other, batch)));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anAnswerIsNotChangedByLaterCalls(AdpRouterKind kind) {
+    RandomBatches batches = new RandomBatches(new SplittableRandom(7));
+    AdpRouter router = kind.create(4, WARMUP, true);
+    Assignment first = route(router, batches.next(4));
+    List<Object> before = outcome(first);
+    for (int call = 0; call < 20; call++) {
+      route(router, batches.next(4));
+    }
+    assertThat(outcome(first)).isEqualTo(before);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anEmptyBatchPlacesNothingAndStillReportsTheTarget(AdpRouterKind kind) {
+    Assignment assignment =
+        kind.create(2, KvCacheRoutingOptions.DEFAULT, false)
+            .route(states(5, 0), List.of(), PrefixMatches.NONE, 10);
+    assertThat(assignment.decisions()).isEmpty();
+    assertThat(assignment.unassigned()).isEmpty();
+    assertThat(assignment.expectedActiveRequests())
+        .isEqualTo(kind == AdpRouterKind.DEFAULT ? 5 : 6);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void badInputNamesTheFieldAndChangesNothing(AdpRouterKind kind) {
+    AdpRouter router = kind.create(2, WARMUP, false);
+    List<Request> requests = List.of(request(1), request(2));
+    refuses(router, List.of(), requests, 4, "states must hold one entry for each of 2 ranks");
+    refuses(router, states(0, 0, 0), requests, 4, "not 3 entries");
+    List<RankState> swapped = new ArrayList<>(states(0, 0));
+    Collections.reverse(swapped);
+    refuses(router, swapped, requests, 4, "states[0].rank must be 0, not 1");
+    refuses(router, states(0, -1), requests, 4, "states[1].activeRequests must be at least 0");
+    refuses(
+        router,
+        List.of(new RankState(0, 0, -3), new RankState(1, 0, 0)),
+        requests,
+        4,
+        "states[0].activeTokens must be at least 0, not -3");
+    refuses(router, states(0, 0), requests, -1, "maxActiveRequests must be at least 0, not -1");
+    Request stray = Request.builder(9, new int[3]).targetRank(2).build();
+    refuses(
+        router,
+        states(0, 0),
+        List.of(request(1), stray),
+        4,
+        "request 9: targetRank must be within 0 to 1, not 2");
+
+    Assignment afterwards = router.route(states(0, 0), requests, PrefixMatches.NONE, 4);
+    Assignment fresh =
+        kind.create(2, WARMUP, false).route(states(0, 0), requests, PrefixMatches.NONE, 4);
+    assertThat(outcome(afterwards)).isEqualTo(outcome(fresh));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void refusesAnInstanceWithoutRanks(AdpRouterKind kind) {
+    assertThatThrownBy(() -> kind.create(0, KvCacheRoutingOptions.DEFAULT, false))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("ranks must be at least 1, not 0");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void isFoundByItsOwnName(AdpRouterKind kind) {
+    assertThat(kind.create(1, KvCacheRoutingOptions.DEFAULT, false).name()).isEqualTo(kind.id());
+    assertThat(AdpRouterKind.named(kind.id())).isEqualTo(kind);
+  }
+
+  @Test
+  void anUnknownNameIsAnsweredWithTheKnownOnes() {
+    assertThatThrownBy(() -> AdpRouterKind.named("random"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("router must be one of default, kv_cache_aware, not 'random'");
+  }
+
+  /** Looks at one answer. */
+  private interface Check {
+    void on(RandomBatches.Batch batch, Assignment assignment, long seed);
+  }
+
+  private static void forRandomCalls(AdpRouterKind kind, Check check) {
+    for (long seed = 0; seed < HISTORIES; seed++) {
+      RandomBatches batches = new RandomBatches(new SplittableRandom(seed));
+      int ranks = batches.ranks();
+      AdpRouter router = kind.create(ranks, batches.options(), false);
+      for (int call = 0; call < 3; call++) {
+        RandomBatches.Batch batch = batches.next(ranks);
+        check.on(batch, route(router, batch), seed);
+      }
+    }
+  }
+
+  private static Assignment route(AdpRouter router, RandomBatches.Batch batch) {
+    return router.route(
+        batch.states(), batch.requests(), batch.matches(), batch.maxActiveRequests());
+  }
+
+  private static List<Object> outcome(Assignment assignment) {
+    List<Object> outcome = new ArrayList<>();
+    for (Decision decision : assignment.decisions()) {
+      outcome.add(
+          List.of(
+              decision.requestIndex(),
+              decision.rank(),
+              decision.reason(),
+              decision.matchedTokens()));
+    }
+    outcome.add(List.copyOf(assignment.unassigned()));
+    outcome.add(assignment.expectedActiveRequests());
+    outcome.add(Arrays.toString(assignment.activeTokensAfter()));
+    return outcome;
+  }
+
+  private static void refuses(
+      AdpRouter router,
+      List<RankState> states,
+      List<Request> requests,
+      int maxActiveRequests,
+      String message) {
+    assertThatThrownBy(
+            () -> router.route(states, requests, PrefixMatches.NONE, maxActiveRequests))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(message);
+  }
+
+  private static List<RankState> states(int... activeRequests) {
+    List<RankState> states = new ArrayList<>();
+    for (int active : activeRequests) {
+      states.add(new RankState(states.size(), active, 0));
+    }
+    return states;
+  }
+
+  private static Request request(long id) {
+    return Request.builder(id, new int[3]).build();
+  }
+}

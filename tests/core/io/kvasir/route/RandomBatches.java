@@ -1,0 +1,98 @@
+package io.kvasir.route;
+
+import io.kvasir.model.PrefixMatches;
+import io.kvasir.model.RankState;
+import io.kvasir.model.Request;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** Random routing input in which ties, full ranks, shared prefixes and bad matches are common. */
+final class RandomBatches {
+
+  /** One call of a router. */
+  record Batch(
+      List<RankState> states,
+      List<Request> requests,
+      PrefixMatches matches,
+      int maxActiveRequests) {}
+
+  private final SplittableRandom random;
+
+  RandomBatches(SplittableRandom random) {
+    this.random = random;
+  }
+
+  int ranks() {
+    return random.nextInt(10) == 0 ? 1 + random.nextInt(64) : 1 + random.nextInt(10);
+  }
+
+  KvCacheRoutingOptions options() {
+    return new KvCacheRoutingOptions(
+        pick(0, 0.1, 0.25, 1, 1, 1, random.nextDouble() * 4),
+        pick(0, 0.1, 0.1, 0.5, 1, random.nextDouble()),
+        pick(1, 1.2, 1.5, 2, 2, 4, 1 + random.nextDouble()),
+        random.nextInt(3) == 0);
+  }
+
+  Batch next(int ranks) {
+    int maxActiveRequests = (int) pick(0, 1, 2, 3, 8, 8, 100);
+    List<Request> requests = new ArrayList<>();
+    int count = random.nextInt(4) == 0 ? random.nextInt(40) : random.nextInt(9);
+    while (requests.size() < count) {
+      requests.add(request(ranks, requests));
+    }
+    return new Batch(
+        states(ranks, maxActiveRequests), requests, matches(ranks, requests), maxActiveRequests);
+  }
+
+  private List<RankState> states(int ranks, int maxActiveRequests) {
+    boolean idle = random.nextInt(3) == 0;
+    long[] loads = {0, 10, 10, random.nextInt(2000), random.nextLong(1L << 40)};
+    List<RankState> states = new ArrayList<>();
+    for (int rank = 0; rank < ranks; rank++) {
+      int active = idle ? 0 : random.nextInt(maxActiveRequests + 2);
+      states.add(new RankState(rank, active, idle ? 0 : loads[random.nextInt(loads.length)]));
+    }
+    return states;
+  }
+
+  private Request request(int ranks, List<Request> earlier) {
+    long id = random.nextBoolean() ? random.nextInt(1000) : random.nextLong();
+    int[] tokens;
+    if (!earlier.isEmpty() && random.nextBoolean()) {
+      int[] model = earlier.get(random.nextInt(earlier.size())).tokens();
+      tokens = Arrays.copyOf(model, random.nextInt(2) == 0 ? model.length : random.nextInt(80));
+    } else {
+      tokens = new int[(int) pick(0, 1, 3, 10, 10, 64, 65, random.nextInt(80))];
+      for (int i = 0; i < tokens.length; i++) {
+        tokens[i] = random.nextInt(20) == 0 ? random.nextInt() : random.nextInt(2);
+      }
+    }
+    Request.Builder request = Request.builder(id, tokens).relax(random.nextBoolean());
+    if (random.nextInt(4) == 0) {
+      request.targetRank(random.nextInt(ranks));
+    }
+    return request.build();
+  }
+
+  private PrefixMatches matches(int ranks, List<Request> requests) {
+    if (random.nextInt(4) == 0) {
+      return PrefixMatches.NONE;
+    }
+    PrefixMatches matches = new PrefixMatches(ranks, requests.size());
+    for (int rank = 0; rank < ranks; rank++) {
+      for (int i = 0; i < requests.size(); i++) {
+        if (random.nextInt(3) == 0) {
+          matches.set(rank, i, (int) pick(-5, 1, 5, 10, 32, 64, 96, random.nextInt(80)));
+        }
+      }
+    }
+    return matches;
+  }
+
+  private double pick(double... values) {
+    return values[random.nextInt(values.length)];
+  }
+}

@@ -2,4 +2,5 @@
 // this file; nothing else in native/ knows Java.
 #pragma once
 
+#include "hash_bridge.hpp"
 #include "pool_bridge.hpp"

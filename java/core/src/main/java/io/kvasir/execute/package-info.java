@@ -2,10 +2,13 @@
  * Runs requests: the instance's waiting queue, one executor per rank, and the loop in which all
  * ranks iterate in lock-step.
  *
- * <p>{@code AdpLoop} drives an instance: each iteration gathers the rank states,
- * pops the queue, asks the router and hands the requests to their {@code
- * RankExecutor}s, which schedule, lease blocks from their pool and let their
- * {@code StepEngine} compute. Time is a number that the caller passes in; the
- * package has no clock.
+ * <p>{@link io.kvasir.execute.AdpLoop} drives an instance: each iteration gathers the rank states,
+ * pops the {@link io.kvasir.execute.WaitingQueue}, asks the router and hands the requests to their
+ * {@link io.kvasir.execute.RankExecutor}s, which schedule, lease blocks from their pool and let
+ * their {@link io.kvasir.execute.StepEngine} compute. What becomes of a request is told to a {@link
+ * io.kvasir.execute.RequestListener}. Time is a number that the caller passes in; the package has
+ * no clock.
+ *
+ * <p>It knows nothing of how pools find blocks, how routers choose, and where requests come from.
  */
 package io.kvasir.execute;

@@ -1,0 +1,181 @@
+package io.kvasir.execute;
+
+import io.kvasir.model.Request;
+import io.kvasir.pool.BlockPool;
+import io.kvasir.pool.LeaseBatch;
+import io.kvasir.pool.ProbeBatch;
+import io.kvasir.rank.RankLedger;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+
+/**
+ * Second half of scheduling a step: waiting requests start, first come, first served.
+ *
+ * <p>Each is looked up in the pool to learn what it need not compute, gets its first chunk from the
+ * token budget, and asks for the blocks of match and chunk; under GUARANTEED_NO_EVICT the blocks up
+ * to its end are reserved besides. All ask in one batch. The first that is refused keeps its place,
+ * and nobody overtakes it. If a lease finds less than the look-up did, because names collided, the
+ * chunk starts earlier and is no longer.
+ *
+ * <p><b>Retry.</b> A refused head asks again only after something could have changed the answer:
+ * blocks were released on this rank, a prefill chunk was named on this rank, another request is the
+ * head, or nothing runs on this rank. In the last case everything the pool has is available, and a
+ * request that fits the pool is admitted, so nobody starves.
+ *
+ * <p>Confined to the rank's executor thread.
+ */
+final class Admission {
+
+  private final int rank;
+  private final BlockPool pool;
+  private final int tokensPerBlock;
+  private final StartedRequests started;
+  private final RankLedger ledger;
+  private final RequestListener listener;
+  private final boolean reserve;
+  private final boolean reuse;
+
+  private final ArrayDeque<PlacedRequest> waiting = new ArrayDeque<>();
+  private final ProbeBatch probe = new ProbeBatch();
+  private final int[] probed = new int[1];
+  private final LeaseBatch batch = new LeaseBatch();
+
+  /** The requests of {@link #batch}, their first chunks and the lengths of their block tables. */
+  private PlacedRequest[] asking = new PlacedRequest[8];
+
+  private int[] chunks = new int[8];
+  private int[] leasedBlocks = new int[8];
+
+  private PlacedRequest refused;
+
+  Admission(
+      int rank,
+      BlockPool pool,
+      StartedRequests started,
+      RankLedger ledger,
+      RequestListener listener,
+      ExecutorOptions options) {
+    this.rank = rank;
+    this.pool = pool;
+    this.tokensPerBlock = pool.shape().tokensPerBlock();
+    this.started = started;
+    this.ledger = ledger;
+    this.listener = listener;
+    this.reserve = options.capacityPolicy() == CapacityPolicy.GUARANTEED_NO_EVICT;
+    this.reuse = options.enableBlockReuse();
+  }
+
+  boolean isEmpty() {
+    return waiting.isEmpty();
+  }
+
+  void add(PlacedRequest request) {
+    waiting.addLast(request);
+  }
+
+  /** A paused request goes back in front of those that came after it. */
+  void putBack(PlacedRequest request) {
+    waiting.addFirst(request);
+  }
+
+  void remove(PlacedRequest request) {
+    waiting.remove(request);
+    if (refused == request) {
+      refused = null;
+    }
+  }
+
+  /** Blocks were released or named: a refused head may ask again. */
+  void onPoolChanged() {
+    refused = null;
+  }
+
+  /** Starts whom budget and blocks allow, and adds their first chunks to the plan. */
+  void plan(StepPlan plan, int budget, boolean anyPrefill, long nowNs) {
+    PlacedRequest head = waiting.peekFirst();
+    if (budget == 0 || head == null || (head == refused && !started.isEmpty())) {
+      return;
+    }
+    batch.clear();
+    ask(budget, !anyPrefill);
+    int count = batch.size();
+    if (count == 0) {
+      return;
+    }
+    pool.lease(batch);
+    int admitted = 0;
+    while (admitted < count && batch.lease(admitted) != LeaseBatch.REFUSED) {
+      start(plan, admitted++, nowNs);
+    }
+    for (int i = count - 1; i >= admitted; i--) {
+      waiting.addFirst(asking[i]);
+    }
+    refused = admitted < count ? asking[admitted] : null;
+    Arrays.fill(asking, 0, count, null);
+  }
+
+  /** Fills the batch from the head of the line; who is in the batch is no longer in the line. */
+  private void ask(int budget, boolean noPrefillYet) {
+    int left = budget;
+    boolean first = noPrefillYet;
+    while (left > 0 && !waiting.isEmpty()) {
+      PlacedRequest request = waiting.peekFirst();
+      int matched = matchedBlocks(request);
+      int from = matched * tokensPerBlock;
+      int chunk = ChunkRule.chunk(from, request.length, left, first, tokensPerBlock);
+      if (chunk == 0) {
+        return;
+      }
+      waiting.removeFirst();
+      int blocks = ChunkRule.blocks(from + chunk, tokensPerBlock);
+      int i =
+          batch.add(
+              request.tokens,
+              request.sequenceHashes,
+              request.scope(),
+              matched,
+              blocks,
+              reserve ? request.totalBlocks - blocks : 0);
+      remember(i, request, chunk, blocks);
+      first = false;
+      left = from + chunk < request.length ? 0 : left - chunk;
+    }
+  }
+
+  private int matchedBlocks(PlacedRequest request) {
+    int matchable = (request.length - 1) / tokensPerBlock;
+    if (!reuse || matchable == 0) {
+      return 0;
+    }
+    probe.clear();
+    probe.add(request.sequenceHashes, matchable);
+    pool.probe(probe, probed, 0);
+    return probed[0];
+  }
+
+  private void remember(int i, PlacedRequest request, int chunk, int blocks) {
+    if (i == asking.length) {
+      asking = Arrays.copyOf(asking, i * 2);
+      chunks = Arrays.copyOf(chunks, i * 2);
+      leasedBlocks = Arrays.copyOf(leasedBlocks, i * 2);
+    }
+    asking[i] = request;
+    chunks[i] = chunk;
+    leasedBlocks[i] = blocks;
+  }
+
+  private void start(StepPlan plan, int i, long nowNs) {
+    PlacedRequest placed = asking[i];
+    Request request = placed.request;
+    boolean resumed = placed.startedBefore;
+    placed.start(batch.lease(i), batch.matchedBlocks(i), leasedBlocks[i], tokensPerBlock);
+    started.add(placed);
+    int cached = Math.min(placed.computed, placed.promptTokens);
+    ledger.onCached(placed.cachedTokens, cached);
+    placed.cachedTokens = cached;
+    plan.add(
+        placed,
+        ChunkRule.chunk(placed.computed, placed.length, chunks[i], true, tokensPerBlock));
+    listener.onStarted(request, rank, cached, resumed, nowNs);
+  }
+}

@@ -1,0 +1,47 @@
+package io.kvasir.execute;
+
+import java.util.Arrays;
+import java.util.Locale;
+
+/** How a rank shares its blocks among its requests. */
+public enum CapacityPolicy {
+  /**
+   * A request starts only when the blocks for its whole output can be promised to it. Nothing is
+   * ever paused.
+   */
+  GUARANTEED_NO_EVICT,
+  /**
+   * A request starts when the blocks of its next step are there. When a running one finds none,
+   * the last started are paused and computed again later.
+   */
+  MAX_UTILIZATION;
+
+  /**
+   * The policy's name in options and files.
+   *
+   * @return for example {@code guaranteed_no_evict}
+   */
+  public String id() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * Finds a policy by its name in options and files.
+   *
+   * @param id the name, in any case
+   * @return the policy
+   * @throws IllegalArgumentException if there is none of that name
+   */
+  public static CapacityPolicy parse(String id) {
+    for (CapacityPolicy policy : values()) {
+      if (policy.name().equalsIgnoreCase(id)) {
+        return policy;
+      }
+    }
+    throw new IllegalArgumentException(
+        "capacity policy must be one of "
+            + Arrays.stream(values()).map(CapacityPolicy::id).toList()
+            + ", not "
+            + id);
+  }
+}

@@ -1,0 +1,147 @@
+package io.kvasir.execute;
+
+import io.kvasir.pool.BlockPool;
+import io.kvasir.pool.ExtendBatch;
+import java.util.Arrays;
+
+/**
+ * First half of scheduling a step: the started requests go on.
+ *
+ * <p>In the order in which they started, decoding requests take one token each, then prefills go on
+ * by chunks; a prefill that stays unfinished ends the step's prefill. Requests whose next tokens
+ * need new blocks extend their leases, all in one batch. GUARANTEED_NO_EVICT has promised these
+ * blocks. Under MAX_UTILIZATION the first refused request is the cursor: the last started request at
+ * or behind it is paused and the cursor tries again, until it gets its blocks or is itself paused.
+ * The oldest request is therefore paused only if it is alone, and alone it cannot be refused, so it
+ * always ends.
+ *
+ * <p>Confined to the rank's executor thread.
+ */
+final class Growth {
+
+  private final BlockPool pool;
+  private final int tokensPerBlock;
+  private final StartedRequests started;
+  private final PauseSink pauses;
+  private final boolean promised;
+  private final ExtendBatch batch = new ExtendBatch();
+
+  /** Who wants blocks in this step, in start order, and how many tokens they must have room for. */
+  private PlacedRequest[] growing = new PlacedRequest[16];
+
+  private int[] neededTokens = new int[16];
+  private int growingCount;
+
+  private int budgetLeft;
+  private boolean anyPrefill;
+
+  /** Takes back a request whose blocks are needed by others. */
+  interface PauseSink {
+    void pause(PlacedRequest request, long nowNs);
+  }
+
+  Growth(BlockPool pool, StartedRequests started, PauseSink pauses, CapacityPolicy policy) {
+    this.pool = pool;
+    this.tokensPerBlock = pool.shape().tokensPerBlock();
+    this.started = started;
+    this.pauses = pauses;
+    this.promised = policy == CapacityPolicy.GUARANTEED_NO_EVICT;
+  }
+
+  /** Adds what the started requests compute to an empty plan, and sees to it that it has room. */
+  void plan(StepPlan plan, int tokenBudget, long nowNs) {
+    int decodes = Math.min(started.decoding(), tokenBudget);
+    budgetLeft = tokenBudget - decodes;
+    anyPrefill = false;
+    growingCount = 0;
+    for (int i = 0; i < started.size(); i++) {
+      PlacedRequest request = started.get(i);
+      int tokens;
+      if (!request.decoding) {
+        tokens = chunk(request);
+      } else if (decodes > 0) {
+        decodes--;
+        tokens = 1;
+      } else {
+        continue;
+      }
+      if (tokens > 0) {
+        plan.add(request, tokens);
+        if (request.computed + tokens > request.leasedTokens) {
+          addGrowing(request, request.computed + tokens);
+        }
+      }
+    }
+    if (growingCount > 0) {
+      extend(plan, nowNs);
+    }
+  }
+
+  /** Tokens that requests may still take which start in this step. */
+  int budgetLeft() {
+    return budgetLeft;
+  }
+
+  /** Whether the step has a prefill chunk. */
+  boolean anyPrefill() {
+    return anyPrefill;
+  }
+
+  private int chunk(PlacedRequest request) {
+    if (budgetLeft == 0) {
+      return 0;
+    }
+    int tokens =
+        ChunkRule.chunk(
+            request.computed, request.length, budgetLeft, !anyPrefill, tokensPerBlock);
+    anyPrefill |= tokens > 0;
+    boolean unfinished = request.computed + tokens < request.length;
+    budgetLeft = unfinished ? 0 : budgetLeft - tokens;
+    return tokens;
+  }
+
+  private void addGrowing(PlacedRequest request, int tokens) {
+    if (growingCount == growing.length) {
+      growing = Arrays.copyOf(growing, growingCount * 2);
+      neededTokens = Arrays.copyOf(neededTokens, growingCount * 2);
+    }
+    growing[growingCount] = request;
+    neededTokens[growingCount++] = tokens;
+  }
+
+  private void extend(StepPlan plan, long nowNs) {
+    int cursor = 0;
+    while (cursor < growingCount) {
+      batch.clear();
+      for (int i = cursor; i < growingCount; i++) {
+        batch.add(growing[i].lease, missingBlocks(i));
+      }
+      pool.extend(batch);
+      for (int i = 0; i < batch.size() && batch.granted(i); i++) {
+        growing[cursor].leasedTokens += missingBlocks(cursor) * tokensPerBlock;
+        cursor++;
+      }
+      if (cursor < growingCount) {
+        pauseLast(plan, nowNs);
+      }
+    }
+    Arrays.fill(growing, 0, growing.length, null);
+  }
+
+  private int missingBlocks(int i) {
+    return ChunkRule.blocks(neededTokens[i] - growing[i].leasedTokens, tokensPerBlock);
+  }
+
+  private void pauseLast(StepPlan plan, long nowNs) {
+    if (promised) {
+      throw new IllegalStateException("the pool refuses blocks that it has promised");
+    }
+    PlacedRequest last = started.removeLast();
+    plan.dropLast(last);
+    if (growing[growingCount - 1] == last) {
+      growingCount--;
+    }
+    budgetLeft = 0;
+    pauses.pause(last, nowNs);
+  }
+}

@@ -1,0 +1,119 @@
+package io.kvasir.execute;
+
+import io.kvasir.hash.HashedRequest;
+import io.kvasir.model.CacheScope;
+import io.kvasir.model.Request;
+import java.util.Arrays;
+
+/**
+ * A request that lives on a rank: its sequence so far, how much of it is computed, and the blocks it
+ * holds.
+ *
+ * <p>It <i>waits</i> (no lease), then <i>prefills</i> until the whole sequence known at its start is
+ * computed, then <i>decodes</i>: one token's KV and one new token a step. A pause takes it back to
+ * waiting with prompt and outputs so far as the sequence to prefill. Invariant: {@code computed <
+ * length}, both at most {@code endLength}; the last token's KV is never computed.
+ *
+ * <p>Confined to the rank's executor thread; the stages of a step write the fields.
+ */
+final class PlacedRequest {
+
+  static final int NO_LEASE = -1;
+
+  final Request request;
+  final int promptTokens;
+
+  /** Tokens of prompt and output together when the request is done. */
+  final int endLength;
+
+  /** Blocks that its computed tokens fill in the end. */
+  final int totalBlocks;
+
+  /** The sequence; the caller's own array until the first start. */
+  int[] tokens;
+
+  /** Sequence hashes of its full blocks; {@link #hashedBlocks} of them are known. */
+  long[] sequenceHashes;
+
+  int hashedBlocks;
+
+  /** Tokens known: the prompt and the outputs so far. */
+  int length;
+
+  /** Tokens whose KV is in the pool. */
+  int computed;
+
+  boolean decoding;
+  boolean startedBefore;
+  int lease = NO_LEASE;
+
+  /** Tokens that the leased blocks have room for. */
+  int leasedTokens;
+
+  int committedBlocks;
+
+  /** Computed tokens at which the next block is full and may be named. */
+  int nextCommitAt;
+
+  /** Prompt tokens booked as cached in the rank's ledger. */
+  int cachedTokens;
+
+  PlacedRequest(HashedRequest hashed, int totalBlocks) {
+    this.request = hashed.request();
+    this.promptTokens = request.promptTokens();
+    this.endLength = promptTokens + request.maxNewTokens();
+    this.totalBlocks = totalBlocks;
+    this.tokens = request.tokens();
+    this.sequenceHashes = hashed.hashes().sequence();
+    this.hashedBlocks = hashed.hashes().blocks();
+    this.length = promptTokens;
+  }
+
+  CacheScope scope() {
+    return request.scope();
+  }
+
+  int outputs() {
+    return length - promptTokens;
+  }
+
+  int[] outputTokens() {
+    return Arrays.copyOfRange(tokens, promptTokens, length);
+  }
+
+  boolean done() {
+    return length == endLength;
+  }
+
+  boolean started() {
+    return lease != NO_LEASE;
+  }
+
+  /** The request got blocks, the first of which hold computed KV already. */
+  void start(int newLease, int matchedBlocks, int leasedBlocks, int tokensPerBlock) {
+    if (!startedBefore) {
+      tokens = Arrays.copyOf(tokens, endLength);
+      sequenceHashes = Arrays.copyOf(sequenceHashes, (endLength - 1) / tokensPerBlock);
+      startedBefore = true;
+    }
+    lease = newLease;
+    leasedTokens = leasedBlocks * tokensPerBlock;
+    computed = matchedBlocks * tokensPerBlock;
+    committedBlocks = matchedBlocks;
+    nextCommitAt = computed + tokensPerBlock;
+  }
+
+  /** The request lost its blocks; what it knows stays. */
+  void pause() {
+    lease = NO_LEASE;
+    leasedTokens = 0;
+    computed = 0;
+    committedBlocks = 0;
+    decoding = false;
+  }
+
+  @Override
+  public String toString() {
+    return request + ", " + computed + " of " + length + " computed, lease " + lease;
+  }
+}

@@ -1,0 +1,70 @@
+package io.kvasir.simulator.replay;
+
+import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
+import java.util.Arrays;
+
+/**
+ * A multiset of durations with exact percentiles. Adding is O(1); equal durations share one entry,
+ * so that the gaps between tokens need no more room than there are different iteration lengths.
+ *
+ * <p>Not thread-safe.
+ */
+final class Durations {
+
+  private static final double NS_PER_MS = 1e6;
+
+  private final Long2LongOpenHashMap counts = new Long2LongOpenHashMap();
+  private long count;
+  private double sumMs;
+  // The run of equal durations that has not been booked yet.
+  private long runNs;
+  private long runLength;
+
+  void add(long durationNs) {
+    if (durationNs != runNs) {
+      book();
+      runNs = durationNs;
+    }
+    runLength++;
+  }
+
+  private void book() {
+    if (runLength > 0) {
+      counts.addTo(runNs, runLength);
+      count += runLength;
+      sumMs += runLength * (runNs / NS_PER_MS);
+      runLength = 0;
+    }
+  }
+
+  /** Sums up what was added. O(d log d), d different durations. */
+  DurationSummary summary() {
+    book();
+    if (count == 0) {
+      return DurationSummary.NONE;
+    }
+    long[] values = counts.keySet().toLongArray();
+    Arrays.sort(values);
+    long[] upTo = new long[values.length];
+    long sum = 0;
+    for (int i = 0; i < values.length; i++) {
+      sum += counts.get(values[i]);
+      upTo[i] = sum;
+    }
+    return new DurationSummary(
+        count,
+        sumMs / count,
+        percentileMs(values, upTo, 50),
+        percentileMs(values, upTo, 90),
+        percentileMs(values, upTo, 95),
+        percentileMs(values, upTo, 99),
+        values[values.length - 1] / NS_PER_MS);
+  }
+
+  /** The smallest value that at least so many percent of all values do not exceed. */
+  private static double percentileMs(long[] values, long[] upTo, int percent) {
+    long rank = (upTo[upTo.length - 1] * percent + 99) / 100;
+    int found = Arrays.binarySearch(upTo, rank);
+    return values[found < 0 ? -found - 1 : found] / NS_PER_MS;
+  }
+}

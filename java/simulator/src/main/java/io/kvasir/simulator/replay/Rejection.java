@@ -1,0 +1,11 @@
+package io.kvasir.simulator.replay;
+
+/**
+ * A request that could never be served.
+ *
+ * <p>Immutable.
+ *
+ * @param requestId the request
+ * @param reason why, a sentence
+ */
+public record Rejection(long requestId, String reason) {}

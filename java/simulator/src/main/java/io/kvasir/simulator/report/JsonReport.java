@@ -1,0 +1,200 @@
+package io.kvasir.simulator.report;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.StreamWriteFeature;
+import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
+import com.fasterxml.jackson.core.util.Separators;
+import io.kvasir.execute.ExecutorOptions;
+import io.kvasir.route.KvCacheRoutingOptions;
+import io.kvasir.route.Reason;
+import io.kvasir.simulator.replay.DurationSummary;
+import io.kvasir.simulator.replay.RankResult;
+import io.kvasir.simulator.replay.Rejection;
+import io.kvasir.simulator.replay.ReplayResult;
+import io.kvasir.simulator.replay.ReplaySettings;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Writes replay reports as one JSON document: an object for one report, an array for several. What
+ * is undefined (a mean of nothing) is null; of many rejections the first are listed. Thread-safe.
+ */
+public final class JsonReport {
+
+  private static final int RATE_DECIMALS = 6;
+  private static final int TIME_DECIMALS = 3;
+  private static final int TRACE_BOUND_DECIMALS = 4;
+  private static final int MOST_REJECTIONS = 100;
+  private static final double NS_PER_S = 1e9;
+
+  private static final JsonFactory JSON =
+      JsonFactory.builder().disable(StreamWriteFeature.AUTO_CLOSE_TARGET).build();
+
+  private static final Separators SEPARATORS =
+      Separators.createDefaultInstance().withObjectFieldValueSpacing(Separators.Spacing.AFTER);
+
+  private final JsonGenerator json;
+
+  private JsonReport(JsonGenerator json) {
+    this.json = json;
+  }
+
+  /**
+   * Writes reports.
+   *
+   * @param reports at least one
+   * @param out receives UTF-8; flushed, not closed
+   * @throws IOException if {@code out} fails
+   */
+  public static void write(List<ReplayReport> reports, OutputStream out) throws IOException {
+    try (JsonGenerator generator = JSON.createGenerator(out)) {
+      generator.setPrettyPrinter(new DefaultPrettyPrinter(SEPARATORS));
+      JsonReport report = new JsonReport(generator);
+      if (reports.size() == 1) {
+        report.writeReport(reports.get(0));
+      } else {
+        generator.writeStartArray();
+        for (ReplayReport each : reports) {
+          report.writeReport(each);
+        }
+        generator.writeEndArray();
+      }
+      generator.writeRaw('\n');
+    }
+  }
+
+  private void writeReport(ReplayReport report) throws IOException {
+    ReplayResult result = report.result();
+    json.writeStartObject();
+    json.writeStringField("router", result.settings().router().id());
+    json.writeStringField("workload", report.workload().name());
+    json.writeNumberField("ranks", result.settings().ranks());
+    json.writeNumberField("seed", report.seed());
+    json.writeNumberField("requests", result.requests());
+    json.writeNumberField("completed", result.completed());
+    json.writeNumberField("rejected", result.rejected());
+    writeRejections(result.rejections());
+    writeRouting(result);
+    writeCache(report);
+    writeDurations("ttftMs", result.ttft());
+    writeDurations("itlMs", result.itl());
+    writeDurations("queueMs", result.queue());
+    json.writeNumberField("outputTokens", result.outputTokens());
+    writeRounded("outputTokensPerSecond", result.outputTokensPerSecond(), TIME_DECIMALS);
+    writeRounded("virtualSeconds", result.virtualSeconds(), TIME_DECIMALS);
+    writeRounded("wallSeconds", result.wallSeconds(), TIME_DECIMALS);
+    json.writeObjectFieldStart("decisions");
+    for (Map.Entry<Reason, Long> decision : result.decisions().entrySet()) {
+      json.writeNumberField(decision.getKey().id(), decision.getValue());
+    }
+    json.writeEndObject();
+    json.writeNumberField("evictedBlocks", result.sum(RankResult::evictedBlocks));
+    json.writeNumberField("preemptions", result.sum(RankResult::preemptions));
+    writeRanks(result);
+    writeConfig(report);
+    json.writeEndObject();
+  }
+
+  private void writeRouting(ReplayResult result) throws IOException {
+    json.writeFieldName("routedPerRank");
+    long[] perRank = result.ranks().stream().mapToLong(RankResult::requests).toArray();
+    json.writeArray(perRank, 0, perRank.length);
+    writeRounded("routedCv", result.routedCv(), RATE_DECIMALS);
+    writeRounded("routedMaxOverMin", result.routedMaxOverMin(), RATE_DECIMALS);
+    writeRounded("routedMinOverMean", result.routedMinOverMean(), RATE_DECIMALS);
+  }
+
+  private void writeCache(ReplayReport report) throws IOException {
+    ReplayResult result = report.result();
+    json.writeNumberField("inputTokens", result.inputTokens());
+    json.writeNumberField("cachedTokens", result.cachedTokens());
+    writeRounded("tokenHitRate", result.tokenHitRate(), RATE_DECIMALS);
+    writeRounded("upperBoundTokenHitRate", result.upperBoundTokenHitRate(), RATE_DECIMALS);
+    if (report.traceBlockUpperBound().isPresent()) {
+      writeRounded(
+          "traceBlockUpperBound",
+          report.traceBlockUpperBound().getAsDouble(),
+          TRACE_BOUND_DECIMALS);
+    }
+  }
+
+  private void writeDurations(String field, DurationSummary durations) throws IOException {
+    json.writeObjectFieldStart(field);
+    writeRounded("mean", durations.meanMs(), TIME_DECIMALS);
+    writeRounded("p50", durations.p50Ms(), TIME_DECIMALS);
+    writeRounded("p90", durations.p90Ms(), TIME_DECIMALS);
+    writeRounded("p95", durations.p95Ms(), TIME_DECIMALS);
+    writeRounded("p99", durations.p99Ms(), TIME_DECIMALS);
+    writeRounded("max", durations.maxMs(), TIME_DECIMALS);
+    json.writeEndObject();
+  }
+
+  private void writeRanks(ReplayResult result) throws IOException {
+    json.writeArrayFieldStart("perRank");
+    for (int rank = 0; rank < result.ranks().size(); rank++) {
+      RankResult of = result.ranks().get(rank);
+      json.writeStartObject();
+      json.writeNumberField("rank", rank);
+      json.writeNumberField("requests", of.requests());
+      json.writeNumberField("inputTokens", of.inputTokens());
+      json.writeNumberField("cachedTokens", of.cachedTokens());
+      writeRounded("tokenHitRate", of.tokenHitRate(), RATE_DECIMALS);
+      writeRounded("busySeconds", of.busyNs() / NS_PER_S, TIME_DECIMALS);
+      json.writeNumberField("capacityBlocks", of.capacityBlocks());
+      json.writeNumberField("peakActiveBlocks", of.peakActiveBlocks());
+      json.writeNumberField("evictedBlocks", of.evictedBlocks());
+      json.writeNumberField("preemptions", of.preemptions());
+      json.writeEndObject();
+    }
+    json.writeEndArray();
+  }
+
+  private void writeConfig(ReplayReport report) throws IOException {
+    ReplaySettings settings = report.result().settings();
+    ExecutorOptions executor = settings.executor();
+    KvCacheRoutingOptions routing = settings.routing();
+    json.writeObjectFieldStart("config");
+    for (Map.Entry<String, Object> parameter : report.workload().parameters().entrySet()) {
+      json.writePOJOField(parameter.getKey(), parameter.getValue());
+    }
+    json.writeNumberField("poolTokens", settings.poolTokens());
+    json.writeNumberField("tokensPerBlock", settings.tokensPerBlock());
+    json.writeStringField("hashFormat", settings.hashFormat().id());
+    json.writeNumberField("tokenBudget", executor.tokenBudget());
+    json.writeNumberField("maxActiveRequests", executor.maxActiveRequests());
+    json.writeStringField("capacityPolicy", executor.capacityPolicy().id());
+    json.writeBooleanField("enableBlockReuse", executor.enableBlockReuse());
+    json.writeStringField("waitingQueuePolicy", settings.queuePolicy().id());
+    json.writeNumberField("kvCacheRoutingLoadBalanceWeight", routing.loadBalanceWeight());
+    json.writeNumberField("kvCacheRoutingMatchRateThreshold", routing.matchRateThreshold());
+    json.writeNumberField("kvCacheRoutingFairShareMultiplier", routing.fairShareMultiplier());
+    json.writeBooleanField("kvCacheRoutingColdStartWarmup", routing.coldStartWarmup());
+    json.writeEndObject();
+  }
+
+  private void writeRejections(List<Rejection> rejections) throws IOException {
+    json.writeArrayFieldStart("rejections");
+    for (Rejection rejection :
+        rejections.subList(0, Math.min(MOST_REJECTIONS, rejections.size()))) {
+      json.writeStartObject();
+      json.writeNumberField("request", rejection.requestId());
+      json.writeStringField("reason", rejection.reason());
+      json.writeEndObject();
+    }
+    json.writeEndArray();
+  }
+
+  private void writeRounded(String field, double value, int decimals) throws IOException {
+    if (Double.isFinite(value)) {
+      json.writeNumberField(
+          field, BigDecimal.valueOf(value).setScale(decimals, RoundingMode.HALF_UP));
+    } else {
+      json.writeNullField(field);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+package io.kvasir.simulator.trace;
+
+import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
+import java.util.Arrays;
+
+/**
+ * Which requests of a trace continue which conversation, inferred from shared ids.
+ *
+ * <p>The parent of a request is the latest earlier one that holds its deepest id seen so far,
+ * provided that this id occurs in at most {@link #MAX_REQUESTS_PER_ID} requests of the trace: an id
+ * in more of them is a common system prompt, not a conversation. A request without a parent starts
+ * one. Traces without ids have no conversations.
+ *
+ * <p>Immutable.
+ */
+public final class Conversations {
+
+  /** An id in more requests than this says nothing about conversations. */
+  public static final int MAX_REQUESTS_PER_ID = 50;
+
+  private final int[] conversation;
+  private final int[] first;
+  private final int count;
+
+  private Conversations(int[] conversation, int[] first, int count) {
+    this.conversation = conversation;
+    this.first = first;
+    this.count = count;
+  }
+
+  /**
+   * Infers the conversations of a trace. O(ids).
+   *
+   * @param trace the trace
+   * @return its conversations
+   */
+  public static Conversations infer(Trace trace) {
+    int rows = trace.rows();
+    if (trace.format() != Trace.Format.MOONCAKE) {
+      return new Conversations(new int[0], new int[0], 0);
+    }
+    Long2IntOpenHashMap requestsPerId = requestsPerId(trace);
+    Long2IntOpenHashMap latest = new Long2IntOpenHashMap(requestsPerId.size());
+    latest.defaultReturnValue(-1);
+    int[] conversation = new int[rows];
+    int[] first = new int[rows];
+    int count = 0;
+    for (int row = 0; row < rows; row++) {
+      int parent = parent(trace, row, latest, requestsPerId);
+      if (parent < 0) {
+        first[count] = row;
+        conversation[row] = count++;
+      } else {
+        conversation[row] = conversation[parent];
+      }
+      for (int index = 0; index < trace.idCount(row); index++) {
+        latest.put(trace.id(row, index), row);
+      }
+    }
+    return new Conversations(conversation, Arrays.copyOf(first, count), count);
+  }
+
+  private static int parent(
+      Trace trace, int row, Long2IntOpenHashMap latest, Long2IntOpenHashMap requestsPerId) {
+    for (int index = trace.idCount(row) - 1; index >= 0; index--) {
+      long id = trace.id(row, index);
+      int holder = latest.get(id);
+      if (holder >= 0) {
+        return requestsPerId.get(id) <= MAX_REQUESTS_PER_ID ? holder : -1;
+      }
+    }
+    return -1;
+  }
+
+  private static Long2IntOpenHashMap requestsPerId(Trace trace) {
+    Long2IntOpenHashMap counts = new Long2IntOpenHashMap();
+    Long2IntOpenHashMap countedIn = new Long2IntOpenHashMap();
+    countedIn.defaultReturnValue(-1);
+    for (int row = 0; row < trace.rows(); row++) {
+      for (int index = 0; index < trace.idCount(row); index++) {
+        long id = trace.id(row, index);
+        if (countedIn.put(id, row) != row) {
+          counts.addTo(id, 1);
+        }
+      }
+    }
+    return counts;
+  }
+
+  /**
+   * Whether anything is known of conversations.
+   *
+   * @return false for traces without ids
+   */
+  public boolean known() {
+    return count > 0;
+  }
+
+  /**
+   * Number of conversations.
+   *
+   * @return 0 if none are known
+   */
+  public int count() {
+    return count;
+  }
+
+  /**
+   * The conversation of a request. Only if {@link #known()}.
+   *
+   * @param row the row, from 0
+   * @return 0 to {@link #count()} - 1, in order of their first requests
+   */
+  public int of(int row) {
+    return conversation[row];
+  }
+
+  /**
+   * Whether a request starts its conversation. Only if {@link #known()}.
+   *
+   * @param row the row, from 0
+   * @return true for the first request of a conversation
+   */
+  public boolean firstTurn(int row) {
+    return first[conversation[row]] == row;
+  }
+}

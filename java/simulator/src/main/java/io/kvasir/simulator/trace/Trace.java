@@ -1,0 +1,228 @@
+package io.kvasir.simulator.trace;
+
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The rows of a trace file, in columns: when each request arrived, how long its prompt and its
+ * answer are, and the ids of its prompt's blocks. About 32 bytes a row and 8 an id.
+ *
+ * <p>Immutable once built. Times are nanoseconds since the first row.
+ */
+public final class Trace {
+
+  /** Longest prompt and longest answer of a row, in tokens. */
+  public static final int MAX_TOKENS = 1 << 24;
+
+  /** The known formats. */
+  public enum Format {
+    /** One JSON object a line, with block ids. */
+    MOONCAKE,
+    /** CSV with arrivals and lengths only: nothing is known of shared prefixes. */
+    AZURE
+  }
+
+  private final String file;
+  private final Format format;
+  private final int blockTokens;
+  private final long[] arrivalNs;
+  private final int[] inputTokens;
+  private final int[] outputTokens;
+  private final long[] ids;
+  private final int[] idOffsets;
+  private final List<String> warnings;
+
+  private Trace(Builder builder) {
+    this.file = builder.file;
+    this.format = builder.format;
+    this.blockTokens = builder.blockTokens;
+    this.arrivalNs = builder.arrivalNs.toLongArray();
+    this.inputTokens = builder.inputTokens.toIntArray();
+    this.outputTokens = builder.outputTokens.toIntArray();
+    this.ids = builder.ids.toLongArray();
+    this.idOffsets = builder.idOffsets.toIntArray();
+    this.warnings = List.copyOf(builder.warnings);
+    long first = arrivalNs.length == 0 ? 0 : arrivalNs[0];
+    for (int row = 0; row < arrivalNs.length; row++) {
+      arrivalNs[row] -= first;
+    }
+  }
+
+  /**
+   * The file it was read from, as the user named it.
+   *
+   * @return the path
+   */
+  public String file() {
+    return file;
+  }
+
+  /**
+   * The format of the file.
+   *
+   * @return the format
+   */
+  public Format format() {
+    return format;
+  }
+
+  /**
+   * Tokens that one listed id stands for; the last id of a row may stand for fewer.
+   *
+   * @return at least 1
+   */
+  public int blockTokens() {
+    return blockTokens;
+  }
+
+  /**
+   * Number of requests.
+   *
+   * @return at least 1
+   */
+  public int rows() {
+    return arrivalNs.length;
+  }
+
+  /**
+   * When a request arrived, in nanoseconds since the first row.
+   *
+   * @param row the row, from 0
+   * @return at least 0; never less than the row before
+   */
+  public long arrivalNs(int row) {
+    return arrivalNs[row];
+  }
+
+  /**
+   * Length of a prompt.
+   *
+   * @param row the row, from 0
+   * @return 1 to {@link #MAX_TOKENS}
+   */
+  public int inputTokens(int row) {
+    return inputTokens[row];
+  }
+
+  /**
+   * Length of an answer.
+   *
+   * @param row the row, from 0
+   * @return 0 to {@link #MAX_TOKENS}
+   */
+  public int outputTokens(int row) {
+    return outputTokens[row];
+  }
+
+  /**
+   * Number of ids that a row lists: at most its prompt's blocks, the last, partial one included.
+   *
+   * @param row the row, from 0
+   * @return at least 0
+   */
+  public int idCount(int row) {
+    return idOffsets[row + 1] - idOffsets[row];
+  }
+
+  /**
+   * One of a row's ids. Equal ids stand for equal tokens after equal tokens.
+   *
+   * @param row the row, from 0
+   * @param index which id, from 0
+   * @return any number
+   */
+  public long id(int row, int index) {
+    return ids[idOffsets[row] + index];
+  }
+
+  /**
+   * What looked odd but does not make the trace unusable, a sentence each.
+   *
+   * @return at most a few
+   */
+  public List<String> warnings() {
+    return warnings;
+  }
+
+  /**
+   * The share of listed ids that an unbounded shared cache would have held: of each row the leading
+   * ids that earlier rows listed. O(ids).
+   *
+   * @return 0 to 1; 0 if no ids are listed
+   */
+  public double blockUpperBound() {
+    LongOpenHashSet seen = new LongOpenHashSet();
+    long hits = 0;
+    for (int row = 0; row < rows(); row++) {
+      int index = idOffsets[row];
+      int end = idOffsets[row + 1];
+      while (index < end && seen.contains(ids[index])) {
+        index++;
+      }
+      hits += index - idOffsets[row];
+      for (; index < end; index++) {
+        seen.add(ids[index]);
+      }
+    }
+    return ids.length == 0 ? 0 : (double) hits / ids.length;
+  }
+
+  /** Collects rows. Not thread-safe. */
+  static final class Builder {
+    private final String file;
+    private final Format format;
+    private final int blockTokens;
+    private final LongArrayList arrivalNs = new LongArrayList();
+    private final IntArrayList inputTokens = new IntArrayList();
+    private final IntArrayList outputTokens = new IntArrayList();
+    private final LongArrayList ids = new LongArrayList();
+    private final IntArrayList idOffsets = new IntArrayList(new int[] {0});
+    private final List<String> warnings = new ArrayList<>();
+
+    Builder(String file, Format format, int blockTokens) {
+      this.file = file;
+      this.format = format;
+      this.blockTokens = blockTokens;
+    }
+
+    int blockTokens() {
+      return blockTokens;
+    }
+
+    int rows() {
+      return arrivalNs.size();
+    }
+
+    /** When the row before arrived, in the file's own time; the smallest number if there is none. */
+    long lastArrivalNs() {
+      return arrivalNs.isEmpty() ? Long.MIN_VALUE : arrivalNs.getLong(arrivalNs.size() - 1);
+    }
+
+    void addId(long id) {
+      ids.add(id);
+    }
+
+    /** Number of ids added since the last row. */
+    int pendingIds() {
+      return ids.size() - idOffsets.getInt(idOffsets.size() - 1);
+    }
+
+    void addRow(long rowArrivalNs, int rowInputTokens, int rowOutputTokens) {
+      arrivalNs.add(rowArrivalNs);
+      inputTokens.add(rowInputTokens);
+      outputTokens.add(rowOutputTokens);
+      idOffsets.add(ids.size());
+    }
+
+    void warn(String sentence) {
+      warnings.add(sentence);
+    }
+
+    Trace build() {
+      return new Trace(this);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+package io.kvasir.simulator.trace;
+
+import java.io.BufferedReader;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+
+/** Reads trace files: Mooncake's JSON lines and Azure's CSV, plain or compressed. Thread-safe. */
+public final class TraceReader {
+
+  private TraceReader() {}
+
+  /**
+   * Reads and validates a whole file, as a stream. O(bytes).
+   *
+   * @param file the file; gzip, xz and zstd are recognised by their first bytes
+   * @param blockTokens tokens that one id of a Mooncake row stands for, at least 1
+   * @return the rows
+   * @throws InvalidTraceException if the file is missing, empty, cut short or wrong in some line
+   * @throws IOException if a plain file cannot be read to its end
+   */
+  public static Trace read(Path file, int blockTokens) throws IOException {
+    if (blockTokens < 1) {
+      throw new IllegalArgumentException("blockTokens must be at least 1, not " + blockTokens);
+    }
+    if (Files.isDirectory(file)) {
+      throw new InvalidTraceException(file + ": is a directory, not a trace");
+    }
+    try (BufferedReader lines =
+        new BufferedReader(
+            new InputStreamReader(Compression.open(file), StandardCharsets.UTF_8))) {
+      return readLines(file.toString(), lines, blockTokens);
+    } catch (NoSuchFileException | FileNotFoundException e) {
+      throw new InvalidTraceException(file + ": no such file", e);
+    } catch (AccessDeniedException e) {
+      throw new InvalidTraceException(file + ": may not be read", e);
+    }
+  }
+
+  private static Trace readLines(String file, BufferedReader lines, int blockTokens)
+      throws IOException {
+    long number = 1;
+    String text = nextLine(file, lines, number);
+    if (text == null) {
+      throw new InvalidTraceException(file + ": is empty");
+    }
+    Trace.Format format = formatOf(new TraceLine(file, number), text);
+    Trace.Builder trace = new Trace.Builder(file, format, blockTokens);
+    RowParser parser =
+        switch (format) {
+          case MOONCAKE -> new MooncakeParser(trace);
+          case AZURE -> new AzureParser(trace);
+        };
+    while (text != null) {
+      if (!text.isBlank()) {
+        parser.parse(new TraceLine(file, number), text);
+      }
+      text = nextLine(file, lines, ++number);
+    }
+    if (trace.rows() == 0) {
+      throw new InvalidTraceException(file + ": has no requests");
+    }
+    parser.finish();
+    return trace.build();
+  }
+
+  /** Damage to compressed data shows up as an exception of the stream, at whatever line. */
+  private static String nextLine(String file, BufferedReader lines, long number)
+      throws IOException {
+    try {
+      return lines.readLine();
+    } catch (IOException e) {
+      throw new TraceLine(file, number)
+          .invalid("the file is damaged or cut short: " + e.getMessage(), e);
+    }
+  }
+
+  private static Trace.Format formatOf(TraceLine line, String first) throws InvalidTraceException {
+    String text = first.strip();
+    if (text.startsWith("{")) {
+      return Trace.Format.MOONCAKE;
+    }
+    if (text.replace(" ", "").equalsIgnoreCase(AzureParser.HEADER)) {
+      return Trace.Format.AZURE;
+    }
+    throw line.invalid(
+        "must be a JSON object (Mooncake) or the header " + AzureParser.HEADER + " (Azure)");
+  }
+}

@@ -1,0 +1,83 @@
+package io.kvasir.simulator.workload;
+
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * Sessions that talk on: every turn's prompt is the whole conversation so far, with the answers that
+ * were really given, and a new user turn. All sessions share one system prompt.
+ *
+ * <p>Immutable.
+ *
+ * @param shape its parameters
+ */
+public record MultiTurn(Shape shape) implements Workload {
+
+  /**
+   * Parameters of the workload.
+   *
+   * <p>Immutable.
+   *
+   * @param sessions number of sessions, at least 1
+   * @param concurrency sessions at a time: the next one begins when one ends; 0 for an open loop
+   * @param sessionsPerSecond mean starts of sessions per second in an open loop
+   * @param systemPromptTokens length of the shared system prompt, at least 0
+   * @param turns turns of a session
+   * @param userTokens length of a user's turn
+   * @param outputTokens length of an answer
+   * @param thinkTime time between an answer and the session's next turn
+   * @param seed seed of everything random
+   */
+  public record Shape(
+      int sessions,
+      int concurrency,
+      double sessionsPerSecond,
+      int systemPromptTokens,
+      IntRange turns,
+      LognormalTokens userTokens,
+      IntRange outputTokens,
+      ThinkTime thinkTime,
+      long seed) {}
+
+  @Override
+  public String name() {
+    return "multi_turn";
+  }
+
+  @Override
+  public Map<String, Object> parameters() {
+    boolean closed = shape.concurrency() > 0;
+    return Parameters.of(
+        Map.of(),
+        "sessions",
+        shape.sessions(),
+        closed ? "concurrency" : "rate",
+        closed ? (Object) shape.concurrency() : (Object) shape.sessionsPerSecond(),
+        "systemPromptTokens",
+        shape.systemPromptTokens(),
+        "turns",
+        shape.turns().toString(),
+        "userTokens",
+        shape.userTokens().median(),
+        "userTokensSigma",
+        shape.userTokens().sigma(),
+        "outputTokens",
+        shape.outputTokens().toString(),
+        "thinkTime",
+        shape.thinkTime().distribution().id(),
+        "thinkSeconds",
+        shape.thinkTime().meanSeconds());
+  }
+
+  @Override
+  public long plannedRequests() {
+    return IntStream.range(0, shape.sessions())
+        .mapToLong(index -> new Session(shape, index).turns())
+        .sum();
+  }
+
+  @Override
+  public Arrivals start(RequestPreparation preparation) {
+    return new MultiTurnRun(shape, preparation);
+  }
+}

@@ -1,0 +1,91 @@
+package io.kvasir.simulator.workload;
+
+import io.kvasir.hash.HashedRequest;
+import io.kvasir.model.Request;
+import java.util.Comparator;
+import java.util.NoSuchElementException;
+import java.util.PriorityQueue;
+
+/** One run of {@link MultiTurn}. A rejected turn ends its session. Confined to one thread. */
+final class MultiTurnRun implements Arrivals {
+
+  private final MultiTurn.Shape shape;
+  private final RequestPreparation preparation;
+  private final Session[] sessions;
+  private final PriorityQueue<Turn> due =
+      new PriorityQueue<>(
+          Comparator.comparingLong(Turn::atNs).thenComparingInt(turn -> turn.session().index()));
+  private int nextSession;
+
+  /** A turn that has not arrived yet. */
+  private record Turn(long atNs, Session session) {}
+
+  MultiTurnRun(MultiTurn.Shape shape, RequestPreparation preparation) {
+    this.shape = shape;
+    this.preparation = preparation;
+    this.sessions = new Session[shape.sessions()];
+    if (shape.concurrency() > 0) {
+      for (int i = 0; i < Math.min(shape.concurrency(), sessions.length); i++) {
+        begin(0);
+      }
+    } else {
+      long seed = Content.ARRIVAL_TIMES.seed(shape.seed(), 0);
+      for (long atNs : PoissonTimes.draw(sessions.length, shape.sessionsPerSecond(), seed)) {
+        begin(atNs);
+      }
+    }
+  }
+
+  private void begin(long atNs) {
+    if (nextSession < sessions.length) {
+      Session session = new Session(shape, nextSession);
+      sessions[nextSession++] = session;
+      due.add(new Turn(atNs, session));
+    }
+  }
+
+  private void end(Session session, long nowNs) {
+    sessions[session.index()] = null;
+    begin(nowNs);
+  }
+
+  @Override
+  public long nextNs() {
+    return due.isEmpty() ? NEVER : due.peek().atNs();
+  }
+
+  @Override
+  public HashedRequest next() {
+    if (due.isEmpty()) {
+      throw new NoSuchElementException("no session has a turn to make");
+    }
+    Session session = due.remove().session();
+    int answeredTokens = session.answeredTokens();
+    return preparation.prepare(session.ask(), answeredTokens);
+  }
+
+  @Override
+  public void onFinished(Request request, int[] outputTokens, long nowNs) {
+    Session session = sessionOf(request);
+    long thinkNs = session.answered(outputTokens);
+    if (session.over()) {
+      end(session, nowNs);
+    } else {
+      due.add(new Turn(nowNs + thinkNs, session));
+    }
+  }
+
+  @Override
+  public void onRejected(Request request, long nowNs) {
+    end(sessionOf(request), nowNs);
+  }
+
+  private Session sessionOf(Request request) {
+    return sessions[(int) (request.id() / shape.turns().maximum())];
+  }
+
+  @Override
+  public void close() {
+    due.clear();
+  }
+}

@@ -1,0 +1,82 @@
+package io.kvasir.simulator.workload;
+
+import io.kvasir.hash.HashedRequest;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+
+/**
+ * Prepares a sequence's requests on a thread of its own, a bounded number ahead of who takes them.
+ *
+ * <p>The order and the content are the sequence's, so the thread changes nothing but the time it
+ * takes. {@link #take()} and {@link #close()} are confined to one thread.
+ */
+final class PreparedRequests implements AutoCloseable {
+
+  private static final int AHEAD = 64;
+
+  private final RequestSequence sequence;
+  private final RequestPreparation preparation;
+  private final BlockingQueue<Prepared> queue = new ArrayBlockingQueue<>(AHEAD);
+  private final Thread thread;
+
+  /** A request, or why there is none. */
+  private record Prepared(HashedRequest request, Throwable failure) {}
+
+  PreparedRequests(RequestSequence sequence, RequestPreparation preparation) {
+    this.sequence = sequence;
+    this.preparation = preparation;
+    this.thread = new Thread(this::prepareAll, "kvasir-prepare");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Takes the next request, in the sequence's order; waits for it if need be. */
+  HashedRequest take() {
+    try {
+      Prepared prepared = queue.take();
+      if (prepared.failure() != null) {
+        throw new IllegalStateException("a request could not be prepared", prepared.failure());
+      }
+      return prepared.request();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while a request was prepared", e);
+    }
+  }
+
+  private void prepareAll() {
+    try {
+      for (int index = 0; index < sequence.size(); index++) {
+        queue.put(new Prepared(preparation.prepare(sequence.request(index), 0), null));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // closed: nobody takes any more
+    } catch (RuntimeException | Error e) {
+      offerFailure(e);
+    }
+  }
+
+  private void offerFailure(Throwable failure) {
+    try {
+      queue.put(new Prepared(null, failure));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    thread.interrupt();
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package io.kvasir.simulator.workload;
+
+import java.util.Locale;
+
+/**
+ * How long a user reads and types between an answer and the next turn.
+ *
+ * <p>Immutable.
+ *
+ * @param distribution its shape
+ * @param meanSeconds its mean, at least 0
+ * @param sigma deviation of the logarithm of a lognormal time, at least 0
+ */
+public record ThinkTime(Distribution distribution, double meanSeconds, double sigma) {
+
+  private static final double NS_PER_S = 1e9;
+
+  /** Shapes of the distribution. */
+  public enum Distribution {
+    /** Memoryless. */
+    EXPONENTIAL,
+    /** Few short, some very long. */
+    LOGNORMAL;
+
+    /**
+     * The distribution's name in options and reports.
+     *
+     * @return for example {@code exponential}
+     */
+    public String id() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /**
+   * Checks the ranges.
+   *
+   * @throws IllegalArgumentException naming what is out of range
+   */
+  public ThinkTime {
+    if (!(meanSeconds >= 0)) {
+      throw new IllegalArgumentException("the mean must be at least 0 seconds, not " + meanSeconds);
+    }
+    if (!(sigma >= 0)) {
+      throw new IllegalArgumentException("sigma must be at least 0, not " + sigma);
+    }
+  }
+
+  long drawNs(SeededRandom random) {
+    double seconds =
+        switch (distribution) {
+          case EXPONENTIAL -> random.nextExponential(meanSeconds);
+          // A lognormal of location mu has the mean exp(mu + sigma^2 / 2).
+          case LOGNORMAL ->
+              meanSeconds * StrictMath.exp(sigma * random.nextGaussian() - sigma * sigma / 2);
+        };
+    return Math.round(seconds * NS_PER_S);
+  }
+}

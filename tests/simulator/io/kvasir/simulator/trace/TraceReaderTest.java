@@ -1,0 +1,196 @@
+package io.kvasir.simulator.trace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.github.luben.zstd.ZstdOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.tukaani.xz.LZMA2Options;
+import org.tukaani.xz.XZOutputStream;
+
+class TraceReaderTest {
+
+  private static final String GOOD =
+      "{\"timestamp\": 5, \"input_length\": 1000, \"output_length\": 3, \"hash_ids\": [7, 8]}\n";
+
+  @TempDir Path folder;
+
+  @Test
+  void readsRowsRelativeToTheFirst() throws IOException {
+    Trace trace =
+        read(
+            "trace.jsonl",
+            GOOD
+                + "\n"
+                + "{\"hash_ids\":[7,9,-1],\"output_length\":0,\"timestamp\":6.25,\"input_length\":1025}");
+
+    assertThat(trace.rows()).isEqualTo(2);
+    assertThat(trace.arrivalNs(0)).isZero();
+    assertThat(trace.arrivalNs(1)).isEqualTo(1_250_000);
+    assertThat(trace.inputTokens(1)).isEqualTo(1025);
+    assertThat(trace.outputTokens(0)).isEqualTo(3);
+    assertThat(trace.outputTokens(1)).isZero();
+    assertThat(trace.idCount(1)).isEqualTo(3);
+    assertThat(trace.id(1, 2)).isEqualTo(-1);
+    assertThat(trace.blockUpperBound()).isEqualTo(1 / 5.0);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"plain", "gz", "xz", "zst"})
+  void readsCompressedFilesWhateverTheirName(String compression) throws IOException {
+    Path file = folder.resolve("trace-of-" + compression);
+    Files.write(file, compressed(compression, GOOD.repeat(500)));
+
+    assertThat(TraceReader.read(file, 512).rows()).isEqualTo(500);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"gz", "xz", "zst"})
+  void aCompressedFileCutShortIsAnErrorOfItsLine(String compression) throws IOException {
+    byte[] whole = compressed(compression, GOOD.repeat(500));
+    Path file = folder.resolve("trace.jsonl." + compression);
+    Files.write(file, Arrays.copyOf(whole, whole.length - 20));
+
+    assertThatThrownBy(() -> TraceReader.read(file, 512))
+        .isInstanceOf(InvalidTraceException.class)
+        .hasMessageMatching("(?s).*trace\\.jsonl\\.\\w+:\\d+: the file is damaged or cut short.*");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\0',
+      value = {
+        "{\"timestamp\": 6, \"input_length\": 10, \"outp | the JSON object is cut short",
+        "nonsense | not a JSON object: Unrecognized token 'nonsense': was expecting (JSON String, Number, Array, Object or token 'null', 'true' or 'false')",
+        "[1] | each line must be a JSON object",
+        "ROW {} | each line must be one JSON object, nothing may follow it",
+        "{\"timestamp\": 4, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp must not go back: 4 after 5.0",
+        "{\"timestamp\": -4, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp must be 0 to 9000000000000 milliseconds, not -4",
+        "{\"timestamp\": 1e99, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp must be 0 to 9000000000000 milliseconds, not 1e99",
+        "{\"timestamp\": \"6\", \"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp must be a number of milliseconds",
+        "{\"timestamp\": 6, \"input_length\": -10, \"output_length\": 1, \"hash_ids\": []} | input_length must be an integer from 1 to 16777216, not -10",
+        "{\"timestamp\": 6, \"input_length\": 0, \"output_length\": 1, \"hash_ids\": []} | input_length must be an integer from 1 to 16777216, not 0",
+        "{\"timestamp\": 6, \"input_length\": 1.5, \"output_length\": 1, \"hash_ids\": []} | input_length must be an integer from 1 to 16777216",
+        "{\"timestamp\": 6, \"input_length\": 99999999999999999999, \"output_length\": 1, \"hash_ids\": []} | input_length must be an integer from 1 to 16777216",
+        "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": -1, \"hash_ids\": []} | output_length must be an integer from 0 to 16777216, not -1",
+        "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": null, \"hash_ids\": []} | output_length must be an integer from 0 to 16777216",
+        "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": [\"a\"]} | hash_ids must be an array of integers",
+        "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": [1.5]} | hash_ids must be an array of integers",
+        "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": [[1]]} | hash_ids must be an array of integers",
+        "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": 3} | hash_ids must be an array of integers",
+        "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": null} | hash_ids must be an array of integers",
+        "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": 1} | hash_ids is missing",
+        "{\"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp is missing",
+        "{\"timestamp\": 6, \"output_length\": 1, \"hash_ids\": []} | input_length is missing",
+        "{\"timestamp\": 6, \"input_length\": 10, \"hash_ids\": []} | output_length is missing",
+        "{\"timestamp\": 6, \"timestamp\": 7} | not a JSON object: Duplicate field 'timestamp'",
+        "{\"timestamp\": 6, \"input_length\": 512, \"output_length\": 1, \"hash_ids\": [1, 2]} | hash_ids must list at most 1 ids for input_length 512 at 512 tokens an id (--trace-block-tokens), not 2",
+      })
+  void aWrongLineIsNamedWithItsFieldAndWhatIsAllowed(String line, String problem) {
+    String text = GOOD + line.replace("ROW", GOOD.strip()) + "\n" + GOOD;
+
+    assertThatThrownBy(() -> read("trace.jsonl", text))
+        .isInstanceOf(InvalidTraceException.class)
+        .hasMessage(folder.resolve("trace.jsonl") + ":2: " + problem);
+  }
+
+  @Test
+  void emptyAbsentAndForeignFilesAreErrors() {
+    assertThatThrownBy(() -> read("trace.jsonl", "")).hasMessageEndingWith("trace.jsonl: is empty");
+    assertThatThrownBy(() -> read("trace.csv", AzureParser.HEADER))
+        .hasMessageEndingWith("trace.csv: has no requests");
+    assertThatThrownBy(() -> read("trace.jsonl", "\u0001\u0002\n"))
+        .hasMessageEndingWith(
+            "trace.jsonl:1: must be a JSON object (Mooncake) or the header"
+                + " TIMESTAMP,ContextTokens,GeneratedTokens (Azure)");
+    assertThatThrownBy(() -> TraceReader.read(folder.resolve("none.jsonl"), 512))
+        .isInstanceOf(InvalidTraceException.class)
+        .hasMessageEndingWith("none.jsonl: no such file");
+    assertThatThrownBy(() -> TraceReader.read(folder, 512))
+        .isInstanceOf(InvalidTraceException.class)
+        .hasMessageEndingWith(": is a directory, not a trace");
+  }
+
+  @Test
+  void extraKeysAndMissingIdsAreWarnedAboutOnce() throws IOException {
+    String row =
+        "{\"timestamp\": 5, \"input_length\": 1100, \"output_length\": 3, \"hash_ids\": [7],"
+            + " \"session\": {\"id\": [1]}}\n";
+
+    assertThat(read("trace.jsonl", row + row).warnings())
+        .containsExactly(
+            "keys that were ignored: session",
+            "2 rows list fewer hash_ids than they have full blocks of 512 tokens"
+                + " (--trace-block-tokens); the rest of their prompts is unique");
+  }
+
+  @Test
+  void readsBothGenerationsOfAzureTimestamps() throws IOException {
+    Trace old =
+        read(
+            "a.csv",
+            String.join(
+                "\r\n", AzureParser.HEADER, "2023-11-16 18:15:46.6805900,374,44", "2023-11-16 18:15:47,1,0", ""));
+    Trace recent =
+        read(
+            "b.csv",
+            """
+            TIMESTAMP,ContextTokens,GeneratedTokens
+            2024-05-10 00:00:00.009930+00:00,5,6
+            2024-05-10 00:00:01.009930+00:00,5,6
+            """);
+
+    assertThat(old.arrivalNs(1)).isEqualTo(319_410_000);
+    assertThat(recent.arrivalNs(1)).isEqualTo(1_000_000_000);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "2023-11-16 18:15:46,374 | expected the 3 fields TIMESTAMP,ContextTokens,GeneratedTokens, not 2",
+        "yesterday,374,44 | TIMESTAMP must be a time like 2023-11-16 18:15:46.6805900",
+        "2023-11-15 18:15:46,374,44 | TIMESTAMP must not go back: 2023-11-15 18:15:46",
+        "2023-11-16 18:15:46,-374,44 | ContextTokens must be an integer from 1 to 16777216, not -374",
+        "2023-11-16 18:15:46,374,x | GeneratedTokens must be an integer from 0 to 16777216",
+      })
+  void aWrongCsvLineIsNamed(String line, String problem) {
+    String text = AzureParser.HEADER + "\n2023-11-16 18:15:46,374,44\n" + line + "\n";
+
+    assertThatThrownBy(() -> read("trace.csv", text))
+        .isInstanceOf(InvalidTraceException.class)
+        .hasMessage(folder.resolve("trace.csv") + ":3: " + problem);
+  }
+
+  private Trace read(String name, String text) throws IOException {
+    Path file = folder.resolve(name);
+    Files.writeString(file, text);
+    return TraceReader.read(file, 512);
+  }
+
+  private static byte[] compressed(String compression, String text) throws IOException {
+    java.io.ByteArrayOutputStream bytes = new java.io.ByteArrayOutputStream();
+    try (OutputStream out =
+        switch (compression) {
+          case "gz" -> new GZIPOutputStream(bytes);
+          case "xz" -> new XZOutputStream(bytes, new LZMA2Options());
+          case "zst" -> new ZstdOutputStream(bytes);
+          default -> bytes;
+        }) {
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+    }
+    return bytes.toByteArray();
+  }
+}

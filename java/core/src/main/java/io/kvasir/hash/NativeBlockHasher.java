@@ -7,8 +7,9 @@ import java.util.Objects;
 /**
  * Hashes blocks in the native library, straight from and into Java arrays.
  *
- * <p>Thread-safe and stateless. A call holds its arrays in place while it runs (about 0.2 ns a
- * token), during which a garbage collection may have to wait.
+ * <p>Thread-safe and stateless. {@link #hashBlocks} holds its arrays in place while it runs,
+ * microseconds for a long prompt, and a garbage collection has to wait that long; {@link
+ * #hashPrompts} does not.
  */
 public final class NativeBlockHasher implements BlockHasher {
 
@@ -66,5 +67,14 @@ public final class NativeBlockHasher implements BlockHasher {
         toBlock,
         local,
         sequence);
+  }
+
+  /**
+   * Hashes all full blocks of all prompts of a batch in one crossing. O(tokens in the batch).
+   *
+   * @param batch the prompts; receives the hashes
+   */
+  public void hashPrompts(PromptBatch batch) {
+    batch.hash(format, tokensPerBlock);
   }
 }

@@ -1,0 +1,36 @@
+package io.kvasir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.route.Decision;
+import io.kvasir.route.Reason;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+class ReadmeTest {
+
+  private static final Path ROOT = Path.of(System.getProperty("kvasir.root"));
+
+  @Test
+  void theExampleRoutesToTheRankThatHoldsThePrefix() {
+    Decision decision = ReadmeExample.run();
+    assertThat(decision.rank()).isEqualTo(1);
+    assertThat(decision.reason()).isEqualTo(Reason.AFFINITY);
+    assertThat(decision.matchedTokens()).isEqualTo(288);
+  }
+
+  @Test
+  void theReadmeShowsTheExampleAsItIs() throws IOException {
+    String source = Files.readString(ROOT.resolve("tests/core/io/kvasir/ReadmeExample.java"));
+    String example =
+        source
+            .substring(
+                source.indexOf("// README begin\n") + "// README begin\n".length(),
+                source.indexOf("    // README end"))
+            .stripIndent();
+    assertThat(Files.readString(ROOT.resolve("README.md")))
+        .contains("```java\n" + example + "```\n");
+  }
+}

@@ -1,0 +1,140 @@
+package io.kvasir;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.EvaluationResult;
+import io.kvasir.execute.ExecutorThatGoesNative;
+import io.kvasir.model.ModelThatHashes;
+import io.kvasir.rank.RankLedger;
+import io.kvasir.rank.RankThatRoutes;
+import io.kvasir.route.RouterThatBooks;
+import io.kvasir.route.RouterThatLeases;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Keeps imports between the core's packages to the one direction that a request travels.
+ *
+ * <p>A wrong import is found in compiled code: inlined constants and Javadoc links do not count.
+ */
+class ArchitectureTest {
+
+  private static final String ROOT = "io.kvasir.";
+
+  /** What each package may use of ours, itself aside. */
+  private static final Map<String, List<String>> ALLOWED =
+      new TreeMap<>(
+          Map.of(
+              "internal.nativelib", List.of(),
+              "model", List.of(),
+              "hash", List.of("model", "internal.nativelib"),
+              "event", List.of("model", "hash"),
+              "index", List.of("model", "hash", "event", "internal.nativelib"),
+              "rank", List.of("model"),
+              "route", List.of("model", "index", "rank"),
+              "pool", List.of("model", "hash", "event", "internal.nativelib"),
+              "device", List.of("model", "internal.nativelib"),
+              "execute",
+                  List.of("model", "hash", "event", "rank", "route", "pool", "device")));
+
+  private static final ArchRule NO_CYCLES =
+      slices().matching(ROOT + "(**)").should().beFreeOfCycles();
+
+  private static final ArchRule ROUTERS_ONLY_READ_RANKS =
+      noClasses()
+          .that()
+          .resideInAPackage(ROOT + "route")
+          .should()
+          .dependOnClassesThat()
+          .areAssignableTo(RankLedger.class);
+
+  private static final JavaClasses CORE =
+      new ClassFileImporter()
+          .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+          .importPackages("io.kvasir");
+
+  static Set<String> packages() {
+    return ALLOWED.keySet();
+  }
+
+  private static ArchRule onlyAllowedImports(String name) {
+    String[] allowed =
+        Stream.concat(Stream.of(name), ALLOWED.get(name).stream())
+            .map(ROOT::concat)
+            .toArray(String[]::new);
+    return classes()
+        .that()
+        .resideInAPackage(ROOT + name)
+        .should()
+        .onlyDependOnClassesThat(
+            not(resideInAPackage("io.kvasir..")).or(resideInAnyPackage(allowed)))
+        .allowEmptyShould(true);
+  }
+
+  @ParameterizedTest
+  @MethodSource("packages")
+  void importsOnlyWhatLiesUpstream(String name) {
+    onlyAllowedImports(name).check(CORE);
+  }
+
+  @Test
+  void everyPackageHasItsRule() {
+    assertThat(CORE).isNotEmpty();
+    assertThat(CORE.stream().map(type -> type.getPackageName().substring(ROOT.length())))
+        .isSubsetOf(ALLOWED.keySet());
+  }
+
+  @Test
+  void packagesFormNoCycle() {
+    NO_CYCLES.check(CORE);
+  }
+
+  @Test
+  void routersOnlyReadRanks() {
+    ROUTERS_ONLY_READ_RANKS.check(CORE);
+  }
+
+  @Test
+  void theRulesBite() {
+    bites(onlyAllowedImports("model"), ModelThatHashes.class);
+    bites(onlyAllowedImports("rank"), RankThatRoutes.class);
+    bites(onlyAllowedImports("route"), RouterThatLeases.class);
+    bites(onlyAllowedImports("execute"), ExecutorThatGoesNative.class);
+    bites(ROUTERS_ONLY_READ_RANKS, RouterThatBooks.class);
+  }
+
+  @Test
+  void theCycleRuleBites() {
+    ImportOption coreAndOneMore =
+        location ->
+            ImportOption.Predefined.DO_NOT_INCLUDE_TESTS.includes(location)
+                || location.contains(RankThatRoutes.class.getSimpleName());
+    JavaClasses withCycle =
+        new ClassFileImporter().withImportOption(coreAndOneMore).importPackages("io.kvasir");
+    EvaluationResult result = NO_CYCLES.evaluate(withCycle);
+    assertThat(result.hasViolation()).isTrue();
+    assertThat(result.getFailureReport().toString()).contains(RankThatRoutes.class.getSimpleName());
+  }
+
+  private static void bites(ArchRule rule, Class<?> wrong) {
+    EvaluationResult result = rule.evaluate(new ClassFileImporter().importClasses(wrong));
+    assertThat(result.hasViolation()).as("%s violates: %s", wrong, rule.getDescription()).isTrue();
+    assertThat(result.getFailureReport().toString()).contains(wrong.getName());
+  }
+}

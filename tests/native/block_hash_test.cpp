@@ -2,14 +2,13 @@
 // collision among millions of structured prompts, and every input bit reaches every output bit.
 // NativeBlockHasherTest.java compares all formats with independent implementations.
 
-#include "kvasir/block_hash_core.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "check.hpp"
+#include "kvasir/block_hash_core.hpp"
 #include "vector_file.hpp"
 
 namespace kvasir {

@@ -1,12 +1,11 @@
 // XXH3 against the published vectors, between its entry points, and, where the header is installed,
 // against libxxhash. Xxh3Test.java compares every length with another implementation.
 
-#include "kvasir/xxh3_core.hpp"
-
 #include <cstring>
 #include <vector>
 
 #include "check.hpp"
+#include "kvasir/xxh3_core.hpp"
 #include "vector_file.hpp"
 
 #if defined(__has_include)
@@ -88,8 +87,7 @@ void equals_libxxhash_where_it_is_installed() {
   for (size_t count = 0; count <= kLongest; ++count) {
     const std::vector<uint8_t> bytes = random_bytes(count);
     for (uint64_t seed : kSeeds) {
-      CHECK(xxh3_64(bytes.data(), count, seed) ==
-            XXH3_64bits_withSeed(bytes.data(), count, seed));
+      CHECK(xxh3_64(bytes.data(), count, seed) == XXH3_64bits_withSeed(bytes.data(), count, seed));
     }
   }
 #endif

@@ -10,6 +10,8 @@
 // trtllm-v1   sequence = v1 block key of TensorRT-LLM: every token folded into a seed that is made
 //             of the block's length and its parent; local = the same with parent 0 and no scope
 //
+// In the kvasir format only sequence hashes know the scope: match by them.
+//
 // Why kvasir's chain is safe. kvasir_mix(p, l) = F(p ^ l), where F is a bijection of 64-bit words
 // (Jon Maiga's xmxmx). So for one parent different local hashes give different sequence hashes, and
 // for one local hash different parents do: two prompts that differ in exactly one block's local
@@ -19,11 +21,11 @@
 // they agree by chance alone, once in 2^64 pairs, and n chained blocks collide with a probability
 // of about n^2 / 2^65 (10^9 blocks: 3 in 100). A linear chain, sum or xor would not do: it cancels
 // for reordered or repeated blocks. F does not: flipping any bit of parent or local flips every bit
-// of the result with probability 1/2 within what 2^18 samples can tell, so order and repetition
-// leave no pattern (the tests look for one). XXH3 itself loses a lane of four tokens when a factor
-// of its product is zero: the upper token of the pair would have to be one of the secret's words,
-// all of which are above 2^24, more than any vocabulary has. None of this holds against somebody
-// who computes collisions on purpose; whoever reuses a block compares its tokens and its scope.
+// of the result with a probability that the tests cannot tell from 1/2, and they find no trace of
+// order or repetition. XXH3 itself forgets half a lane of four tokens when a factor of its product
+// is zero: the upper token of a pair would have to be the upper half of what the secret has there,
+// which is always above 2^24, more than any vocabulary. None of this holds against somebody who
+// computes collisions on purpose; whoever reuses a block compares its tokens and its scope.
 #pragma once
 
 #include "kvasir/xxh3_core.hpp"
@@ -63,8 +65,8 @@ class KvasirBlockHash {
 
   KVASIR_HD uint64_t root() const { return root_; }
 
-  KVASIR_HD void hash(const uint32_t* tokens, int count, bool, uint64_t parent, uint64_t* local,
-                      uint64_t* sequence) const {
+  KVASIR_HD_INLINED void hash(const uint32_t* tokens, int count, bool, uint64_t parent,
+                              uint64_t* local, uint64_t* sequence) const {
     *local = xxh3_64(tokens, 4 * static_cast<size_t>(count));
     *sequence = kvasir_mix(parent, *local);
   }
@@ -91,8 +93,8 @@ class DynamoBlockHash {
 
   KVASIR_HD uint64_t root() const { return 0; }
 
-  KVASIR_HD void hash(const uint32_t* tokens, int count, bool first, uint64_t parent,
-                      uint64_t* local, uint64_t* sequence) const {
+  KVASIR_HD_INLINED void hash(const uint32_t* tokens, int count, bool first, uint64_t parent,
+                              uint64_t* local, uint64_t* sequence) const {
     *local = xxh3_64_derived(tokens, 4 * static_cast<size_t>(count), seed_, secret_);
     *sequence = first ? *local : xxh3_64_pair(parent, *local, kSeed);
   }
@@ -111,8 +113,8 @@ class TrtllmV1BlockHash {
 
   KVASIR_HD uint64_t root() const { return 0; }
 
-  KVASIR_HD void hash(const uint32_t* tokens, int count, bool, uint64_t parent, uint64_t* local,
-                      uint64_t* sequence) const {
+  KVASIR_HD_INLINED void hash(const uint32_t* tokens, int count, bool, uint64_t parent,
+                              uint64_t* local, uint64_t* sequence) const {
     uint64_t own = static_cast<uint64_t>(count);
     uint64_t chained = start(count, parent);
     for (int i = 0; i < count; ++i) {

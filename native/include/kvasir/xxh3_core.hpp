@@ -22,6 +22,13 @@
 #endif
 #endif
 
+// Marks what must be inlined for a constant length to reach it; compilers find it too large.
+#if defined(__CUDACC__)
+#define KVASIR_HD_INLINED KVASIR_HD
+#else
+#define KVASIR_HD_INLINED KVASIR_HD __attribute__((always_inline))
+#endif
+
 namespace kvasir {
 
 constexpr int kXxh3SecretWords = 24;
@@ -163,7 +170,7 @@ KVASIR_HD uint64_t hash_9_to_16(uint64_t first, uint64_t last, size_t bytes, uin
 
 // From both ends towards the middle, 32 bytes of the secret for each pair of lanes.
 template <typename Unit>
-KVASIR_HD uint64_t hash_17_to_128(const Unit* input, size_t bytes, uint64_t seed) {
+KVASIR_HD_INLINED uint64_t hash_17_to_128(const Unit* input, size_t bytes, uint64_t seed) {
   const uint64_t* secret = default_secret();
   uint64_t sum = bytes * kPrime64_1;
   const unsigned pairs = static_cast<unsigned>((bytes + 31) / 32);
@@ -175,7 +182,7 @@ KVASIR_HD uint64_t hash_17_to_128(const Unit* input, size_t bytes, uint64_t seed
 }
 
 template <typename Unit>
-KVASIR_HD uint64_t hash_129_to_240(const Unit* input, size_t bytes, uint64_t seed) {
+KVASIR_HD_INLINED uint64_t hash_129_to_240(const Unit* input, size_t bytes, uint64_t seed) {
   const uint64_t* secret = default_secret();
   const unsigned lanes = static_cast<unsigned>(bytes / 16);
   uint64_t head = bytes * kPrime64_1;
@@ -190,8 +197,8 @@ KVASIR_HD uint64_t hash_129_to_240(const Unit* input, size_t bytes, uint64_t see
 // Adds one stripe of 64 bytes to the eight sums: each word's two halves, keyed, are multiplied into
 // its own sum, and the plain word is added to its neighbour's.
 template <typename Unit>
-KVASIR_HD void accumulate(uint64_t* sums, const Unit* input, size_t offset, const uint64_t* secret,
-                          unsigned secret_offset) {
+KVASIR_HD_INLINED void accumulate(uint64_t* sums, const Unit* input, size_t offset,
+                                  const uint64_t* secret, unsigned secret_offset) {
 #if defined(__SSE2__) && !defined(__CUDA_ARCH__)
   const auto* data = reinterpret_cast<const unsigned char*>(input) + offset;
   const auto* keys = reinterpret_cast<const unsigned char*>(secret) + secret_offset;
@@ -216,7 +223,7 @@ KVASIR_HD void accumulate(uint64_t* sums, const Unit* input, size_t offset, cons
 }
 
 template <typename Unit>
-KVASIR_HD uint64_t hash_long(const Unit* input, size_t bytes, const uint64_t* secret) {
+KVASIR_HD_INLINED uint64_t hash_long(const Unit* input, size_t bytes, const uint64_t* secret) {
   alignas(16) uint64_t sums[8] = {kPrime32_3, kPrime64_1, kPrime64_2, kPrime64_3,
                                   kPrime64_4, kPrime32_2, kPrime64_5, kPrime32_1};
   const size_t stripes = (bytes - 1) / kStripeBytes;
@@ -253,8 +260,8 @@ KVASIR_HD void xxh3_derive_secret(uint64_t seed, uint64_t* secret) {
 
 // XXH3-64 under a seed whose derived secret is given; `derived` is read for long inputs only.
 template <typename Unit>
-KVASIR_HD uint64_t xxh3_64_derived(const Unit* input, size_t bytes, uint64_t seed,
-                                   const uint64_t* derived) {
+KVASIR_HD_INLINED uint64_t xxh3_64_derived(const Unit* input, size_t bytes, uint64_t seed,
+                                           const uint64_t* derived) {
   if (bytes >= kXxh3LongBytes) return xxh3::hash_long(input, bytes, derived);
   if (bytes > 128) return xxh3::hash_129_to_240(input, bytes, seed);
   if (bytes > 16) return xxh3::hash_17_to_128(input, bytes, seed);
@@ -269,7 +276,7 @@ KVASIR_HD uint64_t xxh3_64_derived(const Unit* input, size_t bytes, uint64_t see
 
 // XXH3-64 without a seed of `bytes` bytes.
 template <typename Unit>
-KVASIR_HD uint64_t xxh3_64(const Unit* input, size_t bytes) {
+KVASIR_HD_INLINED uint64_t xxh3_64(const Unit* input, size_t bytes) {
   return xxh3_64_derived(input, bytes, 0, xxh3::default_secret());
 }
 

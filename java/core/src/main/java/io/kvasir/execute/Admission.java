@@ -15,7 +15,9 @@ import java.util.Arrays;
  * token budget, and asks for the blocks of match and chunk; under GUARANTEED_NO_EVICT the blocks up
  * to its end are reserved besides. All ask in one batch. The first that is refused keeps its place,
  * and nobody overtakes it. If a lease finds less than the look-up did, because names collided, the
- * chunk starts earlier and is no longer.
+ * chunk starts earlier and is no longer. While the pool answers a batch it holds on to the matches of
+ * all, also of those that it then refuses, so the first refused request may have lacked only what
+ * those behind it matched; it asks once more, alone.
  *
  * <p><b>Retry.</b> A refused head asks again only after something could have changed the answer:
  * blocks were released on this rank, a prefill chunk was named on this rank, another request is the
@@ -96,29 +98,25 @@ final class Admission {
     if (budget == 0 || head == null || (head == refused && !started.isEmpty())) {
       return;
     }
-    batch.clear();
-    ask(budget, !anyPrefill);
-    int count = batch.size();
-    if (count == 0) {
-      return;
+    ask(budget, !anyPrefill, Integer.MAX_VALUE);
+    int asked = batch.size();
+    int admitted = lease(plan, nowNs);
+    if (admitted < asked - 1) {
+      int left = budget;
+      for (int i = 0; i < admitted; i++) {
+        left -= chunks[i];
+      }
+      ask(left, !anyPrefill && admitted == 0, 1);
+      lease(plan, nowNs);
     }
-    pool.lease(batch);
-    int admitted = 0;
-    while (admitted < count && batch.lease(admitted) != LeaseBatch.REFUSED) {
-      start(plan, admitted++, nowNs);
-    }
-    for (int i = count - 1; i >= admitted; i--) {
-      waiting.addFirst(asking[i]);
-    }
-    refused = admitted < count ? asking[admitted] : null;
-    Arrays.fill(asking, 0, count, null);
   }
 
   /** Fills the batch from the head of the line; who is in the batch is no longer in the line. */
-  private void ask(int budget, boolean noPrefillYet) {
+  private void ask(int budget, boolean noPrefillYet, int maxRequests) {
+    batch.clear();
     int left = budget;
     boolean first = noPrefillYet;
-    while (left > 0 && !waiting.isEmpty()) {
+    while (left > 0 && !waiting.isEmpty() && batch.size() < maxRequests) {
       PlacedRequest request = waiting.peekFirst();
       int matched = matchedBlocks(request);
       int from = matched * tokensPerBlock;
@@ -140,6 +138,25 @@ final class Admission {
       first = false;
       left = from + chunk < request.length ? 0 : left - chunk;
     }
+  }
+
+  /** Leases the batch, starts who was admitted and puts the others back; how many were admitted. */
+  private int lease(StepPlan plan, long nowNs) {
+    int asked = batch.size();
+    if (asked == 0) {
+      return 0;
+    }
+    pool.lease(batch);
+    int admitted = 0;
+    while (admitted < asked && batch.lease(admitted) != LeaseBatch.REFUSED) {
+      start(plan, admitted++, nowNs);
+    }
+    for (int i = asked - 1; i >= admitted; i--) {
+      waiting.addFirst(asking[i]);
+    }
+    refused = admitted < asked ? asking[admitted] : null;
+    Arrays.fill(asking, 0, asked, null);
+    return admitted;
   }
 
   private int matchedBlocks(PlacedRequest request) {

@@ -48,8 +48,12 @@ final class Growth {
     this.promised = policy == CapacityPolicy.GUARANTEED_NO_EVICT;
   }
 
-  /** Adds what the started requests compute to an empty plan, and sees to it that it has room. */
-  void plan(StepPlan plan, int tokenBudget, long nowNs) {
+  /**
+   * Adds what the started requests compute to an empty plan, and sees to it that it has room.
+   *
+   * @return whether a request was paused
+   */
+  boolean plan(StepPlan plan, int tokenBudget, long nowNs) {
     int decodes = Math.min(started.decoding(), tokenBudget);
     budgetLeft = tokenBudget - decodes;
     anyPrefill = false;
@@ -72,9 +76,7 @@ final class Growth {
         }
       }
     }
-    if (growingCount > 0) {
-      extend(plan, nowNs);
-    }
+    return growingCount > 0 && extend(plan, nowNs);
   }
 
   /** Tokens that requests may still take which start in this step. */
@@ -109,7 +111,8 @@ final class Growth {
     neededTokens[growingCount++] = tokens;
   }
 
-  private void extend(StepPlan plan, long nowNs) {
+  private boolean extend(StepPlan plan, long nowNs) {
+    boolean paused = false;
     int cursor = 0;
     while (cursor < growingCount) {
       batch.clear();
@@ -123,9 +126,11 @@ final class Growth {
       }
       if (cursor < growingCount) {
         pauseLast(plan, nowNs);
+        paused = true;
       }
     }
     Arrays.fill(growing, 0, growing.length, null);
+    return paused;
   }
 
   private int missingBlocks(int i) {
@@ -141,7 +146,6 @@ final class Growth {
     if (growing[growingCount - 1] == last) {
       growingCount--;
     }
-    budgetLeft = 0;
     pauses.pause(last, nowNs);
   }
 }

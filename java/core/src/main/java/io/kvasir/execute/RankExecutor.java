@@ -256,8 +256,13 @@ public final class RankExecutor {
       return 0;
     }
     plan.clear();
-    growth.plan(plan, options.tokenBudget(), nowNs);
-    admission.plan(plan, growth.budgetLeft(), growth.anyPrefill(), nowNs);
+    boolean paused = growth.plan(plan, options.tokenBudget(), nowNs);
+    while (plan.size() == 0 && paused && !started.isEmpty()) {
+      growth.plan(plan, options.tokenBudget(), nowNs); // all that had tokens were paused
+    }
+    if (!paused) {
+      admission.plan(plan, growth.budgetLeft(), growth.anyPrefill(), nowNs);
+    }
     if (plan.size() == 0) {
       throw new IllegalStateException(
           "rank " + rank + " can start nothing: its pool is used by others, " + pool.occupancy());

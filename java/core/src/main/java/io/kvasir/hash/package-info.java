@@ -3,7 +3,9 @@
  * block, which names the block together with everything before it.
  *
  * <p>{@link io.kvasir.hash.BlockHasher} is the role, {@link io.kvasir.hash.HashFormat} the list of
- * named formats. Hashing is native and crosses into C++ once per prompt or batch. The package knows
- * nothing of pools, ranks or routers.
+ * named formats, {@link io.kvasir.hash.NativeBlockHasher} computes them all: natively, with one
+ * crossing into C++ per prompt or per {@link io.kvasir.hash.PromptBatch}. {@link
+ * io.kvasir.hash.TrtllmBlockKeys} adds what TensorRT-LLM hashes and pools do not: partial blocks.
+ * The package knows nothing of pools, ranks or routers.
  */
 package io.kvasir.hash;

@@ -1,0 +1,113 @@
+package io.kvasir.execute;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.pool.BlockPool;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Outputs must not depend on what is reused, paused, cancelled beside, or where and how a request
+ * ran.
+ */
+class BlockReuseTest {
+
+  private static final int LAYERS = 2;
+  private static final int VOCABULARY = 1 << 20;
+  private static final int CONVERSATIONS = 16;
+  private static final int SEEDS = Integer.getInteger("kvasir.seeds", 150);
+
+  @Test
+  void outputsAreTheSameHoweverARequestRan() {
+    long reused = 0;
+    int pauses = 0;
+    int cancels = 0;
+    for (long seed = 0; seed < SEEDS; seed++) {
+      Map<Long, int[]> expected = outputsWithoutReuse(seed);
+      Random random = new Random(seed);
+      Conversations conversations = new Conversations(seed, CONVERSATIONS).cancelSome(random);
+      TestInstance.Setup setup = randomSetup(random);
+      String at = "seed " + seed + ": " + setup;
+      try (TestInstance instance = setup.build()) {
+        Map<Long, int[]> outputs;
+        try { outputs = conversations.run(instance);} catch (RuntimeException e) { System.out.println(instance.recorder.lines); throw new AssertionError(at, e);}
+        outputs.forEach(
+            (id, output) -> assertThat(output).as(at + ", request " + id).isEqualTo(expected.get(id)));
+        Set<Long> ended = new HashSet<>(outputs.keySet());
+        ended.addAll(instance.recorder.cancelled);
+        assertThat(ended).as(at).isEqualTo(conversations.submittedIds());
+        assertThat(instance.recorder.rejected).as(at).isEmpty();
+        assertThat(instance.recorder.resumes).as(at).isLessThanOrEqualTo(instance.recorder.pauses);
+        instance.assertNothingHeld();
+        reused += instance.recorder.cachedTokens;
+        pauses += instance.recorder.pauses;
+        cancels += instance.recorder.cancelled.size();
+      }
+    }
+    assertThat(reused).as("the workloads must reuse").isGreaterThan(1000);
+    assertThat(pauses).as("the workloads must pause").isGreaterThan(100);
+    assertThat(cancels).as("the workloads must cancel").isGreaterThan(20);
+  }
+
+  @Test
+  void aStaleBlockChangesOutputs() {
+    assertThat(wrongOutputs(pool -> pool)).isZero();
+    assertThat(wrongOutputs(StaleBlockPool::new)).isPositive();
+  }
+
+  /** How many outputs differ from the right ones when pools are wrapped like this. */
+  private static int wrongOutputs(UnaryOperator<BlockPool> wrapper) {
+    int wrong = 0;
+    for (long seed = 0; seed < 5; seed++) {
+      Map<Long, int[]> expected = outputsWithoutReuse(seed);
+      try (TestInstance instance = stamping(2, 200, 4).wrapper(wrapper).build()) {
+        for (Map.Entry<Long, int[]> output :
+            new Conversations(seed, CONVERSATIONS).run(instance).entrySet()) {
+          if (!java.util.Arrays.equals(output.getValue(), expected.get(output.getKey()))) {
+            wrong++;
+          }
+        }
+      }
+    }
+    return wrong;
+  }
+
+  /** The right outputs: one rank, whole prompts, nothing shared. */
+  private static Map<Long, int[]> outputsWithoutReuse(long seed) {
+    try (TestInstance instance =
+        stamping(1, 2000, 16).options(ExecutorOptions.DEFAULT.withBlockReuse(false)).build()) {
+      Map<Long, int[]> outputs = new Conversations(seed, CONVERSATIONS).run(instance);
+      assertThat(instance.recorder.cachedTokens).isZero();
+      return new HashMap<>(outputs);
+    }
+  }
+
+  private static TestInstance.Setup randomSetup(Random random) {
+    int tokensPerBlock = 1 + random.nextInt(8);
+    int largest = Conversations.largestRequest(tokensPerBlock);
+    int capacity = largest + random.nextInt(1 + largest * random.nextInt(4));
+    int hashBits = random.nextInt(3) == 0 ? 5 : 64;
+    return stamping(1 + random.nextInt(3), capacity, tokensPerBlock)
+        .hasher(new ChainHasher(tokensPerBlock, hashBits))
+        .router(new SpreadRouter(random.nextLong()))
+        .queue(random.nextBoolean() ? QueuePolicy.FCFS : QueuePolicy.PRIORITY)
+        .options(
+            new ExecutorOptions(
+                1 + random.nextInt(40),
+                1 + random.nextInt(12),
+                random.nextInt(3) == 0
+                    ? CapacityPolicy.GUARANTEED_NO_EVICT
+                    : CapacityPolicy.MAX_UTILIZATION,
+                random.nextInt(5) > 0));
+  }
+
+  private static TestInstance.Setup stamping(int ranks, int capacityBlocks, int tokensPerBlock) {
+    return TestInstance.with(ranks, capacityBlocks, tokensPerBlock)
+        .engines(pool -> new KvStampEngine(pool, LAYERS, VOCABULARY));
+  }
+}

@@ -1,0 +1,74 @@
+package io.kvasir.execute;
+
+import io.kvasir.model.Request;
+import io.kvasir.route.Decision;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Remembers what became of requests, as one line for each event and as tables. */
+final class Recorder implements RequestListener {
+
+  final List<String> lines = new ArrayList<>();
+  final Map<Long, List<Integer>> streamed = new HashMap<>();
+  final Map<Long, int[]> finished = new HashMap<>();
+  final Map<Long, String> rejected = new HashMap<>();
+  final List<Long> cancelled = new ArrayList<>();
+  int pauses;
+  int resumes;
+  long cachedTokens;
+
+  @Override
+  public void onPlaced(Decision decision, long nowNs) {
+    lines.add("placed " + decision.request().id() + " on " + decision.rank() + " @" + nowNs);
+  }
+
+  @Override
+  public void onStarted(Request request, int rank, int cached, boolean resumed, long nowNs) {
+    lines.add((resumed ? "resumed " : "started ") + request.id() + " cached " + cached);
+    cachedTokens += cached;
+    resumes += resumed ? 1 : 0;
+  }
+
+  @Override
+  public void onToken(Request request, int rank, int index, int token, long nowNs) {
+    List<Integer> tokens = streamed.computeIfAbsent(request.id(), id -> new ArrayList<>());
+    if (tokens.size() != index) {
+      throw new AssertionError(request + ": token " + index + " after " + tokens.size());
+    }
+    tokens.add(token);
+    lines.add("token " + request.id() + "/" + index + " @" + nowNs);
+  }
+
+  @Override
+  public void onPaused(Request request, int rank, long nowNs) {
+    lines.add("paused " + request.id());
+    pauses++;
+  }
+
+  @Override
+  public void onFinished(Request request, int rank, int[] outputTokens, long nowNs) {
+    lines.add("finished " + request.id() + " @" + nowNs);
+    finished.put(request.id(), outputTokens);
+  }
+
+  @Override
+  public void onRejected(Request request, String reason, long nowNs) {
+    lines.add("rejected " + request.id());
+    rejected.put(request.id(), reason);
+  }
+
+  @Override
+  public void onCancelled(Request request, long nowNs) {
+    lines.add("cancelled " + request.id());
+    cancelled.add(request.id());
+  }
+
+  /** The lines since the last call. */
+  List<String> take() {
+    List<String> taken = List.copyOf(lines);
+    lines.clear();
+    return taken;
+  }
+}

@@ -1,0 +1,80 @@
+package io.kvasir.execute;
+
+import io.kvasir.model.PrefixMatches;
+import io.kvasir.model.RankState;
+import io.kvasir.model.Request;
+import io.kvasir.rank.LoadMetric;
+import io.kvasir.route.AdpRouter;
+import io.kvasir.route.Assignment;
+import io.kvasir.route.Decision;
+import io.kvasir.route.Reason;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Scatters requests over the ranks that have room, by a hash of id and seed. */
+final class SpreadRouter implements AdpRouter {
+
+  private final long seed;
+  List<RankState> lastStates = List.of();
+  PrefixMatches lastMatches = PrefixMatches.NONE;
+  int routed;
+
+  /** What it never places. */
+  long refusedId = Long.MIN_VALUE;
+
+  SpreadRouter(long seed) {
+    this.seed = seed;
+  }
+
+  @Override
+  public String name() {
+    return "spread";
+  }
+
+  @Override
+  public boolean needsPrefixMatches() {
+    return true;
+  }
+
+  @Override
+  public LoadMetric loadMetric() {
+    return LoadMetric.UNCACHED_PROMPT_TOKENS;
+  }
+
+  @Override
+  public Assignment route(
+      List<RankState> states, List<Request> requests, PrefixMatches matches, int maxActive) {
+    routed++;
+    lastStates = states;
+    lastMatches = matches;
+    int ranks = states.size();
+    int[] active = states.stream().mapToInt(RankState::activeRequests).toArray();
+    List<Decision> decisions = new ArrayList<>();
+    List<Request> unassigned = new ArrayList<>();
+    for (int i = 0; i < requests.size(); i++) {
+      Request request = requests.get(i);
+      int rank = request.targetRank();
+      if (rank == Request.ANY_RANK) {
+        rank = (int) Math.floorMod(Mix64.mix(request.id() ^ seed), (long) ranks);
+      }
+      for (int tried = 0; active[rank] >= maxActive && tried < ranks; tried++) {
+        rank = (rank + 1) % ranks;
+      }
+      if (active[rank] >= maxActive || request.id() == refusedId) {
+        unassigned.add(request);
+        continue;
+      }
+      active[rank]++;
+      decisions.add(
+          new Decision(
+              request,
+              i,
+              rank,
+              Reason.LOAD,
+              matches.tokens(rank, i),
+              new int[0],
+              new double[0]));
+    }
+    return new Assignment(ranks, decisions, unassigned, maxActive, new long[ranks]);
+  }
+}

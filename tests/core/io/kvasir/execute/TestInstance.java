@@ -1,0 +1,175 @@
+package io.kvasir.execute;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.hash.BlockHasher;
+import io.kvasir.hash.HashedRequest;
+import io.kvasir.model.Occupancy;
+import io.kvasir.model.Request;
+import io.kvasir.pool.BlockPool;
+import io.kvasir.pool.NativeBlockPool;
+import io.kvasir.pool.NativePrefixMatcher;
+import io.kvasir.pool.PoolShape;
+import io.kvasir.pool.PrefixMatcher;
+import io.kvasir.route.AdpRouter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+
+/** A small instance: real pools, a listener that remembers, and a clock. */
+final class TestInstance implements AutoCloseable {
+
+  /** Every step takes a millisecond; tokens are made up. */
+  static final StepEngine MILLISECOND_STEPS =
+      new TimedStepEngine(new StepTiming(0, 0, 1, 0, 0, 0, 0, 1));
+
+  final Recorder recorder = new Recorder();
+  final List<NativeBlockPool> pools = new ArrayList<>();
+  final List<RankExecutor> executors = new ArrayList<>();
+  final BlockHasher hasher;
+  final PrefixMatcher matcher;
+  final AdpLoop loop;
+  long nowNs;
+  int iterations;
+
+  private TestInstance(Setup setup) {
+    this.hasher = setup.hasher;
+    for (int rank = 0; rank < setup.ranks; rank++) {
+      NativeBlockPool pool = NativeBlockPool.create(setup.shape);
+      pools.add(pool);
+      BlockPool seen = setup.wrapper.apply(pool);
+      executors.add(
+          new RankExecutor(
+              rank, seen, hasher, setup.engines.apply(seen), setup.options, recorder));
+    }
+    this.matcher = new NativePrefixMatcher(pools);
+    this.loop = new AdpLoop(executors, setup.router, matcher, setup.policy.newQueue(), recorder);
+  }
+
+  HashedRequest hashed(Request request) {
+    return new HashedRequest(request, hasher.hash(request.tokens(), request.scope()));
+  }
+
+  void submit(Request request) {
+    loop.submit(hashed(request));
+  }
+
+  /** A request whose prompt is {@code first}, {@code first + 1} and so on. */
+  static Request request(long id, int first, int promptTokens, int newTokens) {
+    return builder(id, first, promptTokens, newTokens).build();
+  }
+
+  static Request.Builder builder(long id, int first, int promptTokens, int newTokens) {
+    int[] tokens = new int[promptTokens];
+    for (int i = 0; i < promptTokens; i++) {
+      tokens[i] = first + i;
+    }
+    return Request.builder(id, tokens).maxNewTokens(newTokens);
+  }
+
+  /** One iteration; what was told during it. */
+  List<String> iterate() {
+    recorder.take();
+    nowNs += loop.iterate(nowNs);
+    iterations++;
+    return recorder.take();
+  }
+
+  void runUntilIdle() {
+    while (!loop.idle()) {
+      nowNs += loop.iterate(nowNs);
+      iterations++;
+      assertThat(iterations).as("iterations without end").isLessThan(1_000_000);
+    }
+  }
+
+  Occupancy occupancy(int rank) {
+    return pools.get(rank).occupancy();
+  }
+
+  /** Nobody holds or is promised anything, and the ledgers say so too. */
+  void assertNothingHeld() {
+    for (int rank = 0; rank < pools.size(); rank++) {
+      assertThat(occupancy(rank).activeBlocks()).as("active blocks of rank " + rank).isZero();
+      assertThat(occupancy(rank).reservedBlocks()).as("reserved blocks of rank " + rank).isZero();
+      for (io.kvasir.rank.LoadMetric metric : io.kvasir.rank.LoadMetric.values()) {
+        assertThat(executors.get(rank).state(metric).activeTokens()).isZero();
+      }
+      assertThat(executors.get(rank).activeRequests()).isZero();
+    }
+  }
+
+  @Override
+  public void close() {
+    matcher.close();
+    pools.forEach(NativeBlockPool::close);
+  }
+
+  static Setup with(int ranks, int capacityBlocks, int tokensPerBlock) {
+    return new Setup(ranks, capacityBlocks, tokensPerBlock);
+  }
+
+  /** What an instance is made of. */
+  static final class Setup {
+    private final int ranks;
+    private PoolShape shape;
+    private ExecutorOptions options = ExecutorOptions.DEFAULT;
+    private BlockHasher hasher;
+    private AdpRouter router = new SpreadRouter(0);
+    private QueuePolicy policy = QueuePolicy.FCFS;
+    private Function<BlockPool, StepEngine> engines = pool -> MILLISECOND_STEPS;
+    private UnaryOperator<BlockPool> wrapper = pool -> pool;
+
+    private Setup(int ranks, int capacityBlocks, int tokensPerBlock) {
+      this.ranks = ranks;
+      this.shape = new PoolShape(capacityBlocks, tokensPerBlock, 256, capacityBlocks, 0);
+      this.hasher = new ChainHasher(tokensPerBlock);
+    }
+
+    Setup options(ExecutorOptions value) {
+      options = value;
+      return this;
+    }
+
+    Setup maxBlocksPerLease(int value) {
+      shape =
+          new PoolShape(shape.capacityBlocks(), shape.tokensPerBlock(), 256, value, 0);
+      return this;
+    }
+
+    Setup hasher(BlockHasher value) {
+      hasher = value;
+      return this;
+    }
+
+    Setup router(AdpRouter value) {
+      router = value;
+      return this;
+    }
+
+    Setup queue(QueuePolicy value) {
+      policy = value;
+      return this;
+    }
+
+    Setup engines(Function<BlockPool, StepEngine> value) {
+      engines = value;
+      return this;
+    }
+
+    Setup wrapper(UnaryOperator<BlockPool> value) {
+      wrapper = value;
+      return this;
+    }
+
+    @Override
+    public String toString() {
+      return ranks + " ranks, " + shape + ", " + options + ", " + policy;
+    }
+
+    TestInstance build() {
+      return new TestInstance(this);
+    }
+  }
+}

@@ -28,9 +28,9 @@ class ReadmeTest {
         source
             .substring(
                 source.indexOf("// README begin\n") + "// README begin\n".length(),
-                source.indexOf("    // README end"))
+                source.indexOf("\n    // README end"))
             .stripIndent();
     assertThat(Files.readString(ROOT.resolve("README.md")))
-        .contains("```java\n" + example + "```\n");
+        .contains("```java\n" + example + "\n```\n");
   }
 }

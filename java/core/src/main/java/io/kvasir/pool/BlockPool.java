@@ -68,8 +68,8 @@ public interface BlockPool extends AutoCloseable {
    * available; later entries get nothing.
    *
    * @param batch the leases; receives the answers
-   * @throws IllegalArgumentException for an unknown lease or one that would outgrow {@code
-   *     maxBlocksPerLease}; the pool is unchanged
+   * @throws IllegalArgumentException for an unknown lease, one given twice, or one that would
+   *     outgrow {@code maxBlocksPerLease}; the pool is unchanged
    */
   void extend(ExtendBatch batch);
 
@@ -78,8 +78,9 @@ public interface BlockPool extends AutoCloseable {
    * the lease takes a reference on that block and its own copy becomes free.
    *
    * @param batch the leases and their tokens and hashes
-   * @throws IllegalArgumentException for an unknown lease, a {@code fromBlock} that is not what was
-   *     matched and committed before, or a range beyond the lease; the pool is unchanged
+   * @throws IllegalArgumentException for an unknown lease or one given twice, a {@code fromBlock}
+   *     that is not what was matched and committed before, or a range beyond the lease; the pool is
+   *     unchanged
    */
   void commit(CommitBatch batch);
 
@@ -97,7 +98,8 @@ public interface BlockPool extends AutoCloseable {
   void clear();
 
   /**
-   * Hands out the events since the last call, oldest first.
+   * Hands out the events since the last call, oldest first. If the sink throws, events may be lost,
+   * which the next call shows as a jump of the sequence number.
    *
    * @param sink receives them on the calling thread
    * @return how many were handed out

@@ -2,6 +2,7 @@ package io.kvasir.pool;
 
 import io.kvasir.model.CacheScope;
 import java.util.Arrays;
+import java.util.Objects;
 
 /**
  * Requests that want blocks, and the pool's answer to each. Reusable: {@link #clear()} and fill
@@ -64,7 +65,7 @@ public final class LeaseBatch {
     }
     this.tokens[size] = tokens;
     this.sequenceHashes[size] = sequenceHashes;
-    this.scopes[size] = scope;
+    this.scopes[size] = Objects.requireNonNull(scope, "scope");
     this.matchableBlocks[size] = Math.min(matchableBlocks, blocks);
     this.blocks[size] = blocks;
     this.reserveBlocks[size] = reserveBlocks;

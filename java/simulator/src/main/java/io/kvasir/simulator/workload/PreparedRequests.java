@@ -34,6 +34,9 @@ final class PreparedRequests implements AutoCloseable {
   HashedRequest take() {
     try {
       Prepared prepared = queue.take();
+      if (prepared.failure() instanceof Error error) {
+        throw error;
+      }
       if (prepared.failure() != null) {
         throw new IllegalStateException("a request could not be prepared", prepared.failure());
       }

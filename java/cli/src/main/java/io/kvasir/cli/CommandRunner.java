@@ -1,0 +1,104 @@
+package io.kvasir.cli;
+
+import io.kvasir.simulator.trace.InvalidTraceException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
+import picocli.AutoComplete;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Runs one command line and turns whatever happens into output and an exit code. */
+final class CommandRunner {
+
+  private final Console console;
+
+  CommandRunner(Console console) {
+    this.console = console;
+  }
+
+  /**
+   * Runs a command.
+   *
+   * @param args the command and its options
+   * @return the exit code
+   */
+  int run(String... args) {
+    boolean verbose = List.of(args).contains("--verbose");
+    StringWriter help = new StringWriter();
+    CommandLine commands =
+        new CommandLine(new KvasirCommand())
+            .addSubcommand(new ReplayCommand(console))
+            .addSubcommand(new VersionCommand(console))
+            .addSubcommand(new AutoComplete.GenerateCompletion());
+    commands
+        .setOut(new PrintWriter(help))
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setUsageHelpAutoWidth(false)
+        .setUsageHelpWidth(100)
+        .setDefaultValueProvider(new Environment(console.environment()))
+        .setParameterExceptionHandler((e, all) -> fail(e, verbose, wrongUsage(e)))
+        .setExecutionExceptionHandler((e, command, parsed) -> fail(e, verbose, failure(e, parsed)));
+    try {
+      int exitCode = commands.execute(args);
+      if (help.getBuffer().length() > 0) {
+        console.print(help.toString());
+      }
+      return exitCode;
+    } catch (Console.OutputException e) {
+      return fail(e, verbose, new Failure(ExitCode.FAILED, e.getMessage()));
+    } catch (OutOfMemoryError e) {
+      String line = "out of memory: " + e.getMessage() + " (KVASIR_JAVA_OPTIONS=-Xmx8g gives Java more)";
+      return fail(e, verbose, new Failure(ExitCode.FAILED, line));
+    }
+  }
+
+  /** How a failure is told. */
+  private record Failure(int exitCode, String line) {}
+
+  private int fail(Throwable cause, boolean verbose, Failure failure) {
+    console.note(failure.line().replaceAll("\\s*\\R\\s*", " "));
+    if (verbose) {
+      cause.printStackTrace(console.err());
+    }
+    return failure.exitCode();
+  }
+
+  private static Failure wrongUsage(ParameterException e) {
+    String line = e.getMessage();
+    if (e instanceof UnmatchedArgumentException unmatched && !unmatched.getSuggestions().isEmpty()) {
+      line += " (did you mean " + unmatched.getSuggestions().get(0) + "?)";
+    }
+    return new Failure(
+        ExitCode.USAGE, line + "; see " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
+  }
+
+  private static Failure failure(Exception e, ParseResult parsed) {
+    if (e instanceof UsageException usage) {
+      return new Failure(ExitCode.USAGE, source(usage.option(), parsed) + " " + e.getMessage());
+    }
+    if (e instanceof InvalidTraceException) {
+      return new Failure(ExitCode.USAGE, e.getMessage());
+    }
+    if (e instanceof IOException || e instanceof Console.OutputException) {
+      return new Failure(ExitCode.FAILED, e.getMessage());
+    }
+    return new Failure(
+        ExitCode.FAILED, "internal error: " + e + " (--verbose shows where; please report it)");
+  }
+
+  /** Where an option's value came from: itself, or the variable that stands in for it. */
+  private static String source(String option, ParseResult parsed) {
+    ParseResult command = parsed.hasSubcommand() ? parsed.subcommand() : parsed;
+    boolean given = command.hasMatchedOption(option);
+    boolean fromEnvironment =
+        !given
+            && command.commandSpec().findOption(option) != null
+            && command.commandSpec().defaultValueProvider() instanceof Environment environment
+            && environment.variables().containsKey(Environment.variable(option));
+    return fromEnvironment ? Environment.variable(option) : option;
+  }
+}

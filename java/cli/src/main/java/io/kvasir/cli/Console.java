@@ -1,0 +1,53 @@
+package io.kvasir.cli;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/**
+ * What a command talks to. Standard output reports its failures, unlike {@code System.out}.
+ *
+ * @param out standard output
+ * @param err standard error, for people
+ * @param terminal whether {@code err} is a terminal
+ * @param environment the environment's variables
+ */
+record Console(
+    OutputStream out, PrintStream err, boolean terminal, Map<String, String> environment) {
+
+  /** Writes text to standard output. */
+  void print(String text) throws OutputException {
+    write(stream -> stream.write(text.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  /** Lets a writer write to standard output; its failures become {@link OutputException}s. */
+  void write(Writer writer) throws OutputException {
+    try {
+      writer.writeTo(out);
+      out.flush();
+    } catch (IOException e) {
+      throw new OutputException(e);
+    }
+  }
+
+  /** Tells people something on a line of its own. */
+  void note(String line) {
+    err.println(line);
+  }
+
+  /** Something that writes bytes. */
+  interface Writer {
+    void writeTo(OutputStream stream) throws IOException;
+  }
+
+  /** Standard output is closed or full. */
+  static final class OutputException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    OutputException(IOException cause) {
+      super("cannot write to standard output: " + cause.getMessage(), cause);
+    }
+  }
+}

@@ -1,0 +1,199 @@
+package io.kvasir.cli;
+
+import io.kvasir.execute.CapacityPolicy;
+import io.kvasir.execute.ExecutorOptions;
+import io.kvasir.execute.QueuePolicy;
+import io.kvasir.execute.StepTiming;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.route.AdpRouterKind;
+import io.kvasir.route.KvCacheRoutingOptions;
+import io.kvasir.simulator.replay.ReplaySettings;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/** Options of the instance whose ranks serve. Names are TensorRT-LLM's where it has them. */
+final class InstanceOptions {
+
+  private static final int MOST_RANKS = 4096;
+  private static final int MOST_BLOCK_TOKENS = 1 << 16;
+  private static final int MOST_REQUESTS = 1 << 20;
+  private static final double MOST_WEIGHT = 1e6;
+
+  @Option(
+      names = "--ranks",
+      paramLabel = "N",
+      defaultValue = "8",
+      order = 40,
+      description = "Ranks of the instance (default: ${DEFAULT-VALUE}).")
+  private String ranks;
+
+  @Option(
+      names = "--router",
+      paramLabel = "NAME[,NAME]",
+      defaultValue = "default,kv_cache_aware",
+      order = 41,
+      description =
+          "Who places requests: default, kv_cache_aware. Several are compared"
+              + " (default: ${DEFAULT-VALUE}).")
+  private String router;
+
+  @Option(
+      names = "--pool-tokens",
+      paramLabel = "N",
+      defaultValue = "200000",
+      order = 42,
+      description = "Tokens of KV that a rank's pool holds (default: ${DEFAULT-VALUE}).")
+  private String poolTokens;
+
+  @Option(
+      names = "--tokens-per-block",
+      paramLabel = "N",
+      defaultValue = "32",
+      order = 43,
+      description = "Tokens of a block (default: ${DEFAULT-VALUE}).")
+  private String tokensPerBlock;
+
+  @Option(
+      names = "--hash-format",
+      paramLabel = "NAME",
+      defaultValue = "kvasir",
+      order = 44,
+      description = "How blocks are named: kvasir, dynamo, trtllm-v1 (default: ${DEFAULT-VALUE}).")
+  private String hashFormat;
+
+  @Option(
+      names = "--enable-block-reuse",
+      paramLabel = "BOOL",
+      defaultValue = "true",
+      order = 45,
+      description = "Whether requests share computed blocks (default: ${DEFAULT-VALUE}).")
+  private String enableBlockReuse;
+
+  @Option(
+      names = "--token-budget",
+      paramLabel = "N",
+      defaultValue = "8192",
+      order = 46,
+      description = "Tokens that a rank computes in one step (default: ${DEFAULT-VALUE}).")
+  private String tokenBudget;
+
+  @Option(
+      names = "--max-active-requests",
+      paramLabel = "N",
+      defaultValue = "256",
+      order = 47,
+      description = "Requests that a rank holds at most (default: ${DEFAULT-VALUE}).")
+  private String maxActiveRequests;
+
+  @Option(
+      names = "--capacity-policy",
+      paramLabel = "NAME",
+      defaultValue = "guaranteed_no_evict",
+      order = 48,
+      description =
+          "How requests share blocks: guaranteed_no_evict, max_utilization"
+              + " (default: ${DEFAULT-VALUE}).")
+  private String capacityPolicy;
+
+  @Option(
+      names = "--waiting-queue-policy",
+      paramLabel = "NAME",
+      defaultValue = "fcfs",
+      order = 49,
+      description = "Order of the waiting queue: fcfs, priority (default: ${DEFAULT-VALUE}).")
+  private String waitingQueuePolicy;
+
+  @Option(
+      names = "--kv-cache-routing-load-balance-weight",
+      paramLabel = "X",
+      defaultValue = "1.0",
+      order = 50,
+      description = "How much load counts against reuse (default: ${DEFAULT-VALUE}).")
+  private String loadBalanceWeight;
+
+  @Option(
+      names = "--kv-cache-routing-match-rate-threshold",
+      paramLabel = "X",
+      defaultValue = "0.1",
+      order = 51,
+      description =
+          "Share of a prompt that must be held before reuse counts (default: ${DEFAULT-VALUE}).")
+  private String matchRateThreshold;
+
+  @Option(
+      names = "--kv-cache-routing-fair-share-multiplier",
+      paramLabel = "X",
+      defaultValue = "2.0",
+      order = 52,
+      description =
+          "How far above its fair share of requests a rank may go (default: ${DEFAULT-VALUE}).")
+  private String fairShareMultiplier;
+
+  @Option(
+      names = "--kv-cache-routing-cold-start-warmup",
+      paramLabel = "BOOL",
+      defaultValue = "false",
+      order = 53,
+      description =
+          "Give every rank a request before reuse decides (default: ${DEFAULT-VALUE}).")
+  private String coldStartWarmup;
+
+  /** The routers named, in order. */
+  List<AdpRouterKind> routers() {
+    List<AdpRouterKind> kinds = new ArrayList<>();
+    for (String name : router.split(",", -1)) {
+      AdpRouterKind kind =
+          Values.choice("--router", name, List.of(AdpRouterKind.values()), AdpRouterKind::id);
+      if (kinds.contains(kind)) {
+        throw new UsageException("--router", "must name each router once, not '" + router + "'");
+      }
+      kinds.add(kind);
+    }
+    return kinds;
+  }
+
+  /** The instance under one router. */
+  ReplaySettings settings(AdpRouterKind kind) {
+    int blockTokens =
+        Values.integer("--tokens-per-block", tokensPerBlock, 1, MOST_BLOCK_TOKENS);
+    return new ReplaySettings(
+        Values.integer("--ranks", ranks, 1, MOST_RANKS),
+        Values.integer("--pool-tokens", poolTokens, blockTokens, Integer.MAX_VALUE),
+        blockTokens,
+        Values.choice(
+            "--hash-format", hashFormat, List.of(HashFormat.values()), HashFormat::id),
+        kind,
+        routing(),
+        executor(),
+        Values.choice(
+            "--waiting-queue-policy",
+            waitingQueuePolicy,
+            List.of(QueuePolicy.values()),
+            QueuePolicy::id),
+        StepTiming.DEFAULT);
+  }
+
+  private ExecutorOptions executor() {
+    return new ExecutorOptions(
+        Values.integer("--token-budget", tokenBudget, 1, Integer.MAX_VALUE),
+        Values.integer("--max-active-requests", maxActiveRequests, 1, MOST_REQUESTS),
+        Values.choice(
+            "--capacity-policy",
+            capacityPolicy,
+            Arrays.asList(CapacityPolicy.values()),
+            CapacityPolicy::id),
+        Values.flag("--enable-block-reuse", enableBlockReuse));
+  }
+
+  private KvCacheRoutingOptions routing() {
+    return new KvCacheRoutingOptions(
+        Values.number(
+            "--kv-cache-routing-load-balance-weight", loadBalanceWeight, 0, MOST_WEIGHT),
+        Values.number("--kv-cache-routing-match-rate-threshold", matchRateThreshold, 0, 1),
+        Values.number(
+            "--kv-cache-routing-fair-share-multiplier", fairShareMultiplier, 1, MOST_WEIGHT),
+        Values.flag("--kv-cache-routing-cold-start-warmup", coldStartWarmup));
+  }
+}

@@ -1,0 +1,45 @@
+package io.kvasir.cli;
+
+import java.io.BufferedOutputStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** The entry point of the {@code kvasir} process. */
+public final class Main {
+
+  private static final String VERBOSE = "--verbose";
+
+  private Main() {}
+
+  /**
+   * Runs a command and ends the process with its exit code.
+   *
+   * @param args the command and its options
+   */
+  public static void main(String[] args) {
+    if (List.of(args).contains(VERBOSE)) {
+      System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "debug");
+    }
+    Console console =
+        new Console(
+            new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)),
+            System.err,
+            Boolean.getBoolean("kvasir.terminal"),
+            System.getenv());
+    AtomicBoolean done = new AtomicBoolean();
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> endEarly(done, console)));
+    int exitCode = new CommandRunner(console).run(args);
+    done.set(true);
+    System.exit(exitCode);
+  }
+
+  /** A signal ends the process before the command is done: that is a failure like any other. */
+  private static void endEarly(AtomicBoolean done, Console console) {
+    if (!done.get()) {
+      console.note((console.terminal() ? "\n" : "") + "interrupted");
+      Runtime.getRuntime().halt(ExitCode.FAILED);
+    }
+  }
+}

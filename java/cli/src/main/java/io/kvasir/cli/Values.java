@@ -1,0 +1,98 @@
+package io.kvasir.cli;
+
+import io.kvasir.simulator.workload.IntRange;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+
+/** Reads option values; what is wrong, the error says together with what is allowed. */
+final class Values {
+
+  private static final int MOST_TOKENS = 1 << 24;
+
+  private Values() {}
+
+  /** A whole number within bounds. */
+  static int integer(String option, String text, int minimum, int maximum) {
+    return (int) whole(option, text, minimum, maximum);
+  }
+
+  /** Any whole number of 64 bits. */
+  static long seed(String option, String text) {
+    return whole(option, text, Long.MIN_VALUE, Long.MAX_VALUE);
+  }
+
+  private static long whole(String option, String text, long minimum, long maximum) {
+    try {
+      long value = Long.parseLong(text.strip());
+      if (value >= minimum && value <= maximum) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // Falls through to the one message about this option.
+    }
+    throw new UsageException(
+        option, "must be an integer from " + minimum + " to " + maximum + ", not '" + text + "'");
+  }
+
+  /** A number of tokens: at most that of a trace's row. */
+  static int tokens(String option, String text, int minimum) {
+    return integer(option, text, minimum, MOST_TOKENS);
+  }
+
+  /** A number within bounds. */
+  static double number(String option, String text, double minimum, double maximum) {
+    try {
+      double value = Double.parseDouble(text.strip());
+      if (value >= minimum && value <= maximum) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // Falls through to the one message about this option.
+    }
+    throw new UsageException(
+        option,
+        String.format(
+            Locale.ROOT, "must be a number from %s to %s, not '%s'", minimum, maximum, text));
+  }
+
+  /** True or false. */
+  static boolean flag(String option, String text) {
+    return choice(option, text, List.of(false, true), Object::toString);
+  }
+
+  /** One of a list, by name. */
+  static <T> T choice(String option, String text, List<T> choices, Function<T, String> name) {
+    for (T choice : choices) {
+      if (name.apply(choice).equalsIgnoreCase(text.strip())) {
+        return choice;
+      }
+    }
+    throw new UsageException(
+        option,
+        "must be one of "
+            + String.join(", ", choices.stream().map(name).toList())
+            + ", not '"
+            + text
+            + "'");
+  }
+
+  /** A range like 3-8, or one number. */
+  static IntRange range(String option, String text, int maximum) {
+    String[] ends = text.strip().split("-", -1);
+    try {
+      if (ends.length <= 2) {
+        int from = Integer.parseInt(ends[0].strip());
+        int to = Integer.parseInt(ends[ends.length - 1].strip());
+        if (from >= 1 && from <= to && to <= maximum) {
+          return new IntRange(from, to);
+        }
+      }
+    } catch (NumberFormatException e) {
+      // Falls through to the one message about this option.
+    }
+    throw new UsageException(
+        option,
+        "must be MIN-MAX with 1 <= MIN <= MAX <= " + maximum + ", not '" + text + "'");
+  }
+}

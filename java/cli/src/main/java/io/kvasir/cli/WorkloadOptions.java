@@ -1,0 +1,191 @@
+package io.kvasir.cli;
+
+import io.kvasir.simulator.trace.Conversations;
+import io.kvasir.simulator.trace.Trace;
+import io.kvasir.simulator.trace.TraceReader;
+import io.kvasir.simulator.workload.ClosedLoop;
+import io.kvasir.simulator.workload.OpenLoop;
+import io.kvasir.simulator.workload.RequestSequence;
+import io.kvasir.simulator.workload.TraceRequests;
+import io.kvasir.simulator.workload.Workload;
+import java.io.IOException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.OptionalDouble;
+import java.util.function.Predicate;
+import picocli.CommandLine.Option;
+
+/** Options of what is replayed and how fast. */
+final class WorkloadOptions {
+
+  private static final int MOST_IN_FLIGHT = 1_000_000;
+  private static final double LEAST_RATE = 1e-6;
+  private static final double MOST_RATE = 1e6;
+  private static final String DEFAULT_CONCURRENCY = "64";
+  private static final String DEFAULT_SPEED = "1.0";
+
+  @Option(
+      names = "--trace",
+      paramLabel = "FILE",
+      order = 1,
+      description =
+          "Replay a trace: Mooncake JSON lines or Azure CSV; .gz, .xz and .zst are read as they"
+              + " are.")
+  private String trace;
+
+  @Option(
+      names = "--trace-block-tokens",
+      paramLabel = "N",
+      defaultValue = "512",
+      order = 2,
+      description = "Tokens that one id of the trace stands for (default: ${DEFAULT-VALUE}).")
+  private String traceBlockTokens;
+
+  @Option(
+      names = "--workload",
+      paramLabel = "NAME",
+      defaultValue = "multi_turn",
+      order = 3,
+      description =
+          "Replay a generated workload: multi_turn, shared_prefix, uniform"
+              + " (default: ${DEFAULT-VALUE}).")
+  private String workload;
+
+  @Option(
+      names = "--speed",
+      paramLabel = "X",
+      order = 4,
+      description = "Open loop: play arrival times X times faster (default for traces: 1.0).")
+  private String speed;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "X",
+      order = 5,
+      description = "Open loop: requests (multi_turn: sessions) that a workload starts per second.")
+  private String rate;
+
+  @Option(
+      names = "--concurrency",
+      paramLabel = "N",
+      order = 6,
+      description =
+          "Closed loop: so many requests (multi_turn: sessions) at a time (default for workloads:"
+              + " 64).")
+  private String concurrency;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      defaultValue = "0",
+      order = 7,
+      description = "Seed of everything random (default: ${DEFAULT-VALUE}).")
+  private String seed;
+
+  /**
+   * What the options ask for.
+   *
+   * @param workload the requests
+   * @param traceBlockUpperBound the trace's own bound, if it lists ids
+   * @param seed the seed
+   */
+  record Plan(Workload workload, OptionalDouble traceBlockUpperBound, long seed) {}
+
+  /**
+   * Reads the trace or sets up the generator.
+   *
+   * @param generated what a generated workload consists of
+   * @param given whether an option stands on the command line
+   * @param console hears warnings
+   * @return the workload
+   * @throws IOException if the trace cannot be used
+   */
+  Plan plan(GeneratedOptions generated, Predicate<String> given, Console console)
+      throws IOException {
+    settleConflicts(given);
+    long chosenSeed = Values.seed("--seed", seed);
+    if (trace != null) {
+      generated.refuseAllBut("a trace", name -> false, given);
+      return planTrace(chosenSeed, console);
+    }
+    GeneratedOptions.Kind kind =
+        Values.choice("--workload", workload, GeneratedOptions.Kind.ALL, GeneratedOptions.Kind::id);
+    generated.refuseAllBut("--workload " + kind.id(), kind::has, given);
+    refuse("--trace-block-tokens", "needs --trace", given);
+    if (given.test("--speed") && rate == null) {
+      throw new UsageException("--speed", "needs --trace or --rate");
+    }
+    double perSecond = rate == null ? 0 : Values.number("--rate", rate, LEAST_RATE, MOST_RATE);
+    Workload planned =
+        kind == GeneratedOptions.Kind.MULTI_TURN
+            ? generated.multiTurn(
+                perSecond * (rate == null ? 1 : speed()),
+                rate == null ? concurrency(DEFAULT_CONCURRENCY) : 0,
+                chosenSeed)
+            : play(generated.sequence(kind, perSecond, chosenSeed), rate == null);
+    return new Plan(planned, OptionalDouble.empty(), chosenSeed);
+  }
+
+  /** A flag beats a variable that contradicts it; two flags that contradict each other are wrong. */
+  private void settleConflicts(Predicate<String> given) {
+    if (trace != null && given.test("--workload")) {
+      refuse("--trace", "and --workload exclude each other", given);
+      trace = null;
+    }
+    if (concurrency != null && given.test("--speed")) {
+      refuse("--concurrency", "and --speed exclude each other", given);
+      concurrency = null;
+    }
+    if (concurrency != null && given.test("--rate")) {
+      refuse("--concurrency", "and --rate exclude each other", given);
+      concurrency = null;
+    }
+    if (given.test("--concurrency") || trace != null) {
+      refuse("--rate", "needs a generated workload", given);
+      rate = null;
+    }
+  }
+
+  private static void refuse(String option, String rule, Predicate<String> given) {
+    if (given.test(option)) {
+      throw new UsageException(option, rule);
+    }
+  }
+
+  private Plan planTrace(long chosenSeed, Console console) throws IOException {
+    int blockTokens =
+        Values.integer("--trace-block-tokens", traceBlockTokens, 1, Trace.MAX_TOKENS);
+    Trace rows = TraceReader.read(path(), blockTokens);
+    rows.warnings().forEach(warning -> console.note(rows.file() + ": " + warning));
+    OptionalDouble bound =
+        rows.format() == Trace.Format.MOONCAKE
+            ? OptionalDouble.of(rows.blockUpperBound())
+            : OptionalDouble.empty();
+    RequestSequence requests = new TraceRequests(rows, Conversations.infer(rows));
+    return new Plan(play(requests, concurrency != null), bound, chosenSeed);
+  }
+
+  private Path path() {
+    try {
+      return Path.of(trace);
+    } catch (InvalidPathException e) {
+      throw new UsageException("--trace", "must be a path, not '" + trace + "'");
+    }
+  }
+
+  private Workload play(RequestSequence requests, boolean closed) {
+    return closed
+        ? new ClosedLoop(requests, concurrency(DEFAULT_CONCURRENCY))
+        : new OpenLoop(requests, speed());
+  }
+
+  private double speed() {
+    return Values.number(
+        "--speed", speed == null ? DEFAULT_SPEED : speed, LEAST_RATE, MOST_RATE);
+  }
+
+  private int concurrency(String otherwise) {
+    return Values.integer(
+        "--concurrency", concurrency == null ? otherwise : concurrency, 1, MOST_IN_FLIGHT);
+  }
+}

@@ -2,7 +2,12 @@ package io.kvasir.execute;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.hash.HashFormat;
+import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.pool.BlockPool;
+import io.kvasir.route.AdpRouter;
+import io.kvasir.route.AdpRouterKind;
+import io.kvasir.route.KvCacheRoutingOptions;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -20,7 +25,7 @@ class BlockReuseTest {
   private static final int LAYERS = 2;
   private static final int VOCABULARY = 1 << 20;
   private static final int CONVERSATIONS = 16;
-  private static final int SEEDS = Integer.getInteger("kvasir.seeds", 150);
+  private static final int SEEDS = Integer.getInteger("kvasir.execute.seeds", 150);
 
   @Test
   void outputsAreTheSameHoweverARequestRan() {
@@ -34,10 +39,10 @@ class BlockReuseTest {
       TestInstance.Setup setup = randomSetup(random);
       String at = "seed " + seed + ": " + setup;
       try (TestInstance instance = setup.build()) {
-        Map<Long, int[]> outputs;
-        try { outputs = conversations.run(instance);} catch (RuntimeException e) { System.out.println(instance.recorder.lines); throw new AssertionError(at, e);}
+        Map<Long, int[]> outputs = conversations.run(instance);
         outputs.forEach(
-            (id, output) -> assertThat(output).as(at + ", request " + id).isEqualTo(expected.get(id)));
+            (id, output) ->
+                assertThat(output).as(at + ", request " + id).isEqualTo(expected.get(id)));
         Set<Long> ended = new HashSet<>(outputs.keySet());
         ended.addAll(instance.recorder.cancelled);
         assertThat(ended).as(at).isEqualTo(conversations.submittedIds());
@@ -47,6 +52,8 @@ class BlockReuseTest {
         reused += instance.recorder.cachedTokens;
         pauses += instance.recorder.pauses;
         cancels += instance.recorder.cancelled.size();
+      } catch (RuntimeException e) {
+        throw new AssertionError(at, e);
       }
     }
     assertThat(reused).as("the workloads must reuse").isGreaterThan(1000);
@@ -91,10 +98,14 @@ class BlockReuseTest {
     int tokensPerBlock = 1 + random.nextInt(8);
     int largest = Conversations.largestRequest(tokensPerBlock);
     int capacity = largest + random.nextInt(1 + largest * random.nextInt(4));
-    int hashBits = random.nextInt(3) == 0 ? 5 : 64;
-    return stamping(1 + random.nextInt(3), capacity, tokensPerBlock)
-        .hasher(new ChainHasher(tokensPerBlock, hashBits))
-        .router(new SpreadRouter(random.nextLong()))
+    int ranks = 1 + random.nextInt(3);
+    boolean colliding = random.nextInt(3) == 0;
+    return stamping(ranks, capacity, tokensPerBlock)
+        .hasher(
+            colliding
+                ? new ChainHasher(tokensPerBlock, 5)
+                : NativeBlockHasher.of(HashFormat.KVASIR, tokensPerBlock))
+        .router(randomRouter(random, ranks))
         .queue(random.nextBoolean() ? QueuePolicy.FCFS : QueuePolicy.PRIORITY)
         .options(
             new ExecutorOptions(
@@ -104,6 +115,14 @@ class BlockReuseTest {
                     ? CapacityPolicy.GUARANTEED_NO_EVICT
                     : CapacityPolicy.MAX_UTILIZATION,
                 random.nextInt(5) > 0));
+  }
+
+  private static AdpRouter randomRouter(Random random, int ranks) {
+    AdpRouterKind[] kinds = AdpRouterKind.values();
+    int kind = random.nextInt(kinds.length + 1);
+    return kind == kinds.length
+        ? new SpreadRouter(random.nextLong())
+        : kinds[kind].create(ranks, KvCacheRoutingOptions.DEFAULT, false);
   }
 
   private static TestInstance.Setup stamping(int ranks, int capacityBlocks, int tokensPerBlock) {

@@ -67,13 +67,7 @@ final class SpreadRouter implements AdpRouter {
       active[rank]++;
       decisions.add(
           new Decision(
-              request,
-              i,
-              rank,
-              Reason.LOAD,
-              matches.tokens(rank, i),
-              new int[0],
-              new double[0]));
+              request, i, rank, Reason.LOAD, matches.tokens(rank, i), new int[0], new double[0]));
     }
     return new Assignment(ranks, decisions, unassigned, maxActive, new long[ranks]);
   }

@@ -11,6 +11,7 @@ import io.kvasir.pool.NativeBlockPool;
 import io.kvasir.pool.NativePrefixMatcher;
 import io.kvasir.pool.PoolShape;
 import io.kvasir.pool.PrefixMatcher;
+import io.kvasir.rank.LoadMetric;
 import io.kvasir.route.AdpRouter;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,31 +21,38 @@ import java.util.function.UnaryOperator;
 /** A small instance: real pools, a listener that remembers, and a clock. */
 final class TestInstance implements AutoCloseable {
 
-  /** Every step takes a millisecond; tokens are made up. */
+  /** Every step takes a millisecond; every token is a 7. */
   static final StepEngine MILLISECOND_STEPS =
-      new TimedStepEngine(new StepTiming(0, 0, 1, 0, 0, 0, 0, 1));
+      plan -> {
+        for (int i = 0; i < plan.size(); i++) {
+          plan.produce(i, 7);
+        }
+        return 1_000_000;
+      };
 
   final Recorder recorder = new Recorder();
   final List<NativeBlockPool> pools = new ArrayList<>();
   final List<RankExecutor> executors = new ArrayList<>();
   final BlockHasher hasher;
-  final PrefixMatcher matcher;
-  final AdpLoop loop;
+  PrefixMatcher matcher;
+  AdpLoop loop;
   long nowNs;
   int iterations;
 
   private TestInstance(Setup setup) {
     this.hasher = setup.hasher;
+  }
+
+  private void assemble(Setup setup) {
     for (int rank = 0; rank < setup.ranks; rank++) {
       NativeBlockPool pool = NativeBlockPool.create(setup.shape);
       pools.add(pool);
       BlockPool seen = setup.wrapper.apply(pool);
       executors.add(
-          new RankExecutor(
-              rank, seen, hasher, setup.engines.apply(seen), setup.options, recorder));
+          new RankExecutor(rank, seen, hasher, setup.engines.apply(seen), setup.options, recorder));
     }
-    this.matcher = new NativePrefixMatcher(pools);
-    this.loop = new AdpLoop(executors, setup.router, matcher, setup.policy.newQueue(), recorder);
+    matcher = new NativePrefixMatcher(pools);
+    loop = new AdpLoop(executors, setup.router, matcher, setup.policy.newQueue(), recorder);
   }
 
   HashedRequest hashed(Request request) {
@@ -57,10 +65,10 @@ final class TestInstance implements AutoCloseable {
 
   /** A request whose prompt is {@code first}, {@code first + 1} and so on. */
   static Request request(long id, int first, int promptTokens, int newTokens) {
-    return builder(id, first, promptTokens, newTokens).build();
+    return requestBuilder(id, first, promptTokens, newTokens).build();
   }
 
-  static Request.Builder builder(long id, int first, int promptTokens, int newTokens) {
+  static Request.Builder requestBuilder(long id, int first, int promptTokens, int newTokens) {
     int[] tokens = new int[promptTokens];
     for (int i = 0; i < promptTokens; i++) {
       tokens[i] = first + i;
@@ -93,7 +101,7 @@ final class TestInstance implements AutoCloseable {
     for (int rank = 0; rank < pools.size(); rank++) {
       assertThat(occupancy(rank).activeBlocks()).as("active blocks of rank " + rank).isZero();
       assertThat(occupancy(rank).reservedBlocks()).as("reserved blocks of rank " + rank).isZero();
-      for (io.kvasir.rank.LoadMetric metric : io.kvasir.rank.LoadMetric.values()) {
+      for (LoadMetric metric : LoadMetric.values()) {
         assertThat(executors.get(rank).state(metric).activeTokens()).isZero();
       }
       assertThat(executors.get(rank).activeRequests()).isZero();
@@ -133,8 +141,7 @@ final class TestInstance implements AutoCloseable {
     }
 
     Setup maxBlocksPerLease(int value) {
-      shape =
-          new PoolShape(shape.capacityBlocks(), shape.tokensPerBlock(), 256, value, 0);
+      shape = new PoolShape(shape.capacityBlocks(), shape.tokensPerBlock(), 256, value, 0);
       return this;
     }
 
@@ -169,7 +176,14 @@ final class TestInstance implements AutoCloseable {
     }
 
     TestInstance build() {
-      return new TestInstance(this);
+      TestInstance instance = new TestInstance(this);
+      try {
+        instance.assemble(this);
+        return instance;
+      } catch (RuntimeException e) {
+        instance.pools.forEach(NativeBlockPool::close);
+        throw e;
+      }
     }
   }
 }

@@ -36,7 +36,7 @@ class WaitingQueueTest {
   }
 
   private static void replay(JsonNode vector) {
-    WaitingQueue queue = QueuePolicy.parse(vector.get("policy").textValue()).newQueue();
+    WaitingQueue queue = QueuePolicy.named(vector.get("policy").textValue()).newQueue();
     for (JsonNode step : vector.get("steps")) {
       elements(step.path("enqueue")).map(WaitingQueueTest::request).forEach(queue::enqueue);
       queue.pushFront(elements(step.path("pushFront")).map(WaitingQueueTest::request).toList());
@@ -128,9 +128,9 @@ class WaitingQueueTest {
 
   @Test
   void policiesAreFoundByTheirOptionNames() {
-    assertThat(QueuePolicy.parse("fcfs").newQueue()).isInstanceOf(FcfsQueue.class);
-    assertThat(QueuePolicy.parse("priority").newQueue()).isInstanceOf(PriorityQueue.class);
-    assertThatThrownBy(() -> QueuePolicy.parse("lifo"))
+    assertThat(QueuePolicy.named("fcfs").newQueue()).isInstanceOf(FcfsQueue.class);
+    assertThat(QueuePolicy.named("priority").newQueue()).isInstanceOf(PriorityQueue.class);
+    assertThatThrownBy(() -> QueuePolicy.named("lifo"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("queue policy must be one of [fcfs, priority], not lifo");
   }

@@ -15,9 +15,9 @@ import java.util.Arrays;
  * token budget, and asks for the blocks of match and chunk; under GUARANTEED_NO_EVICT the blocks up
  * to its end are reserved besides. All ask in one batch. The first that is refused keeps its place,
  * and nobody overtakes it. If a lease finds less than the look-up did, because names collided, the
- * chunk starts earlier and is no longer. While the pool answers a batch it holds on to the matches of
- * all, also of those that it then refuses, so the first refused request may have lacked only what
- * those behind it matched; it asks once more, alone.
+ * chunk starts earlier and is no longer. While the pool answers a batch it holds on to the matches
+ * of all, also of those that it then refuses, so the first refused request may have lacked only
+ * what those behind it matched; it asks once more, alone.
  *
  * <p><b>Retry.</b> A refused head asks again only after something could have changed the answer:
  * blocks were released on this rank, a prefill chunk was named on this rank, another request is the
@@ -40,6 +40,7 @@ final class Admission {
   private final ArrayDeque<PlacedRequest> waiting = new ArrayDeque<>();
   private final ProbeBatch probe = new ProbeBatch();
   private final int[] probed = new int[1];
+  private final int[] oneLease = new int[1];
   private final LeaseBatch batch = new LeaseBatch();
 
   /** The requests of {@link #batch}, their first chunks and the lengths of their block tables. */
@@ -75,9 +76,19 @@ final class Admission {
     waiting.addLast(request);
   }
 
-  /** A paused request goes back in front of those that came after it. */
-  void putBack(PlacedRequest request) {
+  /** Takes a request's blocks away and puts it back in front of those that came after it. */
+  void pause(PlacedRequest request, long nowNs) {
+    release(request);
+    request.pause();
     waiting.addFirst(request);
+    listener.onPaused(request.request, rank, nowNs);
+  }
+
+  /** Gives a request's blocks back to the pool. */
+  void release(PlacedRequest request) {
+    oneLease[0] = request.lease;
+    pool.release(oneLease, 1);
+    onPoolChanged();
   }
 
   void remove(PlacedRequest request) {
@@ -191,8 +202,7 @@ final class Admission {
     ledger.onCached(placed.cachedTokens, cached);
     placed.cachedTokens = cached;
     plan.add(
-        placed,
-        ChunkRule.chunk(placed.computed, placed.length, chunks[i], true, tokensPerBlock));
+        placed, ChunkRule.chunk(placed.computed, placed.length, chunks[i], true, tokensPerBlock));
     listener.onStarted(request, rank, cached, resumed, nowNs);
   }
 }

@@ -1,28 +1,20 @@
 package io.kvasir.execute;
 
 import io.kvasir.hash.HashedRequest;
-import io.kvasir.model.PrefixMatches;
-import io.kvasir.model.RankState;
-import io.kvasir.model.Request;
 import io.kvasir.pool.PrefixMatcher;
-import io.kvasir.pool.ProbeBatch;
 import io.kvasir.route.AdpRouter;
-import io.kvasir.route.Assignment;
-import io.kvasir.route.Decision;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
-import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.List;
 
 /**
  * The loop of one instance: all ranks iterate in lock-step.
  *
- * <p>An iteration acts on cancellations, pops the waiting queue up to the room there is, matches the
- * popped prompts on every rank, asks the router, hands the requests over, and lets every rank that
- * holds requests step. It lasts as long as the slowest rank's step, and what the steps produce is
- * told at its end. Steps that nobody would notice are left out: the states are gathered, matched and
- * routed only when something was popped, and a rank without requests costs two loads.
+ * <p>An iteration acts on cancellations, pops the waiting queue up to the room there is, matches
+ * the popped prompts on every rank, asks the router, hands the requests over, and lets every rank
+ * that holds requests step. It lasts as long as the slowest rank's step, and what the steps produce
+ * is told at its end. Steps that nobody would notice are left out: the states are gathered, matched
+ * and routed only when something was popped, and a rank without requests costs two loads.
  *
  * <p>A listener may call {@link #submit} and {@link #cancel} from within an iteration. Confined to
  * the thread that drives the loop.
@@ -30,31 +22,25 @@ import java.util.List;
 public final class AdpLoop {
 
   private final RankExecutor[] executors;
-  private final AdpRouter router;
-  private final PrefixMatcher matcher;
   private final WaitingQueue queue;
   private final RequestListener listener;
   private final int maxActiveRequests;
-  private final int tokensPerBlock;
-  private final boolean matching;
+  private final Placement placement;
 
   private final LongOpenHashSet waitingIds = new LongOpenHashSet();
   private final LongLinkedOpenHashSet cancelled = new LongLinkedOpenHashSet();
-  private final int[] activeRequests;
-  private final List<HashedRequest> popped = new ArrayList<>();
-  private final ProbeBatch probe = new ProbeBatch();
 
   /**
    * Makes the loop of an instance. It closes none of its parts.
    *
-   * @param executors one executor for each rank, in rank order, all with the same request cap, block
-   *     size and block reuse
+   * @param executors one executor for each rank, in rank order, all with the same request cap,
+   *     block size and block reuse
    * @param router places requests
    * @param matcher looks prompts up in the executors' pools, in the same order
    * @param queue holds requests until a rank takes them; empty
    * @param listener hears what becomes of requests; the one that the executors have
-   * @throws IllegalArgumentException if there is no executor, or they are out of order or differ, or
-   *     the queue is not empty
+   * @throws IllegalArgumentException if there is no executor, or they are out of order or differ,
+   *     or the queue is not empty
    */
   public AdpLoop(
       List<RankExecutor> executors,
@@ -66,30 +52,30 @@ public final class AdpLoop {
       throw new IllegalArgumentException("an instance needs executors and an empty queue");
     }
     this.executors = executors.toArray(RankExecutor[]::new);
-    ExecutorOptions options = this.executors[0].options();
-    this.maxActiveRequests = options.maxActiveRequests();
-    this.tokensPerBlock = this.executors[0].tokensPerBlock();
-    for (int rank = 0; rank < this.executors.length; rank++) {
-      RankExecutor executor = this.executors[rank];
+    requireAlike(this.executors);
+    this.maxActiveRequests = this.executors[0].options().maxActiveRequests();
+    this.queue = queue;
+    this.listener = listener;
+    this.placement = new Placement(this.executors, router, matcher, queue, listener);
+  }
+
+  private static void requireAlike(RankExecutor[] executors) {
+    ExecutorOptions options = executors[0].options();
+    for (int rank = 0; rank < executors.length; rank++) {
+      RankExecutor executor = executors[rank];
       if (executor.rank() != rank) {
         throw new IllegalArgumentException(
             "executor " + rank + " must be of rank " + rank + ", not " + executor.rank());
       }
-      if (executor.options().maxActiveRequests() != maxActiveRequests
+      if (executor.options().maxActiveRequests() != options.maxActiveRequests()
           || executor.options().enableBlockReuse() != options.enableBlockReuse()
-          || executor.tokensPerBlock() != tokensPerBlock) {
+          || executor.tokensPerBlock() != executors[0].tokensPerBlock()) {
         throw new IllegalArgumentException(
             "the executors of ranks 0 and "
                 + rank
                 + " differ in maxActiveRequests, enableBlockReuse or tokensPerBlock");
       }
     }
-    this.router = router;
-    this.matcher = matcher;
-    this.queue = queue;
-    this.listener = listener;
-    this.matching = router.needsPrefixMatches() && options.enableBlockReuse();
-    this.activeRequests = new int[this.executors.length];
   }
 
   /**
@@ -154,7 +140,7 @@ public final class AdpLoop {
       actOnCancellations(nowNs);
     }
     if (!queue.isEmpty()) {
-      place(nowNs);
+      placement.place(waitingIds, nowNs);
     }
     boolean ran = false;
     long durationNs = 0;
@@ -189,66 +175,6 @@ public final class AdpLoop {
     }
   }
 
-  private void place(long nowNs) {
-    long room = (long) executors.length * maxActiveRequests - totalActive();
-    for (int rank = 0; rank < executors.length; rank++) {
-      activeRequests[rank] = executors[rank].activeRequests();
-    }
-    popped.clear();
-    queue.pop(
-        (int) Math.min(room, Integer.MAX_VALUE), maxActiveRequests, activeRequests, popped);
-    if (popped.isEmpty()) {
-      return;
-    }
-    Assignment assignment = route();
-    BitSet placed = new BitSet(popped.size());
-    for (Decision decision : assignment.decisions()) {
-      placed.set(decision.requestIndex());
-      HashedRequest request = popped.get(decision.requestIndex());
-      waitingIds.remove(request.request().id());
-      listener.onPlaced(decision, nowNs);
-      executors[decision.rank()].submit(request, nowNs);
-    }
-    if (placed.cardinality() < popped.size()) {
-      returnLeftovers(placed);
-    }
-  }
-
-  private Assignment route() {
-    List<RankState> states = new ArrayList<>(executors.length);
-    for (RankExecutor executor : executors) {
-      states.add(executor.state(router.loadMetric()));
-    }
-    List<Request> requests = new ArrayList<>(popped.size());
-    for (int i = 0; i < popped.size(); i++) {
-      requests.add(popped.get(i).request());
-    }
-    return router.route(states, requests, matching ? match() : PrefixMatches.NONE, maxActiveRequests);
-  }
-
-  /** What each rank holds of each popped prompt; the last token is always computed. */
-  private PrefixMatches match() {
-    probe.clear();
-    for (int i = 0; i < popped.size(); i++) {
-      HashedRequest request = popped.get(i);
-      int blocks = Math.max(0, request.request().promptTokens() - 1) / tokensPerBlock;
-      probe.add(request.hashes().sequence(), blocks);
-    }
-    return matcher.match(probe);
-  }
-
-  private void returnLeftovers(BitSet placed) {
-    if (placed.isEmpty() && totalActive() == 0) {
-      throw new IllegalStateException(
-          "the router " + router.name() + " places none of " + popped.size() + " requests on idle ranks");
-    }
-    List<HashedRequest> leftovers = new ArrayList<>();
-    for (int i = placed.nextClearBit(0); i < popped.size(); i = placed.nextClearBit(i + 1)) {
-      leftovers.add(popped.get(i));
-    }
-    queue.pushFront(leftovers);
-  }
-
   private boolean inFlight(long requestId) {
     if (waitingIds.contains(requestId)) {
       return true;
@@ -262,10 +188,6 @@ public final class AdpLoop {
   }
 
   private int totalActive() {
-    int total = 0;
-    for (RankExecutor executor : executors) {
-      total += executor.activeRequests();
-    }
-    return total;
+    return Placement.totalActive(executors);
   }
 }

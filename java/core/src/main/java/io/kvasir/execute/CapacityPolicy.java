@@ -11,8 +11,8 @@ public enum CapacityPolicy {
    */
   GUARANTEED_NO_EVICT,
   /**
-   * A request starts when the blocks of its next step are there. When a running one finds none,
-   * the last started are paused and computed again later.
+   * A request starts when the blocks of its next step are there. When a running one finds none, the
+   * last started are paused and computed again later.
    */
   MAX_UTILIZATION;
 
@@ -32,7 +32,7 @@ public enum CapacityPolicy {
    * @return the policy
    * @throws IllegalArgumentException if there is none of that name
    */
-  public static CapacityPolicy parse(String id) {
+  public static CapacityPolicy named(String id) {
     for (CapacityPolicy policy : values()) {
       if (policy.name().equalsIgnoreCase(id)) {
         return policy;

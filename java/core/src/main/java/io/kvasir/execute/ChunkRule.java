@@ -7,8 +7,8 @@ final class ChunkRule {
 
   /**
    * The rest of a sequence if the budget allows; else up to the last block boundary within the
-   * budget, so that what is computed can be named. When no boundary is within reach, the step's first
-   * chunk takes the whole budget, so that every step makes progress, and a later chunk waits.
+   * budget, so that what is computed can be named. When no boundary is within reach, the step's
+   * first chunk takes the whole budget, so that every step makes progress, and a later chunk waits.
    *
    * @param from tokens computed so far
    * @param to tokens to compute in all

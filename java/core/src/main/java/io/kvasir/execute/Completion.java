@@ -77,8 +77,11 @@ final class Completion {
     return doneCount;
   }
 
-  PlacedRequest done(int i) {
-    return done[i];
+  /** Hands out one of them; keeps it no longer. */
+  PlacedRequest takeDone(int i) {
+    PlacedRequest taken = done[i];
+    done[i] = null;
+    return taken;
   }
 
   private void append(PlacedRequest request, int token, long endNs) {
@@ -98,7 +101,9 @@ final class Completion {
     }
   }
 
-  /** Queues the blocks that are full now to be named; those of generated tokens are hashed first. */
+  /**
+   * Queues the blocks that are full now to be named; those of generated tokens are hashed first.
+   */
   private void name(PlacedRequest request) {
     int full = request.computed / tokensPerBlock;
     if (full > request.hashedBlocks) {

@@ -10,10 +10,10 @@ import java.util.Arrays;
  * <p>In the order in which they started, decoding requests take one token each, then prefills go on
  * by chunks; a prefill that stays unfinished ends the step's prefill. Requests whose next tokens
  * need new blocks extend their leases, all in one batch. GUARANTEED_NO_EVICT has promised these
- * blocks. Under MAX_UTILIZATION the first refused request is the cursor: the last started request at
- * or behind it is paused and the cursor tries again, until it gets its blocks or is itself paused.
- * The oldest request is therefore paused only if it is alone, and alone it cannot be refused, so it
- * always ends.
+ * blocks. Under MAX_UTILIZATION the first refused request is the cursor: the last started request
+ * at or behind it is paused and the cursor tries again, until it gets its blocks or is itself
+ * paused. The oldest request is therefore paused only if it is alone, and alone it cannot be
+ * refused, so it always ends.
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -22,7 +22,7 @@ final class Growth {
   private final BlockPool pool;
   private final int tokensPerBlock;
   private final StartedRequests started;
-  private final PauseSink pauses;
+  private final Admission admission;
   private final boolean promised;
   private final ExtendBatch batch = new ExtendBatch();
 
@@ -35,16 +35,11 @@ final class Growth {
   private int budgetLeft;
   private boolean anyPrefill;
 
-  /** Takes back a request whose blocks are needed by others. */
-  interface PauseSink {
-    void pause(PlacedRequest request, long nowNs);
-  }
-
-  Growth(BlockPool pool, StartedRequests started, PauseSink pauses, CapacityPolicy policy) {
+  Growth(BlockPool pool, StartedRequests started, Admission admission, CapacityPolicy policy) {
     this.pool = pool;
     this.tokensPerBlock = pool.shape().tokensPerBlock();
     this.started = started;
-    this.pauses = pauses;
+    this.admission = admission;
     this.promised = policy == CapacityPolicy.GUARANTEED_NO_EVICT;
   }
 
@@ -94,8 +89,7 @@ final class Growth {
       return 0;
     }
     int tokens =
-        ChunkRule.chunk(
-            request.computed, request.length, budgetLeft, !anyPrefill, tokensPerBlock);
+        ChunkRule.chunk(request.computed, request.length, budgetLeft, !anyPrefill, tokensPerBlock);
     anyPrefill |= tokens > 0;
     boolean unfinished = request.computed + tokens < request.length;
     budgetLeft = unfinished ? 0 : budgetLeft - tokens;
@@ -146,6 +140,6 @@ final class Growth {
     if (growing[growingCount - 1] == last) {
       growingCount--;
     }
-    pauses.pause(last, nowNs);
+    admission.pause(last, nowNs);
   }
 }

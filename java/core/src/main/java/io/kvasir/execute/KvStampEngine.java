@@ -5,16 +5,16 @@ import io.kvasir.pool.BlockPool;
 import java.util.Arrays;
 
 /**
- * Proves that reused KV is the right KV: it writes recognisable words as KV and derives every output
- * token from all of them.
+ * Proves that reused KV is the right KV: it writes recognisable words as KV and derives every
+ * output token from all of them.
  *
  * <p>Its memory has one word for each block, token in the block and layer. A computed position's
  * word is a mix of its token, its position, its layer, the word of the position before it (read
- * through the block table; before the first position stands the request's scope) and the word of the
- * layer below. So a word depends on the whole prefix and on nothing else, like a transformer's. Only
- * the positions of a step are written; reused ones are read as they are. An output token folds the
- * words of the request's whole sequence through its block table, so a block that is stale, foreign
- * or at the wrong place changes the output.
+ * through the block table; before the first position stands the request's scope) and the word of
+ * the layer below. So a word depends on the whole prefix and on nothing else, like a transformer's.
+ * Only the positions of a step are written; reused ones are read as they are. An output token folds
+ * the words of the request's whole sequence through its block table, so a block that is stale,
+ * foreign or at the wrong place changes the output.
  *
  * <p>For tests: an output token costs O(sequence x layers). Confined to the rank's executor thread.
  */

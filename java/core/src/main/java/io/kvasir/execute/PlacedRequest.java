@@ -6,13 +6,13 @@ import io.kvasir.model.Request;
 import java.util.Arrays;
 
 /**
- * A request that lives on a rank: its sequence so far, how much of it is computed, and the blocks it
- * holds.
+ * A request that lives on a rank: its sequence so far, how much of it is computed, and the blocks
+ * it holds.
  *
- * <p>It <i>waits</i> (no lease), then <i>prefills</i> until the whole sequence known at its start is
- * computed, then <i>decodes</i>: one token's KV and one new token a step. A pause takes it back to
- * waiting with prompt and outputs so far as the sequence to prefill. Invariant: {@code computed <
- * length}, both at most {@code endLength}; the last token's KV is never computed.
+ * <p>It <i>waits</i> (no lease), then <i>prefills</i> until the whole sequence known at its start
+ * is computed, then <i>decodes</i>: one token's KV and one new token a step. A pause takes it back
+ * to waiting with prompt and outputs so far as the sequence to prefill. Invariant: {@code computed
+ * < length}, both at most {@code endLength}; the last token's KV is never computed.
  *
  * <p>Confined to the rank's executor thread; the stages of a step write the fields.
  */
@@ -58,11 +58,11 @@ final class PlacedRequest {
   /** Prompt tokens booked as cached in the rank's ledger. */
   int cachedTokens;
 
-  PlacedRequest(HashedRequest hashed, int totalBlocks) {
+  PlacedRequest(HashedRequest hashed, int tokensPerBlock) {
     this.request = hashed.request();
     this.promptTokens = request.promptTokens();
     this.endLength = promptTokens + request.maxNewTokens();
-    this.totalBlocks = totalBlocks;
+    this.totalBlocks = ChunkRule.blocks(endLength - 1, tokensPerBlock);
     this.tokens = request.tokens();
     this.sequenceHashes = hashed.hashes().sequence();
     this.hashedBlocks = hashed.hashes().blocks();

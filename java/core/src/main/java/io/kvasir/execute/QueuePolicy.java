@@ -26,7 +26,7 @@ public enum QueuePolicy {
    * @return the policy
    * @throws IllegalArgumentException if there is none of that name
    */
-  public static QueuePolicy parse(String id) {
+  public static QueuePolicy named(String id) {
     for (QueuePolicy policy : values()) {
       if (policy.id().equals(id)) {
         return policy;

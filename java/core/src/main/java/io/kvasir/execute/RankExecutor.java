@@ -4,7 +4,6 @@ import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.RankState;
 import io.kvasir.pool.BlockPool;
-import io.kvasir.pool.PoolShape;
 import io.kvasir.rank.LoadMetric;
 import io.kvasir.rank.RankLedger;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
@@ -14,13 +13,13 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
  * names what was computed.
  *
  * <p>A step has two halves, so that the ranks of an instance end their steps together. {@link
- * #beginStep} schedules ({@link Growth}: the started requests go on; {@link Admission}: waiting ones
- * start) and computes. {@link #endStep} makes the results visible ({@link Completion}). Between the
- * halves nothing may be submitted or cancelled.
+ * #beginStep} schedules ({@link Growth}: the started requests go on; {@link Admission}: waiting
+ * ones start) and computes. {@link #endStep} makes the results visible ({@link Completion}).
+ * Between the halves nothing may be submitted or cancelled.
  *
  * <p>What a step costs: a few nanoseconds for each request in it, and one call of the pool for each
- * kind of change there is: growth, new leases, names, releases. Most decode steps have none. Nothing
- * is allocated for a token.
+ * kind of change there is: growth, new leases, names, releases. Most decode steps have none.
+ * Nothing is allocated for a token.
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -39,7 +38,6 @@ public final class RankExecutor {
   private final Growth growth;
   private final Admission admission;
   private final Completion completion;
-  private final int[] oneLease = new int[1];
   private boolean inStep;
 
   /**
@@ -61,30 +59,16 @@ public final class RankExecutor {
       StepEngine engine,
       ExecutorOptions options,
       RequestListener listener) {
-    PoolShape shape = pool.shape();
-    if (hasher.tokensPerBlock() != shape.tokensPerBlock()) {
-      throw new IllegalArgumentException(
-          "hasher and pool differ in tokensPerBlock: "
-              + hasher.tokensPerBlock()
-              + ", "
-              + shape.tokensPerBlock());
-    }
-    if (shape.maxLeases() < options.maxActiveRequests()) {
-      throw new IllegalArgumentException(
-          "maxLeases must be at least maxActiveRequests, "
-              + options.maxActiveRequests()
-              + ", not "
-              + shape.maxLeases());
-    }
+    PoolFit.requireParts(pool.shape(), hasher.tokensPerBlock(), options.maxActiveRequests());
     this.rank = rank;
     this.pool = pool;
     this.engine = engine;
     this.options = options;
     this.listener = listener;
-    this.tokensPerBlock = shape.tokensPerBlock();
+    this.tokensPerBlock = hasher.tokensPerBlock();
     this.ledger = new RankLedger(rank);
     this.admission = new Admission(rank, pool, started, ledger, listener, options);
-    this.growth = new Growth(pool, started, this::pause, options.capacityPolicy());
+    this.growth = new Growth(pool, started, admission, options.capacityPolicy());
     this.completion =
         new Completion(
             rank, pool, hasher, options.enableBlockReuse(), started, admission, listener);
@@ -156,8 +140,8 @@ public final class RankExecutor {
   }
 
   /**
-   * Takes a request over. It starts in a later step, after those that came before it. A request that
-   * can never fit into the pool is rejected: the listener hears why, and nothing is kept.
+   * Takes a request over. It starts in a later step, after those that came before it. A request
+   * that can never fit into the pool is rejected: the listener hears why, and nothing is kept.
    *
    * @param hashed the request
    * @param nowNs the time for the listener
@@ -172,48 +156,21 @@ public final class RankExecutor {
     if (requests.containsKey(id)) {
       throw new IllegalArgumentException("request " + id + " is on rank " + rank + " already");
     }
-    int promptTokens = hashed.request().promptTokens();
-    if (hashed.hashes().blocks() != promptTokens / tokensPerBlock) {
-      throw new IllegalArgumentException(
-          "request " + id + " has not one hash for each " + tokensPerBlock + " prompt tokens");
-    }
+    PoolFit.requireHashes(hashed, tokensPerBlock);
     if (ledger.activeRequests() >= options.maxActiveRequests()) {
       throw new IllegalStateException(
           "rank " + rank + " holds " + options.maxActiveRequests() + " requests already");
     }
-    long computedTokens = (long) promptTokens + hashed.request().maxNewTokens() - 1;
-    long totalBlocks = (computedTokens + tokensPerBlock - 1) / tokensPerBlock;
-    String reason = unservable(promptTokens, computedTokens, totalBlocks);
+    String reason = PoolFit.unservable(hashed.request(), rank, pool.shape());
     if (reason != null) {
       listener.onRejected(hashed.request(), reason, nowNs);
       return false;
     }
-    PlacedRequest placed = new PlacedRequest(hashed, (int) totalBlocks);
+    PlacedRequest placed = new PlacedRequest(hashed, tokensPerBlock);
     requests.put(id, placed);
-    ledger.onPlaced(promptTokens);
+    ledger.onPlaced(placed.promptTokens);
     admission.add(placed);
     return true;
-  }
-
-  /** Why a request can never be served here, or null. */
-  private String unservable(int promptTokens, long computedTokens, long totalBlocks) {
-    if (promptTokens == 0) {
-      return "the prompt has 0 tokens; it must have at least 1";
-    }
-    PoolShape shape = pool.shape();
-    int limit = Math.min(shape.capacityBlocks(), shape.maxBlocksPerLease());
-    if (totalBlocks <= limit && computedTokens < Integer.MAX_VALUE - tokensPerBlock) {
-      return null;
-    }
-    return String.format(
-        "prompt and output need %d tokens of KV, which is %d blocks of %d; the pool of rank %d has"
-            + " %d blocks, and one request may hold %d",
-        computedTokens,
-        totalBlocks,
-        tokensPerBlock,
-        rank,
-        shape.capacityBlocks(),
-        shape.maxBlocksPerLease());
   }
 
   /**
@@ -232,11 +189,12 @@ public final class RankExecutor {
     }
     if (placed.started()) {
       started.remove(placed);
-      releaseBlocks(placed);
+      admission.release(placed);
     } else {
       admission.remove(placed);
     }
     ledger.onLeft(placed.promptTokens, placed.cachedTokens);
+    plan.forget();
     listener.onCancelled(placed.request, nowNs);
     return true;
   }
@@ -283,25 +241,15 @@ public final class RankExecutor {
     }
     completion.apply(plan, endNs);
     inStep = false;
+    if (completion.doneCount() > 0) {
+      plan.forget();
+    }
     for (int i = 0; i < completion.doneCount(); i++) {
-      PlacedRequest done = completion.done(i);
+      PlacedRequest done = completion.takeDone(i);
       requests.remove(done.request.id());
       ledger.onLeft(done.promptTokens, done.cachedTokens);
       listener.onFinished(done.request, rank, done.outputTokens(), endNs);
     }
-  }
-
-  private void pause(PlacedRequest placed, long nowNs) {
-    releaseBlocks(placed);
-    placed.pause();
-    admission.putBack(placed);
-    listener.onPaused(placed.request, rank, nowNs);
-  }
-
-  private void releaseBlocks(PlacedRequest placed) {
-    oneLease[0] = placed.lease;
-    pool.release(oneLease, 1);
-    admission.onPoolChanged();
   }
 
   private void requireBetweenSteps() {

@@ -26,7 +26,8 @@ public interface RequestListener {
    * @param resumed whether it was paused before
    * @param nowNs the iteration's start
    */
-  default void onStarted(Request request, int rank, int cachedTokens, boolean resumed, long nowNs) {}
+  default void onStarted(
+      Request request, int rank, int cachedTokens, boolean resumed, long nowNs) {}
 
   /**
    * A request produced a token.

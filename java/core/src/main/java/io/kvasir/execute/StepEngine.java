@@ -8,8 +8,8 @@ package io.kvasir.execute;
 public interface StepEngine {
 
   /**
-   * Runs one step: computes the KV of every entry's new tokens and {@link StepPlan#produce produces}
-   * a token for each entry that wants one. O(entries) at least.
+   * Runs one step: computes the KV of every entry's new tokens and {@link StepPlan#produce
+   * produces} a token for each entry that wants one. O(entries) at least.
    *
    * @param plan the step; not kept
    * @return how long it took, in nanoseconds, at least 0; modelled if the engine models time

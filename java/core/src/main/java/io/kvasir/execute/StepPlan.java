@@ -7,9 +7,9 @@ import java.util.Arrays;
  * What a rank computes in one step, and the tokens that come out of it.
  *
  * <p>An entry is either a prefill chunk or one decoding request. It computes the KV of {@link
- * #newTokens} tokens of the request's sequence behind the {@link #contextTokens} that are already in
- * the pool; both ranges lie in the blocks of its {@link #lease}. An entry that reaches the end of
- * the known sequence produces the next token. Entries stand in the order in which their requests
+ * #newTokens} tokens of the request's sequence behind the {@link #contextTokens} that are already
+ * in the pool; both ranges lie in the blocks of its {@link #lease}. An entry that reaches the end
+ * of the known sequence produces the next token. Entries stand in the order in which their requests
  * started.
  *
  * <p>Lent to the {@link StepEngine} for the length of one call. Not thread-safe.
@@ -104,8 +104,8 @@ public final class StepPlan {
   }
 
   /**
-   * Whether an entry reaches the end of the known sequence, so that the engine must {@link #produce}
-   * the next token.
+   * Whether an entry reaches the end of the known sequence, so that the engine must {@link
+   * #produce} the next token.
    *
    * @param i the entry's index
    * @return false for a prefill chunk that is not the last
@@ -154,6 +154,12 @@ public final class StepPlan {
   }
 
   void clear() {
+    size = 0;
+  }
+
+  /** Empties the plan and keeps no request alive. */
+  void forget() {
+    Arrays.fill(requests, 0, size, null);
     size = 0;
   }
 

@@ -3,8 +3,8 @@ package io.kvasir.execute;
 /**
  * The polynomials that model a step's time.
  *
- * <p>Prefill, for chunks of n new tokens behind c tokens of context: {@code 2 a sum(n (c + n / 2)) +
- * b sum(n) + d} milliseconds. For one whole prompt without context that is the published {@code a
+ * <p>Prefill, for chunks of n new tokens behind c tokens of context: {@code 2 a sum(n (c + n / 2))
+ * + b sum(n) + d} milliseconds. For one whole prompt without context that is the published {@code a
  * n^2 + b n + d}. Decode, for p = active KV tokens / KV tokens of the pool, at most 1: {@code
  * max(floor, A p^2 + B p + C)} milliseconds. Source of both polynomials and their default
  * coefficients: the mocker engine of NVIDIA Dynamo.
@@ -33,8 +33,7 @@ public record StepTiming(
 
   /** The published coefficients, with 1,048,576 KV tokens. */
   public static final StepTiming DEFAULT =
-      new StepTiming(
-          4.209989e-7, 1.518344e-2, 16.50142, -25.74, 54.01, 5.74, 1.0, 1L << 20);
+      new StepTiming(4.209989e-7, 1.518344e-2, 16.50142, -25.74, 54.01, 5.74, 1.0, 1L << 20);
 
   /**
    * Checks what would make times meaningless.
@@ -50,7 +49,8 @@ public record StepTiming(
       throw new IllegalArgumentException("decode coefficients must be finite");
     }
     if (decodeKvTokens < 1) {
-      throw new IllegalArgumentException("decodeKvTokens must be at least 1, not " + decodeKvTokens);
+      throw new IllegalArgumentException(
+          "decodeKvTokens must be at least 1, not " + decodeKvTokens);
     }
   }
 
@@ -73,8 +73,7 @@ public record StepTiming(
    */
   public double decodeMs(long activeKvTokens) {
     double p = Math.min(1.0, (double) activeKvTokens / decodeKvTokens);
-    return Math.max(
-        decodeFloorMs, decodeQuadratic * p * p + decodeLinear * p + decodeConstantMs);
+    return Math.max(decodeFloorMs, decodeQuadratic * p * p + decodeLinear * p + decodeConstantMs);
   }
 
   private static void notNegative(String field, double value) {

@@ -1,0 +1,91 @@
+package io.kvasir.execute;
+
+import io.kvasir.event.BlockEvent;
+import io.kvasir.model.Occupancy;
+import io.kvasir.pool.BlockPool;
+import io.kvasir.pool.CommitBatch;
+import io.kvasir.pool.ExtendBatch;
+import io.kvasir.pool.LeaseBatch;
+import io.kvasir.pool.PoolShape;
+import io.kvasir.pool.ProbeBatch;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Passes calls on to a pool and remembers their names. */
+class PoolCalls implements BlockPool {
+
+  private final BlockPool pool;
+  private final List<String> calls = new ArrayList<>();
+
+  PoolCalls(BlockPool pool) {
+    this.pool = pool;
+  }
+
+  /** The calls since the last call of this method. */
+  List<String> take() {
+    List<String> taken = List.copyOf(calls);
+    calls.clear();
+    return taken;
+  }
+
+  @Override
+  public PoolShape shape() {
+    return pool.shape();
+  }
+
+  @Override
+  public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
+    calls.add("probe " + batch.size());
+    pool.probe(batch, matchedBlocks, offset);
+  }
+
+  @Override
+  public void lease(LeaseBatch batch) {
+    calls.add("lease " + batch.size());
+    pool.lease(batch);
+  }
+
+  @Override
+  public void extend(ExtendBatch batch) {
+    calls.add("extend " + batch.size());
+    pool.extend(batch);
+  }
+
+  @Override
+  public void commit(CommitBatch batch) {
+    calls.add("commit " + batch.size());
+    pool.commit(batch);
+  }
+
+  @Override
+  public void release(int[] leases, int count) {
+    calls.add("release " + count);
+    pool.release(leases, count);
+  }
+
+  @Override
+  public void clear() {
+    pool.clear();
+  }
+
+  @Override
+  public int drainEvents(Consumer<BlockEvent> sink) {
+    return pool.drainEvents(sink);
+  }
+
+  @Override
+  public Occupancy occupancy() {
+    return pool.occupancy();
+  }
+
+  @Override
+  public int blockTable(int lease, int[] table) {
+    return pool.blockTable(lease, table);
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

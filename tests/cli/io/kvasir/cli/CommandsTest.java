@@ -1,0 +1,270 @@
+package io.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CommandsTest {
+
+  private static final String SMALL =
+      "replay --sessions 6 --turns 2-3 --concurrency 3 --ranks 2 --system-prompt-tokens 100";
+
+  @TempDir Path folder;
+
+  /** What a command did. */
+  private record Outcome(int exitCode, String out, String err) {
+
+    JsonNode json() {
+      try {
+        return new ObjectMapper().readTree(out);
+      } catch (IOException e) {
+        throw new AssertionError("not JSON: " + out, e);
+      }
+    }
+  }
+
+  @Test
+  void jsonHasTheKeysThatMachinesRelyOn() {
+    Outcome outcome = run(SMALL + " --router kv_cache_aware --format json --seed 5");
+
+    assertThat(outcome.err()).isEmpty();
+    assertThat(outcome.exitCode()).isZero();
+    JsonNode report = outcome.json();
+    for (String key :
+        List.of(
+            "router", "ranks", "requests", "completed", "rejected", "seed", "routedPerRank",
+            "routedCv", "routedMaxOverMin", "routedMinOverMean", "inputTokens", "cachedTokens",
+            "tokenHitRate", "upperBoundTokenHitRate", "outputTokensPerSecond", "virtualSeconds",
+            "wallSeconds", "decisions", "evictedBlocks", "preemptions", "perRank", "config")) {
+      assertThat(report.has(key)).as(key).isTrue();
+    }
+    for (String key : List.of("mean", "p50", "p90", "p95", "p99")) {
+      assertThat(report.get("ttftMs").get(key).isNumber()).as(key).isTrue();
+      assertThat(report.get("itlMs").get(key).isNumber()).as(key).isTrue();
+      assertThat(report.get("queueMs").get(key).isNumber()).as(key).isTrue();
+    }
+    assertThat(report.has("traceBlockUpperBound")).as("no trace").isFalse();
+    assertThat(report.get("router").asText()).isEqualTo("kv_cache_aware");
+    assertThat(report.get("seed").asLong()).isEqualTo(5);
+    assertThat(report.get("routedPerRank")).hasSize(2);
+    assertThat(report.get("perRank")).hasSize(2);
+    assertThat(report.get("config").get("sessions").asInt()).isEqualTo(6);
+    assertThat(report.get("config").get("concurrency").isInt()).isTrue();
+  }
+
+  @Test
+  void severalRoutersAreAnArrayAndSeedsRepeat() {
+    String line = SMALL + " --format json";
+    JsonNode first = run(line).json();
+
+    assertThat(first).hasSize(2);
+    assertThat(first.get(0).get("router").asText()).isEqualTo("default");
+    assertThat(withoutWallTime(run(line).json())).isEqualTo(withoutWallTime(first));
+    assertThat(withoutWallTime(run(line + " --seed 1").json()))
+        .isNotEqualTo(withoutWallTime(first));
+    assertThat(withoutWallTime(run(line + " --router kv_cache_aware").json()))
+        .as("no router disturbs the next")
+        .isEqualTo(withoutWallTime(first.get(1)));
+  }
+
+  @Test
+  void textComparesTheRouters() {
+    Outcome outcome = run(SMALL);
+
+    assertThat(outcome.exitCode()).isZero();
+    assertThat(outcome.err()).isEmpty();
+    assertThat(outcome.out())
+        .startsWith("Replay of multi_turn, seed 0\n")
+        .contains("modelled", "upper bound", "-- default", "-- kv_cache_aware", "-- comparison");
+    assertThat(outcome.out().lines().count()).isLessThanOrEqualTo(60);
+  }
+
+  @Test
+  void aTraceIsReplayedInBothLoops() throws IOException {
+    Path trace = folder.resolve("t.jsonl");
+    Files.writeString(
+        trace,
+        """
+        {"timestamp": 1000, "input_length": 600, "output_length": 5, "hash_ids": [1, 2]}
+        {"timestamp": 9000, "input_length": 700, "output_length": 5, "hash_ids": [1, 3], "x": 1}
+        """);
+
+    Outcome open = run("replay --router default --format json --trace " + trace);
+    Outcome fast = run("replay --router default --format json --speed 4 --trace " + trace);
+    Outcome closed = run("replay --router default --format json --concurrency 1 --trace " + trace);
+
+    assertThat(open.err()).isEqualTo(trace + ": keys that were ignored: x\n");
+    assertThat(open.json().get("traceBlockUpperBound").asDouble()).isEqualTo(0.25);
+    assertThat(open.json().get("virtualSeconds").asDouble()).isBetween(8.0, 8.1);
+    assertThat(fast.json().get("virtualSeconds").asDouble()).isBetween(2.0, 2.1);
+    assertThat(closed.json().get("virtualSeconds").asDouble()).isLessThan(0.2);
+    assertThat(open.json().get("cachedTokens").asInt()).isEqualTo(512);
+    assertThat(open.json().get("upperBoundTokenHitRate").asDouble()).isEqualTo(0.393846);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--workload shared_prefix --requests 40 --prefixes 3 --rate 20",
+        "--workload shared_prefix --requests 40 --prefix-skew 0 --concurrency 4",
+        "--workload uniform --requests 30 --user-tokens 100",
+        "--workload uniform --requests 30 --rate 100 --speed 0.5",
+        "--workload multi_turn --sessions 5 --rate 2 --think-time lognormal",
+        "--sessions 5 --capacity-policy max_utilization --waiting-queue-policy priority",
+        "--sessions 5 --hash-format dynamo --tokens-per-block 16",
+        "--sessions 5 --enable-block-reuse false",
+        "--sessions 5 --kv-cache-routing-load-balance-weight 0.5"
+            + " --kv-cache-routing-match-rate-threshold 0"
+            + " --kv-cache-routing-fair-share-multiplier 1.5"
+            + " --kv-cache-routing-cold-start-warmup true",
+      })
+  void everyKindOfReplayRuns(String options) {
+    Outcome outcome = run("replay --format json " + options);
+
+    assertThat(outcome.err()).isEmpty();
+    assertThat(outcome.exitCode()).isZero();
+    assertThat(outcome.json().get(1).get("completed")).isEqualTo(outcome.json().get(1).get("requests"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\0',
+      value = {
+        "replay --ranks 0 | --ranks must be an integer from 1 to 4096, not '0'",
+        "replay --ranks many | --ranks must be an integer from 1 to 4096, not 'many'",
+        "replay --pool-tokens 31 | --pool-tokens must be an integer from 32 to 2147483647, not '31'",
+        "replay --router best | --router must be one of default, kv_cache_aware, not 'best'",
+        "replay --router default,default | --router must name each router once, not 'default,default'",
+        "replay --format yaml | --format must be one of text, json, not 'yaml'",
+        "replay --capacity-policy none | --capacity-policy must be one of guaranteed_no_evict, max_utilization, not 'none'",
+        "replay --kv-cache-routing-match-rate-threshold 1.1 | --kv-cache-routing-match-rate-threshold must be a number from 0.0 to 1.0, not '1.1'",
+        "replay --kv-cache-routing-cold-start-warmup maybe | --kv-cache-routing-cold-start-warmup must be one of false, true, not 'maybe'",
+        "replay --turns 8-3 | --turns must be MIN-MAX with 1 <= MIN <= MAX <= 1000, not '8-3'",
+        "replay --turns 3-4-5 | --turns must be MIN-MAX with 1 <= MIN <= MAX <= 1000, not '3-4-5'",
+        "replay --think-seconds NaN | --think-seconds must be a number from 0.0 to 1000000.0, not 'NaN'",
+        "replay --speed 2 | --speed needs --trace or --rate",
+        "replay --speed 2 --concurrency 3 | --concurrency and --speed exclude each other",
+        "replay --rate 2 --concurrency 3 | --concurrency and --rate exclude each other",
+        "replay --trace x --workload uniform | --trace and --workload exclude each other",
+        "replay --trace x --sessions 3 | --sessions means nothing for a trace",
+        "replay --workload uniform --sessions 3 | --sessions means nothing for --workload uniform",
+        "replay --trace-block-tokens 16 | --trace-block-tokens needs --trace",
+        "replay --trace no/such.jsonl | no/such.jsonl: no such file",
+        "replay --rank 3 | Unknown options: '--rank', '3' (did you mean --rate?); see kvasir replay --help",
+        "replay --ranks | Missing required parameter for option '--ranks' (N); see kvasir replay --help",
+        "repaly | Unmatched argument at index 0: 'repaly' (did you mean replay?); see kvasir --help",
+        "'' | a command is missing: replay, version, generate-completion; see kvasir --help",
+      })
+  void wrongUsageIsOneLineAndExitCodeTwo(String line, String error) {
+    Outcome outcome = run(line.equals("''") ? "" : line);
+
+    assertThat(outcome.err()).isEqualTo(error + "\n");
+    assertThat(outcome.out()).isEmpty();
+    assertThat(outcome.exitCode()).isEqualTo(2);
+  }
+
+  @Test
+  void aBrokenTraceIsNamedByFileAndLine() throws IOException {
+    Path trace = folder.resolve("t.jsonl");
+    Files.writeString(
+        trace,
+        "{\"timestamp\": 0, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": \"x\"}\n");
+
+    Outcome outcome = run("replay --trace " + trace);
+
+    assertThat(outcome.err()).isEqualTo(trace + ":1: hash_ids must be an array of integers\n");
+    assertThat(outcome.exitCode()).isEqualTo(2);
+    assertThat(run("replay --verbose --trace " + trace).err()).contains("\tat io.kvasir.");
+  }
+
+  @Test
+  void variablesStandInForOptionsAndFlagsWin() {
+    Map<String, String> environment = Map.of("KVASIR_RANKS", "3", "KVASIR_CONCURRENCY", "2");
+    String line = "replay --sessions 4 --router default --format json";
+
+    assertThat(run(environment, line).json().get("ranks").asInt()).isEqualTo(3);
+    assertThat(run(environment, line + " --ranks 5").json().get("ranks").asInt()).isEqualTo(5);
+    assertThat(run(environment, line + " --rate 9").json().get("config").has("concurrency"))
+        .isFalse();
+    assertThat(run(Map.of("KVASIR_TRACE", "none"), line + " --workload multi_turn").exitCode())
+        .isZero();
+    assertThat(run(Map.of("KVASIR_RANKS", "-3"), line).err())
+        .isEqualTo("KVASIR_RANKS must be an integer from 1 to 4096, not '-3'\n");
+    assertThat(run(Map.of("KVASIR_NO_SUCH_OPTION", "1"), line).exitCode()).isZero();
+  }
+
+  @Test
+  void standardOutputThatFailsIsAFailure() {
+    OutputStream full =
+        new OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            throw new IOException("No space left on device");
+          }
+        };
+    for (String line : List.of(SMALL, SMALL + " --format json", "replay --help", "version")) {
+      ByteArrayOutputStream err = new ByteArrayOutputStream();
+      int exitCode = new CommandRunner(console(full, err, Map.of())).run(line.split(" "));
+
+      assertThat(exitCode).as(line).isEqualTo(1);
+      assertThat(err.toString(StandardCharsets.UTF_8))
+          .isEqualTo("cannot write to standard output: No space left on device\n");
+    }
+  }
+
+  @Test
+  void helpAndVersionGoToStandardOutput() {
+    assertThat(run("--help").out()).contains("replay", "version", "Exit codes");
+    assertThat(run("replay --help").out())
+        .contains("--kv-cache-routing-load-balance-weight", "(default: 200000)", "KVASIR_");
+    assertThat(run("replay --help").exitCode()).isZero();
+    assertThat(run("version").out()).startsWith("kvasir 0.").contains("\njava ");
+    assertThat(run("version --format json").json().get("kvasir").asText()).startsWith("0.");
+  }
+
+  private static JsonNode withoutWallTime(JsonNode report) {
+    JsonNode copy = report.deepCopy();
+    if (copy.isArray()) {
+      copy.forEach(each -> ((ObjectNode) each).remove("wallSeconds"));
+    } else {
+      ((ObjectNode) copy).remove("wallSeconds");
+    }
+    return copy;
+  }
+
+  private static Outcome run(String line) {
+    return run(Map.of(), line);
+  }
+
+  private static Outcome run(Map<String, String> environment, String line) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    int exitCode =
+        new CommandRunner(console(out, err, environment))
+            .run(line.isEmpty() ? new String[0] : line.split(" "));
+    return new Outcome(
+        exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+  }
+
+  private static Console console(
+      OutputStream out, ByteArrayOutputStream err, Map<String, String> environment) {
+    return new Console(out, new PrintStream(err, true, StandardCharsets.UTF_8), false, environment);
+  }
+}

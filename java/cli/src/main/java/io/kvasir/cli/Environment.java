@@ -15,7 +15,9 @@ record Environment(Map<String, String> variables) implements CommandLine.IDefaul
 
   @Override
   public String defaultValue(ArgSpec argument) {
-    return argument instanceof OptionSpec option ? variables.get(variable(option.longestName())) : null;
+    return argument instanceof OptionSpec option && option.arity().max() > 0
+        ? variables.get(variable(option.longestName()))
+        : null;
   }
 
   /** The variable of an option. */

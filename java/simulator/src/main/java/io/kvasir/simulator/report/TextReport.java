@@ -24,7 +24,6 @@ import java.util.stream.Collectors;
  */
 public final class TextReport {
 
-  private static final int BAR_WIDTH = 50;
   private static final int LINE_WIDTH = 96;
   private static final int FACT_WIDTH = 19;
   private static final int MOST_RANKS = 16;
@@ -109,7 +108,7 @@ public final class TextReport {
         "token hit rate",
         rate(result.tokenHitRate())
             + "  "
-            + bar(result)
+            + HitRateBar.of(result)
             + "  upper bound "
             + rate(result.upperBoundTokenHitRate()));
     report
@@ -141,21 +140,6 @@ public final class TextReport {
 
   private void fact(String name, String value) {
     line("  " + name + " ".repeat(FACT_WIDTH - name.length()) + value);
-  }
-
-  /** The hit rate as part of what was possible, on a scale from 0 to 1. */
-  private static String bar(ReplayResult result) {
-    int reached = width(result.tokenHitRate());
-    int possible = Math.max(reached, width(result.upperBoundTokenHitRate()));
-    return "["
-        + "#".repeat(reached)
-        + "-".repeat(possible - reached)
-        + " ".repeat(BAR_WIDTH - possible)
-        + "]";
-  }
-
-  private static int width(double rate) {
-    return Double.isFinite(rate) ? (int) Math.round(Math.min(1, rate) * BAR_WIDTH) : 0;
   }
 
   private static String decisions(Map<Reason, Long> decisions) {

@@ -48,10 +48,28 @@ class CommandsTest {
     JsonNode report = outcome.json();
     for (String key :
         List.of(
-            "router", "ranks", "requests", "completed", "rejected", "seed", "routedPerRank",
-            "routedCv", "routedMaxOverMin", "routedMinOverMean", "inputTokens", "cachedTokens",
-            "tokenHitRate", "upperBoundTokenHitRate", "outputTokensPerSecond", "virtualSeconds",
-            "wallSeconds", "decisions", "evictedBlocks", "preemptions", "perRank", "config")) {
+            "router",
+            "ranks",
+            "requests",
+            "completed",
+            "rejected",
+            "seed",
+            "routedPerRank",
+            "routedCv",
+            "routedMaxOverMin",
+            "routedMinOverMean",
+            "inputTokens",
+            "cachedTokens",
+            "tokenHitRate",
+            "upperBoundTokenHitRate",
+            "outputTokensPerSecond",
+            "virtualSeconds",
+            "wallSeconds",
+            "decisions",
+            "evictedBlocks",
+            "preemptions",
+            "perRank",
+            "config")) {
       assertThat(report.has(key)).as(key).isTrue();
     }
     for (String key : List.of("mean", "p50", "p90", "p95", "p99")) {
@@ -139,7 +157,8 @@ class CommandsTest {
 
     assertThat(outcome.err()).isEmpty();
     assertThat(outcome.exitCode()).isZero();
-    assertThat(outcome.json().get(1).get("completed")).isEqualTo(outcome.json().get(1).get("requests"));
+    assertThat(outcome.json().get(1).get("completed"))
+        .isEqualTo(outcome.json().get(1).get("requests"));
   }
 
   @ParameterizedTest

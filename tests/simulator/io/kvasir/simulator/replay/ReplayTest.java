@@ -141,12 +141,11 @@ class ReplayTest {
     ReplayResult first = run(sessions(12), settings);
     ReplayResult second = run(sessions(12), settings);
 
-    assertThat(second)
-        .usingRecursiveComparison()
-        .ignoringFields("wallNs")
-        .isEqualTo(first);
+    assertThat(second).usingRecursiveComparison().ignoringFields("wallNs").isEqualTo(first);
     assertThat(first.completed()).isEqualTo(sessions(12).plannedRequests());
-    assertThat(first.tokenHitRate()).isPositive().isLessThanOrEqualTo(first.upperBoundTokenHitRate());
+    assertThat(first.tokenHitRate())
+        .isPositive()
+        .isLessThanOrEqualTo(first.upperBoundTokenHitRate());
   }
 
   @Test

@@ -9,7 +9,8 @@ class ConversationsTest {
   @Test
   void aRequestFollowsTheLatestHolderOfItsDeepestKnownId() {
     Conversations conversations =
-        Conversations.infer(trace(new long[][] {{1, 2}, {1, 3}, {1, 2, 4}, {1, 3, 5}, {9}, {1, 2, 4, 6}}));
+        Conversations.infer(
+            trace(new long[][] {{1, 2}, {1, 3}, {1, 2, 4}, {1, 3, 5}, {9}, {1, 2, 4, 6}}));
 
     assertThat(conversations.count()).isEqualTo(2);
     assertThat(conversations.of(1)).as("shares id 1, so the same conversation").isZero();

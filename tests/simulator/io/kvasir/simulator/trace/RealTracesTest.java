@@ -42,8 +42,7 @@ class RealTracesTest {
 
   @Test
   void azureTraceHasArrivalsAndLengthsOnly() throws IOException {
-    Trace trace =
-        TraceReader.read(SharedTraces.require("AzureLLMInferenceTrace_conv.csv.xz"), 512);
+    Trace trace = TraceReader.read(SharedTraces.require("AzureLLMInferenceTrace_conv.csv.xz"), 512);
 
     assertThat(trace.format()).isEqualTo(Trace.Format.AZURE);
     assertThat(trace.rows()).isEqualTo(19_366);

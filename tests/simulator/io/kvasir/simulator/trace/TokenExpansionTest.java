@@ -17,8 +17,7 @@ class TokenExpansionTest {
     for (int length = 0; length <= 512; length++) {
       int[] part = new int[length + 3];
       TokenExpansion.fill(TokenExpansion.seed(1, 42), part, 3, 3 + length);
-      assertThat(Arrays.copyOfRange(part, 3, 3 + length))
-          .isEqualTo(Arrays.copyOf(whole, length));
+      assertThat(Arrays.copyOfRange(part, 3, 3 + length)).isEqualTo(Arrays.copyOf(whole, length));
       assertThat(part).startsWith(0, 0, 0);
     }
   }

@@ -142,7 +142,11 @@ class TraceReaderTest {
         read(
             "a.csv",
             String.join(
-                "\r\n", AzureParser.HEADER, "2023-11-16 18:15:46.6805900,374,44", "2023-11-16 18:15:47,1,0", ""));
+                "\r\n",
+                AzureParser.HEADER,
+                "2023-11-16 18:15:46.6805900,374,44",
+                "2023-11-16 18:15:47,1,0",
+                ""));
     Trace recent =
         read(
             "b.csv",

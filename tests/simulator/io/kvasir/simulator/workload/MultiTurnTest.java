@@ -74,9 +74,17 @@ class MultiTurnTest {
   void anOpenLoopStartsSessionsByARateWhateverHappens() {
     try (RunningWorkload run =
         new RunningWorkload(
-            new MultiTurn(new MultiTurn.Shape(
-                1000, 0, 4, 0, new IntRange(1, 1), new LognormalTokens(5, 0), new IntRange(1, 1),
-                new ThinkTime(ThinkTime.Distribution.EXPONENTIAL, 1, 0), 7)))) {
+            new MultiTurn(
+                new MultiTurn.Shape(
+                    1000,
+                    0,
+                    4,
+                    0,
+                    new IntRange(1, 1),
+                    new LognormalTokens(5, 0),
+                    new IntRange(1, 1),
+                    new ThinkTime(ThinkTime.Distribution.EXPONENTIAL, 1, 0),
+                    7)))) {
       assertThat(run.until(0)).hasSize(1);
       assertThat(run.until(100 * SECOND)).hasSizeBetween(340, 460);
       assertThat(run.until(Arrivals.NEVER - 1)).isNotEmpty();
@@ -128,8 +136,15 @@ class MultiTurnTest {
     long thinkNs = 0;
     MultiTurn.Shape shape =
         new MultiTurn.Shape(
-            2000, 1, 0, 0, new IntRange(3, 8), new LognormalTokens(200, 1),
-            new IntRange(150, 300), new ThinkTime(ThinkTime.Distribution.EXPONENTIAL, 5, 1), 3);
+            2000,
+            1,
+            0,
+            0,
+            new IntRange(3, 8),
+            new LognormalTokens(200, 1),
+            new IntRange(150, 300),
+            new ThinkTime(ThinkTime.Distribution.EXPONENTIAL, 5, 1),
+            3);
     for (int index = 0; index < shape.sessions(); index++) {
       Session session = new Session(shape, index);
       turns.add(session.turns());

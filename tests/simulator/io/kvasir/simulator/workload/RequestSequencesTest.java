@@ -150,8 +150,7 @@ class RequestSequencesTest {
   }
 
   private RequestSequence shared(int prefixes, double skew) {
-    return new SharedPrefix(
-        new SharedPrefix.Shape(2000, prefixes, 64, skew, OWN, ANSWER, 10, 5));
+    return new SharedPrefix(new SharedPrefix.Shape(2000, prefixes, 64, skew, OWN, ANSWER, 10, 5));
   }
 
   private static String rows(int... timestamps) {

@@ -51,7 +51,8 @@ final class CommandRunner {
     } catch (Console.OutputException e) {
       return fail(e, verbose, new Failure(ExitCode.FAILED, e.getMessage()));
     } catch (OutOfMemoryError e) {
-      String line = "out of memory: " + e.getMessage() + " (KVASIR_JAVA_OPTIONS=-Xmx8g gives Java more)";
+      String line =
+          "out of memory: " + e.getMessage() + " (KVASIR_JAVA_OPTIONS=-Xmx8g gives Java more)";
       return fail(e, verbose, new Failure(ExitCode.FAILED, line));
     }
   }
@@ -69,11 +70,13 @@ final class CommandRunner {
 
   private static Failure wrongUsage(ParameterException e) {
     String line = e.getMessage();
-    if (e instanceof UnmatchedArgumentException unmatched && !unmatched.getSuggestions().isEmpty()) {
+    if (e instanceof UnmatchedArgumentException unmatched
+        && !unmatched.getSuggestions().isEmpty()) {
       line += " (did you mean " + unmatched.getSuggestions().get(0) + "?)";
     }
     return new Failure(
-        ExitCode.USAGE, line + "; see " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
+        ExitCode.USAGE,
+        line + "; see " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
   }
 
   private static Failure failure(Exception e, ParseResult parsed) {

@@ -136,8 +136,7 @@ final class InstanceOptions {
       paramLabel = "BOOL",
       defaultValue = "false",
       order = 53,
-      description =
-          "Give every rank a request before reuse decides (default: ${DEFAULT-VALUE}).")
+      description = "Give every rank a request before reuse decides (default: ${DEFAULT-VALUE}).")
   private String coldStartWarmup;
 
   /** The routers named, in order. */
@@ -156,14 +155,12 @@ final class InstanceOptions {
 
   /** The instance under one router. */
   ReplaySettings settings(AdpRouterKind kind) {
-    int blockTokens =
-        Values.integer("--tokens-per-block", tokensPerBlock, 1, MOST_BLOCK_TOKENS);
+    int blockTokens = Values.integer("--tokens-per-block", tokensPerBlock, 1, MOST_BLOCK_TOKENS);
     return new ReplaySettings(
         Values.integer("--ranks", ranks, 1, MOST_RANKS),
         Values.integer("--pool-tokens", poolTokens, blockTokens, Integer.MAX_VALUE),
         blockTokens,
-        Values.choice(
-            "--hash-format", hashFormat, List.of(HashFormat.values()), HashFormat::id),
+        Values.choice("--hash-format", hashFormat, List.of(HashFormat.values()), HashFormat::id),
         kind,
         routing(),
         executor(),
@@ -189,8 +186,7 @@ final class InstanceOptions {
 
   private KvCacheRoutingOptions routing() {
     return new KvCacheRoutingOptions(
-        Values.number(
-            "--kv-cache-routing-load-balance-weight", loadBalanceWeight, 0, MOST_WEIGHT),
+        Values.number("--kv-cache-routing-load-balance-weight", loadBalanceWeight, 0, MOST_WEIGHT),
         Values.number("--kv-cache-routing-match-rate-threshold", matchRateThreshold, 0, 1),
         Values.number(
             "--kv-cache-routing-fair-share-multiplier", fairShareMultiplier, 1, MOST_WEIGHT),

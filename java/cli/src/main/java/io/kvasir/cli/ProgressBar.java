@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * Shows on a terminal how far a replay is, once it has taken a second; wipes itself away at the end.
- * Confined to one thread.
+ * Shows on a terminal how far a replay is, once it has taken a second; wipes itself away at the
+ * end. Confined to one thread.
  */
 final class ProgressBar implements ReplayProgress, AutoCloseable {
 

@@ -51,8 +51,7 @@ final class ReplayCommand implements Callable<Integer> {
       instances.add(instance.settings(router));
     }
     WorkloadOptions.Plan plan =
-        workload.plan(
-            generated, spec.commandLine().getParseResult()::hasMatchedOption, console);
+        workload.plan(generated, spec.commandLine().getParseResult()::hasMatchedOption, console);
     List<ReplayReport> reports = new ArrayList<>();
     for (ReplaySettings settings : instances) {
       try (ProgressBar progress = new ProgressBar(settings.router().id(), console)) {

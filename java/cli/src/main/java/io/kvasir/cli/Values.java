@@ -92,7 +92,6 @@ final class Values {
       // Falls through to the one message about this option.
     }
     throw new UsageException(
-        option,
-        "must be MIN-MAX with 1 <= MIN <= MAX <= " + maximum + ", not '" + text + "'");
+        option, "must be MIN-MAX with 1 <= MIN <= MAX <= " + maximum + ", not '" + text + "'");
   }
 }

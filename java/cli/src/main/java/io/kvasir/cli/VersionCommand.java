@@ -29,7 +29,8 @@ final class VersionCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     Map<String, String> versions = new LinkedHashMap<>();
     versions.put("kvasir", kvasirVersion());
-    versions.put("java", System.getProperty("java.version") + " " + System.getProperty("java.vendor"));
+    versions.put(
+        "java", System.getProperty("java.version") + " " + System.getProperty("java.vendor"));
     versions.put("os", System.getProperty("os.name") + " " + System.getProperty("os.arch"));
     console.print(
         switch (common.format()) {

@@ -126,7 +126,9 @@ final class WorkloadOptions {
     return new Plan(planned, OptionalDouble.empty(), chosenSeed);
   }
 
-  /** A flag beats a variable that contradicts it; two flags that contradict each other are wrong. */
+  /**
+   * A flag beats a variable that contradicts it; two flags that contradict each other are wrong.
+   */
   private void settleConflicts(Predicate<String> given) {
     if (trace != null && given.test("--workload")) {
       refuse("--trace", "and --workload exclude each other", given);
@@ -153,8 +155,7 @@ final class WorkloadOptions {
   }
 
   private Plan planTrace(long chosenSeed, Console console) throws IOException {
-    int blockTokens =
-        Values.integer("--trace-block-tokens", traceBlockTokens, 1, Trace.MAX_TOKENS);
+    int blockTokens = Values.integer("--trace-block-tokens", traceBlockTokens, 1, Trace.MAX_TOKENS);
     Trace rows = TraceReader.read(path(), blockTokens);
     rows.warnings().forEach(warning -> console.note(rows.file() + ": " + warning));
     OptionalDouble bound =
@@ -180,8 +181,7 @@ final class WorkloadOptions {
   }
 
   private double speed() {
-    return Values.number(
-        "--speed", speed == null ? DEFAULT_SPEED : speed, LEAST_RATE, MOST_RATE);
+    return Values.number("--speed", speed == null ? DEFAULT_SPEED : speed, LEAST_RATE, MOST_RATE);
   }
 
   private int concurrency(String otherwise) {

@@ -48,8 +48,7 @@ final class ReplayInstance implements AutoCloseable {
       pools.add(pool);
       RankMeter meter = new RankMeter(engine, pool);
       meters.add(meter);
-      executors.add(
-          new RankExecutor(rank, pool, hasher, meter, settings.executor(), listener));
+      executors.add(new RankExecutor(rank, pool, hasher, meter, settings.executor(), listener));
     }
     this.matcher = new NativePrefixMatcher(pools);
     this.loop =

@@ -63,8 +63,7 @@ final class ReplayMetrics implements RequestListener {
   }
 
   @Override
-  public void onStarted(
-      Request request, int rank, int cached, boolean resumed, long nowNs) {
+  public void onStarted(Request request, int rank, int cached, boolean resumed, long nowNs) {
     if (!resumed) {
       queue.add(nowNs - inFlight.get(request.id()).arrivedNs);
       inputTokens[rank] += request.promptTokens();
@@ -112,8 +111,7 @@ final class ReplayMetrics implements RequestListener {
     return rejections;
   }
 
-  ReplayResult result(
-      ReplayInstance instance, UpperBound upperBound, long virtualNs, long wallNs) {
+  ReplayResult result(ReplayInstance instance, UpperBound upperBound, long virtualNs, long wallNs) {
     return new ReplayResult(
         instance.settings(),
         arrived,

@@ -16,8 +16,8 @@ import java.util.function.ToLongFunction;
  * @param rejections requests that were rejected and why, in order
  * @param ranks what each rank did
  * @param outputTokens tokens of all answers
- * @param upperBoundCachedTokens prompt tokens that one unbounded pool shared by all ranks would have
- *     held, of the requests that were served
+ * @param upperBoundCachedTokens prompt tokens that one unbounded pool shared by all ranks would
+ *     have held, of the requests that were served
  * @param decisions how many placements had which reason
  * @param ttft arrival to first token
  * @param itl between tokens of one answer

@@ -43,7 +43,8 @@ public record ReplaySettings(
       throw new IllegalArgumentException("ranks must be at least 1, not " + ranks);
     }
     if (tokensPerBlock < 1) {
-      throw new IllegalArgumentException("tokensPerBlock must be at least 1, not " + tokensPerBlock);
+      throw new IllegalArgumentException(
+          "tokensPerBlock must be at least 1, not " + tokensPerBlock);
     }
     if (poolTokens < tokensPerBlock) {
       throw new IllegalArgumentException(

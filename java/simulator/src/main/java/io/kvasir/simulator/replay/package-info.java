@@ -3,8 +3,8 @@
  * hashes, pool probes, router, executors, pools.
  *
  * <p>{@link io.kvasir.simulator.replay.Replay} drives the loop and yields a {@link
- * io.kvasir.simulator.replay.ReplayResult}. Time is what the step engine models; the wall clock only
- * times the replay itself. The package knows nothing of files, of options' names or of how results
- * are shown.
+ * io.kvasir.simulator.replay.ReplayResult}. Time is what the step engine models; the wall clock
+ * only times the replay itself. The package knows nothing of files, of options' names or of how
+ * results are shown.
  */
 package io.kvasir.simulator.replay;

@@ -113,8 +113,7 @@ public final class TextReport {
             + rate(result.upperBoundTokenHitRate()));
     report
         .traceBlockUpperBound()
-        .ifPresent(
-            bound -> fact("trace's own bound", rate(bound) + " of the ids as listed"));
+        .ifPresent(bound -> fact("trace's own bound", rate(bound) + " of the ids as listed"));
     fact(
         "prompts",
         count(result.inputTokens())

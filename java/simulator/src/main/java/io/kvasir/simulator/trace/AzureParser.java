@@ -65,8 +65,7 @@ final class AzureParser implements RowParser {
       TemporalAccessor time = TIME.parse(text.strip());
       ZoneOffset offset =
           time.isSupported(ChronoField.OFFSET_SECONDS) ? ZoneOffset.from(time) : ZoneOffset.UTC;
-      return ChronoUnit.NANOS.between(
-          Instant.EPOCH, LocalDateTime.from(time).toInstant(offset));
+      return ChronoUnit.NANOS.between(Instant.EPOCH, LocalDateTime.from(time).toInstant(offset));
     } catch (DateTimeException | ArithmeticException e) {
       throw line.invalid("TIMESTAMP must be a time like 2023-11-16 18:15:46.6805900", e);
     }

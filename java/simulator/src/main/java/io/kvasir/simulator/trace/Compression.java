@@ -9,7 +9,9 @@ import java.nio.file.Path;
 import java.util.zip.GZIPInputStream;
 import org.tukaani.xz.XZInputStream;
 
-/** Opens plain, gzip, xz and zstd files alike. What a file is, its first bytes say, not its name. */
+/**
+ * Opens plain, gzip, xz and zstd files alike. What a file is, its first bytes say, not its name.
+ */
 final class Compression {
 
   private static final int BUFFER_BYTES = 1 << 16;

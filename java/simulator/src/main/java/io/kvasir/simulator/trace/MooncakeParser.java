@@ -123,8 +123,7 @@ final class MooncakeParser implements RowParser {
     return ns;
   }
 
-  private int length(JsonParser json, JsonToken value, String key, int minimum)
-      throws IOException {
+  private int length(JsonParser json, JsonToken value, String key, int minimum) throws IOException {
     if (value == JsonToken.VALUE_NUMBER_INT
         && json.getNumberType() != JsonParser.NumberType.BIG_INTEGER) {
       return line.inRange(key, json.getLongValue(), minimum, Trace.MAX_TOKENS);

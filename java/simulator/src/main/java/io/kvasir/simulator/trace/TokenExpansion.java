@@ -5,7 +5,8 @@ package io.kvasir.simulator.trace;
  * different seeds give unrelated ones.
  *
  * <p>A seed is a bijective mix of what it names, so two ids never share one. Each 64-bit mix of
- * (seed, position / 2) yields two tokens by multiplying its halves into the vocabulary. Thread-safe.
+ * (seed, position / 2) yields two tokens by multiplying its halves into the vocabulary.
+ * Thread-safe.
  */
 public final class TokenExpansion {
 

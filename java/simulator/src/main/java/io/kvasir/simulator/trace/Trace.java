@@ -196,7 +196,9 @@ public final class Trace {
       return arrivalNs.size();
     }
 
-    /** When the row before arrived, in the file's own time; the smallest number if there is none. */
+    /**
+     * When the row before arrived, in the file's own time; the smallest number if there is none.
+     */
     long lastArrivalNs() {
       return arrivalNs.isEmpty() ? Long.MIN_VALUE : arrivalNs.getLong(arrivalNs.size() - 1);
     }

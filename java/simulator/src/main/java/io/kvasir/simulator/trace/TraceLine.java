@@ -43,7 +43,8 @@ record TraceLine(String file, long number) {
    */
   int inRange(String field, long value, int minimum, int maximum) throws InvalidTraceException {
     if (value < minimum || value > maximum) {
-      throw invalid(field + " must be an integer from " + minimum + " to " + maximum + ", not " + value);
+      throw invalid(
+          field + " must be an integer from " + minimum + " to " + maximum + ", not " + value);
     }
     return (int) value;
   }

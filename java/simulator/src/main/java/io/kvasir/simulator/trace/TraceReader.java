@@ -32,8 +32,7 @@ public final class TraceReader {
       throw new InvalidTraceException(file + ": is a directory, not a trace");
     }
     try (BufferedReader lines =
-        new BufferedReader(
-            new InputStreamReader(Compression.open(file), StandardCharsets.UTF_8))) {
+        new BufferedReader(new InputStreamReader(Compression.open(file), StandardCharsets.UTF_8))) {
       return readLines(file.toString(), lines, blockTokens);
     } catch (NoSuchFileException | FileNotFoundException e) {
       throw new InvalidTraceException(file + ": no such file", e);

@@ -44,8 +44,7 @@ public record ClosedLoop(RequestSequence sequence, int concurrency) implements W
 
   @Override
   public Arrivals start(RequestPreparation preparation) {
-    return new Run(
-        sequence.size(), concurrency, new PreparedRequests(sequence, preparation));
+    return new Run(sequence.size(), concurrency, new PreparedRequests(sequence, preparation));
   }
 
   private static final class Run implements Arrivals {

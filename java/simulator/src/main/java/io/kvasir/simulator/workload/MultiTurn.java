@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Sessions that talk on: every turn's prompt is the whole conversation so far, with the answers that
- * were really given, and a new user turn. All sessions share one system prompt.
+ * Sessions that talk on: every turn's prompt is the whole conversation so far, with the answers
+ * that were really given, and a new user turn. All sessions share one system prompt.
  *
  * <p>Immutable.
  *

@@ -47,8 +47,7 @@ final class Session {
   Request ask() {
     if (history == null) {
       history = new int[shape.systemPromptTokens()];
-      TokenExpansion.fill(
-          Content.SYSTEM_PROMPT.seed(shape.seed(), 0), history, 0, history.length);
+      TokenExpansion.fill(Content.SYSTEM_PROMPT.seed(shape.seed(), 0), history, 0, history.length);
     }
     long id = (long) index * shape.turns().maximum() + nextTurn;
     int[] prompt = Arrays.copyOf(history, history.length + shape.userTokens().draw(random));

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.Map;
 
 /**
- * Requests that begin with one of a few shared prefixes, chosen by popularity, and go on with tokens
- * of their own. Without prefixes it is the uniform workload, in which nothing is shared.
+ * Requests that begin with one of a few shared prefixes, chosen by popularity, and go on with
+ * tokens of their own. Without prefixes it is the uniform workload, in which nothing is shared.
  *
  * <p>Immutable.
  */

@@ -8,8 +8,8 @@ import java.util.Map;
 
 /**
  * The requests of a trace with real tokens: each id expands to the tokens it names, the last block
- * to as many as the prompt has left, and what no id names to tokens of this request alone. An answer
- * of no tokens is replayed as one, which the prefill yields anyway.
+ * to as many as the prompt has left, and what no id names to tokens of this request alone. An
+ * answer of no tokens is replayed as one, which the prefill yields anyway.
  *
  * <p>Immutable.
  */

@@ -1,9 +1,9 @@
 /**
  * What is asked of an instance, and when: traces and generated workloads behind one role.
  *
- * <p>A {@link io.kvasir.simulator.workload.Workload} is a description that can be started any number
- * of times; each start yields the same {@link io.kvasir.simulator.workload.Arrivals} for the same
- * answers. Requests that do not depend on answers are a {@link
+ * <p>A {@link io.kvasir.simulator.workload.Workload} is a description that can be started any
+ * number of times; each start yields the same {@link io.kvasir.simulator.workload.Arrivals} for the
+ * same answers. Requests that do not depend on answers are a {@link
  * io.kvasir.simulator.workload.RequestSequence}, played by timestamps ({@link
  * io.kvasir.simulator.workload.OpenLoop}) or so many at a time ({@link
  * io.kvasir.simulator.workload.ClosedLoop}); {@link io.kvasir.simulator.workload.MultiTurn} asks on

@@ -50,8 +50,7 @@ class ArchitectureTest {
               "route", List.of("model", "index", "rank"),
               "pool", List.of("model", "hash", "event", "internal.nativelib"),
               "device", List.of("model", "internal.nativelib"),
-              "execute",
-                  List.of("model", "hash", "event", "rank", "route", "pool", "device")));
+              "execute", List.of("model", "hash", "event", "rank", "route", "pool", "device")));
 
   private static final ArchRule NO_CYCLES =
       slices().matching(ROOT + "(**)").should().beFreeOfCycles();

@@ -38,8 +38,7 @@ class NativeBlockHasherTest {
         format,
         (random, hasher, tokens, scope) -> {
           BlockHashes whole = hasher.hash(tokens, scope);
-          BlockHashes parts =
-              new BlockHashes(new long[whole.blocks()], new long[whole.blocks()]);
+          BlockHashes parts = new BlockHashes(new long[whole.blocks()], new long[whole.blocks()]);
           for (int from = 0; from < whole.blocks(); ) {
             int to = from + 1 + random.nextInt(whole.blocks() - from);
             hasher.hashBlocks(scope, tokens, from, to, parts.local(), parts.sequence());

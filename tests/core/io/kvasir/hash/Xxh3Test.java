@@ -29,7 +29,9 @@ class Xxh3Test {
   void loraNamesHashAsUtf8() {
     assertThat(1337 + Xxh3.loraTaskId("adapter-a"))
         .isEqualTo(Long.parseUnsignedLong("8842669519798868182"));
-    assertThat(Xxh3.loraTaskId("Völva")).isEqualTo(LongHashFunction.xx3().hashBytes(
-        "Völva".getBytes(java.nio.charset.StandardCharsets.UTF_8)));
+    assertThat(Xxh3.loraTaskId("Völva"))
+        .isEqualTo(
+            LongHashFunction.xx3()
+                .hashBytes("Völva".getBytes(java.nio.charset.StandardCharsets.UTF_8)));
   }
 }

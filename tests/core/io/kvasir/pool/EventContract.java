@@ -31,8 +31,7 @@ interface EventContract extends PoolContract {
     try (PoolScenario pool = pool(2)) {
       pool.pool().clear();
       pool.pool().clear();
-      assertThat(drain(pool))
-          .containsExactly(new BlockEvent.Cleared(0), new BlockEvent.Cleared(1));
+      assertThat(drain(pool)).containsExactly(new BlockEvent.Cleared(0), new BlockEvent.Cleared(1));
     }
   }
 

@@ -36,7 +36,9 @@ final class EventReplay {
       } else {
         BlockEvent.Stored parent = named.get(stored.parentHash());
         assertThat(parent).as("parent of %s", stored).isNotNull();
-        assertThat(parent.depth()).as("depth of parent of %s", stored).isEqualTo(stored.depth() - 1);
+        assertThat(parent.depth())
+            .as("depth of parent of %s", stored)
+            .isEqualTo(stored.depth() - 1);
       }
       named.put(stored.blockHash(), stored);
     } else if (event instanceof BlockEvent.Removed removed) {

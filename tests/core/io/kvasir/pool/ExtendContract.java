@@ -122,8 +122,7 @@ interface ExtendContract extends PoolContract {
       Occupancy before = pool.occupancy();
       assertThatIllegalArgumentException()
           .isThrownBy(() -> pool.extend(first, 1, second, PoolScenario.MAX_BLOCKS_PER_LEASE));
-      assertThatIllegalArgumentException()
-          .isThrownBy(() -> pool.extend(first, Integer.MAX_VALUE));
+      assertThatIllegalArgumentException().isThrownBy(() -> pool.extend(first, Integer.MAX_VALUE));
       assertThat(pool.occupancy()).isEqualTo(before);
       assertThat(pool.table(first)).hasSize(1);
       assertThat(pool.extend(first, PoolScenario.MAX_BLOCKS_PER_LEASE - 1).granted(0)).isTrue();

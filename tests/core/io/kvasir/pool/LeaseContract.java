@@ -135,8 +135,7 @@ interface LeaseContract extends PoolContract {
     try (PoolScenario pool = pool(32)) {
       pool.cache("AB");
       Occupancy before = pool.occupancy();
-      PoolScenario.Want oversized =
-          pool.want("AB").ofBlocks(PoolScenario.MAX_BLOCKS_PER_LEASE + 1);
+      PoolScenario.Want oversized = pool.want("AB").ofBlocks(PoolScenario.MAX_BLOCKS_PER_LEASE + 1);
       assertThatIllegalArgumentException().isThrownBy(() -> pool.lease(pool.want("AB"), oversized));
       assertThat(pool.occupancy()).isEqualTo(before);
     }

@@ -3,7 +3,9 @@ package io.kvasir.pool;
 import io.kvasir.model.CacheScope;
 import java.util.Arrays;
 
-/** One block of the naive pool: free, cached or active, and with a name and its content or without. */
+/**
+ * One block of the naive pool: free, cached or active, and with a name and its content or without.
+ */
 final class NaiveBlock {
 
   final int number;

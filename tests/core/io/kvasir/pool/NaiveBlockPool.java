@@ -62,10 +62,7 @@ public final class NaiveBlockPool implements BlockPool {
     for (int i = 0; i < batch.size(); i++) {
       matches.add(
           directory.match(
-              batch.tokens(i),
-              batch.sequenceHashes(i),
-              batch.scope(i),
-              batch.matchableBlocks(i)));
+              batch.tokens(i), batch.sequenceHashes(i), batch.scope(i), batch.matchableBlocks(i)));
       matches.get(i).forEach(block -> block.references++);
     }
     long available = occupancy().availableBlocks();

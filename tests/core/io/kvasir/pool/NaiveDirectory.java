@@ -110,11 +110,7 @@ final class NaiveDirectory {
   void evictFor(int newBlocks) {
     long shortfall = Math.max(0, newBlocks - count(NaiveBlock::free));
     List<NaiveBlock> victims =
-        blocks.stream()
-            .filter(NaiveBlock::cached)
-            .sorted(EVICTION_ORDER)
-            .limit(shortfall)
-            .toList();
+        blocks.stream().filter(NaiveBlock::cached).sorted(EVICTION_ORDER).limit(shortfall).toList();
     for (NaiveBlock victim : victims) {
       named.remove(victim.name);
       emit(new BlockEvent.Removed(nextEvent, victim.name));

@@ -111,7 +111,9 @@ final class RandomPoolRun {
       assertThat(lease == LeaseBatch.REFUSED)
           .as("request %d refused", i)
           .isEqualTo(wants[1].lease(i) == LeaseBatch.REFUSED);
-      assertThat(wants[0].matchedBlocks(i)).as("matched blocks of request %d", i).isEqualTo(matched);
+      assertThat(wants[0].matchedBlocks(i))
+          .as("matched blocks of request %d", i)
+          .isEqualTo(matched);
       assertThat(wants[0].missingBlocks(i))
           .as("missing blocks of request %d", i)
           .isEqualTo(wants[1].missingBlocks(i));
@@ -119,8 +121,7 @@ final class RandomPoolRun {
         operations++;
         int blocks = wants[0].blocks(i);
         int reserved = wants[0].reserveBlocks(i);
-        live.add(
-            new LiveLease(lease, wants[1].lease(i), asked.get(i), blocks, reserved, matched));
+        live.add(new LiveLease(lease, wants[1].lease(i), asked.get(i), blocks, reserved, matched));
       }
     }
   }

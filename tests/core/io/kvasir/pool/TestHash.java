@@ -62,7 +62,8 @@ enum TestHash {
     long[] names = new long[tokens.length / tokensPerBlock];
     long chained = root(scope);
     for (int i = 0; i < names.length; i++) {
-      chained = mix(chained + 31 * mix(local(tokens, i * tokensPerBlock, (i + 1) * tokensPerBlock)));
+      chained =
+          mix(chained + 31 * mix(local(tokens, i * tokensPerBlock, (i + 1) * tokensPerBlock)));
       names[i] = name(chained);
     }
     return new Prompt(tokens, names, scope);

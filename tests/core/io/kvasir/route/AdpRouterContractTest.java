@@ -216,8 +216,7 @@ class AdpRouterContractTest {
       List<Request> requests,
       int maxActiveRequests,
       String message) {
-    assertThatThrownBy(
-            () -> router.route(states, requests, PrefixMatches.NONE, maxActiveRequests))
+    assertThatThrownBy(() -> router.route(states, requests, PrefixMatches.NONE, maxActiveRequests))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(message);
   }

@@ -28,8 +28,8 @@ public interface BlockHasher {
    * sequence, continuing its chain. O(tokens hashed); one crossing into native code.
    *
    * @param scope LoRA adapter and salt of the whole sequence
-   * @param tokens the sequence from its first token on; at least {@code toBlock *
-   *     tokensPerBlock()} of them
+   * @param tokens the sequence from its first token on; at least {@code toBlock * tokensPerBlock()}
+   *     of them
    * @param fromBlock first block to hash; the chain is read from {@code sequence[fromBlock - 1]}
    * @param toBlock end of the range
    * @param local receives the local hash of block i at index i

@@ -5,7 +5,8 @@ import java.util.stream.Collectors;
 
 /**
  * The named block hash formats. Names are those of options and configuration files; how each is
- * computed and how LoRA and salt enter is written in {@code native/include/kvasir/block_hash_core.hpp}.
+ * computed and how LoRA and salt enter is written in {@code
+ * native/include/kvasir/block_hash_core.hpp}.
  */
 public enum HashFormat {
   /** Kvasir's own: unseeded XXH3-64 of each block, then a parent mix; the default. */

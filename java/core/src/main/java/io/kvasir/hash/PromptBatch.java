@@ -64,8 +64,13 @@ public final class PromptBatch {
     int length = to - from;
     if (length > MAX_TOKENS - tokenCount) {
       throw new IllegalArgumentException(
-          "a batch takes " + MAX_TOKENS + " tokens; it has " + tokenCount + ", not room for "
-              + length + " more");
+          "a batch takes "
+              + MAX_TOKENS
+              + " tokens; it has "
+              + tokenCount
+              + ", not room for "
+              + length
+              + " more");
     }
     tokens.reserve((tokenCount + length) * Integer.BYTES);
     tokens.bytes.asIntBuffer().put(tokenCount, array, from, length);

@@ -4,8 +4,8 @@ package io.kvasir.model;
  * One request for generation: a tokenised prompt, how many tokens may follow, and what steers its
  * placement.
  *
- * <p>Immutable by contract: the token array is not copied and must not be changed by anyone.
- * Tokens are unsigned 32-bit numbers in an {@code int[]}.
+ * <p>Immutable by contract: the token array is not copied and must not be changed by anyone. Tokens
+ * are unsigned 32-bit numbers in an {@code int[]}.
  */
 public final class Request {
 

@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 /**
  * One rank's KV blocks and their directory.
  *
- * <p><b>Names.</b> A block is named by its sequence hash when its KV has been computed (commit), not
- * when it is allocated; partial blocks have no name. A name exists once. Reuse compares tokens,
+ * <p><b>Names.</b> A block is named by its sequence hash when its KV has been computed (commit),
+ * not when it is allocated; partial blocks have no name. A name exists once. Reuse compares tokens,
  * scope and the identity of the parent block, not only the hash, so a collision never serves
  * foreign KV: a block whose name is taken by other content stays unnamed, and so do all later
  * blocks of its lease.

@@ -87,8 +87,7 @@ public final class NativePrefixMatcher implements PrefixMatcher {
       offsets = offsetBytes.asIntBuffer();
       offsetsAddress = NativeMemory.address(offsetBytes);
       ByteBuffer matchedBytes =
-          NativeMemory.allocate(
-              Math.multiplyExact(grown(count), pools.size() * Integer.BYTES));
+          NativeMemory.allocate(Math.multiplyExact(grown(count), pools.size() * Integer.BYTES));
       matched = matchedBytes.asIntBuffer();
       matchedAddress = NativeMemory.address(matchedBytes);
     }

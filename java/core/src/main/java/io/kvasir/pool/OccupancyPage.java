@@ -31,8 +31,7 @@ final class OccupancyPage {
     while (true) {
       long before = word(0);
       Occupancy occupancy =
-          new Occupancy(
-              word(1), word(2), word(3), word(4), word(5), word(6), word(7), word(8));
+          new Occupancy(word(1), word(2), word(3), word(4), word(5), word(6), word(7), word(8));
       if ((before & 1) == 0 && word(0) == before) {
         return occupancy;
       }

@@ -46,8 +46,5 @@ public interface AdpRouter {
    *     rank does not exist; the router's state is unchanged
    */
   Assignment route(
-      List<RankState> states,
-      List<Request> requests,
-      PrefixMatches matches,
-      int maxActiveRequests);
+      List<RankState> states, List<Request> requests, PrefixMatches matches, int maxActiveRequests);
 }

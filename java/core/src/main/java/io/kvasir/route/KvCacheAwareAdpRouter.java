@@ -136,7 +136,8 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
         reason = Reason.WARMUP;
       }
       if (target >= 0 && batch.hasRoom(target)) {
-        batch.place(index, target, reason, uncachedTokens(index, batch.matchedTokens(target, index)));
+        batch.place(
+            index, target, reason, uncachedTokens(index, batch.matchedTokens(target, index)));
         warmupPending.clear(target);
       } else {
         batch.defer(index);

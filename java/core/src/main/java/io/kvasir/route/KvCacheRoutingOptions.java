@@ -1,13 +1,13 @@
 package io.kvasir.route;
 
 /**
- * Settings of the {@code kv_cache_aware} router. The names, after {@code kv_cache_routing_}, and the
- * defaults are those of TensorRT-LLM's {@code attention_dp_config}; the bounds are stricter.
+ * Settings of the {@code kv_cache_aware} router. The names, after {@code kv_cache_routing_}, and
+ * the defaults are those of TensorRT-LLM's {@code attention_dp_config}; the bounds are stricter.
  *
  * <p>Immutable.
  *
- * @param loadBalanceWeight how much load counts against reuse: 0 follows the cache alone; with 1 the
- *     most loaded rank is charged at most one whole prompt
+ * @param loadBalanceWeight how much load counts against reuse: 0 follows the cache alone; with 1
+ *     the most loaded rank is charged at most one whole prompt
  * @param matchRateThreshold the share of the prompt that some eligible rank must hold, strictly
  *     exceeded, before matches count at all; 1 never lets them count
  * @param fairShareMultiplier how far above its fair share of requests a rank may go

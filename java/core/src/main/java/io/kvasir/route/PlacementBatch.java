@@ -170,13 +170,7 @@ final class PlacementBatch {
     activeTokens[rank] += chargedTokens;
     decisions.add(
         new Decision(
-            requests[index],
-            index,
-            rank,
-            reason,
-            matchedTokens(rank, index),
-            scoredRanks,
-            scores));
+            requests[index], index, rank, reason, matchedTokens(rank, index), scoredRanks, scores));
   }
 
   /** Leaves a request for later; only for the one that {@link #strictFirst} gave last. */

@@ -9,8 +9,8 @@ import org.bytedeco.javacpp.annotation.Platform;
  * The native library's functions, as {@code native/jni} declares them. JavaCPP generates the C++
  * glue from this class.
  *
- * <p>Nothing is checked here: wrong addresses and lengths end the process. Arrays are passed without
- * a copy, so calls that take them are short.
+ * <p>Nothing is checked here: wrong addresses and lengths end the process. Arrays are passed
+ * without a copy, so calls that take them are short.
  */
 @Platform(include = "bridge.hpp", library = "jnikvasir")
 public final class KvasirLibrary {
@@ -36,7 +36,11 @@ public final class KvasirLibrary {
    */
   @Cast("int64_t")
   public static native long kvasir_pool_create(
-      int capacityBlocks, int tokensPerBlock, int maxLeases, int maxBlocksPerLease, int eventCapacity);
+      int capacityBlocks,
+      int tokensPerBlock,
+      int maxLeases,
+      int maxBlocksPerLease,
+      int eventCapacity);
 
   /**
    * Frees a pool.

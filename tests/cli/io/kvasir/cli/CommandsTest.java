@@ -144,7 +144,7 @@ class CommandsTest {
         "--workload uniform --requests 30 --user-tokens 100",
         "--workload uniform --requests 30 --rate 100 --speed 0.5",
         "--workload multi_turn --sessions 5 --rate 2 --think-time lognormal",
-        "--sessions 5 --capacity-policy max_utilization --waiting-queue-policy priority",
+        "--sessions 5 --capacity-scheduler-policy max_utilization --waiting-queue-policy priority",
         "--sessions 5 --hash-format dynamo --tokens-per-block 16",
         "--sessions 5 --enable-block-reuse false",
         "--sessions 5 --kv-cache-routing-load-balance-weight 0.5"
@@ -172,7 +172,7 @@ class CommandsTest {
         "replay --router best | --router must be one of default, kv_cache_aware, not 'best'",
         "replay --router default,default | --router must name each router once, not 'default,default'",
         "replay --format yaml | --format must be one of text, json, not 'yaml'",
-        "replay --capacity-policy none | --capacity-policy must be one of guaranteed_no_evict, max_utilization, not 'none'",
+        "replay --capacity-scheduler-policy none | --capacity-scheduler-policy must be one of guaranteed_no_evict, max_utilization, not 'none'",
         "replay --kv-cache-routing-match-rate-threshold 1.1 | --kv-cache-routing-match-rate-threshold must be a number from 0.0 to 1.0, not '1.1'",
         "replay --kv-cache-routing-cold-start-warmup maybe | --kv-cache-routing-cold-start-warmup must be one of false, true, not 'maybe'",
         "replay --turns 8-3 | --turns must be MIN-MAX with 1 <= MIN <= MAX <= 1000, not '8-3'",

@@ -72,7 +72,7 @@ final class InstanceOptions {
   private String enableBlockReuse;
 
   @Option(
-      names = "--token-budget",
+      names = "--max-num-tokens",
       paramLabel = "N",
       defaultValue = "8192",
       order = 46,
@@ -88,7 +88,7 @@ final class InstanceOptions {
   private String maxActiveRequests;
 
   @Option(
-      names = "--capacity-policy",
+      names = "--capacity-scheduler-policy",
       paramLabel = "NAME",
       defaultValue = "guaranteed_no_evict",
       order = 48,
@@ -174,10 +174,10 @@ final class InstanceOptions {
 
   private ExecutorOptions executor() {
     return new ExecutorOptions(
-        Values.integer("--token-budget", tokenBudget, 1, Integer.MAX_VALUE),
+        Values.integer("--max-num-tokens", tokenBudget, 1, Integer.MAX_VALUE),
         Values.integer("--max-active-requests", maxActiveRequests, 1, MOST_REQUESTS),
         Values.choice(
-            "--capacity-policy",
+            "--capacity-scheduler-policy",
             capacityPolicy,
             Arrays.asList(CapacityPolicy.values()),
             CapacityPolicy::id),

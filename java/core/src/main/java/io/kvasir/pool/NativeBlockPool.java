@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
  * A block pool in host memory, kept by the native library. {@code block_pool.hpp} says how.
  *
  * <p>Memory outside the heap, per block: a 64-byte record, the tokens (4 bytes each), 4 bytes of
- * free stack and 96/5 bytes of directory; per lease its table (4 bytes for each of {@code
+ * free stack and 24 bytes of directory; per lease its table (4 bytes for each of {@code
  * maxBlocksPerLease}, backed when used). Each operation crosses into C++ once.
  */
 public final class NativeBlockPool implements BlockPool {

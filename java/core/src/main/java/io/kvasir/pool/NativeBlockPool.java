@@ -4,6 +4,7 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.internal.nativelib.KvasirLibrary;
 import io.kvasir.model.Occupancy;
 import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,8 +74,17 @@ public final class NativeBlockPool implements BlockPool {
   @Override
   public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
     java.util.Objects.checkFromIndexSize(offset, batch.size(), matchedBlocks.length);
-    KvasirLibrary.kvasir_pool_probe(
-        address(), batch.hashes(), batch.offsets(), batch.size(), matchedBlocks, offset);
+    try {
+      KvasirLibrary.kvasir_pool_probe(
+          address(),
+          batch.hashesAddress(),
+          batch.offsetsAddress(),
+          batch.size(),
+          matchedBlocks,
+          offset);
+    } finally {
+      Reference.reachabilityFence(batch);
+    }
   }
 
   @Override

@@ -65,10 +65,9 @@ inline int kvasir_pool_block_table(const kvasir::BlockPool* pool, int lease, int
   return static_cast<int>(length);
 }
 
-inline void kvasir_pool_probe(const kvasir::BlockPool* pool, const int64_t* hashes,
-                              const int* offsets, int prompts, int* matched, int first) {
-  kvasir::probe(&pool, 1, reinterpret_cast<const uint64_t*>(hashes),
-                reinterpret_cast<const uint32_t*>(offsets), static_cast<uint32_t>(prompts),
+inline void kvasir_pool_probe(const kvasir::BlockPool* pool, const uint64_t* hashes,
+                              const uint32_t* offsets, int prompts, int* matched, int first) {
+  kvasir::probe(&pool, 1, hashes, offsets, static_cast<uint32_t>(prompts),
                 reinterpret_cast<uint32_t*>(matched + first));
 }
 

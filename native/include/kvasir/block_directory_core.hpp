@@ -36,8 +36,9 @@ struct Directory {
   uint64_t bucket_count;
 };
 
-// Buckets for a capacity: at most five of seven keys in use on average.
-KVASIR_HD uint64_t directory_buckets(uint64_t capacity_blocks) { return capacity_blocks / 5 + 2; }
+// Buckets for a capacity: at most four of seven keys in use on average, so that few look-ups need a
+// second line.
+KVASIR_HD uint64_t directory_buckets(uint64_t capacity_blocks) { return capacity_blocks / 4 + 2; }
 
 // 0 is the empty key; the one hash it takes away shares the name of another, as any collision does.
 KVASIR_HD uint64_t directory_key(uint64_t hash) { return hash != 0 ? hash : 0x9e3779b97f4a7c15ull; }
@@ -78,29 +79,76 @@ KVASIR_HD int64_t directory_find(const Directory& directory, uint64_t hash) {
   return -1;
 }
 
-KVASIR_HD bool directory_contains(const Directory& directory, uint64_t hash) {
-  return directory_find(directory, hash) >= 0;
-}
-
 KVASIR_HD void directory_prefetch(const Directory& directory, uint64_t hash) {
   prefetch(&directory.buckets[directory_home(directory, directory_key(hash))]);
 }
 
-// Number of leading blocks held. A pool gives up the tail of a prefix before its head, so presence
-// is monotone along a prompt and bisection is exact. O(log count).
-KVASIR_HD uint32_t directory_matched_blocks(const Directory& directory, const uint64_t* hashes,
-                                            uint32_t count) {
-  uint32_t held = 0;
-  uint32_t end = count;
-  while (held < end) {
-    const uint32_t middle = held + (end - held) / 2;
-    if (directory_contains(directory, hashes[middle])) {
-      held = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  return held;
+// Whether a bucket holds a key. Every slot is compared: which one a key is in cannot be predicted,
+// so leaving early would cost more than it saves.
+KVASIR_HD bool bucket_holds(const Bucket& line, uint64_t key) {
+  const uint64_t* keys = line.keys;
+  static_assert(kKeysPerBucket == 7, "written out");
+  return (load_relaxed(&keys[0]) == key) | (load_relaxed(&keys[1]) == key) |
+         (load_relaxed(&keys[2]) == key) | (load_relaxed(&keys[3]) == key) |
+         (load_relaxed(&keys[4]) == key) | (load_relaxed(&keys[5]) == key) |
+         (load_relaxed(&keys[6]) == key);
 }
+
+// The search for the number of leading blocks of one prompt that a directory holds. A pool gives up
+// the tail of a prefix before its head, so presence is monotone along a prompt: the first block
+// tells whether there is anything (most pools hold nothing of most prompts), then the rest is
+// bisected.
+//
+// One step looks at one bucket and asks the memory for the next, so that whoever advances several
+// searches in turn has their cache misses overlap. O(log count) steps.
+class PrefixSearch {
+ public:
+  // `count` is at least 1.
+  KVASIR_HD void start(const Directory& directory, const uint64_t* hashes, uint32_t count) {
+    directory_ = directory;
+    hashes_ = hashes;
+    held_ = 0;
+    end_ = count;
+    look_up(0);
+  }
+
+  // Takes a step; false when it was the last.
+  KVASIR_HD bool advance() {
+    const Bucket& line = directory_.buckets[bucket_];
+    const bool found = bucket_holds(line, key_);
+    if (!found & (load_relaxed(&line.passed) != 0)) {
+      bucket_ = next_bucket(directory_, bucket_);
+      if (bucket_ != directory_home(directory_, key_)) {  // else every bucket was seen
+        prefetch(&directory_.buckets[bucket_]);
+        return true;
+      }
+    }
+    held_ = found ? block_ + 1 : held_;
+    end_ = found ? end_ : block_;
+    if (held_ < end_) {
+      look_up(held_ + (end_ - held_) / 2);
+      return true;
+    }
+    return false;
+  }
+
+  KVASIR_HD uint32_t held_blocks() const { return held_; }
+
+ private:
+  KVASIR_HD void look_up(uint32_t block) {
+    block_ = block;
+    key_ = directory_key(hashes_[block]);
+    bucket_ = directory_home(directory_, key_);
+    prefetch(&directory_.buckets[bucket_]);
+  }
+
+  Directory directory_;
+  const uint64_t* hashes_;
+  uint64_t key_;
+  uint64_t bucket_;  // where the next step looks
+  uint32_t block_;   // whose key that is
+  uint32_t held_;    // blocks below are held
+  uint32_t end_;     // blocks from here on are not
+};
 
 }  // namespace kvasir

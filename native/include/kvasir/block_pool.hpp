@@ -215,7 +215,7 @@ class BlockPool {
 
 // Looks prompts up in several pools at once: matched[pool * prompts + prompt] = leading blocks
 // held. Prompt i owns hashes[offsets[i]] to hashes[offsets[i + 1]]. Safe beside each pool's owner.
-// The look-ups are interleaved so that their cache misses overlap.
+// The look-ups are interleaved so that their cache misses overlap. `pool_count` is at least 1.
 void probe(const BlockPool* const* pools, uint32_t pool_count, const uint64_t* hashes,
            const uint32_t* offsets, uint32_t prompts, uint32_t* matched);
 

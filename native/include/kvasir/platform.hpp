@@ -8,11 +8,12 @@
 #define KVASIR_ABI_VERSION 1
 
 // Marks a function shared by host and device: compiled for both by nvcc, for the host alone
-// otherwise.
+// otherwise. Inlined without asking the compiler: the hashes rely on constant lengths becoming
+// code.
 #if defined(__CUDACC__)
 #define KVASIR_HD __host__ __device__ __forceinline__
 #else
-#define KVASIR_HD inline
+#define KVASIR_HD inline __attribute__((always_inline))
 #endif
 
 namespace kvasir {

@@ -4,71 +4,55 @@ namespace kvasir {
 
 namespace {
 
-// One bisection in progress.
-struct Search {
-  const Directory* directory;
-  const uint64_t* hashes;
-  uint32_t held;
-  uint32_t end;
-  uint32_t* matched;
-
-  uint32_t middle() const { return held + (end - held) / 2; }
-};
-
-// Look-ups in flight: enough to keep the memory system busy, few enough to stay in registers'
-// reach.
+// Searches in flight: enough to keep the memory system busy, few enough to stay in the first cache.
 constexpr uint32_t kInFlight = 32;
+
+struct PendingMatch {
+  PrefixSearch search;
+  uint32_t* matched;
+};
 
 }  // namespace
 
 void probe(const BlockPool* const* pools, uint32_t pool_count, const uint64_t* hashes,
            const uint32_t* offsets, uint32_t prompts, uint32_t* matched) {
-  Search searches[kInFlight];
+  PendingMatch pending[kInFlight];
   uint32_t in_flight = 0;
-  uint64_t next = 0;
-  const uint64_t total = static_cast<uint64_t>(pool_count) * prompts;
+  uint32_t prompt = 0;
+  uint32_t pool = 0;
   // Pools vary fastest: one prompt's hashes are read for all pools while they are in cache.
-  const auto start = [&]() {
-    while (next < total) {
-      const uint32_t prompt = static_cast<uint32_t>(next / pool_count);
-      const uint32_t pool = static_cast<uint32_t>(next % pool_count);
-      next++;
-      uint32_t* answer = &matched[static_cast<uint64_t>(pool) * prompts + prompt];
-      *answer = 0;
-      if (offsets[prompt] == offsets[prompt + 1]) {
-        continue;
+  const auto start_next = [&](PendingMatch& match) {
+    while (prompt < prompts) {
+      const Directory& directory = pools[pool]->directory();
+      const uint64_t* first = hashes + offsets[prompt];
+      const uint32_t count = offsets[prompt + 1] - offsets[prompt];
+      match.matched = &matched[static_cast<uint64_t>(pool) * prompts + prompt];
+      if (++pool == pool_count) {
+        pool = 0;
+        prompt++;
       }
-      Search& search = searches[in_flight];
-      search = {&pools[pool]->directory(), hashes + offsets[prompt], 0,
-                offsets[prompt + 1] - offsets[prompt], answer};
-      directory_prefetch(*search.directory, search.hashes[search.middle()]);
-      return true;
+      if (count > 0) {
+        match.search.start(directory, first, count);
+        return true;
+      }
+      *match.matched = 0;
     }
     return false;
   };
-  while (in_flight < kInFlight && start()) {
+  while (in_flight < kInFlight && start_next(pending[in_flight])) {
     in_flight++;
   }
   while (in_flight > 0) {
-    for (uint32_t i = 0; i < in_flight;) {
-      Search& search = searches[i];
-      const uint32_t middle = search.middle();
-      if (directory_contains(*search.directory, search.hashes[middle])) {
-        search.held = middle + 1;
-      } else {
-        search.end = middle;
-      }
-      if (search.held < search.end) {
-        directory_prefetch(*search.directory, search.hashes[search.middle()]);
-        i++;
+    for (PendingMatch* match = pending; match < pending + in_flight;) {
+      if (match->search.advance()) {
+        match++;
         continue;
       }
-      *search.matched = search.held;
-      // The last search takes this place, and a new one the last place.
-      in_flight--;
-      searches[i] = searches[in_flight];
-      if (start()) {
-        in_flight++;
+      *match->matched = match->search.held_blocks();
+      if (start_next(*match)) {
+        match++;
+      } else {
+        *match = pending[--in_flight];
       }
     }
   }

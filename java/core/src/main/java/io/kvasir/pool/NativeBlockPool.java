@@ -4,6 +4,7 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.internal.nativelib.KvasirLibrary;
 import io.kvasir.model.Occupancy;
 import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * A block pool in host memory, kept by the native library. {@code block_pool.hpp} says how.
  *
  * <p>Memory outside the heap, per block: a 64-byte record, the tokens (4 bytes each), 4 bytes of
- * free stack and 96/5 bytes of directory; per lease its table (4 bytes for each of {@code
+ * free stack and 24 bytes of directory; per lease its table (4 bytes for each of {@code
  * maxBlocksPerLease}, backed when used). Each operation crosses into C++ once.
  */
 public final class NativeBlockPool implements BlockPool {
@@ -73,8 +74,17 @@ public final class NativeBlockPool implements BlockPool {
   @Override
   public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
     java.util.Objects.checkFromIndexSize(offset, batch.size(), matchedBlocks.length);
-    KvasirLibrary.kvasir_pool_probe(
-        address(), batch.hashes(), batch.offsets(), batch.size(), matchedBlocks, offset);
+    try {
+      KvasirLibrary.kvasir_pool_probe(
+          address(),
+          batch.hashesAddress(),
+          batch.offsetsAddress(),
+          batch.size(),
+          matchedBlocks,
+          offset);
+    } finally {
+      Reference.reachabilityFence(batch);
+    }
   }
 
   @Override

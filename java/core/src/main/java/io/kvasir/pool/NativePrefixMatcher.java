@@ -3,6 +3,7 @@ package io.kvasir.pool;
 import io.kvasir.internal.nativelib.KvasirLibrary;
 import io.kvasir.internal.nativelib.NativeMemory;
 import io.kvasir.model.PrefixMatches;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 import java.nio.LongBuffer;
@@ -20,12 +21,9 @@ public final class NativePrefixMatcher implements PrefixMatcher {
   private final int tokensPerBlock;
   private final LongBuffer poolAddresses;
   private final long poolAddressesAddress;
-  private LongBuffer hashes;
-  private long hashesAddress;
-  private IntBuffer offsets;
-  private long offsetsAddress;
   private IntBuffer matched;
   private long matchedAddress;
+  private int[] matchedBlocks;
 
   /**
    * Makes a matcher; it does not own the pools.
@@ -47,49 +45,44 @@ public final class NativePrefixMatcher implements PrefixMatcher {
     ByteBuffer addresses = NativeMemory.allocate(pools.size() * Long.BYTES);
     this.poolAddresses = addresses.asLongBuffer();
     this.poolAddressesAddress = NativeMemory.address(addresses);
-    ensureHashes(1024);
-    ensurePrompts(64);
+    ensureRoom(64 * pools.size());
   }
 
   @Override
   public PrefixMatches match(ProbeBatch batch) {
     int prompts = batch.size();
-    ensureHashes(batch.hashCount());
-    ensurePrompts(prompts);
+    int answers = Math.multiplyExact(pools.size(), prompts);
+    ensureRoom(answers);
     for (int rank = 0; rank < pools.size(); rank++) {
       poolAddresses.put(rank, pools.get(rank).address());
     }
-    hashes.put(0, batch.hashes(), 0, batch.hashCount());
-    offsets.put(0, batch.offsets(), 0, prompts + 1);
-    KvasirLibrary.kvasir_pools_probe(
-        poolAddressesAddress, pools.size(), hashesAddress, offsetsAddress, prompts, matchedAddress);
+    try {
+      KvasirLibrary.kvasir_pools_probe(
+          poolAddressesAddress,
+          pools.size(),
+          batch.hashesAddress(),
+          batch.offsetsAddress(),
+          prompts,
+          matchedAddress);
+    } finally {
+      Reference.reachabilityFence(batch);
+    }
+    matched.get(0, matchedBlocks, 0, answers);
     PrefixMatches matches = new PrefixMatches(pools.size(), prompts);
     for (int rank = 0; rank < pools.size(); rank++) {
       for (int prompt = 0; prompt < prompts; prompt++) {
-        matches.set(rank, prompt, matched.get(rank * prompts + prompt) * tokensPerBlock);
+        matches.set(rank, prompt, matchedBlocks[rank * prompts + prompt] * tokensPerBlock);
       }
     }
     return matches;
   }
 
-  private void ensureHashes(int count) {
-    if (hashes == null || hashes.capacity() < count) {
-      ByteBuffer bytes = NativeMemory.allocate(Math.multiplyExact(grown(count), Long.BYTES));
-      hashes = bytes.asLongBuffer();
-      hashesAddress = NativeMemory.address(bytes);
-    }
-  }
-
-  private void ensurePrompts(int count) {
-    if (offsets == null || offsets.capacity() < count + 1) {
-      ByteBuffer offsetBytes =
-          NativeMemory.allocate(Math.multiplyExact(grown(count) + 1, Integer.BYTES));
-      offsets = offsetBytes.asIntBuffer();
-      offsetsAddress = NativeMemory.address(offsetBytes);
-      ByteBuffer matchedBytes =
-          NativeMemory.allocate(Math.multiplyExact(grown(count), pools.size() * Integer.BYTES));
-      matched = matchedBytes.asIntBuffer();
-      matchedAddress = NativeMemory.address(matchedBytes);
+  private void ensureRoom(int count) {
+    if (matched == null || matched.capacity() < count) {
+      ByteBuffer bytes = NativeMemory.allocate(Math.multiplyExact(grown(count), Integer.BYTES));
+      matched = bytes.asIntBuffer();
+      matchedAddress = NativeMemory.address(bytes);
+      matchedBlocks = new int[matched.capacity()];
     }
   }
 

@@ -1,21 +1,29 @@
 package io.kvasir.pool;
 
-import java.util.Arrays;
+import io.kvasir.internal.nativelib.NativeMemory;
+import java.nio.ByteBuffer;
+import java.nio.IntBuffer;
+import java.nio.LongBuffer;
 
 /**
- * Prompts to look up in pools: their sequence hashes, back to back. Reusable: {@link #clear()} and
- * fill again.
+ * Prompts to look up in pools: their sequence hashes, back to back, where the native library reads
+ * them. Reusable: {@link #clear()} and fill again.
  *
  * <p>Not thread-safe; a thread that probes owns its batch.
  */
 public final class ProbeBatch {
 
   private int size;
-  private int[] offsets = new int[9];
-  private long[] hashes = new long[256];
+  private IntBuffer offsets;
+  private long offsetsAddress;
+  private LongBuffer hashes;
+  private long hashesAddress;
 
   /** Makes an empty batch. */
-  public ProbeBatch() {}
+  public ProbeBatch() {
+    growOffsets(9);
+    growHashes(256);
+  }
 
   /**
    * Adds a prompt.
@@ -23,18 +31,39 @@ public final class ProbeBatch {
    * @param sequenceHashes sequence hashes of its blocks
    * @param blocks how many of them to look up
    * @return the prompt's index in the batch
+   * @throws IndexOutOfBoundsException if there are fewer hashes than {@code blocks}
    */
   public int add(long[] sequenceHashes, int blocks) {
-    if (size + 2 > offsets.length) {
-      offsets = Arrays.copyOf(offsets, offsets.length * 2);
+    if (size + 2 > offsets.capacity()) {
+      growOffsets(offsets.capacity() * 2);
     }
-    int start = offsets[size];
-    if (start + blocks > hashes.length) {
-      hashes = Arrays.copyOf(hashes, Math.max(start + blocks, hashes.length * 2));
+    int start = offsets.get(size);
+    if (start + blocks > hashes.capacity()) {
+      growHashes(Math.max(start + blocks, hashes.capacity() * 2));
     }
-    System.arraycopy(sequenceHashes, 0, hashes, start, blocks);
-    offsets[size + 1] = start + blocks;
+    hashes.put(start, sequenceHashes, 0, blocks);
+    offsets.put(size + 1, start + blocks);
     return size++;
+  }
+
+  private void growOffsets(int count) {
+    ByteBuffer bytes = NativeMemory.allocate(Math.multiplyExact(count, Integer.BYTES));
+    IntBuffer grown = bytes.asIntBuffer();
+    if (offsets != null) {
+      grown.put(0, offsets, 0, size + 1);
+    }
+    offsets = grown;
+    offsetsAddress = NativeMemory.address(bytes);
+  }
+
+  private void growHashes(int count) {
+    ByteBuffer bytes = NativeMemory.allocate(Math.multiplyExact(count, Long.BYTES));
+    LongBuffer grown = bytes.asLongBuffer();
+    if (hashes != null) {
+      grown.put(0, hashes, 0, hashCount());
+    }
+    hashes = grown;
+    hashesAddress = NativeMemory.address(bytes);
   }
 
   /** Empties the batch. */
@@ -57,25 +86,38 @@ public final class ProbeBatch {
    * @return at least 0
    */
   public int hashCount() {
-    return offsets[size];
+    return offsets.get(size);
   }
 
   /**
-   * The prompts' hashes back to back; prompt i has indices {@code offsets()[i]} to {@code
-   * offsets()[i + 1]}.
+   * The prompts' hashes, one prompt after the other.
    *
-   * @return the array itself; longer than {@link #hashCount()}
+   * @return a copy
    */
   long[] hashes() {
-    return hashes;
+    long[] copy = new long[hashCount()];
+    hashes.get(0, copy);
+    return copy;
   }
 
   /**
-   * Where each prompt's hashes begin and end.
+   * Where each prompt's hashes begin, and where the last one's end.
    *
-   * @return the array itself; {@link #size()} + 1 entries are used
+   * @return a copy
    */
   int[] offsets() {
-    return offsets;
+    int[] copy = new int[size + 1];
+    offsets.get(0, copy);
+    return copy;
+  }
+
+  /** Where {@link #hashes()} lie; valid until the next prompt is added, as long as the batch. */
+  long hashesAddress() {
+    return hashesAddress;
+  }
+
+  /** Where {@link #offsets()} lie; valid until the next prompt is added, as long as the batch. */
+  long offsetsAddress() {
+    return offsetsAddress;
   }
 }

@@ -144,8 +144,8 @@ public final class KvasirLibrary {
    * Looks prompts up in one pool. Safe on any thread.
    *
    * @param pool its address
-   * @param hashes the prompts' hashes back to back
-   * @param offsets where each prompt begins, and the end
+   * @param hashes address of the prompts' hashes back to back
+   * @param offsets address of where each prompt begins, and the end
    * @param prompts number of prompts
    * @param matched receives the matched blocks
    * @param first first index of {@code matched} written
@@ -153,8 +153,8 @@ public final class KvasirLibrary {
   @CriticalRegion
   public static native void kvasir_pool_probe(
       @Cast("const kvasir::BlockPool*") long pool,
-      @Cast("const int64_t*") long[] hashes,
-      @Cast("const int*") int[] offsets,
+      @Cast("const uint64_t*") long hashes,
+      @Cast("const uint32_t*") long offsets,
       int prompts,
       int[] matched,
       int first);

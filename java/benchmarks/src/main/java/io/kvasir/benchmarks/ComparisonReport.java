@@ -1,0 +1,138 @@
+package io.kvasir.benchmarks;
+
+import java.io.IOException;
+import java.util.Comparator;
+import java.util.List;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.Options;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/**
+ * Runs all benchmarks, one short fork each, in several rounds, and prints the tables of
+ * docs/benchmarks.md. What is compared is compared within a round; of the invocations of a fork the
+ * median counts, which a busy machine disturbs little.
+ */
+public final class ComparisonReport {
+
+  private static final int ROUNDS = 3;
+  private static final TimeValue ITERATION = TimeValue.milliseconds(250);
+  private static final List<String> JAVA_HASHES =
+      List.of("hash4jBytes", "zeroAllocationInts", "zeroAllocationMemory");
+
+  private ComparisonReport() {}
+
+  /**
+   * Prints the tables to standard output, the progress to standard error.
+   *
+   * @param arguments if there are any, they go to JMH's own command line instead
+   * @throws IOException if JMH cannot write
+   * @throws RunnerException if a benchmark fails
+   */
+  public static void main(String[] arguments) throws IOException, RunnerException {
+    if (arguments.length > 0) {
+      org.openjdk.jmh.Main.main(arguments);
+      return;
+    }
+    Options options =
+        new OptionsBuilder()
+            .include("io\\.kvasir\\.benchmarks\\..*")
+            .forks(1)
+            .warmupIterations(3)
+            .warmupTime(ITERATION)
+            .measurementIterations(4)
+            .measurementTime(ITERATION)
+            .jvmArgs("-Xms2g", "-Xmx2g", "--enable-native-access=ALL-UNNAMED")
+            .addProfiler(GCProfiler.class)
+            .shouldFailOnError(true)
+            .verbosity(VerboseMode.SILENT)
+            .build();
+    RoundResults results = new RoundResults();
+    for (int round = 1; round <= ROUNDS; round++) {
+      System.err.printf("round %d of %d%n", round, ROUNDS);
+      for (RunResult result : new Runner(options).run()) {
+        results.add(result);
+      }
+    }
+    print(results);
+  }
+
+  private static void print(RoundResults results) {
+    System.out.printf(
+        "%s %s, %d processors, median of %d rounds%n",
+        System.getProperty("java.vm.name"),
+        System.getProperty("java.vm.version"),
+        Runtime.getRuntime().availableProcessors(),
+        ROUNDS);
+    printMemory(results);
+    printHashes(results);
+    printProbes(results);
+    printRoutes(results);
+  }
+
+  private static void printMemory(RoundResults results) {
+    System.out.printf(
+        "%nRead from memory by one thread: %.1f GB/s%n",
+        MemoryReadBenchmark.BYTES_READ / results.medianNs("MemoryReadBenchmark.sum"));
+  }
+
+  private static void printHashes(RoundResults results) {
+    System.out.printf(
+        "%n| tokens per block | native us | GB/s | %s | best Java / native |%n|---|---|---|%s---|%n",
+        String.join(" us | ", JAVA_HASHES) + " us", "---|".repeat(JAVA_HASHES.size()));
+    for (int tokens : List.of(16, 32, 64)) {
+      String format = "HashBenchmark.%s tokensPerBlock=" + tokens;
+      String kvasir = format.formatted("kvasirNative");
+      double ns = results.medianNs(kvasir);
+      StringBuilder row = new StringBuilder();
+      row.append(
+          "| %d | %.2f | %.1f |".formatted(tokens, ns / 1e3, HashBenchmark.PROMPT_BYTES / ns));
+      for (String java : JAVA_HASHES) {
+        row.append(" %.2f |".formatted(results.medianNs(format.formatted(java)) / 1e3));
+      }
+      String best =
+          JAVA_HASHES.stream()
+              .map(format::formatted)
+              .min(Comparator.comparingDouble(results::medianNs))
+              .orElseThrow();
+      System.out.printf("%s %s |%n", row, results.ratio(best, kvasir));
+    }
+  }
+
+  private static void printProbes(RoundResults results) {
+    String kvasir = "ProbeBenchmark.kvasirNative";
+    System.out.printf("%n| probe | us | allocated bytes | against native |%n|---|---|---|---|%n");
+    for (String name : List.of("kvasirNative", "fastutilSets", "fastutilSetsInHugePages")) {
+      String key = "ProbeBenchmark." + name;
+      System.out.printf(
+          "| %s | %.1f | %.0f | %s |%n",
+          name,
+          results.medianNs(key) / 1e3,
+          results.allocatedBytes(key),
+          results.ratio(key, kvasir));
+    }
+  }
+
+  private static void printRoutes(RoundResults results) {
+    System.out.printf("%n| router | ranks | tie | ns | allocated bytes |%n|---|---|---|---|---|%n");
+    for (String router : List.of("default", "kv_cache_aware")) {
+      for (int ranks : List.of(8, 64)) {
+        for (boolean tie : List.of(false, true)) {
+          String key =
+              "RouteBenchmark.route ranks=%d router=%s tie=%s".formatted(ranks, router, tie);
+          System.out.printf(
+              "| %s | %d | %s | %.0f | %.0f |%n",
+              router,
+              ranks,
+              tie ? "yes" : "no",
+              results.medianNs(key),
+              results.allocatedBytes(key));
+        }
+      }
+    }
+  }
+}

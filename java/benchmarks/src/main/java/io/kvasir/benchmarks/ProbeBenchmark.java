@@ -1,0 +1,205 @@
+package io.kvasir.benchmarks;
+
+import io.kvasir.model.CacheScope;
+import io.kvasir.model.PrefixMatches;
+import io.kvasir.pool.CommitBatch;
+import io.kvasir.pool.LeaseBatch;
+import io.kvasir.pool.NativeBlockPool;
+import io.kvasir.pool.NativePrefixMatcher;
+import io.kvasir.pool.PoolShape;
+import io.kvasir.pool.ProbeBatch;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/**
+ * Probes 64 requests of 250 blocks on 8 ranks whose pools are full of named blocks. Each invocation
+ * takes other requests, more of them in turn than caches hold.
+ */
+@BenchmarkMode(Mode.SampleTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class ProbeBenchmark {
+
+  static final int RANKS = 8;
+  static final int REQUESTS = 64;
+  static final int CAPACITY_BLOCKS = 1_000_000;
+
+  /** Makes the benchmark. */
+  public ProbeBenchmark() {}
+
+  /** Which requests come next. */
+  private static final class Turn {
+    private final RequestPopulation requests;
+    private int next;
+
+    Turn(RequestPopulation requests) {
+      this.requests = requests;
+    }
+
+    int take() {
+      if (next + REQUESTS > requests.size()) {
+        next = 0;
+      }
+      int first = next;
+      next += REQUESTS;
+      return first;
+    }
+
+    void check(int first, PrefixMatches matches) {
+      for (int i = 0; i < REQUESTS; i++) {
+        for (int rank = 0; rank < RANKS; rank++) {
+          int expected = requests.heldBlocks(first + i, rank) * RequestPopulation.TOKENS_PER_BLOCK;
+          if (matches.tokens(rank, i) != expected) {
+            throw new IllegalStateException(
+                "request %d, rank %d: %d tokens matched, not %d"
+                    .formatted(first + i, rank, matches.tokens(rank, i), expected));
+          }
+        }
+      }
+    }
+  }
+
+  /** A native pool as the population fills it. */
+  private record PoolRank(NativeBlockPool pool) implements RequestPopulation.Rank {
+
+    static PoolRank create() {
+      return new PoolRank(
+          NativeBlockPool.create(
+              new PoolShape(
+                  CAPACITY_BLOCKS,
+                  RequestPopulation.TOKENS_PER_BLOCK,
+                  1,
+                  RequestPopulation.BLOCKS,
+                  0)));
+    }
+
+    @Override
+    public void hold(int[] tokens, long[] sequenceHashes, int blocks) {
+      LeaseBatch leases = new LeaseBatch();
+      leases.add(tokens, sequenceHashes, CacheScope.NONE, 0, blocks, 0);
+      pool.lease(leases);
+      CommitBatch commits = new CommitBatch();
+      commits.add(leases.lease(0), tokens, sequenceHashes, 0, blocks);
+      pool.commit(commits);
+      pool.release(new int[] {leases.lease(0)}, 1);
+    }
+  }
+
+  /** Native pools. */
+  @State(Scope.Thread)
+  public static class Native {
+    private List<PoolRank> ranks;
+    private Turn turn;
+    private NativePrefixMatcher matcher;
+    private final ProbeBatch batch = new ProbeBatch();
+
+    /** Makes the state; JMH fills it. */
+    public Native() {}
+
+    /** Fills the pools and checks what they hold. */
+    @Setup
+    public void fill() {
+      ranks = Stream.generate(PoolRank::create).limit(RANKS).toList();
+      turn = new Turn(RequestPopulation.generate(CAPACITY_BLOCKS, ranks, 1));
+      matcher = new NativePrefixMatcher(ranks.stream().map(PoolRank::pool).toList());
+      for (int first = 0; first + REQUESTS <= turn.requests.size(); first += REQUESTS) {
+        turn.check(first, match(first));
+      }
+    }
+
+    PrefixMatches match(int first) {
+      batch.clear();
+      for (int i = 0; i < REQUESTS; i++) {
+        batch.add(turn.requests.hashes(first + i), RequestPopulation.BLOCKS);
+      }
+      return matcher.match(batch);
+    }
+
+    /** Frees the pools. */
+    @TearDown
+    public void close() {
+      matcher.close();
+      ranks.forEach(rank -> rank.pool().close());
+    }
+  }
+
+  /** Sets of fastutil. */
+  @State(Scope.Thread)
+  public static class Fastutil {
+    private Turn turn;
+    private FastutilPrefixMatcher matcher;
+
+    /** Makes the state; JMH fills it. */
+    public Fastutil() {}
+
+    /** Fills the sets and checks what they hold. */
+    @Setup
+    public void fill() {
+      List<LongOpenHashSet> sets =
+          Stream.generate(() -> new LongOpenHashSet(CAPACITY_BLOCKS)).limit(RANKS).toList();
+      List<RequestPopulation.Rank> ranks =
+          sets.stream().<RequestPopulation.Rank>map(Fastutil::rankOf).toList();
+      turn = new Turn(RequestPopulation.generate(CAPACITY_BLOCKS, ranks, 1));
+      matcher = new FastutilPrefixMatcher(sets, RequestPopulation.TOKENS_PER_BLOCK);
+      for (int first = 0; first + REQUESTS <= turn.requests.size(); first += REQUESTS) {
+        turn.check(first, match(first));
+      }
+    }
+
+    private static RequestPopulation.Rank rankOf(LongOpenHashSet set) {
+      return (tokens, sequenceHashes, blocks) -> {
+        for (int i = 0; i < blocks; i++) {
+          set.add(sequenceHashes[i]);
+        }
+      };
+    }
+
+    PrefixMatches match(int first) {
+      return matcher.match(turn.requests, first, REQUESTS);
+    }
+  }
+
+  /**
+   * The batch is made, then matched in one crossing.
+   *
+   * @param state the pools
+   * @return matches by rank and request
+   */
+  @Benchmark
+  public PrefixMatches kvasirNative(Native state) {
+    return state.match(state.turn.take());
+  }
+
+  /**
+   * Eight sets, one look-up after the other.
+   *
+   * @param state the sets
+   * @return matches by rank and request
+   */
+  @Benchmark
+  public PrefixMatches fastutilSets(Fastutil state) {
+    return state.match(state.turn.take());
+  }
+
+  /**
+   * As {@link #fastutilSets}, in a JVM that is allowed what the native pools take: large pages.
+   *
+   * @param state the sets
+   * @return matches by rank and request
+   */
+  @Benchmark
+  @Fork(jvmArgsAppend = "-XX:+UseTransparentHugePages")
+  public PrefixMatches fastutilSetsInHugePages(Fastutil state) {
+    return state.match(state.turn.take());
+  }
+}

@@ -1,0 +1,22 @@
+package io.kvasir.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is compared computes the same. (The probes check themselves before they are measured.) */
+class HashBenchmarkTest {
+
+  @ParameterizedTest
+  @ValueSource(ints = {16, 32, 64})
+  void everyHasherGivesTheSameHashes(int tokensPerBlock) {
+    HashBenchmark benchmark = new HashBenchmark();
+    benchmark.tokensPerBlock = tokensPerBlock;
+    benchmark.prepare();
+    long[] expected = benchmark.kvasirNative().clone();
+    assertThat(benchmark.zeroAllocationInts().clone()).isEqualTo(expected);
+    assertThat(benchmark.zeroAllocationMemory().clone()).isEqualTo(expected);
+    assertThat(benchmark.hash4jBytes().clone()).isEqualTo(expected);
+  }
+}

@@ -49,7 +49,7 @@ inline void kvasir_pool_clear(kvasir::BlockPool* pool) { pool->clear(); }
 
 inline int kvasir_pool_drain_events(kvasir::BlockPool* pool, kvasir::BlockEvent* events,
                                     int count) {
-  return static_cast<int>(pool->drain_events(events, static_cast<uint32_t>(count)));
+  return static_cast<int>(pool->events().drain(events, static_cast<uint32_t>(count)));
 }
 
 // The table's length, or -1 for an unknown lease; copies it if it fits.

@@ -189,7 +189,7 @@ class History {
 
   void check_invariants() {
     BlockEvent events[64];
-    for (uint32_t count; (count = pool_.drain_events(events, 64)) > 0;) {
+    for (uint32_t count; (count = pool_.events().drain(events, 64)) > 0;) {
       for (uint32_t i = 0; i < count; i++) {
         CHECK(events[i].sequence == next_event_++);
         if (events[i].kind == BlockEventKind::kStored) {

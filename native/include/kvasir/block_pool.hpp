@@ -5,7 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kvasir/block_directory_core.hpp"
+#include "kvasir/block_directory.hpp"
+#include "kvasir/event_ring.hpp"
 #include "kvasir/occupancy_page.hpp"
 #include "kvasir/zeroed_array.hpp"
 
@@ -58,17 +59,6 @@ struct CommitRequest {
   uint32_t unused;
 };
 static_assert(sizeof(CommitRequest) == 32, "PoolStaging.java relies on it");
-
-enum class BlockEventKind : uint32_t { kStored = 0, kRemoved = 1, kCleared = 2 };
-
-struct BlockEvent {
-  uint64_t sequence;
-  uint64_t hash;
-  uint64_t parent_hash;
-  BlockEventKind kind;
-  uint32_t depth;
-};
-static_assert(sizeof(BlockEvent) == 32, "PoolStaging.java relies on it");
 
 // Why a batch was not carried out; nothing has changed then.
 enum class PoolError : int32_t {
@@ -124,14 +114,13 @@ class BlockPool {
   PoolResult release(const int32_t* leases, uint32_t count);
   void clear();
 
-  // Copies up to `count` of the oldest events that are still kept; returns how many.
-  uint32_t drain_events(BlockEvent* events, uint32_t count);
+  EventRing& events() { return events_; }
 
   // The block table of a lease, or null for an unknown one.
   const uint32_t* block_table(int32_t lease, uint32_t* length) const;
 
   const PoolShape& shape() const { return shape_; }
-  const Directory& directory() const { return directory_; }
+  const Directory& directory() const { return directory_.view(); }
   const OccupancyPage& page() const { return *page_.data(); }
 
  private:
@@ -170,7 +159,6 @@ class BlockPool {
   const uint32_t* tokens_of(uint32_t block) const {
     return &tokens_[static_cast<size_t>(block) * shape_.tokens_per_block];
   }
-  uint32_t block_at(int64_t position) const { return directory_.blocks[position]; }
   bool same_content(uint32_t block, uint32_t depth, uint32_t parent, const CacheScope& scope,
                     const uint32_t* tokens) const;
   uint32_t match_and_pin(LeaseRequest& request);
@@ -185,22 +173,17 @@ class BlockPool {
   void reference(uint32_t block);
   void link_before(uint32_t block, uint32_t next);
   void unlink(uint32_t block);
-  void directory_insert(uint64_t hash, uint32_t block);
-  void directory_erase(uint64_t hash);
-  void emit(BlockEventKind kind, uint64_t hash, uint64_t parent_hash, uint32_t depth);
   void publish_occupancy();
 
   const PoolShape shape_;
-  ZeroedArray<Bucket> buckets_;
-  ZeroedArray<uint32_t> bucket_blocks_;
-  Directory directory_;
+  BlockDirectory directory_;
   ZeroedArray<BlockRecord> records_;  // one more than blocks: the head of the recency list
   ZeroedArray<uint32_t> tokens_;
   ZeroedArray<uint32_t> free_stack_;
   ZeroedArray<LeaseRecord> leases_;
   ZeroedArray<uint32_t> tables_;
   ZeroedArray<int32_t> free_leases_;
-  ZeroedArray<BlockEvent> events_;
+  EventRing events_;
   ZeroedArray<OccupancyPage> page_;
   uint32_t free_count_ = 0;
   uint32_t free_lease_count_ = 0;
@@ -209,8 +192,6 @@ class BlockPool {
   uint64_t reserved_blocks_ = 0;
   uint64_t evicted_blocks_ = 0;
   uint64_t tick_ = 0;
-  uint64_t next_event_ = 0;
-  uint64_t drained_events_ = 0;
 };
 
 // Looks prompts up in several pools at once: matched[pool * prompts + prompt] = leading blocks

@@ -22,9 +22,7 @@ PoolShape checked(const PoolShape& shape) {
 
 BlockPool::BlockPool(const PoolShape& shape)
     : shape_(checked(shape)),
-      buckets_(directory_buckets(shape.capacity_blocks)),
-      bucket_blocks_(directory_buckets(shape.capacity_blocks) * 8),
-      directory_{buckets_.data(), bucket_blocks_.data(), directory_buckets(shape.capacity_blocks)},
+      directory_(shape.capacity_blocks),
       records_(static_cast<size_t>(shape.capacity_blocks) + 1),
       tokens_(static_cast<size_t>(shape.capacity_blocks) * shape.tokens_per_block),
       free_stack_(shape.capacity_blocks),
@@ -109,24 +107,23 @@ uint32_t BlockPool::match_and_pin(LeaseRequest& request) {
   // tokens of what they point to kLookAhead ahead.
   uint32_t candidates[kLookAhead];
   for (uint32_t i = 0; i < end && i < 2 * kLookAhead; i++) {
-    directory_prefetch(directory_, request.hashes[i]);
+    directory_.prefetch(request.hashes[i]);
   }
   uint32_t looked_up = 0;
   uint32_t parent = kNoBlock;
   uint32_t matched = 0;
   while (matched < end) {
     for (; looked_up < end && looked_up < matched + kLookAhead; looked_up++) {
-      const int64_t position = directory_find(directory_, request.hashes[looked_up]);
-      if (position < 0) {
+      const uint32_t candidate = directory_.find(request.hashes[looked_up]);
+      if (candidate == kNoBlock) {
         end = looked_up;
         break;
       }
-      const uint32_t candidate = block_at(position);
       candidates[looked_up % kLookAhead] = candidate;
       prefetch(&records_[candidate]);
       prefetch(tokens_of(candidate));
       if (looked_up + 2 * kLookAhead < end) {
-        directory_prefetch(directory_, request.hashes[looked_up + 2 * kLookAhead]);
+        directory_.prefetch(request.hashes[looked_up + 2 * kLookAhead]);
       }
     }
     if (matched == end) {
@@ -287,11 +284,11 @@ PoolResult BlockPool::commit(const CommitRequest* requests, uint32_t count) {
     uint32_t* blocks = table(request.lease);
     const uint32_t end = request.to_block - request.from_block;
     for (uint32_t b = 0; b < end && b < kLookAhead; b++) {
-      directory_prefetch(directory_, request.hashes[b]);
+      directory_.prefetch(request.hashes[b]);
     }
     for (uint32_t b = 0; b < end && !record.unnameable; b++) {
       if (b + kLookAhead < end) {
-        directory_prefetch(directory_, request.hashes[b + kLookAhead]);
+        directory_.prefetch(request.hashes[b + kLookAhead]);
       }
       name_block(record, blocks, request.from_block + b, request.hashes[b],
                  request.tokens + static_cast<size_t>(b) * shape_.tokens_per_block);
@@ -306,9 +303,8 @@ void BlockPool::name_block(LeaseRecord& record, uint32_t* table, uint32_t depth,
                            const uint32_t* tokens) {
   const uint32_t parent = depth == 0 ? kNoBlock : table[depth - 1];
   const uint32_t own = table[depth];
-  const int64_t position = directory_find(directory_, hash);
-  if (position >= 0) {
-    const uint32_t named = block_at(position);
+  const uint32_t named = directory_.find(hash);
+  if (named != kNoBlock) {
     if (!same_content(named, depth, parent, record.scope, tokens)) {
       record.unnameable = true;
       return;
@@ -329,8 +325,9 @@ void BlockPool::name_block(LeaseRecord& record, uint32_t* table, uint32_t depth,
   block.state = BlockState::kNamed;
   std::memcpy(&tokens_[static_cast<size_t>(own) * shape_.tokens_per_block], tokens,
               shape_.tokens_per_block * sizeof(uint32_t));
-  directory_insert(hash, own);
-  emit(BlockEventKind::kStored, hash, parent == kNoBlock ? 0 : records_[parent].hash, depth);
+  directory_.insert(hash, own);
+  events_.emit(BlockEventKind::kStored, hash, parent == kNoBlock ? 0 : records_[parent].hash,
+               depth);
 }
 
 PoolResult BlockPool::release(const int32_t* leases, uint32_t count) {
@@ -370,12 +367,7 @@ PoolResult BlockPool::release(const int32_t* leases, uint32_t count) {
 }
 
 void BlockPool::clear() {
-  for (uint64_t bucket = 0; bucket < directory_.bucket_count; bucket++) {
-    for (uint64_t& key : buckets_[bucket].keys) {
-      store_relaxed(&key, uint64_t{0});
-    }
-    store_relaxed(&buckets_[bucket].passed, uint64_t{0});
-  }
+  directory_.clear();
   const uint32_t head = shape_.capacity_blocks;
   while (records_[head].next != head) {
     const uint32_t block = records_[head].next;
@@ -391,7 +383,7 @@ void BlockPool::clear() {
   for (uint32_t lease = 0; lease < shape_.max_leases; lease++) {
     leases_[lease].unnameable = true;
   }
-  emit(BlockEventKind::kCleared, 0, 0, 0);
+  events_.emit(BlockEventKind::kCleared, 0, 0, 0);
   publish_occupancy();
 }
 
@@ -410,8 +402,8 @@ void BlockPool::evict_shortfall(uint64_t wanted_blocks) {
     unlink(block);
     cached_blocks_--;
     evicted_blocks_++;
-    directory_erase(records_[block].hash);
-    emit(BlockEventKind::kRemoved, records_[block].hash, 0, 0);
+    directory_.erase(records_[block].hash);
+    events_.emit(BlockEventKind::kRemoved, records_[block].hash, 0, 0);
     free_block(block);
   }
 }
@@ -455,53 +447,7 @@ void BlockPool::unlink(uint32_t block) {
   records_[record.next].previous = record.previous;
 }
 
-// ---- directory, events, page --------------------------------------------------------------------
-
-void BlockPool::directory_insert(uint64_t hash, uint32_t block) {
-  const uint64_t key = directory_key(hash);
-  for (uint64_t bucket = directory_home(directory_, key);;
-       bucket = next_bucket(directory_, bucket)) {
-    Bucket& line = buckets_[bucket];
-    for (uint32_t slot = 0; slot < kKeysPerBucket; slot++) {
-      if (line.keys[slot] == 0) {
-        bucket_blocks_[bucket * 8 + slot] = block;
-        __atomic_store_n(&line.keys[slot], key, __ATOMIC_RELEASE);
-        return;
-      }
-    }
-    __atomic_store_n(&line.passed, line.passed + 1, __ATOMIC_RELEASE);
-  }
-}
-
-void BlockPool::directory_erase(uint64_t hash) {
-  const uint64_t position = static_cast<uint64_t>(directory_find(directory_, hash));
-  const uint64_t found = position / 8;
-  __atomic_store_n(&buckets_[found].keys[position % 8], uint64_t{0}, __ATOMIC_RELEASE);
-  for (uint64_t bucket = directory_home(directory_, directory_key(hash)); bucket != found;
-       bucket = next_bucket(directory_, bucket)) {
-    __atomic_store_n(&buckets_[bucket].passed, buckets_[bucket].passed - 1, __ATOMIC_RELEASE);
-  }
-}
-
-void BlockPool::emit(BlockEventKind kind, uint64_t hash, uint64_t parent_hash, uint32_t depth) {
-  if (shape_.event_capacity > 0) {
-    events_[next_event_ % shape_.event_capacity] = {next_event_, hash, parent_hash, kind, depth};
-  }
-  next_event_++;
-}
-
-uint32_t BlockPool::drain_events(BlockEvent* events, uint32_t count) {
-  const uint64_t kept =
-      next_event_ < shape_.event_capacity ? next_event_ : uint64_t{shape_.event_capacity};
-  if (drained_events_ < next_event_ - kept) {
-    drained_events_ = next_event_ - kept;
-  }
-  uint32_t drained = 0;
-  for (; drained < count && drained_events_ < next_event_; drained++, drained_events_++) {
-    events[drained] = events_[drained_events_ % shape_.event_capacity];
-  }
-  return drained;
-}
+// ---- tables, page --------------------------------------------------------------------
 
 const uint32_t* BlockPool::block_table(int32_t lease, uint32_t* length) const {
   if (lease < 0 || static_cast<uint32_t>(lease) >= shape_.max_leases ||

@@ -14,8 +14,20 @@ namespace {
 constexpr uint32_t kResident = 64;
 constexpr uint32_t kTokensPerBlock = 1;
 
-// Hashes that share few home buckets, so that keys overflow and `passed` matters.
-uint64_t crowded_hash(uint64_t i) { return (i % 5) << 60 | (i * 2654435761u + 1); }
+// Inverse of an odd number modulo 2^64: each round of Newton's iteration doubles the bits.
+constexpr uint64_t inverse(uint64_t odd) {
+  uint64_t x = odd;
+  for (int round = 0; round < 5; round++) {
+    x *= 2 - odd * x;
+  }
+  return x;
+}
+
+// Hashes that share five home buckets, so that keys overflow and `passed` matters: the directory
+// multiplies by this constant and takes the upper bits.
+uint64_t crowded_hash(uint64_t i) {
+  return ((i % 5) << 61 | (i + 1)) * inverse(0x9e3779b97f4a7c15ull);
+}
 
 // Leases, names and evicts blocks of a small pool for a while, with one prompt held all the time.
 class ChurningPool {
@@ -46,6 +58,16 @@ class ChurningPool {
     }
     const int32_t lease = hold(hashes, tokens);
     CHECK(pool_.release(&lease, 1).error == PoolError::kNone);
+  }
+
+  // How many of the residents live outside their home bucket, where only `passed` leads.
+  uint32_t displaced() const {
+    uint32_t count = 0;
+    for (uint64_t hash : resident_) {
+      const uint64_t bucket = static_cast<uint64_t>(directory_find(pool_.directory(), hash)) / 8;
+      count += bucket != directory_home(pool_.directory(), directory_key(hash)) ? 1 : 0;
+    }
+    return count;
   }
 
   uint32_t matched() const {
@@ -148,6 +170,7 @@ int main() {
   using namespace kvasir;
   {
     ChurningPool pool;
+    CHECK(pool.displaced() > kResident / 4);
     CHECK(violations(
               3000, 1, [&](uint64_t round) { pool.churn(round); },
               [&] { return pool.matched() != kResident; }) == 0);

@@ -16,10 +16,30 @@ import org.bytedeco.javacpp.annotation.Platform;
 public final class KvasirLibrary {
 
   static {
-    Loader.load();
+    load();
   }
 
   private KvasirLibrary() {}
+
+  /** Loads the library, by initializing this class, or says in one line why it cannot. */
+  static void requireLoaded() {}
+
+  private static void load() {
+    try {
+      Loader.load(KvasirLibrary.class);
+    } catch (UnsatisfiedLinkError e) {
+      String reason = e.getCause() == null ? e.getMessage() : e.getCause().getMessage();
+      UnsatisfiedLinkError error =
+          new UnsatisfiedLinkError(
+              "Kvasir's native library for "
+                  + Loader.getPlatform()
+                  + " cannot be loaded from its jar through the cache folder (~/.javacpp/cache, or"
+                  + " -Dorg.bytedeco.javacpp.cachedir=FOLDER): "
+                  + reason);
+      error.initCause(e);
+      throw error;
+    }
+  }
 
   // ---- block pools (pool_bridge.hpp) ----
 

@@ -2,14 +2,13 @@ package io.kvasir.internal.nativelib;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.Pointer;
 
 /** Buffers that Java and the native library both see. */
 public final class NativeMemory {
 
   static {
-    Loader.load(KvasirLibrary.class);
+    KvasirLibrary.requireLoaded();
   }
 
   private NativeMemory() {}

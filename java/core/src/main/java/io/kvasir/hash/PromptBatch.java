@@ -14,8 +14,8 @@ import java.util.Objects;
  */
 public final class PromptBatch {
 
-  /** Most tokens that one batch takes. */
-  public static final int MAX_TOKENS = 1 << 28;
+  /** Most tokens that one batch takes: with one token a block, a hash of each is 2 GiB. */
+  public static final int MAX_TOKENS = Integer.MAX_VALUE / Long.BYTES;
 
   private static final int SCOPE_WORDS = 3;
 
@@ -30,10 +30,7 @@ public final class PromptBatch {
   private int hashedSize;
 
   /** Makes an empty batch. */
-  public PromptBatch() {
-    tokenOffsets.reserve(Integer.BYTES);
-    clear();
-  }
+  public PromptBatch() {}
 
   /**
    * Adds a prompt, copying its tokens.
@@ -72,13 +69,14 @@ public final class PromptBatch {
               + length
               + " more");
     }
+    // All room first: what fails here leaves the batch as it was.
     tokens.reserve((tokenCount + length) * Integer.BYTES);
+    tokenOffsets.reserve(Math.multiplyExact(size + 2, Integer.BYTES));
+    scopes.reserve(Math.multiplyExact(size + 1, SCOPE_WORDS * Long.BYTES));
     tokens.bytes.asIntBuffer().put(tokenCount, array, from, length);
     tokenCount += length;
-    tokenOffsets.reserve((size + 2) * Integer.BYTES);
     tokenOffsets.bytes.putInt((size + 1) * Integer.BYTES, tokenCount);
     int scopeAt = size * SCOPE_WORDS * Long.BYTES;
-    scopes.reserve(scopeAt + SCOPE_WORDS * Long.BYTES);
     scopes.bytes.putLong(scopeAt, scope.presenceMask());
     scopes.bytes.putLong(scopeAt + Long.BYTES, scope.loraTaskId());
     scopes.bytes.putLong(scopeAt + 2 * Long.BYTES, scope.saltId());
@@ -120,6 +118,7 @@ public final class PromptBatch {
 
   /** Hashes all prompts; their hashes stay until the batch is hashed again or cleared. */
   void hash(HashFormat format, int tokensPerBlock) {
+    hashedSize = 0;
     blockOffsets.reserve((size + 1) * Integer.BYTES);
     int blocks = 0;
     int begin = 0;
@@ -130,8 +129,8 @@ public final class PromptBatch {
       begin = end;
     }
     blockOffsets.bytes.putInt(size * Integer.BYTES, blocks);
-    local.reserve(Math.multiplyExact(blocks, Long.BYTES));
-    sequence.reserve(Math.multiplyExact(blocks, Long.BYTES));
+    local.reserve(blocks * Long.BYTES);
+    sequence.reserve(blocks * Long.BYTES);
     KvasirLibrary.kvasir_hash_prompts(
         format.nativeNumber(),
         tokensPerBlock,

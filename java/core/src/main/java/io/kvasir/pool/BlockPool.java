@@ -25,9 +25,10 @@ import java.util.function.Consumer;
  * <p><b>Clear.</b> Cached blocks become free. Active blocks lose their names, and blocks that their
  * leases compute later get none: they build on KV that was declared stale.
  *
- * <p>Thread-safety: {@link #probe} and {@link #occupancy} may be called by any thread at any time;
- * everything else is confined to the rank's executor thread. Use after close throws {@link
- * IllegalStateException}.
+ * <p>Thread-safety: {@link #probe} and {@link #occupancy} may be called by any thread until {@link
+ * #close} begins; everything else is confined to the rank's executor thread. Use after close throws
+ * {@link IllegalStateException}; a call that is still running on another thread when close begins
+ * is not waited for, so whoever closes stops the readers first.
  */
 public interface BlockPool extends AutoCloseable {
 
@@ -101,7 +102,7 @@ public interface BlockPool extends AutoCloseable {
    * Hands out the events since the last call, oldest first. If the sink throws, events may be lost,
    * which the next call shows as a jump of the sequence number.
    *
-   * @param sink receives them on the calling thread
+   * @param sink receives them on the calling thread; must not use this pool
    * @return how many were handed out
    */
   int drainEvents(Consumer<BlockEvent> sink);

@@ -5,6 +5,7 @@ import io.kvasir.internal.nativelib.KvasirLibrary;
 import io.kvasir.model.Occupancy;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,12 +32,14 @@ public final class NativeBlockPool implements BlockPool {
   private final PoolStaging staging;
   private final OccupancyPage page;
   private final Ownership ownership;
-  private long address;
 
-  private NativeBlockPool(PoolShape shape, long address) {
+  /** 0 when closed; volatile so that readers on other threads see the end. */
+  private volatile long address;
+
+  private NativeBlockPool(PoolShape shape, PoolStaging staging, long address) {
     this.shape = shape;
+    this.staging = staging;
     this.address = address;
-    this.staging = new PoolStaging(shape.tokensPerBlock());
     this.page = new OccupancyPage(KvasirLibrary.kvasir_pool_page(address));
     this.ownership = new Ownership(shape);
     LEAKS.register(this, ownership);
@@ -50,9 +53,12 @@ public final class NativeBlockPool implements BlockPool {
    * @throws OutOfMemoryError if the address space is not to be had
    */
   public static NativeBlockPool create(PoolShape shape) {
+    // Made first: what fails here must not leave a native pool behind.
+    PoolStaging staging = new PoolStaging(shape.tokensPerBlock());
     try {
       return new NativeBlockPool(
           shape,
+          staging,
           KvasirLibrary.kvasir_pool_create(
               shape.capacityBlocks(),
               shape.tokensPerBlock(),
@@ -73,7 +79,7 @@ public final class NativeBlockPool implements BlockPool {
 
   @Override
   public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
-    java.util.Objects.checkFromIndexSize(offset, batch.size(), matchedBlocks.length);
+    Objects.checkFromIndexSize(offset, batch.size(), matchedBlocks.length);
     try {
       KvasirLibrary.kvasir_pool_probe(
           address(),
@@ -109,12 +115,16 @@ public final class NativeBlockPool implements BlockPool {
     for (int i = 0; i < batch.size(); i++) {
       checkTokens(batch.tokens(i), batch.toBlock(i));
     }
-    check(KvasirLibrary.kvasir_pool_commit(pool, staging.stage(batch), batch.size()));
+    try {
+      check(KvasirLibrary.kvasir_pool_commit(pool, staging.stage(batch), batch.size()));
+    } finally {
+      Reference.reachabilityFence(staging);
+    }
   }
 
   @Override
   public void release(int[] leases, int count) {
-    java.util.Objects.checkFromIndexSize(0, count, leases.length);
+    Objects.checkFromIndexSize(0, count, leases.length);
     check(KvasirLibrary.kvasir_pool_release(address(), leases, count));
   }
 
@@ -188,7 +198,7 @@ public final class NativeBlockPool implements BlockPool {
     }
   }
 
-  private static void check(long result) {
+  private void check(long result) {
     if (result == 0) {
       return;
     }
@@ -197,7 +207,8 @@ public final class NativeBlockPool implements BlockPool {
         switch ((int) (result >>> 32)) {
           case UNKNOWN_LEASE -> "its lease is unknown";
           case LEASE_GIVEN_TWICE -> "its lease stands in the batch twice";
-          case TOO_MANY_BLOCKS -> "it wants more than maxBlocksPerLease";
+          case TOO_MANY_BLOCKS ->
+              "its lease may hold maxBlocksPerLease, " + shape.maxBlocksPerLease() + " blocks";
           case WRONG_FROM_BLOCK -> "fromBlock is not what was matched and committed before";
           default -> "toBlock lies beyond the lease";
         };

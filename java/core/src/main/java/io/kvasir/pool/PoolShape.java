@@ -6,7 +6,7 @@ package io.kvasir.pool;
  * <p>Immutable.
  *
  * @param capacityBlocks number of blocks
- * @param tokensPerBlock tokens in a block
+ * @param tokensPerBlock tokens in a block, at most {@link #MAX_TOKENS_PER_BLOCK}
  * @param maxLeases leases that may exist at the same time
  * @param maxBlocksPerLease longest block table of a lease
  * @param eventCapacity events kept until they are drained; 0 turns events off. When the ring is
@@ -19,6 +19,9 @@ public record PoolShape(
     int maxBlocksPerLease,
     int eventCapacity) {
 
+  /** Longest block: far above any in use, and a batch of many still fits into one buffer. */
+  public static final int MAX_TOKENS_PER_BLOCK = 1 << 16;
+
   /**
    * Checks the ranges.
    *
@@ -27,6 +30,10 @@ public record PoolShape(
   public PoolShape {
     atLeast("capacityBlocks", capacityBlocks, 1);
     atLeast("tokensPerBlock", tokensPerBlock, 1);
+    if (tokensPerBlock > MAX_TOKENS_PER_BLOCK) {
+      throw new IllegalArgumentException(
+          "tokensPerBlock must be at most " + MAX_TOKENS_PER_BLOCK + ", not " + tokensPerBlock);
+    }
     atLeast("maxLeases", maxLeases, 1);
     atLeast("maxBlocksPerLease", maxBlocksPerLease, 1);
     atLeast("eventCapacity", eventCapacity, 0);

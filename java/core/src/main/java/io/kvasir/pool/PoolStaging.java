@@ -10,7 +10,8 @@ import java.util.function.Consumer;
 
 /**
  * Lays batches out as the native pool takes them (the structs of {@code block_pool.hpp}) and reads
- * the answers back. The memory is kept between calls and grows by doubling.
+ * the answers back. The memory is kept between calls and grows by doubling; a growth that fails
+ * leaves it as it was.
  *
  * <p>Confined to the pool's owner.
  */
@@ -20,6 +21,8 @@ final class PoolStaging {
   private static final int EXTEND_BYTES = 16;
   private static final int COMMIT_BYTES = 32;
   private static final int EVENT_BYTES = 32;
+
+  private static final int INITIAL_TOKENS = 1 << 14;
 
   private static final int EVENT_STORED = 0;
   private static final int EVENT_REMOVED = 1;
@@ -36,13 +39,13 @@ final class PoolStaging {
 
   PoolStaging(int tokensPerBlock) {
     this.tokensPerBlock = tokensPerBlock;
-    ensureBlocks(512);
+    ensureBlocks(Math.max(1, INITIAL_TOKENS / tokensPerBlock));
   }
 
   /** Writes the requests; returns the address of their array. */
   long stage(LeaseBatch batch) {
     ensureEntries(batch.size() * LEASE_BYTES);
-    int blocks = 0;
+    long blocks = 0;
     for (int i = 0; i < batch.size(); i++) {
       blocks += batch.matchableBlocks(i);
     }
@@ -93,7 +96,7 @@ final class PoolStaging {
   /** Writes the requests; returns the address of their array. */
   long stage(CommitBatch batch) {
     ensureEntries(batch.size() * COMMIT_BYTES);
-    int blocks = 0;
+    long blocks = 0;
     for (int i = 0; i < batch.size(); i++) {
       blocks += batch.toBlock(i) - batch.fromBlock(i);
     }
@@ -161,15 +164,23 @@ final class PoolStaging {
     }
   }
 
-  private void ensureBlocks(int blocks) {
+  private void ensureBlocks(long blocks) {
     if (hashBytes != null && blocks <= hashes.capacity()) {
       return;
     }
-    int room = hashBytes == null ? blocks : Math.max(blocks, hashes.capacity() * 2);
-    tokenBytes = NativeMemory.allocate(Math.multiplyExact(room, tokensPerBlock * Integer.BYTES));
+    int bytesPerBlock = Math.max(Integer.BYTES * tokensPerBlock, Long.BYTES);
+    int most = Integer.MAX_VALUE / bytesPerBlock;
+    if (blocks > most) {
+      throw new IllegalArgumentException(
+          "a batch takes " + most + " blocks of " + tokensPerBlock + " tokens, not " + blocks);
+    }
+    long doubled = hashBytes == null ? 0 : 2L * hashes.capacity();
+    int room = (int) Math.min(most, Math.max(blocks, doubled));
+    ByteBuffer newTokenBytes = NativeMemory.allocate(room * tokensPerBlock * Integer.BYTES);
+    hashBytes = NativeMemory.allocate(room * Long.BYTES);
+    tokenBytes = newTokenBytes;
     tokens = tokenBytes.asIntBuffer();
     tokensAddress = NativeMemory.address(tokenBytes);
-    hashBytes = NativeMemory.allocate(Math.multiplyExact(room, Long.BYTES));
     hashes = hashBytes.asLongBuffer();
     hashesAddress = NativeMemory.address(hashBytes);
   }

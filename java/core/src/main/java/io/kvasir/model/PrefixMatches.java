@@ -1,5 +1,7 @@
 package io.kvasir.model;
 
+import java.util.Objects;
+
 /**
  * How many leading prompt tokens of each request of a batch each rank already holds.
  *
@@ -20,11 +22,12 @@ public final class PrefixMatches {
    *
    * @param ranks number of ranks
    * @param requests number of requests in the batch
+   * @throws ArithmeticException if the table would have 2^31 entries or more
    */
   public PrefixMatches(int ranks, int requests) {
     this.ranks = ranks;
     this.requests = requests;
-    this.matchedTokens = new int[ranks * requests];
+    this.matchedTokens = new int[Math.multiplyExact(ranks, requests)];
   }
 
   /**
@@ -47,8 +50,8 @@ public final class PrefixMatches {
    * @throws IndexOutOfBoundsException outside the table
    */
   public void set(int rank, int request, int tokens) {
-    java.util.Objects.checkIndex(rank, ranks);
-    java.util.Objects.checkIndex(request, requests);
+    Objects.checkIndex(rank, ranks);
+    Objects.checkIndex(request, requests);
     matchedTokens[rank * requests + request] = tokens;
   }
 }

@@ -1,5 +1,7 @@
 package io.kvasir.model;
 
+import java.util.Objects;
+
 /**
  * One request for generation: a tokenised prompt, how many tokens may follow, and what steers its
  * placement.
@@ -167,7 +169,7 @@ public final class Request {
 
     private Builder(long id, int[] tokens) {
       this.id = id;
-      this.tokens = java.util.Objects.requireNonNull(tokens, "tokens");
+      this.tokens = Objects.requireNonNull(tokens, "tokens");
     }
 
     /**
@@ -188,7 +190,7 @@ public final class Request {
      * @return this builder
      */
     public Builder scope(CacheScope value) {
-      this.scope = java.util.Objects.requireNonNull(value, "scope");
+      this.scope = Objects.requireNonNull(value, "scope");
       return this;
     }
 

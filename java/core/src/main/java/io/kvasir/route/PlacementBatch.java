@@ -72,8 +72,11 @@ final class PlacementBatch {
   private void checkStates(List<RankState> states) {
     if (states.size() != ranks()) {
       throw new IllegalArgumentException(
-          "states must hold one entry for each of %d ranks, not %d entries"
-              .formatted(ranks(), states.size()));
+          "states must hold one entry for each of "
+              + ranks()
+              + " ranks, not "
+              + states.size()
+              + " entries");
     }
     int index = 0;
     for (RankState state : states) {
@@ -98,8 +101,12 @@ final class PlacementBatch {
     for (Request request : batch) {
       if (request.targetRank() >= ranks()) {
         throw new IllegalArgumentException(
-            "request %d: targetRank must be within 0 to %d, not %d"
-                .formatted(request.id(), ranks() - 1, request.targetRank()));
+            "request "
+                + request.id()
+                + ": targetRank must be within 0 to "
+                + (ranks() - 1)
+                + ", not "
+                + request.targetRank());
       }
     }
   }

@@ -172,10 +172,10 @@ int main() {
     ChurningPool pool;
     CHECK(pool.displaced() > kResident / 4);
     CHECK(violations(
-              3000, 1, [&](uint64_t round) { pool.churn(round); },
+              1000, 1, [&](uint64_t round) { pool.churn(round); },
               [&] { return pool.matched() != kResident; }) == 0);
     CHECK(violations(
-              3000, 1, [&](uint64_t round) { pool.churn(round); },
+              1000, 1, [&](uint64_t round) { pool.churn(round); },
               [&] {
                 const Occupancy o = read_occupancy(pool.page());
                 return o.capacity_blocks != o.free_blocks + o.cached_blocks + o.active_blocks;

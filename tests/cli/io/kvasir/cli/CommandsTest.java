@@ -185,6 +185,9 @@ class CommandsTest {
         "replay --trace x --sessions 3 | --sessions means nothing for a trace",
         "replay --workload uniform --sessions 3 | --sessions means nothing for --workload uniform",
         "replay --trace-block-tokens 16 | --trace-block-tokens needs --trace",
+        "replay --workload uniform --rate 0.001 --speed 0.001 | --rate makes the replay last about 2.0e+09 s of modelled time; it may last 1e+09",
+        "replay --rate 0.000001 --sessions 2000 | --rate makes the replay last about 2.0e+09 s of modelled time; it may last 1e+09",
+        "replay --think-seconds 1000000 --sessions 1000 --turns 5 --concurrency 4 | --think-seconds makes the replay last about 1.3e+09 s of modelled time; it may last 1e+09",
         "replay --trace no/such.jsonl | no/such.jsonl: no such file",
         "replay --rank 3 | Unknown options: '--rank', '3' (did you mean --rate?); see kvasir replay --help",
         "replay --ranks | Missing required parameter for option '--ranks' (N); see kvasir replay --help",
@@ -211,6 +214,21 @@ class CommandsTest {
     assertThat(outcome.err()).isEqualTo(trace + ":1: hash_ids must be an array of integers\n");
     assertThat(outcome.exitCode()).isEqualTo(2);
     assertThat(run("replay --verbose --trace " + trace).err()).contains("\tat io.kvasir.");
+  }
+
+  @Test
+  void aTraceThatWouldOutlastVirtualTimeIsRefused() throws IOException {
+    Path trace = folder.resolve("t.jsonl");
+    String row =
+        "{\"timestamp\": %d, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": []}\n";
+    Files.writeString(trace, row.formatted(0) + row.formatted(10_800_000));
+
+    Outcome outcome = run("replay --speed 0.000001 --trace " + trace);
+
+    assertThat(outcome.err())
+        .isEqualTo(
+            "--speed makes the replay last about 1.1e+10 s of modelled time; it may last 1e+09\n");
+    assertThat(outcome.exitCode()).isEqualTo(2);
   }
 
   @Test

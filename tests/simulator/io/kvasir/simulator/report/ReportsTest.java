@@ -61,10 +61,12 @@ class ReportsTest {
   @Test
   void noLocaleChangesAReport() throws IOException {
     Locale before = Locale.getDefault();
+    String rejections = json(reports(AdpRouterKind.DEFAULT, 32));
     try {
       Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
       assertGolden("replay.txt", TextReport.of(reports(AdpRouterKind.values())));
       assertGolden("replay.json", json(reports(AdpRouterKind.KV_CACHE_AWARE)));
+      assertThat(json(reports(AdpRouterKind.DEFAULT, 32))).isEqualTo(rejections);
     } finally {
       Locale.setDefault(before);
     }

@@ -47,6 +47,18 @@ class TraceReaderTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"\uFEFF", "\n \n", "\uFEFF\r\n"})
+  void whatMayStandInFrontOfTheFirstRowIsPassedOver(String prefix) throws IOException {
+    assertThat(read("trace.jsonl", prefix + GOOD).rows()).isEqualTo(1);
+    assertThat(
+            read("trace.csv", prefix + AzureParser.HEADER + "\n2023-11-16 18:15:46,3,4\n").rows())
+        .isEqualTo(1);
+    assertThatThrownBy(() -> read("trace.jsonl", "\n" + GOOD + "{"))
+        .hasMessageEndingWith(":3: the JSON object is cut short");
+    assertThatThrownBy(() -> read("trace.jsonl", prefix)).hasMessageEndingWith(": is empty");
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"plain", "gz", "xz", "zst"})
   void readsCompressedFilesWhateverTheirName(String compression) throws IOException {
     Path file = folder.resolve("trace-of-" + compression);
@@ -167,6 +179,7 @@ class TraceReaderTest {
         "2023-11-16 18:15:46,374 | expected the 3 fields TIMESTAMP,ContextTokens,GeneratedTokens, not 2",
         "yesterday,374,44 | TIMESTAMP must be a time like 2023-11-16 18:15:46.6805900",
         "2023-11-15 18:15:46,374,44 | TIMESTAMP must not go back: 2023-11-15 18:15:46",
+        "1723-11-16 18:15:46,374,44 | TIMESTAMP must not lie before 1970: 1723-11-16 18:15:46",
         "2023-11-16 18:15:46,-374,44 | ContextTokens must be an integer from 1 to 16777216, not -374",
         "2023-11-16 18:15:46,374,x | GeneratedTokens must be an integer from 0 to 16777216",
       })

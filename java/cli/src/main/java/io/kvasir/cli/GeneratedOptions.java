@@ -212,7 +212,7 @@ final class GeneratedOptions {
     boolean shared = kind == Kind.SHARED_PREFIX;
     return new SharedPrefix(
         new SharedPrefix.Shape(
-            Values.integer("--requests", requests, 1, MOST_REQUESTS),
+            requests(),
             shared ? Values.integer("--prefixes", prefixes, 1, MOST_REQUESTS) : 0,
             shared ? Values.integer("--prefix-tokens", prefixTokens, 1, MOST_TOKENS) : 0,
             shared ? Values.number("--prefix-skew", prefixSkew, 0, MOST_SKEW) : 0,
@@ -220,6 +220,11 @@ final class GeneratedOptions {
             answers(),
             perSecond,
             seed));
+  }
+
+  /** Requests of the shared_prefix or the uniform workload. */
+  int requests() {
+    return Values.integer("--requests", requests, 1, MOST_REQUESTS);
   }
 
   private LognormalTokens userTokens(Kind kind) {

@@ -8,8 +8,6 @@ import java.util.function.Function;
 /** Reads option values; what is wrong, the error says together with what is allowed. */
 final class Values {
 
-  private static final int MOST_TOKENS = 1 << 24;
-
   private Values() {}
 
   /** A whole number within bounds. */
@@ -33,11 +31,6 @@ final class Values {
     }
     throw new UsageException(
         option, "must be an integer from " + minimum + " to " + maximum + ", not '" + text + "'");
-  }
-
-  /** A number of tokens: at most that of a trace's row. */
-  static int tokens(String option, String text, int minimum) {
-    return integer(option, text, minimum, MOST_TOKENS);
   }
 
   /** A number within bounds. */

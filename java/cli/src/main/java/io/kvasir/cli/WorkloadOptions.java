@@ -4,6 +4,7 @@ import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
 import io.kvasir.simulator.workload.ClosedLoop;
+import io.kvasir.simulator.workload.MultiTurn;
 import io.kvasir.simulator.workload.OpenLoop;
 import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.TraceRequests;
@@ -11,6 +12,7 @@ import io.kvasir.simulator.workload.Workload;
 import java.io.IOException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
 import picocli.CommandLine.Option;
@@ -21,6 +23,11 @@ final class WorkloadOptions {
   private static final int MOST_IN_FLIGHT = 1_000_000;
   private static final double LEAST_RATE = 1e-6;
   private static final double MOST_RATE = 1e6;
+  private static final double NS_PER_S = 1e9;
+
+  /** Over thirty years. Virtual time is nanoseconds in 64 bits, which last for three hundred. */
+  private static final double MOST_SECONDS = 1e9;
+
   private static final String DEFAULT_CONCURRENCY = "64";
   private static final String DEFAULT_SPEED = "1.0";
 
@@ -118,12 +125,44 @@ final class WorkloadOptions {
     double perSecond = rate == null ? 0 : Values.number("--rate", rate, LEAST_RATE, MOST_RATE);
     Workload planned =
         kind == GeneratedOptions.Kind.MULTI_TURN
-            ? generated.multiTurn(
-                perSecond * (rate == null ? 1 : speed()),
-                rate == null ? concurrency(DEFAULT_CONCURRENCY) : 0,
-                chosenSeed)
-            : play(generated.sequence(kind, perSecond, chosenSeed), rate == null);
+            ? sessions(generated, perSecond, chosenSeed)
+            : sequence(generated, kind, perSecond, chosenSeed);
     return new Plan(planned, OptionalDouble.empty(), chosenSeed);
+  }
+
+  private Workload sessions(GeneratedOptions generated, double perSecond, long chosenSeed) {
+    if (rate != null) {
+      MultiTurn open = generated.multiTurn(perSecond * speed(), 0, chosenSeed);
+      requireShort("--rate", open.shape().sessions() / open.shape().sessionsPerSecond());
+      return open;
+    }
+    MultiTurn closed = generated.multiTurn(0, concurrency(DEFAULT_CONCURRENCY), chosenSeed);
+    requireShort(
+        "--think-seconds",
+        closed.plannedRequests()
+            * closed.shape().thinkTime().meanSeconds()
+            / Math.min(closed.shape().concurrency(), closed.shape().sessions()));
+    return closed;
+  }
+
+  private Workload sequence(
+      GeneratedOptions generated, GeneratedOptions.Kind kind, double perSecond, long chosenSeed) {
+    if (rate != null) {
+      requireShort("--rate", generated.requests() / perSecond / speed());
+    }
+    return play(generated.sequence(kind, perSecond, chosenSeed), rate == null);
+  }
+
+  private static void requireShort(String option, double seconds) {
+    if (seconds > MOST_SECONDS) {
+      throw new UsageException(
+          option,
+          String.format(
+              Locale.ROOT,
+              "makes the replay last about %.1e s of modelled time; it may last %.0e",
+              seconds,
+              MOST_SECONDS));
+    }
   }
 
   /**
@@ -162,6 +201,9 @@ final class WorkloadOptions {
         rows.format() == Trace.Format.MOONCAKE
             ? OptionalDouble.of(rows.blockUpperBound())
             : OptionalDouble.empty();
+    if (concurrency == null) {
+      requireShort("--speed", rows.arrivalNs(rows.rows() - 1) / NS_PER_S / speed());
+    }
     RequestSequence requests = new TraceRequests(rows, Conversations.infer(rows));
     return new Plan(play(requests, concurrency != null), bound, chosenSeed);
   }

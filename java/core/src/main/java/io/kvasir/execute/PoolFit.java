@@ -3,6 +3,7 @@ package io.kvasir.execute;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 import io.kvasir.pool.PoolShape;
+import java.util.Locale;
 
 /** What must hold for a pool and a request to be served with each other at all. */
 final class PoolFit {
@@ -51,8 +52,14 @@ final class PoolFit {
       return null;
     }
     return String.format(
+        Locale.ROOT,
         "prompt and output need %d tokens of KV, which is %d blocks of %d; the pool of rank %d has"
             + " %d blocks, and one request may hold %d",
-        tokens, blocks, tokensPerBlock, rank, shape.capacityBlocks(), shape.maxBlocksPerLease());
+        tokens,
+        blocks,
+        tokensPerBlock,
+        rank,
+        shape.capacityBlocks(),
+        shape.maxBlocksPerLease());
   }
 }

@@ -12,14 +12,14 @@ import java.time.temporal.TemporalAccessor;
 import java.util.Locale;
 
 /**
- * Reads Azure's rows: {@code TIMESTAMP,ContextTokens,GeneratedTokens} after a header of these
+ * Reads Azure's rows: {@code TIMESTAMP,ContextTokens,GeneratedTokens}, behind a header of these
  * names. The trace says nothing about shared prefixes, so no row has ids.
  *
  * <p>Not thread-safe.
  */
 final class AzureParser implements RowParser {
 
-  /** The first line of such a file. */
+  /** The first line of such a file, which is not parsed. */
   static final String HEADER = "TIMESTAMP,ContextTokens,GeneratedTokens";
 
   private static final DateTimeFormatter TIME =
@@ -38,14 +38,14 @@ final class AzureParser implements RowParser {
 
   @Override
   public void parse(TraceLine line, String text) throws InvalidTraceException {
-    if (line.number() == 1) {
-      return;
-    }
     String[] fields = text.strip().split(",", -1);
     if (fields.length != 3) {
       throw line.invalid("expected the 3 fields " + HEADER + ", not " + fields.length);
     }
     long arrivalNs = timeNs(line, fields[0]);
+    if (arrivalNs < 0) {
+      throw line.invalid("TIMESTAMP must not lie before 1970: " + fields[0]);
+    }
     if (arrivalNs < trace.lastArrivalNs()) {
       throw line.invalid("TIMESTAMP must not go back: " + fields[0]);
     }

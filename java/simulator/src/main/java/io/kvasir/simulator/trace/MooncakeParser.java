@@ -154,8 +154,14 @@ final class MooncakeParser implements RowParser {
     int mostIds = (inputTokens + blockTokens - 1) / blockTokens;
     if (trace.pendingIds() > mostIds) {
       throw line.invalid(
-          "hash_ids must list at most %d ids for input_length %d at %d tokens an id (--trace-block-tokens), not %d"
-              .formatted(mostIds, inputTokens, blockTokens, trace.pendingIds()));
+          "hash_ids must list at most "
+              + mostIds
+              + " ids for input_length "
+              + inputTokens
+              + " at "
+              + blockTokens
+              + " tokens an id (--trace-block-tokens), not "
+              + trace.pendingIds());
     }
     if (trace.pendingIds() < inputTokens / blockTokens) {
       sparseRows++;

@@ -13,6 +13,8 @@ import java.nio.file.Path;
 /** Reads trace files: Mooncake's JSON lines and Azure's CSV, plain or compressed. Thread-safe. */
 public final class TraceReader {
 
+  private static final String BYTE_ORDER_MARK = "\uFEFF";
+
   private TraceReader() {}
 
   /**
@@ -45,6 +47,12 @@ public final class TraceReader {
       throws IOException {
     long number = 1;
     String text = nextLine(file, lines, number);
+    if (text != null && text.startsWith(BYTE_ORDER_MARK)) {
+      text = text.substring(BYTE_ORDER_MARK.length());
+    }
+    while (text != null && text.isBlank()) {
+      text = nextLine(file, lines, ++number);
+    }
     if (text == null) {
       throw new InvalidTraceException(file + ": is empty");
     }
@@ -55,6 +63,9 @@ public final class TraceReader {
           case MOONCAKE -> new MooncakeParser(trace);
           case AZURE -> new AzureParser(trace);
         };
+    if (format == Trace.Format.AZURE) {
+      text = nextLine(file, lines, ++number); // behind the header
+    }
     while (text != null) {
       if (!text.isBlank()) {
         parser.parse(new TraceLine(file, number), text);

@@ -71,7 +71,7 @@ final class MultiTurnRun implements Arrivals {
     if (session.over()) {
       end(session, nowNs);
     } else {
-      due.add(new Turn(nowNs + thinkNs, session));
+      due.add(new Turn(Math.addExact(nowNs, thinkNs), session));
     }
   }
 

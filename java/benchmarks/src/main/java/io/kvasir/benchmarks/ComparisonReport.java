@@ -3,6 +3,7 @@ package io.kvasir.benchmarks;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
@@ -38,6 +39,7 @@ public final class ComparisonReport {
       org.openjdk.jmh.Main.main(arguments);
       return;
     }
+    Locale.setDefault(Locale.ROOT);
     Options options =
         new OptionsBuilder()
             .include("io\\.kvasir\\.benchmarks\\..*")
@@ -76,8 +78,11 @@ public final class ComparisonReport {
 
   private static void printMemory(RoundResults results) {
     System.out.printf(
-        "%nRead from memory by one thread: %.1f GB/s%n",
-        MemoryReadBenchmark.BYTES_READ / results.medianNs("MemoryReadBenchmark.sum"));
+        "%nOne thread reads %.1f GB/s in a sweep, a line in %.1f ns if its address is known"
+            + " beforehand, in %.0f ns if the line before tells it%n",
+        MemoryReadBenchmark.SWEPT_BYTES / medianNs(results, "MemoryReadBenchmark.sweep"),
+        medianNs(results, "MemoryReadBenchmark.scatteredLines") / MemoryReadBenchmark.LINES_READ,
+        medianNs(results, "MemoryReadBenchmark.chainedLines") / MemoryReadBenchmark.LINES_READ);
   }
 
   private static void printHashes(RoundResults results) {
@@ -87,19 +92,19 @@ public final class ComparisonReport {
     for (int tokens : List.of(16, 32, 64)) {
       String format = "HashBenchmark.%s tokensPerBlock=" + tokens;
       String kvasir = format.formatted("kvasirNative");
-      double ns = results.medianNs(kvasir);
+      double ns = medianNs(results, kvasir);
       StringBuilder row = new StringBuilder();
       row.append(
           "| %d | %.2f | %.1f |".formatted(tokens, ns / 1e3, HashBenchmark.PROMPT_BYTES / ns));
       for (String java : JAVA_HASHES) {
-        row.append(" %.2f |".formatted(results.medianNs(format.formatted(java)) / 1e3));
+        row.append(" %.2f |".formatted(medianNs(results, format.formatted(java)) / 1e3));
       }
       String best =
           JAVA_HASHES.stream()
               .map(format::formatted)
-              .min(Comparator.comparingDouble(results::medianNs))
+              .min(Comparator.comparingDouble(key -> medianNs(results, key)))
               .orElseThrow();
-      System.out.printf("%s %s |%n", row, results.ratio(best, kvasir));
+      System.out.printf("%s %s |%n", row, results.ratio(best, kvasir).text(2));
     }
   }
 
@@ -111,9 +116,9 @@ public final class ComparisonReport {
       System.out.printf(
           "| %s | %.1f | %.0f | %s |%n",
           name,
-          results.medianNs(key) / 1e3,
-          results.allocatedBytes(key),
-          results.ratio(key, kvasir));
+          medianNs(results, key) / 1e3,
+          results.allocatedBytes(key).median(),
+          results.ratio(key, kvasir).text(2));
     }
   }
 
@@ -125,14 +130,18 @@ public final class ComparisonReport {
           String key =
               "RouteBenchmark.route ranks=%d router=%s tie=%s".formatted(ranks, router, tie);
           System.out.printf(
-              "| %s | %d | %s | %.0f | %.0f |%n",
+              "| %s | %d | %s | %s | %.0f |%n",
               router,
               ranks,
               tie ? "yes" : "no",
-              results.medianNs(key),
-              results.allocatedBytes(key));
+              results.timeNs(key).text(0),
+              results.allocatedBytes(key).median());
         }
       }
     }
+  }
+
+  private static double medianNs(RoundResults results, String key) {
+    return results.timeNs(key).median();
   }
 }

@@ -1,5 +1,6 @@
 package io.kvasir.benchmarks;
 
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -11,23 +12,35 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * How fast one thread reads memory that no cache holds: a scale for the others.
+ * How fast one thread reads memory that no cache holds, in large pages: a scale for the others.
  *
  * <p>Confined to JMH's thread.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(jvmArgsAppend = "-XX:+UseTransparentHugePages")
 public class MemoryReadBenchmark {
 
-  /** Bytes that one invocation reads. */
-  static final int BYTES_READ = 64 << 20;
+  /** Bytes that one sweep reads. */
+  static final int SWEPT_BYTES = 64 << 20;
 
-  private static final int LONGS_READ = BYTES_READ / Long.BYTES;
-  private static final int TURNS = 16;
+  /** Lines that one invocation of the others reads. */
+  static final int LINES_READ = 4096;
+
+  private static final int SWEPT_LONGS = SWEPT_BYTES / Long.BYTES;
+  private static final int SWEEPS = 16;
+  private static final int LONGS_PER_LINE = 8;
+
+  /** The lines read here and there are among 128 MiB: what the directories of eight pools take. */
+  private static final int LINE_MASK = (128 << 20) / 64 - 1;
+
+  private static final int MULTIPLIER = 1_664_525;
+  private static final int INCREMENT = 1_013_904_222;
 
   private long[] memory;
-  private int turn;
+  private int sweep;
+  private int line;
 
   /** Makes the state; JMH fills it. */
   public MemoryReadBenchmark() {}
@@ -35,31 +48,63 @@ public class MemoryReadBenchmark {
   /** Backs the memory, which is many times larger than caches are. */
   @Setup
   public void prepare() {
-    memory = new long[TURNS * LONGS_READ];
-    java.util.Arrays.fill(memory, 1);
+    memory = new long[SWEEPS * SWEPT_LONGS];
+    Arrays.fill(memory, 1);
   }
 
   /**
-   * Adds up the next part of the memory, in large pages. Four sums, so that the additions do not
-   * wait for each other.
+   * Adds up the next part of the memory. Four sums, so that the additions do not wait for each
+   * other.
    *
    * @return the sum
    */
   @Benchmark
-  @Fork(jvmArgsAppend = "-XX:+UseTransparentHugePages")
-  public long sum() {
-    int begin = turn * LONGS_READ;
-    turn = (turn + 1) % TURNS;
+  public long sweep() {
+    int begin = sweep * SWEPT_LONGS;
+    sweep = (sweep + 1) % SWEEPS;
     long a = 0;
     long b = 0;
     long c = 0;
     long d = 0;
-    for (int i = begin; i < begin + LONGS_READ; i += 4) {
+    for (int i = begin; i < begin + SWEPT_LONGS; i += 4) {
       a += memory[i];
       b += memory[i + 1];
       c += memory[i + 2];
       d += memory[i + 3];
     }
     return a + b + c + d;
+  }
+
+  /**
+   * Reads lines whose addresses are known beforehand.
+   *
+   * @return the sum
+   */
+  @Benchmark
+  public long scatteredLines() {
+    int next = line;
+    long sum = 0;
+    for (int i = 0; i < LINES_READ; i++) {
+      next = next * MULTIPLIER + INCREMENT + 1;
+      sum += memory[(next >>> 8 & LINE_MASK) * LONGS_PER_LINE];
+    }
+    line = next;
+    return sum;
+  }
+
+  /**
+   * Reads lines each of which says (by a 1) where the next one is.
+   *
+   * @return the last one
+   */
+  @Benchmark
+  public int chainedLines() {
+    int next = line;
+    for (int i = 0; i < LINES_READ; i++) {
+      int read = (int) memory[(next >>> 8 & LINE_MASK) * LONGS_PER_LINE];
+      next = next * MULTIPLIER + INCREMENT + read;
+    }
+    line = next;
+    return next;
   }
 }

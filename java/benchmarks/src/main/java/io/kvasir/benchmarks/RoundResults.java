@@ -1,6 +1,7 @@
 package io.kvasir.benchmarks;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -39,46 +40,46 @@ final class RoundResults {
     return key.toString();
   }
 
-  /** The median over the rounds. */
-  double medianNs(String key) {
-    return median(rounds.get(key).stream().mapToDouble(Measured::medianNs).toArray());
+  /** How long an invocation took. */
+  Spread timeNs(String key) {
+    return Spread.of(rounds.get(key).stream().mapToDouble(Measured::medianNs).toArray());
   }
 
-  /** The median over the rounds. */
-  double allocatedBytes(String key) {
-    return median(rounds.get(key).stream().mapToDouble(Measured::allocatedBytes).toArray());
+  /** What an invocation allocated. */
+  Spread allocatedBytes(String key) {
+    return Spread.of(rounds.get(key).stream().mapToDouble(Measured::allocatedBytes).toArray());
   }
 
   /** How many times longer {@code slow} took than {@code fast}, round by round. */
-  Ratio ratio(String slow, String fast) {
+  Spread ratio(String slow, String fast) {
     List<Measured> slowRounds = rounds.get(slow);
     List<Measured> fastRounds = rounds.get(fast);
     double[] ratios = new double[slowRounds.size()];
     for (int round = 0; round < ratios.length; round++) {
       ratios[round] = slowRounds.get(round).medianNs() / fastRounds.get(round).medianNs();
     }
-    double middle = median(ratios);
-    return new Ratio(middle, ratios[0], ratios[ratios.length - 1]);
+    return Spread.of(ratios);
   }
 
   /**
-   * A ratio over the rounds.
+   * What the rounds say of one quantity.
    *
-   * @param median the median
+   * @param median the median; of an even number of rounds the upper one
    * @param lowest the lowest
    * @param highest the highest
    */
-  record Ratio(double median, double lowest, double highest) {
-    @Override
-    public String toString() {
-      return "%.2f (%.2f to %.2f)".formatted(median, lowest, highest);
-    }
-  }
+  record Spread(double median, double lowest, double highest) {
 
-  /** Sorts the values. */
-  private static double median(double[] values) {
-    java.util.Arrays.sort(values);
-    int middle = values.length / 2;
-    return values.length % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+    static Spread of(double[] values) {
+      double[] sorted = values.clone();
+      Arrays.sort(sorted);
+      return new Spread(sorted[sorted.length / 2], sorted[0], sorted[sorted.length - 1]);
+    }
+
+    /** Median and range, with so many decimals. */
+    String text(int decimals) {
+      String number = "%." + decimals + "f";
+      return (number + " (" + number + " to " + number + ")").formatted(median, lowest, highest);
+    }
   }
 }

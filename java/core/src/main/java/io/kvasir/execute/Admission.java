@@ -88,7 +88,7 @@ final class Admission {
   void release(PlacedRequest request) {
     oneLease[0] = request.lease;
     pool.release(oneLease, 1);
-    onPoolChanged();
+    allowRetry();
   }
 
   void remove(PlacedRequest request) {
@@ -99,7 +99,7 @@ final class Admission {
   }
 
   /** Blocks were released or named: a refused head may ask again. */
-  void onPoolChanged() {
+  void allowRetry() {
     refused = null;
   }
 
@@ -199,7 +199,7 @@ final class Admission {
     placed.start(batch.lease(i), batch.matchedBlocks(i), leasedBlocks[i], tokensPerBlock);
     started.add(placed);
     int cached = Math.min(placed.computed, placed.promptTokens);
-    ledger.onCached(placed.cachedTokens, cached);
+    ledger.setCached(placed.cachedTokens, cached);
     placed.cachedTokens = cached;
     plan.add(
         placed, ChunkRule.chunk(placed.computed, placed.length, chunks[i], true, tokensPerBlock));

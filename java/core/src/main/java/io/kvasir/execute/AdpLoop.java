@@ -82,8 +82,9 @@ public final class AdpLoop {
    * Puts a request into the waiting queue. The next iteration sees it.
    *
    * @param request the request
-   * @throws IllegalArgumentException if its id is in flight, its target rank does not exist, or it
-   *     has more children than the instance may hold requests; nothing is changed
+   * @throws IllegalArgumentException if its id is in flight, its target rank does not exist, it has
+   *     more children than the instance may hold requests, or its hashes are of another block size;
+   *     nothing is changed
    */
   public void submit(HashedRequest request) {
     long id = request.request().id();
@@ -103,6 +104,7 @@ public final class AdpLoop {
               + ", the requests that the instance may hold, not "
               + request.request().children());
     }
+    PoolFit.requireHashes(request, executors[0].tokensPerBlock());
     cancelled.remove(id);
     waitingIds.add(id);
     queue.enqueue(request);

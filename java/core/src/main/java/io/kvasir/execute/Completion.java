@@ -68,7 +68,7 @@ final class Completion {
     if (doneCount > 0) {
       pool.release(doneLeases, doneCount);
       started.removeDone();
-      admission.onPoolChanged();
+      admission.allowRetry();
     }
   }
 
@@ -124,7 +124,7 @@ final class Completion {
     request.committedBlocks = full;
     request.nextCommitAt = (full + 1) * tokensPerBlock;
     if (!request.decoding) {
-      admission.onPoolChanged();
+      admission.allowRetry();
     }
   }
 }

@@ -63,19 +63,25 @@ final class Placement {
     if (popped.isEmpty()) {
       return;
     }
-    Assignment assignment = route();
     BitSet placed = new BitSet(popped.size());
+    try {
+      handOver(route(), placed, waitingIds, nowNs);
+      requireProgress(placed);
+    } finally {
+      // Also when a router or a listener fails: no request is lost.
+      returnLeftovers(placed, waitingIds);
+      popped.clear();
+    }
+  }
+
+  private void handOver(Assignment assignment, BitSet placed, LongSet waitingIds, long nowNs) {
     for (Decision decision : assignment.decisions()) {
-      placed.set(decision.requestIndex());
       HashedRequest request = popped.get(decision.requestIndex());
       waitingIds.remove(request.request().id());
       listener.onPlaced(decision, nowNs);
       executors[decision.rank()].submit(request, nowNs);
+      placed.set(decision.requestIndex());
     }
-    if (placed.cardinality() < popped.size()) {
-      returnLeftovers(placed);
-    }
-    popped.clear();
   }
 
   private Assignment route() {
@@ -102,7 +108,7 @@ final class Placement {
     return matcher.match(probe);
   }
 
-  private void returnLeftovers(BitSet placed) {
+  private void requireProgress(BitSet placed) {
     if (placed.isEmpty() && totalActive(executors) == 0) {
       throw new IllegalStateException(
           "the router "
@@ -111,9 +117,16 @@ final class Placement {
               + popped.size()
               + " requests on idle ranks");
     }
+  }
+
+  private void returnLeftovers(BitSet placed, LongSet waitingIds) {
+    if (placed.cardinality() == popped.size()) {
+      return;
+    }
     List<HashedRequest> leftovers = new ArrayList<>();
     for (int i = placed.nextClearBit(0); i < popped.size(); i = placed.nextClearBit(i + 1)) {
       leftovers.add(popped.get(i));
+      waitingIds.add(popped.get(i).request().id());
     }
     queue.pushFront(leftovers);
   }

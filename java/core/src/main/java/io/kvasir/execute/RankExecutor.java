@@ -168,7 +168,7 @@ public final class RankExecutor {
     }
     PlacedRequest placed = new PlacedRequest(hashed, tokensPerBlock);
     requests.put(id, placed);
-    ledger.onPlaced(placed.promptTokens);
+    ledger.add(placed.promptTokens);
     admission.add(placed);
     return true;
   }
@@ -193,7 +193,7 @@ public final class RankExecutor {
     } else {
       admission.remove(placed);
     }
-    ledger.onLeft(placed.promptTokens, placed.cachedTokens);
+    ledger.remove(placed.promptTokens, placed.cachedTokens);
     plan.forget();
     listener.onCancelled(placed.request, nowNs);
     return true;
@@ -247,7 +247,7 @@ public final class RankExecutor {
     for (int i = 0; i < completion.doneCount(); i++) {
       PlacedRequest done = completion.takeDone(i);
       requests.remove(done.request.id());
-      ledger.onLeft(done.promptTokens, done.cachedTokens);
+      ledger.remove(done.promptTokens, done.cachedTokens);
       listener.onFinished(done.request, rank, done.outputTokens(), endNs);
     }
   }

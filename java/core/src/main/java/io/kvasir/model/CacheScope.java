@@ -2,6 +2,8 @@ package io.kvasir.model;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -71,12 +73,15 @@ public record CacheScope(boolean hasLora, long loraTaskId, boolean hasSalt, long
    *
    * @param salt the salt as the client sent it
    * @return its id
+   * @throws IllegalArgumentException if the salt has an unpaired surrogate, which would be lost
    */
   public static long saltId(String salt) {
     try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-256").digest(salt.getBytes(StandardCharsets.UTF_8));
-      return ByteBuffer.wrap(digest).order(ByteOrder.LITTLE_ENDIAN).getLong();
+      MessageDigest sha256 = MessageDigest.getInstance("SHA-256");
+      sha256.update(StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(salt)));
+      return ByteBuffer.wrap(sha256.digest()).order(ByteOrder.LITTLE_ENDIAN).getLong();
+    } catch (CharacterCodingException e) {
+      throw new IllegalArgumentException("salt must be well-formed Unicode", e);
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every Java platform has SHA-256", e);
     }

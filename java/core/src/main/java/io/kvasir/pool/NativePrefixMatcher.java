@@ -80,9 +80,9 @@ public final class NativePrefixMatcher implements PrefixMatcher {
   private void ensureRoom(int count) {
     if (matched == null || matched.capacity() < count) {
       ByteBuffer bytes = NativeMemory.allocate(Math.multiplyExact(grown(count), Integer.BYTES));
-      matched = bytes.asIntBuffer();
+      matchedBlocks = new int[bytes.capacity() / Integer.BYTES];
       matchedAddress = NativeMemory.address(bytes);
-      matchedBlocks = new int[matched.capacity()];
+      matched = bytes.asIntBuffer();
     }
   }
 

@@ -29,7 +29,7 @@ public final class RankLedger {
    *
    * @param tokens its prompt tokens
    */
-  public void onPlaced(int tokens) {
+  public void add(int tokens) {
     activeRequests++;
     promptTokens += tokens;
     uncachedPromptTokens += tokens;
@@ -42,7 +42,7 @@ public final class RankLedger {
    * @param cachedTokensBefore what was booked before, at most its prompt tokens
    * @param cachedTokens what is known now, at most its prompt tokens
    */
-  public void onCached(int cachedTokensBefore, int cachedTokens) {
+  public void setCached(int cachedTokensBefore, int cachedTokens) {
     uncachedPromptTokens += cachedTokensBefore - cachedTokens;
   }
 
@@ -52,7 +52,7 @@ public final class RankLedger {
    * @param tokens its prompt tokens
    * @param cachedTokens what was last booked as cached
    */
-  public void onLeft(int tokens, int cachedTokens) {
+  public void remove(int tokens, int cachedTokens) {
     activeRequests--;
     promptTokens -= tokens;
     uncachedPromptTokens -= tokens - cachedTokens;

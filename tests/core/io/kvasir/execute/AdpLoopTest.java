@@ -5,6 +5,8 @@ import static io.kvasir.execute.TestInstance.requestBuilder;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvasir.hash.BlockHashes;
+import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
 import java.util.ArrayList;
@@ -132,6 +134,24 @@ class AdpLoopTest {
       assertThatThrownBy(instance::iterate)
           .isInstanceOf(IllegalStateException.class)
           .hasMessage("the router spread places none of 1 requests on idle ranks");
+      router.refusedId = -1;
+      assertThat(instance.iterate())
+          .as("the request is still there")
+          .contains("started 1 cached 0");
+    }
+  }
+
+  @Test
+  void aRouterThatFailsLosesNoRequest() {
+    try (TestInstance instance = instance(1).build()) {
+      instance.submit(request(1, 100, 3, 2));
+      instance.submit(request(2, 200, 3, 2));
+      router.failure = new IllegalStateException("out of order");
+      assertThatThrownBy(instance::iterate).hasMessage("out of order");
+      assertThat(instance.loop.idle()).isFalse();
+      router.failure = null;
+      instance.runUntilIdle();
+      assertThat(instance.recorder.finished).hasSize(2);
     }
   }
 
@@ -250,6 +270,10 @@ class AdpLoopTest {
       assertThatThrownBy(() -> instance.submit(requestBuilder(1, 0, 3, 1).children(4).build()))
           .hasMessage(
               "children must be less than 4, the requests that the instance may hold, not 4");
+      HashedRequest unhashed =
+          new HashedRequest(request(1, 0, 50, 1), new BlockHashes(new long[0], new long[0]));
+      assertThatThrownBy(() -> instance.loop.submit(unhashed))
+          .hasMessage("request 1 has not one hash for each 4 prompt tokens");
       assertThat(instance.loop.idle()).isTrue();
       instance.submit(request(1, 100, 3, 3));
       assertThatThrownBy(() -> instance.submit(request(1, 100, 3, 1)))

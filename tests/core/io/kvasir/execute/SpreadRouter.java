@@ -19,6 +19,9 @@ final class SpreadRouter implements AdpRouter {
   PrefixMatches lastMatches = PrefixMatches.NONE;
   int routed;
 
+  /** What it throws instead of an answer. */
+  RuntimeException failure;
+
   /** What it never places. */
   long refusedId = Long.MIN_VALUE;
 
@@ -44,6 +47,9 @@ final class SpreadRouter implements AdpRouter {
   @Override
   public Assignment route(
       List<RankState> states, List<Request> requests, PrefixMatches matches, int maxActive) {
+    if (failure != null) {
+      throw failure;
+    }
     routed++;
     lastStates = states;
     lastMatches = matches;

@@ -52,7 +52,10 @@ final class CommandRunner {
       return fail(e, verbose, new Failure(ExitCode.FAILED, e.getMessage()));
     } catch (OutOfMemoryError e) {
       String line =
-          "out of memory: " + e.getMessage() + " (KVASIR_JAVA_OPTIONS=-Xmx8g gives Java more)";
+          "out of memory: "
+              + e.getMessage()
+              + " (pools take less with fewer --ranks or --pool-tokens;"
+              + " KVASIR_JAVA_OPTIONS=-Xmx8g gives Java more)";
       return fail(e, verbose, new Failure(ExitCode.FAILED, line));
     }
   }

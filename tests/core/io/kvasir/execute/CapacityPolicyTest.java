@@ -2,7 +2,6 @@ package io.kvasir.execute;
 
 import static io.kvasir.execute.TestInstance.request;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -190,15 +189,5 @@ class CapacityPolicyTest {
       assertThat(instance.recorder.finished).containsOnlyKeys(1L, 2L, 3L, 4L);
       instance.assertNothingHeld();
     }
-  }
-
-  @Test
-  void policiesAreFoundByTheirOptionNames() {
-    assertThat(CapacityPolicy.named("guaranteed_no_evict"))
-        .isEqualTo(CapacityPolicy.GUARANTEED_NO_EVICT);
-    assertThat(CapacityPolicy.named("MAX_UTILIZATION")).isEqualTo(CapacityPolicy.MAX_UTILIZATION);
-    assertThatThrownBy(() -> CapacityPolicy.named("static"))
-        .hasMessage(
-            "capacity policy must be one of [guaranteed_no_evict, max_utilization], not static");
   }
 }

@@ -51,11 +51,11 @@ final class CommandRunner {
     } catch (Console.OutputException e) {
       return fail(e, verbose, new Failure(ExitCode.FAILED, e.getMessage()));
     } catch (OutOfMemoryError e) {
-      boolean heap = e.getMessage() != null && e.getMessage().contains("heap");
       String line =
           "out of memory: "
               + e.getMessage()
-              + (heap ? " (KVASIR_JAVA_OPTIONS=-Xmx8g gives Java more)" : "");
+              + " (pools take less with fewer --ranks or --pool-tokens;"
+              + " KVASIR_JAVA_OPTIONS=-Xmx8g gives Java more)";
       return fail(e, verbose, new Failure(ExitCode.FAILED, line));
     } catch (LinkageError e) {
       return fail(e, verbose, new Failure(ExitCode.FAILED, e.getMessage()));

@@ -1,6 +1,5 @@
 package io.kvasir.execute;
 
-import java.util.Arrays;
 import java.util.Locale;
 
 /** How a rank shares its blocks among its requests. */
@@ -23,25 +22,5 @@ public enum CapacityPolicy {
    */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
-  }
-
-  /**
-   * Finds a policy by its name in options and files.
-   *
-   * @param id the name, in any case
-   * @return the policy
-   * @throws IllegalArgumentException if there is none of that name
-   */
-  public static CapacityPolicy named(String id) {
-    for (CapacityPolicy policy : values()) {
-      if (policy.name().equalsIgnoreCase(id)) {
-        return policy;
-      }
-    }
-    throw new IllegalArgumentException(
-        "capacity policy must be one of "
-            + Arrays.stream(values()).map(CapacityPolicy::id).toList()
-            + ", not "
-            + id);
   }
 }

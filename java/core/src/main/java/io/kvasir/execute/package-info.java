@@ -2,10 +2,10 @@
  * Runs requests: the instance's waiting queue, one executor per rank, and the loop in which all
  * ranks iterate in lock-step.
  *
- * <p>{@link io.kvasir.execute.AdpLoop} drives an instance: each iteration gathers the rank states,
- * pops the {@link io.kvasir.execute.WaitingQueue}, asks the router and hands the requests to their
- * {@link io.kvasir.execute.RankExecutor}s, which schedule, lease blocks from their pool and let
- * their {@link io.kvasir.execute.StepEngine} compute. What becomes of a request is told to a {@link
+ * <p>{@link io.kvasir.execute.AdpLoop} drives an instance: each iteration pops the {@link
+ * io.kvasir.execute.WaitingQueue}, asks the router, and hands the requests to their {@link
+ * io.kvasir.execute.RankExecutor}s, which schedule, lease blocks from their pool and let their
+ * {@link io.kvasir.execute.StepEngine} compute. What becomes of a request is told to a {@link
  * io.kvasir.execute.RequestListener}. Time is a number that the caller passes in; the package has
  * no clock.
  *

@@ -1,6 +1,7 @@
 package io.kvasir.simulator.replay;
 
 import io.kvasir.execute.RequestListener;
+import io.kvasir.model.Occupancy;
 import io.kvasir.model.Request;
 import io.kvasir.route.Decision;
 import io.kvasir.route.Reason;
@@ -128,7 +129,7 @@ final class ReplayMetrics implements RequestListener {
         wallNs);
   }
 
-  private RankResult rank(int rank, RankMeter meter, io.kvasir.model.Occupancy occupancy) {
+  private RankResult rank(int rank, RankMeter meter, Occupancy occupancy) {
     return new RankResult(
         placed[rank],
         inputTokens[rank],

@@ -1,5 +1,7 @@
 package io.kvasir.simulator.trace;
 
+import java.util.Objects;
+
 /**
  * Makes tokens out of numbers: equal (seed, position) give equal tokens, everywhere and always, and
  * different seeds give unrelated ones.
@@ -39,7 +41,7 @@ public final class TokenExpansion {
    * @throws IndexOutOfBoundsException if the range lies outside the array
    */
   public static void fill(long seed, int[] tokens, int from, int to) {
-    java.util.Objects.checkFromToIndex(from, to, tokens.length);
+    Objects.checkFromToIndex(from, to, tokens.length);
     int pairs = (to - from) >> 1;
     for (int pair = 0; pair < pairs; pair++) {
       long bits = mix(seed + pair * GOLDEN);

@@ -259,7 +259,8 @@ class CommandsTest {
     for (String line : List.of(SMALL, SMALL + " --format json", "replay --help", "version")) {
       ByteArrayOutputStream err = new ByteArrayOutputStream();
       int exitCode =
-          new CommandRunner(console(full, err, Map.of()), FakeMachine.withoutGpu()).run(line.split(" "));
+          new CommandRunner(console(full, err, Map.of()), FakeMachine.withoutGpu())
+              .run(line.split(" "));
 
       assertThat(exitCode).as(line).isEqualTo(1);
       assertThat(err.toString(StandardCharsets.UTF_8))

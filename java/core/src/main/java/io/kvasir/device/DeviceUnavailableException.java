@@ -2,7 +2,10 @@ package io.kvasir.device;
 
 import java.util.Objects;
 
-/** A GPU was asked for and cannot be had. The message is one line: the reason, then the remedy. */
+/**
+ * A GPU was asked for and cannot be had. The message is one line: the reason, then the remedy.
+ * Immutable.
+ */
 public final class DeviceUnavailableException extends Exception {
 
   private static final long serialVersionUID = 1L;

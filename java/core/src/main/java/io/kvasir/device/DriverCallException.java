@@ -1,6 +1,6 @@
 package io.kvasir.device;
 
-/** A call of the CUDA driver or of NVML answered with an error code. */
+/** A call of the CUDA driver or of NVML answered with an error code. Immutable. */
 public final class DriverCallException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;

@@ -22,10 +22,10 @@ public record NativeLibrary(
    */
   public static NativeLibrary load() {
     try {
-      String path = Loader.load(KvasirLibrary.class);
+      int abi = KvasirLibrary.kvasir_abi_version();
       return new NativeLibrary(
-          Optional.ofNullable(path),
-          OptionalInt.of(KvasirLibrary.kvasir_abi_version()),
+          Optional.ofNullable(Loader.load(KvasirLibrary.class)),
+          OptionalInt.of(abi),
           Optional.empty());
     } catch (LinkageError e) {
       String firstLine = String.valueOf(e.getMessage()).lines().findFirst().orElse("");

@@ -39,5 +39,14 @@ function(kvasir_cuda_fatbin destination)
     COMMENT "Compiling CUDA kernels"
     VERBATIM)
   add_custom_target(kvasir_fatbin ALL DEPENDS "${fatbin}")
-  install(FILES "${fatbin}" DESTINATION "${destination}")
+  # What is inside, for KernelModule.java: nothing else can tell without a driver.
+  file(STRINGS "${CMAKE_CURRENT_SOURCE_DIR}/include/kvasir/platform.hpp" abi
+    REGEX "^#define KVASIR_ABI_VERSION [0-9]+$")
+  string(REGEX REPLACE ".* " "" abi "${abi}")
+  list(TRANSFORM KVASIR_CUDA_ARCHITECTURES PREPEND "sm_" OUTPUT_VARIABLE architectures)
+  list(JOIN architectures " " architectures)
+  set(properties "${CMAKE_CURRENT_BINARY_DIR}/kvasir.fatbin.properties")
+  file(GENERATE OUTPUT "${properties}" CONTENT
+    "architectures=${architectures} compute_${newest}\ncudaVersion=${KVASIR_NVCC_VERSION}\nabi=${abi}\n")
+  install(FILES "${fatbin}" "${properties}" DESTINATION "${destination}")
 endfunction()

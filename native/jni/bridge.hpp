@@ -4,3 +4,6 @@
 
 #include "hash_bridge.hpp"
 #include "pool_bridge.hpp"
+
+// The version that Java, this library and the kernel module must share.
+inline int kvasir_abi_version() { return KVASIR_ABI_VERSION; }

@@ -13,8 +13,10 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.EvaluationResult;
+import io.kvasir.device.DeviceThatLeases;
 import io.kvasir.execute.ExecutorThatGoesNative;
 import io.kvasir.model.ModelThatHashes;
+import io.kvasir.pool.PoolThatDrives;
 import io.kvasir.rank.RankLedger;
 import io.kvasir.rank.RankThatRoutes;
 import io.kvasir.route.RouterThatBooks;
@@ -63,6 +65,14 @@ class ArchitectureTest {
           .dependOnClassesThat()
           .areAssignableTo(RankLedger.class);
 
+  private static final ArchRule ONLY_DEVICE_TOUCHES_CUDA =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(ROOT + "device")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("jcuda..", "org.bytedeco.cuda..");
+
   private static final JavaClasses CORE =
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
@@ -110,11 +120,18 @@ class ArchitectureTest {
   }
 
   @Test
+  void onlyTheDevicePackageTouchesCuda() {
+    ONLY_DEVICE_TOUCHES_CUDA.check(CORE);
+  }
+
+  @Test
   void theRulesBite() {
     bites(onlyAllowedImports("model"), ModelThatHashes.class);
     bites(onlyAllowedImports("rank"), RankThatRoutes.class);
     bites(onlyAllowedImports("route"), RouterThatLeases.class);
     bites(onlyAllowedImports("execute"), ExecutorThatGoesNative.class);
+    bites(onlyAllowedImports("device"), DeviceThatLeases.class);
+    bites(ONLY_DEVICE_TOUCHES_CUDA, PoolThatDrives.class);
     bites(ROUTERS_ONLY_READ_RANKS, RouterThatBooks.class);
   }
 

@@ -192,7 +192,7 @@ class CommandsTest {
         "replay --rank 3 | Unknown options: '--rank', '3' (did you mean --rate?); see kvasir replay --help",
         "replay --ranks | Missing required parameter for option '--ranks' (N); see kvasir replay --help",
         "repaly | Unmatched argument at index 0: 'repaly' (did you mean replay?); see kvasir --help",
-        "'' | a command is missing: replay, version, generate-completion; see kvasir --help",
+        "'' | a command is missing: replay, doctor, version, generate-completion; see kvasir --help",
       })
   void wrongUsageIsOneLineAndExitCodeTwo(String line, String error) {
     Outcome outcome = run(line.equals("''") ? "" : line);
@@ -258,7 +258,9 @@ class CommandsTest {
         };
     for (String line : List.of(SMALL, SMALL + " --format json", "replay --help", "version")) {
       ByteArrayOutputStream err = new ByteArrayOutputStream();
-      int exitCode = new CommandRunner(console(full, err, Map.of())).run(line.split(" "));
+      int exitCode =
+          new CommandRunner(console(full, err, Map.of()), FakeMachine.withoutGpu())
+              .run(line.split(" "));
 
       assertThat(exitCode).as(line).isEqualTo(1);
       assertThat(err.toString(StandardCharsets.UTF_8))
@@ -268,7 +270,7 @@ class CommandsTest {
 
   @Test
   void helpAndVersionGoToStandardOutput() {
-    assertThat(run("--help").out()).contains("replay", "version", "Exit codes");
+    assertThat(run("--help").out()).contains("replay", "doctor", "version", "Exit codes");
     assertThat(run("replay --help").out())
         .contains("--kv-cache-routing-load-balance-weight", "(default: 200000)", "KVASIR_");
     assertThat(run("replay --help").exitCode()).isZero();
@@ -294,7 +296,7 @@ class CommandsTest {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     int exitCode =
-        new CommandRunner(console(out, err, environment))
+        new CommandRunner(console(out, err, environment), FakeMachine.withoutGpu())
             .run(line.isEmpty() ? new String[0] : line.split(" "));
     return new Outcome(
         exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));

@@ -15,9 +15,11 @@ import picocli.CommandLine.UnmatchedArgumentException;
 final class CommandRunner {
 
   private final Console console;
+  private final Machine machine;
 
-  CommandRunner(Console console) {
+  CommandRunner(Console console, Machine machine) {
     this.console = console;
+    this.machine = machine;
   }
 
   /**
@@ -31,7 +33,8 @@ final class CommandRunner {
     StringWriter help = new StringWriter();
     CommandLine commands =
         new CommandLine(new KvasirCommand())
-            .addSubcommand(new ReplayCommand(console))
+            .addSubcommand(new ReplayCommand(console, machine))
+            .addSubcommand(new DoctorCommand(console, machine))
             .addSubcommand(new VersionCommand(console))
             .addSubcommand(new AutoComplete.GenerateCompletion());
     commands

@@ -30,7 +30,7 @@ public final class Main {
             System.getenv());
     AtomicBoolean done = new AtomicBoolean();
     Runtime.getRuntime().addShutdownHook(new Thread(() -> endEarly(done, console)));
-    int exitCode = new CommandRunner(console).run(args);
+    int exitCode = new CommandRunner(console, Machine.local()).run(args);
     done.set(true);
     System.exit(exitCode);
   }

@@ -32,15 +32,18 @@ import picocli.CommandLine.Spec;
 final class ReplayCommand implements Callable<Integer> {
 
   private final Console console;
+  private final Machine machine;
 
   @Spec private CommandSpec spec;
   @Mixin private WorkloadOptions workload;
   @Mixin private GeneratedOptions generated;
+  @Mixin private DeviceOption device;
   @Mixin private InstanceOptions instance;
   @Mixin private CommonOptions common;
 
-  ReplayCommand(Console console) {
+  ReplayCommand(Console console, Machine machine) {
     this.console = console;
+    this.machine = machine;
   }
 
   @Override
@@ -50,6 +53,7 @@ final class ReplayCommand implements Callable<Integer> {
     for (AdpRouterKind router : instance.routers()) {
       instances.add(instance.settings(router));
     }
+    device.resolve(machine, console);
     WorkloadOptions.Plan plan =
         workload.plan(generated, spec.commandLine().getParseResult()::hasMatchedOption, console);
     List<ReplayReport> reports = new ArrayList<>();

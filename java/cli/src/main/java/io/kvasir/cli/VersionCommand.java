@@ -58,7 +58,8 @@ final class VersionCommand implements Callable<Integer> {
     return text + "\n";
   }
 
-  private static String kvasirVersion() throws IOException {
+  /** The version of this build. */
+  static String kvasirVersion() throws IOException {
     Properties properties = new Properties();
     try (InputStream file = VersionCommand.class.getResourceAsStream("version.properties")) {
       properties.load(file);

@@ -41,6 +41,13 @@ public final class KvasirLibrary {
     }
   }
 
+  /**
+   * The version of the interface between Java, this library and the kernel module.
+   *
+   * @return {@code KVASIR_ABI_VERSION} of platform.hpp
+   */
+  public static native int kvasir_abi_version();
+
   // ---- block pools (pool_bridge.hpp) ----
 
   /**

@@ -1,0 +1,177 @@
+package io.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** {@code doctor} and {@code --device}, on machines with and without a GPU. */
+class DeviceCommandsTest {
+
+  private static final String SMALL =
+      "replay --router default --format json --sessions 4 --turns 2 --concurrency 2 --ranks 2";
+
+  /** What a command did. */
+  private record Outcome(int exitCode, String out, String err) {}
+
+  @Test
+  void doctorExplainsAMachineWithoutGpu() {
+    Diagnosis diagnosis =
+        Diagnosis.of("1.2.3", FakeMachine.withoutGpu(), Map.of("CUDA_VISIBLE_DEVICES", ""));
+
+    assertThat(DiagnosisText.of(diagnosis))
+        .isEqualTo(
+            """
+            kvasir                   1.2.3
+            java                     17.0.1, Acme, Linux amd64
+            native library           ABI 1, loaded from /lib/x.so
+            GPU kernels              cannot be used: this build has no GPU kernels: nvcc was not there when it was made
+                                     -> install the CUDA toolkit and build again
+            CUDA driver              cannot be used: there is no NVIDIA driver: libcuda.so.1 cannot be loaded
+                                     -> install the NVIDIA driver; in a container, pass the GPUs in (--gpus all)
+            NVML                     cannot be used: the CUDA runtime libcudart.so.13 cannot be loaded
+                                     -> install the package cuda-cudart-13-0, or add its folder to LD_LIBRARY_PATH
+            CUDA_VISIBLE_DEVICES     empty
+            CUDA_MPS_PIPE_DIRECTORY  not set
+            --device auto            takes the CPU: there is no NVIDIA driver: libcuda.so.1 cannot be loaded
+            """);
+  }
+
+  @Test
+  void doctorDescribesDevices() {
+    Diagnosis diagnosis =
+        Diagnosis.of(
+            "1.2.3", FakeMachine.withGpus(), Map.of("CUDA_MPS_PIPE_DIRECTORY", "/tmp/mps"));
+
+    assertThat(DiagnosisText.of(diagnosis))
+        .isEqualTo(
+            """
+            kvasir                   1.2.3
+            java                     17.0.1, Acme, Linux amd64
+            native library           ABI 1, loaded from /lib/x.so
+            GPU kernels              ABI 1, 4,712 bytes, CUDA 13.0, for sm_80, compute_80
+            CUDA driver              supports CUDA 13.0
+              device 0               NVIDIA H100, sm_90
+                                     uuid aa-bb, PCI 0000:1A:00.0, NUMA node 1
+                                     memory 40.0 GiB free of 80.0 GiB
+                                     utilization 37 %, uncorrected ECC errors 2, row remapping pending: reset the GPU, MIG disabled
+                                     reaches device 2 (host bridge)
+              device 1               NVIDIA H100 MIG 1g (MIG instance), sm_90
+                                     uuid cc-dd, PCI 0000:3B:00.0
+                                     memory 10.0 GiB
+                                     MIG enabled
+              device 2               Tesla V100, sm_70
+                                     uuid ee-ff, PCI 0000:5C:00.0, NUMA node 0
+                                     memory 8.0 GiB free of 16.0 GiB
+                                     reaches device 0
+                                     cannot be used: the kernels of this build (sm_80, compute_80) do not run on device 2, Tesla V100 (sm_70)
+                                     -> add its architecture to KVASIR_CUDA_ARCHITECTURES in cmake/KvasirCuda.cmake and build again
+            NVML                     NVIDIA driver 580.65.06
+            CUDA_VISIBLE_DEVICES     not set
+            CUDA_MPS_PIPE_DIRECTORY  /tmp/mps
+            --device auto            takes the CPU: pools in GPU memory are not built yet
+            """);
+  }
+
+  @Test
+  void doctorEndsWellOnAnyMachine() throws IOException {
+    assertThat(run(Machine.local(), "doctor").exitCode()).isZero();
+    assertThat(run(Machine.local(), "doctor").out()).contains("CUDA driver", "--device auto");
+    assertThat(run(FakeMachine.withoutGpu(), "doctor --format json").exitCode()).isZero();
+
+    JsonNode none = json(run(FakeMachine.withoutGpu(), "doctor --format json"));
+    assertThat(none.at("/kernelModule/usable").asBoolean()).isFalse();
+    assertThat(none.at("/cuda/usable").asBoolean()).isFalse();
+    assertThat(none.at("/cuda/reason").asText()).startsWith("there is no NVIDIA driver");
+    assertThat(none.at("/cuda/remedy").asText()).startsWith("install");
+    assertThat(none.at("/cuda/devices")).isEmpty();
+    assertThat(none.at("/nvml/reason").asText()).contains("libcudart.so.13");
+    assertThat(none.at("/environment/CUDA_VISIBLE_DEVICES").isNull()).isTrue();
+    assertThat(none.at("/auto/device").asText()).isEqualTo("cpu");
+    assertThat(none.at("/nativeLibrary/path").asText()).isEqualTo("/lib/x.so");
+
+    JsonNode some = json(run(FakeMachine.withGpus(), "doctor --format json"));
+    assertThat(some.at("/cuda/version").asText()).isEqualTo("13.0");
+    assertThat(some.at("/cuda/devices")).hasSize(3);
+    assertThat(some.at("/cuda/devices/0/freeBytes").asLong()).isEqualTo(40L << 30);
+    assertThat(some.at("/cuda/devices/0/nvml/utilizationPercent").asInt()).isEqualTo(37);
+    assertThat(some.at("/cuda/devices/0/peers/0/topology").asText()).isEqualTo("host bridge");
+    assertThat(some.at("/cuda/devices/1/freeBytes").isNull()).isTrue();
+    assertThat(some.at("/cuda/devices/1/numaNode").isNull()).isTrue();
+    assertThat(some.at("/cuda/devices/1/migInstance").asBoolean()).isTrue();
+    assertThat(some.at("/cuda/devices/2/usable").asBoolean()).isFalse();
+    assertThat(some.at("/cuda/devices/2/nvml").isNull()).isTrue();
+    assertThat(some.at("/kernelModule/architectures")).hasSize(2);
+  }
+
+  @Test
+  void cudaIsRefusedInOneLineWithReasonAndRemedy() {
+    Outcome none = run(FakeMachine.withoutGpu(), SMALL + " --device cuda");
+    assertThat(none.exitCode()).isEqualTo(2);
+    assertThat(none.out()).isEmpty();
+    assertThat(none.err())
+        .isEqualTo(
+            "--device cuda is not possible: there is no NVIDIA driver: libcuda.so.1 cannot be"
+                + " loaded; install the NVIDIA driver; in a container, pass the GPUs in (--gpus"
+                + " all)\n");
+
+    assertThat(run(FakeMachine.withGpus(), SMALL + " --device cuda:0,1").err())
+        .isEqualTo(
+            "--device cuda:0,1 is not possible: pools in GPU memory are not built yet; use --device"
+                + " cpu\n");
+    assertThat(run(FakeMachine.withGpus(), SMALL + " --device cuda:4").err())
+        .isEqualTo(
+            "--device cuda:4 is not possible: there is no CUDA device 4; devices are 0 to 2\n");
+    assertThat(run(FakeMachine.withGpus(), SMALL + " --device gpu").err())
+        .isEqualTo(
+            "--device must be auto, cpu, cuda or cuda:0,1,... with each device once, not 'gpu'\n");
+  }
+
+  @Test
+  void autoSaysWhyItTakesTheCpuWhenAskedOrWhenAGpuStaysIdle() {
+    String notBuilt = "--device auto uses the CPU: pools in GPU memory are not built yet\n";
+
+    assertThat(run(FakeMachine.withoutGpu(), SMALL).err()).isEmpty();
+    assertThat(run(FakeMachine.withoutGpu(), SMALL + " --device auto").err())
+        .isEqualTo(
+            "--device auto uses the CPU: there is no NVIDIA driver: libcuda.so.1 cannot be"
+                + " loaded\n");
+    assertThat(run(FakeMachine.withGpus(), SMALL).err()).isEqualTo(notBuilt);
+    assertThat(run(FakeMachine.withGpus(), SMALL + " --device auto").err()).isEqualTo(notBuilt);
+    assertThat(run(FakeMachine.withGpus(), SMALL + " --device cpu").err()).isEmpty();
+  }
+
+  @Test
+  void reportsAreTheSameWhereverTheyWereAskedFor() {
+    String cpu = report(run(FakeMachine.withoutGpu(), SMALL + " --device cpu"));
+
+    assertThat(cpu).contains("\"router\"");
+    assertThat(report(run(FakeMachine.withoutGpu(), SMALL + " --device auto"))).isEqualTo(cpu);
+    assertThat(report(run(FakeMachine.withGpus(), SMALL))).isEqualTo(cpu);
+  }
+
+  private static String report(Outcome outcome) {
+    assertThat(outcome.exitCode()).isZero();
+    return outcome.out().replaceAll("\"wallSeconds\": [0-9.]+", "");
+  }
+
+  private static JsonNode json(Outcome outcome) throws IOException {
+    return new ObjectMapper().readTree(outcome.out());
+  }
+
+  private static Outcome run(Machine machine, String line) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    PrintStream errors = new PrintStream(err, true, StandardCharsets.UTF_8);
+    Console console = new Console(out, errors, false, Map.of());
+    int exitCode = new CommandRunner(console, machine).run(line.split(" "));
+    return new Outcome(
+        exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+  }
+}

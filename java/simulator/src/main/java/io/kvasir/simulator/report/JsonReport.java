@@ -165,9 +165,9 @@ public final class JsonReport {
     json.writeNumberField("poolTokens", settings.poolTokens());
     json.writeNumberField("tokensPerBlock", settings.tokensPerBlock());
     json.writeStringField("hashFormat", settings.hashFormat().id());
-    json.writeNumberField("tokenBudget", executor.tokenBudget());
+    json.writeNumberField("maxNumTokens", executor.tokenBudget());
     json.writeNumberField("maxActiveRequests", executor.maxActiveRequests());
-    json.writeStringField("capacityPolicy", executor.capacityPolicy().id());
+    json.writeStringField("capacitySchedulerPolicy", executor.capacityPolicy().id());
     json.writeBooleanField("enableBlockReuse", executor.enableBlockReuse());
     json.writeStringField("waitingQueuePolicy", settings.queuePolicy().id());
     json.writeNumberField("kvCacheRoutingLoadBalanceWeight", routing.loadBalanceWeight());

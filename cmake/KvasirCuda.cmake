@@ -31,8 +31,8 @@ function(kvasir_cuda_fatbin destination)
   set(fatbin "${CMAKE_CURRENT_BINARY_DIR}/kvasir.fatbin")
   add_custom_command(
     OUTPUT "${fatbin}"
-    COMMAND "${KVASIR_NVCC}" --fatbin -std=c++17 -O3 -Werror all-warnings -compress-mode=size
-      -I "${CMAKE_CURRENT_SOURCE_DIR}/include" ${code}
+    COMMAND "${KVASIR_NVCC}" --fatbin -std=c++17 -O3 -Werror all-warnings -Xptxas -warn-spills
+      -compress-mode=size -I "${CMAKE_CURRENT_SOURCE_DIR}/include" ${code}
       -MD -MF "${fatbin}.d" -o "${fatbin}" "${source}"
     DEPENDS "${source}"
     DEPFILE "${fatbin}.d"

@@ -1,5 +1,5 @@
 // Block pools for Java. A pool is passed as its address; batches as the addresses of arrays of the
-// structs in block_pool.hpp, laid out by PoolStaging.java.
+// structs in pool_batch.hpp, laid out by PoolStaging.java.
 #pragma once
 
 #include <algorithm>

@@ -8,16 +8,12 @@
 #include <vector>
 
 #include "check.hpp"
+#include "prompt.hpp"
 
 namespace kvasir {
 namespace {
 
 constexpr uint32_t kTokensPerBlock = 4;
-
-struct Prompt {
-  std::vector<uint32_t> tokens;
-  std::vector<uint64_t> hashes;
-};
 
 struct Running {
   int32_t lease;
@@ -26,36 +22,13 @@ struct Running {
   uint32_t committed;
 };
 
-// Chains a weak local hash, `bits` wide, through a strong mix: with few bits prompts collide and go
-// on colliding, as prompts with equal hashes would.
-Prompt make_prompt(TestRandom& random, const Prompt* start, uint32_t blocks, uint32_t bits) {
-  Prompt prompt;
-  if (start != nullptr) {
-    const uint32_t shared = random.below(static_cast<uint32_t>(start->hashes.size()) + 1);
-    prompt.tokens.assign(start->tokens.begin(), start->tokens.begin() + shared * kTokensPerBlock);
-  }
-  while (prompt.tokens.size() < blocks * kTokensPerBlock) {
-    prompt.tokens.push_back(random.below(3));
-  }
-  uint64_t chain = 0;
-  for (uint32_t block = 0; block * kTokensPerBlock < prompt.tokens.size(); block++) {
-    uint64_t local = 0;
-    for (uint32_t t = 0; t < kTokensPerBlock; t++) {
-      local = local * 31 + prompt.tokens[block * kTokensPerBlock + t];
-    }
-    chain = TestRandom(chain ^ TestRandom(local & ((1ull << bits) - 1)).next()).next();
-    prompt.hashes.push_back(chain);
-  }
-  return prompt;
-}
-
 class History {
  public:
   History(uint64_t seed, uint32_t capacity, uint32_t bits)
       : random_(seed), pool_({capacity, kTokensPerBlock, 12, 40, 1u << 14}) {
     for (int i = 0; i < 40; i++) {
       const Prompt* start = i == 0 ? nullptr : &prompts_[random_.below(static_cast<uint32_t>(i))];
-      prompts_.push_back(make_prompt(random_, start, 1 + random_.below(20), bits));
+      prompts_.push_back(make_prompt(random_, start, 1 + random_.below(20), kTokensPerBlock, bits));
     }
   }
 

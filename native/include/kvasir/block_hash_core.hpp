@@ -68,7 +68,12 @@ class KvasirBlockHash {
   KVASIR_HD_INLINED void hash(const uint32_t* tokens, int count, bool, uint64_t parent,
                               uint64_t* local, uint64_t* sequence) const {
     *local = xxh3_64(tokens, 4 * static_cast<size_t>(count));
-    *sequence = kvasir_mix(parent, *local);
+    *sequence = chain(false, parent, *local);
+  }
+
+  // A block's sequence hash from its local one.
+  KVASIR_HD uint64_t chain(bool, uint64_t parent, uint64_t local) const {
+    return kvasir_mix(parent, local);
   }
 
  private:
@@ -96,7 +101,11 @@ class DynamoBlockHash {
   KVASIR_HD_INLINED void hash(const uint32_t* tokens, int count, bool first, uint64_t parent,
                               uint64_t* local, uint64_t* sequence) const {
     *local = xxh3_64_derived(tokens, 4 * static_cast<size_t>(count), seed_, secret_);
-    *sequence = first ? *local : xxh3_64_pair(parent, *local, kSeed);
+    *sequence = chain(first, parent, *local);
+  }
+
+  KVASIR_HD uint64_t chain(bool first, uint64_t parent, uint64_t local) const {
+    return first ? local : xxh3_64_pair(parent, local, kSeed);
   }
 
  private:

@@ -2,20 +2,10 @@
 // lost, which the reader sees as a jump of the sequence number. Confined to the pool's owner.
 #pragma once
 
+#include "kvasir/pool_batch.hpp"
 #include "kvasir/zeroed_array.hpp"
 
 namespace kvasir {
-
-enum class BlockEventKind : uint32_t { kStored = 0, kRemoved = 1, kCleared = 2 };
-
-struct BlockEvent {
-  uint64_t sequence;
-  uint64_t hash;
-  uint64_t parent_hash;
-  BlockEventKind kind;
-  uint32_t depth;
-};
-static_assert(sizeof(BlockEvent) == 32, "PoolStaging.java relies on it");
 
 class EventRing {
  public:

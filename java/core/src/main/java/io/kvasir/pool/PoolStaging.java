@@ -9,7 +9,7 @@ import java.nio.LongBuffer;
 import java.util.function.Consumer;
 
 /**
- * Lays batches out as the native pool takes them (the structs of {@code block_pool.hpp}) and reads
+ * Lays batches out as the native pool takes them (the structs of {@code pool_batch.hpp}) and reads
  * the answers back. The memory is kept between calls and grows by doubling; a growth that fails
  * leaves it as it was.
  *

@@ -1,0 +1,227 @@
+// What the kernels build on: words that many threads change, sums over warps and blocks of threads.
+//
+// Kernels take any launch geometry whose blocks are whole warps of at most 1,024 threads, unless
+// they say that they are one block. Warp primitives are called by all 32 lanes.
+#pragma once
+
+#include "kvasir/device_pool_core.hpp"
+
+#define KVASIR_DEVICE __device__ __forceinline__
+
+// One variable of a block of threads. The host shim gives each block its own.
+#if !defined(KVASIR_SHARED)
+#define KVASIR_SHARED(type, name) __shared__ type name
+#endif
+
+namespace kvasir {
+
+#if defined(__CUDACC__)
+using AtomicWord = unsigned long long;
+#else
+using AtomicWord = uint64_t;
+#endif
+
+constexpr uint32_t kAllLanes = 0xffffffffu;
+constexpr uint32_t kMaxWarps = 32;
+
+KVASIR_DEVICE uint64_t atomic_add(uint64_t* word, uint64_t value) {
+  return atomicAdd(reinterpret_cast<AtomicWord*>(word), static_cast<AtomicWord>(value));
+}
+
+KVASIR_DEVICE uint64_t atomic_min(uint64_t* word, uint64_t value) {
+  return atomicMin(reinterpret_cast<AtomicWord*>(word), static_cast<AtomicWord>(value));
+}
+
+KVASIR_DEVICE uint64_t atomic_max(uint64_t* word, uint64_t value) {
+  return atomicMax(reinterpret_cast<AtomicWord*>(word), static_cast<AtomicWord>(value));
+}
+
+KVASIR_DEVICE uint64_t atomic_cas(uint64_t* word, uint64_t expected, uint64_t value) {
+  return atomicCAS(reinterpret_cast<AtomicWord*>(word), static_cast<AtomicWord>(expected),
+                   static_cast<AtomicWord>(value));
+}
+
+KVASIR_DEVICE uint32_t lane() { return threadIdx.x % 32; }
+KVASIR_DEVICE uint32_t warp_in_block() { return threadIdx.x / 32; }
+KVASIR_DEVICE uint32_t warps_in_block() { return blockDim.x / 32; }
+KVASIR_DEVICE uint32_t warp_in_grid() { return blockIdx.x * warps_in_block() + warp_in_block(); }
+KVASIR_DEVICE uint32_t warps_in_grid() { return gridDim.x * warps_in_block(); }
+KVASIR_DEVICE uint64_t thread_in_grid() {
+  return static_cast<uint64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+KVASIR_DEVICE uint64_t threads_in_grid() { return static_cast<uint64_t>(gridDim.x) * blockDim.x; }
+
+// Adds the number of lanes that ask to a counter, in one atomic.
+KVASIR_DEVICE void warp_count(uint32_t* counter, bool asks, int32_t sign) {
+  const uint32_t asking = __ballot_sync(kAllLanes, asks);
+  if (lane() == 0 && asking != 0) {
+    atomicAdd(counter, static_cast<uint32_t>(sign * __popc(asking)));
+  }
+}
+
+// Gives every lane that asks the next place of a growing array.
+KVASIR_DEVICE uint32_t warp_append(uint32_t* length, bool asks) {
+  const uint32_t asking = __ballot_sync(kAllLanes, asks);
+  uint32_t first = 0;
+  if (lane() == 0 && asking != 0) {
+    first = atomicAdd(length, static_cast<uint32_t>(__popc(asking)));
+  }
+  first = __shfl_sync(kAllLanes, first, 0);
+  return first + static_cast<uint32_t>(__popc(asking & ((1u << lane()) - 1)));
+}
+
+// Room for one sum over a block of threads.
+struct BlockSums {
+  int64_t warps[kMaxWarps];
+};
+
+// Inclusive prefix sum over the block; `total` receives the whole sum. All threads call it.
+KVASIR_DEVICE int64_t block_prefix_sum(BlockSums& sums, int64_t value, int64_t* total) {
+  int64_t sum = value;
+  for (uint32_t step = 1; step < 32; step *= 2) {
+    const int64_t below = __shfl_up_sync(kAllLanes, sum, step);
+    sum += lane() >= step ? below : 0;
+  }
+  if (lane() == 31) {
+    sums.warps[warp_in_block()] = sum;
+  }
+  __syncthreads();
+  int64_t before = 0;
+  int64_t all = 0;
+  for (uint32_t warp = 0; warp < warps_in_block(); warp++) {
+    before += warp < warp_in_block() ? sums.warps[warp] : 0;
+    all += sums.warps[warp];
+  }
+  __syncthreads();
+  *total = all;
+  return before + sum;
+}
+
+// True in the block of threads that finishes its part of the launch last; it sees what the others
+// wrote. `last` is shared by the block.
+KVASIR_DEVICE bool block_arrives_last(uint32_t* arrived, uint32_t& last) {
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicAdd(arrived, 1u) + 1 == gridDim.x;
+    if (last) {
+      *arrived = 0;
+    }
+  }
+  __syncthreads();
+  __threadfence();
+  return last != 0;
+}
+
+// Of up to 32 consecutive blocks of a request, whose tokens begin at `tokens`, those of `compared`
+// whose tokens are not those of the lane's `block`. Lanes read consecutive words.
+KVASIR_DEVICE uint32_t warp_differing(const DevicePool& pool, uint32_t block,
+                                      const uint32_t* tokens, uint32_t compared) {
+  const uint32_t per_block = pool.shape.tokens_per_block;
+  const uint32_t words = static_cast<uint32_t>(32 - __clz(static_cast<int>(compared))) * per_block;
+  uint32_t differing = 0;
+  for (uint32_t first = 0; first < words; first += 32) {
+    const uint32_t word = first + lane();
+    const uint32_t of = word / per_block;
+    const uint32_t candidate = __shfl_sync(kAllLanes, block, static_cast<int>(of % 32));
+    if (word < words && (compared >> of & 1) != 0 &&
+        tokens_of(pool, candidate)[word % per_block] != tokens[word]) {
+      differing |= 1u << of;
+    }
+  }
+  return __reduce_or_sync(kAllLanes, differing);
+}
+
+// Copies the tokens of the blocks of `copied` to the lanes' own `block`.
+KVASIR_DEVICE void warp_copy_tokens(const DevicePool& pool, uint32_t block, const uint32_t* tokens,
+                                    uint32_t copied) {
+  const uint32_t per_block = pool.shape.tokens_per_block;
+  const uint32_t words = static_cast<uint32_t>(32 - __clz(static_cast<int>(copied))) * per_block;
+  for (uint32_t first = 0; first < words; first += 32) {
+    const uint32_t word = first + lane();
+    const uint32_t of = word / per_block;
+    const uint32_t to = __shfl_sync(kAllLanes, block, static_cast<int>(of % 32));
+    if (word < words && (copied >> of & 1) != 0) {
+      tokens_of(pool, to)[word % per_block] = tokens[word];
+    }
+  }
+}
+
+// ---- blocks and their counts --------------------------------------------------------------------
+
+// Takes a reference; true if the block was evictable until now. The caller keeps the counts.
+KVASIR_DEVICE bool hold_block(const DevicePool& pool, uint32_t block) {
+  if ((atomicAdd(&pool.holders[block], 1u) & ~kNamedBit) != 0) {
+    return false;
+  }
+  const uint64_t key = pool.evictable[block];
+  pool.evictable[block] = kNotEvictable;
+  if (key >> pool.depth_bits == pool.counters->oldest_tick) {
+    store_relaxed(&pool.counters->oldest_stale, 1u);
+  }
+  return true;
+}
+
+// Moves the count of the lanes' blocks from cached to active, or back for sign -1.
+KVASIR_DEVICE void warp_activate(const DevicePool& pool, bool counted, int32_t sign) {
+  warp_count(&pool.counters->cached_blocks, counted, -sign);
+  warp_count(&pool.counters->active_blocks, counted, sign);
+}
+
+KVASIR_DEVICE void write_event(const DevicePool& pool, uint64_t sequence, BlockEventKind kind,
+                               uint64_t hash, uint64_t parent_hash, uint32_t depth) {
+  const uint32_t capacity = pool.shape.event_capacity;
+  if (capacity > 0) {
+    ring_events(pool)[sequence % capacity] = {sequence, hash, parent_hash, kind, depth};
+  }
+}
+
+// ---- directory ----------------------------------------------------------------------------------
+
+// Takes back `passed` marks from a key's home up to, not including, a bucket.
+KVASIR_DEVICE void directory_unmark(const Directory& directory, uint64_t key, uint64_t end) {
+  for (uint64_t bucket = directory_home(directory, key); bucket != end;
+       bucket = next_bucket(directory, bucket)) {
+    atomic_add(&directory.buckets[bucket].passed, ~uint64_t{0});
+  }
+}
+
+// Position of a hash, which is put there if it is new. Threads may do this at once, for equal
+// hashes too: slots are tried in one order and never become empty meanwhile, so they meet.
+KVASIR_DEVICE uint32_t directory_claim(const Directory& directory, uint64_t hash) {
+  const int64_t present = directory_find(directory, hash);
+  if (present >= 0) {
+    return static_cast<uint32_t>(present);
+  }
+  const uint64_t key = directory_key(hash);
+  for (uint64_t bucket = directory_home(directory, key);; bucket = next_bucket(directory, bucket)) {
+    Bucket& line = directory.buckets[bucket];
+    for (uint32_t slot = 0; slot < kKeysPerBucket; slot++) {
+      uint64_t found = load_relaxed(&line.keys[slot]);
+      if (found == 0) {
+        __threadfence();
+        found = atomic_cas(&line.keys[slot], 0, key);
+        if (found == 0) {
+          return static_cast<uint32_t>(bucket * 8 + slot);
+        }
+      }
+      if (found == key) {
+        directory_unmark(directory, key, bucket);
+        return static_cast<uint32_t>(bucket * 8 + slot);
+      }
+    }
+    atomic_add(&line.passed, 1);
+  }
+}
+
+// Empties a position. Threads may do this at once, and look others up.
+KVASIR_DEVICE void directory_vacate(const Directory& directory, uint64_t position) {
+  uint64_t* key = &directory.buckets[position / 8].keys[position % 8];
+  const uint64_t erased = *key;
+  directory.blocks[position] = kNoBlock;
+  store_relaxed(key, uint64_t{0});
+  __threadfence();
+  directory_unmark(directory, erased, position / 8);
+}
+
+}  // namespace kvasir

@@ -1,0 +1,131 @@
+// Eviction of the shortfall that a planning kernel left in the plan.
+
+#include "pool_plan.cuh"
+
+// One digit of the key of the last victim: counts the keys in the range that is left by their next
+// kSelectBits bits; the block of threads that arrives last chooses the digit. Returns at once when
+// the key is known. O(capacity) reads of one array, histogram in shared memory.
+extern "C" __global__ void kvasir_pool_select(const kvasir::DevicePool* memory) {
+  using namespace kvasir;
+  struct Shared {
+    uint32_t bins[kSelectBins];
+    BlockSums sums;
+    uint32_t last;
+  };
+  KVASIR_SHARED(Shared, shared);
+  const DevicePool& pool = *memory;
+  PoolPlan& plan = *pool.plan;
+  if (plan.select_wanted == 0) {
+    return;
+  }
+  const uint32_t bits = plan.select_bits;
+  const uint64_t base = plan.select_base;
+  const uint32_t shift = bits > kSelectBits ? bits - kSelectBits : 0;
+  for (uint32_t bin = threadIdx.x; bin < kSelectBins; bin += blockDim.x) {
+    shared.bins[bin] = 0;
+  }
+  __syncthreads();
+  for (uint64_t i = thread_in_grid(); i < pool.shape.capacity_blocks; i += threads_in_grid()) {
+    const uint64_t key = pool.evictable[i];
+    if (key != kNotEvictable && key >= base && (bits >= 64 || (key - base) >> bits == 0)) {
+      atomicAdd(&shared.bins[(key - base) >> shift], 1u);
+    }
+  }
+  __syncthreads();
+  for (uint32_t bin = threadIdx.x; bin < kSelectBins; bin += blockDim.x) {
+    if (shared.bins[bin] != 0) {
+      atomicAdd(&pool.histogram[bin], shared.bins[bin]);
+    }
+  }
+  if (!block_arrives_last(&plan.arrived, shared.last)) {
+    return;
+  }
+  const int64_t wanted = plan.select_wanted;
+  int64_t before = 0;
+  __syncthreads();
+  for (uint32_t first = 0; first < kSelectBins; first += blockDim.x) {
+    const uint32_t bin = first + threadIdx.x;
+    const int64_t inside = bin < kSelectBins ? load_relaxed(&pool.histogram[bin]) : 0;
+    int64_t total = 0;
+    const int64_t up_to = before + block_prefix_sum(shared.sums, inside, &total);
+    if (up_to >= wanted && up_to - inside < wanted) {
+      plan.select_base = base + (static_cast<uint64_t>(bin) << shift);
+      plan.select_bits = shift;
+      plan.select_wanted = static_cast<uint32_t>(wanted - (up_to - inside));
+      if (up_to == wanted) {  // the whole bin
+        plan.threshold = plan.select_base + ((uint64_t{1} << shift) - 1);
+        plan.select_wanted = 0;
+      }
+    }
+    before += total;
+    if (bin < kSelectBins) {
+      pool.histogram[bin] = 0;
+    }
+  }
+}
+
+// Takes the victims out of the directory and onto the free stack. A lane per block of the pool; a
+// directory look-up per victim.
+extern "C" __global__ void kvasir_pool_take_victims(const kvasir::DevicePool* memory) {
+  using namespace kvasir;
+  const DevicePool& pool = *memory;
+  PoolPlan& plan = *pool.plan;
+  if (plan.victims == 0) {
+    return;
+  }
+  for (uint64_t tile = warp_in_grid(); tile * 32 < pool.shape.capacity_blocks;
+       tile += warps_in_grid()) {
+    const uint64_t block = tile * 32 + lane();
+    const bool victim =
+        block < pool.shape.capacity_blocks && pool.evictable[block] <= plan.threshold;
+    const uint32_t place = warp_append(&plan.taken, victim);
+    if (victim) {
+      pool.evictable[block] = kNotEvictable;
+      pool.holders[block] = 0;
+      pool.free_stack[plan.stack_base + place] = static_cast<uint32_t>(block);
+      directory_vacate(pool.directory, static_cast<uint64_t>(
+                                           directory_find(pool.directory, pool.names[block].hash)));
+    }
+  }
+  if (thread_in_grid() == 0) {
+    pool.counters->oldest_stale = 1;
+  }
+}
+
+// The victims' events in eviction order: each counts the victims before it, tile by tile through
+// shared memory. O(victims^2) comparisons over all threads of the grid.
+extern "C" __global__ void kvasir_pool_removed_events(const kvasir::DevicePool* memory) {
+  using namespace kvasir;
+  struct Shared {
+    uint64_t keys[1024];
+  };
+  KVASIR_SHARED(Shared, shared);
+  const DevicePool& pool = *memory;
+  const PoolPlan& plan = *pool.plan;
+  if (pool.shape.event_capacity == 0) {
+    return;
+  }
+  const uint32_t* victims = pool.free_stack + plan.stack_base;
+  for (uint64_t first = static_cast<uint64_t>(blockIdx.x) * blockDim.x; first < plan.victims;
+       first += threads_in_grid()) {
+    const uint64_t own = first + threadIdx.x;
+    const uint64_t key = own < plan.victims ? pool.stamps[victims[own]] : 0;
+    uint32_t rank = 0;
+    for (uint32_t tile = 0; tile < plan.victims; tile += blockDim.x) {
+      const uint32_t left = plan.victims - tile < blockDim.x ? plan.victims - tile : blockDim.x;
+      if (threadIdx.x < left) {
+        shared.keys[threadIdx.x] = pool.stamps[victims[tile + threadIdx.x]];
+      }
+      __syncthreads();
+      for (uint32_t i = 0; i < left; i++) {
+        rank += shared.keys[i] < key ? 1 : 0;
+      }
+      __syncthreads();
+    }
+    // An event that the batch's own events would overwrite is not written at all.
+    if (own < plan.victims && plan.victims - rank <= pool.shape.event_capacity) {
+      write_event(pool, plan.first_event + rank, BlockEventKind::kRemoved,
+                  pool.names[victims[own]].hash, 0, 0);
+    }
+  }
+}

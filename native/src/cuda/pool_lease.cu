@@ -1,0 +1,166 @@
+// Lease and extend.
+
+#include "pool_plan.cuh"
+
+// Pins each request's leading blocks that are held. A warp per request, a lane per block: 32 names
+// are looked up and compared with one another's parents at a time, tokens by all lanes together.
+// The table that the request will own if it is admitted receives the blocks.
+extern "C" __global__ void kvasir_pool_lease_match(const kvasir::DevicePool* memory,
+                                                   kvasir::LeaseRequest* requests, uint32_t count) {
+  using namespace kvasir;
+  const DevicePool& pool = *memory;
+  const uint32_t free_leases = pool.counters->free_leases;
+  for (uint32_t i = warp_in_grid(); i < count; i += warps_in_grid()) {
+    const LeaseRequest request = requests[i];
+    const CacheScope scope{request.lora_task_id, request.salt_id, request.presence_mask};
+    uint32_t end =
+        request.matchable_blocks < request.blocks ? request.matchable_blocks : request.blocks;
+    if (request.blocks > pool.shape.max_blocks_per_lease) {
+      end = 0;
+      if (lane() == 0) {
+        atomic_min(&pool.plan->failure, static_cast<uint64_t>(i) << 32 |
+                                            static_cast<uint32_t>(PoolError::kTooManyBlocks));
+      }
+    }
+    uint32_t* table =
+        i < free_leases ? block_table(pool, pool.free_leases[free_leases - 1 - i]) : nullptr;
+    uint32_t matched = 0;
+    uint32_t last = kNoBlock;
+    while (matched < end) {
+      const uint32_t depth = matched + lane();
+      const int64_t position =
+          depth < end ? directory_find(pool.directory, request.hashes[depth]) : -1;
+      const uint32_t block = position >= 0 ? pool.directory.blocks[position] : kNoBlock;
+      uint32_t parent = __shfl_up_sync(kAllLanes, block, 1);
+      parent = lane() == 0 ? last : parent;
+      const bool same = block != kNoBlock && same_place(pool.names[block], depth, parent, scope);
+      // Ones up to the first lane that fails.
+      uint32_t held = __ballot_sync(kAllLanes, same);
+      held &= held ^ (held + 1);
+      const uint32_t* tokens =
+          request.tokens + static_cast<uint64_t>(matched) * pool.shape.tokens_per_block;
+      const uint32_t differing = warp_differing(pool, block, tokens, held);
+      held &= differing == 0 ? held : (differing & (~differing + 1)) - 1;
+      const bool holds = (held >> lane() & 1) != 0;
+      const bool woken = holds && hold_block(pool, block);
+      warp_activate(pool, woken, 1);
+      if (holds && table != nullptr) {
+        table[depth] = block;
+      }
+      matched += static_cast<uint32_t>(__popc(held));
+      last = __shfl_sync(kAllLanes, block, 31);
+      if (held != kAllLanes) {
+        break;
+      }
+    }
+    if (lane() == 0) {
+      requests[i].matched_blocks = matched;
+    }
+  }
+}
+
+// Admits the longest prefix of the batch that fits, answers all, books blocks and leases. Until
+// its table is filled, an admitted request's `missing_blocks` is the offset of its new blocks.
+extern "C" __global__ void kvasir_pool_lease_plan(const kvasir::DevicePool* memory,
+                                                  kvasir::LeaseRequest* requests, uint32_t count,
+                                                  kvasir::PoolResult* result) {
+  using namespace kvasir;
+  struct Shared {
+    BlockSums sums;
+  };
+  KVASIR_SHARED(Shared, shared);
+  const DevicePool& pool = *memory;
+  PoolCounters& counters = *pool.counters;
+  PoolPlan& plan = *pool.plan;
+  const uint64_t failure = plan.failure;
+  const int64_t available = available_blocks(counters);
+  const uint32_t free_leases = counters.free_leases;
+  int64_t wanted = 0;  // by the entries before
+  int64_t booked = 0;
+  int64_t reserved = 0;
+  int64_t admitted = 0;
+  for (uint32_t first = 0; first < count && failure == kNoFailure; first += blockDim.x) {
+    const uint32_t i = first + threadIdx.x;
+    const bool exists = i < count;
+    const int64_t missing = exists ? int64_t{requests[i].blocks} - requests[i].matched_blocks : 0;
+    const int64_t reserve = exists ? requests[i].reserve_blocks : 0;
+    int64_t total = 0;
+    const int64_t up_to = wanted + block_prefix_sum(shared.sums, missing + reserve, &total);
+    wanted += total;
+    const bool admits = exists && up_to <= available && i < free_leases;
+    const int64_t offset =
+        booked - missing + block_prefix_sum(shared.sums, admits ? missing : 0, &total);
+    booked += total;
+    if (exists) {
+      requests[i].lease = admits ? pool.free_leases[free_leases - 1 - i] : kRefused;
+      requests[i].missing_blocks = admits ? offset : up_to > available ? up_to - available : 0;
+    }
+    block_prefix_sum(shared.sums, admits ? reserve : 0, &total);
+    reserved += total;
+    block_prefix_sum(shared.sums, admits ? 1 : 0, &total);
+    admitted += total;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    plan.failure = kNoFailure;
+    plan.entries = static_cast<uint32_t>(admitted);
+    plan.first_tick = counters.tick;
+    plan_allocation(pool, static_cast<uint32_t>(booked));
+    counters.tick += static_cast<uint64_t>(admitted);
+    counters.reserved_blocks += static_cast<uint64_t>(reserved);
+    counters.free_leases = free_leases - static_cast<uint32_t>(admitted);
+    *result = result_of(failure);
+  }
+}
+
+// Gives back what the refused requests hold. A warp per refused request, a lane per block, which is
+// found again by its name.
+extern "C" __global__ void kvasir_pool_lease_unpin(const kvasir::DevicePool* memory,
+                                                   kvasir::LeaseRequest* requests, uint32_t count) {
+  using namespace kvasir;
+  const DevicePool& pool = *memory;
+  for (uint32_t i = pool.plan->entries + warp_in_grid(); i < count; i += warps_in_grid()) {
+    const uint64_t* hashes = requests[i].hashes;
+    const uint32_t matched = requests[i].matched_blocks;
+    __syncwarp();
+    for (uint32_t first = 0; first < matched; first += 32) {
+      const uint32_t depth = first + lane();
+      bool cached = false;
+      if (depth < matched) {
+        const int64_t position = directory_find(pool.directory, hashes[depth]);
+        const uint32_t block = pool.directory.blocks[position];
+        cached = (atomicSub(&pool.holders[block], 1u) & ~kNamedBit) == 1;
+        if (cached) {
+          pool.evictable[block] = pool.stamps[block];
+        }
+      }
+      warp_activate(pool, cached, -1);
+    }
+    if (lane() == 0) {
+      requests[i].matched_blocks = 0;
+    }
+  }
+}
+
+// Fills the tables of the admitted requests. A warp per request, a lane per new block.
+extern "C" __global__ void kvasir_pool_lease_admit(const kvasir::DevicePool* memory,
+                                                   kvasir::LeaseRequest* requests) {
+  using namespace kvasir;
+  const DevicePool& pool = *memory;
+  for (uint32_t i = warp_in_grid(); i < pool.plan->entries; i += warps_in_grid()) {
+    const LeaseRequest request = requests[i];
+    __syncwarp();
+    warp_take_blocks(pool, block_table(pool, request.lease), request.matched_blocks, request.blocks,
+                     static_cast<uint32_t>(request.missing_blocks));
+    if (lane() == 0) {
+      DeviceLease& lease = pool.leases[request.lease];
+      lease.scope = {request.lora_task_id, request.salt_id, request.presence_mask};
+      lease.blocks = request.blocks;
+      lease.committed_blocks = request.matched_blocks;
+      lease.reserved_blocks = request.reserve_blocks;
+      lease.in_use = 1;
+      lease.unnameable = 0;
+      requests[i].missing_blocks = 0;
+    }
+  }
+}

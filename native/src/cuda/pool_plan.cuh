@@ -1,0 +1,103 @@
+// What planning kernels share. They run as one block of threads, O(entries / threads) each.
+#pragma once
+
+#include "device_primitives.cuh"
+
+namespace kvasir {
+
+KVASIR_DEVICE uint64_t failure_of(PoolError error, uint32_t entry) {
+  return static_cast<uint64_t>(entry) << 32 | static_cast<uint32_t>(error);
+}
+
+KVASIR_DEVICE PoolResult result_of(uint64_t failure) {
+  if (failure == kNoFailure) {
+    return {PoolError::kNone, 0};
+  }
+  return {static_cast<PoolError>(static_cast<int32_t>(failure & 0xffffffffu)),
+          static_cast<uint32_t>(failure >> 32)};
+}
+
+KVASIR_DEVICE int32_t lease_of(int32_t lease) { return lease; }
+template <typename Entry>
+KVASIR_DEVICE int32_t lease_of(const Entry& entry) {
+  return entry.lease;
+}
+
+KVASIR_DEVICE DeviceLease* find_lease(const DevicePool& pool, int32_t lease) {
+  if (lease < 0 || static_cast<uint32_t>(lease) >= pool.shape.max_leases ||
+      pool.leases[lease].in_use == 0) {
+    return nullptr;
+  }
+  return &pool.leases[lease];
+}
+
+// Checks a batch before anything changes: every lease is known, stands once, and passes. Each lease
+// is marked with the lowest of its entries, so that a later one knows it is not the first. Returns
+// the lowest failing entry's failure, or kNoFailure, to all threads. `failure` is shared.
+template <typename Entry, typename Check>
+KVASIR_DEVICE uint64_t validate(const DevicePool& pool, const Entry* entries, uint32_t count,
+                                uint64_t& failure, Check check) {
+  if (threadIdx.x == 0) {
+    failure = kNoFailure;
+  }
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    DeviceLease* lease = find_lease(pool, lease_of(entries[i]));
+    if (lease != nullptr) {
+      atomicMin(&lease->mark, i);
+    }
+  }
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    const DeviceLease* lease = find_lease(pool, lease_of(entries[i]));
+    const PoolError error = lease == nullptr   ? PoolError::kUnknownLease
+                            : lease->mark != i ? PoolError::kLeaseGivenTwice
+                                               : check(entries[i], *lease);
+    if (error != PoolError::kNone) {
+      atomic_min(&failure, failure_of(error, i));
+    }
+  }
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    DeviceLease* lease = find_lease(pool, lease_of(entries[i]));
+    if (lease != nullptr) {
+      lease->mark = kUnmarked;
+    }
+  }
+  const uint64_t found = failure;
+  __syncthreads();
+  return found;
+}
+
+// Books `wanted` free blocks, which later launches evict for and take. One thread.
+KVASIR_DEVICE void plan_allocation(const DevicePool& pool, uint32_t wanted) {
+  PoolCounters& counters = *pool.counters;
+  PoolPlan& plan = *pool.plan;
+  const uint32_t free = counters.free_blocks;
+  plan.victims = wanted > free ? wanted - free : 0;
+  plan.taken = 0;
+  plan.stack_base = free;
+  plan.stack_top = free + plan.victims;
+  plan.first_event = counters.next_event;
+  plan.select_wanted = plan.victims;
+  plan.select_base = counters.oldest_tick << pool.depth_bits;
+  const uint64_t range = ((plan.first_tick + 1) << pool.depth_bits) - plan.select_base;
+  plan.select_bits = static_cast<uint32_t>(64 - __clzll(static_cast<long long>(range)));
+  counters.free_blocks = plan.stack_top - wanted;
+  counters.active_blocks += wanted;
+  counters.cached_blocks -= plan.victims;
+  counters.evicted_blocks += plan.victims;
+  counters.next_event += plan.victims;
+}
+
+// Puts new unnamed blocks into a lease's table from block `from` on, the lanes side by side;
+// `offset` of them were booked before. All lanes call it.
+KVASIR_DEVICE void warp_take_blocks(const DevicePool& pool, uint32_t* table, uint32_t from,
+                                    uint32_t to, uint32_t offset) {
+  for (uint32_t depth = from + lane(); depth < to; depth += 32) {
+    const uint32_t block = pool.free_stack[pool.plan->stack_top - 1 - offset - (depth - from)];
+    pool.holders[block] = 1;
+    table[depth] = block;
+  }
+}
+
+}  // namespace kvasir

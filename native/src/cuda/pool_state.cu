@@ -1,0 +1,143 @@
+// A pool as a whole: set up, clear, occupancy.
+
+#include "device_primitives.cuh"
+
+namespace kvasir {
+
+// The one thread that writes the page: nine stores that nobody waits for.
+KVASIR_DEVICE void publish_page(const DevicePool& pool, PoolCounters& counters) {
+  const uint64_t words[kOccupancyWords] = {pool.shape.capacity_blocks, counters.free_blocks,
+                                           counters.cached_blocks,     counters.active_blocks,
+                                           counters.reserved_blocks,   counters.evicted_blocks,
+                                           counters.oldest_tick,       counters.tick};
+  const uint64_t sequence = counters.page_sequence;
+  counters.page_sequence = sequence + 2;
+  store_relaxed(&pool.page->sequence, sequence + 1);
+  __threadfence_system();
+  for (uint32_t i = 0; i < kOccupancyWords; i++) {
+    store_relaxed(&pool.page->words[i], words[i]);
+  }
+  store_relaxed(&pool.ring->next_event, counters.next_event);
+  __threadfence_system();
+  store_relaxed(&pool.page->sequence, sequence + 2);
+}
+
+}  // namespace kvasir
+
+// Lays a pool out in `memory` and makes every block free. Memory, page and ring may hold anything.
+// O(bytes of the state arrays) over all threads.
+extern "C" __global__ void kvasir_pool_initialise(kvasir::DevicePool* memory,
+                                                  kvasir::PoolShape shape,
+                                                  kvasir::OccupancyPage* page,
+                                                  kvasir::EventRingHead* ring) {
+  using namespace kvasir;
+  DevicePool pool{};
+  device_pool_view(static_cast<uint64_t>(reinterpret_cast<uintptr_t>(memory)), shape, &pool);
+  pool.page = page;
+  pool.ring = ring;
+  const uint64_t first = thread_in_grid();
+  const uint64_t step = threads_in_grid();
+  for (uint64_t i = first; i < pool.directory.bucket_count; i += step) {
+    pool.directory.buckets[i] = Bucket{};
+  }
+  for (uint64_t i = first; i < pool.directory.bucket_count * 8; i += step) {
+    pool.directory.blocks[i] = kNoBlock;
+  }
+  for (uint64_t i = first; i < shape.capacity_blocks; i += step) {
+    pool.holders[i] = 0;
+    pool.stamps[i] = 0;
+    pool.evictable[i] = kNotEvictable;
+    pool.free_stack[i] = static_cast<uint32_t>(shape.capacity_blocks - 1 - i);
+  }
+  for (uint64_t i = first; i < shape.max_leases; i += step) {
+    pool.leases[i] = DeviceLease{};
+    pool.leases[i].mark = kUnmarked;
+    pool.free_leases[i] = static_cast<int32_t>(shape.max_leases - 1 - i);
+  }
+  for (uint64_t i = first; i < kSelectBins; i += step) {
+    pool.histogram[i] = 0;
+  }
+  if (first == 0) {
+    *memory = pool;
+    PoolCounters counters{};
+    counters.free_blocks = shape.capacity_blocks;
+    counters.free_leases = shape.max_leases;
+    PoolPlan plan{};
+    plan.failure = kNoFailure;
+    plan.oldest_key = kNotEvictable;
+    *pool.plan = plan;
+    *pool.counters = counters;
+    publish_page(pool, *pool.counters);
+  }
+}
+
+// Forgets all names. A thread per bucket, block and lease, in strides of the grid.
+extern "C" __global__ void kvasir_pool_clear(const kvasir::DevicePool* memory) {
+  using namespace kvasir;
+  const DevicePool& pool = *memory;
+  PoolCounters& counters = *pool.counters;
+  for (uint64_t i = thread_in_grid(); i < pool.directory.bucket_count; i += threads_in_grid()) {
+    for (uint32_t slot = 0; slot < kKeysPerBucket; slot++) {
+      store_relaxed(&pool.directory.buckets[i].keys[slot], uint64_t{0});
+      pool.directory.blocks[i * 8 + slot] = kNoBlock;
+    }
+    store_relaxed(&pool.directory.buckets[i].passed, uint64_t{0});
+  }
+  for (uint64_t tile = warp_in_grid(); tile * 32 < pool.shape.capacity_blocks;
+       tile += warps_in_grid()) {
+    const uint64_t block = tile * 32 + lane();
+    const bool exists = block < pool.shape.capacity_blocks;
+    const bool cached = exists && pool.evictable[block] != kNotEvictable;
+    const uint32_t place = warp_append(&counters.free_blocks, cached);
+    warp_count(&counters.cached_blocks, cached, -1);
+    if (cached) {
+      pool.evictable[block] = kNotEvictable;
+      pool.free_stack[place] = static_cast<uint32_t>(block);
+    }
+    if (exists) {
+      pool.holders[block] &= ~kNamedBit;
+    }
+  }
+  for (uint64_t i = thread_in_grid(); i < pool.shape.max_leases; i += threads_in_grid()) {
+    pool.leases[i].unnameable = 1;
+  }
+  if (thread_in_grid() == 0) {
+    write_event(pool, counters.next_event, BlockEventKind::kCleared, 0, 0, 0);
+    counters.next_event++;
+  }
+}
+
+// Finds the oldest evictable block anew if it may have left, then publishes the page. The search is
+// a minimum over one array, O(capacity); the block of threads that arrives last publishes.
+extern "C" __global__ void kvasir_pool_occupancy(const kvasir::DevicePool* memory) {
+  using namespace kvasir;
+  KVASIR_SHARED(uint32_t, last);
+  const DevicePool& pool = *memory;
+  PoolCounters& counters = *pool.counters;
+  PoolPlan& plan = *pool.plan;
+  const bool search = counters.oldest_stale != 0 && counters.cached_blocks != 0;
+  if (search) {
+    uint64_t oldest = kNotEvictable;
+    for (uint64_t i = thread_in_grid(); i < pool.shape.capacity_blocks; i += threads_in_grid()) {
+      const uint64_t key = pool.evictable[i];
+      oldest = key < oldest ? key : oldest;
+    }
+    for (uint32_t step = 16; step > 0; step /= 2) {
+      const uint64_t other = __shfl_xor_sync(kAllLanes, oldest, static_cast<int>(step));
+      oldest = other < oldest ? other : oldest;
+    }
+    if (lane() == 0 && oldest != kNotEvictable) {
+      atomic_min(&plan.oldest_key, oldest);
+    }
+  }
+  if (block_arrives_last(&plan.arrived, last) && threadIdx.x == 0) {
+    if (counters.cached_blocks == 0) {
+      counters.oldest_tick = counters.tick;
+    } else if (search) {
+      counters.oldest_tick = load_relaxed(&plan.oldest_key) >> pool.depth_bits;
+    }
+    plan.oldest_key = kNotEvictable;
+    counters.oldest_stale = 0;
+    publish_page(pool, counters);
+  }
+}

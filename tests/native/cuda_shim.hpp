@@ -1,0 +1,394 @@
+// Runs CUDA kernels on the host: g++ compiles the very same sources, and every thread of a launch
+// is a fiber of one host thread.
+//
+// A seeded scheduler decides which fiber runs. It switches at every barrier and warp primitive, and
+// by chance before atomics and fences. Several blocks of threads are resident at a time, in random
+// number. A launch may prefer the fiber that became ready last, so that some warps run far ahead of
+// others. What is checked: that all lanes of a warp come to the same primitive, that a barrier's
+// threads all come, and, with a sanitizer, memory. What is not: races between plain loads and
+// stores that no switch point separates, and the weaker memory order of a device.
+//
+// Covered is what the kernels use. Shared variables are declared with KVASIR_SHARED.
+#pragma once
+
+#include <setjmp.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "check.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(threads)
+
+struct ShimIndex {
+  uint32_t x;
+};
+inline ShimIndex threadIdx, blockIdx, blockDim, gridDim;
+
+namespace shim {
+
+constexpr size_t kStackBytes = 64 * 1024;
+
+enum class Primitive { kNone, kBlockBarrier, kWarpBarrier, kBallot, kShuffle, kReduceOr };
+
+// The threads that wait for one another: a warp, or a block at its barrier.
+struct Meeting {
+  uint32_t members = 0;
+  uint32_t arrived = 0;
+  Primitive primitive = Primitive::kNone;
+  std::vector<uint32_t> waiting;
+};
+
+struct Warp {
+  Meeting meeting;
+  uint64_t given[32];
+  uint64_t taken[32];
+};
+
+struct ThreadBlock {
+  uint32_t launch;
+  uint32_t index;
+  uint32_t live;
+  Meeting barrier;
+  std::vector<Warp> warps;
+  std::unique_ptr<char[]> shared;
+};
+
+struct Fiber {
+  ucontext_t context;
+  jmp_buf resume;
+  char* stack;
+  bool started = false;
+  bool finished = false;
+  uint32_t thread;
+  ThreadBlock* block;
+};
+
+class Scheduler {
+ public:
+  static Scheduler& get() {
+    static Scheduler scheduler;
+    return scheduler;
+  }
+
+  void seed(uint64_t seed) { random_ = TestRandom(seed); }
+
+  // Runs both launches at once; the second may have no blocks.
+  void run(uint32_t threads, std::function<void()> body, uint32_t first_grid,
+           std::function<void()> second_body, uint32_t second_grid) {
+    CHECK(threads % 32 == 0 && threads <= 1024);
+    bodies_[0] = std::move(body);
+    bodies_[1] = std::move(second_body);
+    grids_[0] = first_grid;
+    grids_[1] = second_grid;
+    const uint32_t grid = first_grid + second_grid;
+    blockDim.x = threads;
+    const uint32_t most = grid < kMostResident ? grid : kMostResident;
+    const uint32_t resident = second_grid + 1 + random_.below(most - second_grid);
+    const uint32_t biases[] = {0, 8, 15};
+    bias_ = biases[random_.below(3)];
+    while (fibers_.size() < static_cast<size_t>(resident) * threads) {
+      add_fiber();
+    }
+    blocks_.resize(resident);
+    uint32_t next = 0;
+    for (uint32_t place = 0; place < resident; place++) {
+      enter(place, next++);
+    }
+    uint32_t left = grid;
+    while (left > 0) {
+      CHECK(!ready_.empty());  // or threads wait for others that have left
+      current_ = take_ready();
+      resume(*fibers_[current_]);
+      Fiber& fiber = *fibers_[current_];
+      if (fiber.finished && --fiber.block->live == 0) {
+        left--;
+        if (next < grid) {
+          enter(current_ / threads, next++);
+        }
+      }
+    }
+    bodies_[0] = bodies_[1] = nullptr;
+  }
+
+  // A point where another thread may run.
+  void may_switch(uint32_t chance) {
+    if (random_.below(chance) == 0) {
+      ready_.push_back(current_);
+      yield();
+    }
+  }
+
+  void block_barrier() {
+    ThreadBlock& block = *self().block;
+    meet(block.barrier, Primitive::kBlockBarrier, [] {});
+  }
+
+  // Gives a value; returns what all lanes of the warp gave.
+  const uint64_t* exchange(Primitive primitive, uint64_t value) {
+    const uint32_t thread = self().thread;
+    Warp& warp = self().block->warps[thread / 32];
+    warp.given[thread % 32] = value;
+    meet(warp.meeting, primitive,
+         [&warp] { std::memcpy(warp.taken, warp.given, sizeof warp.taken); });
+    return warp.taken;
+  }
+
+  uint32_t lane() { return self().thread % 32; }
+
+  void* shared(size_t bytes) {
+    ThreadBlock& block = *self().block;
+    if (!block.shared) {
+      block.shared.reset(new char[bytes]);
+      std::memset(block.shared.get(), 0xa5, bytes);
+    }
+    return block.shared.get();
+  }
+
+ private:
+  static constexpr uint32_t kMostResident = 4;
+
+  Fiber& self() { return *fibers_[current_]; }
+
+  template <typename Complete>
+  void meet(Meeting& meeting, Primitive primitive, Complete complete) {
+    CHECK(meeting.arrived == 0 || meeting.primitive == primitive);
+    meeting.primitive = primitive;
+    if (++meeting.arrived < meeting.members) {
+      meeting.waiting.push_back(current_);
+      yield();
+      return;
+    }
+    complete();
+    meeting.arrived = 0;
+    ready_.insert(ready_.end(), meeting.waiting.begin(), meeting.waiting.end());
+    meeting.waiting.clear();
+    may_switch(2);
+  }
+
+  void add_fiber() {
+    std::unique_ptr<Fiber> fiber(new Fiber);
+    fiber->stack = static_cast<char*>(
+        mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    CHECK(fiber->stack != MAP_FAILED);
+    fibers_.push_back(std::move(fiber));
+  }
+
+  void enter(uint32_t place, uint32_t index) {
+    ThreadBlock& block = blocks_[place];
+    // The second launch's blocks come first, so that they begin beside the first launch.
+    block.launch = index < grids_[1] ? 1 : 0;
+    block.index = block.launch == 1 ? index : index - grids_[1];
+    block.live = blockDim.x;
+    block.barrier = Meeting();
+    block.barrier.members = blockDim.x;
+    block.warps.assign(blockDim.x / 32, Warp());
+    for (Warp& warp : block.warps) {
+      warp.meeting.members = 32;
+    }
+    block.shared.reset();
+    for (uint32_t thread = 0; thread < blockDim.x; thread++) {
+      const uint32_t number = place * blockDim.x + thread;
+      fibers_[number]->thread = thread;
+      fibers_[number]->block = &block;
+      fibers_[number]->finished = false;
+      ready_.push_back(number);
+    }
+  }
+
+  uint32_t take_ready() {
+    if (random_.below(16) >= bias_) {
+      std::swap(ready_[random_.below(static_cast<uint32_t>(ready_.size()))], ready_.back());
+    }
+    const uint32_t taken = ready_.back();
+    ready_.pop_back();
+    return taken;
+  }
+
+  static void live() {
+    Scheduler& scheduler = get();
+    scheduler.arrived(nullptr);
+    for (;;) {
+      scheduler.bodies_[scheduler.self().block->launch]();
+      scheduler.self().finished = true;
+      scheduler.yield();
+    }
+  }
+
+  // The host's own stack continues a fiber, until it yields.
+  void resume(Fiber& fiber) {
+    threadIdx.x = fiber.thread;
+    blockIdx.x = fiber.block->index;
+    gridDim.x = grids_[fiber.block->launch];
+    if (_setjmp(host_) == 0) {
+      leave(&host_fake_stack_, fiber.stack, kStackBytes);
+      if (fiber.started) {
+        _longjmp(fiber.resume, 1);
+      }
+      fiber.started = true;
+      getcontext(&fiber.context);
+      fiber.context.uc_stack.ss_sp = fiber.stack;
+      fiber.context.uc_stack.ss_size = kStackBytes;
+      fiber.context.uc_link = nullptr;
+      makecontext(&fiber.context, live, 0);
+      setcontext(&fiber.context);
+    }
+    arrived(host_fake_stack_);
+  }
+
+  void yield() {
+    void* fake_stack = nullptr;
+    if (_setjmp(self().resume) == 0) {
+      leave(&fake_stack, host_stack_, host_stack_bytes_);
+      _longjmp(host_, 1);
+    }
+    arrived(nullptr);
+  }
+
+  // Tells AddressSanitizer which stack is in use. Fake stacks are off, so none is carried.
+#if defined(__SANITIZE_ADDRESS__)
+  static void leave(void** fake_stack, const char* stack, size_t bytes) {
+    __sanitizer_start_switch_fiber(fake_stack, stack, bytes);
+  }
+  void arrived(void* fake_stack) {
+    const void* stack = nullptr;
+    size_t bytes = 0;
+    __sanitizer_finish_switch_fiber(fake_stack, &stack, &bytes);
+    if (host_stack_ == nullptr) {
+      host_stack_ = static_cast<const char*>(stack);
+      host_stack_bytes_ = bytes;
+    }
+  }
+#else
+  static void leave(void**, const char*, size_t) {}
+  void arrived(void*) {}
+#endif
+
+  TestRandom random_{1};
+  std::function<void()> bodies_[2];
+  uint32_t grids_[2];
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<ThreadBlock> blocks_;
+  std::vector<uint32_t> ready_;
+  uint32_t current_ = 0;
+  uint32_t bias_ = 0;
+  jmp_buf host_;
+  void* host_fake_stack_ = nullptr;
+  const char* host_stack_ = nullptr;
+  size_t host_stack_bytes_ = 0;
+};
+
+// Runs kernel(arguments...) on grid blocks of `threads` threads and waits for it.
+template <typename Kernel, typename... Arguments>
+void launch(Kernel kernel, uint32_t grid, uint32_t threads, Arguments... arguments) {
+  Scheduler::get().run(
+      threads, [=] { kernel(arguments...); }, grid, nullptr, 0);
+}
+
+// The same beside one more block of threads that runs `other`, as on another stream.
+template <typename Other, typename Kernel, typename... Arguments>
+void launch_beside(Other other, Kernel kernel, uint32_t grid, uint32_t threads,
+                   Arguments... arguments) {
+  Scheduler::get().run(
+      threads, [=] { kernel(arguments...); }, grid, other, 1);
+}
+
+template <typename T>
+T& shared_variable() {
+  return *static_cast<T*>(Scheduler::get().shared(sizeof(T)));
+}
+
+template <typename T>
+T shuffle(T value, uint32_t from) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  const uint64_t taken = Scheduler::get().exchange(Primitive::kShuffle, bits)[from];
+  std::memcpy(&value, &taken, sizeof(T));
+  return value;
+}
+
+}  // namespace shim
+
+#define KVASIR_SHARED(type, name) type& name = shim::shared_variable<type>()
+
+inline void __syncthreads() { shim::Scheduler::get().block_barrier(); }
+inline void __syncwarp() { shim::Scheduler::get().exchange(shim::Primitive::kWarpBarrier, 0); }
+inline void __threadfence() { shim::Scheduler::get().may_switch(8); }
+inline void __threadfence_system() { shim::Scheduler::get().may_switch(2); }
+
+inline uint32_t __ballot_sync(uint32_t, bool asks) {
+  const uint64_t* all = shim::Scheduler::get().exchange(shim::Primitive::kBallot, asks ? 1 : 0);
+  uint32_t ballot = 0;
+  for (uint32_t lane = 0; lane < 32; lane++) {
+    ballot |= static_cast<uint32_t>(all[lane]) << lane;
+  }
+  return ballot;
+}
+inline bool __any_sync(uint32_t mask, bool asks) { return __ballot_sync(mask, asks) != 0; }
+inline uint32_t __reduce_or_sync(uint32_t, uint32_t value) {
+  const uint64_t* all = shim::Scheduler::get().exchange(shim::Primitive::kReduceOr, value);
+  uint32_t united = 0;
+  for (uint32_t lane = 0; lane < 32; lane++) {
+    united |= static_cast<uint32_t>(all[lane]);
+  }
+  return united;
+}
+template <typename T>
+T __shfl_sync(uint32_t, T value, int from) {
+  return shim::shuffle(value, static_cast<uint32_t>(from) % 32);
+}
+template <typename T>
+T __shfl_up_sync(uint32_t, T value, uint32_t step) {
+  const uint32_t lane = shim::Scheduler::get().lane();
+  return shim::shuffle(value, lane >= step ? lane - step : lane);
+}
+template <typename T>
+T __shfl_xor_sync(uint32_t, T value, int mask) {
+  return shim::shuffle(value, shim::Scheduler::get().lane() ^ static_cast<uint32_t>(mask));
+}
+
+template <typename T, typename Change>
+T shim_atomic(T* word, Change change) {
+  shim::Scheduler::get().may_switch(8);
+  const T old = *word;
+  *word = change(old);
+  return old;
+}
+template <typename T>
+T atomicAdd(T* word, T value) {
+  return shim_atomic(word, [=](T old) { return static_cast<T>(old + value); });
+}
+template <typename T>
+T atomicSub(T* word, T value) {
+  return shim_atomic(word, [=](T old) { return static_cast<T>(old - value); });
+}
+template <typename T>
+T atomicMin(T* word, T value) {
+  return shim_atomic(word, [=](T old) { return value < old ? value : old; });
+}
+template <typename T>
+T atomicMax(T* word, T value) {
+  return shim_atomic(word, [=](T old) { return value > old ? value : old; });
+}
+template <typename T>
+T atomicCAS(T* word, T expected, T value) {
+  return shim_atomic(word, [=](T old) { return old == expected ? value : old; });
+}
+
+inline int __popc(uint32_t word) { return __builtin_popcount(word); }
+inline int __clz(int word) { return word == 0 ? 32 : __builtin_clz(static_cast<unsigned>(word)); }
+inline int __clzll(long long word) {
+  return word == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(word));
+}

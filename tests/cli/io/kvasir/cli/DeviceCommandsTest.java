@@ -47,7 +47,7 @@ class DeviceCommandsTest {
   void doctorDescribesDevices() {
     Diagnosis diagnosis =
         Diagnosis.of(
-            "1.2.3", FakeMachine.withGpus(), Map.of("CUDA_MPS_PIPE_DIRECTORY", "/tmp/mps"));
+            "1.2.3", FakeMachine.withGpus(), Map.of("CUDA_MPS_PIPE_DIRECTORY", "/run/mps"));
 
     assertThat(DiagnosisText.of(diagnosis))
         .isEqualTo(
@@ -74,7 +74,7 @@ class DeviceCommandsTest {
                                      -> add its architecture to KVASIR_CUDA_ARCHITECTURES in cmake/KvasirCuda.cmake and build again
             NVML                     NVIDIA driver 580.65.06
             CUDA_VISIBLE_DEVICES     not set
-            CUDA_MPS_PIPE_DIRECTORY  /tmp/mps
+            CUDA_MPS_PIPE_DIRECTORY  /run/mps
             --device auto            takes the CPU: pools in GPU memory are not built yet
             """);
   }

@@ -50,7 +50,7 @@ class ArchitectureTest {
               "index", List.of("model", "hash", "event", "internal.nativelib"),
               "rank", List.of("model"),
               "route", List.of("model", "index", "rank"),
-              "pool", List.of("model", "hash", "event", "internal.nativelib"),
+              "pool", List.of("model", "hash", "event", "device", "internal.nativelib"),
               "device", List.of("model", "internal.nativelib"),
               "execute", List.of("model", "hash", "event", "rank", "route", "pool", "device")));
 

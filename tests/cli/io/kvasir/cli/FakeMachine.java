@@ -3,6 +3,7 @@ package io.kvasir.cli;
 import io.kvasir.device.CudaApi;
 import io.kvasir.device.CudaDevice;
 import io.kvasir.device.CudaDriver;
+import io.kvasir.device.DeviceApi;
 import io.kvasir.device.DriverCallException;
 import io.kvasir.device.KernelModule;
 import io.kvasir.device.NativeLibrary;
@@ -94,6 +95,11 @@ final class FakeMachine {
         throw new DriverCallException("cuDevicePrimaryCtxRetain", 46, "CUDA_ERROR");
       }
       return devices.get(ordinal).totalBytes() / 2;
+    }
+
+    @Override
+    public DeviceApi open(CudaDevice device) {
+      throw new AssertionError("not to be used");
     }
 
     @Override

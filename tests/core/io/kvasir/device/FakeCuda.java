@@ -62,6 +62,11 @@ final class FakeCuda implements CudaApi {
     return 60;
   }
 
+  @Override
+  public DeviceApi open(CudaDevice device) {
+    throw new AssertionError("not to be used");
+  }
+
   /** Device 0 reaches all, the others only device 0; device 2 fails to answer. */
   @Override
   public boolean canAccessPeer(int from, int to) {

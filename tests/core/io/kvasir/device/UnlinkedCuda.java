@@ -29,6 +29,11 @@ record UnlinkedCuda(String message) implements CudaApi {
   }
 
   @Override
+  public DeviceApi open(CudaDevice device) {
+    throw new AssertionError("not to be used");
+  }
+
+  @Override
   public boolean canAccessPeer(int from, int to) {
     throw new AssertionError("asked after the first failure");
   }

@@ -1,8 +1,8 @@
 package io.kvasir.device;
 
 /**
- * What Kvasir asks of the CUDA driver to know its devices: a port, so that drivers that fail can be
- * tested without one. Thread-safe.
+ * What Kvasir asks of the CUDA driver to know its devices and to begin to use one: a port, so that
+ * drivers that fail can be tested without one. Thread-safe.
  *
  * <p>Every method may throw {@link DriverCallException} with a {@code CUresult}; the first one
  * called may throw {@link LinkageError} if the binding or the driver is not there.
@@ -51,4 +51,14 @@ public interface CudaApi {
    * @return true if the link between them allows it
    */
   boolean canAccessPeer(int from, int to);
+
+  /**
+   * Begins to use a device.
+   *
+   * @param device one of its devices
+   * @return the device in use; the caller closes it
+   * @throws RetryableDeviceException if the device refuses for now
+   * @throws FatalDeviceException if it cannot be used
+   */
+  DeviceApi open(CudaDevice device);
 }

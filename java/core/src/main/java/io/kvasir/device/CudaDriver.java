@@ -106,6 +106,26 @@ public final class CudaDriver {
   }
 
   /**
+   * Begins to use a device, with this build's kernels loaded. Takes some hundred milliseconds.
+   *
+   * @param device one of {@link #devices}
+   * @param module the kernels; must have no obstacle to the device
+   * @return the device in use; the caller closes it
+   * @throws RetryableDeviceException if the device refuses for now
+   * @throws FatalDeviceException if it cannot be used
+   */
+  public DeviceApi open(CudaDevice device, KernelModule module) {
+    DeviceApi opened = api.open(device);
+    try {
+      module.loadOnto(opened);
+      return opened;
+    } catch (RuntimeException e) {
+      opened.close();
+      throw e;
+    }
+  }
+
+  /**
    * Memory that is free on a device now. Slow where the process has no context on it yet; see
    * {@link CudaApi#freeBytes}.
    *

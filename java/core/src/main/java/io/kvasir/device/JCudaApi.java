@@ -94,6 +94,11 @@ final class JCudaApi implements CudaApi {
     return can[0] != 0;
   }
 
+  @Override
+  public DeviceApi open(CudaDevice device) {
+    return new JCudaDeviceApi(device);
+  }
+
   private static CUdevice handle(int ordinal) {
     CUdevice device = new CUdevice();
     check("cuDeviceGet", JCudaDriver.cuDeviceGet(device, ordinal));

@@ -1,6 +1,7 @@
 package io.kvasir.device;
 
 import io.kvasir.internal.nativelib.KvasirLibrary;
+import io.kvasir.internal.nativelib.NativeMemory;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -28,6 +29,7 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
 
   private static final String MACHINE_CODE = "sm_";
   private static final String PTX = "compute_";
+  private static final int WARP = 32;
 
   /**
    * Makes a description.
@@ -47,7 +49,7 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
    * @return empty if it was made without a CUDA compiler
    */
   public static Optional<KernelModule> embedded() {
-    String fatbin = Loader.getPlatform() + "/kvasir.fatbin";
+    String fatbin = resource();
     try (InputStream module = KvasirLibrary.class.getResourceAsStream(fatbin);
         InputStream inside = KvasirLibrary.class.getResourceAsStream(fatbin + ".properties")) {
       if (module == null || inside == null) {
@@ -63,6 +65,47 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
               Integer.parseInt(properties.getProperty("abi"))));
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read the embedded kernel module", e);
+    }
+  }
+
+  /**
+   * Loads this build's kernels onto a device and sees that they are of this build.
+   *
+   * @param device a device without kernels
+   * @throws FatalDeviceException if it cannot run them, or they are not of this build
+   */
+  void loadOnto(DeviceApi device) {
+    try (InputStream module = KvasirLibrary.class.getResourceAsStream(resource())) {
+      if (module == null) {
+        throw new IllegalStateException(ABSENT.reason());
+      }
+      device.loadModule(module.readAllBytes());
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot read the embedded kernel module", e);
+    }
+    requireAbi(device, KvasirLibrary.kvasir_abi_version());
+  }
+
+  /** Runs the kernel that says which version the loaded module is of. */
+  static void requireAbi(DeviceApi device, int expected) {
+    long word = device.allocatePinned(Integer.BYTES);
+    try {
+      DeviceApi.Stream stream = device.openStream(false);
+      device.launch(
+          stream,
+          device.kernel("kvasir_module_abi"),
+          1,
+          WARP,
+          KernelArguments.words(1).set(0, word));
+      device.synchronize(stream);
+      device.closeStream(stream);
+      int abi = NativeMemory.view(word, Integer.BYTES).getInt(0);
+      if (abi != expected) {
+        throw new FatalDeviceException(
+            "the kernels are of version " + abi + ", the library of " + expected, null);
+      }
+    } finally {
+      device.freePinned(word);
     }
   }
 
@@ -113,6 +156,10 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
    */
   public static String versionText(int version) {
     return version / 1000 + "." + version % 1000 / 10;
+  }
+
+  private static String resource() {
+    return Loader.getPlatform() + "/kvasir.fatbin";
   }
 
   private static boolean runs(String architecture, CudaDevice device) {

@@ -1,0 +1,52 @@
+package io.kvasir.device;
+
+import java.util.Set;
+
+/** What a failed call means for a device in use. Codes are those of the CUDA driver API. */
+final class DeviceFailure {
+
+  private static final int OUT_OF_MEMORY = 2;
+  private static final int INVALID_PTX = 218;
+  private static final int NO_BINARY = 209;
+  private static final int UNSUPPORTED_PTX = 222;
+  private static final int NOT_READY = 600;
+  private static final int LAUNCH_OUT_OF_RESOURCES = 701;
+
+  private static final Set<Integer> RETRYABLE =
+      Set.of(OUT_OF_MEMORY, NOT_READY, LAUNCH_OUT_OF_RESOURCES);
+
+  private static final Set<Integer> WRONG_MODULE = Set.of(INVALID_PTX, NO_BINARY, UNSUPPORTED_PTX);
+
+  private DeviceFailure() {}
+
+  static RuntimeException of(CudaDevice device, DriverCallException e) {
+    if (RETRYABLE.contains(e.code())) {
+      return new RetryableDeviceException(name(device) + " refused: " + e.getMessage(), e);
+    }
+    if (WRONG_MODULE.contains(e.code())) {
+      return new FatalDeviceException(
+          name(device)
+              + ", "
+              + device.architecture()
+              + ", cannot run this build's kernels: "
+              + e.getMessage()
+              + "; update the NVIDIA driver or build for this architecture",
+          e);
+    }
+    return new FatalDeviceException(name(device) + " is lost: " + e.getMessage(), e);
+  }
+
+  static DeviceOutOfMemoryException outOfMemory(
+      CudaDevice device, long wantedBytes, long freeBytes, DriverCallException e) {
+    return new DeviceOutOfMemoryException(name(device), wantedBytes, freeBytes, e);
+  }
+
+  /** The host has too little memory that can be page-locked; nobody says how much there is. */
+  static DeviceOutOfMemoryException outOfPinnedMemory(long wantedBytes, DriverCallException e) {
+    return new DeviceOutOfMemoryException("the host (page-locked)", wantedBytes, -1, e);
+  }
+
+  private static String name(CudaDevice device) {
+    return "CUDA device " + device.ordinal() + " (" + device.name() + ")";
+  }
+}

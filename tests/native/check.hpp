@@ -1,4 +1,5 @@
-// The smallest test harness that serves: CHECK ends the program with the place and the seed.
+// The smallest test harness that serves: CHECK ends the program with the place and the seed, or
+// does what g_on_failed_check says.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +9,25 @@
 // Set by random tests so that a failure can be run again.
 inline uint64_t g_seed = 0;
 
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      std::fprintf(stderr, "%s:%d: CHECK(%s) failed, seed %llu\n", __FILE__, __LINE__, #condition, \
-                   static_cast<unsigned long long>(g_seed));                                       \
-      std::exit(1);                                                                                \
-    }                                                                                              \
+// What becomes of a failed check; it must not return.
+inline void (*g_on_failed_check)(const char* message) = [](const char* message) {
+  std::fprintf(stderr, "%s\n", message);
+  std::exit(1);
+};
+
+[[noreturn]] inline void fail_check(const char* file, int line, const char* condition) {
+  char message[512];
+  std::snprintf(message, sizeof message, "%s:%d: CHECK(%s) failed, seed %llu", file, line,
+                condition, static_cast<unsigned long long>(g_seed));
+  g_on_failed_check(message);
+  std::abort();
+}
+
+#define CHECK(condition)                          \
+  do {                                            \
+    if (!(condition)) {                           \
+      fail_check(__FILE__, __LINE__, #condition); \
+    }                                             \
   } while (false)
 
 // A small deterministic generator (SplitMix64).

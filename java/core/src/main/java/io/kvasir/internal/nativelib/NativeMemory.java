@@ -50,5 +50,11 @@ public final class NativeMemory {
       this.limit = bytes;
       this.capacity = bytes;
     }
+
+    /** Of an element; a pointer's own answer would be that of an address. */
+    @Override
+    public int sizeof() {
+      return 1;
+    }
   }
 }

@@ -17,6 +17,7 @@ public final class KernelArguments {
 
   private final ByteBuffer values;
   private final ByteBuffer pointers;
+  private final int[] sizes;
   private final int[] offsets;
 
   /**
@@ -37,6 +38,7 @@ public final class KernelArguments {
    * @param sizes bytes of each, as the kernel declares it
    */
   public KernelArguments(int... sizes) {
+    this.sizes = sizes.clone();
     offsets = new int[sizes.length];
     int bytes = 0;
     for (int i = 0; i < sizes.length; i++) {
@@ -95,5 +97,12 @@ public final class KernelArguments {
    */
   ByteBuffer pointers() {
     return pointers;
+  }
+
+  /** The same values elsewhere, for a launch that reads them later. */
+  KernelArguments copy() {
+    KernelArguments copy = new KernelArguments(sizes);
+    copy.values.put(0, values, 0, values.capacity());
+    return copy;
   }
 }

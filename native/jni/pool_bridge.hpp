@@ -13,17 +13,23 @@ inline int64_t kvasir_pool_result(kvasir::PoolResult result) {
 
 inline kvasir::BlockPool* kvasir_pool_create(int capacity_blocks, int tokens_per_block,
                                              int max_leases, int max_blocks_per_lease,
-                                             int event_capacity) {
+                                             int event_capacity, kvasir::OccupancyPage* page,
+                                             kvasir::EventRingHead* ring) {
   return new kvasir::BlockPool(
       {static_cast<uint32_t>(capacity_blocks), static_cast<uint32_t>(tokens_per_block),
        static_cast<uint32_t>(max_leases), static_cast<uint32_t>(max_blocks_per_lease),
-       static_cast<uint32_t>(event_capacity)});
+       static_cast<uint32_t>(event_capacity)},
+      {page, ring});
 }
 
 inline void kvasir_pool_destroy(kvasir::BlockPool* pool) { delete pool; }
 
 inline const kvasir::OccupancyPage* kvasir_pool_page(const kvasir::BlockPool* pool) {
   return &pool->page();
+}
+
+inline const kvasir::Directory* kvasir_pool_directory(const kvasir::BlockPool* pool) {
+  return &pool->directory();
 }
 
 inline int64_t kvasir_pool_lease(kvasir::BlockPool* pool, kvasir::LeaseRequest* requests,
@@ -63,17 +69,4 @@ inline int kvasir_pool_block_table(const kvasir::BlockPool* pool, int lease, int
     std::copy(blocks, blocks + length, table);
   }
   return static_cast<int>(length);
-}
-
-inline void kvasir_pool_probe(const kvasir::BlockPool* pool, const uint64_t* hashes,
-                              const uint32_t* offsets, int prompts, int* matched, int first) {
-  kvasir::probe(&pool, 1, hashes, offsets, static_cast<uint32_t>(prompts),
-                reinterpret_cast<uint32_t*>(matched + first));
-}
-
-inline void kvasir_pools_probe(const kvasir::BlockPool* const* pools, int pool_count,
-                               const uint64_t* hashes, const uint32_t* offsets, int prompts,
-                               uint32_t* matched) {
-  kvasir::probe(pools, static_cast<uint32_t>(pool_count), hashes, offsets,
-                static_cast<uint32_t>(prompts), matched);
 }

@@ -191,7 +191,7 @@ class History {
       }
     }
     CHECK(active == occupancy.active_blocks);
-    const BlockPool* pool = &pool_;
+    const Directory* directory = &pool_.directory();
     for (const Prompt& prompt : prompts_) {
       uint32_t depth = 0;
       while (depth < prompt.hashes.size() && named_.count(prompt.hashes[depth]) == 1) {
@@ -199,7 +199,7 @@ class History {
       }
       const uint32_t offsets[] = {0, static_cast<uint32_t>(prompt.hashes.size())};
       uint32_t matched = 0;
-      probe(&pool, 1, prompt.hashes.data(), offsets, 1, &matched);
+      probe(&directory, 1, prompt.hashes.data(), offsets, 1, &matched);
       CHECK(matched == depth);
     }
   }

@@ -1,5 +1,5 @@
-// Probes and page reads beside a mutating owner. Each claim has a negative control: the same test
-// over a structure without the mechanism must fail, or the test would prove nothing.
+// Probes, page reads and event reads beside a mutating owner. Each claim has a negative control:
+// the same test over a structure without the mechanism must fail, or the test would prove nothing.
 
 #include <atomic>
 #include <thread>
@@ -13,6 +13,8 @@ namespace {
 
 constexpr uint32_t kResident = 64;
 constexpr uint32_t kTokensPerBlock = 1;
+constexpr uint32_t kEvents = 1024;
+constexpr PoolShape kShape{512, kTokensPerBlock, 8, 512, kEvents};
 
 // Inverse of an odd number modulo 2^64: each round of Newton's iteration doubles the bits.
 constexpr uint64_t inverse(uint64_t odd) {
@@ -32,7 +34,9 @@ uint64_t crowded_hash(uint64_t i) {
 // Leases, names and evicts blocks of a small pool for a while, with one prompt held all the time.
 class ChurningPool {
  public:
-  ChurningPool() : pool_({512, kTokensPerBlock, 8, 512, 0}) {
+  ChurningPool()
+      : ring_(event_ring_bytes(kShape) / sizeof(EventRingHead) + 1),
+        pool_(kShape, {nullptr, ring_.data()}) {
     for (uint64_t i = 0; i < kResident; i++) {
       resident_.push_back(crowded_hash(i));
       tokens_.push_back(static_cast<uint32_t>(i));
@@ -71,16 +75,18 @@ class ChurningPool {
   }
 
   uint32_t matched() const {
-    const BlockPool* pool = &pool_;
+    const Directory* directory = &pool_.directory();
     const uint32_t offsets[] = {0, kResident};
     uint32_t matched = 0;
-    probe(&pool, 1, resident_.data(), offsets, 1, &matched);
+    probe(&directory, 1, resident_.data(), offsets, 1, &matched);
     return matched;
   }
 
   const OccupancyPage& page() const { return pool_.page(); }
+  const EventRingHead* ring() const { return ring_.data(); }
 
  private:
+  std::vector<EventRingHead> ring_;
   BlockPool pool_;
   std::vector<uint64_t> resident_;
   std::vector<uint32_t> tokens_;
@@ -163,6 +169,17 @@ bool torn(const OccupancyPage& page) {
   return words[0] != words[1] + words[2] + words[3];
 }
 
+// Whether a read of the ring gave an event of another number than its place says.
+bool wrong_events(const EventRingHead* ring, uint64_t* from) {
+  BlockEvent events[kEvents];
+  const uint32_t copied = read_events(ring, kEvents, from, events, kEvents);
+  bool wrong = false;
+  for (uint32_t i = 0; i < copied; i++) {
+    wrong |= events[i].sequence != *from - copied + i;
+  }
+  return wrong;
+}
+
 }  // namespace
 }  // namespace kvasir
 
@@ -180,6 +197,11 @@ int main() {
                 const Occupancy o = read_occupancy(pool.page());
                 return o.capacity_blocks != o.free_blocks + o.cached_blocks + o.active_blocks;
               }) == 0);
+    uint64_t from = 0;
+    CHECK(violations(
+              1000, 1, [&](uint64_t round) { pool.churn(round); },
+              [&] { return wrong_events(pool.ring(), &from); }) == 0);
+    CHECK(from > 0);
     CHECK(violations(
               100000000, 1, [&](uint64_t round) { pool.churn(round); },
               [&] { return torn(pool.page()); }) > 0);

@@ -78,8 +78,9 @@ class ShimPool {
 
   const OccupancyPage& page() const { return page_; }
   uint64_t next_event() const { return ring()->next_event; }
-  const BlockEvent& event(uint64_t sequence) const {
-    return ring_events(*view())[sequence % shape_.event_capacity];
+  uint32_t read_events(uint64_t* from, BlockEvent* events, uint32_t count) const {
+    CHECK(ring()->reserved_end == ring()->next_event);
+    return kvasir::read_events(ring(), shape_.event_capacity, from, events, count);
   }
   const uint32_t* table(int32_t lease) const { return block_table(*view(), lease); }
   uint64_t collisions() const { return collisions_; }
@@ -91,6 +92,7 @@ class ShimPool {
     const uint32_t threads = 32 * (1 + random_.below(2));
     if (watched_blocks_ == 0) {
       shim::launch(kernel, grid, threads, arguments...);
+      check_ring();
       return;
     }
     const DevicePool* pools[] = {view()};
@@ -99,6 +101,7 @@ class ShimPool {
     const auto probe = [&] { kvasir_probe(pools, 1, watched_, offsets, 1, &matched); };
     shim::launch_beside(probe, kernel, grid, threads, arguments...);
     CHECK(matched == watched_blocks_);
+    check_ring();
   }
 
   // From now on probes run beside the pool's launches and must find these names, which are held.
@@ -116,6 +119,24 @@ class ShimPool {
   template <typename Kernel, typename... Arguments>
   void one_block(Kernel kernel, Arguments... arguments) {
     shim::launch(kernel, 1, 32 * (1 + random_.below(2)), arguments...);
+    check_ring();
+  }
+
+  // Between the launches of an operation a reader gets no event of the operation, nor what it has
+  // overwritten.
+  void check_ring() const {
+    std::vector<BlockEvent> events(shape_.event_capacity);
+    const uint64_t oldest =
+        next_event() > shape_.event_capacity ? next_event() - shape_.event_capacity : 0;
+    for (uint64_t first = oldest; first < next_event(); first++) {
+      uint64_t from = first;
+      const uint32_t count =
+          kvasir::read_events(ring(), shape_.event_capacity, &from, events.data(), 4);
+      for (uint32_t i = 0; i < count; i++) {
+        CHECK(events[i].sequence == first + i);
+      }
+      first += count;
+    }
   }
 
   void evict() {
@@ -398,12 +419,13 @@ class History {
     const uint64_t next = device_.next_event();
     CHECK(next - seen_events_ >= drained);
     seen_.lost_events += next - seen_events_ - drained;
+    std::vector<BlockEvent> twins(events.size());
+    CHECK(device_.read_events(&seen_events_, twins.data(), size(twins)) == drained);
     for (uint32_t i = 0; i < drained; i++) {
-      const BlockEvent& twin = device_.event(events[i].sequence);
       CHECK(events[i].sequence == next - drained + i);
-      CHECK(std::memcmp(&events[i], &twin, sizeof twin) == 0);
+      CHECK(std::memcmp(&events[i], &twins[i], sizeof twins[i]) == 0);
     }
-    seen_events_ = next;
+    CHECK(seen_events_ == next);
   }
 
   // The same keys, and marks that say exactly where to go on.
@@ -445,7 +467,7 @@ class History {
       hashes.insert(hashes.end(), prompt.hashes.begin(), prompt.hashes.end());
       offsets.push_back(size(hashes));
     }
-    const BlockPool* cpus[] = {&cpu_, &cpu_};
+    const Directory* cpus[] = {&cpu_.directory(), &cpu_.directory()};
     const DevicePool* devices[] = {device_.view(), device_.view()};
     std::vector<uint32_t> matched(2 * prompts_.size());
     std::vector<uint32_t> twins(matched.size());

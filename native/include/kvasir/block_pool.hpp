@@ -13,6 +13,13 @@
 
 namespace kvasir {
 
+// Where a pool writes what others read. Null means memory of its own; other memory is the pool's
+// alone to write and outlives it.
+struct PublishedMemory {
+  OccupancyPage* page = nullptr;
+  EventRingHead* ring = nullptr;  // of event_ring_bytes()
+};
+
 // Design.
 //
 // All state is in arrays made once; no operation allocates. A block is in exactly one place: the
@@ -39,7 +46,7 @@ namespace kvasir {
 // blocks would leave a hole.
 class BlockPool {
  public:
-  explicit BlockPool(const PoolShape& shape);
+  explicit BlockPool(const PoolShape& shape, const PublishedMemory& published = {});
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
@@ -56,7 +63,7 @@ class BlockPool {
 
   const PoolShape& shape() const { return shape_; }
   const Directory& directory() const { return directory_.view(); }
-  const OccupancyPage& page() const { return *page_.data(); }
+  const OccupancyPage& page() const { return *page_; }
 
  private:
   enum class BlockState : uint32_t { kFree = 0, kUnnamed = 1, kNamed = 2 };
@@ -119,7 +126,8 @@ class BlockPool {
   ZeroedArray<uint32_t> tables_;
   ZeroedArray<int32_t> free_leases_;
   EventRing events_;
-  ZeroedArray<OccupancyPage> page_;
+  ZeroedArray<OccupancyPage> own_page_;
+  OccupancyPage* const page_;
   uint32_t free_count_ = 0;
   uint32_t free_lease_count_ = 0;
   uint64_t cached_blocks_ = 0;
@@ -128,11 +136,5 @@ class BlockPool {
   uint64_t evicted_blocks_ = 0;
   uint64_t tick_ = 0;
 };
-
-// Looks prompts up in several pools at once: matched[pool * prompts + prompt] = leading blocks
-// held. Prompt i owns hashes[offsets[i]] to hashes[offsets[i + 1]]. Safe beside each pool's owner.
-// The look-ups are interleaved so that their cache misses overlap. `pool_count` is at least 1.
-void probe(const BlockPool* const* pools, uint32_t pool_count, const uint64_t* hashes,
-           const uint32_t* offsets, uint32_t prompts, uint32_t* matched);
 
 }  // namespace kvasir

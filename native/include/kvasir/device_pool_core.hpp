@@ -46,10 +46,11 @@
 //
 // The page. The sequence becomes odd, a system-scope fence, the counts, a system-scope fence, the
 // sequence becomes even. A reader on the host that loads a new count with acquire therefore also
-// sees the odd sequence. The ring's `next_event` is stored after the same fence as the events.
+// sees the odd sequence. The ring's order is argued in event_ring_core.hpp.
 #pragma once
 
 #include "kvasir/block_directory_core.hpp"
+#include "kvasir/event_ring_core.hpp"
 #include "kvasir/occupancy_page.hpp"
 #include "kvasir/pool_batch.hpp"
 
@@ -119,14 +120,6 @@ struct alignas(64) PoolPlan {
   uint32_t collided;
 };
 
-// Head of the event ring; the events follow, event n at n modulo the capacity. `next_event` is the
-// number after the newest event of the last published operation. A running operation overwrites the
-// oldest events before that number moves, so what is read beside it may be torn; what is read
-// between the end of one submission and the next is whole.
-struct alignas(64) EventRingHead {
-  uint64_t next_event;
-};
-
 struct DevicePool {
   PoolShape shape;
   uint32_t depth_bits;
@@ -154,14 +147,6 @@ KVASIR_HD bool device_pool_supports(const PoolShape& shape) {
   return shape.capacity_blocks > 0 && shape.capacity_blocks <= kMaxCapacity &&
          shape.tokens_per_block > 0 && shape.max_leases > 0 && shape.max_blocks_per_lease > 0 &&
          uint64_t{shape.max_leases} * shape.max_blocks_per_lease < kClaimBit;
-}
-
-KVASIR_HD uint64_t event_ring_bytes(const PoolShape& shape) {
-  return sizeof(EventRingHead) + uint64_t{shape.event_capacity} * sizeof(BlockEvent);
-}
-
-KVASIR_HD BlockEvent* ring_events(const DevicePool& pool) {
-  return reinterpret_cast<BlockEvent*>(pool.ring + 1);
 }
 
 namespace detail {

@@ -1,39 +1,49 @@
-// What changed in a pool, kept until somebody asks. When the ring is full the oldest events are
-// lost, which the reader sees as a jump of the sequence number. Confined to the pool's owner.
+// The writing side of an event ring in host memory, its own or somebody else's. Confined to the
+// pool's owner; event_ring_core.hpp says what others may read meanwhile.
 #pragma once
 
-#include "kvasir/pool_batch.hpp"
+#include "kvasir/event_ring_core.hpp"
 #include "kvasir/zeroed_array.hpp"
 
 namespace kvasir {
 
 class EventRing {
  public:
-  // A capacity of 0 turns events off; they are still numbered.
-  explicit EventRing(uint32_t capacity) : capacity_(capacity), events_(capacity) {}
+  // An event capacity of 0 turns events off; they are still numbered. `memory`, if not null, holds
+  // event_ring_bytes() and outlives the ring.
+  explicit EventRing(const PoolShape& shape, EventRingHead* memory = nullptr)
+      : capacity_(shape.event_capacity),
+        own_(memory == nullptr ? event_ring_bytes(shape) : 0),
+        head_(memory == nullptr ? reinterpret_cast<EventRingHead*>(own_.data()) : memory) {
+    publish();
+  }
+
+  // Before the first event of an operation: it emits at most `count`.
+  void reserve(uint64_t count) { store_relaxed(&head_->reserved_end, next_ + count); }
 
   void emit(BlockEventKind kind, uint64_t hash, uint64_t parent_hash, uint32_t depth) {
     if (capacity_ > 0) {
-      events_[next_ % capacity_] = {next_, hash, parent_hash, kind, depth};
+      write_event(event_slots(head_)[next_ % capacity_], {next_, hash, parent_hash, kind, depth});
     }
     next_++;
   }
 
-  // Copies up to `count` of the oldest events that are still kept; returns how many.
+  // After an operation's last event.
+  void publish() {
+    __atomic_store_n(&head_->next_event, next_, __ATOMIC_RELEASE);
+    __atomic_store_n(&head_->reserved_end, next_, __ATOMIC_RELEASE);
+  }
+
+  // Copies up to `count` of the oldest events that were published and not drained before, and are
+  // still kept; returns how many.
   uint32_t drain(BlockEvent* events, uint32_t count) {
-    if (next_ - drained_ > capacity_) {
-      drained_ = next_ - capacity_;
-    }
-    uint32_t copied = 0;
-    for (; copied < count && drained_ < next_; copied++, drained_++) {
-      events[copied] = events_[drained_ % capacity_];
-    }
-    return copied;
+    return read_events(head_, capacity_, &drained_, events, count);
   }
 
  private:
   const uint32_t capacity_;
-  ZeroedArray<BlockEvent> events_;
+  ZeroedArray<unsigned char> own_;
+  EventRingHead* const head_;
   uint64_t next_ = 0;
   uint64_t drained_ = 0;
 };

@@ -2,28 +2,25 @@
 
 namespace kvasir {
 
-BlockDirectory::BlockDirectory(uint64_t capacity_blocks)
+NameDirectory::NameDirectory(uint64_t capacity_blocks)
     : buckets_(directory_buckets(capacity_blocks)),
-      blocks_(directory_buckets(capacity_blocks) * 8),
-      view_{buckets_.data(), blocks_.data(), directory_buckets(capacity_blocks)} {}
+      view_{buckets_.data(), nullptr, directory_buckets(capacity_blocks)} {}
 
-void BlockDirectory::insert(uint64_t hash, uint32_t block) {
+uint64_t NameDirectory::insert(uint64_t hash) {
   const uint64_t key = directory_key(hash);
   for (uint64_t bucket = directory_home(view_, key);; bucket = next_bucket(view_, bucket)) {
     Bucket& line = buckets_[bucket];
     for (uint32_t slot = 0; slot < kKeysPerBucket; slot++) {
       if (line.keys[slot] == 0) {
-        blocks_[bucket * 8 + slot] = block;
         __atomic_store_n(&line.keys[slot], key, __ATOMIC_RELEASE);
-        return;
+        return bucket * 8 + slot;
       }
     }
     __atomic_store_n(&line.passed, line.passed + 1, __ATOMIC_RELEASE);
   }
 }
 
-void BlockDirectory::erase(uint64_t hash) {
-  const uint64_t position = static_cast<uint64_t>(directory_find(view_, hash));
+void NameDirectory::erase(uint64_t hash, uint64_t position) {
   const uint64_t found = position / 8;
   __atomic_store_n(&buckets_[found].keys[position % 8], uint64_t{0}, __ATOMIC_RELEASE);
   for (uint64_t bucket = directory_home(view_, directory_key(hash)); bucket != found;
@@ -32,7 +29,7 @@ void BlockDirectory::erase(uint64_t hash) {
   }
 }
 
-void BlockDirectory::clear() {
+void NameDirectory::clear() {
   for (uint64_t bucket = 0; bucket < view_.bucket_count; bucket++) {
     for (uint64_t& key : buckets_[bucket].keys) {
       store_relaxed(&key, uint64_t{0});
@@ -40,5 +37,23 @@ void BlockDirectory::clear() {
     store_relaxed(&buckets_[bucket].passed, uint64_t{0});
   }
 }
+
+uint64_t NameDirectory::copy(const Bucket* buckets) {
+  uint64_t names = 0;
+  for (uint64_t bucket = 0; bucket < view_.bucket_count; bucket++) {
+    __atomic_store_n(&buckets_[bucket].passed, buckets[bucket].passed, __ATOMIC_RELEASE);
+    for (uint32_t slot = 0; slot < kKeysPerBucket; slot++) {
+      const uint64_t key = buckets[bucket].keys[slot];
+      __atomic_store_n(&buckets_[bucket].keys[slot], key, __ATOMIC_RELEASE);
+      names += key != 0 ? 1 : 0;
+    }
+  }
+  return names;
+}
+
+BlockDirectory::BlockDirectory(uint64_t capacity_blocks)
+    : names_(capacity_blocks),
+      blocks_(directory_buckets(capacity_blocks) * 8),
+      view_{names_.view().buckets, blocks_.data(), names_.view().bucket_count} {}
 
 }  // namespace kvasir

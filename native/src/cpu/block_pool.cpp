@@ -20,7 +20,7 @@ PoolShape checked(const PoolShape& shape) {
 
 }  // namespace
 
-BlockPool::BlockPool(const PoolShape& shape)
+BlockPool::BlockPool(const PoolShape& shape, const PublishedMemory& published)
     : shape_(checked(shape)),
       directory_(shape.capacity_blocks),
       records_(static_cast<size_t>(shape.capacity_blocks) + 1),
@@ -29,8 +29,9 @@ BlockPool::BlockPool(const PoolShape& shape)
       leases_(shape.max_leases),
       tables_(static_cast<size_t>(shape.max_leases) * shape.max_blocks_per_lease, PageSize::kSmall),
       free_leases_(shape.max_leases),
-      events_(shape.event_capacity),
-      page_(1) {
+      events_(shape, published.ring),
+      own_page_(published.page == nullptr ? 1 : 0),
+      page_(published.page == nullptr ? own_page_.data() : published.page) {
   const uint32_t head = shape_.capacity_blocks;
   records_[head].previous = head;
   records_[head].next = head;
@@ -278,6 +279,11 @@ PoolResult BlockPool::commit(const CommitRequest* requests, uint32_t count) {
   if (checked.error != PoolError::kNone) {
     return checked;
   }
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    most += requests[i].to_block - requests[i].from_block;
+  }
+  events_.reserve(most);
   for (uint32_t i = 0; i < count; i++) {
     const CommitRequest& request = requests[i];
     LeaseRecord& record = *find_lease(request.lease);
@@ -383,6 +389,7 @@ void BlockPool::clear() {
   for (uint32_t lease = 0; lease < shape_.max_leases; lease++) {
     leases_[lease].unnameable = true;
   }
+  events_.reserve(1);
   events_.emit(BlockEventKind::kCleared, 0, 0, 0);
   publish_occupancy();
 }
@@ -395,6 +402,10 @@ int64_t BlockPool::available_blocks() const {
 }
 
 void BlockPool::evict_shortfall(uint64_t wanted_blocks) {
+  if (free_count_ >= wanted_blocks) {
+    return;
+  }
+  events_.reserve(wanted_blocks - free_count_);
   const uint32_t head = shape_.capacity_blocks;
   while (free_count_ < wanted_blocks) {
     const uint32_t block = records_[head].next;
@@ -461,9 +472,10 @@ const uint32_t* BlockPool::block_table(int32_t lease, uint32_t* length) const {
 void BlockPool::publish_occupancy() {
   const uint32_t head = shape_.capacity_blocks;
   const uint32_t oldest = records_[head].next;
-  write_occupancy(page_[0], {shape_.capacity_blocks, free_count_, cached_blocks_, active_blocks_,
-                             reserved_blocks_, evicted_blocks_,
-                             oldest == head ? tick_ : records_[oldest].tick, tick_});
+  events_.publish();
+  write_occupancy(*page_, {shape_.capacity_blocks, free_count_, cached_blocks_, active_blocks_,
+                           reserved_blocks_, evicted_blocks_,
+                           oldest == head ? tick_ : records_[oldest].tick, tick_});
 }
 
 }  // namespace kvasir

@@ -1,4 +1,4 @@
-#include "kvasir/block_pool.hpp"
+#include "kvasir/block_directory.hpp"
 
 namespace kvasir {
 
@@ -14,25 +14,25 @@ struct PendingMatch {
 
 }  // namespace
 
-void probe(const BlockPool* const* pools, uint32_t pool_count, const uint64_t* hashes,
+void probe(const Directory* const* directories, uint32_t directory_count, const uint64_t* hashes,
            const uint32_t* offsets, uint32_t prompts, uint32_t* matched) {
   PendingMatch pending[kInFlight];
   uint32_t in_flight = 0;
   uint32_t prompt = 0;
-  uint32_t pool = 0;
-  // Pools vary fastest: one prompt's hashes are read for all pools while they are in cache.
+  uint32_t next = 0;
+  // Directories vary fastest: one prompt's hashes are read for all of them while they are in cache.
   const auto start_next = [&](PendingMatch& match) {
     while (prompt < prompts) {
-      const Directory& directory = pools[pool]->directory();
+      const Directory* directory = directories[next];
       const uint64_t* first = hashes + offsets[prompt];
       const uint32_t count = offsets[prompt + 1] - offsets[prompt];
-      match.matched = &matched[static_cast<uint64_t>(pool) * prompts + prompt];
-      if (++pool == pool_count) {
-        pool = 0;
+      match.matched = &matched[static_cast<uint64_t>(next) * prompts + prompt];
+      if (++next == directory_count) {
+        next = 0;
         prompt++;
       }
-      if (count > 0) {
-        match.search.start(directory, first, count);
+      if (count > 0 && directory != nullptr) {
+        match.search.start(*directory, first, count);
         return true;
       }
       *match.matched = 0;

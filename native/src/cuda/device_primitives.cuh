@@ -168,11 +168,24 @@ KVASIR_DEVICE void warp_activate(const DevicePool& pool, bool counted, int32_t s
   warp_count(&pool.counters->active_blocks, counted, sign);
 }
 
+// ---- events (event_ring_core.hpp) ---------------------------------------------------------------
+
+// One thread, in a launch before the events are written: they are at most `most`.
+KVASIR_DEVICE void reserve_events(const DevicePool& pool, uint64_t most) {
+  store_relaxed(&pool.ring->reserved_end, pool.counters->next_event + most);
+  __threadfence_system();
+}
+
+// Behind a system-scope fence of the same thread in the same launch.
 KVASIR_DEVICE void write_event(const DevicePool& pool, uint64_t sequence, BlockEventKind kind,
                                uint64_t hash, uint64_t parent_hash, uint32_t depth) {
   const uint32_t capacity = pool.shape.event_capacity;
   if (capacity > 0) {
-    ring_events(pool)[sequence % capacity] = {sequence, hash, parent_hash, kind, depth};
+    const EventSlot packed = pack_event({sequence, hash, parent_hash, kind, depth});
+    EventSlot& slot = event_slots(pool.ring)[sequence % capacity];
+    for (uint32_t i = 0; i < 4; i++) {
+      store_relaxed(&slot.words[i], packed.words[i]);
+    }
   }
 }
 

@@ -78,6 +78,7 @@ extern "C" __global__ void kvasir_pool_commit_plan(const kvasir::DevicePool* mem
   if (threadIdx.x == 0) {
     plan.entries = entries;
     plan.first_event = pool.counters->next_event;
+    reserve_events(pool, static_cast<uint64_t>(before));
     plan.named = 0;
     plan.collided = 0;
     *result = result_of(failure);
@@ -177,6 +178,7 @@ extern "C" __global__ void kvasir_pool_commit_finish(const kvasir::DevicePool* m
   const PoolPlan& plan = *pool.plan;
   PoolCounters& counters = *pool.counters;
   const bool collided = plan.collided != 0;
+  __threadfence_system();  // before the events
   for (uint32_t i = blockIdx.x; i < plan.entries; i += gridDim.x) {
     const CommitRequest request = requests[i];
     DeviceLease& lease = pool.leases[request.lease];
@@ -252,6 +254,7 @@ extern "C" __global__ void kvasir_pool_commit_sequential(const kvasir::DevicePoo
     }
     return;
   }
+  __threadfence_system();  // before the events
   for (uint32_t i = 0; i < plan.entries; i++) {
     const CommitRequest request = requests[i];
     DeviceLease& lease = pool.leases[request.lease];

@@ -102,9 +102,10 @@ extern "C" __global__ void kvasir_pool_removed_events(const kvasir::DevicePool* 
   KVASIR_SHARED(Shared, shared);
   const DevicePool& pool = *memory;
   const PoolPlan& plan = *pool.plan;
-  if (pool.shape.event_capacity == 0) {
+  if (pool.shape.event_capacity == 0 || plan.victims == 0) {
     return;
   }
+  __threadfence_system();  // before the events
   const uint32_t* victims = pool.free_stack + plan.stack_base;
   for (uint64_t first = static_cast<uint64_t>(blockIdx.x) * blockDim.x; first < plan.victims;
        first += threads_in_grid()) {

@@ -78,6 +78,9 @@ KVASIR_DEVICE void plan_allocation(const DevicePool& pool, uint32_t wanted) {
   plan.stack_base = free;
   plan.stack_top = free + plan.victims;
   plan.first_event = counters.next_event;
+  if (plan.victims > 0) {
+    reserve_events(pool, plan.victims);
+  }
   plan.select_wanted = plan.victims;
   plan.select_base = counters.oldest_tick << pool.depth_bits;
   const uint64_t range = ((plan.first_tick + 1) << pool.depth_bits) - plan.select_base;

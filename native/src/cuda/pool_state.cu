@@ -18,6 +18,7 @@ KVASIR_DEVICE void publish_page(const DevicePool& pool, PoolCounters& counters) 
     store_relaxed(&pool.page->words[i], words[i]);
   }
   store_relaxed(&pool.ring->next_event, counters.next_event);
+  store_relaxed(&pool.ring->reserved_end, counters.next_event);
   __threadfence_system();
   store_relaxed(&pool.page->sequence, sequence + 2);
 }
@@ -102,6 +103,7 @@ extern "C" __global__ void kvasir_pool_clear(const kvasir::DevicePool* memory) {
     pool.leases[i].unnameable = 1;
   }
   if (thread_in_grid() == 0) {
+    reserve_events(pool, 1);
     write_event(pool, counters.next_event, BlockEventKind::kCleared, 0, 0, 0);
     counters.next_event++;
   }

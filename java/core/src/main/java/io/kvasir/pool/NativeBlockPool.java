@@ -32,6 +32,7 @@ public final class NativeBlockPool implements BlockPool {
   private final PoolStaging staging;
   private final OccupancyPage page;
   private final Ownership ownership;
+  private final long directory;
 
   /** 0 when closed; volatile so that readers on other threads see the end. */
   private volatile long address;
@@ -40,6 +41,7 @@ public final class NativeBlockPool implements BlockPool {
     this.shape = shape;
     this.staging = staging;
     this.address = address;
+    this.directory = KvasirLibrary.kvasir_pool_directory(address);
     this.page = new OccupancyPage(KvasirLibrary.kvasir_pool_page(address));
     this.ownership = new Ownership(shape);
     LEAKS.register(this, ownership);
@@ -64,7 +66,9 @@ public final class NativeBlockPool implements BlockPool {
               shape.tokensPerBlock(),
               shape.maxLeases(),
               shape.maxBlocksPerLease(),
-              shape.eventCapacity()));
+              shape.eventCapacity(),
+              0,
+              0));
     } catch (RuntimeException e) {
       OutOfMemoryError error = new OutOfMemoryError("no memory for a pool of " + shape);
       error.initCause(e);
@@ -81,8 +85,8 @@ public final class NativeBlockPool implements BlockPool {
   public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
     Objects.checkFromIndexSize(offset, batch.size(), matchedBlocks.length);
     try {
-      KvasirLibrary.kvasir_pool_probe(
-          address(),
+      KvasirLibrary.kvasir_directory_probe(
+          directoryAddress(),
           batch.hashesAddress(),
           batch.offsetsAddress(),
           batch.size(),
@@ -177,8 +181,13 @@ public final class NativeBlockPool implements BlockPool {
     }
   }
 
-  /** The native pool's address, for probes of several pools in one crossing. */
-  long address() {
+  /** Where the pool's directory lies, for {@link DirectoryProbe}; valid until {@link #close}. */
+  long directoryAddress() {
+    address();
+    return directory;
+  }
+
+  private long address() {
     if (address == 0) {
       throw new IllegalStateException("the pool is closed");
     }

@@ -58,6 +58,8 @@ public final class KvasirLibrary {
    * @param maxLeases at least 1
    * @param maxBlocksPerLease at least 1
    * @param eventCapacity at least 0
+   * @param page where the occupancy page is kept, or 0 for memory of the pool's own
+   * @param ring where the event ring is kept, or 0 for memory of the pool's own
    * @return the pool's address
    * @throws RuntimeException if the memory is not to be had
    */
@@ -67,7 +69,9 @@ public final class KvasirLibrary {
       int tokensPerBlock,
       int maxLeases,
       int maxBlocksPerLease,
-      int eventCapacity);
+      int eventCapacity,
+      @Cast("kvasir::OccupancyPage*") long page,
+      @Cast("kvasir::EventRingHead*") long ring);
 
   /**
    * Frees a pool.
@@ -84,6 +88,15 @@ public final class KvasirLibrary {
    */
   @Cast("int64_t")
   public static native long kvasir_pool_page(@Cast("const kvasir::BlockPool*") long pool);
+
+  /**
+   * The pool's directory.
+   *
+   * @param pool its address
+   * @return the directory's address, valid as long as the pool
+   */
+  @Cast("int64_t")
+  public static native long kvasir_pool_directory(@Cast("const kvasir::BlockPool*") long pool);
 
   /**
    * Leases; answers are written into the requests.
@@ -167,10 +180,12 @@ public final class KvasirLibrary {
   public static native int kvasir_pool_block_table(
       @Cast("const kvasir::BlockPool*") long pool, int lease, int[] table, int room);
 
+  // ---- directories (directory_bridge.hpp) ----
+
   /**
-   * Looks prompts up in one pool. Safe on any thread.
+   * Looks prompts up in one directory. Safe on any thread.
    *
-   * @param pool its address
+   * @param directory its address
    * @param hashes address of the prompts' hashes back to back
    * @param offsets address of where each prompt begins, and the end
    * @param prompts number of prompts
@@ -178,8 +193,8 @@ public final class KvasirLibrary {
    * @param first first index of {@code matched} written
    */
   @CriticalRegion
-  public static native void kvasir_pool_probe(
-      @Cast("const kvasir::BlockPool*") long pool,
+  public static native void kvasir_directory_probe(
+      @Cast("const kvasir::Directory*") long directory,
       @Cast("const uint64_t*") long hashes,
       @Cast("const uint32_t*") long offsets,
       int prompts,
@@ -187,22 +202,129 @@ public final class KvasirLibrary {
       int first);
 
   /**
-   * Looks prompts up in several pools. Safe on any thread.
+   * Looks prompts up in several directories. Safe on any thread.
    *
-   * @param pools address of the pools' addresses
-   * @param poolCount number of pools
+   * @param directories address of the directories' addresses; 0 stands for an empty one
+   * @param directoryCount number of directories
    * @param hashes address of the prompts' hashes back to back
    * @param offsets address of where each prompt begins, and the end
    * @param prompts number of prompts
-   * @param matched address that receives the matched blocks, by pool and prompt
+   * @param matched address that receives the matched blocks, by directory and prompt
    */
-  public static native void kvasir_pools_probe(
-      @Cast("const kvasir::BlockPool* const*") long pools,
-      int poolCount,
+  public static native void kvasir_directories_probe(
+      @Cast("const kvasir::Directory* const*") long directories,
+      int directoryCount,
       @Cast("const uint64_t*") long hashes,
       @Cast("const uint32_t*") long offsets,
       int prompts,
       @Cast("uint32_t*") long matched);
+
+  /**
+   * A directory's array of buckets, which hold its names.
+   *
+   * @param directory its address
+   * @return the array's address; it has {@link #kvasir_directory_bytes}
+   */
+  @Cast("int64_t")
+  public static native long kvasir_directory_buckets(
+      @Cast("const kvasir::Directory*") long directory);
+
+  /**
+   * Size of the array of buckets of a directory.
+   *
+   * @param capacityBlocks blocks of its pool
+   * @return bytes
+   */
+  public static native long kvasir_directory_bytes(int capacityBlocks);
+
+  /**
+   * Makes a mirror.
+   *
+   * @param capacityBlocks blocks of the mirrored pool, at least 1
+   * @return its address
+   * @throws RuntimeException if the memory is not to be had
+   */
+  @Cast("int64_t")
+  public static native long kvasir_mirror_create(int capacityBlocks);
+
+  /**
+   * Frees a mirror.
+   *
+   * @param mirror its address
+   */
+  public static native void kvasir_mirror_destroy(@Cast("kvasir::DirectoryMirror*") long mirror);
+
+  /**
+   * The mirror's directory.
+   *
+   * @param mirror its address
+   * @return the directory's address, valid as long as the mirror
+   */
+  @Cast("int64_t")
+  public static native long kvasir_mirror_directory(
+      @Cast("const kvasir::DirectoryMirror*") long mirror);
+
+  /**
+   * Where the mirror stands.
+   *
+   * @param mirror its address
+   * @return address of a {@code MirrorState}, valid as long as the mirror
+   */
+  @Cast("int64_t")
+  public static native long kvasir_mirror_state(
+      @Cast("const kvasir::DirectoryMirror*") long mirror);
+
+  /**
+   * Applies events.
+   *
+   * @param mirror its address
+   * @param events address of {@code BlockEvent[count]}
+   * @param count how many of them
+   */
+  public static native void kvasir_mirror_apply(
+      @Cast("kvasir::DirectoryMirror*") long mirror,
+      @Cast("const kvasir::BlockEvent*") long events,
+      int count);
+
+  /**
+   * Applies what a ring holds.
+   *
+   * @param mirror its address
+   * @param ring address of an {@code EventRingHead} and its slots
+   * @param eventCapacity number of slots
+   */
+  public static native void kvasir_mirror_follow(
+      @Cast("kvasir::DirectoryMirror*") long mirror,
+      @Cast("const kvasir::EventRingHead*") long ring,
+      int eventCapacity);
+
+  /**
+   * Adds names ahead of their events.
+   *
+   * @param mirror its address
+   * @param hashes an array that holds the names
+   * @param first index of the first
+   * @param count how many of them
+   */
+  @CriticalRegion
+  public static native void kvasir_mirror_add(
+      @Cast("kvasir::DirectoryMirror*") long mirror,
+      @Cast("const int64_t*") long[] hashes,
+      int first,
+      int count);
+
+  /**
+   * Replaces all names.
+   *
+   * @param mirror its address
+   * @param buckets address of the buckets of a directory of the same capacity
+   * @param nextEvent number of the first event that is not in them
+   * @return false if there are more names than blocks; nothing is known then
+   */
+  public static native boolean kvasir_mirror_replace(
+      @Cast("kvasir::DirectoryMirror*") long mirror,
+      @Cast("const kvasir::Bucket*") long buckets,
+      long nextEvent);
 
   // ---- block hashing (hash_bridge.hpp) ----
 

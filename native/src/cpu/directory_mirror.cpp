@@ -1,0 +1,109 @@
+#include "kvasir/directory_mirror.hpp"
+
+namespace kvasir {
+
+namespace {
+
+// Events copied from a ring at a time.
+constexpr uint32_t kEventsAtOnce = 128;
+
+// How far ahead of its use a name's bucket is asked for.
+constexpr uint32_t kLookAhead = 8;
+
+}  // namespace
+
+DirectoryMirror::DirectoryMirror(uint32_t capacity_blocks)
+    : capacity_blocks_(capacity_blocks), names_(capacity_blocks), state_{0, 0, 1, 0, 0} {}
+
+void DirectoryMirror::apply(const BlockEvent* events, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (i + kLookAhead < count) {
+      directory_prefetch(names_.view(), events[i + kLookAhead].hash);
+    }
+    const BlockEvent& event = events[i];
+    if (event.sequence < state_.next_event) {
+      state_.ignored++;
+      continue;
+    }
+    expect(event.sequence);
+    state_.next_event++;
+    if (event.kind == BlockEventKind::kCleared) {
+      forget();
+      state_.known = 1;
+    } else if (state_.known == 0) {
+      state_.ignored++;
+    } else if (event.kind == BlockEventKind::kStored) {
+      store(event.hash);
+    } else {
+      remove(event.hash);
+    }
+  }
+}
+
+void DirectoryMirror::follow(const EventRingHead* ring, uint32_t event_capacity) {
+  BlockEvent events[kEventsAtOnce];
+  uint32_t copied = 0;
+  do {
+    uint64_t from = state_.next_event;
+    copied = read_events(ring, event_capacity, &from, events, kEventsAtOnce);
+    apply(events, copied);
+  } while (copied == kEventsAtOnce);
+}
+
+void DirectoryMirror::add(const uint64_t* hashes, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (state_.known == 0) {
+      state_.ignored++;
+    } else {
+      store(hashes[i]);
+    }
+  }
+}
+
+bool DirectoryMirror::replace(const Bucket* buckets, uint64_t next_event) {
+  state_.next_event = next_event;
+  state_.names = names_.copy(buckets);
+  state_.known = state_.names <= capacity_blocks_ ? 1 : 0;
+  if (state_.known == 0) {
+    forget();
+  }
+  return state_.known != 0;
+}
+
+void DirectoryMirror::store(uint64_t hash) {
+  if (names_.find(hash) >= 0 || state_.names == capacity_blocks_) {
+    state_.ignored++;
+    return;
+  }
+  names_.insert(hash);
+  state_.names++;
+}
+
+void DirectoryMirror::remove(uint64_t hash) {
+  const int64_t position = names_.find(hash);
+  if (position < 0) {
+    state_.ignored++;
+    return;
+  }
+  names_.erase(hash, static_cast<uint64_t>(position));
+  state_.names--;
+}
+
+void DirectoryMirror::forget() {
+  if (state_.names > 0) {
+    names_.clear();
+    state_.names = 0;
+  }
+}
+
+// Notices that events before this one were lost.
+void DirectoryMirror::expect(uint64_t event) {
+  if (event > state_.next_event) {
+    state_.next_event = event;
+    state_.gaps++;
+    state_.known = 0;
+    forget();
+  }
+}
+
+}  // namespace kvasir

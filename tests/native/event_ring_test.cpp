@@ -1,0 +1,159 @@
+// Readers of an event ring beside its writer: what they get is whole, in order, and says what was
+// lost. The negative control, a reader that does not look at the reservation, gets torn events.
+
+#include "kvasir/event_ring.hpp"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "check.hpp"
+
+namespace kvasir {
+namespace {
+
+constexpr uint32_t kCapacity = 256;
+constexpr uint32_t kMostPerOperation = 48;
+
+uint64_t mixed(uint64_t x) { return TestRandom(x).next(); }
+
+// Every field follows from the number.
+bool whole(const BlockEvent& event) {
+  return event.hash == mixed(event.sequence) && event.parent_hash == ~event.hash &&
+         event.depth == static_cast<uint32_t>(event.hash >> 7) &&
+         event.kind == static_cast<BlockEventKind>(event.hash % 2);
+}
+
+class RingWriter {
+ public:
+  RingWriter() : ring_({1, 1, 1, 1, kCapacity}, &memory_.head) {}
+
+  // One operation; it may reserve more than it emits.
+  void operate(TestRandom& random) {
+    const uint32_t count = random.below(kMostPerOperation + 1);
+    ring_.reserve(count + random.below(kMostPerOperation));
+    for (uint32_t i = 0; i < count; i++, next_++) {
+      const uint64_t hash = mixed(next_);
+      ring_.emit(static_cast<BlockEventKind>(hash % 2), hash, ~hash,
+                 static_cast<uint32_t>(hash >> 7));
+    }
+    ring_.publish();
+  }
+
+  const EventRingHead* head() const { return &memory_.head; }
+  EventRing& ring() { return ring_; }
+  uint64_t next() const { return next_; }
+
+ private:
+  struct Memory {
+    EventRingHead head;
+    EventSlot slots[kCapacity];
+  };
+  Memory memory_{};
+  EventRing ring_;
+  uint64_t next_ = 0;
+};
+
+void reads_all_that_is_kept() {
+  TestRandom random(1);
+  RingWriter writer;
+  BlockEvent events[kCapacity + 1];
+  uint64_t slow = 0;
+  for (int round = 0; round < 1000; round++) {
+    writer.operate(random);
+    uint64_t from = 0;
+    const uint64_t kept = writer.next() < kCapacity ? writer.next() : kCapacity;
+    CHECK(read_events(writer.head(), kCapacity, &from, events, kCapacity + 1) == kept);
+    CHECK(from == writer.next());
+    for (uint32_t i = 0; i < kept; i++) {
+      CHECK(events[i].sequence == writer.next() - kept + i && whole(events[i]));
+    }
+    if (round % 7 == 0) {
+      while (read_events(writer.head(), kCapacity, &slow, events, 5) > 0) {
+        CHECK(slow + kCapacity >= writer.next());
+      }
+      CHECK(slow == writer.next());
+    }
+  }
+}
+
+// What is about to be overwritten is not given, and not lost either.
+void waits_for_the_end_of_an_operation() {
+  TestRandom random(2);
+  RingWriter writer;
+  while (writer.next() < kCapacity) {
+    writer.operate(random);
+  }
+  BlockEvent events[kCapacity];
+  const uint64_t oldest = writer.next() - kCapacity;
+  uint64_t from = oldest;
+  writer.ring().reserve(10);
+  CHECK(read_events(writer.head(), kCapacity, &from, events, kCapacity) == 0 && from == oldest);
+  from = oldest + 10;
+  CHECK(read_events(writer.head(), kCapacity, &from, events, kCapacity) == kCapacity - 10);
+  from = oldest;
+  writer.ring().publish();
+  CHECK(read_events(writer.head(), kCapacity, &from, events, kCapacity) == kCapacity);
+}
+
+// The control: the same words, but the reservation is not looked at.
+uint32_t read_carelessly(const EventRingHead* head, uint64_t* from, BlockEvent* events) {
+  const uint64_t next = __atomic_load_n(&head->next_event, __ATOMIC_ACQUIRE);
+  if (*from + kCapacity < next) {
+    *from = next - kCapacity;
+  }
+  uint32_t copied = 0;
+  for (; *from < next; copied++, ++*from) {
+    events[copied] = read_event(event_slots(head)[*from % kCapacity]);
+  }
+  return copied;
+}
+
+// Events that were not what they should be, seen by a reader beside the writer, until one is found
+// or the reader has met `enough` events, and has lost some.
+template <typename Read>
+uint64_t violations(uint64_t enough, Read read) {
+  RingWriter writer;
+  std::atomic<uint64_t> wrong{0};
+  std::atomic<uint64_t> met{0};
+  std::atomic<uint64_t> lost{0};
+  std::atomic<bool> done{false};
+  std::thread reader([&] {
+    BlockEvent events[kCapacity];
+    uint64_t from = 0;
+    while (!done.load(std::memory_order_relaxed)) {
+      const uint64_t before = from;
+      const uint32_t copied = read(writer.head(), &from, events);
+      for (uint32_t i = 0; i < copied; i++) {
+        wrong += events[i].sequence != from - copied + i || !whole(events[i]) ? 1 : 0;
+      }
+      met += copied;
+      lost += from - copied - before;
+    }
+  });
+  TestRandom random(3);
+  while (wrong == 0 && (met < enough || lost == 0)) {
+    writer.operate(random);
+    if (random.below(8) == 0) {
+      std::this_thread::yield();
+    }
+  }
+  done = true;
+  reader.join();
+  return wrong;
+}
+
+}  // namespace
+}  // namespace kvasir
+
+int main() {
+  using namespace kvasir;
+  reads_all_that_is_kept();
+  waits_for_the_end_of_an_operation();
+  CHECK(violations(20000, [](const EventRingHead* head, uint64_t* from, BlockEvent* events) {
+          return read_events(head, kCapacity, from, events, kCapacity);
+        }) == 0);
+  CHECK(violations(~uint64_t{0}, read_carelessly) > 0);
+  std::puts("event_ring_test: ok, the negative control failed as it must");
+  return 0;
+}

@@ -95,12 +95,16 @@ class ShimPool {
       check_ring();
       return;
     }
-    const DevicePool* pools[] = {view()};
+    // One search is done by a warp, four by four lanes each.
+    const DevicePool* pools[] = {view(), view(), view(), view()};
+    const uint32_t searches = random_.below(2) == 0 ? 1 : 4;
     const uint32_t offsets[] = {0, watched_blocks_};
-    uint32_t matched = 0;
-    const auto probe = [&] { kvasir_probe(pools, 1, watched_, offsets, 1, &matched); };
+    uint32_t matched[4] = {};
+    const auto probe = [&] { kvasir_probe(pools, searches, watched_, offsets, 1, matched); };
     shim::launch_beside(probe, kernel, grid, threads, arguments...);
-    CHECK(matched == watched_blocks_);
+    for (uint32_t i = 0; i < searches; i++) {
+      CHECK(matched[i] == watched_blocks_);
+    }
     check_ring();
   }
 
@@ -474,6 +478,11 @@ class History {
     probe(cpus, 2, hashes.data(), offsets.data(), size(prompts_), matched.data());
     device_.wide(kvasir_probe, devices, 2, hashes.data(), offsets.data(), size(prompts_),
                  twins.data());
+    CHECK(matched == twins);
+    // A warp for every search.
+    std::fill(twins.begin(), twins.end(), kNoBlock);
+    shim::launch(kvasir_probe, size(twins), 32, devices, 2, hashes.data(), offsets.data(),
+                 size(prompts_), twins.data());
     CHECK(matched == twins);
   }
 

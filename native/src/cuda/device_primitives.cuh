@@ -1,7 +1,9 @@
 // What the kernels build on: words that many threads change, sums over warps and blocks of threads.
 //
 // Kernels take any launch geometry whose blocks are whole warps of at most 1,024 threads, unless
-// they say that they are one block. Warp primitives are called by all 32 lanes.
+// they say otherwise. Warp primitives are called by all 32 lanes, barriers by all threads. Most
+// work is a chain of dependent accesses, so where a request's blocks are many a block of threads
+// shares them.
 #pragma once
 
 #include "kvasir/device_pool_core.hpp"
@@ -114,19 +116,30 @@ KVASIR_DEVICE bool block_arrives_last(uint32_t* arrived, uint32_t& last) {
 }
 
 // Of up to 32 consecutive blocks of a request, whose tokens begin at `tokens`, those of `compared`
-// whose tokens are not those of the lane's `block`. Lanes read consecutive words.
+// whose tokens are not those of the lane's `block`. Lanes read consecutive words, several before
+// the first is looked at, so that the memory's latency is paid once for all of them.
 KVASIR_DEVICE uint32_t warp_differing(const DevicePool& pool, uint32_t block,
                                       const uint32_t* tokens, uint32_t compared) {
+  constexpr uint32_t kAtOnce = 4;
   const uint32_t per_block = pool.shape.tokens_per_block;
   const uint32_t words = static_cast<uint32_t>(32 - __clz(static_cast<int>(compared))) * per_block;
   uint32_t differing = 0;
-  for (uint32_t first = 0; first < words; first += 32) {
-    const uint32_t word = first + lane();
-    const uint32_t of = word / per_block;
-    const uint32_t candidate = __shfl_sync(kAllLanes, block, static_cast<int>(of % 32));
-    if (word < words && (compared >> of & 1) != 0 &&
-        tokens_of(pool, candidate)[word % per_block] != tokens[word]) {
-      differing |= 1u << of;
+  for (uint32_t first = 0; first < words; first += 32 * kAtOnce) {
+    uint32_t of[kAtOnce];
+    uint32_t theirs[kAtOnce];
+    uint32_t ours[kAtOnce];
+    for (uint32_t k = 0; k < kAtOnce; k++) {
+      const uint32_t word = first + 32 * k + lane();
+      of[k] = word / per_block;
+      const uint32_t candidate = __shfl_sync(kAllLanes, block, static_cast<int>(of[k] % 32));
+      const bool compares = word < words && (compared >> of[k] & 1) != 0;
+      theirs[k] = compares ? tokens[word] : 0;
+      ours[k] = compares ? tokens_of(pool, candidate)[word % per_block] : 0;
+    }
+    for (uint32_t k = 0; k < kAtOnce; k++) {
+      if (theirs[k] != ours[k]) {
+        differing |= 1u << of[k];
+      }
     }
   }
   return __reduce_or_sync(kAllLanes, differing);
@@ -191,6 +204,52 @@ KVASIR_DEVICE void write_event(const DevicePool& pool, uint64_t sequence, BlockE
 
 // ---- directory ----------------------------------------------------------------------------------
 
+// Two neighbouring words that another thread may change, each read whole; never from a
+// multiprocessor's own cache. `p` is aligned to both.
+KVASIR_DEVICE void load_pair(const uint64_t* p, uint64_t& first, uint64_t& second) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("ld.relaxed.gpu.v2.u64 {%0, %1}, [%2];"
+               : "=l"(first), "=l"(second)
+               : "l"(p)
+               : "memory");
+#else
+  first = load_relaxed(p);
+  second = load_relaxed(p + 1);
+#endif
+}
+
+// All words of a bucket, on their way together: one access of memory, not one after another.
+struct BucketWords {
+  uint64_t words[8];
+
+  KVASIR_DEVICE explicit BucketWords(const Bucket& line) {
+    for (uint32_t i = 0; i < 8; i += 2) {
+      load_pair(line.keys + i, words[i], words[i + 1]);
+    }
+  }
+  KVASIR_DEVICE uint64_t passed() const { return words[kKeysPerBucket]; }
+};
+static_assert(sizeof(Bucket) == 64 && offsetof(Bucket, passed) == 56, "read as eight words");
+
+// directory_find() with that.
+KVASIR_DEVICE int64_t directory_position(const Directory& directory, uint64_t hash) {
+  const uint64_t key = directory_key(hash);
+  uint64_t bucket = directory_home(directory, key);
+  for (uint64_t visited = 0; visited < directory.bucket_count; visited++) {
+    const BucketWords line(directory.buckets[bucket]);
+    for (uint32_t slot = 0; slot < kKeysPerBucket; slot++) {
+      if (line.words[slot] == key) {
+        return static_cast<int64_t>(bucket * 8 + slot);
+      }
+    }
+    if (line.passed() == 0) {
+      return -1;
+    }
+    bucket = next_bucket(directory, bucket);
+  }
+  return -1;
+}
+
 // Takes back `passed` marks from a key's home up to, not including, a bucket.
 KVASIR_DEVICE void directory_unmark(const Directory& directory, uint64_t key, uint64_t end) {
   for (uint64_t bucket = directory_home(directory, key); bucket != end;
@@ -200,17 +259,19 @@ KVASIR_DEVICE void directory_unmark(const Directory& directory, uint64_t key, ui
 }
 
 // Position of a hash, which is put there if it is new. Threads may do this at once, for equal
-// hashes too: slots are tried in one order and never become empty meanwhile, so they meet.
+// hashes too: slots are tried in one order and never become empty meanwhile, so they meet. A slot
+// that was read as empty and is not any more shows its key to the compare-and-swap.
 KVASIR_DEVICE uint32_t directory_claim(const Directory& directory, uint64_t hash) {
-  const int64_t present = directory_find(directory, hash);
+  const int64_t present = directory_position(directory, hash);
   if (present >= 0) {
     return static_cast<uint32_t>(present);
   }
   const uint64_t key = directory_key(hash);
   for (uint64_t bucket = directory_home(directory, key);; bucket = next_bucket(directory, bucket)) {
     Bucket& line = directory.buckets[bucket];
+    const BucketWords before(line);
     for (uint32_t slot = 0; slot < kKeysPerBucket; slot++) {
-      uint64_t found = load_relaxed(&line.keys[slot]);
+      uint64_t found = before.words[slot];
       if (found == 0) {
         __threadfence();
         found = atomic_cas(&line.keys[slot], 0, key);

@@ -43,9 +43,9 @@ KVASIR_DEVICE uint64_t parent_hash(const DevicePool& pool, uint32_t parent) {
 }  // namespace kvasir
 
 // Validates and numbers the blocks.
-extern "C" __global__ void kvasir_pool_commit_plan(const kvasir::DevicePool* memory,
-                                                   kvasir::CommitRequest* requests, uint32_t count,
-                                                   kvasir::PoolResult* result) {
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_commit_plan(const kvasir::DevicePool* memory, kvasir::CommitRequest* requests,
+                            uint32_t count, kvasir::PoolResult* result) {
   using namespace kvasir;
   struct Shared {
     uint64_t failure;
@@ -86,8 +86,9 @@ extern "C" __global__ void kvasir_pool_commit_plan(const kvasir::DevicePool* mem
 }
 
 // Finds every name or puts it into the directory; the lowest ordinal wins a new one.
-extern "C" __global__ void kvasir_pool_commit_claim(const kvasir::DevicePool* memory,
-                                                    const kvasir::CommitRequest* requests) {
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_commit_claim(const kvasir::DevicePool* memory,
+                             const kvasir::CommitRequest* requests) {
   using namespace kvasir;
   const DevicePool& pool = *memory;
   for (uint32_t i = blockIdx.x; i < pool.plan->entries; i += gridDim.x) {
@@ -107,8 +108,9 @@ extern "C" __global__ void kvasir_pool_commit_claim(const kvasir::DevicePool* me
 }
 
 // Winners write what they name into their own blocks, which nobody else looks at yet.
-extern "C" __global__ void kvasir_pool_commit_name(const kvasir::DevicePool* memory,
-                                                   const kvasir::CommitRequest* requests) {
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_commit_name(const kvasir::DevicePool* memory,
+                            const kvasir::CommitRequest* requests) {
   using namespace kvasir;
   const DevicePool& pool = *memory;
   for (uint32_t i = blockIdx.x; i < pool.plan->entries; i += gridDim.x) {
@@ -136,8 +138,9 @@ extern "C" __global__ void kvasir_pool_commit_name(const kvasir::DevicePool* mem
 }
 
 // All others compare what they would share.
-extern "C" __global__ void kvasir_pool_commit_check(const kvasir::DevicePool* memory,
-                                                    const kvasir::CommitRequest* requests) {
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_commit_check(const kvasir::DevicePool* memory,
+                             const kvasir::CommitRequest* requests) {
   using namespace kvasir;
   const DevicePool& pool = *memory;
   for (uint32_t i = blockIdx.x; i < pool.plan->entries; i += gridDim.x) {
@@ -167,8 +170,9 @@ extern "C" __global__ void kvasir_pool_commit_check(const kvasir::DevicePool* me
 
 // Names the winners' blocks and writes their events; the others take references and free their own
 // copies. After a collision it only takes the new names out of the directory again.
-extern "C" __global__ void kvasir_pool_commit_finish(const kvasir::DevicePool* memory,
-                                                     const kvasir::CommitRequest* requests) {
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_commit_finish(const kvasir::DevicePool* memory,
+                              const kvasir::CommitRequest* requests) {
   using namespace kvasir;
   struct Shared {
     BlockSums sums;
@@ -239,8 +243,9 @@ extern "C" __global__ void kvasir_pool_commit_finish(const kvasir::DevicePool* m
 
 // Ends the batch. After a collision one warp carries it out in order, block by block, the lanes
 // comparing and copying tokens.
-extern "C" __global__ void kvasir_pool_commit_sequential(const kvasir::DevicePool* memory,
-                                                         const kvasir::CommitRequest* requests) {
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_commit_sequential(const kvasir::DevicePool* memory,
+                                  const kvasir::CommitRequest* requests) {
   using namespace kvasir;
   const DevicePool& pool = *memory;
   const PoolPlan& plan = *pool.plan;
@@ -270,7 +275,7 @@ extern "C" __global__ void kvasir_pool_commit_sequential(const kvasir::DevicePoo
       const uint32_t parent = depth == 0 ? kNoBlock : table[depth - 1];
       const uint32_t* tokens =
           request.tokens + static_cast<uint64_t>(index) * pool.shape.tokens_per_block;
-      const int64_t position = directory_find(pool.directory, hash);
+      const int64_t position = directory_position(pool.directory, hash);
       const uint32_t named = position >= 0 ? pool.directory.blocks[position] : kNoBlock;
       const bool same = position >= 0 &&
                         same_place(pool.names[named], depth, parent, lease.scope) &&

@@ -5,7 +5,8 @@
 // One digit of the key of the last victim: counts the keys in the range that is left by their next
 // kSelectBits bits; the block of threads that arrives last chooses the digit. Returns at once when
 // the key is known. O(capacity) reads of one array, histogram in shared memory.
-extern "C" __global__ void kvasir_pool_select(const kvasir::DevicePool* memory) {
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_select(const kvasir::DevicePool* memory) {
   using namespace kvasir;
   struct Shared {
     uint32_t bins[kSelectBins];
@@ -66,7 +67,8 @@ extern "C" __global__ void kvasir_pool_select(const kvasir::DevicePool* memory) 
 
 // Takes the victims out of the directory and onto the free stack. A lane per block of the pool; a
 // directory look-up per victim.
-extern "C" __global__ void kvasir_pool_take_victims(const kvasir::DevicePool* memory) {
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_take_victims(const kvasir::DevicePool* memory) {
   using namespace kvasir;
   const DevicePool& pool = *memory;
   PoolPlan& plan = *pool.plan;
@@ -83,8 +85,8 @@ extern "C" __global__ void kvasir_pool_take_victims(const kvasir::DevicePool* me
       pool.evictable[block] = kNotEvictable;
       pool.holders[block] = 0;
       pool.free_stack[plan.stack_base + place] = static_cast<uint32_t>(block);
-      directory_vacate(pool.directory, static_cast<uint64_t>(
-                                           directory_find(pool.directory, pool.names[block].hash)));
+      directory_vacate(pool.directory, static_cast<uint64_t>(directory_position(
+                                           pool.directory, pool.names[block].hash)));
     }
   }
   if (thread_in_grid() == 0) {
@@ -94,7 +96,8 @@ extern "C" __global__ void kvasir_pool_take_victims(const kvasir::DevicePool* me
 
 // The victims' events in eviction order: each counts the victims before it, tile by tile through
 // shared memory. O(victims^2) comparisons over all threads of the grid.
-extern "C" __global__ void kvasir_pool_removed_events(const kvasir::DevicePool* memory) {
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_removed_events(const kvasir::DevicePool* memory) {
   using namespace kvasir;
   struct Shared {
     uint64_t keys[1024];

@@ -5,9 +5,9 @@
 // Validates, grants what a lease's own reservation covers and, of the rest, the longest prefix of
 // the batch that fits; books blocks. Until its table has grown, a granted entry's `missing_blocks`
 // is -1 - the offset of its new blocks.
-extern "C" __global__ void kvasir_pool_extend_plan(const kvasir::DevicePool* memory,
-                                                   kvasir::ExtendRequest* requests, uint32_t count,
-                                                   kvasir::PoolResult* result) {
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_extend_plan(const kvasir::DevicePool* memory, kvasir::ExtendRequest* requests,
+                            uint32_t count, kvasir::PoolResult* result) {
   using namespace kvasir;
   struct Shared {
     uint64_t failure;
@@ -62,8 +62,8 @@ extern "C" __global__ void kvasir_pool_extend_plan(const kvasir::DevicePool* mem
 }
 
 // Appends to the tables of the granted leases. A warp per entry, a lane per new block.
-extern "C" __global__ void kvasir_pool_extend_grow(const kvasir::DevicePool* memory,
-                                                   kvasir::ExtendRequest* requests) {
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_extend_grow(const kvasir::DevicePool* memory, kvasir::ExtendRequest* requests) {
   using namespace kvasir;
   const DevicePool& pool = *memory;
   for (uint32_t i = warp_in_grid(); i < pool.plan->entries; i += warps_in_grid()) {
@@ -74,8 +74,8 @@ extern "C" __global__ void kvasir_pool_extend_grow(const kvasir::DevicePool* mem
     if (request.missing_blocks >= 0) {
       continue;
     }
-    warp_take_blocks(pool, block_table(pool, request.lease), blocks, blocks + request.blocks,
-                     static_cast<uint32_t>(-1 - request.missing_blocks));
+    take_blocks(pool, block_table(pool, request.lease), blocks, blocks + request.blocks,
+                static_cast<uint32_t>(-1 - request.missing_blocks), lane(), 32);
     if (lane() == 0) {
       const uint32_t reserved = lease.reserved_blocks;
       lease.reserved_blocks = request.blocks < reserved ? reserved - request.blocks : 0;

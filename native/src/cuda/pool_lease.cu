@@ -2,22 +2,28 @@
 
 #include "pool_plan.cuh"
 
-// Pins each request's leading blocks that are held. A warp per request, a lane per block: 32 names
-// are looked up and compared with one another's parents at a time, tokens by all lanes together.
-// The table that the request will own if it is admitted receives the blocks.
-extern "C" __global__ void kvasir_pool_lease_match(const kvasir::DevicePool* memory,
-                                                   kvasir::LeaseRequest* requests, uint32_t count) {
+// Pins each request's leading blocks that are held. A block of threads per request, a thread per
+// block: names are looked up and compared with one another's parents side by side, tokens by a warp
+// together. The table that the request will own if it is admitted receives the blocks.
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_lease_match(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests,
+                            uint32_t count) {
   using namespace kvasir;
+  struct Shared {
+    uint32_t end;              // blocks from here on are not held, or not looked at yet
+    uint32_t last[kMaxWarps];  // what each warp's last lane found
+  };
+  KVASIR_SHARED(Shared, shared);
   const DevicePool& pool = *memory;
   const uint32_t free_leases = pool.counters->free_leases;
-  for (uint32_t i = warp_in_grid(); i < count; i += warps_in_grid()) {
+  for (uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
     const LeaseRequest request = requests[i];
     const CacheScope scope{request.lora_task_id, request.salt_id, request.presence_mask};
     uint32_t end =
         request.matchable_blocks < request.blocks ? request.matchable_blocks : request.blocks;
     if (request.blocks > pool.shape.max_blocks_per_lease) {
       end = 0;
-      if (lane() == 0) {
+      if (threadIdx.x == 0) {
         atomic_min(&pool.plan->failure, static_cast<uint64_t>(i) << 32 |
                                             static_cast<uint32_t>(PoolError::kTooManyBlocks));
       }
@@ -25,35 +31,50 @@ extern "C" __global__ void kvasir_pool_lease_match(const kvasir::DevicePool* mem
     uint32_t* table =
         i < free_leases ? block_table(pool, pool.free_leases[free_leases - 1 - i]) : nullptr;
     uint32_t matched = 0;
-    uint32_t last = kNoBlock;
-    while (matched < end) {
-      const uint32_t depth = matched + lane();
+    uint32_t before = kNoBlock;  // the block before this round's first
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      shared.end = end;
+    }
+    for (uint32_t first = 0; first < end; first += blockDim.x) {
+      const uint32_t depth = first + threadIdx.x;
       const int64_t position =
-          depth < end ? directory_find(pool.directory, request.hashes[depth]) : -1;
+          depth < end ? directory_position(pool.directory, request.hashes[depth]) : -1;
       const uint32_t block = position >= 0 ? pool.directory.blocks[position] : kNoBlock;
+      if (lane() == 31) {
+        shared.last[warp_in_block()] = block;
+      }
+      __syncthreads();
       uint32_t parent = __shfl_up_sync(kAllLanes, block, 1);
-      parent = lane() == 0 ? last : parent;
+      if (lane() == 0) {
+        parent = warp_in_block() == 0 ? before : shared.last[warp_in_block() - 1];
+      }
       const bool same = block != kNoBlock && same_place(pool.names[block], depth, parent, scope);
       // Ones up to the first lane that fails.
       uint32_t held = __ballot_sync(kAllLanes, same);
       held &= held ^ (held + 1);
+      const uint32_t warp_first = first + warp_in_block() * 32;
       const uint32_t* tokens =
-          request.tokens + static_cast<uint64_t>(matched) * pool.shape.tokens_per_block;
+          request.tokens + static_cast<uint64_t>(warp_first) * pool.shape.tokens_per_block;
       const uint32_t differing = warp_differing(pool, block, tokens, held);
       held &= differing == 0 ? held : (differing & (~differing + 1)) - 1;
-      const bool holds = (held >> lane() & 1) != 0;
+      if (lane() == 0 && held != kAllLanes) {
+        atomicMin(&shared.end, warp_first + static_cast<uint32_t>(__popc(held)));
+      }
+      before = shared.last[warps_in_block() - 1];
+      __syncthreads();
+      matched = first + blockDim.x < shared.end ? first + blockDim.x : shared.end;
+      const bool holds = depth < matched;
       const bool woken = holds && hold_block(pool, block);
       warp_activate(pool, woken, 1);
       if (holds && table != nullptr) {
         table[depth] = block;
       }
-      matched += static_cast<uint32_t>(__popc(held));
-      last = __shfl_sync(kAllLanes, block, 31);
-      if (held != kAllLanes) {
+      if (matched < first + blockDim.x) {
         break;
       }
     }
-    if (lane() == 0) {
+    if (threadIdx.x == 0) {
       requests[i].matched_blocks = matched;
     }
   }
@@ -61,9 +82,9 @@ extern "C" __global__ void kvasir_pool_lease_match(const kvasir::DevicePool* mem
 
 // Admits the longest prefix of the batch that fits, answers all, books blocks and leases. Until
 // its table is filled, an admitted request's `missing_blocks` is the offset of its new blocks.
-extern "C" __global__ void kvasir_pool_lease_plan(const kvasir::DevicePool* memory,
-                                                  kvasir::LeaseRequest* requests, uint32_t count,
-                                                  kvasir::PoolResult* result) {
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_lease_plan(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests,
+                           uint32_t count, kvasir::PoolResult* result) {
   using namespace kvasir;
   struct Shared {
     BlockSums sums;
@@ -113,21 +134,22 @@ extern "C" __global__ void kvasir_pool_lease_plan(const kvasir::DevicePool* memo
   }
 }
 
-// Gives back what the refused requests hold. A warp per refused request, a lane per block, which is
-// found again by its name.
-extern "C" __global__ void kvasir_pool_lease_unpin(const kvasir::DevicePool* memory,
-                                                   kvasir::LeaseRequest* requests, uint32_t count) {
+// Gives back what the refused requests hold. A block of threads per refused request, a thread per
+// block, which is found again by its name.
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_lease_unpin(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests,
+                            uint32_t count) {
   using namespace kvasir;
   const DevicePool& pool = *memory;
-  for (uint32_t i = pool.plan->entries + warp_in_grid(); i < count; i += warps_in_grid()) {
+  for (uint32_t i = pool.plan->entries + blockIdx.x; i < count; i += gridDim.x) {
     const uint64_t* hashes = requests[i].hashes;
     const uint32_t matched = requests[i].matched_blocks;
-    __syncwarp();
-    for (uint32_t first = 0; first < matched; first += 32) {
+    __syncthreads();
+    for (uint32_t first = warp_in_block() * 32; first < matched; first += blockDim.x) {
       const uint32_t depth = first + lane();
       bool cached = false;
       if (depth < matched) {
-        const int64_t position = directory_find(pool.directory, hashes[depth]);
+        const int64_t position = directory_position(pool.directory, hashes[depth]);
         const uint32_t block = pool.directory.blocks[position];
         cached = (atomicSub(&pool.holders[block], 1u) & ~kNamedBit) == 1;
         if (cached) {
@@ -136,23 +158,24 @@ extern "C" __global__ void kvasir_pool_lease_unpin(const kvasir::DevicePool* mem
       }
       warp_activate(pool, cached, -1);
     }
-    if (lane() == 0) {
+    if (threadIdx.x == 0) {
       requests[i].matched_blocks = 0;
     }
   }
 }
 
-// Fills the tables of the admitted requests. A warp per request, a lane per new block.
-extern "C" __global__ void kvasir_pool_lease_admit(const kvasir::DevicePool* memory,
-                                                   kvasir::LeaseRequest* requests) {
+// Fills the tables of the admitted requests. A block of threads per request, a thread per new
+// block.
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_lease_admit(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests) {
   using namespace kvasir;
   const DevicePool& pool = *memory;
-  for (uint32_t i = warp_in_grid(); i < pool.plan->entries; i += warps_in_grid()) {
+  for (uint32_t i = blockIdx.x; i < pool.plan->entries; i += gridDim.x) {
     const LeaseRequest request = requests[i];
-    __syncwarp();
-    warp_take_blocks(pool, block_table(pool, request.lease), request.matched_blocks, request.blocks,
-                     static_cast<uint32_t>(request.missing_blocks));
-    if (lane() == 0) {
+    __syncthreads();
+    take_blocks(pool, block_table(pool, request.lease), request.matched_blocks, request.blocks,
+                static_cast<uint32_t>(request.missing_blocks), threadIdx.x, blockDim.x);
+    if (threadIdx.x == 0) {
       DeviceLease& lease = pool.leases[request.lease];
       lease.scope = {request.lora_task_id, request.salt_id, request.presence_mask};
       lease.blocks = request.blocks;

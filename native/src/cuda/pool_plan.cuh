@@ -92,12 +92,13 @@ KVASIR_DEVICE void plan_allocation(const DevicePool& pool, uint32_t wanted) {
   counters.next_event += plan.victims;
 }
 
-// Puts new unnamed blocks into a lease's table from block `from` on, the lanes side by side;
-// `offset` of them were booked before. All lanes call it.
-KVASIR_DEVICE void warp_take_blocks(const DevicePool& pool, uint32_t* table, uint32_t from,
-                                    uint32_t to, uint32_t offset) {
-  for (uint32_t depth = from + lane(); depth < to; depth += 32) {
-    const uint32_t block = pool.free_stack[pool.plan->stack_top - 1 - offset - (depth - from)];
+// Puts new unnamed blocks into a lease's table from block `from` on, `step` threads side by side,
+// of which the caller is one; `offset` blocks were booked before.
+KVASIR_DEVICE void take_blocks(const DevicePool& pool, uint32_t* table, uint32_t from, uint32_t to,
+                               uint32_t offset, uint32_t thread, uint32_t step) {
+  const uint32_t top = pool.plan->stack_top - 1 - offset;
+  for (uint32_t depth = from + thread; depth < to; depth += step) {
+    const uint32_t block = pool.free_stack[top - (depth - from)];
     pool.holders[block] = 1;
     table[depth] = block;
   }

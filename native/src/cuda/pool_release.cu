@@ -3,9 +3,9 @@
 #include "pool_plan.cuh"
 
 // Validates, gives leases and reservations back, advances the tick.
-extern "C" __global__ void kvasir_pool_release_plan(const kvasir::DevicePool* memory,
-                                                    const int32_t* leases, uint32_t count,
-                                                    kvasir::PoolResult* result) {
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_release_plan(const kvasir::DevicePool* memory, const int32_t* leases,
+                             uint32_t count, kvasir::PoolResult* result) {
   using namespace kvasir;
   struct Shared {
     uint64_t failure;
@@ -42,17 +42,17 @@ extern "C" __global__ void kvasir_pool_release_plan(const kvasir::DevicePool* me
   }
 }
 
-// Drops the references. A warp per lease, a lane per block. Whoever drops the last one is ordered
-// after all stamps of the block and reads the greatest.
-extern "C" __global__ void kvasir_pool_release_drop(const kvasir::DevicePool* memory,
-                                                    const int32_t* leases) {
+// Drops the references. A block of threads per lease, a thread per block. Whoever drops the last
+// one is ordered after all stamps of the block and reads the greatest.
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_release_drop(const kvasir::DevicePool* memory, const int32_t* leases) {
   using namespace kvasir;
   const DevicePool& pool = *memory;
   PoolCounters& counters = *pool.counters;
-  for (uint32_t i = warp_in_grid(); i < pool.plan->entries; i += warps_in_grid()) {
+  for (uint32_t i = blockIdx.x; i < pool.plan->entries; i += gridDim.x) {
     const uint32_t blocks = pool.leases[leases[i]].blocks;
     const uint32_t* table = block_table(pool, leases[i]);
-    for (uint32_t first = 0; first < blocks; first += 32) {
+    for (uint32_t first = warp_in_block() * 32; first < blocks; first += blockDim.x) {
       const uint32_t depth = first + lane();
       bool cached = false;
       bool freed = false;

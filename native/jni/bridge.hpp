@@ -2,6 +2,7 @@
 // this file; nothing else in native/ knows Java.
 #pragma once
 
+#include "device_pool_bridge.hpp"
 #include "directory_bridge.hpp"
 #include "hash_bridge.hpp"
 #include "pool_bridge.hpp"

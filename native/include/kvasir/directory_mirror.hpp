@@ -2,6 +2,8 @@
 // the pool's own, because it lies in another process or in device memory.
 #pragma once
 
+#include <vector>
+
 #include "kvasir/block_directory.hpp"
 #include "kvasir/event_ring_core.hpp"
 
@@ -29,10 +31,10 @@ class DirectoryMirror {
   // is known until replace() or a `cleared` event.
   void apply(const BlockEvent* events, uint32_t count);
 
-  // Applies all that a ring holds.
+  // Applies all that a ring holds. Names that were added and are not among what is stored go again.
   void follow(const EventRingHead* ring, uint32_t event_capacity);
 
-  // Names that the pool is about to have: told ahead of their events.
+  // Names that the pool is about to have, in the order of the events that will say so.
   void add(const uint64_t* hashes, uint32_t count);
 
   // Takes the names of a directory of the same capacity, which were the pool's before event
@@ -41,7 +43,8 @@ class DirectoryMirror {
   bool replace(const Bucket* buckets, uint64_t next_event);
 
  private:
-  void store(uint64_t hash);
+  bool store(uint64_t hash);
+  void confirm(uint64_t hash);
   void remove(uint64_t hash);
   void forget();
   void expect(uint64_t event);
@@ -49,6 +52,8 @@ class DirectoryMirror {
   const uint32_t capacity_blocks_;
   NameDirectory names_;
   MirrorState state_;
+  std::vector<uint64_t> added_;  // and not confirmed by an event, but for the first `confirmed_`
+  size_t confirmed_ = 0;
 };
 
 }  // namespace kvasir

@@ -1,5 +1,7 @@
 #include "kvasir/directory_mirror.hpp"
 
+#include <algorithm>
+
 namespace kvasir {
 
 namespace {
@@ -33,7 +35,9 @@ void DirectoryMirror::apply(const BlockEvent* events, uint32_t count) {
     } else if (state_.known == 0) {
       state_.ignored++;
     } else if (event.kind == BlockEventKind::kStored) {
-      store(event.hash);
+      if (!store(event.hash)) {
+        confirm(event.hash);
+      }
     } else {
       remove(event.hash);
     }
@@ -48,6 +52,11 @@ void DirectoryMirror::follow(const EventRingHead* ring, uint32_t event_capacity)
     copied = read_events(ring, event_capacity, &from, events, kEventsAtOnce);
     apply(events, copied);
   } while (copied == kEventsAtOnce);
+  for (; confirmed_ < added_.size(); confirmed_++) {
+    remove(added_[confirmed_]);
+  }
+  added_.clear();
+  confirmed_ = 0;
 }
 
 void DirectoryMirror::add(const uint64_t* hashes, uint32_t count) {
@@ -55,7 +64,9 @@ void DirectoryMirror::add(const uint64_t* hashes, uint32_t count) {
     if (state_.known == 0) {
       state_.ignored++;
     } else {
-      store(hashes[i]);
+      if (store(hashes[i])) {
+      added_.push_back(hashes[i]);
+    }
     }
   }
 }
@@ -70,13 +81,25 @@ bool DirectoryMirror::replace(const Bucket* buckets, uint64_t next_event) {
   return state_.known != 0;
 }
 
-void DirectoryMirror::store(uint64_t hash) {
+// False if it is there already, or there is no room.
+bool DirectoryMirror::store(uint64_t hash) {
   if (names_.find(hash) >= 0 || state_.names == capacity_blocks_) {
     state_.ignored++;
-    return;
+    return false;
   }
   names_.insert(hash);
   state_.names++;
+  return true;
+}
+
+// Events come in the order in which names were added, but for those that stay away.
+void DirectoryMirror::confirm(uint64_t hash) {
+  const auto next = added_.begin() + static_cast<std::ptrdiff_t>(confirmed_);
+  const auto found = std::find(next, added_.end(), hash);
+  if (found != added_.end()) {
+    std::rotate(next, found, found + 1);
+    confirmed_++;
+  }
 }
 
 void DirectoryMirror::remove(uint64_t hash) {
@@ -94,6 +117,8 @@ void DirectoryMirror::forget() {
     names_.clear();
     state_.names = 0;
   }
+  added_.clear();
+  confirmed_ = 0;
 }
 
 // Notices that events before this one were lost.

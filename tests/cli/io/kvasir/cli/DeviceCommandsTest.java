@@ -75,7 +75,7 @@ class DeviceCommandsTest {
             NVML                     NVIDIA driver 580.65.06
             CUDA_VISIBLE_DEVICES     not set
             CUDA_MPS_PIPE_DIRECTORY  /run/mps
-            --device auto            takes the CPU: pools in GPU memory are not built yet
+            --device auto            takes CUDA device 0 (NVIDIA H100), CUDA device 1 (NVIDIA H100 MIG 1g)
             """);
   }
 
@@ -108,6 +108,8 @@ class DeviceCommandsTest {
     assertThat(some.at("/cuda/devices/2/usable").asBoolean()).isFalse();
     assertThat(some.at("/cuda/devices/2/nvml").isNull()).isTrue();
     assertThat(some.at("/kernelModule/architectures")).hasSize(2);
+    assertThat(some.at("/auto/device").asText()).isEqualTo("cuda");
+    assertThat(some.at("/auto/ordinals").toString()).isEqualTo("[0,1]");
   }
 
   @Test
@@ -123,8 +125,7 @@ class DeviceCommandsTest {
 
     assertThat(run(FakeMachine.withGpus(), SMALL + " --device cuda:0,1").err())
         .isEqualTo(
-            "--device cuda:0,1 is not possible: pools in GPU memory are not built yet; use --device"
-                + " cpu\n");
+            "--device cuda:0,1 is not possible: CUDA device 0 (NVIDIA H100) is lost: ECC\n");
     assertThat(run(FakeMachine.withGpus(), SMALL + " --device cuda:4").err())
         .isEqualTo(
             "--device cuda:4 is not possible: there is no CUDA device 4; devices are 0 to 2\n");
@@ -135,15 +136,15 @@ class DeviceCommandsTest {
 
   @Test
   void autoSaysWhyItTakesTheCpuWhenAskedOrWhenAGpuStaysIdle() {
-    String notBuilt = "--device auto uses the CPU: pools in GPU memory are not built yet\n";
+    String lost = "--device auto uses the CPU: CUDA device 0 (NVIDIA H100) is lost: ECC\n";
 
     assertThat(run(FakeMachine.withoutGpu(), SMALL).err()).isEmpty();
     assertThat(run(FakeMachine.withoutGpu(), SMALL + " --device auto").err())
         .isEqualTo(
             "--device auto uses the CPU: there is no NVIDIA driver: libcuda.so.1 cannot be"
                 + " loaded\n");
-    assertThat(run(FakeMachine.withGpus(), SMALL).err()).isEqualTo(notBuilt);
-    assertThat(run(FakeMachine.withGpus(), SMALL + " --device auto").err()).isEqualTo(notBuilt);
+    assertThat(run(FakeMachine.withGpus(), SMALL).err()).isEqualTo(lost);
+    assertThat(run(FakeMachine.withGpus(), SMALL + " --device auto").err()).isEqualTo(lost);
     assertThat(run(FakeMachine.withGpus(), SMALL + " --device cpu").err()).isEmpty();
   }
 

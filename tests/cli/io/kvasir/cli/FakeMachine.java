@@ -5,6 +5,7 @@ import io.kvasir.device.CudaDevice;
 import io.kvasir.device.CudaDriver;
 import io.kvasir.device.DeviceApi;
 import io.kvasir.device.DriverCallException;
+import io.kvasir.device.FatalDeviceException;
 import io.kvasir.device.KernelModule;
 import io.kvasir.device.NativeLibrary;
 import io.kvasir.device.Nvml;
@@ -99,7 +100,7 @@ final class FakeMachine {
 
     @Override
     public DeviceApi open(CudaDevice device) {
-      throw new AssertionError("not to be used");
+      throw new FatalDeviceException(device.label() + " is lost: ECC", null);
     }
 
     @Override
@@ -131,6 +132,11 @@ final class FakeMachine {
                 OptionalInt.empty(), OptionalLong.empty(), Optional.empty(), Optional.of(true));
         default -> throw new DriverCallException("nvmlDeviceGetHandleByPciBusId", 6, "Not Found");
       };
+    }
+
+    @Override
+    public Optional<XidEvents> xidEvents(String pciBusId) {
+      return Optional.empty();
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.kvasir.device.DeviceSelection.Target;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -59,20 +60,23 @@ class DeviceSelectionTest {
                     () -> {
                       throw new AssertionError("the kernels were asked for");
                     }))
-        .isEmpty();
+        .isEqualTo(new DeviceSelection.Resolution(List.of(), Optional.empty()));
   }
 
   @ParameterizedTest
-  @CsvSource({"cuda", "cuda:0", "cuda:1,0", "auto"})
-  void usableDevicesWaitForTheirPools(String text) throws DeviceUnavailableException {
-    assertThat(reason(text, TWO_HOPPERS)).isEqualTo("pools in GPU memory are not built yet");
+  @CsvSource(
+      delimiter = ' ',
+      value = {"cuda 0,1", "cuda:0 0", "cuda:1,0 1,0", "auto 0,1"})
+  void usableDevicesAreTakenInTheOrderGiven(String text, String ordinals)
+      throws DeviceUnavailableException {
+    assertThat(taken(text, TWO_HOPPERS)).isEqualTo(ordinals);
   }
 
   @Test
   void oneUsableDeviceIsEnoughUnlessAnotherIsNamed() throws DeviceUnavailableException {
-    assertThat(reason("auto", OLD_AND_NEW)).startsWith("pools in GPU memory");
-    assertThat(reason("cuda", OLD_AND_NEW)).startsWith("pools in GPU memory");
-    assertThat(reason("cuda:1", OLD_AND_NEW)).startsWith("pools in GPU memory");
+    assertThat(taken("auto", OLD_AND_NEW)).isEqualTo("1");
+    assertThat(taken("cuda", OLD_AND_NEW)).isEqualTo("1");
+    assertThat(taken("cuda:1", OLD_AND_NEW)).isEqualTo("1");
     assertThat(reason("cuda:0", OLD_AND_NEW)).contains("do not run on device 0, GPU 0 (sm_70)");
     assertThat(reason("cuda:1,0", OLD_AND_NEW)).contains("do not run on device 0");
   }
@@ -88,25 +92,31 @@ class DeviceSelectionTest {
     assertThat(reason("cuda:0", old)).startsWith("the driver is too old");
     assertThat(reason("cuda:0,2", TWO_HOPPERS))
         .isEqualTo("there is no CUDA device 2; devices are 0 to 1");
-    assertThat(DeviceSelection.AUTO.resolve(() -> TWO_HOPPERS, Optional::empty))
+    assertThat(DeviceSelection.AUTO.resolve(() -> TWO_HOPPERS, Optional::empty).fallback())
         .hasValue(KernelModule.ABSENT);
   }
 
+  private static String taken(String text, CudaDriver driver) throws DeviceUnavailableException {
+    DeviceSelection.Resolution resolution = resolve(text, driver);
+    assertThat(resolution.fallback()).isEmpty();
+    return resolution.devices().stream()
+        .map(device -> String.valueOf(device.ordinal()))
+        .collect(Collectors.joining(","));
+  }
+
   /** Why the CPU is used, or why there is nothing to use. */
-  private static String reason(String text, CudaDriver driver) throws DeviceUnavailableException {
-    DeviceSelection selection = DeviceSelection.parse(text);
-    if (selection.target() == Target.AUTO) {
-      return selection
-          .resolve(() -> driver, () -> Optional.of(FakeCuda.KERNELS))
-          .orElseThrow()
-          .reason();
-    }
+  private static String reason(String text, CudaDriver driver) {
     try {
-      selection.resolve(() -> driver, () -> Optional.of(FakeCuda.KERNELS));
+      return resolve(text, driver).fallback().orElseThrow().reason();
     } catch (DeviceUnavailableException e) {
-      return e.getMessage().replace("; use --device cpu", "");
+      assertThat(DeviceSelection.parse(text).target()).isEqualTo(Target.CUDA);
+      return e.getMessage();
     }
-    throw new AssertionError("a GPU was promised");
+  }
+
+  private static DeviceSelection.Resolution resolve(String text, CudaDriver driver)
+      throws DeviceUnavailableException {
+    return DeviceSelection.parse(text).resolve(() -> driver, () -> Optional.of(FakeCuda.KERNELS));
   }
 
   private static CudaDriver driver(CudaApi api) {

@@ -34,6 +34,11 @@ class NvmlTest {
     }
 
     @Override
+    public Optional<XidEvents> xidEvents(String pciBusId) {
+      return Optional.empty();
+    }
+
+    @Override
     public Optional<String> topology(String pciBusId, String otherPciBusId) {
       device(otherPciBusId);
       return Optional.of("host bridge");

@@ -9,6 +9,7 @@ import io.kvasir.execute.QueuePolicy;
 import io.kvasir.execute.StepTiming;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Request;
+import io.kvasir.pool.RankPools;
 import io.kvasir.route.AdpRouterKind;
 import io.kvasir.route.KvCacheRoutingOptions;
 import io.kvasir.route.Reason;
@@ -242,6 +243,6 @@ class ReplayTest {
   }
 
   private static ReplayResult run(Workload workload, ReplaySettings settings) {
-    return Replay.run(workload, settings, ReplayProgress.SILENT);
+    return Replay.run(workload, settings, RankPools.Place.HOST, ReplayProgress.SILENT);
   }
 }

@@ -8,6 +8,7 @@ import io.kvasir.execute.ExecutorOptions;
 import io.kvasir.execute.QueuePolicy;
 import io.kvasir.execute.StepTiming;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.pool.RankPools;
 import io.kvasir.route.AdpRouterKind;
 import io.kvasir.route.KvCacheRoutingOptions;
 import io.kvasir.simulator.replay.Replay;
@@ -116,7 +117,8 @@ class ReportsTest {
                 new IntRange(10, 30),
                 new ThinkTime(ThinkTime.Distribution.EXPONENTIAL, 1, 1),
                 42));
-    ReplayResult result = Replay.run(workload, settings, ReplayProgress.SILENT);
+    ReplayResult result =
+        Replay.run(workload, settings, RankPools.Place.HOST, ReplayProgress.SILENT);
     return new ReplayReport(workload, 42, OptionalDouble.of(1 / 3.0), withoutWallTime(result));
   }
 

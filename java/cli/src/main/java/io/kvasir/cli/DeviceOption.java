@@ -2,8 +2,8 @@ package io.kvasir.cli;
 
 import io.kvasir.device.DeviceSelection;
 import io.kvasir.device.DeviceUnavailableException;
-import io.kvasir.device.Unavailability;
-import java.util.Optional;
+import io.kvasir.device.FatalDeviceException;
+import io.kvasir.device.RetryableDeviceException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
@@ -22,29 +22,43 @@ final class DeviceOption {
   private String device;
 
   /**
-   * Checks that the pools can live where they should. If {@code auto} was asked for in vain, says
+   * Begins to use the devices that pools shall live on. If {@code auto} was asked for in vain, says
    * why: to the user if that was said in so many words or if a GPU stays idle, else to the log.
    */
-  void resolve(Machine machine, Console console) {
+  OpenDevices open(Machine machine, Console console) {
     DeviceSelection selection;
     try {
       selection = device == null ? DeviceSelection.AUTO : DeviceSelection.parse(device);
     } catch (IllegalArgumentException e) {
       throw new UsageException(NAME, e.getMessage());
     }
-    Optional<Unavailability> fallback;
+    DeviceSelection.Resolution resolution;
     try {
-      fallback = selection.resolve(machine.cuda(), machine.module());
+      resolution = selection.resolve(machine.cuda(), machine.module());
     } catch (DeviceUnavailableException e) {
       throw new UsageException(NAME, device + " is not possible: " + e.getMessage());
     }
-    if (fallback.isPresent()) {
-      String line = NAME + " auto uses the CPU: " + fallback.get().reason();
-      if (device != null || machine.cuda().get().isAvailable()) {
-        console.note(line);
-      } else {
-        LOG.info(line);
+    if (resolution.devices().isEmpty()) {
+      resolution.fallback().ifPresent(why -> tell(why.reason(), machine, console));
+      return OpenDevices.NONE;
+    }
+    try {
+      return OpenDevices.open(resolution.devices(), machine);
+    } catch (RetryableDeviceException | FatalDeviceException e) {
+      if (selection.target() == DeviceSelection.Target.CUDA) {
+        throw new UsageException(NAME, device + " is not possible: " + e.getMessage());
       }
+      tell(e.getMessage(), machine, console);
+      return OpenDevices.NONE;
+    }
+  }
+
+  private void tell(String reason, Machine machine, Console console) {
+    String line = NAME + " auto uses the CPU: " + reason;
+    if (device != null || machine.cuda().get().isAvailable()) {
+      console.note(line);
+    } else {
+      LOG.info(line);
     }
   }
 }

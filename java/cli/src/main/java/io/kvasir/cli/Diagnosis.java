@@ -30,7 +30,7 @@ import java.util.Properties;
  * @param nvmlDriverVersion the NVIDIA driver's own version
  * @param nvmlFailure why NVML cannot be used
  * @param variables variables that decide which devices are seen and how; null where they are unset
- * @param fallback why {@code --device auto} takes the CPU
+ * @param auto what {@code --device auto} takes, and why if that is the CPU
  */
 record Diagnosis(
     String kvasir,
@@ -43,7 +43,7 @@ record Diagnosis(
     Optional<String> nvmlDriverVersion,
     Optional<Unavailability> nvmlFailure,
     Map<String, String> variables,
-    Unavailability fallback) {
+    DeviceSelection.Resolution auto) {
 
   private static final List<String> VARIABLES =
       List.of("CUDA_VISIBLE_DEVICES", "CUDA_MPS_PIPE_DIRECTORY");
@@ -90,7 +90,7 @@ record Diagnosis(
         nvml.driverVersion(),
         nvml.unavailability(),
         variables,
-        fallback(driver, module));
+        auto(driver, module));
   }
 
   private static Device examine(
@@ -107,9 +107,9 @@ record Diagnosis(
         peers);
   }
 
-  private static Unavailability fallback(CudaDriver driver, Optional<KernelModule> module) {
+  private static DeviceSelection.Resolution auto(CudaDriver driver, Optional<KernelModule> module) {
     try {
-      return DeviceSelection.AUTO.resolve(() -> driver, () -> module).orElseThrow();
+      return DeviceSelection.AUTO.resolve(() -> driver, () -> module);
     } catch (DeviceUnavailableException e) {
       throw new IllegalStateException("auto never insists on a GPU", e);
     }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.StreamWriteFeature;
 import io.kvasir.device.CudaDevice;
+import io.kvasir.device.DeviceSelection;
 import io.kvasir.device.KernelModule;
 import io.kvasir.device.NativeLibrary;
 import io.kvasir.device.NvmlDevice;
@@ -63,8 +64,14 @@ final class DiagnosisJson {
     }
     json.writeEndObject();
     json.writeObjectFieldStart("auto");
-    json.writeStringField("device", "cpu");
-    json.writeStringField("reason", diagnosis.fallback().reason());
+    DeviceSelection.Resolution auto = diagnosis.auto();
+    json.writeStringField("device", auto.devices().isEmpty() ? "cpu" : "cuda");
+    json.writeArrayFieldStart("ordinals");
+    for (CudaDevice device : auto.devices()) {
+      json.writeNumber(device.ordinal());
+    }
+    json.writeEndArray();
+    json.writeStringField("reason", auto.fallback().map(Unavailability::reason).orElse(null));
     json.writeEndObject();
     json.writeEndObject();
   }

@@ -25,7 +25,17 @@ final class DiagnosisText {
     DiagnosisText text = new DiagnosisText();
     text.software(diagnosis);
     text.cuda(diagnosis);
-    text.line("--device auto", "takes the CPU: " + diagnosis.fallback().reason());
+    text.line(
+        "--device auto",
+        diagnosis
+            .auto()
+            .fallback()
+            .map(why -> "takes the CPU: " + why.reason())
+            .orElseGet(
+                () ->
+                    diagnosis.auto().devices().stream()
+                        .map(CudaDevice::label)
+                        .collect(Collectors.joining(", ", "takes ", ""))));
     return text.out.toString();
   }
 

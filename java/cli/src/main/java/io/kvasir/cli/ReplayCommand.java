@@ -1,5 +1,8 @@
 package io.kvasir.cli;
 
+import io.kvasir.device.DeviceOutOfMemoryException;
+import io.kvasir.pool.KvShape;
+import io.kvasir.pool.RankPools;
 import io.kvasir.route.AdpRouterKind;
 import io.kvasir.simulator.replay.Replay;
 import io.kvasir.simulator.replay.ReplaySettings;
@@ -39,6 +42,7 @@ final class ReplayCommand implements Callable<Integer> {
   @Mixin private GeneratedOptions generated;
   @Mixin private DeviceOption device;
   @Mixin private InstanceOptions instance;
+  @Mixin private KvOptions kv;
   @Mixin private CommonOptions common;
 
   ReplayCommand(Console console, Machine machine) {
@@ -53,24 +57,49 @@ final class ReplayCommand implements Callable<Integer> {
     for (AdpRouterKind router : instance.routers()) {
       instances.add(instance.settings(router));
     }
-    device.resolve(machine, console);
-    WorkloadOptions.Plan plan =
-        workload.plan(generated, spec.commandLine().getParseResult()::hasMatchedOption, console);
+    KvShape kvShape = kv.kv();
     List<ReplayReport> reports = new ArrayList<>();
-    for (ReplaySettings settings : instances) {
-      try (ProgressBar progress = new ProgressBar(settings.router().id(), console)) {
-        reports.add(
-            new ReplayReport(
-                plan.workload(),
-                plan.seed(),
-                plan.traceBlockUpperBound(),
-                Replay.run(plan.workload(), settings, progress)));
+    try (OpenDevices devices = device.open(machine, console)) {
+      WorkloadOptions.Plan plan =
+          workload.plan(generated, spec.commandLine().getParseResult()::hasMatchedOption, console);
+      for (ReplaySettings settings : sized(instances, devices, kvShape)) {
+        try (ProgressBar progress = new ProgressBar(settings.router().id(), console)) {
+          reports.add(
+              new ReplayReport(
+                  plan.workload(),
+                  plan.seed(),
+                  plan.traceBlockUpperBound(),
+                  Replay.run(plan.workload(), settings, place(devices, kvShape), progress)));
+        }
       }
+    } catch (DeviceOutOfMemoryException e) {
+      throw new UsageException("--pool-tokens", "is too much: " + e.getMessage());
     }
     switch (format) {
       case TEXT -> console.print(TextReport.of(reports));
       case JSON -> console.write(stream -> JsonReport.write(reports, stream));
     }
     return ExitCode.DONE;
+  }
+
+  /** The instances as they were asked for, or with as many tokens as the devices' memory takes. */
+  private List<ReplaySettings> sized(
+      List<ReplaySettings> instances, OpenDevices devices, KvShape kvShape) {
+    if (devices.isEmpty()) {
+      kv.requireNoFraction();
+    }
+    if (!kv.byFreeMemory()) {
+      return instances;
+    }
+    double fraction = kv.freeMemoryFraction();
+    return instances.stream()
+        .map(settings -> settings.sizedFor(devices.devices(), kvShape, fraction))
+        .toList();
+  }
+
+  private static RankPools.Place place(OpenDevices devices, KvShape kvShape) {
+    return devices.isEmpty()
+        ? RankPools.Place.HOST
+        : (ranks, shape) -> RankPools.onDevices(devices.devices(), ranks, shape, kvShape);
   }
 }

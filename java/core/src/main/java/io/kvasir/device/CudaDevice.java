@@ -43,6 +43,15 @@ public record CudaDevice(
   }
 
   /**
+   * The device in messages.
+   *
+   * @return for example {@code CUDA device 0 (NVIDIA H200)}
+   */
+  public String label() {
+    return "CUDA device " + ordinal + " (" + name + ")";
+  }
+
+  /**
    * The architecture as compilers name it.
    *
    * @return for example {@code sm_90}

@@ -21,11 +21,11 @@ final class DeviceFailure {
 
   static RuntimeException of(CudaDevice device, DriverCallException e) {
     if (RETRYABLE.contains(e.code())) {
-      return new RetryableDeviceException(name(device) + " refused: " + e.getMessage(), e);
+      return new RetryableDeviceException(device.label() + " refused: " + e.getMessage(), e);
     }
     if (WRONG_MODULE.contains(e.code())) {
       return new FatalDeviceException(
-          name(device)
+          device.label()
               + ", "
               + device.architecture()
               + ", cannot run this build's kernels: "
@@ -33,20 +33,16 @@ final class DeviceFailure {
               + "; update the NVIDIA driver or build for this architecture",
           e);
     }
-    return new FatalDeviceException(name(device) + " is lost: " + e.getMessage(), e);
+    return new FatalDeviceException(device.label() + " is lost: " + e.getMessage(), e);
   }
 
   static DeviceOutOfMemoryException outOfMemory(
       CudaDevice device, long wantedBytes, long freeBytes, DriverCallException e) {
-    return new DeviceOutOfMemoryException(name(device), wantedBytes, freeBytes, e);
+    return new DeviceOutOfMemoryException(device.label(), wantedBytes, freeBytes, e);
   }
 
   /** The host has too little memory that can be page-locked; nobody says how much there is. */
   static DeviceOutOfMemoryException outOfPinnedMemory(long wantedBytes, DriverCallException e) {
     return new DeviceOutOfMemoryException("the host (page-locked)", wantedBytes, -1, e);
-  }
-
-  private static String name(CudaDevice device) {
-    return "CUDA device " + device.ordinal() + " (" + device.name() + ")";
   }
 }

@@ -28,9 +28,6 @@ public record DeviceSelection(Target target, List<Integer> ordinals) {
   /** The selection {@code auto}. */
   public static final DeviceSelection AUTO = new DeviceSelection(Target.AUTO, List.of());
 
-  private static final Unavailability POOLS_NOT_BUILT =
-      new Unavailability("pools in GPU memory are not built yet", "use --device cpu");
-
   private static final Pattern CUDA = Pattern.compile("cuda(?::(\\d{1,4}(?:,\\d{1,4})*))?");
 
   /**
@@ -74,32 +71,55 @@ public record DeviceSelection(Target target, List<Integer> ordinals) {
   }
 
   /**
-   * Decides where pools live. Today that is always host memory.
+   * Where pools live. Immutable.
+   *
+   * @param devices the devices that their ranks share, in order; empty for host memory
+   * @param fallback why the CPU is used although a GPU would have been welcome; empty otherwise
+   */
+  public record Resolution(List<CudaDevice> devices, Optional<Unavailability> fallback) {
+
+    /**
+     * Makes a resolution.
+     *
+     * @param devices copied
+     * @param fallback the reason
+     */
+    public Resolution {
+      devices = List.copyOf(devices);
+    }
+  }
+
+  /**
+   * Decides where pools live.
    *
    * @param driver asked only if a GPU may be used
    * @param module the kernels of this build, asked for likewise
-   * @return why the CPU is used although a GPU would have been welcome; empty if the CPU was asked
-   *     for
-   * @throws DeviceUnavailableException if a GPU was asked for
+   * @return the devices named, or all that can run the kernels, or none and the reason
+   * @throws DeviceUnavailableException if a GPU was asked for and is not to be had
    */
-  public Optional<Unavailability> resolve(
-      Supplier<CudaDriver> driver, Supplier<Optional<KernelModule>> module)
+  public Resolution resolve(Supplier<CudaDriver> driver, Supplier<Optional<KernelModule>> module)
       throws DeviceUnavailableException {
-    return switch (target) {
-      case CPU -> Optional.empty();
-      case AUTO -> Optional.of(obstacle(driver.get(), module.get()).orElse(POOLS_NOT_BUILT));
-      case CUDA ->
-          throw new DeviceUnavailableException(
-              obstacle(driver.get(), module.get()).orElse(POOLS_NOT_BUILT));
-    };
+    if (target == Target.CPU) {
+      return new Resolution(List.of(), Optional.empty());
+    }
+    Optional<Unavailability> obstacle = obstacle(driver.get(), module);
+    if (obstacle.isEmpty()) {
+      return new Resolution(usable(driver.get(), module.get().orElseThrow()), obstacle);
+    }
+    if (target == Target.CUDA) {
+      throw new DeviceUnavailableException(obstacle.get());
+    }
+    return new Resolution(List.of(), obstacle);
   }
 
   /** What keeps the devices from being used; one usable device is enough if none is named. */
-  private Optional<Unavailability> obstacle(CudaDriver driver, Optional<KernelModule> module) {
+  private Optional<Unavailability> obstacle(
+      CudaDriver driver, Supplier<Optional<KernelModule>> module) {
     if (!driver.isAvailable()) {
       return driver.unavailability();
     }
-    if (module.isEmpty()) {
+    Optional<KernelModule> kernels = module.get();
+    if (kernels.isEmpty()) {
       return Optional.of(KernelModule.ABSENT);
     }
     int count = driver.devices().size();
@@ -111,17 +131,31 @@ public record DeviceSelection(Target target, List<Integer> ordinals) {
                 count == 1 ? "the only device is 0" : "devices are 0 to " + (count - 1)));
       }
     }
-    List<Optional<Unavailability>> obstacles =
-        (ordinals.isEmpty()
-                ? driver.devices()
-                : ordinals.stream().map(driver.devices()::get).toList())
-            .stream()
-                .map(device -> module.get().obstacle(device, driver.version().orElseThrow()))
-                .toList();
-    boolean usable =
+    boolean enough =
         ordinals.isEmpty()
-            ? obstacles.stream().anyMatch(Optional::isEmpty)
-            : obstacles.stream().allMatch(Optional::isEmpty);
-    return usable ? Optional.empty() : obstacles.stream().flatMap(Optional::stream).findFirst();
+            ? !usable(driver, kernels.get()).isEmpty()
+            : usable(driver, kernels.get()).size() == ordinals.size();
+    return enough
+        ? Optional.empty()
+        : wanted(driver).stream()
+            .flatMap(device -> obstacle(driver, kernels.get(), device).stream())
+            .findFirst();
+  }
+
+  private List<CudaDevice> usable(CudaDriver driver, KernelModule module) {
+    return wanted(driver).stream()
+        .filter(device -> obstacle(driver, module, device).isEmpty())
+        .toList();
+  }
+
+  private List<CudaDevice> wanted(CudaDriver driver) {
+    return ordinals.isEmpty()
+        ? driver.devices()
+        : ordinals.stream().map(driver.devices()::get).toList();
+  }
+
+  private static Optional<Unavailability> obstacle(
+      CudaDriver driver, KernelModule module, CudaDevice device) {
+    return module.obstacle(device, driver.version().orElseThrow());
   }
 }

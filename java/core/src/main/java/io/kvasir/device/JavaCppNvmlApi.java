@@ -6,6 +6,8 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.bytedeco.cuda.global.nvml;
 import org.bytedeco.cuda.nvml.nvmlDevice_st;
+import org.bytedeco.cuda.nvml.nvmlEventData_t;
+import org.bytedeco.cuda.nvml.nvmlEventSet_st;
 import org.bytedeco.cuda.nvml.nvmlUtilization_t;
 import org.bytedeco.javacpp.PointerPointer;
 
@@ -53,6 +55,48 @@ final class JavaCppNvmlApi implements NvmlApi {
       case nvml.NVML_TOPOLOGY_SYSTEM -> Optional.of("across NUMA nodes");
       default -> Optional.empty();
     };
+  }
+
+  @Override
+  public Optional<XidEvents> xidEvents(String pciBusId) {
+    nvmlDevice_st device = handle(pciBusId);
+    nvmlEventSet_st set;
+    try (PointerPointer<nvmlEventSet_st> out = new PointerPointer<>(1)) {
+      check("nvmlEventSetCreate", nvml.nvmlEventSetCreate(out));
+      set = out.get(nvmlEventSet_st.class);
+    }
+    XidEvents events = new EventSet(set);
+    try {
+      int result = nvml.nvmlDeviceRegisterEvents(device, nvml.nvmlEventTypeXidCriticalError, set);
+      if (supported("nvmlDeviceRegisterEvents", result)) {
+        return Optional.of(events);
+      }
+    } catch (DriverCallException e) {
+      events.close();
+      throw e;
+    }
+    events.close();
+    return Optional.empty();
+  }
+
+  private record EventSet(nvmlEventSet_st set) implements XidEvents {
+
+    @Override
+    public OptionalLong next(int timeoutMs) {
+      try (nvmlEventData_t event = new nvmlEventData_t()) {
+        int result = nvml.nvmlEventSetWait_v2(set, event, timeoutMs);
+        if (result == nvml.NVML_ERROR_TIMEOUT) {
+          return OptionalLong.empty();
+        }
+        check("nvmlEventSetWait", result);
+        return OptionalLong.of(event.eventData());
+      }
+    }
+
+    @Override
+    public void close() {
+      nvml.nvmlEventSetFree(set);
+    }
   }
 
   private static nvmlDevice_st handle(String pciBusId) {

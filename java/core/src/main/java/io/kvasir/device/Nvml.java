@@ -1,5 +1,6 @@
 package io.kvasir.device;
 
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -111,5 +112,15 @@ public final class Nvml {
     } catch (DriverCallException e) {
       return Optional.empty();
     }
+  }
+
+  /**
+   * Begins to watch devices for errors that end what runs on them.
+   *
+   * @param devices devices of the CUDA driver
+   * @return the watch; the caller closes it. It sees nothing where NVML is not available
+   */
+  public DeviceHealth watch(List<CudaDevice> devices) {
+    return isAvailable() ? new DeviceHealth(api, devices) : new DeviceHealth(api, List.of());
   }
 }

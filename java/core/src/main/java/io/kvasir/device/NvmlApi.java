@@ -1,6 +1,7 @@
 package io.kvasir.device;
 
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * What Kvasir asks of NVML: a port, so that it can be tested without a GPU. Thread-safe. Devices
@@ -37,4 +38,27 @@ public interface NvmlApi {
    * @return for example {@code host bridge}, or empty where NVML does not know
    */
   Optional<String> topology(String pciBusId, String otherPciBusId);
+
+  /**
+   * Begins to listen to a device's critical errors.
+   *
+   * @param pciBusId the device
+   * @return the errors from now on; the caller closes it. Empty where the product does not tell
+   */
+  Optional<XidEvents> xidEvents(String pciBusId);
+
+  /** Critical errors of one device. Confined to one thread. */
+  interface XidEvents extends AutoCloseable {
+
+    /**
+     * The next error.
+     *
+     * @param timeoutMs how long to wait for one
+     * @return its number (XID), or empty if there was none
+     */
+    OptionalLong next(int timeoutMs);
+
+    @Override
+    void close();
+  }
 }

@@ -99,6 +99,25 @@ public interface BlockPool extends AutoCloseable {
   void clear();
 
   /**
+   * Begins to carry out what was put off, without waiting. A pool may put off {@link #extend},
+   * {@link #commit} and {@link #release}, whose answers it knows; one that does not has nothing to
+   * do here.
+   */
+  default void submit() {}
+
+  /**
+   * Waits for what was submitted. Afterwards {@link #probe} and {@link #occupancy} show it; blocks
+   * that are put off to be named are found before.
+   */
+  default void complete() {}
+
+  /** Carries out everything asked so far: {@link #submit}, then {@link #complete}. */
+  default void settle() {
+    submit();
+    complete();
+  }
+
+  /**
    * Hands out the events since the last call, oldest first. If the sink throws, events may be lost,
    * which the next call shows as a jump of the sequence number.
    *
@@ -108,7 +127,8 @@ public interface BlockPool extends AutoCloseable {
   int drainEvents(Consumer<BlockEvent> sink);
 
   /**
-   * The pool's occupancy now. Any thread; a load, never a wait for an operation.
+   * The pool's occupancy now, without what is put off. Any thread; a load, never a wait for an
+   * operation.
    *
    * @return a consistent snapshot
    */

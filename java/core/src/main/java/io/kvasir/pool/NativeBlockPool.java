@@ -23,11 +23,6 @@ public final class NativeBlockPool implements BlockPool {
   private static final Cleaner LEAKS = Cleaner.create();
   private static final int EVENTS_PER_CALL = 1024;
 
-  private static final int UNKNOWN_LEASE = 1;
-  private static final int LEASE_GIVEN_TWICE = 2;
-  private static final int TOO_MANY_BLOCKS = 3;
-  private static final int WRONG_FROM_BLOCK = 4;
-
   private final PoolShape shape;
   private final PoolStaging staging;
   private final OccupancyPage page;
@@ -101,7 +96,7 @@ public final class NativeBlockPool implements BlockPool {
   public void lease(LeaseBatch batch) {
     long pool = address();
     for (int i = 0; i < batch.size(); i++) {
-      checkTokens(batch.tokens(i), batch.matchableBlocks(i));
+      PoolRefusal.requireTokens(batch.tokens(i), batch.matchableBlocks(i), shape);
     }
     check(KvasirLibrary.kvasir_pool_lease(pool, staging.stage(batch), batch.size()));
     staging.readAnswers(batch);
@@ -117,7 +112,7 @@ public final class NativeBlockPool implements BlockPool {
   public void commit(CommitBatch batch) {
     long pool = address();
     for (int i = 0; i < batch.size(); i++) {
-      checkTokens(batch.tokens(i), batch.toBlock(i));
+      PoolRefusal.requireTokens(batch.tokens(i), batch.toBlock(i), shape);
     }
     try {
       check(KvasirLibrary.kvasir_pool_commit(pool, staging.stage(batch), batch.size()));
@@ -194,34 +189,10 @@ public final class NativeBlockPool implements BlockPool {
     return address;
   }
 
-  private void checkTokens(int[] tokens, int blocks) {
-    if ((long) blocks * shape.tokensPerBlock() > tokens.length) {
-      throw new IllegalArgumentException(
-          "tokens must hold "
-              + blocks
-              + " blocks of "
-              + shape.tokensPerBlock()
-              + ", not "
-              + tokens.length
-              + " tokens");
-    }
-  }
-
   private void check(long result) {
-    if (result == 0) {
-      return;
+    if (result != 0) {
+      throw PoolRefusal.of((int) (result >>> 32), (int) result, shape);
     }
-    int entry = (int) result;
-    String what =
-        switch ((int) (result >>> 32)) {
-          case UNKNOWN_LEASE -> "its lease is unknown";
-          case LEASE_GIVEN_TWICE -> "its lease stands in the batch twice";
-          case TOO_MANY_BLOCKS ->
-              "its lease may hold maxBlocksPerLease, " + shape.maxBlocksPerLease() + " blocks";
-          case WRONG_FROM_BLOCK -> "fromBlock is not what was matched and committed before";
-          default -> "toBlock lies beyond the lease";
-        };
-    throw new IllegalArgumentException("entry " + entry + " of the batch: " + what);
   }
 
   /** Reports a pool that was dropped without being closed. */

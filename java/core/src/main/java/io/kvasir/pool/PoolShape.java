@@ -39,6 +39,16 @@ public record PoolShape(
     atLeast("eventCapacity", eventCapacity, 0);
   }
 
+  /**
+   * This shape with another capacity, and leases that may take all of it.
+   *
+   * @param blocks number of blocks
+   * @return the shape
+   */
+  public PoolShape withBlocks(int blocks) {
+    return new PoolShape(blocks, tokensPerBlock, maxLeases, blocks, eventCapacity);
+  }
+
   private static void atLeast(String field, int value, int minimum) {
     if (value < minimum) {
       throw new IllegalArgumentException(field + " must be at least " + minimum + ", not " + value);

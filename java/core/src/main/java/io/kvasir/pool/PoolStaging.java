@@ -1,8 +1,12 @@
 package io.kvasir.pool;
 
+import static io.kvasir.pool.PoolRecords.COMMIT_BYTES;
+import static io.kvasir.pool.PoolRecords.EVENT_BYTES;
+import static io.kvasir.pool.PoolRecords.EXTEND_BYTES;
+import static io.kvasir.pool.PoolRecords.LEASE_BYTES;
+
 import io.kvasir.event.BlockEvent;
 import io.kvasir.internal.nativelib.NativeMemory;
-import io.kvasir.model.CacheScope;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 import java.nio.LongBuffer;
@@ -17,15 +21,7 @@ import java.util.function.Consumer;
  */
 final class PoolStaging {
 
-  private static final int LEASE_BYTES = 64;
-  private static final int EXTEND_BYTES = 16;
-  private static final int COMMIT_BYTES = 32;
-  private static final int EVENT_BYTES = 32;
-
   private static final int INITIAL_TOKENS = 1 << 14;
-
-  private static final int EVENT_STORED = 0;
-  private static final int EVENT_REMOVED = 1;
 
   private final int tokensPerBlock;
   private ByteBuffer entries = NativeMemory.allocate(64 * LEASE_BYTES);
@@ -52,27 +48,17 @@ final class PoolStaging {
     ensureBlocks(blocks);
     int block = 0;
     for (int i = 0; i < batch.size(); i++) {
-      int entry = i * LEASE_BYTES;
-      CacheScope scope = batch.scope(i);
-      int matchable = batch.matchableBlocks(i);
-      entries.putLong(entry, tokensAddress(block));
-      entries.putLong(entry + 8, hashesAddress(block));
-      entries.putLong(entry + 16, scope.loraTaskId());
-      entries.putLong(entry + 24, scope.saltId());
-      entries.putInt(entry + 32, scope.presenceMask());
-      entries.putInt(entry + 36, matchable);
-      entries.putInt(entry + 40, batch.blocks(i));
-      entries.putInt(entry + 44, batch.reserveBlocks(i));
-      block = copyBlocks(block, batch.tokens(i), batch.sequenceHashes(i), 0, matchable);
+      PoolRecords.putLease(
+          entries, i * LEASE_BYTES, batch, i, tokensAddress(block), hashesAddress(block));
+      block =
+          copyBlocks(block, batch.tokens(i), batch.sequenceHashes(i), 0, batch.matchableBlocks(i));
     }
     return entriesAddress;
   }
 
   void readAnswers(LeaseBatch batch) {
     for (int i = 0; i < batch.size(); i++) {
-      int entry = i * LEASE_BYTES;
-      batch.answer(
-          i, entries.getInt(entry + 48), entries.getInt(entry + 52), entries.getLong(entry + 56));
+      PoolRecords.readLeaseAnswer(entries, i * LEASE_BYTES, batch, i);
     }
   }
 
@@ -80,16 +66,14 @@ final class PoolStaging {
   long stage(ExtendBatch batch) {
     ensureEntries(batch.size() * EXTEND_BYTES);
     for (int i = 0; i < batch.size(); i++) {
-      int entry = i * EXTEND_BYTES;
-      entries.putInt(entry, batch.lease(i));
-      entries.putInt(entry + 4, batch.blocks(i));
+      PoolRecords.putExtend(entries, i * EXTEND_BYTES, batch, i);
     }
     return entriesAddress;
   }
 
   void readAnswers(ExtendBatch batch) {
     for (int i = 0; i < batch.size(); i++) {
-      batch.answer(i, entries.getLong(i * EXTEND_BYTES + 8));
+      batch.answer(i, PoolRecords.extendAnswer(entries, i * EXTEND_BYTES));
     }
   }
 
@@ -103,12 +87,8 @@ final class PoolStaging {
     ensureBlocks(blocks);
     int block = 0;
     for (int i = 0; i < batch.size(); i++) {
-      int entry = i * COMMIT_BYTES;
-      entries.putLong(entry, tokensAddress(block));
-      entries.putLong(entry + 8, hashesAddress(block));
-      entries.putInt(entry + 16, batch.lease(i));
-      entries.putInt(entry + 20, batch.fromBlock(i));
-      entries.putInt(entry + 24, batch.toBlock(i));
+      PoolRecords.putCommit(
+          entries, i * COMMIT_BYTES, batch, i, tokensAddress(block), hashesAddress(block));
       block =
           copyBlocks(
               block,
@@ -128,17 +108,7 @@ final class PoolStaging {
 
   void readEvents(int count, Consumer<BlockEvent> sink) {
     for (int i = 0; i < count; i++) {
-      int entry = i * EVENT_BYTES;
-      long sequence = entries.getLong(entry);
-      long hash = entries.getLong(entry + 8);
-      sink.accept(
-          switch (entries.getInt(entry + 24)) {
-            case EVENT_STORED ->
-                new BlockEvent.Stored(
-                    sequence, hash, entries.getLong(entry + 16), entries.getInt(entry + 28));
-            case EVENT_REMOVED -> new BlockEvent.Removed(sequence, hash);
-            default -> new BlockEvent.Cleared(sequence);
-          });
+      sink.accept(PoolRecords.event(entries, i * EVENT_BYTES));
     }
   }
 

@@ -111,6 +111,12 @@ public final class ProbeBatch {
     return copy;
   }
 
+  /** Copies {@link #hashes()} and {@link #offsets()} to positions in a buffer. */
+  void copyTo(ByteBuffer to, int hashesAt, int offsetsAt) {
+    to.asLongBuffer().put(hashesAt / Long.BYTES, hashes, 0, hashCount());
+    to.asIntBuffer().put(offsetsAt / Integer.BYTES, offsets, 0, size + 1);
+  }
+
   /** Where {@link #hashes()} lie; valid until the next prompt is added, as long as the batch. */
   long hashesAddress() {
     return hashesAddress;

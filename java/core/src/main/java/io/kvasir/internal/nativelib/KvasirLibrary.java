@@ -326,6 +326,68 @@ public final class KvasirLibrary {
       @Cast("const kvasir::Bucket*") long buckets,
       long nextEvent);
 
+  // ---- block pools in device memory (device_pool_bridge.hpp) ----
+
+  /**
+   * Bytes of device memory that a pool takes, without KV, page and events.
+   *
+   * @param capacityBlocks at least 1
+   * @param tokensPerBlock at least 1
+   * @param maxLeases at least 1
+   * @param maxBlocksPerLease at least 1
+   * @param eventCapacity at least 0
+   * @return bytes, or -1 if the pool would be too large for its kernels
+   */
+  @Cast("int64_t")
+  public static native long kvasir_device_pool_bytes(
+      int capacityBlocks,
+      int tokensPerBlock,
+      int maxLeases,
+      int maxBlocksPerLease,
+      int eventCapacity);
+
+  /**
+   * Bytes of an event ring.
+   *
+   * @param eventCapacity at least 0
+   * @return bytes
+   */
+  @Cast("int64_t")
+  public static native long kvasir_event_ring_bytes(int eventCapacity);
+
+  /**
+   * Where a pool's block tables begin.
+   *
+   * @param capacityBlocks at least 1
+   * @param tokensPerBlock at least 1
+   * @param maxLeases at least 1
+   * @param maxBlocksPerLease at least 1
+   * @param eventCapacity at least 0
+   * @return bytes from the start of the pool's memory
+   */
+  @Cast("int64_t")
+  public static native long kvasir_device_pool_tables(
+      int capacityBlocks,
+      int tokensPerBlock,
+      int maxLeases,
+      int maxBlocksPerLease,
+      int eventCapacity);
+
+  /**
+   * Bits of an eviction key that hold a block's depth.
+   *
+   * @param maxBlocksPerLease at least 1
+   * @return bits; the tick has the others
+   */
+  public static native int kvasir_device_pool_depth_bits(int maxBlocksPerLease);
+
+  /**
+   * Bits of the key of the last victim that one launch of the selection finds.
+   *
+   * @return bits
+   */
+  public static native int kvasir_device_select_bits();
+
   // ---- block hashing (hash_bridge.hpp) ----
 
   /**

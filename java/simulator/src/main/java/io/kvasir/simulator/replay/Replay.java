@@ -5,6 +5,7 @@ import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.hash.NativeBlockHasher;
+import io.kvasir.pool.RankPools;
 import io.kvasir.simulator.workload.Arrivals;
 import io.kvasir.simulator.workload.RequestPreparation;
 import io.kvasir.simulator.workload.Workload;
@@ -25,18 +26,19 @@ public final class Replay {
    *
    * @param workload what is asked
    * @param settings the instance, made anew for this replay
+   * @param place where its pools live
    * @param progress hears how far it is
    * @return what was measured
    * @throws IllegalStateException if the instance stops making progress, which is a defect
    */
   public static ReplayResult run(
-      Workload workload, ReplaySettings settings, ReplayProgress progress) {
+      Workload workload, ReplaySettings settings, RankPools.Place place, ReplayProgress progress) {
     long startedNs = System.nanoTime();
     BlockHasher hasher = NativeBlockHasher.of(settings.hashFormat(), settings.tokensPerBlock());
     UpperBound upperBound = new UpperBound(settings.tokensPerBlock());
     try (Arrivals arrivals = workload.start(preparation(hasher, upperBound))) {
       ReplayMetrics metrics = new ReplayMetrics(settings.ranks(), arrivals);
-      try (ReplayInstance instance = new ReplayInstance(settings, hasher, metrics)) {
+      try (ReplayInstance instance = new ReplayInstance(settings, place, hasher, metrics)) {
         Drive drive = new Drive(instance.loop(), arrivals, metrics);
         long virtualNs = drive.toEnd(progress, workload.plannedRequests());
         metrics.rejections().forEach(rejection -> upperBound.exclude(rejection.requestId()));

@@ -7,24 +7,21 @@ import io.kvasir.execute.StepEngine;
 import io.kvasir.execute.TimedStepEngine;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.model.Occupancy;
-import io.kvasir.pool.NativeBlockPool;
-import io.kvasir.pool.NativePrefixMatcher;
-import io.kvasir.pool.PoolShape;
-import io.kvasir.pool.PrefixMatcher;
+import io.kvasir.pool.BlockPool;
+import io.kvasir.pool.RankPools;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The instance under replay: native pools, executors with modelled time, and the loop over them.
+ * The instance under replay: pools, executors with modelled time, and the loop over them.
  *
  * <p>Confined to the thread that drives the replay. Owns its pools.
  */
 final class ReplayInstance implements AutoCloseable {
 
   private final ReplaySettings settings;
-  private final List<NativeBlockPool> pools = new ArrayList<>();
+  private final RankPools pools;
   private final List<RankMeter> meters = new ArrayList<>();
-  private final PrefixMatcher matcher;
   private final AdpLoop loop;
 
   /** Makes a rank's result of what it measured. */
@@ -32,30 +29,26 @@ final class ReplayInstance implements AutoCloseable {
     RankResult of(int rank, RankMeter meter, Occupancy occupancy);
   }
 
-  ReplayInstance(ReplaySettings settings, BlockHasher hasher, RequestListener listener) {
+  ReplayInstance(
+      ReplaySettings settings,
+      RankPools.Place place,
+      BlockHasher hasher,
+      RequestListener listener) {
     this.settings = settings;
     StepEngine engine = new TimedStepEngine(settings.timing());
-    PoolShape shape =
-        new PoolShape(
-            settings.poolBlocks(),
-            settings.tokensPerBlock(),
-            settings.executor().maxActiveRequests(),
-            settings.poolBlocks(),
-            0);
+    this.pools = place.open(settings.ranks(), settings.poolShape());
     List<RankExecutor> executors = new ArrayList<>();
     for (int rank = 0; rank < settings.ranks(); rank++) {
-      NativeBlockPool pool = NativeBlockPool.create(shape);
-      pools.add(pool);
+      BlockPool pool = pools.pools().get(rank);
       RankMeter meter = new RankMeter(engine, pool);
       meters.add(meter);
       executors.add(new RankExecutor(rank, pool, hasher, meter, settings.executor(), listener));
     }
-    this.matcher = new NativePrefixMatcher(pools);
     this.loop =
         new AdpLoop(
             executors,
             settings.router().create(settings.ranks(), settings.routing(), false),
-            matcher,
+            pools.matcher(),
             settings.queuePolicy().newQueue(),
             listener);
   }
@@ -70,15 +63,16 @@ final class ReplayInstance implements AutoCloseable {
 
   List<RankResult> ranks(RankSummary summary) {
     List<RankResult> results = new ArrayList<>();
-    for (int rank = 0; rank < pools.size(); rank++) {
-      results.add(summary.of(rank, meters.get(rank), pools.get(rank).occupancy()));
+    for (int rank = 0; rank < meters.size(); rank++) {
+      BlockPool pool = pools.pools().get(rank);
+      pool.settle();
+      results.add(summary.of(rank, meters.get(rank), pool.occupancy()));
     }
     return results;
   }
 
   @Override
   public void close() {
-    matcher.close();
-    pools.forEach(NativeBlockPool::close);
+    pools.close();
   }
 }

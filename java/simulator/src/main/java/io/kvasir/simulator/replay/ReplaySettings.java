@@ -1,11 +1,17 @@
 package io.kvasir.simulator.replay;
 
+import io.kvasir.device.DeviceApi;
+import io.kvasir.device.DeviceOutOfMemoryException;
 import io.kvasir.execute.ExecutorOptions;
 import io.kvasir.execute.QueuePolicy;
 import io.kvasir.execute.StepTiming;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.pool.KvShape;
+import io.kvasir.pool.PoolShape;
+import io.kvasir.pool.RankPools;
 import io.kvasir.route.AdpRouterKind;
 import io.kvasir.route.KvCacheRoutingOptions;
+import java.util.List;
 
 /**
  * The instance that a replay drives.
@@ -59,6 +65,40 @@ public record ReplaySettings(
    */
   public int poolBlocks() {
     return poolTokens / tokensPerBlock;
+  }
+
+  /**
+   * The shape of each rank's pool.
+   *
+   * @return leases for all requests, each of which may take the whole pool; no events
+   */
+  public PoolShape poolShape() {
+    return new PoolShape(
+        poolBlocks(), tokensPerBlock, executor.maxActiveRequests(), poolBlocks(), 0);
+  }
+
+  /**
+   * These settings with pools that take a share of the devices' free memory.
+   *
+   * @param devices where the pools will live
+   * @param kv the KV of a token
+   * @param freeMemoryFraction above 0, at most 1
+   * @return the settings
+   * @throws DeviceOutOfMemoryException if not even one block fits
+   */
+  public ReplaySettings sizedFor(List<DeviceApi> devices, KvShape kv, double freeMemoryFraction) {
+    PoolShape most = poolShape().withBlocks(Integer.MAX_VALUE / tokensPerBlock);
+    int blocks = RankPools.blocksThatFit(devices, ranks, most, kv, freeMemoryFraction);
+    if (blocks == 0) {
+      throw new DeviceOutOfMemoryException(
+          "that share of the devices' memory", kv.bytesPerBlock(tokensPerBlock), -1, null);
+    }
+    return withPoolTokens(blocks * tokensPerBlock);
+  }
+
+  private ReplaySettings withPoolTokens(int tokens) {
+    return new ReplaySettings(
+        ranks, tokens, tokensPerBlock, hashFormat, router, routing, executor, queuePolicy, timing);
   }
 
   /**

@@ -1,0 +1,43 @@
+package io.kvasir.cli;
+
+import io.kvasir.device.CudaDevice;
+import io.kvasir.device.DeviceApi;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The devices that a command uses.
+ *
+ * @param devices in use, with kernels loaded; empty if the pools live in host memory
+ */
+record OpenDevices(List<DeviceApi> devices) implements AutoCloseable {
+
+  static final OpenDevices NONE = new OpenDevices(List.of());
+
+  OpenDevices {
+    devices = List.copyOf(devices);
+  }
+
+  /** Opens all of them or none. */
+  static OpenDevices open(List<CudaDevice> wanted, Machine machine) {
+    List<DeviceApi> opened = new ArrayList<>();
+    try {
+      for (CudaDevice device : wanted) {
+        opened.add(machine.cuda().get().open(device, machine.module().get().orElseThrow()));
+      }
+      return new OpenDevices(opened);
+    } catch (RuntimeException e) {
+      opened.forEach(DeviceApi::close);
+      throw e;
+    }
+  }
+
+  boolean isEmpty() {
+    return devices.isEmpty();
+  }
+
+  @Override
+  public void close() {
+    devices.forEach(DeviceApi::close);
+  }
+}

@@ -1,0 +1,349 @@
+package io.kvasir.pool;
+
+import io.kvasir.device.DeviceApi;
+import io.kvasir.device.DeviceOutOfMemoryException;
+import io.kvasir.device.FatalDeviceException;
+import io.kvasir.event.BlockEvent;
+import io.kvasir.model.Occupancy;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A block pool in the memory of a CUDA device: KV, directory and all state. Kernels carry its
+ * operations out; {@code device_pool_core.hpp} says how.
+ *
+ * <p><b>What the host knows.</b> A ledger of the leases refuses wrong calls and answers {@link
+ * #extend}, a mirror of the directory answers {@link #probe}. So {@link #extend}, {@link #commit}
+ * and {@link #release} only record what is to be done. It goes to the device with the next {@link
+ * #lease}, whose answer only the device knows because it compares content, or with {@link #submit}:
+ * one copy, one row of launches on the pool's own stream, one synchronisation.
+ *
+ * <p><b>What is exact when.</b> Answers are always as if each call had been carried out at once. A
+ * probe finds what is put off to be named, and still finds what an extension that is not complete
+ * will evict. {@link #occupancy} shows what the device has done.
+ *
+ * <p><b>Failures.</b> If the device fails, or contradicts the ledger, the pool is lost: this and
+ * every later call throws {@link FatalDeviceException}.
+ *
+ * <p>Memory on the device besides KV: per block the tokens (4 bytes each), 32 bytes of name, 24 of
+ * state and 24 of directory; per lease 12 bytes for each of {@code maxBlocksPerLease}. On the host,
+ * page-locked: 32 bytes per block of events, and staging.
+ */
+public final class CudaBlockPool implements BlockPool {
+
+  private static final Logger LOG = LoggerFactory.getLogger(CudaBlockPool.class);
+  private static final int STAGING_BYTES = 1 << 20;
+
+  private final PoolShape shape;
+  private final DeviceApi device;
+  private final DeviceApi.Stream stream;
+  private final CudaPoolMemory memory;
+  private final PoolSubmission submission;
+  private final OccupancyPage page;
+  private final DirectoryMirror mirror;
+  private final LeaseLedger ledger;
+  private final ExtendBatch granted = new ExtendBatch();
+
+  /** Number of the first event that {@link #drainEvents} has not handed out. */
+  private long drained;
+
+  /** Blocks that are free, and that are available, at least, once all that is recorded is done. */
+  private long freeAtLeast;
+
+  private long availableAtLeast;
+
+  private FatalDeviceException lost;
+  private volatile boolean closed;
+
+  private CudaBlockPool(
+      DeviceApi device, DeviceApi.Stream stream, PoolShape shape, CudaPoolMemory memory) {
+    this.shape = shape;
+    this.device = device;
+    this.stream = stream;
+    this.memory = memory;
+    this.ledger = new LeaseLedger(shape);
+    this.page = new OccupancyPage(memory.page());
+    this.mirror = DirectoryMirror.create(shape.capacityBlocks());
+    PoolKernels kernels = new PoolKernels(device, stream, memory.shape(), memory.state());
+    this.submission = new PoolSubmission(device, stream, kernels, memory.shape(), STAGING_BYTES);
+    kernels.initialise(memory.state(), memory.page(), memory.ring());
+    device.synchronize(stream);
+    look();
+  }
+
+  /**
+   * Makes a pool and takes all its memory.
+   *
+   * @param device the device, with kernels loaded; the pool does not close it
+   * @param shape its sizes
+   * @param kvBytesPerBlock KV memory of a block, 0 for a pool whose engine needs none
+   * @return the pool; the caller closes it
+   * @throws DeviceOutOfMemoryException if the memory is not to be had; nothing is kept
+   * @throws IllegalArgumentException if the pool would be too large for its kernels
+   * @throws FatalDeviceException if the device fails
+   */
+  public static CudaBlockPool create(DeviceApi device, PoolShape shape, long kvBytesPerBlock) {
+    CudaPoolMemory memory = new CudaPoolMemory(device, shape, kvBytesPerBlock);
+    DeviceApi.Stream stream = null;
+    try {
+      stream = device.openStream(false);
+      return new CudaBlockPool(device, stream, shape, memory);
+    } catch (RuntimeException e) {
+      if (stream != null) {
+        device.closeStream(stream);
+      }
+      memory.close();
+      throw e;
+    }
+  }
+
+  @Override
+  public PoolShape shape() {
+    return shape;
+  }
+
+  @Override
+  public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
+    requireOpen();
+    mirror.probe(batch, matchedBlocks, offset);
+  }
+
+  @Override
+  public void lease(LeaseBatch batch) {
+    requireUsable();
+    ledger.requireValid(batch);
+    if (batch.size() == 0) {
+      return;
+    }
+    long wanted = 0;
+    for (int i = 0; i < batch.size(); i++) {
+      wanted += batch.blocks(i);
+    }
+    makeRoom(PoolSubmission.bytes(batch, shape.tokensPerBlock()), wanted);
+    submission.lease(batch, wanted > freeAtLeast);
+    submit();
+    await();
+    submission.readAnswers(batch);
+    submission.reset();
+    ledger.opened(batch);
+  }
+
+  /** Recorded, unless the pool is so full that only the device knows the answer. */
+  @Override
+  public void extend(ExtendBatch batch) {
+    requireUsable();
+    ledger.requireValid(batch);
+    long wanted = 0;
+    for (int i = 0; i < batch.size(); i++) {
+      wanted += ledger.beyondReservation(batch.lease(i), batch.blocks(i));
+    }
+    if (wanted > availableAtLeast) {
+      settle();
+    }
+    wanted = 0;
+    granted.clear();
+    for (int i = 0; i < batch.size(); i++) {
+      int beyond = ledger.beyondReservation(batch.lease(i), batch.blocks(i));
+      wanted += beyond;
+      boolean grants = beyond == 0 || wanted <= availableAtLeast;
+      batch.answer(i, grants ? 0 : wanted - availableAtLeast);
+      if (grants) {
+        granted.add(batch.lease(i), batch.blocks(i));
+      }
+    }
+    if (granted.size() > 0) {
+      recordExtension();
+    }
+  }
+
+  private void recordExtension() {
+    long blocks = 0;
+    long beyond = 0;
+    for (int i = 0; i < granted.size(); i++) {
+      blocks += granted.blocks(i);
+      beyond += ledger.beyondReservation(granted.lease(i), granted.blocks(i));
+    }
+    makeRoom(PoolSubmission.bytes(granted), blocks);
+    submission.extend(granted, blocks > freeAtLeast);
+    freeAtLeast = Math.max(0, freeAtLeast - blocks);
+    availableAtLeast -= beyond;
+    for (int i = 0; i < granted.size(); i++) {
+      ledger.extended(granted.lease(i), granted.blocks(i));
+    }
+  }
+
+  @Override
+  public void commit(CommitBatch batch) {
+    requireUsable();
+    ledger.requireValid(batch);
+    if (batch.size() == 0) {
+      return;
+    }
+    long blocks = 0;
+    for (int i = 0; i < batch.size(); i++) {
+      blocks += batch.toBlock(i) - batch.fromBlock(i);
+    }
+    makeRoom(PoolSubmission.bytes(batch, shape.tokensPerBlock()), blocks);
+    submission.commit(batch);
+    ledger.committed(batch);
+    for (int i = 0; i < batch.size(); i++) {
+      mirror.add(batch.sequenceHashes(i), batch.fromBlock(i), batch.toBlock(i));
+    }
+  }
+
+  @Override
+  public void release(int[] leases, int count) {
+    Objects.checkFromIndexSize(0, count, leases.length);
+    requireUsable();
+    ledger.requireValid(leases, count);
+    if (count == 0) {
+      return;
+    }
+    makeRoom(PoolSubmission.releaseBytes(count), 0);
+    submission.release(leases, count);
+    ledger.released(leases, count);
+  }
+
+  @Override
+  public void clear() {
+    settle();
+    submission.clear();
+    settle();
+  }
+
+  @Override
+  public void submit() {
+    requireUsable();
+    try {
+      submission.send(page.read().tick());
+    } catch (RuntimeException e) {
+      throw lose(e);
+    }
+  }
+
+  @Override
+  public void complete() {
+    requireUsable();
+    if (submission.isOnItsWay()) {
+      await();
+      submission.reset();
+    }
+  }
+
+  @Override
+  public int drainEvents(Consumer<BlockEvent> sink) {
+    settle();
+    long first = Math.max(drained, mirror.nextEvent() - shape.eventCapacity());
+    drained = mirror.nextEvent();
+    for (long number = first; number < drained; number++) {
+      sink.accept(memory.event(number));
+    }
+    return (int) (drained - first);
+  }
+
+  @Override
+  public Occupancy occupancy() {
+    requireOpen();
+    return page.read();
+  }
+
+  @Override
+  public int blockTable(int lease, int[] table) {
+    settle();
+    ledger.requireKnown(lease);
+    int length = ledger.blocks(lease);
+    if (length > table.length) {
+      throw new IllegalArgumentException(
+          "table must hold " + length + " blocks, not " + table.length);
+    }
+    try {
+      submission.read(memory.blockTable(lease), table, length);
+    } catch (RuntimeException e) {
+      throw lose(e);
+    }
+    return length;
+  }
+
+  /**
+   * Where the pool lies on its device, for engines that compute in its blocks. Valid until {@link
+   * #close}.
+   *
+   * @return addresses, and the stream on which the pool's operations run
+   */
+  public DeviceBlocks deviceBlocks() {
+    requireUsable();
+    return new DeviceBlocks(device, stream, memory.state(), memory.kv(), memory.kvBytesPerBlock());
+  }
+
+  /** Gives all memory back. The caller sees to it that no other thread still probes. */
+  @Override
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    mirror.close();
+    try {
+      device.closeStream(stream);
+      submission.close();
+      memory.close();
+    } catch (FatalDeviceException e) {
+      // A lost device has taken its memory with it.
+      LOG.debug("A pool was closed on a lost device", e);
+    }
+  }
+
+  /** Where the mirror's directory lies, for {@link DirectoryProbe}. */
+  long directoryAddress() {
+    return mirror.directoryAddress();
+  }
+
+  /** Waits for the device, then takes over what it did: the ring is whole up to here. */
+  private void await() {
+    try {
+      submission.await();
+    } catch (RuntimeException e) {
+      throw lose(e);
+    }
+    mirror.follow(memory.ring(), memory.shape().eventCapacity());
+    look();
+  }
+
+  private void look() {
+    Occupancy now = page.read();
+    freeAtLeast = now.freeBlocks();
+    availableAtLeast = now.availableBlocks();
+  }
+
+  /** Sees to it that an operation can be recorded; what is recorded is settled if need be. */
+  private void makeRoom(long bytes, long events) {
+    if (!submission.takes(bytes, events)) {
+      settle();
+      submission.makeRoom(bytes);
+    }
+    submission.expectEvents(events);
+  }
+
+  private FatalDeviceException lose(RuntimeException e) {
+    lost =
+        e instanceof FatalDeviceException fatal
+            ? fatal
+            : new FatalDeviceException("the pool is lost: " + e.getMessage(), e);
+    return lost;
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException("the pool is closed");
+    }
+  }
+
+  private void requireUsable() {
+    requireOpen();
+    if (lost != null) {
+      throw new FatalDeviceException(lost.getMessage(), lost);
+    }
+  }
+}

@@ -1,0 +1,162 @@
+package io.kvasir.pool;
+
+import static io.kvasir.pool.PoolRecords.EVENT_BYTES;
+
+import io.kvasir.device.DeviceApi;
+import io.kvasir.device.DeviceOutOfMemoryException;
+import io.kvasir.event.BlockEvent;
+import io.kvasir.internal.nativelib.KvasirLibrary;
+import io.kvasir.internal.nativelib.NativeMemory;
+import java.nio.ByteBuffer;
+
+/**
+ * All memory of a pool on a device: state and KV on the device; occupancy page and event ring on
+ * the host, page-locked, where the device writes and the host reads.
+ *
+ * <p>Confined to the pool's owner.
+ */
+final class CudaPoolMemory implements AutoCloseable {
+
+  private static final int PAGE_ROOM = 128;
+  private static final int RING_HEAD_BYTES = 64;
+
+  private final DeviceApi device;
+  private final PoolShape shape;
+  private final long kvBytesPerBlock;
+  private final long state;
+  private final long kv;
+  private final long shared;
+  private final ByteBuffer events;
+
+  /**
+   * Takes all of it or nothing.
+   *
+   * @throws DeviceOutOfMemoryException with all that was wanted and what was free
+   * @throws IllegalArgumentException if the pool would be too large for its kernels
+   */
+  CudaPoolMemory(DeviceApi device, PoolShape shape, long kvBytesPerBlock) {
+    this.device = device;
+    this.shape = withAllEvents(shape);
+    this.kvBytesPerBlock = kvBytesPerBlock;
+    long stateBytes = stateBytes(this.shape);
+    long kvBytes = Math.multiplyExact(kvBytesPerBlock, shape.capacityBlocks());
+    long freeBytes = device.freeBytes();
+    long takenState = 0;
+    long takenKv = 0;
+    try {
+      takenState = device.allocate(stateBytes);
+      takenKv = kvBytes == 0 ? 0 : device.allocate(kvBytes);
+      shared = device.allocatePinned(PAGE_ROOM + ringBytes(this.shape));
+    } catch (RuntimeException e) {
+      free(takenState);
+      free(takenKv);
+      boolean hostRefused = takenState != 0 && (takenKv != 0 || kvBytes == 0);
+      throw e instanceof DeviceOutOfMemoryException && !hostRefused
+          ? new DeviceOutOfMemoryException(
+              device.device().label(), stateBytes + kvBytes, freeBytes, e)
+          : e;
+    }
+    state = takenState;
+    kv = takenKv;
+    events =
+        NativeMemory.view(
+            ring() + RING_HEAD_BYTES, Math.multiplyExact(this.shape.eventCapacity(), EVENT_BYTES));
+  }
+
+  private static long stateBytes(PoolShape shape) {
+    long bytes =
+        KvasirLibrary.kvasir_device_pool_bytes(
+            shape.capacityBlocks(),
+            shape.tokensPerBlock(),
+            shape.maxLeases(),
+            shape.maxBlocksPerLease(),
+            shape.eventCapacity());
+    if (bytes < 0) {
+      throw new IllegalArgumentException(
+          "a pool on a device may have 2^30 blocks, and maxLeases x maxBlocksPerLease below 2^31,"
+              + " not "
+              + shape);
+    }
+    return bytes;
+  }
+
+  /** Device memory that a pool takes, state and KV. */
+  static long deviceBytes(PoolShape shape, KvShape kv) {
+    return stateBytes(withAllEvents(shape))
+        + kv.bytesPerBlock(shape.tokensPerBlock()) * shape.capacityBlocks();
+  }
+
+  /** The pool's shape as the device keeps it: its ring holds the events of any one operation. */
+  PoolShape shape() {
+    return shape;
+  }
+
+  /** Address of the pool's state on the device. */
+  long state() {
+    return state;
+  }
+
+  /** Address of the KV memory on the device; 0 if there is none. */
+  long kv() {
+    return kv;
+  }
+
+  long kvBytesPerBlock() {
+    return kvBytesPerBlock;
+  }
+
+  /** Address of a lease's block table on the device. */
+  long blockTable(int lease) {
+    long tables =
+        KvasirLibrary.kvasir_device_pool_tables(
+            shape.capacityBlocks(),
+            shape.tokensPerBlock(),
+            shape.maxLeases(),
+            shape.maxBlocksPerLease(),
+            shape.eventCapacity());
+    return state + tables + (long) lease * shape.maxBlocksPerLease() * Integer.BYTES;
+  }
+
+  /** Address of the occupancy page, for host and device. */
+  long page() {
+    return shared;
+  }
+
+  /** Address of the event ring, for host and device. */
+  long ring() {
+    return shared + PAGE_ROOM;
+  }
+
+  /** An event that the ring still keeps. */
+  BlockEvent event(long number) {
+    long slot = number % shape.eventCapacity();
+    return PoolRecords.event(events, (int) slot * EVENT_BYTES);
+  }
+
+  @Override
+  public void close() {
+    free(state);
+    free(kv);
+    device.freePinned(shared);
+  }
+
+  private void free(long address) {
+    if (address != 0) {
+      device.free(address);
+    }
+  }
+
+  /** An operation stores or evicts no more blocks than there are. */
+  private static PoolShape withAllEvents(PoolShape shape) {
+    return new PoolShape(
+        shape.capacityBlocks(),
+        shape.tokensPerBlock(),
+        shape.maxLeases(),
+        shape.maxBlocksPerLease(),
+        Math.max(shape.eventCapacity(), shape.capacityBlocks()));
+  }
+
+  private static long ringBytes(PoolShape shape) {
+    return KvasirLibrary.kvasir_event_ring_bytes(shape.eventCapacity());
+  }
+}

@@ -1,0 +1,316 @@
+package io.kvasir.pool;
+
+import static io.kvasir.pool.DeviceStaging.aligned;
+import static io.kvasir.pool.PoolRecords.COMMIT_BYTES;
+import static io.kvasir.pool.PoolRecords.EXTEND_BYTES;
+import static io.kvasir.pool.PoolRecords.LEASE_BYTES;
+import static io.kvasir.pool.PoolRecords.RESULT_BYTES;
+
+import io.kvasir.device.DeviceApi;
+import io.kvasir.device.FatalDeviceException;
+import io.kvasir.internal.nativelib.NativeMemory;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+/**
+ * Operations of a pool that go to the device together: they are laid out in staging memory as they
+ * are recorded, then sent by one copy and a row of launches, and awaited by one synchronisation.
+ *
+ * <p>Confined to the pool's owner.
+ */
+final class PoolSubmission implements AutoCloseable {
+
+  private enum Kind {
+    LEASE,
+    EXTEND,
+    COMMIT,
+    RELEASE,
+    CLEAR
+  }
+
+  /** Operations of one submission at most; more than any iteration has. */
+  private static final int MOST_OPERATIONS = 64;
+
+  private final DeviceApi device;
+  private final DeviceApi.Stream stream;
+  private final PoolKernels kernels;
+  private final PoolShape shape;
+  private final int tokensPerBlock;
+  private final DeviceStaging staging;
+
+  /** A {@code PoolResult} for each operation, written by the device. */
+  private final long resultsAddress;
+
+  private final ByteBuffer results;
+
+  private final Kind[] kinds = new Kind[MOST_OPERATIONS];
+  private final int[] entries = new int[MOST_OPERATIONS];
+  private final int[] counts = new int[MOST_OPERATIONS];
+  private final boolean[] evicts = new boolean[MOST_OPERATIONS];
+  private int recorded;
+  private int sent;
+  private long ticks;
+  private long events;
+
+  PoolSubmission(
+      DeviceApi device,
+      DeviceApi.Stream stream,
+      PoolKernels kernels,
+      PoolShape shape,
+      int stagingBytes) {
+    this.device = device;
+    this.stream = stream;
+    this.kernels = kernels;
+    this.shape = shape;
+    this.tokensPerBlock = shape.tokensPerBlock();
+    this.resultsAddress = device.allocatePinned(MOST_OPERATIONS * RESULT_BYTES);
+    this.results = NativeMemory.view(resultsAddress, MOST_OPERATIONS * RESULT_BYTES);
+    try {
+      this.staging = new DeviceStaging(device, stagingBytes);
+    } catch (RuntimeException e) {
+      device.freePinned(resultsAddress);
+      throw e;
+    }
+  }
+
+  /** Whether something was sent and has not been forgotten. */
+  boolean isOnItsWay() {
+    return sent > 0;
+  }
+
+  /** Whether an operation of so many bytes, which makes so many events at most, can be recorded. */
+  boolean takes(long bytes, long moreEvents) {
+    return sent == 0
+        && recorded < MOST_OPERATIONS
+        && staging.fits(bytes)
+        && (recorded == 0 || events + moreEvents <= shape.eventCapacity());
+  }
+
+  /** Books the events that the operation recorded next may make. */
+  void expectEvents(long more) {
+    events += more;
+  }
+
+  /** Makes room for one operation; nothing may be recorded. */
+  void makeRoom(long bytes) {
+    if (!staging.fits(bytes)) {
+      staging.grow(bytes);
+    }
+  }
+
+  static long bytes(LeaseBatch batch, int tokensPerBlock) {
+    long blocks = 0;
+    for (int i = 0; i < batch.size(); i++) {
+      blocks += batch.matchableBlocks(i);
+    }
+    return bytes((long) batch.size() * LEASE_BYTES, blocks, tokensPerBlock);
+  }
+
+  static long bytes(CommitBatch batch, int tokensPerBlock) {
+    long blocks = 0;
+    for (int i = 0; i < batch.size(); i++) {
+      blocks += batch.toBlock(i) - batch.fromBlock(i);
+    }
+    return bytes((long) batch.size() * COMMIT_BYTES, blocks, tokensPerBlock);
+  }
+
+  static long bytes(ExtendBatch batch) {
+    return aligned((long) batch.size() * EXTEND_BYTES);
+  }
+
+  static long releaseBytes(int count) {
+    return aligned((long) count * Integer.BYTES);
+  }
+
+  private static long bytes(long entryBytes, long blocks, int tokensPerBlock) {
+    return aligned(entryBytes)
+        + aligned(blocks * tokensPerBlock * Integer.BYTES)
+        + aligned(blocks * Long.BYTES);
+  }
+
+  void lease(LeaseBatch batch, boolean evict) {
+    int count = batch.size();
+    int at = staging.reserve((long) count * LEASE_BYTES);
+    int blocks = 0;
+    for (int i = 0; i < count; i++) {
+      blocks += batch.matchableBlocks(i);
+    }
+    int tokens = staging.reserve((long) blocks * tokensPerBlock * Integer.BYTES);
+    int hashes = staging.reserve((long) blocks * Long.BYTES);
+    int block = 0;
+    for (int i = 0; i < count; i++) {
+      int tokensAt = tokens + block * tokensPerBlock * Integer.BYTES;
+      int hashesAt = hashes + block * Long.BYTES;
+      PoolRecords.putLease(
+          staging.bytes(),
+          at + i * LEASE_BYTES,
+          batch,
+          i,
+          staging.onDevice(tokensAt),
+          staging.onDevice(hashesAt));
+      int matchable = batch.matchableBlocks(i);
+      staging.putInts(tokensAt, batch.tokens(i), 0, matchable * tokensPerBlock);
+      staging.putLongs(hashesAt, batch.sequenceHashes(i), 0, matchable);
+      block += matchable;
+    }
+    record(Kind.LEASE, at, count, evict);
+    ticks += count;
+  }
+
+  void commit(CommitBatch batch) {
+    int count = batch.size();
+    int at = staging.reserve((long) count * COMMIT_BYTES);
+    int blocks = 0;
+    for (int i = 0; i < count; i++) {
+      blocks += batch.toBlock(i) - batch.fromBlock(i);
+    }
+    int tokens = staging.reserve((long) blocks * tokensPerBlock * Integer.BYTES);
+    int hashes = staging.reserve((long) blocks * Long.BYTES);
+    int block = 0;
+    for (int i = 0; i < count; i++) {
+      int tokensAt = tokens + block * tokensPerBlock * Integer.BYTES;
+      int hashesAt = hashes + block * Long.BYTES;
+      PoolRecords.putCommit(
+          staging.bytes(),
+          at + i * COMMIT_BYTES,
+          batch,
+          i,
+          staging.onDevice(tokensAt),
+          staging.onDevice(hashesAt));
+      int from = batch.fromBlock(i);
+      int length = batch.toBlock(i) - from;
+      staging.putInts(tokensAt, batch.tokens(i), from * tokensPerBlock, length * tokensPerBlock);
+      staging.putLongs(hashesAt, batch.sequenceHashes(i), from, length);
+      block += length;
+    }
+    record(Kind.COMMIT, at, count, false);
+  }
+
+  void extend(ExtendBatch batch, boolean evict) {
+    int at = staging.reserve((long) batch.size() * EXTEND_BYTES);
+    for (int i = 0; i < batch.size(); i++) {
+      PoolRecords.putExtend(staging.bytes(), at + i * EXTEND_BYTES, batch, i);
+    }
+    record(Kind.EXTEND, at, batch.size(), evict);
+    ticks += batch.size();
+  }
+
+  void release(int[] leases, int count) {
+    int at = staging.reserve((long) count * Integer.BYTES);
+    staging.putInts(at, leases, 0, count);
+    record(Kind.RELEASE, at, count, false);
+    ticks += count;
+  }
+
+  void clear() {
+    record(Kind.CLEAR, 0, 0, false);
+  }
+
+  private void record(Kind kind, int at, int count, boolean evict) {
+    kinds[recorded] = kind;
+    entries[recorded] = at;
+    counts[recorded] = count;
+    evicts[recorded] = evict;
+    recorded++;
+  }
+
+  /** Sends what is recorded; {@code tick} is the pool's tick as of its page. */
+  void send(long tick) {
+    if (sent == recorded) {
+      return;
+    }
+    if (!staging.isEmpty()) {
+      staging.copyToDevice(stream);
+    }
+    long atMost = tick + ticks;
+    for (int i = 0; i < recorded; i++) {
+      long at = staging.onDevice(entries[i]);
+      long result = resultsAddress + (long) i * RESULT_BYTES;
+      results.putLong(i * RESULT_BYTES, 0);
+      switch (kinds[i]) {
+        case LEASE -> {
+          kernels.lease(at, counts[i], result, evicts[i], atMost);
+          staging.copyFromDevice(stream, entries[i], counts[i] * LEASE_BYTES);
+        }
+        case EXTEND -> {
+          kernels.extend(at, counts[i], result, evicts[i], atMost);
+          staging.copyFromDevice(stream, entries[i], counts[i] * EXTEND_BYTES);
+        }
+        case COMMIT -> kernels.commit(at, counts[i], result);
+        case RELEASE -> kernels.release(at, counts[i], result);
+        case CLEAR -> kernels.clear();
+      }
+    }
+    kernels.occupancy();
+    sent = recorded;
+  }
+
+  /** Waits for what was sent and sees that the device did what the host took for granted. */
+  void await() {
+    device.synchronize(stream);
+    for (int i = 0; i < sent; i++) {
+      int error = results.getInt(i * RESULT_BYTES);
+      if (error != PoolRefusal.NONE) {
+        throw disagreement(kinds[i], results.getInt(i * RESULT_BYTES + 4), error);
+      }
+      if (kinds[i] == Kind.EXTEND) {
+        requireGranted(i);
+      }
+    }
+  }
+
+  /** Answers the leases of the last operation, which has been awaited. */
+  void readAnswers(LeaseBatch batch) {
+    for (int i = 0; i < batch.size(); i++) {
+      PoolRecords.readLeaseAnswer(
+          staging.bytes(), entries[recorded - 1] + i * LEASE_BYTES, batch, i);
+    }
+  }
+
+  /** Forgets what has been awaited. */
+  void reset() {
+    Arrays.fill(kinds, 0, recorded, null);
+    recorded = 0;
+    sent = 0;
+    ticks = 0;
+    events = 0;
+    staging.reset();
+  }
+
+  /** Copies device memory of the pool to the host, behind all that was sent, and waits. */
+  void read(long source, int[] to, int count) {
+    int bytes = count * Integer.BYTES;
+    makeRoom(bytes);
+    int at = staging.reserve(bytes);
+    staging.copyFrom(stream, source, at, bytes);
+    device.synchronize(stream);
+    staging.getInts(at, to, count);
+    staging.reset();
+  }
+
+  private void requireGranted(int operation) {
+    for (int i = 0; i < counts[operation]; i++) {
+      int at = entries[operation] + i * EXTEND_BYTES;
+      if (PoolRecords.extendAnswer(staging.bytes(), at) != 0) {
+        throw disagreement(Kind.EXTEND, i, PoolRefusal.NONE);
+      }
+    }
+  }
+
+  private static FatalDeviceException disagreement(Kind kind, int entry, int error) {
+    return new FatalDeviceException(
+        "the pool on the device and its ledger on the host disagree: operation "
+            + kind
+            + ", entry "
+            + entry
+            + ", error "
+            + error,
+        null);
+  }
+
+  @Override
+  public void close() {
+    staging.close();
+    device.freePinned(resultsAddress);
+  }
+}

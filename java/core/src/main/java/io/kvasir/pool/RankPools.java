@@ -1,0 +1,153 @@
+package io.kvasir.pool;
+
+import io.kvasir.device.DeviceApi;
+import io.kvasir.device.DeviceOutOfMemoryException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * The pools of an instance's ranks, and the matcher over all of them.
+ *
+ * <p>Immutable; the pools have their own rules about threads.
+ */
+public final class RankPools implements AutoCloseable {
+
+  /** Where an instance's pools live. */
+  @FunctionalInterface
+  public interface Place {
+
+    /** Host memory. */
+    Place HOST = (ranks, shape) -> onHost(ranks, shape);
+
+    /**
+     * Makes the pools of an instance.
+     *
+     * @param ranks number of ranks
+     * @param shape the shape of each pool
+     * @return the pools; the caller closes them
+     */
+    RankPools open(int ranks, PoolShape shape);
+  }
+
+  private final List<BlockPool> pools;
+  private final PrefixMatcher matcher;
+
+  private RankPools(List<? extends BlockPool> pools, PrefixMatcher matcher) {
+    this.pools = List.copyOf(pools);
+    this.matcher = matcher;
+  }
+
+  /**
+   * Pools in host memory.
+   *
+   * @param ranks number of ranks, at least 1
+   * @param shape the shape of each pool
+   * @return the pools; the caller closes them
+   * @throws OutOfMemoryError if the address space is not to be had
+   */
+  public static RankPools onHost(int ranks, PoolShape shape) {
+    return open(ranks, rank -> NativeBlockPool.create(shape), NativePrefixMatcher::new);
+  }
+
+  /**
+   * Pools on devices. Ranks are dealt out evenly, neighbours to the same device.
+   *
+   * @param devices the devices, with kernels loaded; not closed with the pools
+   * @param ranks number of ranks, at least 1
+   * @param shape the shape of each pool
+   * @param kv the KV that a pool keeps for a token
+   * @return the pools; the caller closes them
+   * @throws DeviceOutOfMemoryException if the memory is not to be had; nothing is kept
+   */
+  public static RankPools onDevices(
+      List<DeviceApi> devices, int ranks, PoolShape shape, KvShape kv) {
+    long kvBytesPerBlock = kv.bytesPerBlock(shape.tokensPerBlock());
+    return open(
+        ranks,
+        rank ->
+            CudaBlockPool.create(
+                devices.get(deviceOf(rank, ranks, devices.size())), shape, kvBytesPerBlock),
+        CudaPrefixMatcher::new);
+  }
+
+  /**
+   * Blocks that each pool may have if all pools of a device together take a share of the memory
+   * that is free on it now, as engines size their caches.
+   *
+   * @param devices the devices, with kernels loaded
+   * @param ranks number of ranks, at least 1
+   * @param shape the shape of each pool; its capacity and longest lease are the most blocks
+   * @param kv the KV that a pool keeps for a token
+   * @param freeMemoryFraction the share, above 0 and at most 1
+   * @return blocks of each pool, 0 if not even one fits
+   */
+  public static int blocksThatFit(
+      List<DeviceApi> devices, int ranks, PoolShape shape, KvShape kv, double freeMemoryFraction) {
+    long bytesPerRank = Long.MAX_VALUE;
+    for (int device = 0; device < devices.size(); device++) {
+      int here = 0;
+      for (int rank = 0; rank < ranks; rank++) {
+        here += deviceOf(rank, ranks, devices.size()) == device ? 1 : 0;
+      }
+      if (here > 0) {
+        double share = freeMemoryFraction * devices.get(device).freeBytes() / here;
+        bytesPerRank = Math.min(bytesPerRank, (long) share);
+      }
+    }
+    int fits = 0;
+    int tooMany = shape.capacityBlocks();
+    while (fits < tooMany) {
+      int blocks = fits + (tooMany - fits + 1) / 2;
+      if (CudaPoolMemory.deviceBytes(shape.withBlocks(blocks), kv) <= bytesPerRank) {
+        fits = blocks;
+      } else {
+        tooMany = blocks - 1;
+      }
+    }
+    return fits;
+  }
+
+  private static int deviceOf(int rank, int ranks, int devices) {
+    return (int) ((long) rank * devices / ranks);
+  }
+
+  private static <P extends BlockPool> RankPools open(
+      int ranks, Function<Integer, P> create, Function<List<P>, PrefixMatcher> match) {
+    List<P> pools = new ArrayList<>();
+    try {
+      for (int rank = 0; rank < ranks; rank++) {
+        pools.add(create.apply(rank));
+      }
+      return new RankPools(pools, match.apply(pools));
+    } catch (RuntimeException | Error e) {
+      pools.forEach(BlockPool::close);
+      throw e;
+    }
+  }
+
+  /**
+   * The pools.
+   *
+   * @return by rank
+   */
+  public List<BlockPool> pools() {
+    return pools;
+  }
+
+  /**
+   * Looks prompts up in all pools.
+   *
+   * @return the matcher, which the pools' owner may use
+   */
+  public PrefixMatcher matcher() {
+    return matcher;
+  }
+
+  /** Closes the matcher and the pools. */
+  @Override
+  public void close() {
+    matcher.close();
+    pools.forEach(BlockPool::close);
+  }
+}

@@ -1,0 +1,53 @@
+// What Java must know of a pool in device memory to take memory for it; device_pool_core.hpp says
+// how it is laid out. No CUDA here.
+#pragma once
+
+#include "kvasir/device_pool_core.hpp"
+
+namespace kvasir {
+
+inline PoolShape device_pool_shape(int capacity_blocks, int tokens_per_block, int max_leases,
+                                   int max_blocks_per_lease, int event_capacity) {
+  return {static_cast<uint32_t>(capacity_blocks), static_cast<uint32_t>(tokens_per_block),
+          static_cast<uint32_t>(max_leases), static_cast<uint32_t>(max_blocks_per_lease),
+          static_cast<uint32_t>(event_capacity)};
+}
+
+}  // namespace kvasir
+
+// Bytes of device memory, or -1 if the shape has too many blocks or block table entries.
+inline int64_t kvasir_device_pool_bytes(int capacity_blocks, int tokens_per_block, int max_leases,
+                                        int max_blocks_per_lease, int event_capacity) {
+  const kvasir::PoolShape shape = kvasir::device_pool_shape(
+      capacity_blocks, tokens_per_block, max_leases, max_blocks_per_lease, event_capacity);
+  return kvasir::device_pool_supports(shape)
+             ? static_cast<int64_t>(kvasir::device_pool_bytes(shape))
+             : -1;
+}
+
+// Bytes of an event ring.
+inline int64_t kvasir_event_ring_bytes(int event_capacity) {
+  return static_cast<int64_t>(
+      kvasir::event_ring_bytes(kvasir::device_pool_shape(1, 1, 1, 1, event_capacity)));
+}
+
+// Where the block tables begin, from the start of the pool's memory.
+inline int64_t kvasir_device_pool_tables(int capacity_blocks, int tokens_per_block, int max_leases,
+                                         int max_blocks_per_lease, int event_capacity) {
+  kvasir::DevicePool view{};
+  kvasir::device_pool_view(0,
+                           kvasir::device_pool_shape(capacity_blocks, tokens_per_block, max_leases,
+                                                     max_blocks_per_lease, event_capacity),
+                           &view);
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(view.tables));
+}
+
+// Bits of an eviction key that hold the depth.
+inline int kvasir_device_pool_depth_bits(int max_blocks_per_lease) {
+  kvasir::DevicePool view{};
+  kvasir::device_pool_view(0, kvasir::device_pool_shape(1, 1, 1, max_blocks_per_lease, 0), &view);
+  return static_cast<int>(view.depth_bits);
+}
+
+// Bits of the key of the last victim that one launch of the selection finds.
+inline int kvasir_device_select_bits() { return kvasir::kSelectBits; }

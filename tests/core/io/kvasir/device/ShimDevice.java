@@ -149,7 +149,7 @@ public final class ShimDevice implements DeviceApi {
   public synchronized long allocate(long bytes) {
     enter(Call.ALLOCATE, bytes);
     if (memory.usedBytes() + bytes > device.totalBytes()) {
-      throw outOfMemory(bytes);
+      throw outOfMemory(Call.ALLOCATE, bytes);
     }
     return memory.allocate(bytes);
   }
@@ -308,7 +308,7 @@ public final class ShimDevice implements DeviceApi {
     for (Fault fault : faults) {
       if (fault.call == call && fault.at == count) {
         throw fault.code == OUT_OF_MEMORY && wantedBytes > 0
-            ? outOfMemory(wantedBytes)
+            ? outOfMemory(call, wantedBytes)
             : failure(call, fault.code);
       }
     }
@@ -321,12 +321,13 @@ public final class ShimDevice implements DeviceApi {
     return failure;
   }
 
-  private RuntimeException outOfMemory(long wantedBytes) {
-    return DeviceFailure.outOfMemory(
-        device,
-        wantedBytes,
-        device.totalBytes() - memory.usedBytes(),
-        new DriverCallException("ALLOCATE", OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"));
+  private RuntimeException outOfMemory(Call call, long wantedBytes) {
+    DriverCallException cause =
+        new DriverCallException(call.name(), OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY");
+    return call == Call.ALLOCATE_PINNED
+        ? DeviceFailure.outOfPinnedMemory(wantedBytes, cause)
+        : DeviceFailure.outOfMemory(
+            device, wantedBytes, device.totalBytes() - memory.usedBytes(), cause);
   }
 
   private ShimStream open(Stream stream) {

@@ -17,6 +17,11 @@ public final class TestDevices {
     return System.getProperty("kvasir.test.device", "shim").equals("cuda");
   }
 
+  /** A device with the kernels of this build. */
+  public static DeviceApi open() {
+    return open(0);
+  }
+
   /**
    * A device with the kernels of this build.
    *

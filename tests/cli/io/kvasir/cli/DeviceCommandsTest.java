@@ -124,8 +124,7 @@ class DeviceCommandsTest {
                 + " all)\n");
 
     assertThat(run(FakeMachine.withGpus(), SMALL + " --device cuda:0,1").err())
-        .isEqualTo(
-            "--device cuda:0,1 is not possible: CUDA device 0 (NVIDIA H100) is lost: ECC\n");
+        .isEqualTo("--device cuda:0,1 is not possible: CUDA device 0 (NVIDIA H100) is lost: ECC\n");
     assertThat(run(FakeMachine.withGpus(), SMALL + " --device cuda:4").err())
         .isEqualTo(
             "--device cuda:4 is not possible: there is no CUDA device 4; devices are 0 to 2\n");

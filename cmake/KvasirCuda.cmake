@@ -50,3 +50,36 @@ function(kvasir_cuda_fatbin destination)
     "architectures=${architectures} compute_${newest}\ncudaVersion=${KVASIR_NVCC_VERSION}\nabi=${abi}\n")
   install(FILES "${fatbin}" "${properties}" DESTINATION "${destination}")
 endfunction()
+
+set(KVASIR_GPU_PROGRAM_ARCHITECTURE 90 CACHE STRING
+  "Device architecture of the native GPU tests; others compile their PTX when they start them")
+
+# A program for machines with a GPU: built wherever nvcc works, run by nobody here. It needs nothing
+# there but the driver.
+function(kvasir_cuda_program source)
+  if(NOT KVASIR_NVCC_VERSION)
+    return()
+  endif()
+  get_filename_component(name "${source}" NAME_WE)
+  set(object "${CMAKE_CURRENT_BINARY_DIR}/${name}.o")
+  set(program "${CMAKE_CURRENT_BINARY_DIR}/${name}")
+  set(arch ${KVASIR_GPU_PROGRAM_ARCHITECTURE})
+  add_custom_command(
+    OUTPUT "${object}"
+    COMMAND "${KVASIR_NVCC}" -c -std=c++17 -O3 -Werror all-warnings
+      -I "${CMAKE_SOURCE_DIR}/include" -gencode arch=compute_80,code=compute_80
+      -gencode arch=compute_${arch},code=sm_${arch} -MD -MF "${object}.d" -o "${object}" "${source}"
+    DEPENDS "${source}"
+    DEPFILE "${object}.d"
+    COMMENT "Compiling ${name} for GPUs"
+    VERBATIM)
+  add_custom_command(
+    OUTPUT "${program}"
+    COMMAND "${KVASIR_NVCC}" -cudart static -Xcompiler -static-libstdc++,-static-libgcc
+      -o "${program}" "${object}" "$<TARGET_OBJECTS:kvasir_core>"
+    DEPENDS "${object}" kvasir_core "$<TARGET_OBJECTS:kvasir_core>"
+    COMMENT "Linking ${name}"
+    COMMAND_EXPAND_LISTS
+    VERBATIM)
+  add_custom_target(${name}_program ALL DEPENDS "${program}")
+endfunction()

@@ -205,7 +205,11 @@ extern "C" __global__ void __launch_bounds__(256)
     case HashFormat::kTrtllmV1:
       for (uint64_t prompt = thread_in_grid(); prompt < static_cast<uint64_t>(prompts);
            prompt += threads_in_grid()) {
-        hash_prompt(format, tokens_per_block, batch, static_cast<int>(prompt));
+        const int blocks = blocks_of(batch, tokens_per_block, static_cast<int>(prompt));
+        const int32_t first = batch.block_offsets[prompt];
+        hash_blocks_of<0>(TrtllmV1BlockHash(batch.scopes[prompt]),
+                          batch.tokens + batch.token_offsets[prompt], tokens_per_block, 0, blocks,
+                          batch.local + first, batch.sequence + first);
       }
       break;
   }

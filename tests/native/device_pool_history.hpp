@@ -1,0 +1,683 @@
+// The device pool's kernels beside the CPU pool: random histories give the same answers, events,
+// occupancy, probes and sharing of blocks, whatever the order in which threads run.
+//
+// Written over a Device: where memory comes from and how kernels are launched. ShimDevice runs them
+// on the host, CudaDevice on a GPU. The kernels and one of the two must be included before.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "device_pool_operations.hpp"
+#include "kvasir/block_pool.hpp"
+#include "prompt.hpp"
+
+namespace kvasir {
+
+// What kvasir_probe() takes.
+struct ProbeArguments {
+  const DevicePool* const* pools;
+  uint32_t pool_count;
+  const uint64_t* hashes;
+  const uint32_t* offsets;
+  uint32_t prompts;
+  uint32_t* matched;
+};
+
+// The launches of each operation, as a driver submits them on one stream. Device memory is read
+// through copies.
+template <typename Device>
+class DevicePoolDriver {
+ public:
+  DevicePoolDriver(Device& device, const PoolShape& shape, uint64_t seed)
+      : device_(device),
+        shape_(shape),
+        random_(seed),
+        memory_(device.device_memory(device_pool_bytes(shape))),
+        page_(static_cast<OccupancyPage*>(device.host_memory(sizeof(OccupancyPage)))),
+        ring_(static_cast<EventRingHead*>(device.host_memory(event_ring_bytes(shape)))),
+        staging_(static_cast<char*>(device.host_memory(kStagingBytes))),
+        mirror_(static_cast<char*>(std::aligned_alloc(256, rounded(device_pool_bytes(shape))))) {
+    CHECK(device_pool_supports(shape));
+    device_pool_view(reinterpret_cast<uintptr_t>(memory_), shape, &there_);
+    device_pool_view(reinterpret_cast<uintptr_t>(mirror_.get()), shape, &here_);
+    here_.page = page_;
+    here_.ring = ring_;
+    wide(kvasir_pool_initialise, static_cast<DevicePool*>(memory_), shape, page_, ring_);
+    finish();
+    published_ = true;
+  }
+  DevicePoolDriver(const DevicePoolDriver&) = delete;
+  DevicePoolDriver& operator=(const DevicePoolDriver&) = delete;
+  ~DevicePoolDriver() {
+    device_.free_host(staging_);
+    device_.free_host(ring_);
+    device_.free_host(page_);
+    device_.free_device(memory_);
+  }
+
+  PoolResult lease(LeaseRequest* requests, uint32_t count) {
+    LeaseRequest* staged = stage(requests, count);
+    PoolResult* result = stage<PoolResult>(nullptr, 1);
+    submit_lease(*this, view(), staged, count, result);
+    return finish(staged, requests, count, result);
+  }
+
+  PoolResult extend(ExtendRequest* requests, uint32_t count) {
+    ExtendRequest* staged = stage(requests, count);
+    PoolResult* result = stage<PoolResult>(nullptr, 1);
+    submit_extend(*this, view(), staged, count, result);
+    return finish(staged, requests, count, result);
+  }
+
+  PoolResult commit(CommitRequest* requests, uint32_t count) {
+    CommitRequest* staged = stage(requests, count);
+    PoolResult* result = stage<PoolResult>(nullptr, 1);
+    submit_commit(*this, view(), staged, count, result);
+    finish();
+    uint32_t collided = 0;
+    device_.download(&collided, &there_.plan->collided, sizeof collided);
+    collisions_ += collided;
+    return *result;
+  }
+
+  PoolResult release(const int32_t* leases, uint32_t count) {
+    const int32_t* staged = stage(leases, count);
+    PoolResult* result = stage<PoolResult>(nullptr, 1);
+    submit_release(*this, view(), staged, count, result);
+    finish();
+    return *result;
+  }
+
+  void clear() {
+    submit_clear(*this, view());
+    finish();
+  }
+
+  // Launches of any geometry.
+  template <typename Kernel, typename... Arguments>
+  void wide(Kernel kernel, Arguments... arguments_of_kernel) {
+    const uint32_t grid = 1 + random_.below(Device::kMostBlocks);
+    const uint32_t threads = 32 * (1 + random_.below(Device::kMostWarps));
+    if (watched_blocks_ == 0) {
+      device_.launch(kernel, grid, threads, arguments_of_kernel...);
+      check_ring();
+      return;
+    }
+    // One search is done by a warp, many by four lanes each.
+    const uint32_t offsets[] = {0, watched_blocks_};
+    const uint32_t searches = random_.below(2) == 0 ? 1 : 2 * Device::kMostWarps;
+    const ProbeArguments probe = arguments(searches, watched_, offsets, 1);
+    device_.launch_beside(probe, kernel, grid, threads, arguments_of_kernel...);
+    watching_.push_back(probe);
+    check_ring();
+  }
+
+  template <typename Kernel, typename... Arguments>
+  void one_block(Kernel kernel, Arguments... arguments_of_kernel) {
+    device_.launch(kernel, 1, 32 * (1 + random_.below(Device::kMostWarps)), arguments_of_kernel...);
+    check_ring();
+  }
+
+  // Leading blocks held, of each prompt in `pools` pools that are this one. With a warp for each
+  // search, or with fewer.
+  std::vector<uint32_t> probe(uint32_t pools, const uint64_t* hashes, const uint32_t* offsets,
+                              uint32_t prompts, bool warp_each) {
+    const ProbeArguments probe = arguments(pools, hashes, offsets, prompts);
+    const uint32_t searches = pools * prompts;
+    if (warp_each) {
+      device_.launch(kvasir_probe, searches, 32, probe.pools, pools, hashes, probe.offsets, prompts,
+                     probe.matched);
+    } else {
+      wide(kvasir_probe, probe.pools, pools, hashes, probe.offsets, prompts, probe.matched);
+    }
+    const std::vector<uint32_t> matched = finish(probe.matched, searches);
+    return matched;
+  }
+
+  const OccupancyPage& page() const { return *page_; }
+  uint64_t next_event() const { return ring_->next_event; }
+  uint32_t read_events(uint64_t* from, BlockEvent* events, uint32_t count) const {
+    CHECK(ring_->reserved_end == ring_->next_event);
+    return kvasir::read_events(ring_, shape_.event_capacity, from, events, count);
+  }
+  const EventRingHead* ring() const { return ring_; }
+  uint64_t collisions() const { return collisions_; }
+
+  // The pool as it is, in host memory; until the next operation.
+  const DevicePool& snapshot() {
+    if (!fresh_) {
+      device_.download(mirror_.get(), memory_, device_pool_bytes(shape_));
+      fresh_ = true;
+    }
+    return here_;
+  }
+
+  // From now on probes run beside the pool's launches and must find these names, which are held.
+  // The hashes are in memory that both sides read.
+  void watch(const uint64_t* hashes, uint32_t blocks) {
+    watched_ = hashes;
+    watched_blocks_ = blocks;
+  }
+
+ private:
+  static constexpr size_t kStagingBytes = 1u << 20;
+
+  struct Free {
+    void operator()(char* memory) const { std::free(memory); }
+  };
+  static size_t rounded(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+  const DevicePool* view() const { return static_cast<const DevicePool*>(memory_); }
+
+  // Room that both sides read, until the operation has finished.
+  template <typename T>
+  T* stage(const T* values, uint32_t count) {
+    T* staged = reinterpret_cast<T*>(staging_ + staged_bytes_);
+    staged_bytes_ += rounded(uint64_t{count} * sizeof(T));
+    CHECK(staged_bytes_ <= kStagingBytes);
+    if (values != nullptr) {
+      std::copy(values, values + count, staged);
+    }
+    return staged;
+  }
+
+  ProbeArguments arguments(uint32_t pools, const uint64_t* hashes, const uint32_t* offsets,
+                           uint32_t prompts) {
+    const std::vector<const DevicePool*> views(pools, view());
+    const std::vector<uint32_t> unanswered(size_t{pools} * prompts, kNoBlock);
+    return {stage(views.data(), pools),  pools,   hashes,
+            stage(offsets, prompts + 1), prompts, stage(unanswered.data(), pools * prompts)};
+  }
+
+  // Beside the launches of an operation, and between them, a reader gets no event of the operation,
+  // nor what it has overwritten.
+  void check_ring() const {
+    std::vector<BlockEvent> events(4);
+    const uint64_t next = next_event();
+    uint64_t from = next > shape_.event_capacity ? next - shape_.event_capacity : 0;
+    while (from < next && published_) {
+      const uint32_t count =
+          kvasir::read_events(ring_, shape_.event_capacity, &from, events.data(), 4);
+      for (uint32_t i = 0; i < count; i++) {
+        CHECK(events[i].sequence == from - count + i);
+      }
+      from += count == 0 ? 1 : 0;
+    }
+  }
+
+  void finish() {
+    device_.synchronise();
+    for (const ProbeArguments& probe : watching_) {
+      for (uint32_t i = 0; i < probe.pool_count; i++) {
+        CHECK(probe.matched[i] == watched_blocks_);
+      }
+    }
+    watching_.clear();
+    staged_bytes_ = 0;
+    fresh_ = false;
+  }
+
+  template <typename Request>
+  PoolResult finish(const Request* staged, Request* requests, uint32_t count,
+                    const PoolResult* result) {
+    finish();
+    std::copy(staged, staged + count, requests);
+    return *result;
+  }
+
+  std::vector<uint32_t> finish(const uint32_t* staged, uint32_t count) {
+    finish();
+    return {staged, staged + count};
+  }
+
+  Device& device_;
+  const PoolShape shape_;
+  TestRandom random_;
+  void* memory_;
+  OccupancyPage* page_;
+  EventRingHead* ring_;
+  char* staging_;
+  std::unique_ptr<char, Free> mirror_;
+  DevicePool there_{};
+  DevicePool here_{};
+  bool published_ = false;  // the ring, for the first time
+  bool fresh_ = false;
+  size_t staged_bytes_ = 0;
+  uint64_t collisions_ = 0;
+  const uint64_t* watched_ = nullptr;
+  uint32_t watched_blocks_ = 0;
+  std::vector<ProbeArguments> watching_;
+};
+
+// A prompt in memory that both sides read.
+struct PlacedPrompt {
+  const uint32_t* tokens;
+  const uint64_t* hashes;
+  uint32_t blocks;
+};
+
+struct Running {
+  int32_t lease;
+  const PlacedPrompt* prompt;
+  uint32_t blocks;
+  uint32_t committed;
+};
+
+// Hashes whose home is among the first sixteenth of the buckets, so that keys overflow far.
+inline void crowd(std::vector<uint64_t>& hashes) {
+  uint64_t inverse = 1;  // of the directory's multiplier
+  for (int i = 0; i < 6; i++) {
+    inverse *= 2 - 0x9e3779b97f4a7c15ull * inverse;
+  }
+  for (uint64_t& hash : hashes) {
+    hash = inverse * (hash >> 4);
+  }
+}
+
+// What a suite of histories has met; a test that never meets something does not test it.
+struct Seen {
+  uint64_t refused, matched, evicted, collisions, shared, cleared, lost_events, watched;
+
+  void add(const Seen& other) {
+    refused += other.refused;
+    matched += other.matched;
+    evicted += other.evicted;
+    collisions += other.collisions;
+    shared += other.shared;
+    cleared += other.cleared;
+    lost_events += other.lost_events;
+    watched += other.watched;
+  }
+
+  void print() const {
+    std::printf(
+        "refused %llu, matched %llu, evicted %llu, collisions %llu, shared %llu, cleared %llu, "
+        "lost events %llu, probed beside mutations %llu\n",
+        number(refused), number(matched), number(evicted), number(collisions), number(shared),
+        number(cleared), number(lost_events), number(watched));
+  }
+
+ private:
+  static unsigned long long number(uint64_t value) { return value; }
+};
+
+// Both pools, driven by the same calls.
+template <typename Device>
+class History {
+ public:
+  History(Device& device, uint64_t seed, const PoolShape& shape, uint32_t bits, bool crowded)
+      : random_(seed),
+        shape_(shape),
+        cpu_(shape),
+        memory_(device),
+        device_(device, shape, seed * 7919) {
+    const uint32_t most = shape.max_blocks_per_lease - 4;
+    std::vector<Prompt> prompts;
+    for (int i = 0; i < 24; i++) {
+      const Prompt* start = i == 0 ? nullptr : &prompts[random_.below(static_cast<uint32_t>(i))];
+      prompts.push_back(
+          make_prompt(random_, start, 1 + random_.below(most), shape.tokens_per_block, bits));
+    }
+    for (Prompt& prompt : prompts) {
+      if (crowded) {
+        crowd(prompt.hashes);
+      }
+    }
+    place(prompts);
+    memory_.begin_watching(device_.page());
+    compare();
+  }
+  History(const History&) = delete;
+  History& operator=(const History&) = delete;
+  ~History() {
+    memory_.end_watching();
+    memory_.free_host(tokens_);
+    memory_.free_host(hashes_);
+  }
+
+  void step() {
+    watch_names();
+    switch (random_.below(12)) {
+      case 0:
+      case 1:
+      case 2:
+        lease();
+        break;
+      case 3:
+      case 4:
+        extend();
+        break;
+      case 5:
+      case 6:
+      case 7:
+        commit();
+        break;
+      case 8:
+        if (random_.below(6) == 0) {
+          cpu_.clear();
+          device_.watch(nullptr, 0);
+          device_.clear();
+          seen_.cleared++;
+        }
+        break;
+      case 9:
+        refuse_wrong_calls();
+        break;
+      default:
+        release();
+        break;
+    }
+    compare();
+  }
+
+  Seen seen() {
+    seen_.evicted = read_occupancy(cpu_.page()).evicted_blocks;
+    seen_.collisions = device_.collisions();
+    return seen_;
+  }
+
+ private:
+  static void check_same(PoolResult a, PoolResult b) {
+    CHECK(a.error == b.error && a.entry == b.entry);
+  }
+
+  template <typename T>
+  static uint32_t size(const std::vector<T>& v) {
+    return static_cast<uint32_t>(v.size());
+  }
+
+  // All hashes stand back to back, in the order of the prompts, as a probe wants them.
+  void place(const std::vector<Prompt>& prompts) {
+    size_t blocks = 0;
+    for (const Prompt& prompt : prompts) {
+      blocks += prompt.hashes.size();
+    }
+    hashes_ = static_cast<uint64_t*>(memory_.host_memory(blocks * sizeof(uint64_t)));
+    tokens_ = static_cast<uint32_t*>(
+        memory_.host_memory(blocks * shape_.tokens_per_block * sizeof(uint32_t)));
+    for (const Prompt& prompt : prompts) {
+      const uint32_t first = offsets_.back();
+      uint32_t* tokens = tokens_ + size_t{first} * shape_.tokens_per_block;
+      std::copy(prompt.tokens.begin(), prompt.tokens.end(), tokens);
+      std::copy(prompt.hashes.begin(), prompt.hashes.end(), hashes_ + first);
+      prompts_.push_back({tokens, hashes_ + first, size(prompt.hashes)});
+      offsets_.push_back(first + size(prompt.hashes));
+    }
+  }
+
+  // Some of the running requests, in random order, first in `running_`.
+  uint32_t choose(uint32_t most) {
+    const uint32_t wanted = 1 + random_.below(most);
+    uint32_t chosen = 0;
+    for (; chosen < wanted && chosen < size(running_); chosen++) {
+      std::swap(running_[chosen], running_[chosen + random_.below(size(running_) - chosen)]);
+    }
+    return chosen;
+  }
+
+  // The names that one running request bears; nothing but clear may take them away in this step.
+  void watch_names() {
+    device_.watch(nullptr, 0);
+    if (running_.empty() || random_.below(2) == 0 || !memory_.filled()) {
+      return;
+    }
+    const Running& running = running_[random_.below(size(running_))];
+    const DevicePool& pool = device_.snapshot();
+    const uint64_t* hashes = running.prompt->hashes;
+    uint32_t named = 0;
+    for (; named < running.committed; named++) {
+      const uint32_t block = block_table(pool, running.lease)[named];
+      if ((pool.holders[block] & kNamedBit) == 0 || pool.names[block].hash != hashes[named]) {
+        break;
+      }
+    }
+    device_.watch(hashes, named);
+    seen_.watched += named;
+  }
+
+  void lease() {
+    std::vector<LeaseRequest> requests(1 + random_.below(6));
+    std::vector<const PlacedPrompt*> wanted;
+    const PlacedPrompt* common = &prompts_[random_.below(size(prompts_))];
+    for (LeaseRequest& request : requests) {
+      const PlacedPrompt& prompt =
+          random_.below(3) == 0 ? *common : prompts_[random_.below(size(prompts_))];
+      const uint32_t full = prompt.blocks;
+      const uint64_t scope = random_.below(8) == 0 ? 1 : 0;
+      request = {prompt.tokens,
+                 prompt.hashes,
+                 scope * 5,
+                 0,
+                 static_cast<uint32_t>(scope),
+                 random_.below(4) == 0 ? random_.below(full + 1) : full,
+                 full + random_.below(3),
+                 random_.below(4),
+                 0,
+                 0,
+                 0};
+      wanted.push_back(&prompt);
+    }
+    std::vector<LeaseRequest> twins = requests;
+    check_same(cpu_.lease(requests.data(), size(requests)),
+               device_.lease(twins.data(), size(twins)));
+    for (size_t i = 0; i < requests.size(); i++) {
+      CHECK(requests[i].lease == twins[i].lease);
+      CHECK(requests[i].matched_blocks == twins[i].matched_blocks);
+      CHECK(requests[i].missing_blocks == twins[i].missing_blocks);
+      seen_.matched += requests[i].matched_blocks;
+      if (requests[i].lease == kRefused) {
+        seen_.refused++;
+      } else {
+        running_.push_back(
+            {requests[i].lease, wanted[i], requests[i].blocks, requests[i].matched_blocks});
+      }
+    }
+  }
+
+  void extend() {
+    std::vector<ExtendRequest> requests;
+    const uint32_t chosen = choose(4);
+    for (uint32_t i = 0; i < chosen; i++) {
+      const uint32_t room = shape_.max_blocks_per_lease - running_[i].blocks;
+      requests.push_back({running_[i].lease, random_.below(room < 5 ? room + 1 : 6), 0});
+    }
+    std::vector<ExtendRequest> twins = requests;
+    check_same(cpu_.extend(requests.data(), chosen), device_.extend(twins.data(), chosen));
+    for (uint32_t i = 0; i < chosen; i++) {
+      CHECK(requests[i].missing_blocks == twins[i].missing_blocks);
+      seen_.refused += requests[i].missing_blocks != 0 ? 1 : 0;
+      running_[i].blocks += requests[i].missing_blocks == 0 ? requests[i].blocks : 0;
+    }
+  }
+
+  void commit() {
+    std::vector<CommitRequest> requests;
+    const uint32_t chosen = choose(8);
+    for (uint32_t i = 0; i < chosen; i++) {
+      Running& running = running_[i];
+      const uint32_t left = running.prompt->blocks - running.committed;
+      const uint32_t to =
+          running.committed + (random_.below(3) == 0 ? random_.below(left + 1) : left);
+      requests.push_back({running.prompt->tokens +
+                              static_cast<size_t>(running.committed) * shape_.tokens_per_block,
+                          running.prompt->hashes + running.committed, running.lease,
+                          running.committed, to, 0});
+      running.committed = to;
+    }
+    std::vector<CommitRequest> twins = requests;
+    check_same(cpu_.commit(requests.data(), chosen), device_.commit(twins.data(), chosen));
+  }
+
+  void release() {
+    const uint32_t chosen = choose(5);
+    std::vector<int32_t> leases;
+    for (uint32_t i = 0; i < chosen; i++) {
+      leases.push_back(running_[i].lease);
+    }
+    check_same(cpu_.release(leases.data(), chosen), device_.release(leases.data(), chosen));
+    running_.erase(running_.begin(), running_.begin() + chosen);
+  }
+
+  void refuse_wrong_calls() {
+    const uint32_t chosen = choose(3);
+    std::vector<int32_t> leases;
+    std::vector<CommitRequest> commits;
+    std::vector<ExtendRequest> extensions;
+    for (uint32_t i = 0; i < chosen; i++) {
+      const Running& running = running_[i];
+      leases.push_back(running.lease);
+      const uint32_t from = running.committed + (i == 1 ? 1 : 0);
+      commits.push_back({nullptr, nullptr, running.lease, from, running.blocks + 1, 0});
+      extensions.push_back({running.lease, i == 1 ? shape_.max_blocks_per_lease : 1, 0});
+    }
+    const int32_t wrong = random_.below(2) == 0 ? 1000 : -1;
+    leases.push_back(leases.empty() || random_.below(2) == 0 ? wrong : leases[0]);
+    commits.push_back({nullptr, nullptr, leases.back(), 0, 0, 0});
+    extensions.push_back({leases.back(), 0, 0});
+    check_same(cpu_.release(leases.data(), size(leases)),
+               device_.release(leases.data(), size(leases)));
+    check_same(cpu_.commit(commits.data(), size(commits)),
+               device_.commit(commits.data(), size(commits)));
+    check_same(cpu_.extend(extensions.data(), size(extensions)),
+               device_.extend(extensions.data(), size(extensions)));
+    const PlacedPrompt& prompt = prompts_[random_.below(size(prompts_))];
+    const uint32_t full = prompt.blocks;
+    LeaseRequest requests[3] = {};
+    for (LeaseRequest& request : requests) {
+      request.tokens = prompt.tokens;
+      request.hashes = prompt.hashes;
+      request.matchable_blocks = full;
+      request.blocks = full;
+    }
+    requests[1 + random_.below(2)].blocks = shape_.max_blocks_per_lease + 1;
+    check_same(cpu_.lease(requests, 3), device_.lease(requests, 3));
+  }
+
+  void compare() {
+    const Occupancy a = read_occupancy(cpu_.page());
+    const Occupancy b = read_occupancy(device_.page());
+    CHECK(std::memcmp(&a, &b, sizeof a) == 0);
+    compare_events();
+    compare_probes();
+    if (memory_.filled()) {
+      compare_directories();
+      compare_sharing();
+    }
+  }
+
+  void compare_events() {
+    std::vector<BlockEvent> events(shape_.event_capacity + 1);
+    const uint32_t drained = cpu_.events().drain(events.data(), size(events));
+    const uint64_t next = device_.next_event();
+    CHECK(next - seen_events_ >= drained);
+    seen_.lost_events += next - seen_events_ - drained;
+    std::vector<BlockEvent> twins(events.size());
+    CHECK(device_.read_events(&seen_events_, twins.data(), size(twins)) == drained);
+    for (uint32_t i = 0; i < drained; i++) {
+      CHECK(events[i].sequence == next - drained + i);
+      CHECK(std::memcmp(&events[i], &twins[i], sizeof twins[i]) == 0);
+    }
+    CHECK(seen_events_ == next);
+  }
+
+  // The same keys, and marks that say exactly where to go on.
+  void compare_directories() {
+    const DevicePool& pool = device_.snapshot();
+    const Directory& mine = pool.directory;
+    std::multiset<uint64_t> keys[2];
+    std::vector<uint64_t> passed(mine.bucket_count);
+    for (uint64_t bucket = 0; bucket < mine.bucket_count; bucket++) {
+      for (uint32_t slot = 0; slot < kKeysPerBucket; slot++) {
+        const uint64_t key = mine.buckets[bucket].keys[slot];
+        const uint32_t block = mine.blocks[bucket * 8 + slot];
+        CHECK((key == 0) == (block == kNoBlock));
+        if (key != 0) {
+          CHECK(block < shape_.capacity_blocks && pool.names[block].hash == key);
+          keys[0].insert(key);
+          for (uint64_t at = directory_home(mine, key); at != bucket; at = next_bucket(mine, at)) {
+            passed[at]++;
+          }
+        }
+        const uint64_t other = cpu_.directory().buckets[bucket].keys[slot];
+        if (other != 0) {
+          keys[1].insert(other);
+        }
+      }
+    }
+    CHECK(keys[0] == keys[1]);
+    for (uint64_t bucket = 0; bucket < mine.bucket_count; bucket++) {
+      CHECK(mine.buckets[bucket].passed == passed[bucket]);
+    }
+  }
+
+  void compare_probes() {
+    if (random_.below(4) != 0) {
+      return;
+    }
+    const Directory* cpus[] = {&cpu_.directory(), &cpu_.directory()};
+    std::vector<uint32_t> matched(2 * prompts_.size());
+    probe(cpus, 2, hashes_, offsets_.data(), size(prompts_), matched.data());
+    CHECK(matched == device_.probe(2, hashes_, offsets_.data(), size(prompts_), false));
+    CHECK(matched == device_.probe(2, hashes_, offsets_.data(), size(prompts_), true));
+  }
+
+  // Block numbers differ, but where one pool's leases share a block the other's do.
+  void compare_sharing() {
+    std::map<uint32_t, uint32_t> there;
+    std::map<uint32_t, uint32_t> back;
+    uint64_t places = 0;
+    for (const Running& running : running_) {
+      uint32_t length = 0;
+      const uint32_t* table = cpu_.block_table(running.lease, &length);
+      CHECK(table != nullptr && length == running.blocks);
+      CHECK(device_.snapshot().leases[running.lease].blocks == length);
+      const uint32_t* twin = block_table(device_.snapshot(), running.lease);
+      for (uint32_t i = 0; i < length; i++) {
+        CHECK(there.emplace(table[i], twin[i]).first->second == twin[i]);
+        CHECK(back.emplace(twin[i], table[i]).first->second == table[i]);
+      }
+      places += length;
+    }
+    seen_.shared += places - there.size();
+  }
+
+  TestRandom random_;
+  const PoolShape shape_;
+  BlockPool cpu_;
+  Device& memory_;
+  DevicePoolDriver<Device> device_;
+  uint32_t* tokens_ = nullptr;
+  uint64_t* hashes_ = nullptr;
+  std::vector<uint32_t> offsets_{0};
+  std::vector<PlacedPrompt> prompts_;
+  std::vector<Running> running_;
+  uint64_t seen_events_ = 0;
+  Seen seen_{};
+};
+
+// Histories on small pools: roomy, tight, with long leases, with few events kept.
+template <typename Device>
+Seen run_histories(Device& device, uint64_t seeds, int steps) {
+  const PoolShape shapes[] = {{200, 4, 12, 24, 1u << 12},
+                              {40, 1, 6, 20, 16},
+                              {300, 3, 8, 100, 1u << 12},
+                              {90, 5, 16, 33, 8}};
+  Seen all{};
+  for (uint64_t seed = 1; seed <= seeds; seed++) {
+    g_seed = seed;
+    device.seed(seed * 7919);
+    History<Device> history(device, seed, shapes[seed % 4], seed % 3 == 0 ? 2 : 32, seed % 5 < 2);
+    for (int step = 0; step < steps; step++) {
+      history.step();
+    }
+    all.add(history.seen());
+  }
+  return all;
+}
+
+}  // namespace kvasir

@@ -1,12 +1,12 @@
 package io.kvasir.execute;
 
-import io.kvasir.model.Request;
 import io.kvasir.pool.BlockPool;
 import io.kvasir.pool.LeaseBatch;
 import io.kvasir.pool.ProbeBatch;
 import io.kvasir.rank.RankLedger;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Iterator;
 
 /**
  * Second half of scheduling a step: waiting requests start, first come, first served.
@@ -78,9 +78,8 @@ final class Admission {
     waiting.addLast(request);
   }
 
-  /** Takes a request's blocks away and puts it back in front of those that came after it. */
+  /** Puts a request without its blocks back in front of those that came after it. */
   void pause(PlacedRequest request, long nowNs) {
-    release(request);
     request.pause();
     waiting.addFirst(request);
     listener.onPaused(request.request, rank, nowNs);
@@ -98,6 +97,11 @@ final class Admission {
     if (refused == request) {
       refused = null;
     }
+  }
+
+  void clear() {
+    waiting.clear();
+    refused = null;
   }
 
   /** Blocks were released or named: a refused head may ask again. */
@@ -124,20 +128,20 @@ final class Admission {
     }
   }
 
-  /** Fills the batch from the head of the line; who is in the batch is no longer in the line. */
+  /** Fills the batch from the head of the line. */
   private void ask(int budget, boolean noPrefillYet, int maxRequests) {
     batch.clear();
     int left = budget;
     boolean first = noPrefillYet;
-    while (left > 0 && !waiting.isEmpty() && batch.size() < maxRequests) {
-      PlacedRequest request = waiting.peekFirst();
+    Iterator<PlacedRequest> line = waiting.iterator();
+    while (left > 0 && line.hasNext() && batch.size() < maxRequests) {
+      PlacedRequest request = line.next();
       int matched = matchedBlocks(request);
       int from = matched * tokensPerBlock;
       int chunk = ChunkRule.chunk(from, request.length, left, first, tokensPerBlock);
       if (chunk == 0) {
         return;
       }
-      waiting.removeFirst();
       int blocks = ChunkRule.blocks(from + chunk, tokensPerBlock);
       int i =
           batch.add(
@@ -153,7 +157,7 @@ final class Admission {
     }
   }
 
-  /** Leases the batch, starts who was admitted and puts the others back; how many were admitted. */
+  /** Leases the batch and starts who was admitted; how many they are. */
   private int lease(StepPlan plan, long nowNs) {
     int asked = batch.size();
     if (asked == 0) {
@@ -162,12 +166,13 @@ final class Admission {
     pool.lease(batch);
     int admitted = 0;
     while (admitted < asked && batch.lease(admitted) != LeaseBatch.REFUSED) {
-      start(plan, admitted++, nowNs);
-    }
-    for (int i = asked - 1; i >= admitted; i--) {
-      waiting.addFirst(asking[i]);
+      start(plan, admitted++);
     }
     refused = admitted < asked ? asking[admitted] : null;
+    for (int i = 0; i < admitted; i++) {
+      PlacedRequest placed = asking[i];
+      listener.onStarted(placed.request, rank, placed.cachedTokens, placed.starts > 1, nowNs);
+    }
     Arrays.fill(asking, 0, asked, null);
     return admitted;
   }
@@ -194,10 +199,8 @@ final class Admission {
     leasedBlocks[i] = blocks;
   }
 
-  private void start(StepPlan plan, int i, long nowNs) {
-    PlacedRequest placed = asking[i];
-    Request request = placed.request;
-    boolean resumed = placed.startedBefore;
+  private void start(StepPlan plan, int i) {
+    PlacedRequest placed = waiting.removeFirst();
     placed.start(batch.lease(i), batch.matchedBlocks(i), leasedBlocks[i], tokensPerBlock);
     started.add(placed);
     int cached = Math.min(placed.computed, placed.promptTokens);
@@ -205,6 +208,5 @@ final class Admission {
     placed.cachedTokens = cached;
     plan.add(
         placed, ChunkRule.chunk(placed.computed, placed.length, chunks[i], true, tokensPerBlock));
-    listener.onStarted(request, rank, cached, resumed, nowNs);
   }
 }

@@ -135,7 +135,9 @@ final class Growth {
     if (promised) {
       throw new IllegalStateException("the pool refuses blocks that it has promised");
     }
-    PlacedRequest last = started.removeLast();
+    PlacedRequest last = started.last();
+    admission.release(last); // if the pool fails, nothing has changed yet
+    started.removeLast();
     plan.dropLast(last);
     if (growing[growingCount - 1] == last) {
       growingCount--;

@@ -104,6 +104,16 @@ final class TestInstance implements AutoCloseable {
     return faulty.get(rank).fault;
   }
 
+  /** Everything has ended, nothing twice, and exactly those ranks are retired that were lost. */
+  void assertEndedOnce() {
+    assertThat(recorder.ended).doesNotHaveDuplicates();
+    for (int rank = 0; rank < pools.size(); rank++) {
+      assertThat(loop.isLive(rank)).as("rank " + rank).isEqualTo(!fault(rank).lost());
+      fault(rank).disarm();
+    }
+    assertNothingHeld();
+  }
+
   /** Nobody waits; on live ranks nobody holds or is promised anything; all ledgers say so too. */
   void assertNothingHeld() {
     assertThat(queue.isEmpty()).as("nobody waits").isTrue();

@@ -4,7 +4,6 @@ import io.kvasir.execute.AdpLoop;
 import io.kvasir.execute.RankExecutor;
 import io.kvasir.execute.RequestListener;
 import io.kvasir.execute.StepEngine;
-import io.kvasir.execute.TimedStepEngine;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.model.Occupancy;
 import io.kvasir.pool.NativeBlockPool;
@@ -32,9 +31,9 @@ final class ReplayInstance implements AutoCloseable {
     RankResult of(int rank, RankMeter meter, Occupancy occupancy);
   }
 
-  ReplayInstance(ReplaySettings settings, BlockHasher hasher, RequestListener listener) {
+  ReplayInstance(
+      ReplaySettings settings, BlockHasher hasher, StepEngine engine, RequestListener listener) {
     this.settings = settings;
-    StepEngine engine = new TimedStepEngine(settings.timing());
     PoolShape shape =
         new PoolShape(
             settings.poolBlocks(),
@@ -71,7 +70,10 @@ final class ReplayInstance implements AutoCloseable {
   List<RankResult> ranks(RankSummary summary) {
     List<RankResult> results = new ArrayList<>();
     for (int rank = 0; rank < pools.size(); rank++) {
-      results.add(summary.of(rank, meters.get(rank), pools.get(rank).occupancy()));
+      RankMeter meter = meters.get(rank);
+      // A lost pool is not asked; what its rank saw last stands.
+      Occupancy occupancy = loop.isLive(rank) ? pools.get(rank).occupancy() : meter.lastOccupancy();
+      results.add(summary.of(rank, meter, occupancy));
     }
     return results;
   }

@@ -32,8 +32,7 @@ public final class NativePrefixMatcher implements PrefixMatcher {
   public PrefixMatches match(ProbeBatch batch) {
     for (int rank = 0; rank < pools.size(); rank++) {
       boolean lost = retired.get(rank);
-      probe.directory(
-          rank, lost ? DirectoryProbe.NOTHING : pools.get(rank).directoryAddress());
+      probe.directory(rank, lost ? DirectoryProbe.NOTHING : pools.get(rank).directoryAddress());
     }
     return probe.match(batch);
   }

@@ -85,7 +85,7 @@ class BlockReuseTest {
   }
 
   /** The right outputs: one rank, whole prompts, nothing shared. */
-  private static Map<Long, int[]> outputsWithoutReuse(long seed) {
+  static Map<Long, int[]> outputsWithoutReuse(long seed) {
     try (TestInstance instance =
         stamping(1, 2000, 16).options(ExecutorOptions.DEFAULT.withBlockReuse(false)).build()) {
       Map<Long, int[]> outputs = new Conversations(seed, CONVERSATIONS).run(instance);
@@ -95,10 +95,13 @@ class BlockReuseTest {
   }
 
   private static TestInstance.Setup randomSetup(Random random) {
+    return randomSetup(random, 1 + random.nextInt(3));
+  }
+
+  static TestInstance.Setup randomSetup(Random random, int ranks) {
     int tokensPerBlock = 1 + random.nextInt(8);
     int largest = Conversations.largestRequest(tokensPerBlock);
     int capacity = largest + random.nextInt(1 + largest * random.nextInt(4));
-    int ranks = 1 + random.nextInt(3);
     boolean colliding = random.nextInt(3) == 0;
     return stamping(ranks, capacity, tokensPerBlock)
         .hasher(
@@ -125,7 +128,7 @@ class BlockReuseTest {
         : kinds[kind].create(ranks, KvCacheRoutingOptions.DEFAULT, false);
   }
 
-  private static TestInstance.Setup stamping(int ranks, int capacityBlocks, int tokensPerBlock) {
+  static TestInstance.Setup stamping(int ranks, int capacityBlocks, int tokensPerBlock) {
     return TestInstance.with(ranks, capacityBlocks, tokensPerBlock)
         .engines(pool -> new KvStampEngine(pool, LAYERS, VOCABULARY));
   }

@@ -63,7 +63,7 @@ class CapacityPolicyTest {
       instance.iterate();
       assertThat(calls.take())
           .as("refused, and once more because the prompts of the others were named")
-          .containsExactly("lease 3", "commit 2", "extend 2", "lease 1");
+          .containsExactly("lease 3", "commit 2", "lease 1", "extend 2");
       for (int step = 3; step <= 5; step++) {
         instance.iterate();
         assertThat(calls.take()).as("step " + step).noneMatch(call -> call.startsWith("lease"));

@@ -15,6 +15,12 @@ final class Recorder implements RequestListener {
   final Map<Long, int[]> finished = new HashMap<>();
   final Map<Long, String> rejected = new HashMap<>();
   final List<Long> cancelled = new ArrayList<>();
+
+  /** Ids as often as they ended, however that was. */
+  final List<Long> ended = new ArrayList<>();
+
+  final List<Long> returned = new ArrayList<>();
+  final Map<Integer, String> retired = new HashMap<>();
   int pauses;
   int resumes;
   long cachedTokens;
@@ -51,18 +57,33 @@ final class Recorder implements RequestListener {
   public void onFinished(Request request, int rank, int[] outputTokens, long nowNs) {
     lines.add("finished " + request.id() + " @" + nowNs);
     finished.put(request.id(), outputTokens);
+    ended.add(request.id());
   }
 
   @Override
   public void onRejected(Request request, String reason, long nowNs) {
     lines.add("rejected " + request.id());
     rejected.put(request.id(), reason);
+    ended.add(request.id());
   }
 
   @Override
   public void onCancelled(Request request, long nowNs) {
     lines.add("cancelled " + request.id());
     cancelled.add(request.id());
+    ended.add(request.id());
+  }
+
+  @Override
+  public void onReturned(Request request, int rank, String reason, long nowNs) {
+    lines.add("returned " + request.id() + " from " + rank + " @" + nowNs);
+    returned.add(request.id());
+  }
+
+  @Override
+  public void onRankRetired(int rank, String reason, long nowNs) {
+    lines.add("retired " + rank + " @" + nowNs);
+    retired.put(rank, reason);
   }
 
   /** The lines since the last call. */

@@ -9,6 +9,7 @@ import io.kvasir.route.Assignment;
 import io.kvasir.route.Decision;
 import io.kvasir.route.Reason;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Scatters requests over the ranks that have room, by a hash of id and seed. */
@@ -53,16 +54,20 @@ final class SpreadRouter implements AdpRouter {
     routed++;
     lastStates = states;
     lastMatches = matches;
-    int ranks = states.size();
-    int[] active = states.stream().mapToInt(RankState::activeRequests).toArray();
+    int live = states.size();
+    int ranks = states.get(live - 1).rank() + 1;
+    int[] active = new int[ranks];
+    Arrays.fill(active, maxActive);
+    states.forEach(state -> active[state.rank()] = state.activeRequests());
     List<Decision> decisions = new ArrayList<>();
     List<Request> unassigned = new ArrayList<>();
     for (int i = 0; i < requests.size(); i++) {
       Request request = requests.get(i);
       int rank = request.targetRank();
       if (rank == Request.ANY_RANK) {
-        rank = (int) Math.floorMod(Mix64.mix(request.id() ^ seed), (long) ranks);
+        rank = states.get((int) Math.floorMod(Mix64.mix(request.id() ^ seed), (long) live)).rank();
       }
+      rank = Math.min(rank, ranks - 1);
       for (int tried = 0; active[rank] >= maxActive && tried < ranks; tried++) {
         rank = (rank + 1) % ranks;
       }

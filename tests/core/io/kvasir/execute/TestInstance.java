@@ -32,9 +32,11 @@ final class TestInstance implements AutoCloseable {
 
   final Recorder recorder = new Recorder();
   final List<NativeBlockPool> pools = new ArrayList<>();
+  final List<FaultyPool> faulty = new ArrayList<>();
   final List<RankExecutor> executors = new ArrayList<>();
   final BlockHasher hasher;
   PrefixMatcher matcher;
+  WaitingQueue queue;
   AdpLoop loop;
   long nowNs;
   int iterations;
@@ -47,12 +49,14 @@ final class TestInstance implements AutoCloseable {
     for (int rank = 0; rank < setup.ranks; rank++) {
       NativeBlockPool pool = NativeBlockPool.create(setup.shape);
       pools.add(pool);
-      BlockPool seen = setup.wrapper.apply(pool);
-      executors.add(
-          new RankExecutor(rank, seen, hasher, setup.engines.apply(seen), setup.options, recorder));
+      FaultyPool seen = new FaultyPool(setup.wrapper.apply(pool));
+      faulty.add(seen);
+      StepEngine engine = seen.engine(setup.engines.apply(seen));
+      executors.add(new RankExecutor(rank, seen, hasher, engine, setup.options, recorder));
     }
+    queue = setup.policy.newQueue();
     matcher = new NativePrefixMatcher(pools);
-    loop = new AdpLoop(executors, setup.router, matcher, setup.policy.newQueue(), recorder);
+    loop = new AdpLoop(executors, setup.router, matcher, queue, recorder);
   }
 
   HashedRequest hashed(Request request) {
@@ -96,11 +100,28 @@ final class TestInstance implements AutoCloseable {
     return pools.get(rank).occupancy();
   }
 
-  /** Nobody holds or is promised anything, and the ledgers say so too. */
-  void assertNothingHeld() {
+  Fault fault(int rank) {
+    return faulty.get(rank).fault;
+  }
+
+  /** Everything has ended, nothing twice, and exactly those ranks are retired that were lost. */
+  void assertEndedOnce() {
+    assertThat(recorder.ended).doesNotHaveDuplicates();
     for (int rank = 0; rank < pools.size(); rank++) {
-      assertThat(occupancy(rank).activeBlocks()).as("active blocks of rank " + rank).isZero();
-      assertThat(occupancy(rank).reservedBlocks()).as("reserved blocks of rank " + rank).isZero();
+      assertThat(loop.isLive(rank)).as("rank " + rank).isEqualTo(!fault(rank).lost());
+      fault(rank).disarm();
+    }
+    assertNothingHeld();
+  }
+
+  /** Nobody waits; on live ranks nobody holds or is promised anything; all ledgers say so too. */
+  void assertNothingHeld() {
+    assertThat(queue.isEmpty()).as("nobody waits").isTrue();
+    for (int rank = 0; rank < pools.size(); rank++) {
+      if (loop.isLive(rank)) {
+        assertThat(occupancy(rank).activeBlocks()).as("active blocks of rank " + rank).isZero();
+        assertThat(occupancy(rank).reservedBlocks()).as("reserved blocks of rank " + rank).isZero();
+      }
       for (LoadMetric metric : LoadMetric.values()) {
         assertThat(executors.get(rank).state(metric).activeTokens()).isZero();
       }

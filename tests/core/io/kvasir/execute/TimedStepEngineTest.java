@@ -119,6 +119,6 @@ class TimedStepEngineTest {
   private static PlacedRequest placed(int promptTokens) {
     Request request = Request.builder(9, new int[promptTokens]).maxNewTokens(5).build();
     return new PlacedRequest(
-        new HashedRequest(request, new BlockHashes(new long[0], new long[0])), promptTokens);
+        new HashedRequest(request, new BlockHashes(new long[0], new long[0])), promptTokens, 0);
   }
 }

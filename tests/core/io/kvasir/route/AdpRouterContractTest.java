@@ -11,8 +11,11 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -47,11 +50,12 @@ class AdpRouterContractTest {
     forRandomCalls(
         kind,
         (batch, assignment, seed) -> {
-          int[] active = batch.states().stream().mapToInt(RankState::activeRequests).toArray();
+          Map<Integer, Integer> active = activeByRank(batch.states());
           for (Decision decision : assignment.decisions()) {
             boolean targeted =
                 decision.reason() == Reason.EXPLICIT || decision.reason() == Reason.WARMUP;
-            assertThat(active[decision.rank()]++)
+            assertThat(active).as("seed %d: live ranks", seed).containsKey(decision.rank());
+            assertThat(active.merge(decision.rank(), 1, Integer::sum) - 1)
                 .as("seed %d: requests on rank %d before %s", seed, decision.rank(), decision)
                 .isLessThan(
                     targeted ? batch.maxActiveRequests() : assignment.expectedActiveRequests());
@@ -65,10 +69,12 @@ class AdpRouterContractTest {
     forRandomCalls(
         kind,
         (batch, assignment, seed) -> {
-          int[] active = batch.states().stream().mapToInt(RankState::activeRequests).toArray();
-          assignment.decisions().forEach(decision -> active[decision.rank()]++);
+          Map<Integer, Integer> active = activeByRank(batch.states());
+          assignment
+              .decisions()
+              .forEach(decision -> active.merge(decision.rank(), 1, Integer::sum));
           if (!assignment.unassigned().isEmpty()) {
-            assertThat(Arrays.stream(active).min().orElseThrow())
+            assertThat(Collections.min(active.values()))
                 .as("seed %d: requests on the emptiest rank", seed)
                 .isGreaterThanOrEqualTo(batch.maxActiveRequests());
           }
@@ -123,11 +129,12 @@ class AdpRouterContractTest {
   void badInputNamesTheFieldAndChangesNothing(AdpRouterKind kind) {
     AdpRouter router = kind.create(2, WARMUP, false);
     List<Request> requests = List.of(request(1), request(2));
-    refuses(router, List.of(), requests, 4, "states must hold one entry for each of 2 ranks");
+    refuses(
+        router, List.of(), requests, 4, "states must hold one entry for each live one of 2 ranks");
     refuses(router, states(0, 0, 0), requests, 4, "not 3 entries");
     List<RankState> swapped = new ArrayList<>(states(0, 0));
     Collections.reverse(swapped);
-    refuses(router, swapped, requests, 4, "states[0].rank must be 0, not 1");
+    refuses(router, swapped, requests, 4, "states[1].rank must be within 2 to 1, not 0");
     refuses(router, states(0, -1), requests, 4, "states[1].activeRequests must be at least 0");
     refuses(
         router,
@@ -152,6 +159,31 @@ class AdpRouterContractTest {
 
   @ParameterizedTest
   @EnumSource
+  void aRankWithoutAStateGetsNothingAndDoesNotCount(AdpRouterKind kind) {
+    AdpRouter router = kind.create(3, new KvCacheRoutingOptions(1.0, 0.1, 1.0, true), false);
+    List<RankState> live = List.of(new RankState(0, 1, 9), new RankState(2, 0, 5));
+    PrefixMatches matches = new PrefixMatches(3, 4);
+    for (int request = 0; request < 4; request++) {
+      matches.set(1, request, 3);
+    }
+    List<Request> requests =
+        List.of(
+            Request.builder(1, new int[3]).targetRank(1).build(),
+            Request.builder(2, new int[3]).targetRank(2).build(),
+            request(3),
+            request(4));
+    Assignment assignment = router.route(live, requests, matches, 100);
+    assertThat(assignment.decisions()).hasSize(4);
+    assertThat(assignment.assignedTo(1)).isEmpty();
+    assertThat(assignment.assignedTo(2)).contains(requests.get(1));
+    assertThat(assignment.ranks()).isEqualTo(3);
+    assertThat(assignment.activeTokensAfter()).hasSize(3);
+    assertThat(assignment.activeTokensAfter()[1]).isZero();
+    assertThat(assignment.expectedActiveRequests()).as("5 requests on 2 ranks").isEqualTo(3);
+  }
+
+  @ParameterizedTest
+  @EnumSource
   void refusesAnInstanceWithoutRanks(AdpRouterKind kind) {
     assertThatThrownBy(() -> kind.create(0, KvCacheRoutingOptions.DEFAULT, false))
         .isInstanceOf(IllegalArgumentException.class)
@@ -170,6 +202,11 @@ class AdpRouterContractTest {
     assertThatThrownBy(() -> AdpRouterKind.named("random"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("router must be one of default, kv_cache_aware, not 'random'");
+  }
+
+  private static Map<Integer, Integer> activeByRank(List<RankState> states) {
+    return new TreeMap<>(
+        states.stream().collect(Collectors.toMap(RankState::rank, RankState::activeRequests)));
   }
 
   /** Looks at one answer. */

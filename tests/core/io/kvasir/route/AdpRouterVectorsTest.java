@@ -39,12 +39,23 @@ class AdpRouterVectorsTest {
                     vector.toString(),
                     () ->
                         assertThat(
-                                PlacementBatch.softTarget(
+                                softTarget(
                                     JSON.convertValue(vector.get("activeRequests"), int[].class),
                                     vector.get("newRequests").intValue(),
                                     vector.get("multiplier").doubleValue(),
                                     vector.get("maxActiveRequests").asInt(Integer.MAX_VALUE)))
                             .isEqualTo(vector.get("expected").intValue())));
+  }
+
+  private static int softTarget(
+      int[] activeRequests, int newRequests, double multiplier, int maxActiveRequests) {
+    List<RankState> states = new ArrayList<>();
+    for (int active : activeRequests) {
+      states.add(new RankState(states.size(), active, 0));
+    }
+    RankLoads loads = new RankLoads(activeRequests.length);
+    loads.begin(states);
+    return loads.softTarget(newRequests, multiplier, maxActiveRequests);
   }
 
   @TestFactory

@@ -29,6 +29,7 @@ final class OracleRouters {
       int expectedActiveRequests,
       List<Long> activeTokensAfter) {}
 
+  private final int ranks;
   private final boolean cacheAware;
   private final KvCacheRoutingOptions options;
   final TreeSet<Integer> warmupPending = new TreeSet<>();
@@ -41,6 +42,7 @@ final class OracleRouters {
   private List<Placement> placements;
 
   OracleRouters(AdpRouterKind kind, int ranks, KvCacheRoutingOptions options) {
+    this.ranks = ranks;
     this.cacheAware = kind == AdpRouterKind.KV_CACHE_AWARE;
     this.options = options;
     for (int rank = 0; cacheAware && options.coldStartWarmup() && rank < ranks; rank++) {
@@ -65,8 +67,8 @@ final class OracleRouters {
         cacheAware ? placeByScore(remainder, expected) : placeByLoad(remainder, expected);
     Collections.sort(leftovers);
     List<Long> after = new ArrayList<>();
-    for (int rank = 0; rank < states.size(); rank++) {
-      after.add(tokens.get(rank));
+    for (int rank = 0; rank < ranks; rank++) {
+      after.add(tokens.getOrDefault(rank, 0L));
     }
     return new Answer(placements, leftovers, expected, after);
   }
@@ -82,11 +84,11 @@ final class OracleRouters {
     for (int i : visit) {
       int target = requests.get(i).targetRank();
       Reason reason = Reason.EXPLICIT;
-      if (target < 0 && !warmupPending.isEmpty()) {
-        target = warmupPending.first();
+      if (target < 0) {
+        target = warmupPending.stream().filter(active::containsKey).findFirst().orElse(-1);
         reason = Reason.WARMUP;
       }
-      if (target >= 0 && active.get(target) < maxActiveRequests) {
+      if (active.containsKey(target) && active.get(target) < maxActiveRequests) {
         place(i, target, reason, cacheAware ? length(i) - match(target, i) : 0);
         warmupPending.remove(target);
       } else {
@@ -97,12 +99,12 @@ final class OracleRouters {
   }
 
   private int softTarget(int remaining) {
-    int ranks = active.size();
+    int live = active.size();
     int sum = 0;
     for (int count : active.values()) {
       sum += count;
     }
-    int fair = (sum + remaining + ranks - 1) / ranks;
+    int fair = (sum + remaining + live - 1) / live;
     double multiplier = cacheAware ? options.fairShareMultiplier() : 1.0;
     int expected = Math.max((int) Math.ceil(multiplier * fair), Collections.max(active.values()));
     return Math.min(expected, maxActiveRequests);
@@ -178,7 +180,7 @@ final class OracleRouters {
 
   private List<Integer> eligible(int expected) {
     List<Integer> eligible = new ArrayList<>();
-    for (int rank = 0; rank < active.size(); rank++) {
+    for (int rank : new TreeSet<>(active.keySet())) {
       if (active.get(rank) < expected) {
         eligible.add(rank);
       }

@@ -8,7 +8,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Random routing input in which ties, full ranks, shared prefixes and bad matches are common. */
+/**
+ * Random routing input in which ties, retired ranks, full ranks, shared prefixes and bad matches
+ * are common.
+ */
 final class RandomBatches {
 
   /** One call of a router. */
@@ -54,6 +57,10 @@ final class RandomBatches {
     for (int rank = 0; rank < ranks; rank++) {
       int active = idle ? 0 : random.nextInt(maxActiveRequests + 2);
       states.add(new RankState(rank, active, idle ? 0 : loads[random.nextInt(loads.length)]));
+    }
+    if (random.nextInt(4) == 0) {
+      int kept = random.nextInt(ranks);
+      states.removeIf(state -> state.rank() != kept && random.nextInt(3) == 0);
     }
     return states;
   }

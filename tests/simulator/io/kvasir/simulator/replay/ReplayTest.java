@@ -1,12 +1,16 @@
 package io.kvasir.simulator.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.kvasir.device.FatalDeviceException;
 import io.kvasir.execute.CapacityPolicy;
 import io.kvasir.execute.ExecutorOptions;
 import io.kvasir.execute.QueuePolicy;
+import io.kvasir.execute.StepEngine;
 import io.kvasir.execute.StepTiming;
+import io.kvasir.execute.TimedStepEngine;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Request;
 import io.kvasir.pool.RankPools;
@@ -190,6 +194,45 @@ class ReplayTest {
     assertThat(result.outputTokens()).isEqualTo(1200);
     assertThat(result.sum(RankResult::preemptions)).isPositive();
     assertThat(result.inputTokens()).as("counted once, pauses or not").isEqualTo(126);
+  }
+
+  @Test
+  void aRankThatIsLostOnTheWayChangesNoAnswerAndIsCountedOnce() {
+    ReplaySettings settings = settings(2, 20_000);
+    ReplayResult undisturbed = run(sessions(12), settings);
+
+    ReplayResult result =
+        Replay.run(sessions(12), settings, losingRanks(40, 40), ReplayProgress.SILENT);
+
+    assertThat(result.completed()).isEqualTo(undisturbed.completed());
+    assertThat(result.outputTokens()).isEqualTo(undisturbed.outputTokens());
+    assertThat(result.inputTokens()).isEqualTo(undisturbed.inputTokens());
+    assertThat(result.queue().count()).isEqualTo(result.completed());
+    assertThat(result.sum(RankResult::requests)).isGreaterThan(result.completed());
+  }
+
+  @Test
+  void aReplayWhoseRanksAreAllLostEndsWithAnError() {
+    Workload workload = open(3, 1_000_000_000L, 64, 64, 64, 64, 64);
+
+    assertThatThrownBy(
+            () -> Replay.run(workload, settings(2, 1024), losingRanks(4, 5), ReplayProgress.SILENT))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessage(
+            "all ranks are lost; the replay ends with 1 of 2 requests answered or rejected");
+  }
+
+  /** Steps from {@code first} to {@code last}, of whatever rank, lose their rank. */
+  private static StepEngine losingRanks(int first, int last) {
+    StepEngine engine = new TimedStepEngine(StepTiming.DEFAULT);
+    int[] steps = {0};
+    return plan -> {
+      steps[0]++;
+      if (steps[0] >= first && steps[0] <= last) {
+        throw new FatalDeviceException("step " + steps[0], null);
+      }
+      return engine.step(plan);
+    };
   }
 
   @Test

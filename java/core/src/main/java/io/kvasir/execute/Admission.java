@@ -1,12 +1,13 @@
 package io.kvasir.execute;
 
-import io.kvasir.model.Request;
 import io.kvasir.pool.BlockPool;
 import io.kvasir.pool.LeaseBatch;
 import io.kvasir.pool.ProbeBatch;
 import io.kvasir.rank.RankLedger;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Iterator;
+import java.util.function.Consumer;
 
 /**
  * Second half of scheduling a step: waiting requests start, first come, first served.
@@ -17,7 +18,8 @@ import java.util.Arrays;
  * and nobody overtakes it. If a lease finds less than the look-up did, because names collided, the
  * chunk starts earlier and is no longer. While the pool answers a batch it holds on to the matches
  * of all, also of those that it then refuses, so the first refused request may have lacked only
- * what those behind it matched; it asks once more, alone.
+ * what those behind it matched; it asks once more, alone, in the next step, or in this one if
+ * nothing else is in it.
  *
  * <p><b>Retry.</b> A refused head asks again only after something is likely to have changed the
  * answer: blocks were released on this rank, a prefill chunk was named on this rank, another
@@ -53,6 +55,9 @@ final class Admission {
 
   private PlacedRequest refused;
 
+  /** Whether the head asks alone next time. */
+  private boolean alone;
+
   Admission(
       int rank,
       BlockPool pool,
@@ -78,9 +83,8 @@ final class Admission {
     waiting.addLast(request);
   }
 
-  /** Takes a request's blocks away and puts it back in front of those that came after it. */
+  /** Puts a request without its blocks back in front of those that came after it. */
   void pause(PlacedRequest request, long nowNs) {
-    release(request);
     request.pause();
     waiting.addFirst(request);
     listener.onPaused(request.request, rank, nowNs);
@@ -100,44 +104,53 @@ final class Admission {
     }
   }
 
+  void clear() {
+    waiting.clear();
+    refused = null;
+  }
+
   /** Blocks were released or named: a refused head may ask again. */
   void allowRetry() {
     refused = null;
   }
 
-  /** Starts whom budget and blocks allow, and adds their first chunks to the plan. */
-  void plan(StepPlan plan, int budget, boolean anyPrefill, long nowNs) {
+  /**
+   * Starts whom budget and blocks allow, and adds their first chunks to the plan.
+   *
+   * @param leasing leases the batch it is given
+   */
+  void plan(
+      StepPlan plan, int budget, boolean anyPrefill, Consumer<LeaseBatch> leasing, long nowNs) {
     PlacedRequest head = waiting.peekFirst();
     if (budget == 0 || head == null || (head == refused && !started.isEmpty())) {
       return;
     }
-    ask(budget, !anyPrefill, Integer.MAX_VALUE);
+    ask(budget, !anyPrefill, alone ? 1 : Integer.MAX_VALUE);
     int asked = batch.size();
-    int admitted = lease(plan, nowNs);
-    if (admitted < asked - 1) {
-      int left = budget;
-      for (int i = 0; i < admitted; i++) {
-        left -= chunks[i];
+    int admitted = lease(plan, leasing, nowNs);
+    alone = admitted < asked - 1;
+    if (alone) {
+      refused = null;
+      if (plan.size() == 0) {
+        plan(plan, budget, anyPrefill, leasing, nowNs);
       }
-      ask(left, !anyPrefill && admitted == 0, 1);
-      lease(plan, nowNs);
     }
   }
 
-  /** Fills the batch from the head of the line; who is in the batch is no longer in the line. */
+  /** Fills the batch from the head of the line. */
   private void ask(int budget, boolean noPrefillYet, int maxRequests) {
     batch.clear();
     int left = budget;
     boolean first = noPrefillYet;
-    while (left > 0 && !waiting.isEmpty() && batch.size() < maxRequests) {
-      PlacedRequest request = waiting.peekFirst();
+    Iterator<PlacedRequest> line = waiting.iterator();
+    while (left > 0 && line.hasNext() && batch.size() < maxRequests) {
+      PlacedRequest request = line.next();
       int matched = matchedBlocks(request);
       int from = matched * tokensPerBlock;
       int chunk = ChunkRule.chunk(from, request.length, left, first, tokensPerBlock);
       if (chunk == 0) {
         return;
       }
-      waiting.removeFirst();
       int blocks = ChunkRule.blocks(from + chunk, tokensPerBlock);
       int i =
           batch.add(
@@ -153,21 +166,22 @@ final class Admission {
     }
   }
 
-  /** Leases the batch, starts who was admitted and puts the others back; how many were admitted. */
-  private int lease(StepPlan plan, long nowNs) {
+  /** Leases the batch and starts who was admitted; how many they are. */
+  private int lease(StepPlan plan, Consumer<LeaseBatch> leasing, long nowNs) {
     int asked = batch.size();
     if (asked == 0) {
       return 0;
     }
-    pool.lease(batch);
+    leasing.accept(batch);
     int admitted = 0;
     while (admitted < asked && batch.lease(admitted) != LeaseBatch.REFUSED) {
-      start(plan, admitted++, nowNs);
-    }
-    for (int i = asked - 1; i >= admitted; i--) {
-      waiting.addFirst(asking[i]);
+      start(plan, admitted++);
     }
     refused = admitted < asked ? asking[admitted] : null;
+    for (int i = 0; i < admitted; i++) {
+      PlacedRequest placed = asking[i];
+      listener.onStarted(placed.request, rank, placed.cachedTokens, placed.starts > 1, nowNs);
+    }
     Arrays.fill(asking, 0, asked, null);
     return admitted;
   }
@@ -194,10 +208,8 @@ final class Admission {
     leasedBlocks[i] = blocks;
   }
 
-  private void start(StepPlan plan, int i, long nowNs) {
-    PlacedRequest placed = asking[i];
-    Request request = placed.request;
-    boolean resumed = placed.startedBefore;
+  private void start(StepPlan plan, int i) {
+    PlacedRequest placed = waiting.removeFirst();
     placed.start(batch.lease(i), batch.matchedBlocks(i), leasedBlocks[i], tokensPerBlock);
     started.add(placed);
     int cached = Math.min(placed.computed, placed.promptTokens);
@@ -205,6 +217,5 @@ final class Admission {
     placed.cachedTokens = cached;
     plan.add(
         placed, ChunkRule.chunk(placed.computed, placed.length, chunks[i], true, tokensPerBlock));
-    listener.onStarted(request, rank, cached, resumed, nowNs);
   }
 }

@@ -1,10 +1,10 @@
 package io.kvasir.execute;
 
+import io.kvasir.device.FatalDeviceException;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.pool.PrefixMatcher;
 import io.kvasir.route.AdpRouter;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
-import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.List;
 
 /**
@@ -13,22 +13,37 @@ import java.util.List;
  * <p>An iteration acts on cancellations, pops the waiting queue up to the room there is, matches
  * the popped prompts on every rank, asks the router, hands the requests over, and lets every rank
  * that holds requests step. It lasts as long as the slowest rank's step, and what the steps produce
- * is told at its end. Steps that nobody would notice are left out: the states are gathered, matched
- * and routed only when something was popped, and a rank without requests costs two loads.
+ * is told at its end. Steps that nobody would notice are left out: states are gathered only when
+ * somebody waits and there is room, matches and routes only for requests that were popped, and a
+ * rank without requests costs two loads.
  *
- * <p>A listener may call {@link #submit} and {@link #cancel} from within an iteration. Confined to
- * the thread that drives the loop.
+ * <p><b>Lost ranks.</b> When a rank's pool or engine throws {@link FatalDeviceException}, that rank
+ * is retired: neither is used again, and its requests go back to the front of the queue in the
+ * order in which they once arrived, so that the next placement puts them on other ranks, where they
+ * go on after the last token told. An answer that was complete is told as finished. Requests that
+ * no rank left can ever take are rejected: those that insist on a lost rank, and those with more
+ * children than the others hold. With no rank left everything waits; see {@link #liveRanks}.
+ *
+ * <p><b>Other exceptions</b> of a rank are thrown on by {@link #iterate}. While a step is scheduled
+ * and computed nothing has been told yet, so the rank stays and tries again. When its results are
+ * told and booked, blocks can neither be named nor returned twice: what the pool holds is not known
+ * any more, and the rank is retired as if it were lost.
+ *
+ * <p>A listener may call {@link #submit}, {@link #cancel} and {@link #retire} from within an
+ * iteration. Confined to the thread that drives the loop.
  */
 public final class AdpLoop {
 
-  private final RankExecutor[] executors;
-  private final WaitingQueue queue;
+  private final LiveRanks ranks;
+  private final WaitingRequests waiting;
   private final RequestListener listener;
   private final int maxActiveRequests;
+  private final int tokensPerBlock;
   private final Placement placement;
+  private final LockStep step;
 
-  private final LongOpenHashSet waitingIds = new LongOpenHashSet();
   private final LongLinkedOpenHashSet cancelled = new LongLinkedOpenHashSet();
+  private long arrivals;
 
   /**
    * Makes the loop of an instance. It closes none of its parts.
@@ -51,31 +66,13 @@ public final class AdpLoop {
     if (executors.isEmpty() || !queue.isEmpty()) {
       throw new IllegalArgumentException("an instance needs executors and an empty queue");
     }
-    this.executors = executors.toArray(RankExecutor[]::new);
-    requireAlike(this.executors);
-    this.maxActiveRequests = this.executors[0].options().maxActiveRequests();
-    this.queue = queue;
+    this.waiting = new WaitingRequests(queue);
+    this.ranks = new LiveRanks(executors, matcher, waiting, listener);
+    this.maxActiveRequests = executors.get(0).options().maxActiveRequests();
+    this.tokensPerBlock = executors.get(0).tokensPerBlock();
     this.listener = listener;
-    this.placement = new Placement(this.executors, router, matcher, queue, listener);
-  }
-
-  private static void requireAlike(RankExecutor[] executors) {
-    ExecutorOptions options = executors[0].options();
-    for (int rank = 0; rank < executors.length; rank++) {
-      RankExecutor executor = executors[rank];
-      if (executor.rank() != rank) {
-        throw new IllegalArgumentException(
-            "executor " + rank + " must be of rank " + rank + ", not " + executor.rank());
-      }
-      if (executor.options().maxActiveRequests() != options.maxActiveRequests()
-          || executor.options().enableBlockReuse() != options.enableBlockReuse()
-          || executor.tokensPerBlock() != executors[0].tokensPerBlock()) {
-        throw new IllegalArgumentException(
-            "the executors of ranks 0 and "
-                + rank
-                + " differ in maxActiveRequests, enableBlockReuse or tokensPerBlock");
-      }
-    }
+    this.step = new LockStep(ranks);
+    this.placement = new Placement(ranks, router, matcher, waiting, listener);
   }
 
   /**
@@ -92,11 +89,11 @@ public final class AdpLoop {
       throw new IllegalArgumentException("request id " + id + " is in flight already");
     }
     int targetRank = request.request().targetRank();
-    if (targetRank >= executors.length) {
+    if (targetRank >= ranks.count()) {
       throw new IllegalArgumentException(
-          "targetRank must be 0 to " + (executors.length - 1) + ", not " + targetRank);
+          "targetRank must be 0 to " + (ranks.count() - 1) + ", not " + targetRank);
     }
-    long capacity = (long) executors.length * maxActiveRequests;
+    long capacity = (long) ranks.count() * maxActiveRequests;
     if (request.request().children() >= capacity) {
       throw new IllegalArgumentException(
           "children must be less than "
@@ -104,10 +101,10 @@ public final class AdpLoop {
               + ", the requests that the instance may hold, not "
               + request.request().children());
     }
-    PoolFit.requireHashes(request, executors[0].tokensPerBlock());
+    PoolFit.requireHashes(request, tokensPerBlock);
     cancelled.remove(id);
-    waitingIds.add(id);
-    queue.enqueue(request);
+    waiting.arrive(new PlacedRequest(request, tokensPerBlock, arrivals++));
+    ranks.checkArrival(request.request());
   }
 
   /**
@@ -127,50 +124,82 @@ public final class AdpLoop {
    * @return true if nothing waits and no rank holds a request
    */
   public boolean idle() {
-    return queue.isEmpty() && totalActive() == 0;
+    return waiting.isEmpty() && ranks.activeRequests() == 0;
+  }
+
+  /**
+   * Ranks that are not retired. With none left requests are accepted and wait for ever, so whoever
+   * drives the loop asks this when {@link #iterate} returns 0.
+   *
+   * @return at least 0
+   */
+  public int liveRanks() {
+    return ranks.live().length;
+  }
+
+  /**
+   * Whether a rank is not retired.
+   *
+   * @param rank its index
+   * @return false once it is lost; its pool must not be used any more
+   * @throws IndexOutOfBoundsException if there is no such rank
+   */
+  public boolean isLive(int rank) {
+    return ranks.isLive(rank);
+  }
+
+  /**
+   * Asks for a rank to be retired as if it were lost, for example because its device is not
+   * healthy. The next iteration acts on it before anything else.
+   *
+   * @param rank its index
+   * @param reason why, for listener and log
+   * @return false if it is retired, or was asked for before
+   * @throws IndexOutOfBoundsException if there is no such rank
+   */
+  public boolean retire(int rank, String reason) {
+    return ranks.ask(rank, reason);
   }
 
   /**
    * Runs one iteration.
    *
+   * <p>What a rank throws stops no other rank: it is thrown on, the first one of several, when all
+   * have ended their steps, and the loop can go on. See the class comment for what becomes of the
+   * rank.
+   *
    * @param nowNs when it starts, in nanoseconds
-   * @return how long it takes, in nanoseconds; 0 only if there was nothing to run
+   * @return how long it takes, in nanoseconds; 0 only if there was nothing to run, or no rank is
+   *     live
    * @throws IllegalStateException if the router places nothing although every rank is idle
    */
   public long iterate(long nowNs) {
-    if (!cancelled.isEmpty()) {
+    try {
+      ranks.retireAsked(nowNs);
       actOnCancellations(nowNs);
+      placement.place(nowNs);
+      return step.run(nowNs);
+    } finally {
+      waiting.lineUpReturned();
     }
-    if (!queue.isEmpty()) {
-      placement.place(waitingIds, nowNs);
-    }
-    boolean ran = false;
-    long durationNs = 0;
-    for (RankExecutor executor : executors) {
-      if (executor.hasWork()) {
-        ran = true;
-        durationNs = Math.max(durationNs, executor.beginStep(nowNs));
-      }
-    }
-    if (!ran) {
-      return 0;
-    }
-    durationNs = Math.max(1, durationNs);
-    for (RankExecutor executor : executors) {
-      executor.endStep(nowNs + durationNs);
-    }
-    return durationNs;
   }
 
   private void actOnCancellations(long nowNs) {
     while (!cancelled.isEmpty()) {
       long id = cancelled.removeFirstLong();
-      if (waitingIds.remove(id)) {
-        listener.onCancelled(queue.remove(id).request(), nowNs);
+      PlacedRequest request = waiting.remove(id);
+      if (request != null) {
+        listener.onCancelled(request.request, nowNs);
         continue;
       }
-      for (RankExecutor executor : executors) {
-        if (executor.cancel(id, nowNs)) {
+      for (RankExecutor executor : ranks.live()) {
+        try {
+          if (executor.cancel(id, nowNs)) {
+            break;
+          }
+        } catch (FatalDeviceException lost) {
+          cancelled.addAndMoveToFirst(id); // it waits now
+          ranks.retire(executor, lost, nowNs);
           break;
         }
       }
@@ -178,18 +207,6 @@ public final class AdpLoop {
   }
 
   private boolean inFlight(long requestId) {
-    if (waitingIds.contains(requestId)) {
-      return true;
-    }
-    for (RankExecutor executor : executors) {
-      if (executor.holds(requestId)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private int totalActive() {
-    return Placement.totalActive(executors);
+    return waiting.contains(requestId) || ranks.holds(requestId);
   }
 }

@@ -1,10 +1,12 @@
 package io.kvasir.execute;
 
 import io.kvasir.hash.HashedRequest;
+import io.kvasir.model.Request;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,6 +66,11 @@ public final class FcfsQueue extends WaitingQueue {
   @Override
   public List<HashedRequest> toList() {
     return new ArrayList<>(requests);
+  }
+
+  @Override
+  void removeIf(Predicate<Request> test) {
+    requests.removeIf(candidate -> test.test(candidate.request()));
   }
 
   @Override

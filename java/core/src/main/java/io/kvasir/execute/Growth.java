@@ -2,6 +2,7 @@ package io.kvasir.execute;
 
 import io.kvasir.pool.BlockPool;
 import io.kvasir.pool.ExtendBatch;
+import io.kvasir.pool.LeaseBatch;
 import java.util.Arrays;
 
 /**
@@ -10,10 +11,11 @@ import java.util.Arrays;
  * <p>In the order in which they started, decoding requests take one token each, then prefills go on
  * by chunks; a prefill that stays unfinished ends the step's prefill. Requests whose next tokens
  * need new blocks extend their leases, all in one batch. GUARANTEED_NO_EVICT has promised these
- * blocks. Under MAX_UTILIZATION the first refused request is the cursor: the last started request
- * at or behind it is paused and the cursor tries again, until it gets its blocks or is itself
- * paused. The oldest request is therefore paused only if it is alone, and alone it cannot be
- * refused, so it always ends.
+ * blocks; they are taken together with the leases of those who start in the same step, and behind
+ * them, so that what those found is not evicted before they hold it. Under MAX_UTILIZATION the
+ * first refused request is the cursor: the last started request at or behind it is paused and the
+ * cursor tries again, until it gets its blocks or is itself paused. The oldest request is therefore
+ * paused only if it is alone, and alone it cannot be refused, so it always ends.
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -44,7 +46,8 @@ final class Growth {
   }
 
   /**
-   * Adds what the started requests compute to an empty plan, and sees to it that it has room.
+   * Adds what the started requests compute to an empty plan. Blocks that were promised are taken by
+   * {@link #lease} or {@link #takePromised}, others at once.
    *
    * @return whether a request was paused
    */
@@ -71,7 +74,53 @@ final class Growth {
         }
       }
     }
-    return growingCount > 0 && extend(plan, nowNs);
+    if (growingCount == 0) {
+      return false;
+    }
+    if (promised) {
+      batchFrom(0);
+      return false;
+    }
+    boolean paused = extend(plan, nowNs);
+    growingCount = 0;
+    pool.settle(); // what was evicted must not be found by those who start now
+    return paused;
+  }
+
+  /** Leases for those who start; what was promised goes along. */
+  void lease(LeaseBatch leases) {
+    if (growingCount == 0) {
+      pool.lease(leases);
+      return;
+    }
+    pool.lease(leases, batch);
+    grown();
+  }
+
+  /** Takes what was promised, unless a lease took it along. */
+  void takePromised() {
+    if (growingCount > 0) {
+      pool.extend(batch);
+      grown();
+    }
+  }
+
+  private void grown() {
+    for (int i = 0; i < growingCount; i++) {
+      if (!batch.granted(i)) {
+        throw new IllegalStateException("the pool refuses blocks that it has promised");
+      }
+      growing[i].leasedTokens += missingBlocks(i) * tokensPerBlock;
+    }
+    Arrays.fill(growing, 0, growingCount, null);
+    growingCount = 0;
+  }
+
+  private void batchFrom(int first) {
+    batch.clear();
+    for (int i = first; i < growingCount; i++) {
+      batch.add(growing[i].lease, missingBlocks(i));
+    }
   }
 
   /** Tokens that requests may still take which start in this step. */
@@ -109,10 +158,7 @@ final class Growth {
     boolean paused = false;
     int cursor = 0;
     while (cursor < growingCount) {
-      batch.clear();
-      for (int i = cursor; i < growingCount; i++) {
-        batch.add(growing[i].lease, missingBlocks(i));
-      }
+      batchFrom(cursor);
       pool.extend(batch);
       for (int i = 0; i < batch.size() && batch.granted(i); i++) {
         growing[cursor].leasedTokens += missingBlocks(cursor) * tokensPerBlock;
@@ -132,10 +178,9 @@ final class Growth {
   }
 
   private void pauseLast(StepPlan plan, long nowNs) {
-    if (promised) {
-      throw new IllegalStateException("the pool refuses blocks that it has promised");
-    }
-    PlacedRequest last = started.removeLast();
+    PlacedRequest last = started.last();
+    admission.release(last); // if the pool fails, nothing has changed yet
+    started.removeLast();
     plan.dropLast(last);
     if (growing[growingCount - 1] == last) {
       growingCount--;

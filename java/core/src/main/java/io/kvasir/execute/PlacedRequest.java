@@ -6,21 +6,27 @@ import io.kvasir.model.Request;
 import java.util.Arrays;
 
 /**
- * A request that lives on a rank: its sequence so far, how much of it is computed, and the blocks
- * it holds.
+ * A request of an instance and how far it is: its sequence so far and, once it is placed, how much
+ * of that is computed and the blocks it holds.
  *
- * <p>It <i>waits</i> (no lease), then <i>prefills</i> until the whole sequence known at its start
- * is computed, then <i>decodes</i>: one token's KV and one new token a step. A pause takes it back
- * to waiting with prompt and outputs so far as the sequence to prefill. Invariant: {@code computed
- * < length}, both at most {@code endLength}; the last token's KV is never computed.
+ * <p>On a rank it <i>waits</i> (no lease), then <i>prefills</i> until the whole sequence known at
+ * its start is computed, then <i>decodes</i>: one token's KV and one new token a step. A pause
+ * takes it back to waiting with prompt and outputs so far as the sequence to prefill; so does the
+ * loss of its rank, after which another rank goes on with it. Invariant: {@code computed < length},
+ * both at most {@code endLength}; the last token's KV is never computed.
  *
- * <p>Confined to the rank's executor thread; the stages of a step write the fields.
+ * <p>Confined to the thread that drives loop and rank; the stages of a step write the fields.
  */
 final class PlacedRequest {
 
   static final int NO_LEASE = -1;
 
+  final HashedRequest hashed;
   final Request request;
+
+  /** Its place among the requests of the instance, in the order in which they came. */
+  final long arrival;
+
   final int promptTokens;
 
   /** Tokens of prompt and output together when the request is done. */
@@ -44,7 +50,10 @@ final class PlacedRequest {
   int computed;
 
   boolean decoding;
-  boolean startedBefore;
+
+  /** How often it got blocks, here and elsewhere. */
+  int starts;
+
   int lease = NO_LEASE;
 
   /** Tokens that the leased blocks have room for. */
@@ -58,7 +67,9 @@ final class PlacedRequest {
   /** Prompt tokens booked as cached in the rank's ledger. */
   int cachedTokens;
 
-  PlacedRequest(HashedRequest hashed, int tokensPerBlock) {
+  PlacedRequest(HashedRequest hashed, int tokensPerBlock, long arrival) {
+    this.hashed = hashed;
+    this.arrival = arrival;
     this.request = hashed.request();
     this.promptTokens = request.promptTokens();
     this.endLength = promptTokens + request.maxNewTokens();
@@ -91,10 +102,9 @@ final class PlacedRequest {
 
   /** The request got blocks, the first of which hold computed KV already. */
   void start(int newLease, int matchedBlocks, int leasedBlocks, int tokensPerBlock) {
-    if (!startedBefore) {
+    if (starts++ == 0) {
       tokens = Arrays.copyOf(tokens, endLength);
       sequenceHashes = Arrays.copyOf(sequenceHashes, (endLength - 1) / tokensPerBlock);
-      startedBefore = true;
     }
     lease = newLease;
     leasedTokens = leasedBlocks * tokensPerBlock;
@@ -110,6 +120,12 @@ final class PlacedRequest {
     computed = 0;
     committedBlocks = 0;
     decoding = false;
+  }
+
+  /** The request's rank is lost: nothing of it is computed or booked anywhere any more. */
+  void leaveRank() {
+    pause();
+    cachedTokens = 0;
   }
 
   @Override

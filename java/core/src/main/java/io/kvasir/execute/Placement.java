@@ -1,6 +1,6 @@
 package io.kvasir.execute;
 
-import io.kvasir.hash.HashedRequest;
+import io.kvasir.device.FatalDeviceException;
 import io.kvasir.model.PrefixMatches;
 import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
@@ -9,89 +9,116 @@ import io.kvasir.pool.ProbeBatch;
 import io.kvasir.route.AdpRouter;
 import io.kvasir.route.Assignment;
 import io.kvasir.route.Decision;
-import it.unimi.dsi.fastutil.longs.LongSet;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * From the waiting queue to the ranks: pops up to the room there is, matches, asks the router,
+ * From the waiting queue to the live ranks: pops up to the room there is, matches, asks the router,
  * hands over, and returns what the router left over to the front of the queue.
  *
  * <p>Confined to the loop's thread.
  */
 final class Placement {
 
-  private final RankExecutor[] executors;
+  private static final Logger LOG = LoggerFactory.getLogger(Placement.class);
+
+  private final LiveRanks ranks;
   private final AdpRouter router;
   private final PrefixMatcher matcher;
-  private final WaitingQueue queue;
+  private final WaitingRequests waiting;
   private final RequestListener listener;
   private final int maxActiveRequests;
   private final int tokensPerBlock;
   private final boolean matching;
 
   private final int[] activeRequests;
-  private final List<HashedRequest> popped = new ArrayList<>();
+  private final List<PlacedRequest> popped = new ArrayList<>();
   private final ProbeBatch probe = new ProbeBatch();
 
   Placement(
-      RankExecutor[] executors,
+      LiveRanks ranks,
       AdpRouter router,
       PrefixMatcher matcher,
-      WaitingQueue queue,
+      WaitingRequests waiting,
       RequestListener listener) {
-    this.executors = executors;
+    this.ranks = ranks;
     this.router = router;
     this.matcher = matcher;
-    this.queue = queue;
+    this.waiting = waiting;
     this.listener = listener;
-    ExecutorOptions options = executors[0].options();
+    ExecutorOptions options = ranks.executor(0).options();
     this.maxActiveRequests = options.maxActiveRequests();
-    this.tokensPerBlock = executors[0].tokensPerBlock();
+    this.tokensPerBlock = ranks.executor(0).tokensPerBlock();
     this.matching = router.needsPrefixMatches() && options.enableBlockReuse();
-    this.activeRequests = new int[executors.length];
+    this.activeRequests = new int[ranks.count()];
   }
 
-  /** Hands waiting requests to ranks; their ids are taken out of {@code waitingIds}. */
-  void place(LongSet waitingIds, long nowNs) {
-    long room = (long) executors.length * maxActiveRequests - totalActive(executors);
-    for (int rank = 0; rank < executors.length; rank++) {
-      activeRequests[rank] = executors[rank].activeRequests();
+  /** Hands waiting requests to ranks. A rank that turns out to be lost is retired first. */
+  void place(long nowNs) {
+    ranks.settle(nowNs);
+    if (waiting.isEmpty() || room() < 1) {
+      return;
     }
-    queue.pop((int) Math.min(room, Integer.MAX_VALUE), maxActiveRequests, activeRequests, popped);
+    List<RankState> states = gather(nowNs);
+    ranks.settle(nowNs);
+    pop();
     if (popped.isEmpty()) {
       return;
     }
     BitSet placed = new BitSet(popped.size());
     try {
-      handOver(route(), placed, waitingIds, nowNs);
+      handOver(route(states), placed, nowNs);
       requireProgress(placed);
     } finally {
       // Also when a router or a listener fails: no request is lost.
-      returnLeftovers(placed, waitingIds);
+      returnLeftovers(placed);
       popped.clear();
     }
   }
 
-  private void handOver(Assignment assignment, BitSet placed, LongSet waitingIds, long nowNs) {
+  private long room() {
+    return ranks.capacity() - ranks.activeRequests();
+  }
+
+  private List<RankState> gather(long nowNs) {
+    List<RankState> states = new ArrayList<>(ranks.count());
+    for (RankExecutor executor : ranks.live()) {
+      try {
+        states.add(executor.state(router.loadMetric()));
+      } catch (FatalDeviceException lost) {
+        ranks.retire(executor, lost, nowNs);
+      }
+    }
+    return states;
+  }
+
+  private void pop() {
+    Arrays.fill(activeRequests, maxActiveRequests); // a retired rank has no room
+    for (RankExecutor executor : ranks.live()) {
+      activeRequests[executor.rank()] = executor.activeRequests();
+    }
+    int maxCount = (int) Math.min(room(), Integer.MAX_VALUE);
+    waiting.pop(maxCount, maxActiveRequests, activeRequests, popped);
+  }
+
+  private void handOver(Assignment assignment, BitSet placed, long nowNs) {
     for (Decision decision : assignment.decisions()) {
-      HashedRequest request = popped.get(decision.requestIndex());
-      waitingIds.remove(request.request().id());
+      PlacedRequest request = popped.get(decision.requestIndex());
+      waiting.handOver(request);
       listener.onPlaced(decision, nowNs);
-      executors[decision.rank()].submit(request, nowNs);
+      ranks.executor(decision.rank()).submit(request, nowNs);
       placed.set(decision.requestIndex());
     }
   }
 
-  private Assignment route() {
-    List<RankState> states = new ArrayList<>(executors.length);
-    for (RankExecutor executor : executors) {
-      states.add(executor.state(router.loadMetric()));
-    }
+  private Assignment route(List<RankState> states) {
     List<Request> requests = new ArrayList<>(popped.size());
     for (int i = 0; i < popped.size(); i++) {
-      requests.add(popped.get(i).request());
+      requests.add(popped.get(i).request);
     }
     return router.route(
         states, requests, matching ? match() : PrefixMatches.NONE, maxActiveRequests);
@@ -101,15 +128,21 @@ final class Placement {
   private PrefixMatches match() {
     probe.clear();
     for (int i = 0; i < popped.size(); i++) {
-      HashedRequest request = popped.get(i);
-      int blocks = Math.max(0, request.request().promptTokens() - 1) / tokensPerBlock;
-      probe.add(request.hashes().sequence(), blocks);
+      PlacedRequest request = popped.get(i);
+      int blocks = Math.max(0, request.promptTokens - 1) / tokensPerBlock;
+      probe.add(request.hashed.hashes().sequence(), blocks);
     }
-    return matcher.match(probe);
+    try {
+      return matcher.match(probe);
+    } catch (FatalDeviceException lost) {
+      // Matches are advice. Which rank is lost, its own next call will tell.
+      LOG.warn("Requests are placed without prefix matches: {}", lost.getMessage());
+      return PrefixMatches.NONE;
+    }
   }
 
   private void requireProgress(BitSet placed) {
-    if (placed.isEmpty() && totalActive(executors) == 0) {
+    if (placed.isEmpty() && ranks.activeRequests() == 0) {
       throw new IllegalStateException(
           "the router "
               + router.name()
@@ -119,23 +152,14 @@ final class Placement {
     }
   }
 
-  private void returnLeftovers(BitSet placed, LongSet waitingIds) {
+  private void returnLeftovers(BitSet placed) {
     if (placed.cardinality() == popped.size()) {
       return;
     }
-    List<HashedRequest> leftovers = new ArrayList<>();
+    List<PlacedRequest> leftovers = new ArrayList<>();
     for (int i = placed.nextClearBit(0); i < popped.size(); i = placed.nextClearBit(i + 1)) {
       leftovers.add(popped.get(i));
-      waitingIds.add(popped.get(i).request().id());
     }
-    queue.pushFront(leftovers);
-  }
-
-  static int totalActive(RankExecutor[] executors) {
-    int total = 0;
-    for (RankExecutor executor : executors) {
-      total += executor.activeRequests();
-    }
-    return total;
+    waiting.putBack(leftovers);
   }
 }

@@ -1,9 +1,11 @@
 package io.kvasir.execute;
 
 import io.kvasir.hash.HashedRequest;
+import io.kvasir.model.Request;
 import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * Highest priority first; among equals, requests that were put back precede arrivals, and those
@@ -57,6 +59,11 @@ public final class PriorityQueue extends WaitingQueue {
   @Override
   public List<HashedRequest> toList() {
     return heap.stream().sorted(SERVICE_ORDER).map(entry -> entry.request).toList();
+  }
+
+  @Override
+  void removeIf(Predicate<Request> test) {
+    heap.removeIf(candidate -> test.test(candidate.request.request()));
   }
 
   @Override

@@ -4,9 +4,11 @@ import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.RankState;
 import io.kvasir.pool.BlockPool;
+import io.kvasir.pool.LeaseBatch;
 import io.kvasir.rank.LoadMetric;
 import io.kvasir.rank.RankLedger;
-import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Runs the requests of one rank: schedules them, leases their blocks, lets the engine compute and
@@ -17,8 +19,16 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
  * ones start) and computes. {@link #endStep} makes the results visible ({@link Completion}).
  * Between the halves nothing may be submitted or cancelled.
  *
+ * <p>If pool or engine throw in the first half, the step has not begun: no result was told, blocks
+ * that were leased stay leased, and a later step computes the same again. If anything throws in the
+ * second half, results were told that the pool does not know of; the rank can only be retired, and
+ * its requests go on elsewhere.
+ *
  * <p>What a step costs: a few nanoseconds for each request in it, and one call of the pool for each
- * kind of change there is: growth, new leases, names, releases. Most decode steps have none.
+ * kind of change there is: growth, new leases, names, releases. Most decode steps have none. A pool
+ * that puts calls off carries all of a step's out at once, between the end of one step and the
+ * engine's part of the next: one submission, one wait. Only a pool that is too full for all (paused
+ * requests, a rank where nothing else runs) or MAX_UTILIZATION with requests that start takes more.
  * Nothing is allocated for a token.
  *
  * <p>Confined to the rank's executor thread.
@@ -32,13 +42,16 @@ public final class RankExecutor {
   private final RequestListener listener;
   private final int tokensPerBlock;
   private final RankLedger ledger;
-  private final Long2ObjectOpenHashMap<PlacedRequest> requests = new Long2ObjectOpenHashMap<>();
   private final StartedRequests started = new StartedRequests();
   private final StepPlan plan = new StepPlan();
+  private final HeldRequests requests;
   private final Growth growth;
   private final Admission admission;
   private final Completion completion;
+  private final Consumer<LeaseBatch> leasing;
   private boolean inStep;
+  private boolean retired;
+  private long nextArrival;
 
   /**
    * Makes an executor without requests.
@@ -68,7 +81,9 @@ public final class RankExecutor {
     this.tokensPerBlock = hasher.tokensPerBlock();
     this.ledger = new RankLedger(rank);
     this.admission = new Admission(rank, pool, started, ledger, listener, options);
+    this.requests = new HeldRequests(started, admission, ledger);
     this.growth = new Growth(pool, started, admission, options.capacityPolicy());
+    this.leasing = growth::lease;
     this.completion =
         new Completion(
             rank, pool, hasher, options.enableBlockReuse(), started, admission, listener);
@@ -104,7 +119,7 @@ public final class RankExecutor {
   /**
    * Requests that the rank holds, waiting for their first blocks or started.
    *
-   * @return at most {@link ExecutorOptions#maxActiveRequests()}
+   * @return at most {@link ExecutorOptions#maxActiveRequests()}; 0 on a retired rank
    */
   public int activeRequests() {
     return ledger.activeRequests();
@@ -116,7 +131,7 @@ public final class RankExecutor {
    * @return false if the rank holds no request
    */
   public boolean hasWork() {
-    return !started.isEmpty() || !admission.isEmpty();
+    return !requests.isEmpty();
   }
 
   /**
@@ -126,17 +141,17 @@ public final class RankExecutor {
    * @return true from its submission until it is done or cancelled
    */
   public boolean holds(long requestId) {
-    return requests.containsKey(requestId);
+    return requests.contains(requestId);
   }
 
   /**
-   * The rank's state for routers, with the pool's occupancy now.
+   * The rank's state for routers, with the pool's occupancy now; without one if it is retired.
    *
    * @param metric which tokens count as load
    * @return a snapshot
    */
   public RankState state(LoadMetric metric) {
-    return ledger.state(metric, pool.occupancy());
+    return ledger.state(metric, retired ? null : pool.occupancy());
   }
 
   /**
@@ -148,33 +163,39 @@ public final class RankExecutor {
    * @return false if it was rejected
    * @throws IllegalArgumentException if its id is here already or its hashes are of another block
    *     size
-   * @throws IllegalStateException if the rank is full, or between the halves of a step
+   * @throws IllegalStateException if the rank is full or retired, or between the halves of a step
    */
   public boolean submit(HashedRequest hashed, long nowNs) {
+    PoolFit.requireHashes(hashed, tokensPerBlock);
+    return submit(new PlacedRequest(hashed, tokensPerBlock, nextArrival++), nowNs);
+  }
+
+  /** Takes over a request that may have run on another rank; it goes on with what it has got. */
+  boolean submit(PlacedRequest placed, long nowNs) {
     requireBetweenSteps();
-    long id = hashed.request().id();
-    if (requests.containsKey(id)) {
+    if (retired) {
+      throw new IllegalStateException("rank " + rank + " is retired");
+    }
+    long id = placed.request.id();
+    if (requests.contains(id)) {
       throw new IllegalArgumentException("request " + id + " is on rank " + rank + " already");
     }
-    PoolFit.requireHashes(hashed, tokensPerBlock);
     if (ledger.activeRequests() >= options.maxActiveRequests()) {
       throw new IllegalStateException(
           "rank " + rank + " holds " + options.maxActiveRequests() + " requests already");
     }
-    String reason = PoolFit.unservable(hashed.request(), rank, pool.shape());
+    String reason = PoolFit.unservable(placed.request, rank, pool.shape());
     if (reason != null) {
-      listener.onRejected(hashed.request(), reason, nowNs);
+      listener.onRejected(placed.request, reason, nowNs);
       return false;
     }
-    PlacedRequest placed = new PlacedRequest(hashed, tokensPerBlock);
-    requests.put(id, placed);
-    ledger.add(placed.promptTokens);
-    admission.add(placed);
+    requests.add(placed);
     return true;
   }
 
   /**
-   * Cancels a request at whatever stage it is; its blocks go back to the pool.
+   * Cancels a request at whatever stage it is; its blocks go back to the pool. If the pool throws,
+   * nothing has changed.
    *
    * @param requestId its id
    * @param nowNs the time for the listener
@@ -187,13 +208,6 @@ public final class RankExecutor {
     if (placed == null) {
       return false;
     }
-    if (placed.started()) {
-      started.remove(placed);
-      admission.release(placed);
-    } else {
-      admission.remove(placed);
-    }
-    ledger.remove(placed.promptTokens, placed.cachedTokens);
     plan.forget();
     listener.onCancelled(placed.request, nowNs);
     return true;
@@ -219,14 +233,17 @@ public final class RankExecutor {
       growth.plan(plan, options.tokenBudget(), nowNs); // all that had tokens were paused
     }
     if (!paused) {
-      admission.plan(plan, growth.budgetLeft(), growth.anyPrefill(), nowNs);
+      admission.plan(plan, growth.budgetLeft(), growth.anyPrefill(), leasing, nowNs);
     }
+    growth.takePromised();
     if (plan.size() == 0) {
       throw new IllegalStateException(
           "rank " + rank + " can start nothing: its pool is used by others, " + pool.occupancy());
     }
+    pool.submit();
+    long durationNs = engine.step(plan);
     inStep = true;
-    return engine.step(plan);
+    return durationNs;
   }
 
   /**
@@ -239,6 +256,7 @@ public final class RankExecutor {
     if (!inStep) {
       return;
     }
+    pool.complete();
     completion.apply(plan, endNs);
     inStep = false;
     if (completion.doneCount() > 0) {
@@ -246,10 +264,22 @@ public final class RankExecutor {
     }
     for (int i = 0; i < completion.doneCount(); i++) {
       PlacedRequest done = completion.takeDone(i);
-      requests.remove(done.request.id());
-      ledger.remove(done.promptTokens, done.cachedTokens);
+      requests.forget(done);
       listener.onFinished(done.request, rank, done.outputTokens(), endNs);
     }
+  }
+
+  /**
+   * Takes everything out of the rank, at whatever stage it is, without a call of pool or engine;
+   * there will be none later either.
+   *
+   * @return the requests in order of arrival; those that are done could only not be told so
+   */
+  List<PlacedRequest> retire() {
+    retired = true;
+    inStep = false;
+    plan.forget();
+    return requests.takeAll();
   }
 
   private void requireBetweenSteps() {

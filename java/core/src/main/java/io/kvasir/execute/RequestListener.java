@@ -69,6 +69,30 @@ public interface RequestListener {
   default void onRejected(Request request, String reason, long nowNs) {}
 
   /**
+   * A request's rank was lost and gave it back; it stands in front of the waiting queue again.
+   *
+   * <p>What was told of it holds. It is placed again ({@link #onPlaced}), started again ({@link
+   * #onStarted}, resumed if it had started before) and goes on with the output token after the last
+   * one told; prompt and output so far are computed again first. A request that insists on the lost
+   * rank is rejected instead.
+   *
+   * @param request the request
+   * @param rank the rank that it was on
+   * @param reason why the rank is retired
+   * @param nowNs when the loop learned of it
+   */
+  default void onReturned(Request request, int rank, String reason, long nowNs) {}
+
+  /**
+   * A rank was retired, after its requests were given back. It gets no more requests.
+   *
+   * @param rank the rank
+   * @param reason why: what the device said, or whoever asked for it
+   * @param nowNs when the loop learned of it
+   */
+  default void onRankRetired(int rank, String reason, long nowNs) {}
+
+  /**
    * A request was cancelled by its caller.
    *
    * @param request the request

@@ -43,11 +43,19 @@ final class StartedRequests {
     decoding++;
   }
 
-  PlacedRequest removeLast() {
-    PlacedRequest last = requests[--size];
+  PlacedRequest last() {
+    return requests[size - 1];
+  }
+
+  void removeLast() {
+    forgetDecoding(requests[--size]);
     requests[size] = null;
-    forgetDecoding(last);
-    return last;
+  }
+
+  void clear() {
+    Arrays.fill(requests, 0, size, null);
+    size = 0;
+    decoding = 0;
   }
 
   void remove(PlacedRequest request) {

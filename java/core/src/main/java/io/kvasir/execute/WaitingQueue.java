@@ -5,6 +5,7 @@ import io.kvasir.model.Request;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Predicate;
 
 /**
  * The requests of an instance that no rank has yet.
@@ -55,6 +56,9 @@ public abstract sealed class WaitingQueue permits FcfsQueue, PriorityQueue {
    * @return a new list
    */
   public abstract List<HashedRequest> toList();
+
+  /** Removes every request that a test is true of. O(size), or O(size log size). */
+  abstract void removeIf(Predicate<Request> test);
 
   abstract HashedRequest peek();
 

@@ -64,6 +64,20 @@ public interface BlockPool extends AutoCloseable {
   void lease(LeaseBatch batch);
 
   /**
+   * Leases, then extends other leases by no more than their reservations, which cannot be refused.
+   * The same as the two calls, and for a pool that puts calls off a single step.
+   *
+   * @param batch the requests; receives the answers
+   * @param reserved the extensions; receives the answers
+   * @throws IllegalArgumentException as {@link #lease(LeaseBatch)} and {@link #extend} do, or if an
+   *     extension goes beyond a reservation; the pool is unchanged
+   */
+  default void lease(LeaseBatch batch, ExtendBatch reserved) {
+    lease(batch);
+    extend(reserved);
+  }
+
+  /**
    * Adds blocks to the end of leases. A lease's own reservation is used up first, and what it
    * covers is always granted. The longest prefix of the batch is granted whose remainder is
    * available; later entries get nothing.

@@ -112,22 +112,39 @@ public final class CudaBlockPool implements BlockPool {
 
   @Override
   public void lease(LeaseBatch batch) {
+    granted.clear();
+    lease(batch, granted);
+  }
+
+  @Override
+  public void lease(LeaseBatch batch, ExtendBatch reserved) {
     requireUsable();
     ledger.requireValid(batch);
-    if (batch.size() == 0) {
-      return;
-    }
-    long wanted = 0;
+    ledger.requireReserved(reserved);
+    long leased = 0;
     for (int i = 0; i < batch.size(); i++) {
-      wanted += batch.blocks(i);
+      leased += batch.blocks(i);
     }
-    makeRoom(PoolSubmission.bytes(batch, shape.tokensPerBlock()), wanted);
-    submission.lease(batch, wanted > freeAtLeast);
+    long extended = 0;
+    for (int i = 0; i < reserved.size(); i++) {
+      extended += reserved.blocks(i);
+    }
+    makeRoom(
+        PoolSubmission.bytes(batch, shape.tokensPerBlock()) + PoolSubmission.bytes(reserved),
+        leased + extended);
+    submission.lease(batch, leased > freeAtLeast);
+    if (reserved.size() > 0) {
+      submission.extend(reserved, leased + extended > freeAtLeast);
+    }
     submit();
     await();
     submission.readAnswers(batch);
     submission.reset();
     ledger.opened(batch);
+    for (int i = 0; i < reserved.size(); i++) {
+      reserved.answer(i, 0);
+      ledger.extended(reserved.lease(i), reserved.blocks(i));
+    }
   }
 
   /** Recorded, unless the pool is so full that only the device knows the answer. */

@@ -1,12 +1,15 @@
 package io.kvasir.pool;
 
 import io.kvasir.device.DeviceApi;
+import io.kvasir.device.FatalDeviceException;
 import io.kvasir.device.KernelArguments;
 import io.kvasir.model.PrefixMatches;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 
 /**
@@ -25,6 +28,7 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
   private final int tokensPerBlock;
   private final DirectoryProbe mirrors;
   private final List<DeviceProbe> devices = new ArrayList<>();
+  private final BitSet retired = new BitSet();
   private final FasterWay fasterWay = new FasterWay();
   private final LongSupplier nanoTime;
 
@@ -59,11 +63,17 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
   @Override
   public PrefixMatches match(ProbeBatch batch) {
     int searches = Math.multiplyExact(pools.size(), batch.size());
-    int way = fasterWay.choose(searches);
+    int way = retired.isEmpty() ? fasterWay.choose(searches) : HOST;
     long from = nanoTime.getAsLong();
     PrefixMatches matches = way == HOST ? matchOnHost(batch) : matchOnDevices(batch);
     fasterWay.took(way, searches, nanoTime.getAsLong() - from);
     return matches;
+  }
+
+  /** From now on the host looks up, so that a lost device fails nobody's look-up but its own. */
+  @Override
+  public void retire(int rank) {
+    retired.set(Objects.checkIndex(rank, pools.size()));
   }
 
   /**
@@ -83,7 +93,8 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
    */
   public PrefixMatches matchOnHost(ProbeBatch batch) {
     for (int rank = 0; rank < pools.size(); rank++) {
-      mirrors.directory(rank, pools.get(rank).directoryAddress());
+      boolean lost = retired.get(rank);
+      mirrors.directory(rank, lost ? DirectoryProbe.NOTHING : pools.get(rank).directoryAddress());
     }
     return mirrors.match(batch);
   }
@@ -97,8 +108,12 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
   public PrefixMatches matchOnDevices(ProbeBatch batch) {
     PrefixMatches matches = new PrefixMatches(pools.size(), batch.size());
     if (batch.size() > 0) {
-      devices.forEach(device -> device.start(batch));
-      devices.forEach(device -> device.finish(batch.size(), tokensPerBlock, matches));
+      try {
+        devices.forEach(device -> device.start(batch));
+        devices.forEach(device -> device.finish(batch.size(), tokensPerBlock, matches));
+      } catch (FatalDeviceException e) {
+        return matchOnHost(batch); // the lost rank says so itself when it is used next
+      }
     }
     return matches;
   }

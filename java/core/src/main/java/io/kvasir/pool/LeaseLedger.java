@@ -70,6 +70,17 @@ final class LeaseLedger {
     }
   }
 
+  /** That extensions are valid and covered by the leases' own reservations. */
+  void requireReserved(ExtendBatch extensions) {
+    requireValid(extensions);
+    for (int i = 0; i < extensions.size(); i++) {
+      if (beyondReservation(extensions.lease(i), extensions.blocks(i)) > 0) {
+        throw new IllegalArgumentException(
+            "entry " + i + " of the extensions: it goes beyond its lease's reservation");
+      }
+    }
+  }
+
   void requireValid(CommitBatch commits) {
     for (int i = 0; i < commits.size(); i++) {
       PoolRefusal.requireTokens(commits.tokens(i), commits.toBlock(i), shape);

@@ -1,7 +1,9 @@
 package io.kvasir.pool;
 
 import io.kvasir.model.PrefixMatches;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Looks a batch up in the native pools of all ranks in one crossing; the look-ups' cache misses
@@ -12,6 +14,7 @@ import java.util.List;
 public final class NativePrefixMatcher implements PrefixMatcher {
 
   private final List<NativeBlockPool> pools;
+  private final BitSet retired = new BitSet();
   private final DirectoryProbe probe;
 
   /**
@@ -28,9 +31,15 @@ public final class NativePrefixMatcher implements PrefixMatcher {
   @Override
   public PrefixMatches match(ProbeBatch batch) {
     for (int rank = 0; rank < pools.size(); rank++) {
-      probe.directory(rank, pools.get(rank).directoryAddress());
+      boolean lost = retired.get(rank);
+      probe.directory(rank, lost ? DirectoryProbe.NOTHING : pools.get(rank).directoryAddress());
     }
     return probe.match(batch);
+  }
+
+  @Override
+  public void retire(int rank) {
+    retired.set(Objects.checkIndex(rank, pools.size()));
   }
 
   @Override

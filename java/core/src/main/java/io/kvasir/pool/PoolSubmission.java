@@ -47,6 +47,7 @@ final class PoolSubmission implements AutoCloseable {
   private final int[] entries = new int[MOST_OPERATIONS];
   private final int[] counts = new int[MOST_OPERATIONS];
   private final boolean[] evicts = new boolean[MOST_OPERATIONS];
+  private int leasesAt;
   private int recorded;
   private int sent;
   private long ticks;
@@ -81,7 +82,7 @@ final class PoolSubmission implements AutoCloseable {
   /** Whether an operation of so many bytes, which makes so many events at most, can be recorded. */
   boolean takes(long bytes, long moreEvents) {
     return sent == 0
-        && recorded < MOST_OPERATIONS
+        && recorded < MOST_OPERATIONS - 1
         && staging.fits(bytes)
         && (recorded == 0 || events + moreEvents <= shape.eventCapacity());
   }
@@ -154,6 +155,7 @@ final class PoolSubmission implements AutoCloseable {
       block += matchable;
     }
     record(Kind.LEASE, at, count, evict);
+    leasesAt = at;
     ticks += count;
   }
 
@@ -259,11 +261,10 @@ final class PoolSubmission implements AutoCloseable {
     }
   }
 
-  /** Answers the leases of the last operation, which has been awaited. */
+  /** Answers the leases, which have been awaited. */
   void readAnswers(LeaseBatch batch) {
     for (int i = 0; i < batch.size(); i++) {
-      PoolRecords.readLeaseAnswer(
-          staging.bytes(), entries[recorded - 1] + i * LEASE_BYTES, batch, i);
+      PoolRecords.readLeaseAnswer(staging.bytes(), leasesAt + i * LEASE_BYTES, batch, i);
     }
   }
 

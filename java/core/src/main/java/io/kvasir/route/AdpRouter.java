@@ -35,15 +35,18 @@ public interface AdpRouter {
   LoadMetric loadMetric();
 
   /**
-   * Places a batch. O(requests x ranks).
+   * Places a batch on the live ranks. O(requests x ranks).
    *
-   * @param states one state per rank, in rank order
+   * <p>A rank without a state has been retired. Nothing is placed on it, and it does not count when
+   * requests per rank are reckoned; a request that names it is placed as if it were full.
+   *
+   * @param states one state per live rank, in rank order
    * @param requests the new requests, in arrival order
    * @param matches matched tokens by rank and index in {@code requests}
    * @param maxActiveRequests hard cap of requests per rank
    * @return who goes where; requests that fit nowhere are returned as unassigned
-   * @throws IllegalArgumentException if {@code states} is empty or not in rank order, or a target
-   *     rank does not exist; the router's state is unchanged
+   * @throws IllegalArgumentException if {@code states} is empty or not in rank order, or names a
+   *     rank that the instance never had, or a target rank does; the router's state is unchanged
    */
   Assignment route(
       List<RankState> states, List<Request> requests, PrefixMatches matches, int maxActiveRequests);

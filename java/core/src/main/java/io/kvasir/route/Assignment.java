@@ -9,11 +9,12 @@ import java.util.List;
  *
  * <p>Immutable.
  *
- * @param ranks number of ranks
+ * @param ranks number of ranks of the instance, retired ones included
  * @param decisions every placement, in the order in which they were made
  * @param unassigned requests that fit nowhere, in batch order; they go back to the queue
  * @param expectedActiveRequests soft target of requests per rank: a rank below it is padded
- * @param activeTokensAfter each rank's load after the batch, as the router counted it
+ * @param activeTokensAfter each rank's load after the batch, as the router counted it; 0 for
+ *     retired ranks
  */
 @SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
 public record Assignment(

@@ -19,6 +19,7 @@ import java.util.List;
 public final class DefaultAdpRouter implements AdpRouter {
 
   private final PlacementBatch batch;
+  private final RankLoads ranks;
 
   /**
    * Makes a router.
@@ -28,6 +29,7 @@ public final class DefaultAdpRouter implements AdpRouter {
    */
   public DefaultAdpRouter(int ranks) {
     this.batch = new PlacementBatch(ranks);
+    this.ranks = batch.ranks();
   }
 
   @Override
@@ -80,8 +82,9 @@ public final class DefaultAdpRouter implements AdpRouter {
   /** The least loaded rank below {@code expected} requests, or -1. */
   private int lightest(int expected) {
     int lightest = -1;
-    for (int rank = 0; rank < batch.ranks(); rank++) {
-      if (batch.activeRequests(rank) < expected && (lightest < 0 || lighter(rank, lightest))) {
+    for (int i = 0; i < ranks.liveCount(); i++) {
+      int rank = ranks.live(i);
+      if (ranks.activeRequests(rank) < expected && (lightest < 0 || lighter(rank, lightest))) {
         lightest = rank;
       }
     }
@@ -89,9 +92,9 @@ public final class DefaultAdpRouter implements AdpRouter {
   }
 
   private boolean lighter(int rank, int other) {
-    long tokens = batch.activeTokens(rank);
-    long otherTokens = batch.activeTokens(other);
+    long tokens = ranks.activeTokens(rank);
+    long otherTokens = ranks.activeTokens(other);
     return tokens < otherTokens
-        || (tokens == otherTokens && batch.activeRequests(rank) < batch.activeRequests(other));
+        || (tokens == otherTokens && ranks.activeRequests(rank) < ranks.activeRequests(other));
   }
 }

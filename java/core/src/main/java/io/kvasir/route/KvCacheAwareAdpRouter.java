@@ -23,7 +23,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
    * A batch is placed in three steps.
    *
    * 1. Requests that name a rank with room go there, strict ones before all others. During cold
-   *    start a request without a rank goes to the lowest rank that has not been given one yet.
+   *    start a request without a rank goes to the lowest live rank that has not been given one.
    * 2. The rest is sorted by the first 64 tokens, longest first among equals, so that requests that
    *    share a prefix follow one another.
    * 3. Each goes to the eligible rank (one below the soft target) of the lowest
@@ -46,6 +46,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
   private final BitSet warmupPending = new BitSet();
 
   private final PlacementBatch batch;
+  private final RankLoads ranks;
   private final CPythonShuffle shuffle;
   private final int[] eligible;
   private int eligibleCount;
@@ -75,6 +76,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
    */
   public KvCacheAwareAdpRouter(int ranks, KvCacheRoutingOptions options, boolean explain) {
     this.batch = new PlacementBatch(ranks);
+    this.ranks = batch.ranks();
     this.options = options;
     this.explain = explain;
     this.shuffle = new CPythonShuffle(ranks);
@@ -132,7 +134,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
       int target = batch.request(index).targetRank();
       Reason reason = Reason.EXPLICIT;
       if (target == Request.ANY_RANK) {
-        target = warmupPending.nextSetBit(0); // -1, like ANY_RANK, if there is none
+        target = ranks.firstLive(warmupPending); // -1, like ANY_RANK, if there is none
         reason = Reason.WARMUP;
       }
       if (target >= 0 && batch.hasRoom(target)) {
@@ -165,8 +167,9 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
 
   private void collectEligible(int expected) {
     eligibleCount = 0;
-    for (int rank = 0; rank < batch.ranks(); rank++) {
-      if (batch.activeRequests(rank) < expected) {
+    for (int i = 0; i < ranks.liveCount(); i++) {
+      int rank = ranks.live(i);
+      if (ranks.activeRequests(rank) < expected) {
         eligible[eligibleCount++] = rank;
       }
     }
@@ -190,7 +193,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
     } else {
       batch.place(index, rank, reason, uncached);
     }
-    if (batch.activeRequests(rank) >= expected) {
+    if (ranks.activeRequests(rank) >= expected) {
       eligibleCount--;
       System.arraycopy(eligible, position + 1, eligible, position, eligibleCount - position);
     }
@@ -203,7 +206,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
     int longestMatch = 0;
     for (int i = 0; i < eligibleCount; i++) {
       int rank = eligible[i];
-      load += batch.activeTokens(rank);
+      load += ranks.activeTokens(rank);
       matchedTokens[i] = batch.matchedTokens(rank, index);
       longestMatch = Math.max(longestMatch, matchedTokens[i]);
     }
@@ -213,7 +216,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
     double weight = options.loadBalanceWeight();
     for (int i = 0; i < eligibleCount; i++) {
       int uncached = matchesCount ? length - matchedTokens[i] : length;
-      scores[i] = uncached + weight * (batch.activeTokens(eligible[i]) / denominator * length);
+      scores[i] = uncached + weight * (ranks.activeTokens(eligible[i]) / denominator * length);
     }
     return matchesCount;
   }
@@ -225,7 +228,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
     long bestTokens = 0;
     for (int i = 0; i < eligibleCount; i++) {
       double score = scores[i];
-      long tokens = batch.activeTokens(eligible[i]);
+      long tokens = ranks.activeTokens(eligible[i]);
       if (ties == 0 || score < bestScore || (score == bestScore && tokens < bestTokens)) {
         bestScore = score;
         bestTokens = tokens;

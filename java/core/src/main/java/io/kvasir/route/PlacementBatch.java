@@ -27,7 +27,7 @@ final class PlacementBatch {
   private static final int[] NO_RANKS = {};
   private static final double[] NO_SCORES = {};
 
-  private final int[] activeRequests;
+  private final RankLoads ranks;
   private int[] order = new int[16];
   private int[] sortSpace = new int[16];
   private int deferredCount;
@@ -35,21 +35,17 @@ final class PlacementBatch {
   private Request[] requests = NO_REQUESTS;
   private PrefixMatches matches = PrefixMatches.NONE;
   private int maxActiveRequests;
-  private long[] activeTokens;
   private List<Decision> decisions;
 
   PlacementBatch(int ranks) {
-    if (ranks < 1) {
-      throw new IllegalArgumentException("ranks must be at least 1, not " + ranks);
-    }
-    this.activeRequests = new int[ranks];
+    this.ranks = new RankLoads(ranks);
   }
 
   /** Starts a batch. Everything is checked here, so that a bad batch changes no router. */
   void begin(
       List<RankState> states, List<Request> batch, PrefixMatches table, int maxActiveRequests) {
     Objects.requireNonNull(table, "matches");
-    checkStates(states);
+    ranks.check(states);
     if (maxActiveRequests < 0) {
       throw new IllegalArgumentException(
           "maxActiveRequests must be at least 0, not " + maxActiveRequests);
@@ -59,52 +55,20 @@ final class PlacementBatch {
     this.requests = checked;
     this.matches = table;
     this.maxActiveRequests = maxActiveRequests;
-    this.activeTokens = new long[ranks()];
     this.decisions = new ArrayList<>(checked.length);
     this.deferredCount = 0;
-    for (RankState state : states) {
-      activeRequests[state.rank()] = state.activeRequests();
-      activeTokens[state.rank()] = state.activeTokens();
-    }
+    ranks.begin(states);
     orderStrictFirst();
-  }
-
-  private void checkStates(List<RankState> states) {
-    if (states.size() != ranks()) {
-      throw new IllegalArgumentException(
-          "states must hold one entry for each of "
-              + ranks()
-              + " ranks, not "
-              + states.size()
-              + " entries");
-    }
-    int index = 0;
-    for (RankState state : states) {
-      if (state.rank() != index) {
-        throw badState(index, "rank must be " + index, state.rank());
-      }
-      if (state.activeRequests() < 0) {
-        throw badState(index, "activeRequests must be at least 0", state.activeRequests());
-      }
-      if (state.activeTokens() < 0) {
-        throw badState(index, "activeTokens must be at least 0", state.activeTokens());
-      }
-      index++;
-    }
-  }
-
-  private static IllegalArgumentException badState(int index, String rule, long value) {
-    return new IllegalArgumentException("states[" + index + "]." + rule + ", not " + value);
   }
 
   private void checkTargets(Request[] batch) {
     for (Request request : batch) {
-      if (request.targetRank() >= ranks()) {
+      if (request.targetRank() >= ranks.ranks()) {
         throw new IllegalArgumentException(
             "request "
                 + request.id()
                 + ": targetRank must be within 0 to "
-                + (ranks() - 1)
+                + (ranks.ranks() - 1)
                 + ", not "
                 + request.targetRank());
       }
@@ -133,8 +97,9 @@ final class PlacementBatch {
     return request.targetRank() != Request.ANY_RANK && !request.relax();
   }
 
-  int ranks() {
-    return activeRequests.length;
+  /** The ranks and what they hold so far. */
+  RankLoads ranks() {
+    return ranks;
   }
 
   int size() {
@@ -150,16 +115,9 @@ final class PlacementBatch {
     return requests[index];
   }
 
-  int activeRequests(int rank) {
-    return activeRequests[rank];
-  }
-
-  long activeTokens(int rank) {
-    return activeTokens[rank];
-  }
-
+  /** Whether a rank is live and below the hard cap. */
   boolean hasRoom(int rank) {
-    return activeRequests[rank] < maxActiveRequests;
+    return ranks.activeRequests(rank) < maxActiveRequests;
   }
 
   /** Matched tokens, within 0 and the prompt's length. */
@@ -173,8 +131,7 @@ final class PlacementBatch {
 
   void place(
       int index, int rank, Reason reason, int chargedTokens, int[] scoredRanks, double[] scores) {
-    activeRequests[rank]++;
-    activeTokens[rank] += chargedTokens;
+    ranks.add(rank, chargedTokens);
     decisions.add(
         new Decision(
             requests[index], index, rank, reason, matchedTokens(rank, index), scoredRanks, scores));
@@ -201,25 +158,7 @@ final class PlacementBatch {
 
   /** Requests per rank up to which the deferred ones may fill it. */
   int softTarget(double multiplier) {
-    return softTarget(activeRequests, deferredCount, multiplier, maxActiveRequests);
-  }
-
-  /**
-   * A multiple of the fair share, at least what the fullest rank has; the hard cap comes last, so
-   * that the result can lie below a rank's own count.
-   */
-  static int softTarget(
-      int[] activeRequests, int newRequests, double multiplier, int maxActiveRequests) {
-    int ranks = activeRequests.length;
-    long total = newRequests;
-    int fullest = 0;
-    for (int active : activeRequests) {
-      total += active;
-      fullest = Math.max(fullest, active);
-    }
-    long fairShare = (total + ranks - 1) / ranks;
-    double target = Math.max(Math.ceil(multiplier * fairShare), fullest);
-    return (int) Math.min(target, maxActiveRequests);
+    return ranks.softTarget(deferredCount, multiplier, maxActiveRequests);
   }
 
   /** Ends the batch; the deferred requests from position {@code placed} on were not placed. */
@@ -234,15 +173,14 @@ final class PlacementBatch {
     }
     Assignment assignment =
         new Assignment(
-            ranks(),
+            ranks.ranks(),
             Collections.unmodifiableList(decisions),
             Collections.unmodifiableList(unassigned),
             expectedActiveRequests,
-            activeTokens);
+            ranks.takeActiveTokens());
     requests = NO_REQUESTS;
     matches = PrefixMatches.NONE;
     decisions = null;
-    activeTokens = null;
     return assignment;
   }
 }

@@ -5,7 +5,7 @@ package io.kvasir.simulator.replay;
  *
  * <p>Immutable.
  *
- * @param requests requests that were placed on it
+ * @param requests requests that were placed on it, also those that it gave back when it was lost
  * @param inputTokens prompt tokens of those it started
  * @param cachedTokens prompt tokens of those that its pool already held
  * @param busyNs modelled time that it computed

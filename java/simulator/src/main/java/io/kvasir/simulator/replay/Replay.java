@@ -1,6 +1,8 @@
 package io.kvasir.simulator.replay;
 
 import io.kvasir.execute.AdpLoop;
+import io.kvasir.execute.StepEngine;
+import io.kvasir.execute.TimedStepEngine;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
@@ -29,16 +31,27 @@ public final class Replay {
    * @param place where its pools live
    * @param progress hears how far it is
    * @return what was measured
-   * @throws IllegalStateException if the instance stops making progress, which is a defect
+   * @throws IllegalStateException if all ranks are lost, or the instance stops making progress,
+   *     which is a defect
    */
   public static ReplayResult run(
       Workload workload, ReplaySettings settings, RankPools.Place place, ReplayProgress progress) {
+    return run(workload, settings, place, new TimedStepEngine(settings.timing()), progress);
+  }
+
+  /** Replays with an engine that all ranks share. */
+  static ReplayResult run(
+      Workload workload,
+      ReplaySettings settings,
+      RankPools.Place place,
+      StepEngine engine,
+      ReplayProgress progress) {
     long startedNs = System.nanoTime();
     BlockHasher hasher = NativeBlockHasher.of(settings.hashFormat(), settings.tokensPerBlock());
     UpperBound upperBound = new UpperBound(settings.tokensPerBlock());
     try (Arrivals arrivals = workload.start(preparation(hasher, upperBound))) {
       ReplayMetrics metrics = new ReplayMetrics(settings.ranks(), arrivals);
-      try (ReplayInstance instance = new ReplayInstance(settings, place, hasher, metrics)) {
+      try (ReplayInstance instance = new ReplayInstance(settings, place, hasher, engine, metrics)) {
         Drive drive = new Drive(instance.loop(), arrivals, metrics);
         long virtualNs = drive.toEnd(progress, workload.plannedRequests());
         metrics.rejections().forEach(rejection -> upperBound.exclude(rejection.requestId()));
@@ -67,6 +80,7 @@ public final class Replay {
         }
         long settled = metrics.settled();
         long durationNs = loop.idle() ? 0 : loop.iterate(nowNs);
+        requireLiveRanks();
         if (durationNs > 0) {
           nowNs += durationNs;
         } else if (metrics.settled() == settled) {
@@ -83,6 +97,17 @@ public final class Replay {
         throw new IllegalStateException("requests are left that no rank will ever run");
       }
       return nowNs;
+    }
+
+    private void requireLiveRanks() {
+      if (loop.liveRanks() == 0) {
+        throw new IllegalStateException(
+            "all ranks are lost; the replay ends with "
+                + metrics.settled()
+                + " of "
+                + metrics.arrived()
+                + " requests answered or rejected");
+      }
     }
 
     private void submitUntil(long nowNs) {

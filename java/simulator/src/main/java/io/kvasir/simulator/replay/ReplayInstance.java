@@ -4,7 +4,6 @@ import io.kvasir.execute.AdpLoop;
 import io.kvasir.execute.RankExecutor;
 import io.kvasir.execute.RequestListener;
 import io.kvasir.execute.StepEngine;
-import io.kvasir.execute.TimedStepEngine;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.model.Occupancy;
 import io.kvasir.pool.BlockPool;
@@ -33,9 +32,9 @@ final class ReplayInstance implements AutoCloseable {
       ReplaySettings settings,
       RankPools.Place place,
       BlockHasher hasher,
+      StepEngine engine,
       RequestListener listener) {
     this.settings = settings;
-    StepEngine engine = new TimedStepEngine(settings.timing());
     this.pools = place.open(settings.ranks(), settings.poolShape());
     List<RankExecutor> executors = new ArrayList<>();
     for (int rank = 0; rank < settings.ranks(); rank++) {
@@ -64,11 +63,18 @@ final class ReplayInstance implements AutoCloseable {
   List<RankResult> ranks(RankSummary summary) {
     List<RankResult> results = new ArrayList<>();
     for (int rank = 0; rank < meters.size(); rank++) {
-      BlockPool pool = pools.pools().get(rank);
-      pool.settle();
-      results.add(summary.of(rank, meters.get(rank), pool.occupancy()));
+      RankMeter meter = meters.get(rank);
+      // A lost pool is not asked; what its rank saw last stands.
+      Occupancy occupancy = loop.isLive(rank) ? occupancy(rank) : meter.lastOccupancy();
+      results.add(summary.of(rank, meter, occupancy));
     }
     return results;
+  }
+
+  private Occupancy occupancy(int rank) {
+    BlockPool pool = pools.pools().get(rank);
+    pool.settle();
+    return pool.occupancy();
   }
 
   @Override

@@ -108,6 +108,11 @@ final class ReplayMetrics implements RequestListener {
     return completed + rejections.size();
   }
 
+  /** Requests that came so far. */
+  long arrived() {
+    return arrived;
+  }
+
   List<Rejection> rejections() {
     return rejections;
   }

@@ -1,0 +1,214 @@
+package io.kvasir.execute;
+
+import io.kvasir.device.FatalDeviceException;
+import io.kvasir.model.Request;
+import io.kvasir.pool.PrefixMatcher;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The ranks of an instance, which of them are still live, and what follows when one is lost.
+ *
+ * <p>A retired rank gives its requests back; neither its pool nor its engine is called again. It
+ * never returns.
+ *
+ * <p>Confined to the loop's thread.
+ */
+final class LiveRanks {
+
+  private static final Logger LOG = LoggerFactory.getLogger(LiveRanks.class);
+
+  private final RankExecutor[] all;
+  private final PrefixMatcher matcher;
+  private final WaitingRequests waiting;
+  private final RequestListener listener;
+  private final int maxActiveRequests;
+
+  /** In rank order; replaced, never changed, so that whoever walks along it may retire ranks. */
+  private RankExecutor[] live;
+
+  /** Why a rank is retired, or shall be, by rank; null if it is not. */
+  private final String[] retiredFor;
+
+  private final String[] askedFor;
+  private boolean asked;
+
+  /** Whether a request may wait that the live ranks can never take. */
+  private boolean anyStranded;
+
+  LiveRanks(
+      List<RankExecutor> executors,
+      PrefixMatcher matcher,
+      WaitingRequests waiting,
+      RequestListener listener) {
+    this.all = executors.toArray(RankExecutor[]::new);
+    requireAlike(all);
+    this.live = all;
+    this.matcher = matcher;
+    this.waiting = waiting;
+    this.listener = listener;
+    this.maxActiveRequests = all[0].options().maxActiveRequests();
+    this.retiredFor = new String[all.length];
+    this.askedFor = new String[all.length];
+  }
+
+  private static void requireAlike(RankExecutor[] executors) {
+    ExecutorOptions options = executors[0].options();
+    for (int rank = 0; rank < executors.length; rank++) {
+      RankExecutor executor = executors[rank];
+      if (executor.rank() != rank) {
+        throw new IllegalArgumentException(
+            "executor " + rank + " must be of rank " + rank + ", not " + executor.rank());
+      }
+      if (executor.options().maxActiveRequests() != options.maxActiveRequests()
+          || executor.options().enableBlockReuse() != options.enableBlockReuse()
+          || executor.tokensPerBlock() != executors[0].tokensPerBlock()) {
+        throw new IllegalArgumentException(
+            "the executors of ranks 0 and "
+                + rank
+                + " differ in maxActiveRequests, enableBlockReuse or tokensPerBlock");
+      }
+    }
+  }
+
+  /** Ranks of the instance, retired or not. */
+  int count() {
+    return all.length;
+  }
+
+  /** The executors of the live ranks; not to be changed, and not changed when ranks are lost. */
+  RankExecutor[] live() {
+    return live;
+  }
+
+  RankExecutor executor(int rank) {
+    return all[rank];
+  }
+
+  /** Requests that the live ranks hold. */
+  int activeRequests() {
+    int total = 0;
+    for (RankExecutor executor : live) {
+      total += executor.activeRequests();
+    }
+    return total;
+  }
+
+  /** Requests that the live ranks may hold together. */
+  long capacity() {
+    return (long) live.length * maxActiveRequests;
+  }
+
+  boolean holds(long requestId) {
+    for (RankExecutor executor : live) {
+      if (executor.holds(requestId)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  boolean isLive(int rank) {
+    return retiredFor[Objects.checkIndex(rank, all.length)] == null;
+  }
+
+  /** Asks for a rank to be retired by {@link #retireAsked}; false if that is known already. */
+  boolean ask(int rank, String reason) {
+    Objects.requireNonNull(reason, "reason");
+    if (!isLive(rank) || askedFor[rank] != null) {
+      return false;
+    }
+    askedFor[rank] = reason;
+    asked = true;
+    return true;
+  }
+
+  void retireAsked(long nowNs) {
+    if (asked) {
+      asked = false;
+      for (RankExecutor executor : live) {
+        String reason = askedFor[executor.rank()];
+        if (reason != null) {
+          retire(executor, reason, nowNs);
+        }
+      }
+    }
+  }
+
+  void retire(RankExecutor executor, RuntimeException cause, long nowNs) {
+    boolean told = cause instanceof FatalDeviceException && cause.getMessage() != null;
+    retire(executor, told ? cause.getMessage() : cause.toString(), nowNs);
+  }
+
+  /** Everything is in order before the listener is told. */
+  private void retire(RankExecutor executor, String reason, long nowNs) {
+    int rank = executor.rank();
+    retiredFor[rank] = reason;
+    live = Arrays.stream(live).filter(other -> other != executor).toArray(RankExecutor[]::new);
+    anyStranded = true;
+    matcher.retire(rank);
+    List<PlacedRequest> left = executor.retire();
+    for (PlacedRequest request : left) {
+      if (!request.done()) {
+        waiting.giveBack(request);
+      }
+    }
+    LOG.warn(
+        "Rank {} is retired with {} requests; {} of {} ranks are left: {}",
+        rank,
+        left.size(),
+        live.length,
+        all.length,
+        reason);
+    tell(rank, left, reason, nowNs);
+  }
+
+  private void tell(int rank, List<PlacedRequest> left, String reason, long nowNs) {
+    for (PlacedRequest request : left) {
+      if (request.done()) {
+        listener.onFinished(request.request, rank, request.outputTokens(), nowNs);
+      }
+    }
+    for (PlacedRequest request : left) {
+      if (!request.done()) {
+        listener.onReturned(request.request, rank, reason, nowNs);
+      }
+    }
+    listener.onRankRetired(rank, reason, nowNs);
+  }
+
+  /** A request arrived that may have to be rejected because ranks are lost. */
+  void checkArrival(Request request) {
+    anyStranded |= whyStranded(request) != null;
+  }
+
+  /** Lines up what lost ranks gave back and rejects what no live rank can ever take. */
+  void settle(long nowNs) {
+    waiting.lineUpReturned();
+    if (!anyStranded) {
+      return;
+    }
+    anyStranded = false;
+    for (Request request : waiting.removeIf(candidate -> whyStranded(candidate) != null)) {
+      listener.onRejected(request, whyStranded(request), nowNs);
+    }
+  }
+
+  /** Why the live ranks can never take a request, or null. Without any, all requests wait. */
+  private String whyStranded(Request request) {
+    int target = request.targetRank();
+    if (target != Request.ANY_RANK && !request.relax() && retiredFor[target] != null) {
+      return "it insists on rank " + target + ", which is retired: " + retiredFor[target];
+    }
+    if (live.length > 0 && request.children() >= capacity()) {
+      return String.format(
+          "it and its %d children are more than the %d requests that the %d of %d ranks hold which"
+              + " are left",
+          request.children(), capacity(), live.length, all.length);
+    }
+    return null;
+  }
+}

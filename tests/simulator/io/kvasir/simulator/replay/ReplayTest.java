@@ -202,7 +202,12 @@ class ReplayTest {
     ReplayResult undisturbed = run(sessions(12), settings);
 
     ReplayResult result =
-        Replay.run(sessions(12), settings, losingRanks(40, 40), ReplayProgress.SILENT);
+        Replay.run(
+            sessions(12),
+            settings,
+            RankPools.Place.HOST,
+            losingRanks(40, 40),
+            ReplayProgress.SILENT);
 
     assertThat(result.completed()).isEqualTo(undisturbed.completed());
     assertThat(result.outputTokens()).isEqualTo(undisturbed.outputTokens());
@@ -216,7 +221,13 @@ class ReplayTest {
     Workload workload = open(3, 1_000_000_000L, 64, 64, 64, 64, 64);
 
     assertThatThrownBy(
-            () -> Replay.run(workload, settings(2, 1024), losingRanks(4, 5), ReplayProgress.SILENT))
+            () ->
+                Replay.run(
+                    workload,
+                    settings(2, 1024),
+                    RankPools.Place.HOST,
+                    losingRanks(4, 5),
+                    ReplayProgress.SILENT))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage(
             "all ranks are lost; the replay ends with 1 of 2 requests answered or rejected");

@@ -40,9 +40,11 @@
 // inserts, and with parallel erases, which never share a launch: a key's `passed` marks are raised,
 // then a fence, then the key is published by compare-and-swap; the key is zeroed, then a fence,
 // then the marks are lowered. Marks of a look-up that found its key already there are lowered
-// again; too high a mark only prolongs a search. Loads of keys and marks are volatile, hence never
-// served from a multiprocessor's own cache. Keys of one batch appear in any order, so a probe
-// beside a commit may see a later block's name before an earlier one's: a match is advisory.
+// again; too high a mark only prolongs a search. Loads of keys and marks are relaxed, hence never
+// served from a multiprocessor's own cache; a bucket's words are loaded together, each of them
+// whole, in no order among themselves, and none is needed. Keys of one batch appear in any order,
+// so a probe beside a commit may see a later block's name before an earlier one's: a match is
+// advisory.
 //
 // The page. The sequence becomes odd, a system-scope fence, the counts, a system-scope fence, the
 // sequence becomes even. A reader on the host that loads a new count with acquire therefore also

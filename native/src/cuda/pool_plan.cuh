@@ -49,9 +49,9 @@ KVASIR_DEVICE uint64_t validate(const DevicePool& pool, const Entry* entries, ui
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
     const DeviceLease* lease = find_lease(pool, lease_of(entries[i]));
-    const PoolError error = lease == nullptr   ? PoolError::kUnknownLease
-                            : lease->mark != i ? PoolError::kLeaseGivenTwice
-                                               : check(entries[i], *lease);
+    const PoolError error = lease == nullptr                  ? PoolError::kUnknownLease
+                            : load_relaxed(&lease->mark) != i ? PoolError::kLeaseGivenTwice
+                                                              : check(entries[i], *lease);
     if (error != PoolError::kNone) {
       atomic_min(&failure, failure_of(error, i));
     }

@@ -104,7 +104,7 @@ class CudaDevice {
 // A pool large enough that every kernel takes many blocks of threads and many rounds.
 Seen run_large_history(CudaDevice& device, uint64_t seed, int steps) {
   g_seed = seed;
-  const PoolShape shape{60'000, 16, 64, 1'200, 1u << 15};
+  const PoolShape shape{9'000, 16, 64, 1'200, 1u << 15};
   History<CudaDevice> history(device, seed, shape, 32, false);
   for (int step = 0; step < steps; step++) {
     history.step();

@@ -20,10 +20,16 @@ final class PoolChurn {
   }
 
   void step() {
-    int choice = random.nextInt(60);
-    if (choice == 0) {
+    if (random.nextInt(60) == 0) {
       pool.clear();
-    } else if (choice < 35 || leases.isEmpty()) {
+    } else {
+      comeOrGo();
+    }
+  }
+
+  /** A step that clears nothing. */
+  void comeOrGo() {
+    if (random.nextInt(100) < 58 || leases.isEmpty()) {
       come();
     } else {
       pool.release(new int[] {leases.remove(random.nextInt(leases.size()))}, 1);

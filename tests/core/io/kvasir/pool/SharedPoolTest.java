@@ -121,7 +121,7 @@ class SharedPoolTest {
         NativeBlockPool pool = NativeBlockPool.create(region)) {
       PoolChurn churn = new PoolChurn(pool, 3);
       while (region.nextEvent() < 3L * SHAPE.eventCapacity()) {
-        churn.step();
+        churn.comeOrGo();
       }
       try (SharedPoolReader late = reader();
           SharedPoolReader other = reader()) {
@@ -145,7 +145,7 @@ class SharedPoolTest {
         NativeBlockPool pool = NativeBlockPool.create(region)) {
       PoolChurn churn = new PoolChurn(pool, 4);
       while (region.nextEvent() < 3L * SHAPE.eventCapacity()) {
-        churn.step();
+        churn.comeOrGo();
       }
       try (SharedPoolReader reader = reader()) {
         reader.poll();

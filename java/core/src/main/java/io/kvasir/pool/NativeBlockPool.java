@@ -24,6 +24,10 @@ public final class NativeBlockPool implements BlockPool {
   private static final int EVENTS_PER_CALL = 1024;
 
   private final PoolShape shape;
+
+  /** Where other processes read the pool; null when they do not. */
+  private final SharedPoolRegion region;
+
   private final PoolStaging staging;
   private final OccupancyPage page;
   private final Ownership ownership;
@@ -32,8 +36,10 @@ public final class NativeBlockPool implements BlockPool {
   /** 0 when closed; volatile so that readers on other threads see the end. */
   private volatile long address;
 
-  private NativeBlockPool(PoolShape shape, PoolStaging staging, long address) {
+  private NativeBlockPool(
+      PoolShape shape, SharedPoolRegion region, PoolStaging staging, long address) {
     this.shape = shape;
+    this.region = region;
     this.staging = staging;
     this.address = address;
     this.directory = KvasirLibrary.kvasir_pool_directory(address);
@@ -50,11 +56,31 @@ public final class NativeBlockPool implements BlockPool {
    * @throws OutOfMemoryError if the address space is not to be had
    */
   public static NativeBlockPool create(PoolShape shape) {
+    return create(shape, null);
+  }
+
+  /**
+   * Makes a pool whose occupancy and events other processes read. Operations also write the
+   * snapshots that such readers ask for.
+   *
+   * @param region where they read, of the wanted shape; it serves this one pool and is closed after
+   *     it, by the caller
+   * @return the pool; the caller closes it
+   * @throws IllegalStateException if the region is closed or serves another pool
+   * @throws OutOfMemoryError if the address space is not to be had
+   */
+  public static NativeBlockPool create(SharedPoolRegion region) {
+    region.claim();
+    return create(region.shape(), region);
+  }
+
+  private static NativeBlockPool create(PoolShape shape, SharedPoolRegion region) {
     // Made first: what fails here must not leave a native pool behind.
     PoolStaging staging = new PoolStaging(shape.tokensPerBlock());
     try {
       return new NativeBlockPool(
           shape,
+          region,
           staging,
           KvasirLibrary.kvasir_pool_create(
               shape.capacityBlocks(),
@@ -62,8 +88,8 @@ public final class NativeBlockPool implements BlockPool {
               shape.maxLeases(),
               shape.maxBlocksPerLease(),
               shape.eventCapacity(),
-              0,
-              0));
+              region == null ? 0 : region.pageAddress(),
+              region == null ? 0 : region.ringAddress()));
     } catch (RuntimeException e) {
       OutOfMemoryError error = new OutOfMemoryError("no memory for a pool of " + shape);
       error.initCause(e);
@@ -100,12 +126,14 @@ public final class NativeBlockPool implements BlockPool {
     }
     check(KvasirLibrary.kvasir_pool_lease(pool, staging.stage(batch), batch.size()));
     staging.readAnswers(batch);
+    serveSnapshots();
   }
 
   @Override
   public void extend(ExtendBatch batch) {
     check(KvasirLibrary.kvasir_pool_extend(address(), staging.stage(batch), batch.size()));
     staging.readAnswers(batch);
+    serveSnapshots();
   }
 
   @Override
@@ -119,17 +147,34 @@ public final class NativeBlockPool implements BlockPool {
     } finally {
       Reference.reachabilityFence(staging);
     }
+    serveSnapshots();
   }
 
   @Override
   public void release(int[] leases, int count) {
     Objects.checkFromIndexSize(0, count, leases.length);
     check(KvasirLibrary.kvasir_pool_release(address(), leases, count));
+    serveSnapshots();
   }
 
   @Override
   public void clear() {
     KvasirLibrary.kvasir_pool_clear(address());
+    serveSnapshots();
+  }
+
+  /**
+   * Writes the snapshot that readers in other processes wait for, if they do. Every operation ends
+   * with this; an idle rank calls it now and then. On the rank's executor thread; one load when
+   * nobody waits, else O(capacity) and a file.
+   *
+   * @throws IllegalStateException if the pool is closed
+   */
+  public void serveSnapshots() {
+    address();
+    if (region != null && region.snapshotWanted()) {
+      region.answerSnapshots(KvasirLibrary.kvasir_directory_buckets(directory), region.nextEvent());
+    }
   }
 
   @Override

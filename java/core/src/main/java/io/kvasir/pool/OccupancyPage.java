@@ -29,6 +29,16 @@ final class OccupancyPage {
 
   Occupancy read() {
     while (true) {
+      Occupancy occupancy = tryRead(1);
+      if (occupancy != null) {
+        return occupancy;
+      }
+    }
+  }
+
+  /** The counts, or null if the page was being written at every attempt: its writer may be dead. */
+  Occupancy tryRead(int attempts) {
+    for (int attempt = 0; attempt < attempts; attempt++) {
       long before = word(0);
       Occupancy occupancy =
           new Occupancy(word(1), word(2), word(3), word(4), word(5), word(6), word(7), word(8));
@@ -37,6 +47,7 @@ final class OccupancyPage {
       }
       Thread.onSpinWait();
     }
+    return null;
   }
 
   private long word(int index) {

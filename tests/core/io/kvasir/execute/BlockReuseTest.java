@@ -22,9 +22,9 @@ import org.junit.jupiter.api.Test;
  */
 class BlockReuseTest {
 
-  private static final int LAYERS = 2;
-  private static final int VOCABULARY = 1 << 20;
-  private static final int CONVERSATIONS = 16;
+  static final int LAYERS = 2;
+  static final int VOCABULARY = 1 << 20;
+  static final int CONVERSATIONS = 16;
   private static final int SEEDS = Integer.getInteger("kvasir.execute.seeds", 150);
 
   @Test
@@ -85,7 +85,7 @@ class BlockReuseTest {
   }
 
   /** The right outputs: one rank, whole prompts, nothing shared. */
-  private static Map<Long, int[]> outputsWithoutReuse(long seed) {
+  static Map<Long, int[]> outputsWithoutReuse(long seed) {
     try (TestInstance instance =
         stamping(1, 2000, 16).options(ExecutorOptions.DEFAULT.withBlockReuse(false)).build()) {
       Map<Long, int[]> outputs = new Conversations(seed, CONVERSATIONS).run(instance);
@@ -94,7 +94,8 @@ class BlockReuseTest {
     }
   }
 
-  private static TestInstance.Setup randomSetup(Random random) {
+  /** Pools, routers, budgets and policies of any size and kind; outputs depend on none of it. */
+  static TestInstance.Setup randomSetup(Random random) {
     int tokensPerBlock = 1 + random.nextInt(8);
     int largest = Conversations.largestRequest(tokensPerBlock);
     int capacity = largest + random.nextInt(1 + largest * random.nextInt(4));
@@ -125,7 +126,7 @@ class BlockReuseTest {
         : kinds[kind].create(ranks, KvCacheRoutingOptions.DEFAULT, false);
   }
 
-  private static TestInstance.Setup stamping(int ranks, int capacityBlocks, int tokensPerBlock) {
+  static TestInstance.Setup stamping(int ranks, int capacityBlocks, int tokensPerBlock) {
     return TestInstance.with(ranks, capacityBlocks, tokensPerBlock)
         .engines(pool -> new KvStampEngine(pool, LAYERS, VOCABULARY));
   }

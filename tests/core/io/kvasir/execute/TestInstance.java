@@ -31,8 +31,9 @@ final class TestInstance implements AutoCloseable {
       };
 
   final Recorder recorder = new Recorder();
-  final List<NativeBlockPool> pools = new ArrayList<>();
+  final List<BlockPool> pools = new ArrayList<>();
   final List<RankExecutor> executors = new ArrayList<>();
+  private final List<StepEngine> engines = new ArrayList<>();
   final BlockHasher hasher;
   PrefixMatcher matcher;
   AdpLoop loop;
@@ -45,13 +46,14 @@ final class TestInstance implements AutoCloseable {
 
   private void assemble(Setup setup) {
     for (int rank = 0; rank < setup.ranks; rank++) {
-      NativeBlockPool pool = NativeBlockPool.create(setup.shape);
+      BlockPool pool = setup.pools.apply(setup.shape);
       pools.add(pool);
       BlockPool seen = setup.wrapper.apply(pool);
-      executors.add(
-          new RankExecutor(rank, seen, hasher, setup.engines.apply(seen), setup.options, recorder));
+      StepEngine engine = setup.engines.apply(seen);
+      engines.add(engine);
+      executors.add(new RankExecutor(rank, seen, hasher, engine, setup.options, recorder));
     }
-    matcher = new NativePrefixMatcher(pools);
+    matcher = setup.matcher.apply(pools);
     loop = new AdpLoop(executors, setup.router, matcher, setup.policy.newQueue(), recorder);
   }
 
@@ -99,6 +101,7 @@ final class TestInstance implements AutoCloseable {
   /** Nobody holds or is promised anything, and the ledgers say so too. */
   void assertNothingHeld() {
     for (int rank = 0; rank < pools.size(); rank++) {
+      pools.get(rank).settle();
       assertThat(occupancy(rank).activeBlocks()).as("active blocks of rank " + rank).isZero();
       assertThat(occupancy(rank).reservedBlocks()).as("reserved blocks of rank " + rank).isZero();
       for (LoadMetric metric : LoadMetric.values()) {
@@ -110,8 +113,15 @@ final class TestInstance implements AutoCloseable {
 
   @Override
   public void close() {
-    matcher.close();
-    pools.forEach(NativeBlockPool::close);
+    if (matcher != null) {
+      matcher.close();
+    }
+    for (StepEngine engine : engines) {
+      if (engine instanceof CudaKvStampEngine onDevice) {
+        onDevice.close();
+      }
+    }
+    pools.forEach(BlockPool::close);
   }
 
   static Setup with(int ranks, int capacityBlocks, int tokensPerBlock) {
@@ -128,6 +138,9 @@ final class TestInstance implements AutoCloseable {
     private QueuePolicy policy = QueuePolicy.FCFS;
     private Function<BlockPool, StepEngine> engines = pool -> MILLISECOND_STEPS;
     private UnaryOperator<BlockPool> wrapper = pool -> pool;
+    private Function<PoolShape, BlockPool> pools = NativeBlockPool::create;
+    private Function<List<BlockPool>, PrefixMatcher> matcher =
+        made -> new NativePrefixMatcher(made.stream().map(NativeBlockPool.class::cast).toList());
 
     private Setup(int ranks, int capacityBlocks, int tokensPerBlock) {
       this.ranks = ranks;
@@ -170,6 +183,13 @@ final class TestInstance implements AutoCloseable {
       return this;
     }
 
+    Setup pools(
+        Function<PoolShape, BlockPool> made, Function<List<BlockPool>, PrefixMatcher> matched) {
+      pools = made;
+      matcher = matched;
+      return this;
+    }
+
     @Override
     public String toString() {
       return ranks + " ranks, " + shape + ", " + options + ", " + policy;
@@ -181,7 +201,7 @@ final class TestInstance implements AutoCloseable {
         instance.assemble(this);
         return instance;
       } catch (RuntimeException e) {
-        instance.pools.forEach(NativeBlockPool::close);
+        instance.close();
         throw e;
       }
     }

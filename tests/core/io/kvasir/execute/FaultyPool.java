@@ -38,6 +38,13 @@ final class FaultyPool extends PoolCalls {
   }
 
   @Override
+  public void lease(LeaseBatch batch, ExtendBatch reserved) {
+    fault.at(Fault.Site.LEASE);
+    fault.at(Fault.Site.EXTEND);
+    super.lease(batch, reserved);
+  }
+
+  @Override
   public void extend(ExtendBatch batch) {
     fault.at(Fault.Site.EXTEND);
     super.extend(batch);

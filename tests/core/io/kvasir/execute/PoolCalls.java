@@ -22,6 +22,11 @@ class PoolCalls implements BlockPool {
     this.pool = pool;
   }
 
+  /** The pool behind all wrappers. */
+  static BlockPool unwrapped(BlockPool pool) {
+    return pool instanceof PoolCalls wrapper ? unwrapped(wrapper.pool) : pool;
+  }
+
   /** The calls since the last call of this method. */
   List<String> take() {
     List<String> taken = List.copyOf(calls);
@@ -47,9 +52,26 @@ class PoolCalls implements BlockPool {
   }
 
   @Override
+  public void lease(LeaseBatch batch, ExtendBatch reserved) {
+    calls.add("lease " + batch.size());
+    calls.add("extend " + reserved.size());
+    pool.lease(batch, reserved);
+  }
+
+  @Override
   public void extend(ExtendBatch batch) {
     calls.add("extend " + batch.size());
     pool.extend(batch);
+  }
+
+  @Override
+  public void submit() {
+    pool.submit();
+  }
+
+  @Override
+  public void complete() {
+    pool.complete();
   }
 
   @Override

@@ -128,7 +128,10 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
   private static final class DeviceProbe implements AutoCloseable {
 
     private static final int THREADS = 128;
-    private static final int SEARCHES_PER_BLOCK = THREADS / 8;
+
+    /** The kernel gives a warp to each search, or four lanes if there are more than this many. */
+    private static final int MOST_WIDE_SEARCHES = 2048;
+
     private static final int BLOCKS_PER_MULTIPROCESSOR = 16;
     private static final int STAGING_BYTES = 1 << 20;
 
@@ -187,7 +190,8 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
           .set(4, prompts)
           .set(5, staging.onDevice(answers));
       int searches = pools.size() * prompts;
-      int blocks = (searches + SEARCHES_PER_BLOCK - 1) / SEARCHES_PER_BLOCK;
+      int perBlock = THREADS / (searches <= MOST_WIDE_SEARCHES ? 32 : 4);
+      int blocks = (searches + perBlock - 1) / perBlock;
       device.launch(stream, kernel, Math.min(blocks, mostBlocks), THREADS, arguments);
       staging.copyFromDevice(stream, answers, searches * Integer.BYTES);
     }

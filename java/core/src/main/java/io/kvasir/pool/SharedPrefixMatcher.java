@@ -3,7 +3,9 @@ package io.kvasir.pool;
 import io.kvasir.model.PrefixMatches;
 import io.kvasir.model.RankId;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Matches a batch against the pools of other processes, as far as their events tell, in one look-up
@@ -18,6 +20,7 @@ public final class SharedPrefixMatcher implements PrefixMatcher {
 
   private final List<SharedPoolReader> readers;
   private final DirectoryProbe probe;
+  private final BitSet leftOut = new BitSet();
   private final List<RankId> retired = new ArrayList<>();
 
   /**
@@ -41,6 +44,10 @@ public final class SharedPrefixMatcher implements PrefixMatcher {
     retired.clear();
     for (int rank = 0; rank < readers.size(); rank++) {
       SharedPoolReader reader = readers.get(rank);
+      if (leftOut.get(rank)) {
+        probe.directory(rank, DirectoryProbe.NOTHING);
+        continue;
+      }
       boolean alive = reader.owner() == SharedPoolReader.Owner.ALIVE;
       if (!alive) {
         retired.add(reader.rank());
@@ -49,6 +56,11 @@ public final class SharedPrefixMatcher implements PrefixMatcher {
       probe.directory(rank, known ? reader.directoryAddress() : DirectoryProbe.NOTHING);
     }
     return probe.match(batch);
+  }
+
+  @Override
+  public void retire(int rank) {
+    leftOut.set(Objects.checkIndex(rank, readers.size()));
   }
 
   /**

@@ -65,8 +65,8 @@ void DirectoryMirror::add(const uint64_t* hashes, uint32_t count) {
       state_.ignored++;
     } else {
       if (store(hashes[i])) {
-      added_.push_back(hashes[i]);
-    }
+        added_.push_back(hashes[i]);
+      }
     }
   }
 }

@@ -299,7 +299,7 @@ class SharedPoolTest {
   }
 
   @Test
-  void aMatcherRetiresRanksThatDied() throws IOException {
+  void aMatcherLeavesOutRanksThatDiedOrWereRetired() throws IOException {
     try (SharedPoolRegion region = region();
         NativeBlockPool pool = NativeBlockPool.create(region);
         SharedPoolRegion otherRegion =
@@ -326,14 +326,22 @@ class SharedPoolTest {
         held += matches.tokens(1, prompt);
       }
       assertThat(held).isPositive();
-      assertThat(matcher.retiredRanks()).isEmpty();
+      assertThat(matcher.lostRanks()).isEmpty();
       pass(PATIENCE);
       region.beat();
       matches = matcher.match(batch);
-      assertThat(matcher.retiredRanks()).containsExactly(other.rank());
+      assertThat(matcher.lostRanks()).containsExactly(other.rank());
       for (int prompt = 0; prompt < batch.size(); prompt++) {
         assertThat(matches.tokens(0, prompt)).isEqualTo(expected.tokens(0, prompt));
         assertThat(matches.tokens(1, prompt)).isZero();
+      }
+      otherRegion.beat();
+      matcher.retire(0);
+      matches = matcher.match(batch);
+      assertThat(matcher.lostRanks()).containsExactly(RANK);
+      for (int prompt = 0; prompt < batch.size(); prompt++) {
+        assertThat(matches.tokens(0, prompt)).isZero();
+        assertThat(matches.tokens(1, prompt)).isEqualTo(expected.tokens(1, prompt));
       }
     }
   }

@@ -40,6 +40,10 @@ public final class CudaBlockPool implements BlockPool {
   private final DeviceApi device;
   private final DeviceApi.Stream stream;
   private final CudaPoolMemory memory;
+
+  /** Where other processes read the pool; null when they do not. */
+  private final SharedPoolRegion region;
+
   private final PoolSubmission submission;
   private final OccupancyPage page;
   private final DirectoryMirror mirror;
@@ -58,8 +62,13 @@ public final class CudaBlockPool implements BlockPool {
   private volatile boolean closed;
 
   private CudaBlockPool(
-      DeviceApi device, DeviceApi.Stream stream, PoolShape shape, CudaPoolMemory memory) {
+      DeviceApi device,
+      DeviceApi.Stream stream,
+      PoolShape shape,
+      CudaPoolMemory memory,
+      SharedPoolRegion region) {
     this.shape = shape;
+    this.region = region;
     this.device = device;
     this.stream = stream;
     this.memory = memory;
@@ -68,7 +77,7 @@ public final class CudaBlockPool implements BlockPool {
     this.mirror = DirectoryMirror.create(shape.capacityBlocks());
     PoolKernels kernels = new PoolKernels(device, stream, memory.shape(), memory.state());
     this.submission = new PoolSubmission(device, stream, kernels, memory.shape(), STAGING_BYTES);
-    kernels.initialise(memory.state(), memory.page(), memory.ring());
+    kernels.initialise(memory.state(), memory.pageOnDevice(), memory.ringOnDevice());
     device.synchronize(stream);
     look();
   }
@@ -85,11 +94,36 @@ public final class CudaBlockPool implements BlockPool {
    * @throws FatalDeviceException if the device fails
    */
   public static CudaBlockPool create(DeviceApi device, PoolShape shape, long kvBytesPerBlock) {
-    CudaPoolMemory memory = new CudaPoolMemory(device, shape, kvBytesPerBlock);
+    return create(device, shape, kvBytesPerBlock, null);
+  }
+
+  /**
+   * Makes a pool whose occupancy and events the device writes where other processes read them.
+   * Whenever the pool has waited for the device, it also writes the snapshots that such readers ask
+   * for.
+   *
+   * @param device the device, with kernels loaded; the pool does not close it
+   * @param region where they read, of the wanted shape, which keeps at least as many events as
+   *     there are blocks; it serves this one pool and is closed after it, by the caller
+   * @return the pool; the caller closes it
+   * @throws DeviceOutOfMemoryException if the memory is not to be had; nothing is kept
+   * @throws IllegalArgumentException if the pool would be too large for its kernels, or its ring
+   *     too small
+   * @throws IllegalStateException if the region is closed or serves another pool
+   * @throws FatalDeviceException if the device fails
+   */
+  public static CudaBlockPool create(DeviceApi device, SharedPoolRegion region) {
+    region.claim();
+    return create(device, region.shape(), region.kvBytesPerBlock(), region);
+  }
+
+  private static CudaBlockPool create(
+      DeviceApi device, PoolShape shape, long kvBytesPerBlock, SharedPoolRegion region) {
+    CudaPoolMemory memory = new CudaPoolMemory(device, shape, kvBytesPerBlock, region);
     DeviceApi.Stream stream = null;
     try {
       stream = device.openStream(false);
-      return new CudaBlockPool(device, stream, shape, memory);
+      return new CudaBlockPool(device, stream, shape, memory, region);
     } catch (RuntimeException e) {
       if (stream != null) {
         device.closeStream(stream);
@@ -325,6 +359,9 @@ public final class CudaBlockPool implements BlockPool {
       throw lose(e);
     }
     mirror.follow(memory.ring(), memory.shape().eventCapacity());
+    if (region != null && region.snapshotWanted()) {
+      region.answerSnapshots(mirror.bucketsAddress(), mirror.nextEvent());
+    }
     look();
   }
 

@@ -25,18 +25,36 @@ final class CudaPoolMemory implements AutoCloseable {
   private final long kvBytesPerBlock;
   private final long state;
   private final long kv;
+
+  /** Page and ring, as the host and as the device address them. */
   private final long shared;
+
+  private final long sharedOnDevice;
+
+  /** Whose memory page and ring are; null for the pool's own. */
+  private final SharedPoolRegion region;
+
   private final ByteBuffer events;
 
   /**
    * Takes all of it or nothing.
    *
+   * @param region where page and ring are kept for other processes; null for memory of the pool's
+   *     own
    * @throws DeviceOutOfMemoryException with all that was wanted and what was free
    * @throws IllegalArgumentException if the pool would be too large for its kernels
    */
-  CudaPoolMemory(DeviceApi device, PoolShape shape, long kvBytesPerBlock) {
+  CudaPoolMemory(DeviceApi device, PoolShape shape, long kvBytesPerBlock, SharedPoolRegion region) {
     this.device = device;
     this.shape = withAllEvents(shape);
+    this.region = region;
+    if (region != null && !this.shape.equals(region.shape())) {
+      throw new IllegalArgumentException(
+          "eventCapacity of a shared pool on a device must be at least its capacityBlocks, "
+              + shape.capacityBlocks()
+              + ", not "
+              + region.shape().eventCapacity());
+    }
     this.kvBytesPerBlock = kvBytesPerBlock;
     long stateBytes = stateBytes(this.shape);
     long kvBytes = Math.multiplyExact(kvBytesPerBlock, shape.capacityBlocks());
@@ -46,7 +64,13 @@ final class CudaPoolMemory implements AutoCloseable {
     try {
       takenState = device.allocate(stateBytes);
       takenKv = kvBytes == 0 ? 0 : device.allocate(kvBytes);
-      shared = device.allocatePinned(PAGE_ROOM + ringBytes(this.shape));
+      if (region == null) {
+        shared = device.allocatePinned(PAGE_ROOM + ringBytes(this.shape));
+        sharedOnDevice = shared;
+      } else {
+        shared = region.pageAddress();
+        sharedOnDevice = device.pin(region.address(), region.bytes()) + SharedPoolLayout.PAGE;
+      }
     } catch (RuntimeException e) {
       free(takenState);
       free(takenKv);
@@ -117,14 +141,24 @@ final class CudaPoolMemory implements AutoCloseable {
     return state + tables + (long) lease * shape.maxBlocksPerLease() * Integer.BYTES;
   }
 
-  /** Address of the occupancy page, for host and device. */
+  /** Address of the occupancy page on the host. */
   long page() {
     return shared;
   }
 
-  /** Address of the event ring, for host and device. */
+  /** Address of the event ring on the host. */
   long ring() {
     return shared + PAGE_ROOM;
+  }
+
+  /** Address of the occupancy page for kernels. */
+  long pageOnDevice() {
+    return sharedOnDevice;
+  }
+
+  /** Address of the event ring for kernels. */
+  long ringOnDevice() {
+    return sharedOnDevice + PAGE_ROOM;
   }
 
   /** An event that the ring still keeps. */
@@ -137,7 +171,11 @@ final class CudaPoolMemory implements AutoCloseable {
   public void close() {
     free(state);
     free(kv);
-    device.freePinned(shared);
+    if (region == null) {
+      device.freePinned(shared);
+    } else {
+      device.unpin(region.address());
+    }
   }
 
   private void free(long address) {

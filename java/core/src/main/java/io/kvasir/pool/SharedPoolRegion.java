@@ -156,6 +156,15 @@ public final class SharedPoolRegion implements AutoCloseable {
   }
 
   /**
+   * Bytes of KV memory of each block.
+   *
+   * @return at least 0; 0 when there is none
+   */
+  public long kvBytesPerBlock() {
+    return header.kvBytesPerBlock();
+  }
+
+  /**
    * Where others find the pool.
    *
    * @return the file's absolute path

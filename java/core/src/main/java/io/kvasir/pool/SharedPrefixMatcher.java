@@ -12,7 +12,7 @@ import java.util.Objects;
  * over all ranks.
  *
  * <p>A rank whose owner is dead or has closed its pool matches nothing and is told by {@link
- * #retiredRanks}; a rank whose events were lost matches nothing until it has caught up.
+ * #lostRanks}; a rank whose events were lost matches nothing until it has caught up.
  *
  * <p>Confined to one thread, the readers' own.
  */
@@ -20,8 +20,8 @@ public final class SharedPrefixMatcher implements PrefixMatcher {
 
   private final List<SharedPoolReader> readers;
   private final DirectoryProbe probe;
-  private final BitSet leftOut = new BitSet();
-  private final List<RankId> retired = new ArrayList<>();
+  private final BitSet retired = new BitSet();
+  private final List<RankId> lost = new ArrayList<>();
 
   /**
    * Makes a matcher; it does not own the readers.
@@ -41,16 +41,12 @@ public final class SharedPrefixMatcher implements PrefixMatcher {
    */
   @Override
   public PrefixMatches match(ProbeBatch batch) {
-    retired.clear();
+    lost.clear();
     for (int rank = 0; rank < readers.size(); rank++) {
       SharedPoolReader reader = readers.get(rank);
-      if (leftOut.get(rank)) {
-        probe.directory(rank, DirectoryProbe.NOTHING);
-        continue;
-      }
-      boolean alive = reader.owner() == SharedPoolReader.Owner.ALIVE;
+      boolean alive = !retired.get(rank) && reader.owner() == SharedPoolReader.Owner.ALIVE;
       if (!alive) {
-        retired.add(reader.rank());
+        lost.add(reader.rank());
       }
       boolean known = alive && reader.poll();
       probe.directory(rank, known ? reader.directoryAddress() : DirectoryProbe.NOTHING);
@@ -60,16 +56,18 @@ public final class SharedPrefixMatcher implements PrefixMatcher {
 
   @Override
   public void retire(int rank) {
-    leftOut.set(Objects.checkIndex(rank, readers.size()));
+    retired.set(Objects.checkIndex(rank, readers.size()));
   }
 
   /**
-   * Ranks whose owner was dead or had closed its pool at the last {@link #match}.
+   * Ranks that the last {@link #match} left out: retired ones, and those whose owner was dead or
+   * had closed its pool. An owner that had only stopped for a while is back at the next match,
+   * unless its rank was retired meanwhile.
    *
    * @return a copy, in rank order
    */
-  public List<RankId> retiredRanks() {
-    return List.copyOf(retired);
+  public List<RankId> lostRanks() {
+    return List.copyOf(lost);
   }
 
   @Override

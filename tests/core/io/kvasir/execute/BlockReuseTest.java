@@ -22,9 +22,9 @@ import org.junit.jupiter.api.Test;
  */
 class BlockReuseTest {
 
-  private static final int LAYERS = 2;
-  private static final int VOCABULARY = 1 << 20;
-  private static final int CONVERSATIONS = 16;
+  static final int LAYERS = 2;
+  static final int VOCABULARY = 1 << 20;
+  static final int CONVERSATIONS = 16;
   private static final int SEEDS = Integer.getInteger("kvasir.execute.seeds", 150);
 
   @Test
@@ -94,7 +94,8 @@ class BlockReuseTest {
     }
   }
 
-  private static TestInstance.Setup randomSetup(Random random) {
+  /** Pools, routers, budgets and policies of any size and kind; outputs depend on none of it. */
+  static TestInstance.Setup randomSetup(Random random) {
     return randomSetup(random, 1 + random.nextInt(3));
   }
 

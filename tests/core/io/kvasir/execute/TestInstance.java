@@ -31,9 +31,10 @@ final class TestInstance implements AutoCloseable {
       };
 
   final Recorder recorder = new Recorder();
-  final List<NativeBlockPool> pools = new ArrayList<>();
+  final List<BlockPool> pools = new ArrayList<>();
   final List<FaultyPool> faulty = new ArrayList<>();
   final List<RankExecutor> executors = new ArrayList<>();
+  private final List<StepEngine> engines = new ArrayList<>();
   final BlockHasher hasher;
   PrefixMatcher matcher;
   WaitingQueue queue;
@@ -47,15 +48,17 @@ final class TestInstance implements AutoCloseable {
 
   private void assemble(Setup setup) {
     for (int rank = 0; rank < setup.ranks; rank++) {
-      NativeBlockPool pool = NativeBlockPool.create(setup.shape);
+      BlockPool pool = setup.pools.apply(setup.shape);
       pools.add(pool);
       FaultyPool seen = new FaultyPool(setup.wrapper.apply(pool));
       faulty.add(seen);
-      StepEngine engine = seen.engine(setup.engines.apply(seen));
-      executors.add(new RankExecutor(rank, seen, hasher, engine, setup.options, recorder));
+      StepEngine engine = setup.engines.apply(seen);
+      engines.add(engine);
+      executors.add(
+          new RankExecutor(rank, seen, hasher, seen.engine(engine), setup.options, recorder));
     }
     queue = setup.policy.newQueue();
-    matcher = new NativePrefixMatcher(pools);
+    matcher = setup.matcher.apply(pools);
     loop = new AdpLoop(executors, setup.router, matcher, queue, recorder);
   }
 
@@ -119,6 +122,7 @@ final class TestInstance implements AutoCloseable {
     assertThat(queue.isEmpty()).as("nobody waits").isTrue();
     for (int rank = 0; rank < pools.size(); rank++) {
       if (loop.isLive(rank)) {
+        pools.get(rank).settle();
         assertThat(occupancy(rank).activeBlocks()).as("active blocks of rank " + rank).isZero();
         assertThat(occupancy(rank).reservedBlocks()).as("reserved blocks of rank " + rank).isZero();
       }
@@ -131,8 +135,15 @@ final class TestInstance implements AutoCloseable {
 
   @Override
   public void close() {
-    matcher.close();
-    pools.forEach(NativeBlockPool::close);
+    if (matcher != null) {
+      matcher.close();
+    }
+    for (StepEngine engine : engines) {
+      if (engine instanceof CudaKvStampEngine onDevice) {
+        onDevice.close();
+      }
+    }
+    pools.forEach(BlockPool::close);
   }
 
   static Setup with(int ranks, int capacityBlocks, int tokensPerBlock) {
@@ -149,6 +160,9 @@ final class TestInstance implements AutoCloseable {
     private QueuePolicy policy = QueuePolicy.FCFS;
     private Function<BlockPool, StepEngine> engines = pool -> MILLISECOND_STEPS;
     private UnaryOperator<BlockPool> wrapper = pool -> pool;
+    private Function<PoolShape, BlockPool> pools = NativeBlockPool::create;
+    private Function<List<BlockPool>, PrefixMatcher> matcher =
+        made -> new NativePrefixMatcher(made.stream().map(NativeBlockPool.class::cast).toList());
 
     private Setup(int ranks, int capacityBlocks, int tokensPerBlock) {
       this.ranks = ranks;
@@ -191,6 +205,13 @@ final class TestInstance implements AutoCloseable {
       return this;
     }
 
+    Setup pools(
+        Function<PoolShape, BlockPool> made, Function<List<BlockPool>, PrefixMatcher> matched) {
+      pools = made;
+      matcher = matched;
+      return this;
+    }
+
     @Override
     public String toString() {
       return ranks + " ranks, " + shape + ", " + options + ", " + policy;
@@ -202,7 +223,7 @@ final class TestInstance implements AutoCloseable {
         instance.assemble(this);
         return instance;
       } catch (RuntimeException e) {
-        instance.pools.forEach(NativeBlockPool::close);
+        instance.close();
         throw e;
       }
     }

@@ -14,13 +14,15 @@ import java.util.Arrays;
  * the layer below. So a word depends on the whole prefix and on nothing else, like a transformer's.
  * Only the positions of a step are written; reused ones are read as they are. An output token folds
  * the words of the request's whole sequence through its block table, so a block that is stale,
- * foreign or at the wrong place changes the output.
+ * foreign or at the wrong place changes the output. {@link CudaKvStampEngine} does the same on a
+ * device.
  *
  * <p>For tests: an output token costs O(sequence x layers). Confined to the rank's executor thread.
  */
 public final class KvStampEngine implements StepEngine {
 
-  private static final long STEP_NS = 1_000_000;
+  /** What every step is said to take. */
+  static final long STEP_NS = 1_000_000;
 
   /** What memory holds that nobody has written yet. */
   private static final long NEVER_WRITTEN = 0xdeadbeefdeadbeefL;
@@ -102,7 +104,8 @@ public final class KvStampEngine implements StepEngine {
     return (block * tokensPerBlock + position % tokensPerBlock) * layers + layer;
   }
 
-  private static long scopeWord(CacheScope scope) {
+  /** What stands before the first position. */
+  static long scopeWord(CacheScope scope) {
     long mixed = Mix64.mix(scope.presenceMask() + Mix64.GOLDEN);
     return Mix64.mix(Mix64.mix(mixed + scope.loraTaskId()) + scope.saltId());
   }

@@ -94,11 +94,11 @@ class BlockReuseTest {
     }
   }
 
+  /** Pools, routers, budgets and policies of any size and kind; outputs depend on none of it. */
   static TestInstance.Setup randomSetup(Random random) {
     return randomSetup(random, 1 + random.nextInt(3));
   }
 
-  /** Pools, routers, budgets and policies of any size and kind; outputs depend on none of it. */
   static TestInstance.Setup randomSetup(Random random, int ranks) {
     int tokensPerBlock = 1 + random.nextInt(8);
     int largest = Conversations.largestRequest(tokensPerBlock);

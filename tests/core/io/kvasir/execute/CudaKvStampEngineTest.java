@@ -20,6 +20,7 @@ import io.kvasir.pool.DeviceBlocks;
 import io.kvasir.pool.PoolShape;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** A device computes what the host computes, token for token, whatever is reused or paused. */
@@ -82,7 +83,7 @@ class CudaKvStampEngineTest {
   void aStepIsOneLaunchAndOneSynchronisation() {
     int steps = 0;
     try (ShimDevice device = ShimDevice.late(SHIM_BYTES, 1);
-        BlockPool pool = pool(device, SHAPE, LAYERS);
+        CudaBlockPool pool = pool(device, SHAPE, LAYERS);
         CudaKvStampEngine engine = engine(pool, LAYERS)) {
       StepEngine counted =
           plan -> {
@@ -106,7 +107,7 @@ class CudaKvStampEngineTest {
   @Test
   void aLostDeviceIsToldAndClosesQuietly() {
     try (ShimDevice device = ShimDevice.atOnce(SHIM_BYTES);
-        BlockPool pool = pool(device, SHAPE, LAYERS);
+        CudaBlockPool pool = pool(device, SHAPE, LAYERS);
         CudaKvStampEngine engine = engine(pool, LAYERS)) {
       StepEngine losing =
           plan -> {
@@ -122,7 +123,7 @@ class CudaKvStampEngineTest {
   @Test
   void refusesMemoryThatIsTooSmall() {
     try (DeviceApi device = TestDevices.open();
-        BlockPool pool = pool(device, SHAPE, LAYERS)) {
+        CudaBlockPool pool = pool(device, SHAPE, LAYERS)) {
       assertThatThrownBy(() -> engine(pool, LAYERS + 1))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("kvBytesPerBlock must be 96 at least, not 64");
@@ -141,20 +142,24 @@ class CudaKvStampEngineTest {
   }
 
   private static TestInstance.Setup on(DeviceApi device, TestInstance.Setup setup, int layers) {
+    AtomicReference<CudaBlockPool> made = new AtomicReference<>();
     return setup
         .pools(
-            shape -> pool(device, shape, layers),
+            shape -> {
+              made.set(pool(device, shape, layers));
+              return made.get();
+            },
             pools -> new CudaPrefixMatcher(pools.stream().map(CudaBlockPool.class::cast).toList()))
-        .engines(pool -> engine(pool, layers));
+        .engines(
+            pool -> new CudaKvStampEngine(pool, made.get().deviceBlocks(), layers, VOCABULARY));
   }
 
-  private static BlockPool pool(DeviceApi device, PoolShape shape, int layers) {
+  private static CudaBlockPool pool(DeviceApi device, PoolShape shape, int layers) {
     return CudaBlockPool.create(
         device, shape, CudaKvStampEngine.kvBytesPerBlock(shape.tokensPerBlock(), layers));
   }
 
-  private static CudaKvStampEngine engine(BlockPool pool, int layers) {
-    CudaBlockPool onDevice = (CudaBlockPool) PoolCalls.unwrapped(pool);
-    return new CudaKvStampEngine(pool, onDevice.deviceBlocks(), layers, VOCABULARY);
+  private static CudaKvStampEngine engine(CudaBlockPool pool, int layers) {
+    return new CudaKvStampEngine(pool, pool.deviceBlocks(), layers, VOCABULARY);
   }
 }

@@ -92,6 +92,21 @@ class PoolCalls implements BlockPool {
   }
 
   @Override
+  public void submit() {
+    pool.submit();
+  }
+
+  @Override
+  public void complete() {
+    pool.complete();
+  }
+
+  @Override
+  public void settle() {
+    pool.settle();
+  }
+
+  @Override
   public int drainEvents(Consumer<BlockEvent> sink) {
     return pool.drainEvents(sink);
   }

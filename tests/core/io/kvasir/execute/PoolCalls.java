@@ -65,16 +65,6 @@ class PoolCalls implements BlockPool {
   }
 
   @Override
-  public void submit() {
-    pool.submit();
-  }
-
-  @Override
-  public void complete() {
-    pool.complete();
-  }
-
-  @Override
   public void commit(CommitBatch batch) {
     calls.add("commit " + batch.size());
     pool.commit(batch);

@@ -1,5 +1,5 @@
 # Finds an nvcc that works (a wrapper with no toolkit behind it does not) and compiles the kernels
-# into one fatbin. Without it the CPU library alone is built, and one line says so.
+# into one fatbin, and records what resources they take. Without it the CPU library alone is built, and one line says so.
 find_program(KVASIR_NVCC nvcc)
 set(KVASIR_NVCC_VERSION "")
 if(KVASIR_NVCC)
@@ -31,10 +31,12 @@ function(kvasir_cuda_fatbin destination)
   set(fatbin "${CMAKE_CURRENT_BINARY_DIR}/kvasir.fatbin")
   add_custom_command(
     OUTPUT "${fatbin}"
-    COMMAND "${KVASIR_NVCC}" --fatbin -std=c++17 -O3 -Werror all-warnings -Xptxas -warn-spills
+    COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/../cmake/compile-kernels" "${fatbin}.resources"
+      "${KVASIR_NVCC}" --fatbin -std=c++17 -O3 -Werror all-warnings -Xptxas -warn-spills,-v
       -compress-mode=size -I "${CMAKE_CURRENT_SOURCE_DIR}/include" ${code}
       -MD -MF "${fatbin}.d" -o "${fatbin}" "${source}"
-    DEPENDS "${source}"
+    DEPENDS "${source}" "${CMAKE_CURRENT_SOURCE_DIR}/../cmake/compile-kernels"
+    BYPRODUCTS "${fatbin}.resources"
     DEPFILE "${fatbin}.d"
     COMMENT "Compiling CUDA kernels"
     VERBATIM)
@@ -48,7 +50,7 @@ function(kvasir_cuda_fatbin destination)
   set(properties "${CMAKE_CURRENT_BINARY_DIR}/kvasir.fatbin.properties")
   file(GENERATE OUTPUT "${properties}" CONTENT
     "architectures=${architectures} compute_${newest}\ncudaVersion=${KVASIR_NVCC_VERSION}\nabi=${abi}\n")
-  install(FILES "${fatbin}" "${properties}" DESTINATION "${destination}")
+  install(FILES "${fatbin}" "${fatbin}.resources" "${properties}" DESTINATION "${destination}")
 endfunction()
 
 set(KVASIR_GPU_PROGRAM_ARCHITECTURE 90 CACHE STRING

@@ -45,7 +45,7 @@ class ArchitectureTest {
           Map.of(
               "internal.nativelib", List.of(),
               "model", List.of(),
-              "hash", List.of("model", "internal.nativelib"),
+              "hash", List.of("model", "device", "internal.nativelib"),
               "event", List.of("model", "hash"),
               "index", List.of("model", "hash", "event", "internal.nativelib"),
               "rank", List.of("model"),

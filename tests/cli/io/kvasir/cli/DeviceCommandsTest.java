@@ -10,6 +10,8 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code doctor} and {@code --device}, on machines with and without a GPU. */
 class DeviceCommandsTest {
@@ -145,6 +147,40 @@ class DeviceCommandsTest {
     assertThat(run(FakeMachine.withGpus(), SMALL).err()).isEqualTo(lost);
     assertThat(run(FakeMachine.withGpus(), SMALL + " --device auto").err()).isEqualTo(lost);
     assertThat(run(FakeMachine.withGpus(), SMALL + " --device cpu").err()).isEmpty();
+  }
+
+  @Test
+  void poolsAreSizedByTheMemoryTheyMayTake() throws IOException {
+    String model = " --num-hidden-layers 2 --num-key-value-heads 4 --head-dim 8";
+    // 2 x 2 x 4 x 8 x 2 bytes of KV for a token.
+    Outcome sized = run(Machine.local(), SMALL + " --kv-cache-memory-bytes 2000000" + model);
+
+    assertThat(sized.err()).isEmpty();
+    assertThat(json(sized).at("/0/config/poolTokens").asInt()).isEqualTo(2_000_000 / 256);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--head-dim 8 | --num-hidden-layers must be given together with the model's other"
+            + " dimensions",
+        "--kv-bytes-per-token 8 --head-dim 8 | --kv-bytes-per-token must not be given together with"
+            + " the model's dimensions",
+        "--kv-bytes-per-token -1 | --kv-bytes-per-token must be an integer from 0 to 1073741824,"
+            + " not '-1'",
+        "--kv-cache-memory-bytes 5 | --kv-cache-memory-bytes needs the KV that a token takes, and no"
+            + " --kv-cache-free-gpu-memory-fraction",
+        "--kv-cache-memory-bytes 5 --kv-bytes-per-token 8 | --kv-cache-memory-bytes must be an"
+            + " integer from 8 to 1125899906842624, not '5'",
+        "--kv-cache-free-gpu-memory-fraction 0.5 --device cpu |"
+            + " --kv-cache-free-gpu-memory-fraction needs pools on a GPU: --device cuda",
+      })
+  void wrongSizesSayWhatIsAllowed(String options, String message) {
+    Outcome outcome = run(FakeMachine.withoutGpu(), SMALL + " " + options);
+
+    assertThat(outcome.exitCode()).isEqualTo(2);
+    assertThat(outcome.err()).isEqualTo(message + "\n");
   }
 
   @Test

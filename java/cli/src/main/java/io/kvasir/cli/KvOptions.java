@@ -3,12 +3,15 @@ package io.kvasir.cli;
 import io.kvasir.pool.KvShape;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalInt;
 import picocli.CommandLine.Option;
 
 /** How much KV memory pools on a device take. Names are those of model files and TensorRT-LLM. */
 final class KvOptions {
 
   private static final String FRACTION = "--kv-cache-free-gpu-memory-fraction";
+  private static final String MEMORY_BYTES = "--kv-cache-memory-bytes";
+  private static final long MOST_MEMORY_BYTES = 1L << 50;
   private static final int MOST = 1 << 20;
   private static final int MOST_BYTES_PER_TOKEN = 1 << 30;
 
@@ -63,9 +66,16 @@ final class KvOptions {
   private String bytesPerToken;
 
   @Option(
+      names = MEMORY_BYTES,
+      paramLabel = "N",
+      order = 65,
+      description = "KV memory of each rank's pool in bytes, instead of --pool-tokens.")
+  private String memoryBytes;
+
+  @Option(
       names = FRACTION,
       paramLabel = "X",
-      order = 65,
+      order = 66,
       description =
           "Let the pools of a device take this share of its free memory, instead of --pool-tokens.")
   private String freeMemoryFraction;
@@ -94,6 +104,19 @@ final class KvOptions {
     } catch (IllegalArgumentException e) {
       throw new UsageException("--num-hidden-layers", "asks for too much KV: " + e.getMessage());
     }
+  }
+
+  /** Tokens of a pool of the size that was asked for; empty if none was. */
+  OptionalInt poolTokens(KvShape kv) {
+    if (memoryBytes == null) {
+      return OptionalInt.empty();
+    }
+    if (freeMemoryFraction != null || kv.bytesPerToken() == 0) {
+      throw new UsageException(MEMORY_BYTES, "needs the KV that a token takes, and no " + FRACTION);
+    }
+    long bytes =
+        Values.longInteger(MEMORY_BYTES, memoryBytes, kv.bytesPerToken(), MOST_MEMORY_BYTES);
+    return OptionalInt.of((int) Math.min(Integer.MAX_VALUE, bytes / kv.bytesPerToken()));
   }
 
   /** Whether pools are sized by the memory that is free. */

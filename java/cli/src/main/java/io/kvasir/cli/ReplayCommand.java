@@ -11,6 +11,7 @@ import io.kvasir.simulator.report.ReplayReport;
 import io.kvasir.simulator.report.TextReport;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -87,6 +88,12 @@ final class ReplayCommand implements Callable<Integer> {
       List<ReplaySettings> instances, OpenDevices devices, KvShape kvShape) {
     if (devices.isEmpty()) {
       kv.requireNoFraction();
+    }
+    OptionalInt poolTokens = kv.poolTokens(kvShape);
+    if (poolTokens.isPresent()) {
+      return instances.stream()
+          .map(settings -> settings.withPoolTokens(poolTokens.getAsInt()))
+          .toList();
     }
     if (!kv.byFreeMemory()) {
       return instances;

@@ -15,6 +15,11 @@ final class Values {
     return (int) whole(option, text, minimum, maximum);
   }
 
+  /** A whole number of 64 bits within bounds. */
+  static long longInteger(String option, String text, long minimum, long maximum) {
+    return whole(option, text, minimum, maximum);
+  }
+
   /** Any whole number of 64 bits. */
   static long seed(String option, String text) {
     return whole(option, text, Long.MIN_VALUE, Long.MAX_VALUE);

@@ -91,6 +91,19 @@ public final class KernelArguments {
   }
 
   /**
+   * Sets eight bytes of a struct.
+   *
+   * @param index the argument
+   * @param field where in the struct, in bytes
+   * @param value its value
+   * @return this
+   */
+  public KernelArguments setField(int index, int field, long value) {
+    values.putLong(offsets[index] + field, value);
+    return this;
+  }
+
+  /**
    * The array of pointers to the values.
    *
    * @return a direct buffer

@@ -96,7 +96,14 @@ public record ReplaySettings(
     return withPoolTokens(blocks * tokensPerBlock);
   }
 
-  private ReplaySettings withPoolTokens(int tokens) {
+  /**
+   * These settings with another size of pool.
+   *
+   * @param tokens tokens that each pool holds
+   * @return the settings
+   * @throws IllegalArgumentException if not even one block fits
+   */
+  public ReplaySettings withPoolTokens(int tokens) {
     return new ReplaySettings(
         ranks, tokens, tokensPerBlock, hashFormat, router, routing, executor, queuePolicy, timing);
   }

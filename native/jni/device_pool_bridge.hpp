@@ -15,7 +15,7 @@ inline PoolShape device_pool_shape(int capacity_blocks, int tokens_per_block, in
 
 }  // namespace kvasir
 
-// Bytes of device memory, or -1 if the shape has too many blocks or block table entries.
+// Bytes of device memory, or -1 if the shape has too many blocks.
 inline int64_t kvasir_device_pool_bytes(int capacity_blocks, int tokens_per_block, int max_leases,
                                         int max_blocks_per_lease, int event_capacity) {
   const kvasir::PoolShape shape = kvasir::device_pool_shape(

@@ -641,6 +641,9 @@ class History {
         CHECK(there.emplace(table[i], twin[i]).first->second == twin[i]);
         CHECK(back.emplace(twin[i], table[i]).first->second == table[i]);
       }
+      for (uint32_t i = running.committed; i < length; i++) {
+        CHECK(device_.snapshot().holders[twin[i]] == 1);  // its own, without a name
+      }
       places += length;
     }
     seen_.shared += places - there.size();

@@ -2,6 +2,43 @@
 
 #include "shim_device.hpp"
 
+namespace kvasir {
+namespace {
+
+// One batch that commits every block of the pool, half of them a second time: as many ordinals as
+// there can be. The room for them ends where the pool's memory does, which the address sanitizer
+// watches.
+void commit_all_blocks(ShimDevice& device) {
+  constexpr uint32_t kLeases = 4;
+  constexpr uint32_t kLength = 16;
+  const PoolShape shape{kLeases * kLength, 2, kLeases, kLength, kLeases * kLength};
+  DevicePoolDriver<ShimDevice> pool(device, shape, 1);
+  TestRandom random(1);
+  std::vector<Prompt> prompts;
+  std::vector<LeaseRequest> leases;
+  for (uint32_t i = 0; i < kLeases; i++) {
+    prompts.push_back(i % 2 == 0 ? make_prompt(random, nullptr, kLength, shape.tokens_per_block, 32)
+                                 : prompts.back());
+    LeaseRequest lease{};
+    lease.blocks = kLength;
+    leases.push_back(lease);
+  }
+  CHECK(pool.lease(leases.data(), kLeases).error == PoolError::kNone);
+  std::vector<CommitRequest> commits;
+  for (uint32_t i = 0; i < kLeases; i++) {
+    commits.push_back(
+        {prompts[i].tokens.data(), prompts[i].hashes.data(), leases[i].lease, 0, kLength, 0});
+  }
+  CHECK(pool.commit(commits.data(), kLeases).error == PoolError::kNone);
+  const Occupancy occupancy = read_occupancy(pool.page());
+  CHECK(occupancy.active_blocks == shape.capacity_blocks / 2);
+  CHECK(occupancy.free_blocks == shape.capacity_blocks / 2);
+  CHECK(pool.collisions() == 0);
+}
+
+}  // namespace
+}  // namespace kvasir
+
 int main() {
   using namespace kvasir;
   // Switching stacks is slow under AddressSanitizer.
@@ -11,6 +48,7 @@ int main() {
   const int steps = 150;
 #endif
   ShimDevice device;
+  commit_all_blocks(device);
   const Seen all = run_histories(device, 24, steps);
   all.print();
   CHECK(all.refused > 0 && all.matched > 0 && all.evicted > 0 && all.collisions > 0);

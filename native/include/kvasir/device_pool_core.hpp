@@ -28,13 +28,22 @@
 // Eviction. select: one digit of the k-th smallest key per launch, kSelectPasses launches, the
 //           later ones return at once when it is known. take: victims leave the directory. removed:
 //           their events, ordered by counting the smaller keys.
-// Commit.   plan. claim: every block finds its name in the directory or puts it there; the word
-//           beside a new name becomes the lowest ordinal (entry, then depth) of those who claim it.
+// Commit.   plan: numbers the batch's blocks, in the order of entries and then of depth. claim:
+//           every block finds its name in the directory or puts it there; the word beside a new
+//           name becomes the lowest ordinal of those who claim it.
 //           name: the winners write content into their blocks. check: the others compare theirs
 //           with it. finish: names, references, events. If any content differs, which is a
 //           collision of hashes, finish takes the batch's names out again and `sequential` carries
 //           the batch out in order.
 // Release.  plan, drop.   Clear. clear.   After any of them: occupancy.
+//
+// Ordinals of a commit are below the pool's capacity. A batch names each lease once and only blocks
+// that its lease has not committed, and those are in one table, once: they came off the free stack
+// for that table (admit, grow; what a lease matched counts as committed from the start), and a
+// table gets a block of another's only by its name, when the block is matched or shared by a
+// commit. A block that is not committed has no name: only the commits of its lease name it, and
+// they move `committed_blocks` past it. Clear takes names away and moves no block; a lease that
+// gets no names any more commits as others do. `to_block` is never below `from_block`.
 //
 // Probes beside mutations. The directory's argument (block_directory_core.hpp) holds with parallel
 // inserts, and with parallel erases, which never share a launch: a key's `passed` marks are raised,
@@ -147,8 +156,7 @@ struct DevicePool {
 // Whether block numbers and ordinals of a commit leave their marking bits free.
 KVASIR_HD bool device_pool_supports(const PoolShape& shape) {
   return shape.capacity_blocks > 0 && shape.capacity_blocks <= kMaxCapacity &&
-         shape.tokens_per_block > 0 && shape.max_leases > 0 && shape.max_blocks_per_lease > 0 &&
-         uint64_t{shape.max_leases} * shape.max_blocks_per_lease < kClaimBit;
+         shape.tokens_per_block > 0 && shape.max_leases > 0 && shape.max_blocks_per_lease > 0;
 }
 
 namespace detail {
@@ -194,8 +202,8 @@ KVASIR_HD uint64_t device_pool_view(uint64_t base, const PoolShape& shape, Devic
   carver.array(&view->leases, shape.max_leases);
   carver.array(&view->free_leases, shape.max_leases);
   carver.array(&view->tables, table_words);
-  carver.array(&view->claim_positions, table_words);
-  carver.array(&view->claim_blocks, table_words);
+  carver.array(&view->claim_positions, blocks);
+  carver.array(&view->claim_blocks, blocks);
   return carver.next - base;
 }
 

@@ -27,9 +27,10 @@ import org.slf4j.LoggerFactory;
  * <p><b>Failures.</b> If the device fails, or contradicts the ledger, the pool is lost: this and
  * every later call throws {@link FatalDeviceException}.
  *
- * <p>Memory on the device besides KV: per block the tokens (4 bytes each), 32 bytes of name, 24 of
- * state and 24 of directory; per lease 12 bytes for each of {@code maxBlocksPerLease}. On the host,
- * page-locked: 32 bytes per block of events, and staging.
+ * <p>Memory on the device besides KV: per block the tokens (4 bytes each), 32 bytes of name, 32 of
+ * state and 24 of directory; per lease 60 bytes, and 4 for each of {@code maxBlocksPerLease}. On
+ * the host: 16 bytes per block of mirror and, page-locked, 32 bytes per event that is kept, one for
+ * each block at least, and staging.
  */
 public final class CudaBlockPool implements BlockPool {
 

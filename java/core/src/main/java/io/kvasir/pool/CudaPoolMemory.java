@@ -97,9 +97,8 @@ final class CudaPoolMemory implements AutoCloseable {
             shape.eventCapacity());
     if (bytes < 0) {
       throw new IllegalArgumentException(
-          "a pool on a device may have 2^30 blocks, and maxLeases x maxBlocksPerLease below 2^31,"
-              + " not "
-              + shape);
+          "capacityBlocks of a pool on a device must be at most 2^30, not "
+              + shape.capacityBlocks());
     }
     return bytes;
   }

@@ -15,12 +15,16 @@ import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
 import jcuda.driver.CUstream_flags;
 import jcuda.driver.JCudaDriver;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A device in use through JCuda: the primary context, which every library of the process shares, is
  * kept alive from construction to {@link #close}. Each call makes it current on its thread.
  */
 final class JCudaDeviceApi implements DeviceApi {
+
+  private static final Logger LOG = LoggerFactory.getLogger(JCudaDeviceApi.class);
 
   private record JCudaStream(CUstream handle) implements Stream {}
 
@@ -144,9 +148,11 @@ final class JCudaDeviceApi implements DeviceApi {
     check(
         "cuMemHostRegister", JCudaDriver.cuMemHostRegister(new HostAddress(address), bytes, flags));
     DeviceAddress mapped = new DeviceAddress(0);
-    check(
-        "cuMemHostGetDevicePointer",
-        JCudaDriver.cuMemHostGetDevicePointer(mapped, new HostAddress(address), 0));
+    int result = JCudaDriver.cuMemHostGetDevicePointer(mapped, new HostAddress(address), 0);
+    if (result != CUresult.CUDA_SUCCESS) {
+      JCudaDriver.cuMemHostUnregister(new HostAddress(address));
+    }
+    check("cuMemHostGetDevicePointer", result);
     return mapped.value();
   }
 
@@ -259,11 +265,18 @@ final class JCudaDeviceApi implements DeviceApi {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      if (loaded) {
-        enter();
-        check("cuModuleUnload", JCudaDriver.cuModuleUnload(module));
+      // Neither call helps a lost device; its context goes with the last who releases it.
+      if (loaded && JCudaDriver.cuCtxSetCurrent(context) == CUresult.CUDA_SUCCESS) {
+        logFailure("cuModuleUnload", JCudaDriver.cuModuleUnload(module));
       }
-      check("cuDevicePrimaryCtxRelease", JCudaDriver.cuDevicePrimaryCtxRelease(handle));
+      logFailure("cuDevicePrimaryCtxRelease", JCudaDriver.cuDevicePrimaryCtxRelease(handle));
+    }
+  }
+
+  private void logFailure(String call, int result) {
+    if (result != CUresult.CUDA_SUCCESS) {
+      LOG.debug(
+          "{} was left after an error: {}", device.label(), failed(call, result).getMessage());
     }
   }
 

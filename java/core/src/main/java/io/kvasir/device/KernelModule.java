@@ -91,14 +91,13 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
     long word = device.allocatePinned(Integer.BYTES);
     try {
       DeviceApi.Stream stream = device.openStream(false);
-      device.launch(
-          stream,
-          device.kernel("kvasir_module_abi"),
-          1,
-          WARP,
-          KernelArguments.words(1).set(0, word));
-      device.synchronize(stream);
-      device.closeStream(stream);
+      try {
+        KernelArguments arguments = KernelArguments.words(1).set(0, word);
+        device.launch(stream, device.kernel("kvasir_module_abi"), 1, WARP, arguments);
+        device.synchronize(stream);
+      } finally {
+        device.closeStream(stream);
+      }
       int abi = NativeMemory.view(word, Integer.BYTES).getInt(0);
       if (abi != expected) {
         throw new FatalDeviceException(

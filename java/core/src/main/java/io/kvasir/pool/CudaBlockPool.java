@@ -3,12 +3,12 @@ package io.kvasir.pool;
 import io.kvasir.device.DeviceApi;
 import io.kvasir.device.DeviceOutOfMemoryException;
 import io.kvasir.device.FatalDeviceException;
+import io.kvasir.device.RetryableDeviceException;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.model.Occupancy;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A block pool in the memory of a CUDA device: KV, directory and all state. Kernels carry its
@@ -25,7 +25,9 @@ import org.slf4j.LoggerFactory;
  * will evict. {@link #occupancy} shows what the device has done.
  *
  * <p><b>Failures.</b> If the device fails, or contradicts the ledger, the pool is lost: this and
- * every later call throws {@link FatalDeviceException}.
+ * every later call but {@link #close} throws {@link FatalDeviceException}. A call that throws
+ * {@link RetryableDeviceException}, for example because staging memory cannot grow, has changed
+ * nothing.
  *
  * <p>Memory on the device besides KV: per block the tokens (4 bytes each), 32 bytes of name, 32 of
  * state and 24 of directory; per lease 60 bytes, and 4 for each of {@code maxBlocksPerLease}. On
@@ -34,8 +36,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class CudaBlockPool implements BlockPool {
 
-  private static final Logger LOG = LoggerFactory.getLogger(CudaBlockPool.class);
   private static final int STAGING_BYTES = 1 << 20;
+
+  /** How often the page is looked at while it is being written, before older counts must do. */
+  private static final int PAGE_ATTEMPTS = 1 << 10;
 
   private final PoolShape shape;
   private final DeviceApi device;
@@ -59,7 +63,10 @@ public final class CudaBlockPool implements BlockPool {
 
   private long availableAtLeast;
 
-  private FatalDeviceException lost;
+  /** What the page showed when the pool last waited for the device. */
+  private volatile Occupancy settled;
+
+  private volatile FatalDeviceException lost;
   private volatile boolean closed;
 
   private CudaBlockPool(
@@ -75,11 +82,16 @@ public final class CudaBlockPool implements BlockPool {
     this.memory = memory;
     this.ledger = new LeaseLedger(shape);
     this.page = new OccupancyPage(memory.page());
-    this.mirror = DirectoryMirror.create(shape.capacityBlocks());
     PoolKernels kernels = new PoolKernels(device, stream, memory.shape(), memory.state());
     this.submission = new PoolSubmission(device, stream, kernels, memory.shape(), STAGING_BYTES);
-    kernels.initialise(memory.state(), memory.pageOnDevice(), memory.ringOnDevice());
-    device.synchronize(stream);
+    try {
+      kernels.initialise(memory.state(), memory.pageOnDevice(), memory.ringOnDevice());
+      device.synchronize(stream);
+      this.mirror = DirectoryMirror.create(shape.capacityBlocks());
+    } catch (RuntimeException | Error e) {
+      GivingBack.after(e, List.of(submission::close));
+      throw e;
+    }
     look();
   }
 
@@ -121,15 +133,17 @@ public final class CudaBlockPool implements BlockPool {
   private static CudaBlockPool create(
       DeviceApi device, PoolShape shape, long kvBytesPerBlock, SharedPoolRegion region) {
     CudaPoolMemory memory = new CudaPoolMemory(device, shape, kvBytesPerBlock, region);
-    DeviceApi.Stream stream = null;
+    DeviceApi.Stream stream;
     try {
       stream = device.openStream(false);
-      return new CudaBlockPool(device, stream, shape, memory, region);
     } catch (RuntimeException e) {
-      if (stream != null) {
-        device.closeStream(stream);
-      }
-      memory.close();
+      GivingBack.after(e, List.of(memory::close));
+      throw e;
+    }
+    try {
+      return new CudaBlockPool(device, stream, shape, memory, region);
+    } catch (RuntimeException | Error e) {
+      GivingBack.after(e, List.of(() -> device.closeStream(stream), memory::close));
       throw e;
     }
   }
@@ -141,7 +155,7 @@ public final class CudaBlockPool implements BlockPool {
 
   @Override
   public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
-    requireOpen();
+    requireUsable();
     mirror.probe(batch, matchedBlocks, offset);
   }
 
@@ -156,6 +170,10 @@ public final class CudaBlockPool implements BlockPool {
     requireUsable();
     ledger.requireValid(batch);
     ledger.requireReserved(reserved);
+    if (batch.size() == 0) {
+      extend(reserved); // promised, so this asks nothing of the device
+      return;
+    }
     long leased = 0;
     for (int i = 0; i < batch.size(); i++) {
       leased += batch.blocks(i);
@@ -237,11 +255,16 @@ public final class CudaBlockPool implements BlockPool {
     for (int i = 0; i < batch.size(); i++) {
       blocks += batch.toBlock(i) - batch.fromBlock(i);
     }
+    if (mirror.names() + blocks > shape.capacityBlocks()) {
+      settle(); // the mirror has room for them once it knows what was evicted
+    }
     makeRoom(PoolSubmission.bytes(batch, shape.tokensPerBlock()), blocks);
     submission.commit(batch);
     ledger.committed(batch);
     for (int i = 0; i < batch.size(); i++) {
-      mirror.add(batch.sequenceHashes(i), batch.fromBlock(i), batch.toBlock(i));
+      if (ledger.nameable(batch.lease(i))) {
+        mirror.add(batch.sequenceHashes(i), batch.fromBlock(i), batch.toBlock(i));
+      }
     }
   }
 
@@ -262,14 +285,18 @@ public final class CudaBlockPool implements BlockPool {
   public void clear() {
     settle();
     submission.clear();
+    ledger.cleared();
     settle();
   }
 
   @Override
   public void submit() {
     requireUsable();
+    if (submission.isOnItsWay()) {
+      return;
+    }
     try {
-      submission.send(page.read().tick());
+      submission.send(settled.tick());
     } catch (RuntimeException e) {
       throw lose(e);
     }
@@ -297,8 +324,9 @@ public final class CudaBlockPool implements BlockPool {
 
   @Override
   public Occupancy occupancy() {
-    requireOpen();
-    return page.read();
+    requireUsable();
+    Occupancy now = page.tryRead(PAGE_ATTEMPTS);
+    return now != null ? now : settled; // its writer may have died over it
   }
 
   @Override
@@ -310,6 +338,7 @@ public final class CudaBlockPool implements BlockPool {
       throw new IllegalArgumentException(
           "table must hold " + length + " blocks, not " + table.length);
     }
+    submission.makeRoom((long) length * Integer.BYTES);
     try {
       submission.read(memory.blockTable(lease), table, length);
     } catch (RuntimeException e) {
@@ -336,15 +365,8 @@ public final class CudaBlockPool implements BlockPool {
       return;
     }
     closed = true;
-    mirror.close();
-    try {
-      device.closeStream(stream);
-      submission.close();
-      memory.close();
-    } catch (FatalDeviceException e) {
-      // A lost device has taken its memory with it.
-      LOG.debug("A pool was closed on a lost device", e);
-    }
+    GivingBack.all(
+        List.of(mirror::close, () -> device.closeStream(stream), submission::close, memory::close));
   }
 
   /** Where the mirror's directory lies, for {@link DirectoryProbe}. */
@@ -367,7 +389,8 @@ public final class CudaBlockPool implements BlockPool {
   }
 
   private void look() {
-    Occupancy now = page.read();
+    Occupancy now = page.read(); // the device has written it
+    settled = now;
     freeAtLeast = now.freeBlocks();
     availableAtLeast = now.availableBlocks();
   }

@@ -8,6 +8,7 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.internal.nativelib.KvasirLibrary;
 import io.kvasir.internal.nativelib.NativeMemory;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * All memory of a pool on a device: state and KV on the device; occupancy page and event ring on
@@ -19,6 +20,9 @@ final class CudaPoolMemory implements AutoCloseable {
 
   private static final int PAGE_ROOM = 128;
   private static final int RING_HEAD_BYTES = 64;
+
+  /** Events that one view shows: a buffer has 2 GiB at most, a ring may have more. */
+  private static final int EVENTS_AT_ONCE = 1 << 12;
 
   private final DeviceApi device;
   private final PoolShape shape;
@@ -34,7 +38,10 @@ final class CudaPoolMemory implements AutoCloseable {
   /** Whose memory page and ring are; null for the pool's own. */
   private final SharedPoolRegion region;
 
-  private final ByteBuffer events;
+  /** Shows the events of some slots, from {@link #firstSlot} on. */
+  private ByteBuffer events;
+
+  private long firstSlot = -1;
 
   /**
    * Takes all of it or nothing.
@@ -56,8 +63,8 @@ final class CudaPoolMemory implements AutoCloseable {
               + region.shape().eventCapacity());
     }
     this.kvBytesPerBlock = kvBytesPerBlock;
-    long stateBytes = stateBytes(this.shape);
-    long kvBytes = Math.multiplyExact(kvBytesPerBlock, shape.capacityBlocks());
+    long stateBytes = requireSupported(stateBytes(this.shape), shape);
+    long kvBytes = kvBytes(kvBytesPerBlock, shape);
     long freeBytes = device.freeBytes();
     long takenState = 0;
     long takenKv = 0;
@@ -72,8 +79,8 @@ final class CudaPoolMemory implements AutoCloseable {
         sharedOnDevice = device.pin(region.address(), region.bytes()) + SharedPoolLayout.PAGE;
       }
     } catch (RuntimeException e) {
-      free(takenState);
-      free(takenKv);
+      long[] taken = {takenState, takenKv};
+      GivingBack.after(e, List.of(() -> free(taken[0]), () -> free(taken[1])));
       boolean hostRefused = takenState != 0 && (takenKv != 0 || kvBytes == 0);
       throw e instanceof DeviceOutOfMemoryException && !hostRefused
           ? new DeviceOutOfMemoryException(
@@ -82,31 +89,47 @@ final class CudaPoolMemory implements AutoCloseable {
     }
     state = takenState;
     kv = takenKv;
-    events =
-        NativeMemory.view(
-            ring() + RING_HEAD_BYTES, Math.multiplyExact(this.shape.eventCapacity(), EVENT_BYTES));
   }
 
+  /** Less than 0 if the kernels cannot serve such a pool. */
   private static long stateBytes(PoolShape shape) {
-    long bytes =
-        KvasirLibrary.kvasir_device_pool_bytes(
-            shape.capacityBlocks(),
-            shape.tokensPerBlock(),
-            shape.maxLeases(),
-            shape.maxBlocksPerLease(),
-            shape.eventCapacity());
-    if (bytes < 0) {
+    return KvasirLibrary.kvasir_device_pool_bytes(
+        shape.capacityBlocks(),
+        shape.tokensPerBlock(),
+        shape.maxLeases(),
+        shape.maxBlocksPerLease(),
+        shape.eventCapacity());
+  }
+
+  private static long requireSupported(long stateBytes, PoolShape shape) {
+    if (stateBytes < 0) {
       throw new IllegalArgumentException(
           "capacityBlocks of a pool on a device must be at most 2^30, not "
               + shape.capacityBlocks());
     }
-    return bytes;
+    return stateBytes;
   }
 
-  /** Device memory that a pool takes, state and KV. */
+  private static long kvBytes(long perBlock, PoolShape shape) {
+    long most = mostKvPerBlock(shape);
+    if (perBlock < 0 || perBlock > most) {
+      throw new IllegalArgumentException(
+          "kvBytesPerBlock must be 0 to " + most + ", not " + perBlock);
+    }
+    return perBlock * shape.capacityBlocks();
+  }
+
+  /** Device memory that a pool takes, state and KV; the largest number if there can be none. */
   static long deviceBytes(PoolShape shape, KvShape kv) {
-    return stateBytes(withAllEvents(shape))
-        + kv.bytesPerBlock(shape.tokensPerBlock()) * shape.capacityBlocks();
+    long stateBytes = stateBytes(withAllEvents(shape));
+    long kvPerBlock = kv.bytesPerBlock(shape.tokensPerBlock());
+    return stateBytes < 0 || kvPerBlock > mostKvPerBlock(shape)
+        ? Long.MAX_VALUE
+        : stateBytes + kvPerBlock * shape.capacityBlocks();
+  }
+
+  private static long mostKvPerBlock(PoolShape shape) {
+    return Long.MAX_VALUE / 2 / shape.capacityBlocks();
   }
 
   /** The pool's shape as the device keeps it: its ring holds the events of any one operation. */
@@ -163,13 +186,22 @@ final class CudaPoolMemory implements AutoCloseable {
   /** An event that the ring still keeps. */
   BlockEvent event(long number) {
     long slot = number % shape.eventCapacity();
-    return PoolRecords.event(events, (int) slot * EVENT_BYTES);
+    long first = slot / EVENTS_AT_ONCE * EVENTS_AT_ONCE;
+    if (first != firstSlot) {
+      int count = (int) Math.min(EVENTS_AT_ONCE, shape.eventCapacity() - first);
+      events =
+          NativeMemory.view(ring() + RING_HEAD_BYTES + first * EVENT_BYTES, count * EVENT_BYTES);
+      firstSlot = first;
+    }
+    return PoolRecords.event(events, (int) (slot - first) * EVENT_BYTES);
   }
 
   @Override
   public void close() {
-    free(state);
-    free(kv);
+    GivingBack.all(List.of(() -> free(state), () -> free(kv), this::freeShared));
+  }
+
+  private void freeShared() {
     if (region == null) {
       device.freePinned(shared);
     } else {

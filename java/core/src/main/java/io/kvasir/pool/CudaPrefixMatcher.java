@@ -3,6 +3,7 @@ package io.kvasir.pool;
 import io.kvasir.device.DeviceApi;
 import io.kvasir.device.FatalDeviceException;
 import io.kvasir.device.KernelArguments;
+import io.kvasir.device.RetryableDeviceException;
 import io.kvasir.model.PrefixMatches;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -55,7 +56,7 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
     try {
       ranks.forEach((device, members) -> devices.add(new DeviceProbe(device, members, this.pools)));
     } catch (RuntimeException e) {
-      close();
+      GivingBack.after(e, List.of(this::close));
       throw e;
     }
   }
@@ -111,8 +112,8 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
       try {
         devices.forEach(device -> device.start(batch));
         devices.forEach(device -> device.finish(batch.size(), tokensPerBlock, matches));
-      } catch (FatalDeviceException e) {
-        return matchOnHost(batch); // the lost rank says so itself when it is used next
+      } catch (FatalDeviceException | RetryableDeviceException e) {
+        return matchOnHost(batch); // a lost rank says so itself when it is used next
       }
     }
     return matches;
@@ -120,8 +121,10 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
 
   @Override
   public void close() {
-    devices.forEach(DeviceProbe::close);
+    List<Runnable> steps = new ArrayList<>();
+    devices.forEach(device -> steps.add(device::close));
     devices.clear();
+    GivingBack.all(steps);
   }
 
   /** Look-ups in the pools of one device. */
@@ -146,6 +149,9 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
     private final int mostBlocks;
     private int answers;
 
+    /** Whether the device may still be using the staging memory. */
+    private boolean started;
+
     DeviceProbe(DeviceApi device, List<Integer> ranks, List<CudaBlockPool> all) {
       this.device = device;
       this.ranks = ranks;
@@ -153,11 +159,27 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
       this.kernel = device.kernel("kvasir_probe");
       this.mostBlocks = device.multiprocessors() * BLOCKS_PER_MULTIPROCESSOR;
       this.staging = new DeviceStaging(device, STAGING_BYTES);
-      this.stream = device.openStream(true);
-      this.submitted = device.openEvent();
+      DeviceApi.Stream opened = null;
+      try {
+        opened = device.openStream(true);
+        this.stream = opened;
+        this.submitted = device.openEvent();
+      } catch (RuntimeException e) {
+        List<Runnable> steps = new ArrayList<>(List.of(staging::close));
+        if (opened != null) {
+          DeviceApi.Stream leftOver = opened;
+          steps.add(0, () -> device.closeStream(leftOver));
+        }
+        GivingBack.after(e, steps);
+        throw e;
+      }
     }
 
     void start(ProbeBatch batch) {
+      if (started) {
+        awaitAnswers(); // of a batch that another device failed
+      }
+      started = true;
       for (CudaBlockPool pool : pools) {
         pool.submit();
         device.record(pool.deviceBlocks().stream(), submitted);
@@ -196,8 +218,13 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
       staging.copyFromDevice(stream, answers, searches * Integer.BYTES);
     }
 
-    void finish(int prompts, int tokensPerBlock, PrefixMatches matches) {
+    private void awaitAnswers() {
       device.synchronize(stream);
+      started = false;
+    }
+
+    void finish(int prompts, int tokensPerBlock, PrefixMatches matches) {
+      awaitAnswers();
       for (int i = 0; i < pools.size(); i++) {
         for (int prompt = 0; prompt < prompts; prompt++) {
           int at = answers + (i * prompts + prompt) * Integer.BYTES;
@@ -208,9 +235,11 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
 
     @Override
     public void close() {
-      device.closeEvent(submitted);
-      device.closeStream(stream);
-      staging.close();
+      GivingBack.all(
+          List.of(
+              () -> device.closeEvent(submitted),
+              () -> device.closeStream(stream),
+              staging::close));
     }
   }
 }

@@ -5,6 +5,7 @@ import io.kvasir.internal.nativelib.NativeMemory;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 import java.nio.LongBuffer;
+import java.util.List;
 
 /**
  * Page-locked memory in which batches are laid out, and its twin on the device that one copy fills.
@@ -41,7 +42,10 @@ final class DeviceStaging implements AutoCloseable {
     return more <= bytes.capacity() - used;
   }
 
-  /** Makes room for one batch; what is in it must not be needed any more. */
+  /**
+   * Makes room for one batch; what is in it must not be needed any more. If that fails it stays as
+   * it was.
+   */
   void grow(long wanted) {
     if (wanted > Integer.MAX_VALUE - ALIGNMENT) {
       throw new IllegalArgumentException(
@@ -51,9 +55,8 @@ final class DeviceStaging implements AutoCloseable {
     long oldHost = hostAddress;
     long oldDevice = deviceAddress;
     take(capacity);
-    device.freePinned(oldHost);
-    device.free(oldDevice);
     used = 0;
+    giveBack(oldHost, oldDevice);
   }
 
   /** Bytes that an array takes, with what aligns the next one. */
@@ -108,8 +111,11 @@ final class DeviceStaging implements AutoCloseable {
 
   @Override
   public void close() {
-    device.freePinned(hostAddress);
-    device.free(deviceAddress);
+    giveBack(hostAddress, deviceAddress);
+  }
+
+  private void giveBack(long host, long onDevice) {
+    GivingBack.all(List.of(() -> device.freePinned(host), () -> device.free(onDevice)));
   }
 
   /** Both or neither. */
@@ -118,7 +124,7 @@ final class DeviceStaging implements AutoCloseable {
     try {
       deviceAddress = device.allocate(capacity);
     } catch (RuntimeException e) {
-      device.freePinned(host);
+      GivingBack.after(e, List.of(() -> device.freePinned(host)));
       throw e;
     }
     hostAddress = host;

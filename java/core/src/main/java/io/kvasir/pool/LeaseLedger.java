@@ -1,5 +1,7 @@
 package io.kvasir.pool;
 
+import java.util.BitSet;
+
 /**
  * What the host knows of the leases of a pool on a device: enough to refuse wrong calls and to
  * answer an extension without asking the device. Every check is O(entries).
@@ -17,6 +19,9 @@ final class LeaseLedger {
 
   private final int[] committedBlocks;
   private final int[] reservedBlocks;
+
+  /** Leases that build on what was cleared: no block of theirs gets a name any more. */
+  private final BitSet stale = new BitSet();
 
   /** The last batch that had a lease in it, to find one that stands there twice. */
   private final long[] seenInBatch;
@@ -114,6 +119,7 @@ final class LeaseLedger {
         blocks[lease] = leases.blocks(i);
         committedBlocks[lease] = leases.matchedBlocks(i);
         reservedBlocks[lease] = leases.reserveBlocks(i);
+        stale.clear(lease);
       }
     }
   }
@@ -133,6 +139,18 @@ final class LeaseLedger {
     for (int i = 0; i < count; i++) {
       blocks[leases[i]] = NOT_IN_USE;
     }
+  }
+
+  /** All names were forgotten. */
+  void cleared() {
+    for (int lease = 0; lease < blocks.length; lease++) {
+      stale.set(lease, blocks[lease] != NOT_IN_USE);
+    }
+  }
+
+  /** Whether a lease's blocks may still get names. */
+  boolean nameable(int lease) {
+    return !stale.get(lease);
   }
 
   private boolean known(int lease) {

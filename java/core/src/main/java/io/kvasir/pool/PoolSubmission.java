@@ -11,6 +11,7 @@ import io.kvasir.device.FatalDeviceException;
 import io.kvasir.internal.nativelib.NativeMemory;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Operations of a pool that go to the device together: they are laid out in staging memory as they
@@ -69,7 +70,7 @@ final class PoolSubmission implements AutoCloseable {
     try {
       this.staging = new DeviceStaging(device, stagingBytes);
     } catch (RuntimeException e) {
-      device.freePinned(resultsAddress);
+      GivingBack.after(e, List.of(() -> device.freePinned(resultsAddress)));
       throw e;
     }
   }
@@ -278,10 +279,12 @@ final class PoolSubmission implements AutoCloseable {
     staging.reset();
   }
 
-  /** Copies device memory of the pool to the host, behind all that was sent, and waits. */
+  /**
+   * Copies device memory of the pool to the host, behind all that was sent, and waits. There must
+   * be room for it.
+   */
   void read(long source, int[] to, int count) {
     int bytes = count * Integer.BYTES;
-    makeRoom(bytes);
     int at = staging.reserve(bytes);
     staging.copyFrom(stream, source, at, bytes);
     device.synchronize(stream);
@@ -311,7 +314,6 @@ final class PoolSubmission implements AutoCloseable {
 
   @Override
   public void close() {
-    staging.close();
-    device.freePinned(resultsAddress);
+    GivingBack.all(List.of(staging::close, () -> device.freePinned(resultsAddress)));
   }
 }

@@ -121,7 +121,7 @@ public final class RankPools implements AutoCloseable {
       }
       return new RankPools(pools, match.apply(pools));
     } catch (RuntimeException | Error e) {
-      pools.forEach(BlockPool::close);
+      GivingBack.after(e, closing(pools));
       throw e;
     }
   }
@@ -147,7 +147,14 @@ public final class RankPools implements AutoCloseable {
   /** Closes the matcher and the pools. */
   @Override
   public void close() {
-    matcher.close();
-    pools.forEach(BlockPool::close);
+    List<Runnable> steps = closing(pools);
+    steps.add(0, matcher::close);
+    GivingBack.all(steps);
+  }
+
+  private static List<Runnable> closing(List<? extends BlockPool> pools) {
+    List<Runnable> steps = new ArrayList<>();
+    pools.forEach(pool -> steps.add(pool::close));
+    return steps;
   }
 }

@@ -21,9 +21,12 @@ import io.kvasir.pool.PoolShape;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A device computes what the host computes, token for token, whatever is reused or paused. */
+@Tag("device")
+@Tag("engine")
 class CudaKvStampEngineTest {
 
   private static final PoolShape SHAPE = new PoolShape(100, 4, 256, 100, 0);

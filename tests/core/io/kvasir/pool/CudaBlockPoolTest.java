@@ -5,10 +5,12 @@ import io.kvasir.device.TestDevices;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Holds the pool on a device to the contract, also where it puts things off. */
+@Tag("device")
 class CudaBlockPoolTest extends BlockPoolContract {
 
   private final long seed = Long.getLong("kvasir.test.seed", System.nanoTime());

@@ -10,10 +10,12 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A pool whose kernels write page and events where another process reads them. */
+@Tag("device")
 class CudaSharedPoolTest {
 
   private static final PoolShape SHAPE = new PoolShape(60, 2, 6, 12, 64);

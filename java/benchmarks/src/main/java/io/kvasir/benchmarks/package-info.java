@@ -3,7 +3,8 @@
  * prefix probes, ADP decisions.
  *
  * <p>{@link io.kvasir.benchmarks.ComparisonReport} runs the benchmarks in alternation and prints
- * the tables of docs/benchmarks.md; with arguments it is JMH's own command line. Nothing depends on
- * this package.
+ * the tables of docs/benchmarks.md; with arguments it is JMH's own command line. {@link
+ * io.kvasir.benchmarks.DeviceBenchmark} measures pools on a CUDA device. Nothing depends on this
+ * package.
  */
 package io.kvasir.benchmarks;

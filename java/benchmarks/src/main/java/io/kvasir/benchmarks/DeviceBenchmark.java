@@ -1,0 +1,130 @@
+package io.kvasir.benchmarks;
+
+import io.kvasir.device.CudaDevice;
+import io.kvasir.device.CudaDriver;
+import io.kvasir.device.DeviceApi;
+import io.kvasir.device.DeviceSelection;
+import io.kvasir.device.DeviceUnavailableException;
+import io.kvasir.device.KernelModule;
+import io.kvasir.pool.CudaBlockPool;
+import io.kvasir.pool.NativeBlockPool;
+import io.kvasir.pool.PoolShape;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Measures block pools on a CUDA device as Java sees them, beside pools in host memory: the pool
+ * work of an executor's iteration, from which batch size on devices match prompts faster than the
+ * host, and how old the occupancy page is.
+ *
+ * <p>Prints a line for each figure: {@code figure NAME VALUE UNIT [FLOOR]}. Times are medians.
+ */
+public final class DeviceBenchmark {
+
+  /**
+   * How much is measured.
+   *
+   * @param promptBlocks blocks of a request of an iteration
+   * @param iterations iterations measured
+   * @param poolBlocks blocks of a pool that prompts are matched in
+   * @param ranks pools
+   * @param prompts batch sizes
+   * @param rounds repetitions of all else
+   * @param loadTokens tokens that the load beside goes through in a launch
+   * @param patienceNs for how long the host looks for a change of the page
+   */
+  record Size(
+      int promptBlocks,
+      int iterations,
+      int poolBlocks,
+      int ranks,
+      List<Integer> prompts,
+      int rounds,
+      int loadTokens,
+      long patienceNs) {
+
+    static final Size FULL =
+        new Size(250, 1000, 1 << 20, 8, List.of(1, 8, 64, 512, 4096), 21, 1 << 26, 2_000_000_000L);
+    static final Size SMALL = new Size(10, 80, 1 << 10, 2, List.of(1, 4), 3, 1 << 12, 1_000_000L);
+  }
+
+  private DeviceBenchmark() {}
+
+  /**
+   * Measures.
+   *
+   * @param arguments {@code --device cpu} (host memory alone, the default) or {@code cuda} (its
+   *     first device too); {@code --small} for a quick pass; {@code --devices-of CLASS}: the device
+   *     that the class's static method {@code open()} returns, instead of the driver's
+   * @throws ReflectiveOperationException if that class has no such method
+   * @throws DeviceUnavailableException if there is no device that can be used
+   */
+  public static void main(String[] arguments)
+      throws ReflectiveOperationException, DeviceUnavailableException {
+    Locale.setDefault(Locale.ROOT);
+    Size size = Size.FULL;
+    boolean cuda = false;
+    String devicesOf = null;
+    for (Iterator<String> next = Arrays.asList(arguments).iterator(); next.hasNext(); ) {
+      switch (next.next()) {
+        case "--small" -> size = Size.SMALL;
+        case "--device" -> cuda = next.next().equals("cuda");
+        case "--devices-of" -> devicesOf = next.next();
+        default ->
+            throw new IllegalArgumentException(
+                "usage: [--device cpu|cuda] [--small] [--devices-of CLASS]");
+      }
+    }
+    try (NativeBlockPool pool = NativeBlockPool.create(PoolIteration.shape(size.promptBlocks()))) {
+      double us = new PoolIteration(pool, size.promptBlocks()).medianUs(size.iterations());
+      Figures.print("iteration_64_running_1_new_cpu", us, "us");
+    }
+    if (devicesOf != null) {
+      measure((DeviceApi) Class.forName(devicesOf).getMethod("open").invoke(null), size);
+    } else if (cuda) {
+      measure(firstDevice(), size);
+    }
+  }
+
+  private static DeviceApi firstDevice() throws DeviceUnavailableException {
+    List<CudaDevice> devices =
+        DeviceSelection.parse("cuda").resolve(CudaDriver::system, KernelModule::embedded).devices();
+    return CudaDriver.system().open(devices.get(0), KernelModule.embedded().orElseThrow());
+  }
+
+  private static void measure(DeviceApi opened, Size size) {
+    try (DeviceApi device = opened) {
+      double floorUs = new LeastSubmission(device).medianUs(10 * size.rounds());
+      Figures.print("least_submission", floorUs, "us");
+      iterations(device, size, floorUs);
+      try (DeviceLoad load = new DeviceLoad(device, size.loadTokens())) {
+        new PageStaleness(device, load, size).print(floorUs);
+        try (MatchCrossover crossover = new MatchCrossover(device, load, size)) {
+          crossover.print(floorUs);
+        }
+      }
+    }
+  }
+
+  private static void iterations(DeviceApi device, Size size, double floorUs) {
+    PoolShape shape = PoolIteration.shape(size.promptBlocks());
+    try (CudaBlockPool pool = CudaBlockPool.create(device, shape, 0)) {
+      double us = new PoolIteration(pool, size.promptBlocks()).medianUs(size.iterations());
+      Figures.print("iteration_64_running_1_new_device", us, "us", floorUs);
+    }
+    CallCounter calls = new CallCounter(device);
+    try (CudaBlockPool pool = CudaBlockPool.create(calls.device(), shape, 0)) {
+      PoolIteration iteration = new PoolIteration(pool, size.promptBlocks());
+      iteration.medianUs(1);
+      calls.reset();
+      iteration.run(size.iterations());
+      for (String call : List.of("copy", "launch", "synchronize")) {
+        double each = (double) calls.count(call) / size.iterations();
+        String floor = call.equals("launch") ? "-" : "1";
+        Figures.print("iteration_calls_of_" + call, each, "calls", floor);
+      }
+    }
+  }
+}

@@ -25,9 +25,9 @@
 // Lease.    match: pins all matches. plan: validates, admits the longest prefix by a prefix sum.
 //           unpin: gives refused pins back. eviction. admit: fills the block tables.
 // Extend.   plan, eviction, grow.
-// Eviction. select: one digit of the k-th smallest key per launch, kSelectPasses launches, the
-//           later ones return at once when it is known. take: victims leave the directory. removed:
-//           their events, ordered by counting the smaller keys.
+// Eviction. select: one digit of the k-th smallest key per launch, at most kSelectPasses launches,
+//           the later ones return at once when it is known. take: victims leave the directory.
+//           removed: their events, ordered by counting the smaller keys.
 // Commit.   plan: numbers the batch's blocks, in the order of entries and then of depth. claim:
 //           every block finds its name in the directory or puts it there; the word beside a new
 //           name becomes the lowest ordinal of those who claim it.
@@ -35,7 +35,7 @@
 //           with it. finish: names, references, events. If any content differs, which is a
 //           collision of hashes, finish takes the batch's names out again and `sequential` carries
 //           the batch out in order.
-// Release.  plan, drop.   Clear. clear.   After any of them: occupancy.
+// Release.  plan, drop.   Clear. clear.   Behind the operations of a submission: occupancy.
 //
 // Ordinals of a commit are below the pool's capacity. A batch names each lease once and only blocks
 // that its lease has not committed, and those are in one table, once: they came off the free stack

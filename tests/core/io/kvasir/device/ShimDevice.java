@@ -67,6 +67,7 @@ public final class ShimDevice implements DeviceApi {
   private final Map<Call, Integer> counts = new EnumMap<>(Call.class);
   private final List<Fault> faults = new ArrayList<>();
   private int openEvents;
+  private int copiesToDevice;
   private boolean lost;
 
   private ShimDevice(long totalBytes, SplittableRandom lateness) {
@@ -107,6 +108,11 @@ public final class ShimDevice implements DeviceApi {
   /** How many calls of a kind there were, failed ones too. */
   public synchronized int count(Call call) {
     return counts.getOrDefault(call, 0);
+  }
+
+  /** How many copies there were from the host's memory to the device's. */
+  public synchronized int copiesToDevice() {
+    return copiesToDevice;
   }
 
   /** Fails if something was written beside the memory that is given out now. */
@@ -245,6 +251,8 @@ public final class ShimDevice implements DeviceApi {
     enter(Call.COPY);
     requireKnown(destination, bytes);
     requireKnown(source, bytes);
+    copiesToDevice +=
+        memory.contains(destination, bytes) && !memory.contains(source, bytes) ? 1 : 0;
     open(stream).submit(() -> view(destination, bytes).put(view(source, bytes)));
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.internal.nativelib.NativeMemory;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -83,8 +84,10 @@ final class ShimMemory {
   }
 
   private static void fill(ByteBuffer buffer, int from, int to, byte value) {
-    for (int i = from; i < to; i++) {
-      buffer.put(i, value);
+    byte[] piece = new byte[Math.min(1 << 12, to - from)];
+    Arrays.fill(piece, value);
+    for (int i = from; i < to; i += piece.length) {
+      buffer.put(i, piece, 0, Math.min(piece.length, to - i));
     }
   }
 }

@@ -3,6 +3,7 @@ package io.kvasir.execute;
 import io.kvasir.model.Request;
 import io.kvasir.route.Decision;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,10 @@ import java.util.Map;
 final class Recorder implements RequestListener {
 
   final List<String> lines = new ArrayList<>();
+
+  /** Everything that was told since the beginning, decisions in full. */
+  final List<String> story = new ArrayList<>();
+
   final Map<Long, List<Integer>> streamed = new HashMap<>();
   final Map<Long, int[]> finished = new HashMap<>();
   final Map<Long, String> rejected = new HashMap<>();
@@ -27,12 +32,19 @@ final class Recorder implements RequestListener {
 
   @Override
   public void onPlaced(Decision decision, long nowNs) {
-    lines.add("placed " + decision.request().id() + " on " + decision.rank() + " @" + nowNs);
+    story.add(
+        decision.reason()
+            + " "
+            + decision.matchedTokens()
+            + " "
+            + Arrays.toString(decision.scoredRanks())
+            + Arrays.toString(decision.scores()));
+    tell("placed " + decision.request().id() + " on " + decision.rank() + " @" + nowNs);
   }
 
   @Override
   public void onStarted(Request request, int rank, int cached, boolean resumed, long nowNs) {
-    lines.add((resumed ? "resumed " : "started ") + request.id() + " cached " + cached);
+    tell((resumed ? "resumed " : "started ") + request.id() + " cached " + cached);
     cachedTokens += cached;
     resumes += resumed ? 1 : 0;
   }
@@ -44,46 +56,51 @@ final class Recorder implements RequestListener {
       throw new AssertionError(request + ": token " + index + " after " + tokens.size());
     }
     tokens.add(token);
-    lines.add("token " + request.id() + "/" + index + " @" + nowNs);
+    tell("token " + request.id() + "/" + index + " @" + nowNs);
   }
 
   @Override
   public void onPaused(Request request, int rank, long nowNs) {
-    lines.add("paused " + request.id());
+    tell("paused " + request.id());
     pauses++;
   }
 
   @Override
   public void onFinished(Request request, int rank, int[] outputTokens, long nowNs) {
-    lines.add("finished " + request.id() + " @" + nowNs);
+    tell("finished " + request.id() + " @" + nowNs);
     finished.put(request.id(), outputTokens);
     ended.add(request.id());
   }
 
   @Override
   public void onRejected(Request request, String reason, long nowNs) {
-    lines.add("rejected " + request.id());
+    tell("rejected " + request.id());
     rejected.put(request.id(), reason);
     ended.add(request.id());
   }
 
   @Override
   public void onCancelled(Request request, long nowNs) {
-    lines.add("cancelled " + request.id());
+    tell("cancelled " + request.id());
     cancelled.add(request.id());
     ended.add(request.id());
   }
 
   @Override
   public void onReturned(Request request, int rank, String reason, long nowNs) {
-    lines.add("returned " + request.id() + " from " + rank + " @" + nowNs);
+    tell("returned " + request.id() + " from " + rank + " @" + nowNs);
     returned.add(request.id());
   }
 
   @Override
   public void onRankRetired(int rank, String reason, long nowNs) {
-    lines.add("retired " + rank + " @" + nowNs);
+    tell("retired " + rank + " @" + nowNs);
     retired.put(rank, reason);
+  }
+
+  private void tell(String line) {
+    lines.add(line);
+    story.add(line);
   }
 
   /** The lines since the last call. */

@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.kvasir.device.DeviceApi;
 import io.kvasir.device.TestDevices;
+import io.kvasir.internal.nativelib.NativeMemory;
+import io.kvasir.model.Occupancy;
 import io.kvasir.model.RankId;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
@@ -56,6 +59,20 @@ class CudaSharedPoolTest {
     reader.probe(probes, matched, 0);
     assertThat(matched).as("seed %d, step %d", seed, step).isEqualTo(churn.matched());
     assertThat(reader.occupancy()).isEqualTo(pool.occupancy());
+  }
+
+  @Test
+  void countsAreToldEvenIfTheirWriterDiedOverThem() throws IOException {
+    try (DeviceApi device = TestDevices.open(seed);
+        SharedPoolRegion region =
+            SharedPoolRegion.create(folder.resolve("pool"), SHAPE, new RankId(1, 0), 0);
+        CudaBlockPool pool = CudaBlockPool.create(device, region)) {
+      Occupancy before = pool.occupancy();
+      ByteBuffer page = NativeMemory.view(region.pageAddress(), OccupancyPage.BYTES);
+      page.putLong(0, page.getLong(0) + 1);
+      page.putLong(Long.BYTES, 12345);
+      assertThat(pool.occupancy()).isEqualTo(before);
+    }
   }
 
   @Test

@@ -27,9 +27,10 @@ import java.util.function.Consumer;
  * <p>What a step costs: a few nanoseconds for each request in it, and one call of the pool for each
  * kind of change there is: growth, new leases, names, releases. Most decode steps have none. A pool
  * that puts calls off carries all of a step's out at once, between the end of one step and the
- * engine's part of the next: one submission, one wait. Only a pool that is too full for all (paused
- * requests, a rank where nothing else runs) or MAX_UTILIZATION with requests that start takes more.
- * Nothing is allocated for a token.
+ * engine's part of the next: one submission, one wait. Under GUARANTEED_NO_EVICT only a second
+ * lease takes one more, which there is where the pool refused all who would have started on a rank
+ * where nothing else runs. Under MAX_UTILIZATION requests that start take one more, and so does
+ * every attempt at finding blocks in a pool that is too full. Nothing is allocated for a token.
  *
  * <p>Confined to the rank's executor thread.
  */

@@ -31,7 +31,7 @@ import java.util.function.Consumer;
  *
  * <p>Memory on the device besides KV: per block the tokens (4 bytes each), 32 bytes of name, 32 of
  * state and 24 of directory; per lease 60 bytes, and 4 for each of {@code maxBlocksPerLease}. On
- * the host: 16 bytes per block of mirror and, page-locked, 32 bytes per event that is kept, one for
+ * the host: 16 bytes per block of mirror and, page-locked, 32 bytes per event that is kept, two for
  * each block at least, and staging.
  */
 public final class CudaBlockPool implements BlockPool {
@@ -74,7 +74,8 @@ public final class CudaBlockPool implements BlockPool {
       DeviceApi.Stream stream,
       PoolShape shape,
       CudaPoolMemory memory,
-      SharedPoolRegion region) {
+      SharedPoolRegion region,
+      int stagingBytes) {
     this.shape = shape;
     this.region = region;
     this.device = device;
@@ -83,7 +84,7 @@ public final class CudaBlockPool implements BlockPool {
     this.ledger = new LeaseLedger(shape);
     this.page = new OccupancyPage(memory.page());
     PoolKernels kernels = new PoolKernels(device, stream, memory.shape(), memory.state());
-    this.submission = new PoolSubmission(device, stream, kernels, memory.shape(), STAGING_BYTES);
+    this.submission = new PoolSubmission(device, stream, kernels, memory.shape(), stagingBytes);
     try {
       kernels.initialise(memory.state(), memory.pageOnDevice(), memory.ringOnDevice());
       device.synchronize(stream);
@@ -107,7 +108,13 @@ public final class CudaBlockPool implements BlockPool {
    * @throws FatalDeviceException if the device fails
    */
   public static CudaBlockPool create(DeviceApi device, PoolShape shape, long kvBytesPerBlock) {
-    return create(device, shape, kvBytesPerBlock, null);
+    return create(device, shape, kvBytesPerBlock, STAGING_BYTES);
+  }
+
+  /** Begins with so much staging memory. */
+  static CudaBlockPool create(
+      DeviceApi device, PoolShape shape, long kvBytesPerBlock, int stagingBytes) {
+    return create(device, shape, kvBytesPerBlock, null, stagingBytes);
   }
 
   /**
@@ -127,11 +134,15 @@ public final class CudaBlockPool implements BlockPool {
    */
   public static CudaBlockPool create(DeviceApi device, SharedPoolRegion region) {
     region.claim();
-    return create(device, region.shape(), region.kvBytesPerBlock(), region);
+    return create(device, region.shape(), region.kvBytesPerBlock(), region, STAGING_BYTES);
   }
 
   private static CudaBlockPool create(
-      DeviceApi device, PoolShape shape, long kvBytesPerBlock, SharedPoolRegion region) {
+      DeviceApi device,
+      PoolShape shape,
+      long kvBytesPerBlock,
+      SharedPoolRegion region,
+      int stagingBytes) {
     CudaPoolMemory memory = new CudaPoolMemory(device, shape, kvBytesPerBlock, region);
     DeviceApi.Stream stream;
     try {
@@ -141,7 +152,7 @@ public final class CudaBlockPool implements BlockPool {
       throw e;
     }
     try {
-      return new CudaBlockPool(device, stream, shape, memory, region);
+      return new CudaBlockPool(device, stream, shape, memory, region, stagingBytes);
     } catch (RuntimeException | Error e) {
       GivingBack.after(e, List.of(() -> device.closeStream(stream), memory::close));
       throw e;
@@ -184,7 +195,7 @@ public final class CudaBlockPool implements BlockPool {
     }
     makeRoom(
         PoolSubmission.bytes(batch, shape.tokensPerBlock()) + PoolSubmission.bytes(reserved),
-        leased + extended);
+        evictedAtMost(leased + extended));
     submission.lease(batch, leased > freeAtLeast);
     if (reserved.size() > 0) {
       submission.extend(reserved, leased + extended > freeAtLeast);
@@ -235,7 +246,7 @@ public final class CudaBlockPool implements BlockPool {
       blocks += granted.blocks(i);
       beyond += ledger.beyondReservation(granted.lease(i), granted.blocks(i));
     }
-    makeRoom(PoolSubmission.bytes(granted), blocks);
+    makeRoom(PoolSubmission.bytes(granted), evictedAtMost(blocks));
     submission.extend(granted, blocks > freeAtLeast);
     freeAtLeast = Math.max(0, freeAtLeast - blocks);
     availableAtLeast -= beyond;
@@ -338,7 +349,7 @@ public final class CudaBlockPool implements BlockPool {
       throw new IllegalArgumentException(
           "table must hold " + length + " blocks, not " + table.length);
     }
-    submission.makeRoom((long) length * Integer.BYTES);
+    growTo((long) length * Integer.BYTES);
     try {
       submission.read(memory.blockTable(lease), table, length);
     } catch (RuntimeException e) {
@@ -395,13 +406,27 @@ public final class CudaBlockPool implements BlockPool {
     availableAtLeast = now.availableBlocks();
   }
 
+  /** Without a commit in between no block is evicted twice. */
+  private long evictedAtMost(long wanted) {
+    return Math.min(wanted, shape.capacityBlocks());
+  }
+
   /** Sees to it that an operation can be recorded; what is recorded is settled if need be. */
   private void makeRoom(long bytes, long events) {
     if (!submission.takes(bytes, events)) {
       settle();
-      submission.makeRoom(bytes);
+      growTo(bytes);
     }
     submission.expectEvents(events);
+  }
+
+  /** Sees to it that staging memory has room, with nothing recorded. */
+  private void growTo(long bytes) {
+    try {
+      submission.makeRoom(bytes);
+    } catch (FatalDeviceException e) {
+      throw lose(e);
+    }
   }
 
   private FatalDeviceException lose(RuntimeException e) {

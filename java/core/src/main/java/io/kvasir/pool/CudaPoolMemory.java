@@ -53,14 +53,14 @@ final class CudaPoolMemory implements AutoCloseable {
    */
   CudaPoolMemory(DeviceApi device, PoolShape shape, long kvBytesPerBlock, SharedPoolRegion region) {
     this.device = device;
-    this.shape = withAllEvents(shape);
+    this.shape = region == null ? withAllEvents(shape) : shape;
     this.region = region;
-    if (region != null && !this.shape.equals(region.shape())) {
+    if (region != null && shape.eventCapacity() < shape.capacityBlocks()) {
       throw new IllegalArgumentException(
           "eventCapacity of a shared pool on a device must be at least its capacityBlocks, "
               + shape.capacityBlocks()
               + ", not "
-              + region.shape().eventCapacity());
+              + shape.eventCapacity());
     }
     this.kvBytesPerBlock = kvBytesPerBlock;
     long stateBytes = requireSupported(stateBytes(this.shape), shape);
@@ -132,7 +132,7 @@ final class CudaPoolMemory implements AutoCloseable {
     return Long.MAX_VALUE / 2 / shape.capacityBlocks();
   }
 
-  /** The pool's shape as the device keeps it: its ring holds the events of any one operation. */
+  /** The pool's shape as the device keeps it. */
   PoolShape shape() {
     return shape;
   }
@@ -215,14 +215,18 @@ final class CudaPoolMemory implements AutoCloseable {
     }
   }
 
-  /** An operation stores or evicts no more blocks than there are. */
+  /**
+   * With room for all events of an executor's iteration: it names no more blocks than there are,
+   * then evicts no more than there are.
+   */
   private static PoolShape withAllEvents(PoolShape shape) {
+    int most = (int) Math.min(Integer.MAX_VALUE, 2L * shape.capacityBlocks());
     return new PoolShape(
         shape.capacityBlocks(),
         shape.tokensPerBlock(),
         shape.maxLeases(),
         shape.maxBlocksPerLease(),
-        Math.max(shape.eventCapacity(), shape.capacityBlocks()));
+        Math.max(shape.eventCapacity(), most));
   }
 
   private static long ringBytes(PoolShape shape) {

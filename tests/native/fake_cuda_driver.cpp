@@ -1,0 +1,460 @@
+// A CUDA driver without a device: the calls of the driver API that Kvasir makes through JCuda, in
+// host memory, with kernels on the CPU. Built as libcuda.so.1 in a folder of its own, for tests
+// that put it on the library path of a process: FakeCudaDriverTest.java.
+//
+// Work is carried out at once. Memory holds garbage when it is given out; copies and fills must
+// stay within it. What is left when the last context goes is told on the error stream.
+//
+// KVASIR_FAKE_CUDA_BYTES sets the size of the device's memory. KVASIR_FAKE_CUDA_FAULT=CALL:N:CODE
+// lets the N-th call of a function fail; but for out of memory (2) the error sticks, as it does to
+// a context that is lost.
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "shim_kernels.hpp"
+
+// As cuda.h declares them; that header is only where the toolkit is.
+using CUresult = int;
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+
+namespace {
+
+enum Result : CUresult {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kInvalidDevice = 101,
+  kInvalidContext = 201,
+  kInvalidHandle = 400,
+  kNotFound = 500,
+  kIllegalAddress = 700,
+  kLaunchFailed = 719,
+};
+
+constexpr int kDriverVersion = 13000;
+constexpr uint64_t kDeviceAlignment = 256;
+constexpr uint64_t kPage = 4096;
+
+struct Event {
+  std::chrono::steady_clock::time_point at;
+  bool recorded = false;
+};
+
+using Pieces = std::map<uint64_t, uint64_t>;  // address to bytes
+
+struct Driver {
+  std::mutex mutex;
+  uint64_t total_bytes = uint64_t{64} << 20;
+  uint64_t used_bytes = 0;
+  Pieces device;
+  Pieces pinned;
+  Pieces registered;
+  int contexts = 0;
+  int streams = 0;
+  int events = 0;
+  int modules = 0;
+  CUresult sticky = kSuccess;
+  std::string faulty_call;
+  int calls_to_fault = 0;
+  CUresult fault = kSuccess;
+
+  Driver() {
+    if (const char* bytes = std::getenv("KVASIR_FAKE_CUDA_BYTES")) {
+      total_bytes = std::strtoull(bytes, nullptr, 10);
+    }
+    if (const char* spec = std::getenv("KVASIR_FAKE_CUDA_FAULT")) {
+      const std::string text = spec;
+      const size_t first = text.find(':');
+      const size_t second = text.find(':', first + 1);
+      faulty_call = text.substr(0, first);
+      calls_to_fault = std::atoi(text.substr(first + 1, second - first - 1).c_str());
+      fault = std::atoi(text.substr(second + 1).c_str());
+    }
+  }
+
+  // Every call comes here first; what it returns unless it succeeds.
+  CUresult enter(const char* call) {
+    if (sticky != kSuccess) {
+      return sticky;
+    }
+    if (faulty_call == call && --calls_to_fault == 0) {
+      if (fault != kOutOfMemory) {
+        sticky = fault;
+      }
+      return fault;
+    }
+    return kSuccess;
+  }
+
+  bool contains(const Pieces& pieces, uint64_t address, uint64_t bytes) {
+    auto next = pieces.upper_bound(address);
+    if (next == pieces.begin()) {
+      return false;
+    }
+    --next;
+    return address + bytes <= next->first + next->second;
+  }
+
+  bool reachable(uint64_t address, uint64_t bytes) {
+    return contains(device, address, bytes) || contains(pinned, address, bytes) ||
+           contains(registered, address, bytes);
+  }
+
+  bool empty() {
+    return device.empty() && pinned.empty() && registered.empty() && streams == 0 && events == 0 &&
+           modules == 0;
+  }
+};
+
+Driver& driver() {
+  static Driver instance;
+  return instance;
+}
+
+char primary_context;
+char module_handle;
+thread_local void* current_context = nullptr;
+
+void* pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
+uint64_t address_of(const void* memory) { return reinterpret_cast<uint64_t>(memory); }
+
+uint64_t take(Pieces& pieces, uint64_t bytes, uint64_t alignment) {
+  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) {
+    return 0;
+  }
+  std::memset(memory, 0xa5, bytes);
+  pieces[address_of(memory)] = bytes;
+  return address_of(memory);
+}
+
+// Runs a call with the driver locked and a context current.
+template <typename Body>
+CUresult in_context(const char* call, Body body) {
+  const std::lock_guard<std::mutex> lock(driver().mutex);
+  const CUresult result = driver().enter(call);
+  if (result != kSuccess) {
+    return result;
+  }
+  return current_context == nullptr ? static_cast<CUresult>(kInvalidContext) : body(driver());
+}
+
+CUresult with_device(CUdevice device, const char* call, CUresult (*body)(Driver&)) {
+  const std::lock_guard<std::mutex> lock(driver().mutex);
+  if (device != 0) {
+    return kInvalidDevice;
+  }
+  const CUresult result = driver().enter(call);
+  return result != kSuccess ? result : body(driver());
+}
+
+}  // namespace
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT CUresult cuInit(unsigned) { return kSuccess; }
+
+EXPORT CUresult cuDriverGetVersion(int* version) {
+  *version = kDriverVersion;
+  return kSuccess;
+}
+
+EXPORT CUresult cuDeviceGetCount(int* count) {
+  *count = 1;
+  return kSuccess;
+}
+
+EXPORT CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  *device = ordinal;
+  return ordinal == 0 ? kSuccess : kInvalidDevice;
+}
+
+EXPORT CUresult cuDeviceGetName(char* name, int length, CUdevice) {
+  std::snprintf(name, static_cast<size_t>(length), "Fake GPU");
+  return kSuccess;
+}
+
+EXPORT CUresult cuDeviceGetUuid(void* uuid, CUdevice) {
+  for (int i = 0; i < 16; i++) {
+    static_cast<unsigned char*>(uuid)[i] = static_cast<unsigned char>(i);
+  }
+  return kSuccess;
+}
+
+EXPORT CUresult cuDeviceGetPCIBusId(char* id, int length, CUdevice) {
+  std::snprintf(id, static_cast<size_t>(length), "0000:1F:00.0");
+  return kSuccess;
+}
+
+EXPORT CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice) {
+  *bytes = driver().total_bytes;
+  return kSuccess;
+}
+
+EXPORT CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice) {
+  switch (attribute) {
+    case 16:  // multiprocessors
+      *value = 2;
+      return kSuccess;
+    case 75:  // compute capability, major
+      *value = 9;
+      return kSuccess;
+    case 76:  // compute capability, minor
+      *value = 0;
+      return kSuccess;
+    default:
+      return kInvalidValue;
+  }
+}
+
+EXPORT CUresult cuDeviceCanAccessPeer(int* can, CUdevice, CUdevice) {
+  *can = 0;
+  return kSuccess;
+}
+
+EXPORT CUresult cuDevicePrimaryCtxRetain(void** context, CUdevice device) {
+  *context = &primary_context;
+  return with_device(device, "cuDevicePrimaryCtxRetain", [](Driver& owner) -> CUresult {
+    owner.contexts++;
+    return kSuccess;
+  });
+}
+
+EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
+  const std::lock_guard<std::mutex> lock(driver().mutex);
+  if (--driver().contexts == 0 && driver().sticky == kSuccess && !driver().empty()) {
+    std::fprintf(stderr,
+                 "fake CUDA driver: not given back: %zu of device memory, %zu page-locked, %zu "
+                 "registered, %d streams, %d events, %d modules\n",
+                 driver().device.size(), driver().pinned.size(), driver().registered.size(),
+                 driver().streams, driver().events, driver().modules);
+  }
+  return driver().contexts < 0 ? kInvalidContext : kSuccess;
+}
+
+EXPORT CUresult cuCtxSetCurrent(void* context) {
+  const std::lock_guard<std::mutex> lock(driver().mutex);
+  const CUresult result = driver().enter("cuCtxSetCurrent");
+  current_context = context;
+  return result;
+}
+
+EXPORT CUresult cuCtxPushCurrent_v2(void* context) { return cuCtxSetCurrent(context); }
+
+EXPORT CUresult cuCtxPopCurrent_v2(void** context) {
+  *context = current_context;
+  current_context = nullptr;
+  return kSuccess;
+}
+
+EXPORT CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0;
+  *greatest = -5;
+  return kSuccess;
+}
+
+EXPORT CUresult cuMemGetInfo_v2(size_t* free_bytes, size_t* total_bytes) {
+  return in_context("cuMemGetInfo", [=](Driver& owner) -> CUresult {
+    *free_bytes = owner.total_bytes - owner.used_bytes;
+    *total_bytes = owner.total_bytes;
+    return kSuccess;
+  });
+}
+
+EXPORT CUresult cuMemAlloc_v2(CUdeviceptr* memory, size_t bytes) {
+  return in_context("cuMemAlloc", [=](Driver& owner) -> CUresult {
+    if (bytes == 0 || bytes > owner.total_bytes - owner.used_bytes) {
+      return bytes == 0 ? kInvalidValue : kOutOfMemory;
+    }
+    *memory = take(owner.device, bytes, kDeviceAlignment);
+    owner.used_bytes += bytes;
+    return *memory == 0 ? kOutOfMemory : kSuccess;
+  });
+}
+
+EXPORT CUresult cuMemFree_v2(CUdeviceptr memory) {
+  return in_context("cuMemFree", [=](Driver& owner) -> CUresult {
+    const auto piece = owner.device.find(memory);
+    if (piece == owner.device.end()) {
+      return kInvalidValue;
+    }
+    owner.used_bytes -= piece->second;
+    owner.device.erase(piece);
+    std::free(pointer(memory));
+    return kSuccess;
+  });
+}
+
+EXPORT CUresult cuMemHostAlloc(void** memory, size_t bytes, unsigned flags) {
+  return in_context("cuMemHostAlloc", [=](Driver& owner) -> CUresult {
+    if (flags != 3) {  // portable, mapped
+      return kInvalidValue;
+    }
+    *memory = pointer(take(owner.pinned, bytes, kPage));
+    return *memory == nullptr ? kOutOfMemory : kSuccess;
+  });
+}
+
+EXPORT CUresult cuMemFreeHost(void* memory) {
+  return in_context("cuMemFreeHost", [=](Driver& owner) -> CUresult {
+    if (owner.pinned.erase(address_of(memory)) == 0) {
+      return kInvalidValue;
+    }
+    std::free(memory);
+    return kSuccess;
+  });
+}
+
+EXPORT CUresult cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags) {
+  return in_context("cuMemHostRegister", [=](Driver& owner) -> CUresult {
+    const uint64_t address = address_of(memory);
+    const bool fits = flags == 3 && bytes > 0 && address % kPage == 0;
+    return fits && owner.registered.emplace(address, bytes).second ? kSuccess : kInvalidValue;
+  });
+}
+
+EXPORT CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* mapped, void* memory, unsigned) {
+  return in_context("cuMemHostGetDevicePointer", [=](Driver&) -> CUresult {
+    *mapped = address_of(memory);
+    return kSuccess;
+  });
+}
+
+EXPORT CUresult cuMemHostUnregister(void* memory) {
+  return in_context("cuMemHostUnregister", [=](Driver& owner) -> CUresult {
+    return owner.registered.erase(address_of(memory)) == 1 ? kSuccess : kInvalidValue;
+  });
+}
+
+EXPORT CUresult cuModuleLoadData(void** module, const void* image) {
+  return in_context("cuModuleLoadData", [=](Driver& owner) -> CUresult {
+    owner.modules++;
+    *module = &module_handle;
+    return image != nullptr ? kSuccess : kInvalidValue;
+  });
+}
+
+EXPORT CUresult cuModuleUnload(void* module) {
+  return in_context("cuModuleUnload", [=](Driver& owner) -> CUresult {
+    owner.modules--;
+    return module == &module_handle ? kSuccess : kInvalidHandle;
+  });
+}
+
+EXPORT CUresult cuModuleGetFunction(void** function, void* module, const char* name) {
+  return in_context("cuModuleGetFunction", [=](Driver&) -> CUresult {
+    const Kernel* kernel = find(name);
+    *function = const_cast<Kernel*>(kernel);
+    return module != &module_handle ? kInvalidHandle : kernel == nullptr ? kNotFound : kSuccess;
+  });
+}
+
+EXPORT CUresult cuStreamCreateWithPriority(void** stream, unsigned flags, int priority) {
+  return in_context("cuStreamCreate", [=](Driver& owner) -> CUresult {
+    if (flags != 1 || priority > 0 || priority < -5) {
+      return kInvalidValue;
+    }
+    owner.streams++;
+    *stream = new int(priority);
+    return kSuccess;
+  });
+}
+
+EXPORT CUresult cuStreamDestroy_v2(void* stream) {
+  return in_context("cuStreamDestroy", [=](Driver& owner) -> CUresult {
+    owner.streams--;
+    delete static_cast<int*>(stream);
+    return kSuccess;
+  });
+}
+
+EXPORT CUresult cuStreamSynchronize(void* stream) {
+  return in_context("cuStreamSynchronize", [=](Driver&) -> CUresult {
+    return stream == nullptr ? kInvalidHandle : kSuccess;
+  });
+}
+
+EXPORT CUresult cuStreamWaitEvent(void* stream, void* event, unsigned) {
+  return in_context("cuStreamWaitEvent", [=](Driver&) -> CUresult {
+    return stream == nullptr || event == nullptr ? kInvalidHandle : kSuccess;
+  });
+}
+
+EXPORT CUresult cuEventCreate(void** event, unsigned) {
+  return in_context("cuEventCreate", [=](Driver& owner) -> CUresult {
+    owner.events++;
+    *event = new Event;
+    return kSuccess;
+  });
+}
+
+EXPORT CUresult cuEventDestroy_v2(void* event) {
+  return in_context("cuEventDestroy", [=](Driver& owner) -> CUresult {
+    owner.events--;
+    delete static_cast<Event*>(event);
+    return kSuccess;
+  });
+}
+
+EXPORT CUresult cuEventRecord(void* event, void* stream) {
+  return in_context("cuEventRecord", [=](Driver&) -> CUresult {
+    static_cast<Event*>(event)->at = std::chrono::steady_clock::now();
+    static_cast<Event*>(event)->recorded = true;
+    return stream == nullptr ? kInvalidHandle : kSuccess;
+  });
+}
+
+EXPORT CUresult cuEventElapsedTime(float* milliseconds, void* from, void* to) {
+  return in_context("cuEventElapsedTime", [=](Driver&) -> CUresult {
+    const Event& first = *static_cast<Event*>(from);
+    const Event& second = *static_cast<Event*>(to);
+    *milliseconds = std::chrono::duration<float, std::milli>(second.at - first.at).count();
+    return first.recorded && second.recorded ? kSuccess : kInvalidHandle;
+  });
+}
+
+EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, void* stream) {
+  return in_context("cuMemcpyAsync", [=](Driver& owner) -> CUresult {
+    if (stream == nullptr) {
+      return kInvalidHandle;
+    }
+    if (!owner.reachable(to, bytes) || !owner.reachable(from, bytes)) {
+      return owner.sticky = kIllegalAddress;
+    }
+    std::memmove(pointer(to), pointer(from), bytes);
+    return kSuccess;
+  });
+}
+
+EXPORT CUresult cuMemsetD8Async(CUdeviceptr memory, unsigned char value, size_t bytes, void*) {
+  return in_context("cuMemsetD8Async", [=](Driver& owner) -> CUresult {
+    if (!owner.contains(owner.device, memory, bytes)) {
+      return owner.sticky = kIllegalAddress;
+    }
+    std::memset(pointer(memory), value, bytes);
+    return kSuccess;
+  });
+}
+
+EXPORT CUresult cuLaunchKernel(void* function, unsigned blocks, unsigned blocks_y,
+                               unsigned blocks_z, unsigned threads, unsigned threads_y,
+                               unsigned threads_z, unsigned shared_bytes, void* stream,
+                               void** parameters, void** extra) {
+  return in_context("cuLaunchKernel", [=](Driver& owner) -> CUresult {
+    const bool plain = blocks_y == 1 && blocks_z == 1 && threads_y == 1 && threads_z == 1 &&
+                       shared_bytes == 0 && extra == nullptr;
+    if (!plain || blocks == 0 || threads == 0 || stream == nullptr || function == nullptr) {
+      return kInvalidValue;
+    }
+    const char* failure =
+        launch_kernel(*static_cast<const Kernel*>(function), blocks, threads, parameters);
+    if (failure != nullptr) {
+      std::fprintf(stderr, "fake CUDA driver: %s\n", failure);
+      return owner.sticky = kLaunchFailed;
+    }
+    return kSuccess;
+  });
+}

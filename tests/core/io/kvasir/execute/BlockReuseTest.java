@@ -7,7 +7,8 @@ import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.pool.BlockPool;
 import io.kvasir.route.AdpRouter;
 import io.kvasir.route.AdpRouterKind;
-import io.kvasir.route.KvCacheRoutingOptions;
+import io.kvasir.route.AttentionDpConfig;
+import io.kvasir.route.BlockDemand;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -126,7 +127,11 @@ class BlockReuseTest {
     int kind = random.nextInt(kinds.length + 1);
     return kind == kinds.length
         ? new SpreadRouter(random.nextLong())
-        : kinds[kind].create(ranks, KvCacheRoutingOptions.DEFAULT, false);
+        : kinds[kind].create(
+            ranks,
+            AttentionDpConfig.DEFAULT,
+            random.nextBoolean() ? new BlockDemand(4, true) : null,
+            false);
   }
 
   static TestInstance.Setup stamping(int ranks, int capacityBlocks, int tokensPerBlock) {

@@ -76,9 +76,7 @@ final class SpreadRouter implements AdpRouter {
         continue;
       }
       active[rank]++;
-      decisions.add(
-          new Decision(
-              request, i, rank, Reason.LOAD, matches.tokens(rank, i), new int[0], new double[0]));
+      decisions.add(new Decision(request, i, rank, Reason.LOAD, matches.tokens(rank, i)));
     }
     return new Assignment(ranks, decisions, unassigned, maxActive, new long[ranks]);
   }

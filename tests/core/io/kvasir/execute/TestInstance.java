@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Occupancy;
+import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
 import io.kvasir.pool.BlockPool;
 import io.kvasir.pool.NativeBlockPool;
@@ -127,7 +128,10 @@ final class TestInstance implements AutoCloseable {
         assertThat(occupancy(rank).reservedBlocks()).as("reserved blocks of rank " + rank).isZero();
       }
       for (LoadMetric metric : LoadMetric.values()) {
-        assertThat(executors.get(rank).state(metric).activeTokens()).isZero();
+        RankState state = executors.get(rank).state(metric);
+        assertThat(state.activeTokens()).isZero();
+        assertThat(state.queuedBlocks()).as("queued blocks of rank " + rank).isZero();
+        assertThat(state.liveRequests()).isZero();
       }
       assertThat(executors.get(rank).activeRequests()).isZero();
     }

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,15 +25,16 @@ import org.junit.jupiter.params.provider.EnumSource;
 class AdpRouterContractTest {
 
   private static final int HISTORIES = 500;
-  private static final KvCacheRoutingOptions WARMUP =
-      new KvCacheRoutingOptions(1.0, 0.1, 2.0, true);
+  private static final AttentionDpConfig WARMUP = warmup(2.0);
+  private static final Set<Reason> HARD_CAPPED =
+      Set.of(Reason.EXPLICIT, Reason.WARMUP, Reason.STICKY);
 
   @ParameterizedTest
   @EnumSource
   void everyRequestIsEitherAssignedOnceOrReturned(AdpRouterKind kind) {
     forRandomCalls(
         kind,
-        (batch, assignment, seed) -> {
+        (batch, assignment, weight, seed) -> {
           Set<Request> seen = Collections.newSetFromMap(new IdentityHashMap<>());
           for (Decision decision : assignment.decisions()) {
             assertThat(seen.add(decision.request())).as("seed %d", seed).isTrue();
@@ -49,13 +51,21 @@ class AdpRouterContractTest {
   void noRankIsFilledBeyondItsCaps(AdpRouterKind kind) {
     forRandomCalls(
         kind,
-        (batch, assignment, seed) -> {
+        (batch, assignment, weight, seed) -> {
           Map<Integer, Integer> active = activeByRank(batch.states());
           for (Decision decision : assignment.decisions()) {
-            boolean targeted =
-                decision.reason() == Reason.EXPLICIT || decision.reason() == Reason.WARMUP;
+            boolean targeted = HARD_CAPPED.contains(decision.reason());
             assertThat(active).as("seed %d: live ranks", seed).containsKey(decision.rank());
-            assertThat(active.merge(decision.rank(), 1, Integer::sum) - 1)
+            boolean mustPlace =
+                kind == AdpRouterKind.CONVERSATION
+                    && Collections.min(active.values()) >= batch.maxActiveRequests();
+            if (mustPlace && !targeted) {
+              active.merge(decision.rank(), weight.applyAsInt(decision), Integer::sum);
+              continue;
+            }
+            int before = active.get(decision.rank());
+            active.merge(decision.rank(), weight.applyAsInt(decision), Integer::sum);
+            assertThat(before)
                 .as("seed %d: requests on rank %d before %s", seed, decision.rank(), decision)
                 .isLessThan(
                     targeted ? batch.maxActiveRequests() : assignment.expectedActiveRequests());
@@ -68,11 +78,13 @@ class AdpRouterContractTest {
   void returnsRequestsOnlyWhenEveryRankIsFull(AdpRouterKind kind) {
     forRandomCalls(
         kind,
-        (batch, assignment, seed) -> {
+        (batch, assignment, weight, seed) -> {
           Map<Integer, Integer> active = activeByRank(batch.states());
           assignment
               .decisions()
-              .forEach(decision -> active.merge(decision.rank(), 1, Integer::sum));
+              .forEach(
+                  decision ->
+                      active.merge(decision.rank(), weight.applyAsInt(decision), Integer::sum));
           if (!assignment.unassigned().isEmpty()) {
             assertThat(Collections.min(active.values()))
                 .as("seed %d: requests on the emptiest rank", seed)
@@ -87,9 +99,10 @@ class AdpRouterContractTest {
     for (long seed = 0; seed < HISTORIES; seed++) {
       RandomBatches batches = new RandomBatches(new SplittableRandom(seed));
       int ranks = batches.ranks();
-      KvCacheRoutingOptions options = batches.options();
-      AdpRouter one = kind.create(ranks, options, false);
-      AdpRouter other = kind.create(ranks, options, true);
+      AttentionDpConfig config = batches.config();
+      BlockDemand demand = batches.demand();
+      AdpRouter one = kind.create(ranks, config, demand, false);
+      AdpRouter other = kind.create(ranks, config, demand, true);
       for (int call = 0; call < 3; call++) {
         RandomBatches.Batch batch = batches.next(ranks);
         assertThat(outcome(route(one, batch)))
@@ -103,7 +116,7 @@ class AdpRouterContractTest {
   @EnumSource
   void anAnswerIsNotChangedByLaterCalls(AdpRouterKind kind) {
     RandomBatches batches = new RandomBatches(new SplittableRandom(7));
-    AdpRouter router = kind.create(4, WARMUP, true);
+    AdpRouter router = kind.create(4, WARMUP, null, true);
     Assignment first = route(router, batches.next(4));
     List<Object> before = outcome(first);
     for (int call = 0; call < 20; call++) {
@@ -116,7 +129,7 @@ class AdpRouterContractTest {
   @EnumSource
   void anEmptyBatchPlacesNothingAndStillReportsTheTarget(AdpRouterKind kind) {
     Assignment assignment =
-        kind.create(2, KvCacheRoutingOptions.DEFAULT, false)
+        kind.create(2, AttentionDpConfig.DEFAULT, null, false)
             .route(states(5, 0), List.of(), PrefixMatches.NONE, 10);
     assertThat(assignment.decisions()).isEmpty();
     assertThat(assignment.unassigned()).isEmpty();
@@ -127,7 +140,7 @@ class AdpRouterContractTest {
   @ParameterizedTest
   @EnumSource
   void badInputNamesTheFieldAndChangesNothing(AdpRouterKind kind) {
-    AdpRouter router = kind.create(2, WARMUP, false);
+    AdpRouter router = kind.create(2, WARMUP, null, false);
     List<Request> requests = List.of(request(1), request(2));
     refuses(
         router, List.of(), requests, 4, "states must hold one entry for each live one of 2 ranks");
@@ -153,14 +166,14 @@ class AdpRouterContractTest {
 
     Assignment afterwards = router.route(states(0, 0), requests, PrefixMatches.NONE, 4);
     Assignment fresh =
-        kind.create(2, WARMUP, false).route(states(0, 0), requests, PrefixMatches.NONE, 4);
+        kind.create(2, WARMUP, null, false).route(states(0, 0), requests, PrefixMatches.NONE, 4);
     assertThat(outcome(afterwards)).isEqualTo(outcome(fresh));
   }
 
   @ParameterizedTest
   @EnumSource
   void aRankWithoutAStateGetsNothingAndDoesNotCount(AdpRouterKind kind) {
-    AdpRouter router = kind.create(3, new KvCacheRoutingOptions(1.0, 0.1, 1.0, true), false);
+    AdpRouter router = kind.create(3, warmup(1.0), null, false);
     List<RankState> live = List.of(new RankState(0, 1, 9), new RankState(2, 0, 5));
     PrefixMatches matches = new PrefixMatches(3, 4);
     for (int request = 0; request < 4; request++) {
@@ -185,7 +198,7 @@ class AdpRouterContractTest {
   @ParameterizedTest
   @EnumSource
   void refusesAnInstanceWithoutRanks(AdpRouterKind kind) {
-    assertThatThrownBy(() -> kind.create(0, KvCacheRoutingOptions.DEFAULT, false))
+    assertThatThrownBy(() -> kind.create(0, AttentionDpConfig.DEFAULT, null, false))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("ranks must be at least 1, not 0");
   }
@@ -193,7 +206,7 @@ class AdpRouterContractTest {
   @ParameterizedTest
   @EnumSource
   void isFoundByItsOwnName(AdpRouterKind kind) {
-    assertThat(kind.create(1, KvCacheRoutingOptions.DEFAULT, false).name()).isEqualTo(kind.id());
+    assertThat(kind.create(1, AttentionDpConfig.DEFAULT, null, false).name()).isEqualTo(kind.id());
     assertThat(AdpRouterKind.named(kind.id())).isEqualTo(kind);
   }
 
@@ -201,7 +214,11 @@ class AdpRouterContractTest {
   void anUnknownNameIsAnsweredWithTheKnownOnes() {
     assertThatThrownBy(() -> AdpRouterKind.named("random"))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("router must be one of default, kv_cache_aware, not 'random'");
+        .hasMessage("router must be one of default, kv_cache_aware, conversation, not 'random'");
+  }
+
+  private static AttentionDpConfig warmup(double multiplier) {
+    return AttentionDpConfig.of(new KvCacheRoutingOptions(1.0, 0.1, multiplier, true, true, false));
   }
 
   private static Map<Integer, Integer> activeByRank(List<RankState> states) {
@@ -211,17 +228,28 @@ class AdpRouterContractTest {
 
   /** Looks at one answer. */
   private interface Check {
-    void on(RandomBatches.Batch batch, Assignment assignment, long seed);
+    void on(
+        RandomBatches.Batch batch,
+        Assignment assignment,
+        ToIntFunction<Decision> weight,
+        long seed);
   }
 
   private static void forRandomCalls(AdpRouterKind kind, Check check) {
     for (long seed = 0; seed < HISTORIES; seed++) {
       RandomBatches batches = new RandomBatches(new SplittableRandom(seed));
       int ranks = batches.ranks();
-      AdpRouter router = kind.create(ranks, batches.options(), false);
+      AdpRouter router = kind.create(ranks, batches.config(), batches.demand(), false);
       for (int call = 0; call < 3; call++) {
         RandomBatches.Batch batch = batches.next(ranks);
-        check.on(batch, route(router, batch), seed);
+        boolean weighs =
+            router.readsOccupancy()
+                && batch.states().stream().anyMatch(state -> state.occupancy() != null);
+        check.on(
+            batch,
+            route(router, batch),
+            decision -> weighs ? decision.request().sequences() : 1,
+            seed);
       }
     }
   }

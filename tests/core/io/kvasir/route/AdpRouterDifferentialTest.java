@@ -9,13 +9,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The routers against the oracle on random histories of calls. {@code -Dkvasir.route.cases=1000000}
- * makes the run longer, {@code -Dkvasir.route.seed} repeats one.
+ * The routers against the oracle on random histories of calls. {@code -Dkvasir.test.cases=100000}
+ * makes the run longer, {@code -Dkvasir.test.seed} repeats one.
  */
 class AdpRouterDifferentialTest {
 
-  private static final int CASES = Integer.getInteger("kvasir.route.cases", 20_000);
-  private static final long SEED = Long.getLong("kvasir.route.seed", 0x6b7661736972L);
+  private static final int CASES = Integer.getInteger("kvasir.test.cases", 4_000);
+  private static final long SEED = Long.getLong("kvasir.test.seed", 0x6b7661736972L);
 
   @ParameterizedTest
   @EnumSource
@@ -30,10 +30,11 @@ class AdpRouterDifferentialTest {
     SplittableRandom random = new SplittableRandom(seed);
     RandomBatches batches = new RandomBatches(random);
     int ranks = batches.ranks();
-    KvCacheRoutingOptions options = batches.options();
-    AdpRouter router = kind.create(ranks, options, random.nextBoolean());
-    OracleRouters oracle = new OracleRouters(kind, ranks, options);
-    int calls = 1 + random.nextInt(5);
+    AttentionDpConfig config = batches.config();
+    BlockDemand demand = batches.demand();
+    AdpRouter router = kind.create(ranks, config, demand, random.nextBoolean());
+    OracleRouters oracle = new OracleRouters(kind, ranks, config, demand);
+    int calls = 1 + random.nextInt(6);
     for (int call = 0; call < calls; call++) {
       RandomBatches.Batch batch = batches.next(ranks);
       Assignment assignment =
@@ -43,12 +44,17 @@ class AdpRouterDifferentialTest {
           oracle.route(
               batch.states(), batch.requests(), batch.matches(), batch.maxActiveRequests());
       assertThat(answer(assignment, batch))
-          .as("%s, -Dkvasir.route.seed=%d, call %d, %s", kind, seed, call, options)
+          .as("%s, -Dkvasir.test.seed=%d, call %d, %s", kind, seed, call, config)
           .isEqualTo(expected);
       if (router instanceof KvCacheAwareAdpRouter cacheAware) {
         assertThat(cacheAware.warmupPending().stream().boxed())
-            .as("%s, -Dkvasir.route.seed=%d, call %d, pending warm-up", kind, seed, call)
+            .as("%s, -Dkvasir.test.seed=%d, call %d, pending warm-up", kind, seed, call)
             .containsExactlyElementsOf(oracle.warmupPending);
+      }
+      if (router instanceof ConversationAdpRouter conversations) {
+        assertThat(conversations.bindings().entrySet())
+            .as("%s, -Dkvasir.test.seed=%d, call %d, bindings", kind, seed, call)
+            .containsExactlyElementsOf(oracle.bindings.entrySet());
       }
     }
     return calls;
@@ -63,7 +69,9 @@ class AdpRouterDifferentialTest {
               decision.requestIndex(),
               decision.rank(),
               decision.reason(),
-              decision.matchedTokens()));
+              decision.matchedTokens(),
+              decision.affinityActive(),
+              decision.maxMatch()));
     }
     List<Integer> unassigned = new ArrayList<>();
     int next = 0;

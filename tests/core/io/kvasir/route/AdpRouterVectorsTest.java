@@ -3,8 +3,10 @@ package io.kvasir.route;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.model.Occupancy;
 import io.kvasir.model.PrefixMatches;
 import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
@@ -19,15 +21,18 @@ import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** The public conformance vectors of {@code tests/vectors/adp-routers.json}. */
+/** The public conformance vectors of the ADP routers, and ours in the same form. */
 class AdpRouterVectorsTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String OPTION = "kv_cache_routing_";
 
   private static JsonNode vectors() throws IOException {
+    return vectors("adp-routers.json");
+  }
+
+  private static JsonNode vectors(String file) throws IOException {
     Path root = Path.of(System.getProperty("kvasir.root"));
-    return JSON.readTree(root.resolve("tests/vectors/adp-routers.json").toFile());
+    return JSON.readTree(root.resolve("tests/vectors").resolve(file).toFile());
   }
 
   @TestFactory
@@ -59,6 +64,32 @@ class AdpRouterVectorsTest {
   }
 
   @TestFactory
+  Stream<DynamicTest> clampedConstructors() throws IOException {
+    return elements(vectors("adp-conversation.json").get("clamped"))
+        .map(
+            vector ->
+                dynamicTest(
+                    vector.toString(),
+                    () -> {
+                      ConversationAdpRouter router =
+                          new ConversationAdpRouter(
+                              2,
+                              vector.get("multiplier").doubleValue(),
+                              vector.get("maxSessions").intValue(),
+                              NewConversationPlacement.orRoundRobin(
+                                  JSON.convertValue(vector.get("placement"), Object.class)),
+                              null);
+                      JsonNode expected = vector.get("expected");
+                      assertThat(router.fairShareMultiplier())
+                          .isEqualTo(expected.get("multiplier").doubleValue());
+                      assertThat(router.maxSessions())
+                          .isEqualTo(expected.get("maxSessions").intValue());
+                      assertThat(router.placement().id())
+                          .isEqualTo(expected.get("placement").textValue());
+                    }));
+  }
+
+  @TestFactory
   Stream<DynamicTest> shuffles() throws IOException {
     return elements(vectors().get("shuffle"))
         .map(
@@ -76,7 +107,9 @@ class AdpRouterVectorsTest {
 
   @TestFactory
   Stream<DynamicTest> decisions() throws IOException {
-    return elements(vectors().get("cases"))
+    return Stream.concat(
+            elements(vectors().get("cases")),
+            elements(vectors("adp-conversation.json").get("cases")))
         .map(
             vector ->
                 dynamicTest(
@@ -84,12 +117,19 @@ class AdpRouterVectorsTest {
                     () -> replay(vector)));
   }
 
-  private static void replay(JsonNode vector) {
+  private static void replay(JsonNode vector) throws IOException {
     JsonNode configuration = vector.get("configure");
     int ranks = configuration.get("ranks").intValue();
     AdpRouter router =
         AdpRouterKind.named(configuration.get("router").textValue())
-            .create(ranks, options(configuration.get("attention_dp_config")), true);
+            .create(
+                ranks,
+                AttentionDpConfig.of(
+                    JSON.convertValue(
+                        configuration.get("attention_dp_config"),
+                        new TypeReference<Map<String, Object>>() {})),
+                demand(configuration),
+                true);
     for (JsonNode step : vector.get("steps")) {
       JsonNode route = step.get("route");
       List<Request> requests = elements(route.get("requests")).map(v -> request(v)).toList();
@@ -103,7 +143,11 @@ class AdpRouterVectorsTest {
       if (router instanceof KvCacheAwareAdpRouter cacheAware) {
         assertThat(cacheAware.warmupPending().stream().toArray())
             .containsExactly(
-                JSON.convertValue(step.get("expected").get("pendingWarmup"), int[].class));
+                JSON.convertValue(step.get("expected").path("pendingWarmup"), int[].class));
+      }
+      if (router instanceof ConversationAdpRouter conversations) {
+        assertThat(JSON.writeValueAsString(conversations.bindings()))
+            .isEqualTo(step.get("expected").get("bindings").toString());
       }
     }
   }
@@ -141,29 +185,27 @@ class AdpRouterVectorsTest {
     }
   }
 
-  private static KvCacheRoutingOptions options(JsonNode block) {
-    KvCacheRoutingOptions defaults = KvCacheRoutingOptions.DEFAULT;
-    List<String> known =
-        Stream.of(
-                "load_balance_weight",
-                "match_rate_threshold",
-                "fair_share_multiplier",
-                "cold_start_warmup")
-            .map(OPTION::concat)
-            .toList();
-    assertThat(known).containsAll(fields(block));
-    return new KvCacheRoutingOptions(
-        block.path(known.get(0)).asDouble(defaults.loadBalanceWeight()),
-        block.path(known.get(1)).asDouble(defaults.matchRateThreshold()),
-        block.path(known.get(2)).asDouble(defaults.fairShareMultiplier()),
-        block.path(known.get(3)).asBoolean(defaults.coldStartWarmup()));
+  private static BlockDemand demand(JsonNode configuration) {
+    return configuration.has("tokensPerBlock")
+        ? new BlockDemand(configuration.get("tokensPerBlock").intValue(), true)
+        : null;
   }
 
   private static RankState state(JsonNode state) {
-    return new RankState(
-        state.get("rank").intValue(),
-        state.get("activeRequests").intValue(),
-        state.get("activeTokens").longValue());
+    RankState load =
+        new RankState(
+            state.get("rank").intValue(),
+            state.get("activeRequests").intValue(),
+            state.path("activeTokens").asLong(0));
+    if (!state.has("freeBlocks")) {
+      return load;
+    }
+    long free = state.get("freeBlocks").longValue();
+    long cached = state.path("cachedBlocks").asLong(0);
+    return load.withOccupancy(
+        state.path("queuedBlocks").asLong(0),
+        new Occupancy(
+            free + cached, free, cached, 0, state.path("reservedBlocks").asLong(0), 0, 0, 0));
   }
 
   private static Request request(JsonNode request) {
@@ -173,7 +215,11 @@ class AdpRouterVectorsTest {
             : new int[request.get("inputLength").intValue()];
     return Request.builder(request.get("id").longValue(), tokens)
         .targetRank(request.path("targetRank").asInt(Request.ANY_RANK))
-        .relax(request.path("relax").asBoolean(true))
+        .relax(request.hasNonNull("relax") ? request.get("relax").booleanValue() : null)
+        .conversationId(request.path("conversationId").asText(null))
+        .firstTurn(request.path("firstTurn").asBoolean(false))
+        .children(request.path("children").asInt(0))
+        .maxNewTokens(request.path("maxNewTokens").asInt(1))
         .build();
   }
 

@@ -20,7 +20,7 @@ class KvCacheAwareAdpRouterTest {
   void saysWhatItNeedsToKnow() {
     AdpRouter router = new KvCacheAwareAdpRouter(2, KvCacheRoutingOptions.DEFAULT);
     assertThat(router.needsPrefixMatches()).isTrue();
-    assertThat(router.loadMetric()).isEqualTo(LoadMetric.UNCACHED_PROMPT_TOKENS);
+    assertThat(router.loadMetric()).isEqualTo(LoadMetric.UNCACHED_PROMPT_TOKENS_AND_TRANSFERS);
     assertThat(new DefaultAdpRouter(2).needsPrefixMatches()).isFalse();
     assertThat(new DefaultAdpRouter(2).loadMetric()).isEqualTo(LoadMetric.PROMPT_TOKENS);
   }
@@ -28,7 +28,8 @@ class KvCacheAwareAdpRouterTest {
   @Test
   void carriesScoresOnlyWhenAskedToExplain() {
     Decision plain = decide(new KvCacheAwareAdpRouter(2, KvCacheRoutingOptions.DEFAULT));
-    Decision explained = decide(new KvCacheAwareAdpRouter(2, KvCacheRoutingOptions.DEFAULT, true));
+    Decision explained =
+        decide(new KvCacheAwareAdpRouter(2, KvCacheRoutingOptions.DEFAULT, null, true));
     assertThat(plain.scores()).isEmpty();
     assertThat(plain.scoredRanks()).isEmpty();
     assertThat(explained.scoredRanks()).containsExactly(0, 1);
@@ -47,7 +48,7 @@ class KvCacheAwareAdpRouterTest {
   @Test
   void aBadBatchDoesNotWarmARank() {
     KvCacheAwareAdpRouter router =
-        new KvCacheAwareAdpRouter(2, new KvCacheRoutingOptions(1, 0.1, 2, true));
+        new KvCacheAwareAdpRouter(2, new KvCacheRoutingOptions(1, 0.1, 2, true, true, false));
     List<Request> bad = List.of(ONE.get(0), Request.builder(2, new int[1]).targetRank(5).build());
     assertThatThrownBy(() -> router.route(IDLE, bad, PrefixMatches.NONE, 10))
         .isInstanceOf(IllegalArgumentException.class);
@@ -57,19 +58,19 @@ class KvCacheAwareAdpRouterTest {
   @Test
   void optionsOutOfRangeAreRefusedByTheNameOfTheKey() {
     assertRefused(
-        () -> new KvCacheRoutingOptions(-0.5, 0.1, 2, false),
+        () -> new KvCacheRoutingOptions(-0.5, 0.1, 2, false, true, false),
         "kv_cache_routing_load_balance_weight must be finite and at least 0, not -0.5");
     assertRefused(
-        () -> new KvCacheRoutingOptions(Double.POSITIVE_INFINITY, 0.1, 2, false),
+        () -> new KvCacheRoutingOptions(Double.POSITIVE_INFINITY, 0.1, 2, false, true, false),
         "kv_cache_routing_load_balance_weight must be finite and at least 0, not Infinity");
     assertRefused(
-        () -> new KvCacheRoutingOptions(1, 1.5, 2, false),
+        () -> new KvCacheRoutingOptions(1, 1.5, 2, false, true, false),
         "kv_cache_routing_match_rate_threshold must be within 0 to 1, not 1.5");
     assertRefused(
-        () -> new KvCacheRoutingOptions(1, Double.NaN, 2, false),
+        () -> new KvCacheRoutingOptions(1, Double.NaN, 2, false, true, false),
         "kv_cache_routing_match_rate_threshold must be within 0 to 1, not NaN");
     assertRefused(
-        () -> new KvCacheRoutingOptions(1, 0.1, 0.5, false),
+        () -> new KvCacheRoutingOptions(1, 0.1, 0.5, false, true, false),
         "kv_cache_routing_fair_share_multiplier must be finite and at least 1, not 0.5");
   }
 

@@ -1,5 +1,6 @@
 package io.kvasir.route;
 
+import io.kvasir.model.Occupancy;
 import io.kvasir.model.PrefixMatches;
 import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
@@ -8,19 +9,25 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
 import java.util.TreeSet;
 
 /**
- * The two routers once more, as plainly as the rules can be written down: lists and maps, a whole
+ * The routers once more, as plainly as the rules can be written down: lists and maps, a whole
  * shuffle for every decision. Shares no code with the routers under test.
  */
 final class OracleRouters {
 
   /** One placement: the request's index in the batch, where it went and why. */
-  record Placement(int requestIndex, int rank, Reason reason, int matchedTokens) {}
+  record Placement(
+      int requestIndex,
+      int rank,
+      Reason reason,
+      int matchedTokens,
+      boolean affinityActive,
+      int maxMatch) {}
 
   /** What a router answers, in comparable form. */
   record Answer(
@@ -30,21 +37,38 @@ final class OracleRouters {
       List<Long> activeTokensAfter) {}
 
   private final int ranks;
+  private final AdpRouterKind kind;
   private final boolean cacheAware;
+  private final AttentionDpConfig config;
   private final KvCacheRoutingOptions options;
+  private final BlockDemand demand;
   final TreeSet<Integer> warmupPending = new TreeSet<>();
+
+  /** Least recently used first. */
+  final LinkedHashMap<String, Integer> bindings = new LinkedHashMap<>();
+
+  private int firstTurnCursor;
+  private int conversationCursor;
 
   private int maxActiveRequests;
   private List<Request> requests;
   private PrefixMatches matches;
   private Map<Integer, Integer> active;
   private Map<Integer, Long> tokens;
+
+  /** Occupancy of the ranks that have told it, and what they have promised besides. */
+  private Map<Integer, Occupancy> pools;
+
+  private Map<Integer, Long> promised;
   private List<Placement> placements;
 
-  OracleRouters(AdpRouterKind kind, int ranks, KvCacheRoutingOptions options) {
+  OracleRouters(AdpRouterKind kind, int ranks, AttentionDpConfig config, BlockDemand demand) {
     this.ranks = ranks;
+    this.kind = kind;
     this.cacheAware = kind == AdpRouterKind.KV_CACHE_AWARE;
-    this.options = options;
+    this.config = config;
+    this.options = config.kvCacheRouting();
+    this.demand = demand;
     for (int rank = 0; cacheAware && options.coldStartWarmup() && rank < ranks; rank++) {
       warmupPending.add(rank);
     }
@@ -57,14 +81,27 @@ final class OracleRouters {
     active = new HashMap<>();
     tokens = new HashMap<>();
     placements = new ArrayList<>();
+    pools = new HashMap<>();
+    promised = new HashMap<>();
     for (RankState state : states) {
       active.put(state.rank(), state.activeRequests());
       tokens.put(state.rank(), state.activeTokens());
+      if (demand != null && state.occupancy() != null) {
+        pools.put(state.rank(), state.occupancy());
+        promised.put(state.rank(), state.occupancy().reservedBlocks() + state.queuedBlocks());
+      }
     }
     List<Integer> remainder = placeTargeted();
-    int expected = softTarget(remainder.size());
+    int expected = softTarget(remainder);
     List<Integer> leftovers =
-        cacheAware ? placeByScore(remainder, expected) : placeByLoad(remainder, expected);
+        switch (kind) {
+          case DEFAULT -> placeByLoad(remainder, expected);
+          case KV_CACHE_AWARE -> placeByScore(remainder, expected);
+          case CONVERSATION -> placeByConversation(remainder, expected);
+        };
+    if (kind == AdpRouterKind.CONVERSATION) {
+      expected = Math.max(expected, Collections.max(active.values()));
+    }
     Collections.sort(leftovers);
     List<Long> after = new ArrayList<>();
     for (int rank = 0; rank < ranks; rank++) {
@@ -88,9 +125,10 @@ final class OracleRouters {
         target = warmupPending.stream().filter(active::containsKey).findFirst().orElse(-1);
         reason = Reason.WARMUP;
       }
-      if (active.containsKey(target) && active.get(target) < maxActiveRequests) {
-        place(i, target, reason, cacheAware ? length(i) - match(target, i) : 0);
+      if (active.containsKey(target) && active.get(target) < maxActiveRequests && home(i) == null) {
+        place(i, target, reason, charge(i, target));
         warmupPending.remove(target);
+        bind(i, target);
       } else {
         remainder.add(i);
       }
@@ -98,39 +136,146 @@ final class OracleRouters {
     return remainder;
   }
 
-  private int softTarget(int remaining) {
+  private int charge(int index, int rank) {
+    return switch (kind) {
+      case DEFAULT -> 0;
+      case KV_CACHE_AWARE -> length(index) - match(rank, index);
+      case CONVERSATION ->
+          config.newConversationPlacement() == NewConversationPlacement.LEAST_TOKENS
+              ? length(index)
+              : 0;
+    };
+  }
+
+  private int softTarget(List<Integer> remaining) {
     int live = active.size();
     int sum = 0;
+    for (int i : remaining) {
+      sum += weight(i);
+    }
     for (int count : active.values()) {
       sum += count;
     }
-    int fair = (sum + remaining + live - 1) / live;
-    double multiplier = cacheAware ? options.fairShareMultiplier() : 1.0;
+    int fair = (sum + live - 1) / live;
+    double multiplier = kind == AdpRouterKind.DEFAULT ? 1.0 : options.fairShareMultiplier();
     int expected = Math.max((int) Math.ceil(multiplier * fair), Collections.max(active.values()));
     return Math.min(expected, maxActiveRequests);
   }
 
   private List<Integer> placeByLoad(List<Integer> remainder, int expected) {
-    PriorityQueue<Integer> heap =
-        new PriorityQueue<>(
-            Comparator.<Integer, Long>comparing(rank -> tokens.get(rank))
-                .thenComparing(rank -> active.get(rank))
-                .thenComparing(rank -> rank));
-    heap.addAll(eligible(expected));
     remainder.sort(Comparator.comparing(i -> -length(i)));
     List<Integer> leftovers = new ArrayList<>();
     for (int i : remainder) {
-      Integer rank = heap.poll();
-      if (rank == null) {
+      List<Integer> usable = usable(i, eligible(expected));
+      if (usable.isEmpty()) {
         leftovers.add(i);
-        continue;
-      }
-      place(i, rank, Reason.LOAD, length(i));
-      if (active.get(rank) < expected) {
-        heap.add(rank);
+      } else {
+        int rank =
+            Collections.min(
+                usable,
+                Comparator.<Integer, Long>comparing(r -> tokens.get(r))
+                    .thenComparing(r -> active.get(r))
+                    .thenComparing(r -> r));
+        place(i, rank, Reason.LOAD, length(i));
       }
     }
     return leftovers;
+  }
+
+  private List<Integer> placeByConversation(List<Integer> remainder, int expected) {
+    for (int i : remainder) {
+      List<Integer> below = eligible(expected);
+      List<Integer> usable = usable(i, below);
+      boolean choosy = below.stream().anyMatch(rank -> canHold(rank, i));
+      Integer home = home(i);
+      if (home != null && active.get(home) < maxActiveRequests && (!choosy || canHold(home, i))) {
+        place(i, home, Reason.STICKY, charge(i, home));
+        bind(i, home);
+        continue;
+      }
+      Integer pick = null;
+      if (config.newConversationPlacement() == NewConversationPlacement.ROUND_ROBIN) {
+        for (int scanned = 0; scanned < ranks && pick == null; scanned++) {
+          int inspected = conversationCursor % ranks;
+          conversationCursor++;
+          pick = usable.contains(inspected) ? inspected : null;
+        }
+      }
+      boolean turn = pick != null;
+      if (!turn) {
+        boolean byTokens =
+            config.newConversationPlacement() == NewConversationPlacement.LEAST_TOKENS;
+        pick =
+            Collections.min(
+                usable.isEmpty() ? active.keySet() : usable,
+                Comparator.<Integer, Long>comparing(r -> byTokens ? tokens.get(r) : 0L)
+                    .thenComparing(r -> active.get(r))
+                    .thenComparing(r -> r));
+      }
+      Reason fresh = turn ? Reason.ROUND_ROBIN : Reason.LOAD;
+      place(i, pick, home != null ? Reason.OVERFLOW : fresh, charge(i, pick));
+      if (home == null) {
+        bind(i, pick);
+      }
+    }
+    return new ArrayList<>();
+  }
+
+  /** Where a request's conversation lives, if anywhere on a live rank. */
+  private Integer home(int index) {
+    String id = requests.get(index).conversationId();
+    Integer rank = id == null || kind != AdpRouterKind.CONVERSATION ? null : bindings.get(id);
+    return active.containsKey(rank) ? rank : null;
+  }
+
+  private void bind(int index, int rank) {
+    String id = requests.get(index).conversationId();
+    if (kind == AdpRouterKind.CONVERSATION && id != null && !id.isEmpty()) {
+      bindings.remove(id);
+      bindings.put(id, rank);
+      if (bindings.size() > config.maxSessions()) {
+        bindings.remove(bindings.keySet().iterator().next());
+      }
+    }
+  }
+
+  private int weight(int index) {
+    return pools.isEmpty() ? 1 : 1 + requests.get(index).children();
+  }
+
+  /** The ranks of a list that can hold a request, or all if none can. */
+  private List<Integer> usable(int index, List<Integer> candidates) {
+    List<Integer> able = candidates.stream().filter(rank -> canHold(rank, index)).toList();
+    return able.isEmpty() ? candidates : able;
+  }
+
+  private boolean canHold(int rank, int index) {
+    if (pools.isEmpty()) {
+      return true;
+    }
+    if (active.get(rank) + weight(index) > maxActiveRequests) {
+      return false;
+    }
+    if (!pools.containsKey(rank)) {
+      return true;
+    }
+    Occupancy pool = pools.get(rank);
+    long matched = match(rank, index) / demand.tokensPerBlock();
+    long matchedEvictable = Math.min(matched, pool.cachedBlocks());
+    return pool.freeBlocks() + pool.cachedBlocks() - matchedEvictable - promised.get(rank)
+        >= blocks(index) - matched;
+  }
+
+  private long blocks(int index) {
+    int computed = length(index);
+    if (demand.reservesOutput()) {
+      computed += requests.get(index).maxNewTokens() - 1;
+    }
+    long blocks = 0;
+    for (int covered = 0; covered < computed; covered += demand.tokensPerBlock()) {
+      blocks++;
+    }
+    return blocks;
   }
 
   private List<Integer> placeByScore(List<Integer> remainder, int expected) {
@@ -144,12 +289,23 @@ final class OracleRouters {
         leftovers.add(i);
         continue;
       }
-      List<Integer> order = new ArrayList<>(eligible);
+      List<Integer> usable = usable(i, eligible);
+      if (options.firstTurnRoundRobin() && requests.get(i).firstTurn()) {
+        int rank = firstTurnCursor;
+        while (!usable.contains(rank)) {
+          rank = (rank + 1) % ranks;
+        }
+        firstTurnCursor = (rank + 1) % ranks;
+        place(i, rank, Reason.FIRST_TURN, length(i) - match(rank, i));
+        eligible = eligible(expected);
+        continue;
+      }
+      List<Integer> order = new ArrayList<>(usable);
       new Python(requests.get(i).id()).shuffle(order);
       double denominator = Math.max(length(i), 1);
       long load = 0;
       int longest = 0;
-      for (int rank : eligible) {
+      for (int rank : usable) {
         load += tokens.get(rank);
         longest = Math.max(longest, match(rank, i));
       }
@@ -170,10 +326,9 @@ final class OracleRouters {
         }
       }
       boolean affinity = gate && match(pick, i) > 0;
-      place(i, pick, affinity ? Reason.AFFINITY : Reason.LOAD, length(i) - match(pick, i));
-      if (active.get(pick) >= expected) {
-        eligible.remove(Integer.valueOf(pick));
-      }
+      Reason reason = affinity ? Reason.AFFINITY : Reason.LOAD;
+      place(i, pick, reason, length(i) - match(pick, i), gate, longest);
+      eligible = eligible(expected);
     }
     return leftovers;
   }
@@ -189,9 +344,20 @@ final class OracleRouters {
   }
 
   private void place(int index, int rank, Reason reason, int charge) {
-    active.merge(rank, 1, Integer::sum);
+    place(index, rank, reason, charge, false, 0);
+  }
+
+  private void place(
+      int index, int rank, Reason reason, int charge, boolean affinityActive, int maxMatch) {
+    active.merge(rank, weight(index), Integer::sum);
     tokens.merge(rank, (long) charge, Long::sum);
-    placements.add(new Placement(index, rank, reason, match(rank, index)));
+    if (pools.containsKey(rank)) {
+      long matched = match(rank, index) / demand.tokensPerBlock();
+      long pinned = Math.min(matched, pools.get(rank).cachedBlocks());
+      promised.merge(rank, blocks(index) - matched + pinned, Long::sum);
+    }
+    placements.add(
+        new Placement(index, rank, reason, match(rank, index), affinityActive, maxMatch));
   }
 
   private int length(int index) {

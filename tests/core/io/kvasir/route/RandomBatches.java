@@ -1,5 +1,6 @@
 package io.kvasir.route;
 
+import io.kvasir.model.Occupancy;
 import io.kvasir.model.PrefixMatches;
 import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
@@ -31,12 +32,31 @@ final class RandomBatches {
     return random.nextInt(10) == 0 ? 1 + random.nextInt(64) : 1 + random.nextInt(10);
   }
 
-  KvCacheRoutingOptions options() {
-    return new KvCacheRoutingOptions(
-        pick(0, 0.1, 0.25, 1, 1, 1, random.nextDouble() * 4),
-        pick(0, 0.1, 0.1, 0.5, 1, random.nextDouble()),
-        pick(1, 1.2, 1.5, 2, 2, 4, 1 + random.nextDouble()),
-        random.nextInt(3) == 0);
+  AttentionDpConfig config() {
+    NewConversationPlacement[] placements = NewConversationPlacement.values();
+    AttentionDpConfig defaults = AttentionDpConfig.DEFAULT;
+    return new AttentionDpConfig(
+        defaults.enableBalance(),
+        defaults.timeoutIters(),
+        defaults.batchingWaitIters(),
+        defaults.enableKvCacheAwareRouting(),
+        defaults.conversationAffinity(),
+        new KvCacheRoutingOptions(
+            pick(0, 0.1, 0.25, 1, 1, 1, random.nextDouble() * 4),
+            pick(0, 0.1, 0.1, 0.5, 1, random.nextDouble()),
+            pick(1, 1.2, 1.5, 2, 2, 4, 1 + random.nextDouble()),
+            random.nextInt(3) == 0,
+            random.nextBoolean(),
+            random.nextInt(3) == 0),
+        (int) pick(1, 2, 5, 100),
+        placements[random.nextInt(placements.length)]);
+  }
+
+  /** What requests need of a pool; null as often as not. */
+  BlockDemand demand() {
+    return random.nextBoolean()
+        ? null
+        : new BlockDemand((int) pick(1, 4, 32), random.nextBoolean());
   }
 
   Batch next(int ranks) {
@@ -58,11 +78,23 @@ final class RandomBatches {
       int active = idle ? 0 : random.nextInt(maxActiveRequests + 2);
       states.add(new RankState(rank, active, idle ? 0 : loads[random.nextInt(loads.length)]));
     }
+    if (random.nextBoolean()) {
+      states.replaceAll(state -> random.nextInt(8) == 0 ? state : withOccupancy(state));
+    }
     if (random.nextInt(4) == 0) {
       int kept = random.nextInt(ranks);
       states.removeIf(state -> state.rank() != kept && random.nextInt(3) == 0);
     }
     return states;
+  }
+
+  private RankState withOccupancy(RankState state) {
+    long free = (long) pick(0, 0, 1, 3, 10, 100);
+    long cached = (long) pick(0, 0, 1, 3, 10, 100);
+    long reserved = random.nextLong(free + cached + 1);
+    return state.withOccupancy(
+        (long) pick(0, 0, 0, 1, 5),
+        new Occupancy(free + cached + 7, free, cached, 7, reserved, 0, 0, 0));
   }
 
   private Request request(int ranks, List<Request> earlier) {
@@ -77,7 +109,17 @@ final class RandomBatches {
         tokens[i] = random.nextInt(20) == 0 ? random.nextInt() : random.nextInt(2);
       }
     }
-    Request.Builder request = Request.builder(id, tokens).relax(random.nextBoolean());
+    Request.Builder request =
+        Request.builder(id, tokens)
+            .maxNewTokens(1 + random.nextInt(100))
+            .firstTurn(random.nextInt(3) == 0)
+            .children(random.nextInt(6) == 0 ? random.nextInt(4) : 0);
+    if (random.nextInt(3) > 0) {
+      request.relax(random.nextBoolean());
+    }
+    if (random.nextInt(4) > 0) {
+      request.conversationId(random.nextInt(10) == 0 ? "" : "c" + random.nextInt(12));
+    }
     if (random.nextInt(4) == 0) {
       request.targetRank(random.nextInt(ranks));
     }

@@ -15,7 +15,7 @@ import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Request;
 import io.kvasir.pool.RankPools;
 import io.kvasir.route.AdpRouterKind;
-import io.kvasir.route.KvCacheRoutingOptions;
+import io.kvasir.route.AttentionDpConfig;
 import io.kvasir.route.Reason;
 import io.kvasir.simulator.SharedTraces;
 import io.kvasir.simulator.trace.Conversations;
@@ -183,7 +183,7 @@ class ReplayTest {
             32,
             HashFormat.KVASIR,
             AdpRouterKind.DEFAULT,
-            KvCacheRoutingOptions.DEFAULT,
+            AttentionDpConfig.DEFAULT,
             ExecutorOptions.DEFAULT.withCapacityPolicy(CapacityPolicy.MAX_UTILIZATION),
             QueuePolicy.FCFS,
             StepTiming.DEFAULT);
@@ -285,7 +285,7 @@ class ReplayTest {
         32,
         HashFormat.KVASIR,
         AdpRouterKind.DEFAULT,
-        KvCacheRoutingOptions.DEFAULT,
+        AttentionDpConfig.DEFAULT,
         ExecutorOptions.DEFAULT,
         QueuePolicy.FCFS,
         StepTiming.DEFAULT);

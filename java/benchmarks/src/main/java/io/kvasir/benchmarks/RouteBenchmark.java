@@ -5,7 +5,7 @@ import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
 import io.kvasir.route.AdpRouter;
 import io.kvasir.route.AdpRouterKind;
-import io.kvasir.route.KvCacheRoutingOptions;
+import io.kvasir.route.AttentionDpConfig;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -60,7 +60,7 @@ public class RouteBenchmark {
   /** Makes situations that differ, so that no branch is learnt by heart. */
   @Setup
   public void prepare() {
-    routing = AdpRouterKind.named(router).create(ranks, KvCacheRoutingOptions.DEFAULT, false);
+    routing = AdpRouterKind.named(router).create(ranks, AttentionDpConfig.DEFAULT, null, false);
     SplittableRandom random = new SplittableRandom(1);
     int[] tokens = random.ints(PROMPT_TOKENS, 0, 128_000).toArray();
     for (int id = 0; id < DECISIONS; id++) {

@@ -6,7 +6,9 @@ import io.kvasir.execute.QueuePolicy;
 import io.kvasir.execute.StepTiming;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.route.AdpRouterKind;
+import io.kvasir.route.AttentionDpConfig;
 import io.kvasir.route.KvCacheRoutingOptions;
+import io.kvasir.route.NewConversationPlacement;
 import io.kvasir.simulator.replay.ReplaySettings;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -35,7 +37,7 @@ final class InstanceOptions {
       defaultValue = "default,kv_cache_aware",
       order = 41,
       description =
-          "Who places requests: default, kv_cache_aware. Several are compared"
+          "Who places requests: default, kv_cache_aware, conversation. Several are compared"
               + " (default: ${DEFAULT-VALUE}).")
   private String router;
 
@@ -139,6 +141,40 @@ final class InstanceOptions {
       description = "Give every rank a request before reuse decides (default: ${DEFAULT-VALUE}).")
   private String coldStartWarmup;
 
+  @Option(
+      names = "--kv-cache-routing-account-for-in-transfer",
+      paramLabel = "BOOL",
+      defaultValue = "true",
+      order = 54,
+      description = "Count requests whose KV is being sent as load (default: ${DEFAULT-VALUE}).")
+  private String accountForInTransfer;
+
+  @Option(
+      names = "--kv-cache-routing-first-turn-round-robin",
+      paramLabel = "BOOL",
+      defaultValue = "false",
+      order = 55,
+      description = "Deal first turns of conversations out in turn (default: ${DEFAULT-VALUE}).")
+  private String firstTurnRoundRobin;
+
+  @Option(
+      names = "--kv-cache-routing-max-sessions",
+      paramLabel = "N",
+      defaultValue = "65536",
+      order = 56,
+      description = "Conversations that are remembered (default: ${DEFAULT-VALUE}).")
+  private String maxSessions;
+
+  @Option(
+      names = "--kv-cache-routing-new-conv-placement",
+      paramLabel = "NAME",
+      defaultValue = "round_robin",
+      order = 57,
+      description =
+          "Where new conversations go: round_robin, least_queued, least_tokens"
+              + " (default: ${DEFAULT-VALUE}).")
+  private String newConversationPlacement;
+
   /** The routers named, in order. */
   List<AdpRouterKind> routers() {
     List<AdpRouterKind> kinds = new ArrayList<>();
@@ -184,12 +220,31 @@ final class InstanceOptions {
         Values.flag("--enable-block-reuse", enableBlockReuse));
   }
 
-  private KvCacheRoutingOptions routing() {
+  private AttentionDpConfig routing() {
+    AttentionDpConfig defaults = AttentionDpConfig.DEFAULT;
+    return new AttentionDpConfig(
+        defaults.enableBalance(),
+        defaults.timeoutIters(),
+        defaults.batchingWaitIters(),
+        defaults.enableKvCacheAwareRouting(),
+        defaults.conversationAffinity(),
+        kvCacheRouting(),
+        Values.integer("--kv-cache-routing-max-sessions", maxSessions, 1, Integer.MAX_VALUE),
+        Values.choice(
+            "--kv-cache-routing-new-conv-placement",
+            newConversationPlacement,
+            List.of(NewConversationPlacement.values()),
+            NewConversationPlacement::id));
+  }
+
+  private KvCacheRoutingOptions kvCacheRouting() {
     return new KvCacheRoutingOptions(
         Values.number("--kv-cache-routing-load-balance-weight", loadBalanceWeight, 0, MOST_WEIGHT),
         Values.number("--kv-cache-routing-match-rate-threshold", matchRateThreshold, 0, 1),
         Values.number(
             "--kv-cache-routing-fair-share-multiplier", fairShareMultiplier, 1, MOST_WEIGHT),
-        Values.flag("--kv-cache-routing-cold-start-warmup", coldStartWarmup));
+        Values.flag("--kv-cache-routing-cold-start-warmup", coldStartWarmup),
+        Values.flag("--kv-cache-routing-account-for-in-transfer", accountForInTransfer),
+        Values.flag("--kv-cache-routing-first-turn-round-robin", firstTurnRoundRobin));
   }
 }

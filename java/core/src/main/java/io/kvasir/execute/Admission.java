@@ -81,12 +81,14 @@ final class Admission {
 
   void add(PlacedRequest request) {
     waiting.addLast(request);
+    queueBlocks(request);
   }
 
   /** Puts a request without its blocks back in front of those that came after it. */
   void pause(PlacedRequest request, long nowNs) {
     request.pause();
     waiting.addFirst(request);
+    queueBlocks(request);
     listener.onPaused(request.request, rank, nowNs);
   }
 
@@ -99,14 +101,28 @@ final class Admission {
 
   void remove(PlacedRequest request) {
     waiting.remove(request);
+    unqueueBlocks(request);
     if (refused == request) {
       refused = null;
     }
   }
 
   void clear() {
+    waiting.forEach(this::unqueueBlocks);
     waiting.clear();
     refused = null;
+  }
+
+  /** Books what a waiting request needs, so that routers do not promise it to others. */
+  private void queueBlocks(PlacedRequest request) {
+    request.queuedBlocks =
+        reserve ? request.totalBlocks : ChunkRule.blocks(request.length, tokensPerBlock);
+    ledger.queueBlocks(request.queuedBlocks);
+  }
+
+  private void unqueueBlocks(PlacedRequest request) {
+    ledger.queueBlocks(-request.queuedBlocks);
+    request.queuedBlocks = 0;
   }
 
   /** Blocks were released or named: a refused head may ask again. */
@@ -210,6 +226,7 @@ final class Admission {
 
   private void start(StepPlan plan, int i) {
     PlacedRequest placed = waiting.removeFirst();
+    unqueueBlocks(placed);
     placed.start(batch.lease(i), batch.matchedBlocks(i), leasedBlocks[i], tokensPerBlock);
     started.add(placed);
     int cached = Math.min(placed.computed, placed.promptTokens);

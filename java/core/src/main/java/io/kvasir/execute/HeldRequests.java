@@ -36,7 +36,7 @@ final class HeldRequests {
 
   void add(PlacedRequest request) {
     byId.put(request.request.id(), request);
-    ledger.add(request.promptTokens);
+    ledger.add(request.promptTokens, request.request.sequences());
     admission.add(request);
   }
 
@@ -61,7 +61,7 @@ final class HeldRequests {
   /** Takes out one that is done; its blocks have been returned. */
   void forget(PlacedRequest request) {
     byId.remove(request.request.id());
-    ledger.remove(request.promptTokens, request.cachedTokens);
+    ledger.remove(request.promptTokens, request.cachedTokens, request.request.sequences());
   }
 
   /** Takes all out without a call of the pool, in order of arrival. */

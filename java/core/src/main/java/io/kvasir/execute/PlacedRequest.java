@@ -67,6 +67,9 @@ final class PlacedRequest {
   /** Prompt tokens booked as cached in the rank's ledger. */
   int cachedTokens;
 
+  /** Blocks booked as queued in the rank's ledger. */
+  int queuedBlocks;
+
   PlacedRequest(HashedRequest hashed, int tokensPerBlock, long arrival) {
     this.hashed = hashed;
     this.arrival = arrival;

@@ -65,7 +65,7 @@ final class Placement {
     }
     List<RankState> states = gather(nowNs);
     ranks.settle(nowNs);
-    pop();
+    pop(states);
     if (popped.isEmpty()) {
       return;
     }
@@ -88,6 +88,9 @@ final class Placement {
     List<RankState> states = new ArrayList<>(ranks.count());
     for (RankExecutor executor : ranks.live()) {
       try {
+        if (router.readsOccupancy()) {
+          executor.settle();
+        }
         states.add(executor.state(router.loadMetric()));
       } catch (FatalDeviceException lost) {
         ranks.retire(executor, lost, nowNs);
@@ -96,12 +99,15 @@ final class Placement {
     return states;
   }
 
-  private void pop() {
+  /** Admission goes by the states: they may count more than what the executors hold. */
+  private void pop(List<RankState> states) {
     Arrays.fill(activeRequests, maxActiveRequests); // a retired rank has no room
-    for (RankExecutor executor : ranks.live()) {
-      activeRequests[executor.rank()] = executor.activeRequests();
+    long room = ranks.capacity();
+    for (RankState state : states) {
+      activeRequests[state.rank()] = state.activeRequests();
+      room -= state.activeRequests();
     }
-    int maxCount = (int) Math.min(room(), Integer.MAX_VALUE);
+    int maxCount = (int) Math.max(0, Math.min(room, Integer.MAX_VALUE));
     waiting.pop(maxCount, maxActiveRequests, activeRequests, popped);
   }
 

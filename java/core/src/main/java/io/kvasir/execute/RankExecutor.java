@@ -118,9 +118,10 @@ public final class RankExecutor {
   }
 
   /**
-   * Requests that the rank holds, waiting for their first blocks or started.
+   * Requests that the rank holds, waiting for their first blocks or started, with their children.
    *
-   * @return at most {@link ExecutorOptions#maxActiveRequests()}; 0 on a retired rank
+   * @return at most {@link ExecutorOptions#maxActiveRequests()} and the children of one request; 0
+   *     on a retired rank
    */
   public int activeRequests() {
     return ledger.activeRequests();
@@ -153,6 +154,16 @@ public final class RankExecutor {
    */
   public RankState state(LoadMetric metric) {
     return ledger.state(metric, retired ? null : pool.occupancy());
+  }
+
+  /**
+   * Carries out what the pool put off, so that {@link #state} shows it. Waits for a device; costs
+   * nothing where the pool puts nothing off, and on a retired rank.
+   */
+  public void settle() {
+    if (!retired) {
+      pool.settle();
+    }
   }
 
   /**

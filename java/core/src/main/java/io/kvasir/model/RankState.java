@@ -6,24 +6,86 @@ package io.kvasir.model;
  * <p>Immutable; a snapshot that may be stale.
  *
  * @param rank the rank's index in its instance, from 0
- * @param activeRequests requests the rank holds, retiring ones excluded
+ * @param activeRequests requests that count for admission and load: those that the rank holds, each
+ *     with its children, without retiring ones; with those in transfer if the router's {@code
+ *     LoadMetric} counts them
  * @param activeTokens prompt tokens of those requests; which of them count is the router's {@code
  *     LoadMetric}
  * @param retiringRequests requests that have produced their last token but still linger: they count
  *     for liveness, not for admission
+ * @param inTransferRequests how many of {@code activeRequests} only wait for their KV to be sent:
+ *     they count for admission, not for liveness
+ * @param queuedBlocks blocks that requests need which were placed here but hold none yet
  * @param occupancy the pool's occupancy, or null when unknown
+ * @param iterationStats what the rank did last, or null
  */
 public record RankState(
-    int rank, int activeRequests, long activeTokens, int retiringRequests, Occupancy occupancy) {
+    int rank,
+    int activeRequests,
+    long activeTokens,
+    int retiringRequests,
+    int inTransferRequests,
+    long queuedBlocks,
+    Occupancy occupancy,
+    IterationStats iterationStats) {
 
   /**
-   * A state without occupancy and without retiring requests.
+   * A state of which only the load is known: no occupancy, nothing that retires or is in transfer.
    *
    * @param rank the rank's index
    * @param activeRequests requests the rank holds
    * @param activeTokens their tokens
    */
   public RankState(int rank, int activeRequests, long activeTokens) {
-    this(rank, activeRequests, activeTokens, 0, null);
+    this(rank, activeRequests, activeTokens, 0, 0, 0, null, null);
+  }
+
+  /**
+   * Requests for which the rank must go on iterating. While this is 0 on all ranks and nobody
+   * waits, an instance may block until something arrives.
+   *
+   * @return active requests without those in transfer, and retiring ones
+   */
+  public int liveRequests() {
+    return activeRequests - inTransferRequests + retiringRequests;
+  }
+
+  /**
+   * This state with statistics of an iteration.
+   *
+   * @param stats the statistics; null changes nothing
+   * @return the state
+   */
+  public RankState withIterationStats(IterationStats stats) {
+    return stats == null
+        ? this
+        : new RankState(
+            rank,
+            activeRequests,
+            activeTokens,
+            retiringRequests,
+            inTransferRequests,
+            queuedBlocks,
+            occupancy,
+            stats);
+  }
+
+  /**
+   * This state with the pool's occupancy.
+   *
+   * @param blocksQueued blocks that requests need which hold none yet
+   * @param pool the occupancy, or null
+   * @return the state
+   */
+  public RankState withOccupancy(long blocksQueued, Occupancy pool) {
+    return new RankState(
+        rank,
+        activeRequests,
+        activeTokens,
+        retiringRequests,
+        inTransferRequests,
+        blocksQueued,
+        pool,
+        iterationStats);
   }
 }

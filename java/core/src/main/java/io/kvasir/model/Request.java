@@ -19,7 +19,7 @@ public final class Request {
   private final int maxNewTokens;
   private final CacheScope scope;
   private final int targetRank;
-  private final boolean relax;
+  private final Boolean givenRelax;
   private final String conversationId;
   private final boolean firstTurn;
   private final int children;
@@ -31,7 +31,7 @@ public final class Request {
     this.maxNewTokens = builder.maxNewTokens;
     this.scope = builder.scope;
     this.targetRank = builder.targetRank;
-    this.relax = builder.relax;
+    this.givenRelax = builder.relax;
     this.conversationId = builder.conversationId;
     this.firstTurn = builder.firstTurn;
     this.children = builder.children;
@@ -65,6 +65,15 @@ public final class Request {
    */
   public int[] tokens() {
     return tokens;
+  }
+
+  /**
+   * Sequences that the request generates: 1 and its children.
+   *
+   * @return at least 1
+   */
+  public int sequences() {
+    return 1 + children;
   }
 
   /**
@@ -110,7 +119,16 @@ public final class Request {
    * @return true if relaxed
    */
   public boolean relax() {
-    return relax;
+    return givenRelax == null || givenRelax;
+  }
+
+  /**
+   * What the client said of {@link #relax()}.
+   *
+   * @return null if it said nothing
+   */
+  public Boolean givenRelax() {
+    return givenRelax;
   }
 
   /**
@@ -161,7 +179,7 @@ public final class Request {
     private int maxNewTokens = 1;
     private CacheScope scope = CacheScope.NONE;
     private int targetRank = ANY_RANK;
-    private boolean relax = true;
+    private Boolean relax;
     private String conversationId;
     private boolean firstTurn;
     private int children;
@@ -208,10 +226,10 @@ public final class Request {
     /**
      * Sets {@link Request#relax()}.
      *
-     * @param value whether another rank may serve
+     * @param value whether another rank may serve; null if the client said nothing
      * @return this builder
      */
-    public Builder relax(boolean value) {
+    public Builder relax(Boolean value) {
       this.relax = value;
       return this;
     }

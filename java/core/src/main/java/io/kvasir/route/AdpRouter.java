@@ -28,6 +28,16 @@ public interface AdpRouter {
   boolean needsPrefixMatches();
 
   /**
+   * Whether {@link RankState#occupancy()} and {@link RankState#queuedBlocks()} are read if they are
+   * there, so that pools must settle before.
+   *
+   * @return false if decisions do not depend on them
+   */
+  default boolean readsOccupancy() {
+    return false;
+  }
+
+  /**
    * Which tokens {@link RankState#activeTokens()} must count for this router.
    *
    * @return the metric

@@ -9,7 +9,9 @@ public enum AdpRouterKind {
   /** {@link DefaultAdpRouter}. */
   DEFAULT,
   /** {@link KvCacheAwareAdpRouter}. */
-  KV_CACHE_AWARE;
+  KV_CACHE_AWARE,
+  /** {@link ConversationAdpRouter}. */
+  CONVERSATION;
 
   /**
    * Finds a router by name.
@@ -43,16 +45,26 @@ public enum AdpRouterKind {
    * Makes a router.
    *
    * @param ranks ranks of the instance, at least 1
-   * @param options settings; routers that need none ignore them
+   * @param config settings; routers that need none ignore them
+   * @param demand what requests need of a pool; null if routers shall ignore occupancy
    * @param explain whether decisions carry the scores that were compared, at the cost of two arrays
    *     each
    * @return a new router
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
-  public AdpRouter create(int ranks, KvCacheRoutingOptions options, boolean explain) {
+  public AdpRouter create(
+      int ranks, AttentionDpConfig config, BlockDemand demand, boolean explain) {
     return switch (this) {
-      case DEFAULT -> new DefaultAdpRouter(ranks);
-      case KV_CACHE_AWARE -> new KvCacheAwareAdpRouter(ranks, options, explain);
+      case DEFAULT -> new DefaultAdpRouter(ranks, demand);
+      case KV_CACHE_AWARE ->
+          new KvCacheAwareAdpRouter(ranks, config.kvCacheRouting(), demand, explain);
+      case CONVERSATION ->
+          new ConversationAdpRouter(
+              ranks,
+              config.kvCacheRouting().fairShareMultiplier(),
+              config.maxSessions(),
+              config.newConversationPlacement(),
+              demand);
     };
   }
 }

@@ -12,7 +12,8 @@ import java.util.List;
  * <p>Requests that name a rank with room go there, strict ones first, and are not charged to its
  * token load. The others are dealt out longest first, each to the rank with the fewest tokens, then
  * the fewest requests, then the lowest index, among the ranks below the soft target: the ceiling of
- * the mean number of requests per rank, or the fullest rank's, but never above the hard cap.
+ * the mean number of requests per rank, or the fullest rank's, but never above the hard cap. Ranks
+ * that cannot hold a request are passed over while others can.
  *
  * <p>Stateless between calls. Not thread-safe: working memory is reused.
  */
@@ -28,7 +29,18 @@ public final class DefaultAdpRouter implements AdpRouter {
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
   public DefaultAdpRouter(int ranks) {
-    this.batch = new PlacementBatch(ranks);
+    this(ranks, null);
+  }
+
+  /**
+   * Makes a router that reads occupancy.
+   *
+   * @param ranks ranks of the instance
+   * @param demand what requests need of a pool; null to ignore occupancy
+   * @throws IllegalArgumentException if {@code ranks} is below 1
+   */
+  public DefaultAdpRouter(int ranks, BlockDemand demand) {
+    this.batch = new PlacementBatch(AdpRouterKind.DEFAULT.id(), ranks, demand);
     this.ranks = batch.ranks();
   }
 
@@ -40,6 +52,11 @@ public final class DefaultAdpRouter implements AdpRouter {
   @Override
   public boolean needsPrefixMatches() {
     return false;
+  }
+
+  @Override
+  public boolean readsOccupancy() {
+    return batch.readsOccupancy();
   }
 
   @Override
@@ -69,22 +86,25 @@ public final class DefaultAdpRouter implements AdpRouter {
             Integer.compare(batch.request(b).promptTokens(), batch.request(a).promptTokens()));
     int placed = 0;
     for (; placed < batch.deferredCount(); placed++) {
-      int rank = lightest(expected);
+      int index = batch.deferred(placed);
+      int rank = lightest(index, expected);
       if (rank < 0) {
         break;
       }
-      int index = batch.deferred(placed);
       batch.place(index, rank, Reason.LOAD, batch.request(index).promptTokens());
     }
     return batch.finish(placed, expected);
   }
 
   /** The least loaded rank below {@code expected} requests, or -1. */
-  private int lightest(int expected) {
+  private int lightest(int index, int expected) {
+    batch.consider(index, expected);
     int lightest = -1;
     for (int i = 0; i < ranks.liveCount(); i++) {
       int rank = ranks.live(i);
-      if (ranks.activeRequests(rank) < expected && (lightest < 0 || lighter(rank, lightest))) {
+      if (ranks.activeRequests(rank) < expected
+          && (lightest < 0 || lighter(rank, lightest))
+          && batch.acceptable(rank, index)) {
         lightest = rank;
       }
     }

@@ -4,6 +4,7 @@ import io.kvasir.model.PrefixMatches;
 import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
 import io.kvasir.rank.LoadMetric;
+import it.unimi.dsi.fastutil.ints.IntArrays;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
@@ -15,7 +16,10 @@ import java.util.List;
  * ill-formed input or a full instance would mislead it: a match is clamped to the prompt's length,
  * the score's denominator is at least 1, and requests that fit nowhere are returned.
  *
- * <p>Not thread-safe. Between calls it keeps which ranks still await their warm-up request.
+ * <p>Where occupancy is known, ranks that cannot hold a request are passed over while others can.
+ *
+ * <p>Not thread-safe. Between calls it keeps which ranks still await their warm-up request, and
+ * whose turn it is to get a first turn.
  */
 public final class KvCacheAwareAdpRouter implements AdpRouter {
 
@@ -35,11 +39,16 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
    *    fewer tokens; then the rank that comes first when the eligible ranks are shuffled with the
    *    request's id as seed. Only such a tie costs the shuffle.
    *
+   * If asked for, the first turn of a conversation is not scored but goes to the next eligible rank
+   * in turn. Ranks that are passed over for a request count as not eligible for it.
+   *
    * Every process must reach the same answer from the same doubles: the operations of the score are
    * to stay in the order in which they are written.
    */
 
   private static final int GROUPING_TOKENS = 64;
+  private static final int[] NO_RANKS = {};
+  private static final double[] NO_SCORES = {};
 
   private final KvCacheRoutingOptions options;
   private final boolean explain;
@@ -50,7 +59,11 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
   private final CPythonShuffle shuffle;
   private final int[] eligible;
   private int eligibleCount;
-  /* By position in eligible, for the request being scored. */
+  private int firstTurnCursor;
+  /* The eligible ranks that are not passed over for the request being placed. */
+  private final int[] candidates;
+  private int candidateCount;
+  /* By position in candidates, for the request being scored. */
   private final int[] matchedTokens;
   private final double[] scores;
   private final int[] tied;
@@ -63,7 +76,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
   public KvCacheAwareAdpRouter(int ranks, KvCacheRoutingOptions options) {
-    this(ranks, options, false);
+    this(ranks, options, null, false);
   }
 
   /**
@@ -71,16 +84,19 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
    *
    * @param ranks ranks of the instance
    * @param options weights and thresholds
+   * @param demand what requests need of a pool; null to ignore occupancy
    * @param explain whether decisions carry the scores that were compared
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
-  public KvCacheAwareAdpRouter(int ranks, KvCacheRoutingOptions options, boolean explain) {
-    this.batch = new PlacementBatch(ranks);
+  public KvCacheAwareAdpRouter(
+      int ranks, KvCacheRoutingOptions options, BlockDemand demand, boolean explain) {
+    this.batch = new PlacementBatch(AdpRouterKind.KV_CACHE_AWARE.id(), ranks, demand);
     this.ranks = batch.ranks();
     this.options = options;
     this.explain = explain;
     this.shuffle = new CPythonShuffle(ranks);
     this.eligible = new int[ranks];
+    this.candidates = new int[ranks];
     this.matchedTokens = new int[ranks];
     this.scores = new double[ranks];
     this.tied = new int[ranks];
@@ -100,8 +116,15 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
   }
 
   @Override
+  public boolean readsOccupancy() {
+    return batch.readsOccupancy();
+  }
+
+  @Override
   public LoadMetric loadMetric() {
-    return LoadMetric.UNCACHED_PROMPT_TOKENS;
+    return options.accountForInTransfer()
+        ? LoadMetric.UNCACHED_PROMPT_TOKENS_AND_TRANSFERS
+        : LoadMetric.UNCACHED_PROMPT_TOKENS;
   }
 
   /** The ranks that still await their warm-up request. */
@@ -122,7 +145,13 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
     collectEligible(expected);
     int placed = 0;
     while (placed < batch.deferredCount() && eligibleCount > 0) {
-      placeByScore(batch.deferred(placed), expected);
+      int index = batch.deferred(placed);
+      collectCandidates(index, expected);
+      int rank =
+          options.firstTurnRoundRobin() && batch.request(index).firstTurn()
+              ? placeInTurn(index)
+              : placeByScore(index);
+      dropIfFull(rank, expected);
       placed++;
     }
     return batch.finish(placed, expected);
@@ -175,60 +204,92 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
     }
   }
 
-  private void placeByScore(int index, int expected) {
-    boolean matchesCount = score(index);
-    int position = best(batch.request(index).id());
-    int rank = eligible[position];
-    int matched = matchedTokens[position];
-    Reason reason = matchesCount && matched > 0 ? Reason.AFFINITY : Reason.LOAD;
-    int uncached = uncachedTokens(index, matched);
-    if (explain) {
-      batch.place(
-          index,
-          rank,
-          reason,
-          uncached,
-          Arrays.copyOf(eligible, eligibleCount),
-          Arrays.copyOf(scores, eligibleCount));
-    } else {
-      batch.place(index, rank, reason, uncached);
+  private void collectCandidates(int index, int expected) {
+    batch.consider(index, expected);
+    candidateCount = 0;
+    for (int i = 0; i < eligibleCount; i++) {
+      if (batch.acceptable(eligible[i], index)) {
+        candidates[candidateCount++] = eligible[i];
+      }
     }
+  }
+
+  private void dropIfFull(int rank, int expected) {
     if (ranks.activeRequests(rank) >= expected) {
+      int position = IntArrays.binarySearch(eligible, 0, eligibleCount, rank);
       eligibleCount--;
       System.arraycopy(eligible, position + 1, eligible, position, eligibleCount - position);
     }
   }
 
-  /** Scores the eligible ranks; true if matches counted. */
-  private boolean score(int index) {
-    int length = batch.request(index).promptTokens();
-    long load = 0;
-    int longestMatch = 0;
-    for (int i = 0; i < eligibleCount; i++) {
-      int rank = eligible[i];
-      load += ranks.activeTokens(rank);
-      matchedTokens[i] = batch.matchedTokens(rank, index);
-      longestMatch = Math.max(longestMatch, matchedTokens[i]);
+  /** Places a first turn on the first candidate from the cursor on; the rank. */
+  private int placeInTurn(int index) {
+    int position = 0;
+    while (position < candidateCount && candidates[position] < firstTurnCursor) {
+      position++;
     }
-    double denominator = Math.max(Math.max(load, length), 1);
-    boolean matchesCount =
-        (double) longestMatch / Math.max(length, 1) > options.matchRateThreshold();
-    double weight = options.loadBalanceWeight();
-    for (int i = 0; i < eligibleCount; i++) {
-      int uncached = matchesCount ? length - matchedTokens[i] : length;
-      scores[i] = uncached + weight * (ranks.activeTokens(eligible[i]) / denominator * length);
-    }
-    return matchesCount;
+    int rank = candidates[position < candidateCount ? position : 0];
+    firstTurnCursor = (rank + 1) % ranks.ranks();
+    int matched = batch.matchedTokens(rank, index);
+    batch.place(index, rank, Reason.FIRST_TURN, uncachedTokens(index, matched));
+    return rank;
   }
 
-  /** The position in {@link #eligible} of the rank to take. */
+  /** Places a request on the candidate of the lowest score; the rank. */
+  private int placeByScore(int index) {
+    int longestMatch = longestMatch(index);
+    Request request = batch.request(index);
+    boolean matchesCount =
+        (double) longestMatch / Math.max(request.promptTokens(), 1) > options.matchRateThreshold();
+    score(request.promptTokens(), matchesCount);
+    int position = best(request.id());
+    int rank = candidates[position];
+    int matched = matchedTokens[position];
+    Decision decision =
+        new Decision(
+            request,
+            index,
+            rank,
+            matchesCount && matched > 0 ? Reason.AFFINITY : Reason.LOAD,
+            matched,
+            matchesCount,
+            longestMatch,
+            explain ? Arrays.copyOf(candidates, candidateCount) : NO_RANKS,
+            explain ? Arrays.copyOf(scores, candidateCount) : NO_SCORES);
+    batch.place(decision, uncachedTokens(index, matched));
+    return rank;
+  }
+
+  private int longestMatch(int index) {
+    int longest = 0;
+    for (int i = 0; i < candidateCount; i++) {
+      matchedTokens[i] = batch.matchedTokens(candidates[i], index);
+      longest = Math.max(longest, matchedTokens[i]);
+    }
+    return longest;
+  }
+
+  private void score(int length, boolean matchesCount) {
+    long load = 0;
+    for (int i = 0; i < candidateCount; i++) {
+      load += ranks.activeTokens(candidates[i]);
+    }
+    double denominator = Math.max(Math.max(load, length), 1);
+    double weight = options.loadBalanceWeight();
+    for (int i = 0; i < candidateCount; i++) {
+      int uncached = matchesCount ? length - matchedTokens[i] : length;
+      scores[i] = uncached + weight * (ranks.activeTokens(candidates[i]) / denominator * length);
+    }
+  }
+
+  /** The position in {@link #candidates} of the rank to take. */
   private int best(long requestId) {
     int ties = 0;
     double bestScore = 0;
     long bestTokens = 0;
-    for (int i = 0; i < eligibleCount; i++) {
+    for (int i = 0; i < candidateCount; i++) {
       double score = scores[i];
-      long tokens = ranks.activeTokens(eligible[i]);
+      long tokens = ranks.activeTokens(candidates[i]);
       if (ties == 0 || score < bestScore || (score == bestScore && tokens < bestTokens)) {
         bestScore = score;
         bestTokens = tokens;
@@ -238,6 +299,6 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
         tied[ties++] = i;
       }
     }
-    return ties == 1 ? tied[0] : shuffle.firstOf(tied, ties, requestId, eligibleCount);
+    return ties == 1 ? tied[0] : shuffle.firstOf(tied, ties, requestId, candidateCount);
   }
 }

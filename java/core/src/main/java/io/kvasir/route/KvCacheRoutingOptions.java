@@ -12,16 +12,23 @@ package io.kvasir.route;
  *     exceeded, before matches count at all; 1 never lets them count
  * @param fairShareMultiplier how far above its fair share of requests a rank may go
  * @param coldStartWarmup whether every rank is given one request before matches decide
+ * @param accountForInTransfer whether requests whose KV is being sent count for load and admission
+ * @param firstTurnRoundRobin whether the first turns of conversations are dealt out in turn
  */
 public record KvCacheRoutingOptions(
     double loadBalanceWeight,
     double matchRateThreshold,
     double fairShareMultiplier,
-    boolean coldStartWarmup) {
+    boolean coldStartWarmup,
+    boolean accountForInTransfer,
+    boolean firstTurnRoundRobin) {
 
-  /** TensorRT-LLM's defaults: weight 1.0, threshold 0.1, multiplier 2.0, no warm-up. */
+  /**
+   * Weight 1.0, threshold 0.1, multiplier 2.0, no warm-up, no first turns in turn, as in
+   * TensorRT-LLM; unlike there, requests in transfer count.
+   */
   public static final KvCacheRoutingOptions DEFAULT =
-      new KvCacheRoutingOptions(1.0, 0.1, 2.0, false);
+      new KvCacheRoutingOptions(1.0, 0.1, 2.0, false, true, false);
 
   /**
    * Checks the bounds.

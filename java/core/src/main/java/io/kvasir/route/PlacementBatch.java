@@ -8,8 +8,12 @@ import it.unimi.dsi.fastutil.ints.IntComparator;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One batch while it is placed: what each rank holds so far, who was placed, who is still deferred.
@@ -23,22 +27,38 @@ import java.util.Objects;
  */
 final class PlacementBatch {
 
+  private static final Logger LOG = LoggerFactory.getLogger(AdpRouter.class);
   private static final Request[] NO_REQUESTS = {};
-  private static final int[] NO_RANKS = {};
-  private static final double[] NO_SCORES = {};
 
+  private final String router;
   private final RankLoads ranks;
+  private final BlockRoom blocks;
   private int[] order = new int[16];
   private int[] sortSpace = new int[16];
   private int deferredCount;
+  private int deferredSequences;
+
+  /** Whether ranks that cannot hold the request which is looked at are passed over. */
+  private boolean restricted;
 
   private Request[] requests = NO_REQUESTS;
   private PrefixMatches matches = PrefixMatches.NONE;
   private int maxActiveRequests;
   private List<Decision> decisions;
 
-  PlacementBatch(int ranks) {
+  /**
+   * Makes the place where a router works.
+   *
+   * @param demand what requests need of a pool, or null
+   */
+  PlacementBatch(String router, int ranks, BlockDemand demand) {
+    this.router = router;
     this.ranks = new RankLoads(ranks);
+    this.blocks = new BlockRoom(ranks, demand);
+  }
+
+  boolean readsOccupancy() {
+    return blocks.readsOccupancy();
   }
 
   /** Starts a batch. Everything is checked here, so that a bad batch changes no router. */
@@ -57,7 +77,9 @@ final class PlacementBatch {
     this.maxActiveRequests = maxActiveRequests;
     this.decisions = new ArrayList<>(checked.length);
     this.deferredCount = 0;
+    this.deferredSequences = 0;
     ranks.begin(states);
+    blocks.begin(states);
     orderStrictFirst();
   }
 
@@ -120,26 +142,62 @@ final class PlacementBatch {
     return ranks.activeRequests(rank) < maxActiveRequests;
   }
 
+  /**
+   * What a request counts for: upstream counts each as one; where occupancy is known, its children
+   * count too.
+   */
+  private int sequences(int index) {
+    return blocks.known() ? requests[index].sequences() : 1;
+  }
+
+  /**
+   * Turns to a request. Ranks that cannot hold it are passed over from now on, if some rank below
+   * {@code expected} requests can.
+   */
+  void consider(int index, int expected) {
+    restricted = false;
+    for (int i = 0; blocks.known() && !restricted && i < ranks.liveCount(); i++) {
+      int rank = ranks.live(i);
+      restricted = ranks.activeRequests(rank) < expected && canHold(rank, index);
+    }
+  }
+
+  /** Whether ranks are passed over for the request given to {@link #consider}. */
+  boolean restricted() {
+    return restricted;
+  }
+
+  /** Whether a rank need not be passed over for the request given to {@link #consider}. */
+  boolean acceptable(int rank, int index) {
+    return !restricted || canHold(rank, index);
+  }
+
+  private boolean canHold(int rank, int index) {
+    return ranks.activeRequests(rank) <= maxActiveRequests - requests[index].sequences()
+        && blocks.canHold(rank, requests[index], matchedTokens(rank, index));
+  }
+
   /** Matched tokens, within 0 and the prompt's length. */
   int matchedTokens(int rank, int index) {
     return Math.max(0, Math.min(matches.tokens(rank, index), requests[index].promptTokens()));
   }
 
   void place(int index, int rank, Reason reason, int chargedTokens) {
-    place(index, rank, reason, chargedTokens, NO_RANKS, NO_SCORES);
+    Request request = requests[index];
+    place(new Decision(request, index, rank, reason, matchedTokens(rank, index)), chargedTokens);
   }
 
-  void place(
-      int index, int rank, Reason reason, int chargedTokens, int[] scoredRanks, double[] scores) {
-    ranks.add(rank, chargedTokens);
-    decisions.add(
-        new Decision(
-            requests[index], index, rank, reason, matchedTokens(rank, index), scoredRanks, scores));
+  void place(Decision decision, int chargedTokens) {
+    int rank = decision.rank();
+    ranks.add(rank, sequences(decision.requestIndex()), chargedTokens);
+    blocks.take(rank, decision.request(), decision.matchedTokens());
+    decisions.add(decision);
   }
 
   /** Leaves a request for later; only for the one that {@link #strictFirst} gave last. */
   void defer(int index) {
     order[deferredCount++] = index;
+    deferredSequences += sequences(index);
   }
 
   int deferredCount() {
@@ -158,7 +216,7 @@ final class PlacementBatch {
 
   /** Requests per rank up to which the deferred ones may fill it. */
   int softTarget(double multiplier) {
-    return ranks.softTarget(deferredCount, multiplier, maxActiveRequests);
+    return ranks.softTarget(deferredSequences, multiplier, maxActiveRequests);
   }
 
   /** Ends the batch; the deferred requests from position {@code placed} on were not placed. */
@@ -178,9 +236,31 @@ final class PlacementBatch {
             Collections.unmodifiableList(unassigned),
             expectedActiveRequests,
             ranks.takeActiveTokens());
+    if (LOG.isDebugEnabled()) {
+      LOG.debug("{}: {}", router, summary(assignment));
+    }
     requests = NO_REQUESTS;
     matches = PrefixMatches.NONE;
     decisions = null;
     return assignment;
+  }
+
+  private static String summary(Assignment assignment) {
+    Map<Reason, Integer> reasons = new EnumMap<>(Reason.class);
+    int[] placed = new int[assignment.ranks()];
+    for (Decision decision : assignment.decisions()) {
+      reasons.merge(decision.reason(), 1, Integer::sum);
+      placed[decision.rank()]++;
+    }
+    return "placed "
+        + assignment.decisions().size()
+        + " "
+        + reasons
+        + ", by rank "
+        + Arrays.toString(placed)
+        + ", left over "
+        + assignment.unassigned().size()
+        + ", expected "
+        + assignment.expectedActiveRequests();
   }
 }

@@ -74,8 +74,8 @@ final class RankLoads {
     }
   }
 
-  void add(int rank, int tokens) {
-    activeRequests[rank]++;
+  void add(int rank, int sequences, int tokens) {
+    activeRequests[rank] += sequences;
     activeTokens[rank] += tokens;
   }
 
@@ -102,6 +102,19 @@ final class RankLoads {
     return rank;
   }
 
+  boolean isLive(int rank) {
+    return activeRequests[rank] != NO_ROOM;
+  }
+
+  /** Requests of the fullest live rank. */
+  int mostActiveRequests() {
+    int most = 0;
+    for (int i = 0; i < liveCount; i++) {
+      most = Math.max(most, activeRequests[live[i]]);
+    }
+    return most;
+  }
+
   int activeRequests(int rank) {
     return activeRequests[rank];
   }
@@ -123,14 +136,11 @@ final class RankLoads {
    */
   int softTarget(int newRequests, double multiplier, int maxActiveRequests) {
     long total = newRequests;
-    int fullest = 0;
     for (int i = 0; i < liveCount; i++) {
-      int active = activeRequests[live[i]];
-      total += active;
-      fullest = Math.max(fullest, active);
+      total += activeRequests[live[i]];
     }
     long fairShare = (total + liveCount - 1) / liveCount;
-    double target = Math.max(Math.ceil(multiplier * fairShare), fullest);
+    double target = Math.max(Math.ceil(multiplier * fairShare), mostActiveRequests());
     return (int) Math.min(target, maxActiveRequests);
   }
 }

@@ -46,7 +46,9 @@ final class ReplayInstance implements AutoCloseable {
     this.loop =
         new AdpLoop(
             executors,
-            settings.router().create(settings.ranks(), settings.routing(), false),
+            settings
+                .router()
+                .create(settings.ranks(), settings.routing(), settings.blockDemand(), false),
             pools.matcher(),
             settings.queuePolicy().newQueue(),
             listener);

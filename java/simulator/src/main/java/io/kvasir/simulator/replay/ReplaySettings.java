@@ -2,6 +2,7 @@ package io.kvasir.simulator.replay;
 
 import io.kvasir.device.DeviceApi;
 import io.kvasir.device.DeviceOutOfMemoryException;
+import io.kvasir.execute.CapacityPolicy;
 import io.kvasir.execute.ExecutorOptions;
 import io.kvasir.execute.QueuePolicy;
 import io.kvasir.execute.StepTiming;
@@ -10,7 +11,8 @@ import io.kvasir.pool.KvShape;
 import io.kvasir.pool.PoolShape;
 import io.kvasir.pool.RankPools;
 import io.kvasir.route.AdpRouterKind;
-import io.kvasir.route.KvCacheRoutingOptions;
+import io.kvasir.route.AttentionDpConfig;
+import io.kvasir.route.BlockDemand;
 import java.util.List;
 
 /**
@@ -23,7 +25,7 @@ import java.util.List;
  * @param tokensPerBlock tokens of a block
  * @param hashFormat how blocks are named
  * @param router who places requests
- * @param routing options of the routers that follow the cache
+ * @param routing options of the routers
  * @param executor how ranks run their requests
  * @param queuePolicy order of the waiting queue
  * @param timing the model of time
@@ -34,7 +36,7 @@ public record ReplaySettings(
     int tokensPerBlock,
     HashFormat hashFormat,
     AdpRouterKind router,
-    KvCacheRoutingOptions routing,
+    AttentionDpConfig routing,
     ExecutorOptions executor,
     QueuePolicy queuePolicy,
     StepTiming timing) {
@@ -75,6 +77,16 @@ public record ReplaySettings(
   public PoolShape poolShape() {
     return new PoolShape(
         poolBlocks(), tokensPerBlock, executor.maxActiveRequests(), poolBlocks(), 0);
+  }
+
+  /**
+   * What requests need of a pool.
+   *
+   * @return the prompt's blocks, and the output's where the capacity policy reserves them
+   */
+  public BlockDemand blockDemand() {
+    return new BlockDemand(
+        tokensPerBlock, executor.capacityPolicy() == CapacityPolicy.GUARANTEED_NO_EVICT);
   }
 
   /**

@@ -157,7 +157,7 @@ public final class JsonReport {
   private void writeConfig(ReplayReport report) throws IOException {
     ReplaySettings settings = report.result().settings();
     ExecutorOptions executor = settings.executor();
-    KvCacheRoutingOptions routing = settings.routing();
+    KvCacheRoutingOptions routing = settings.routing().kvCacheRouting();
     json.writeObjectFieldStart("config");
     for (Map.Entry<String, Object> parameter : report.workload().parameters().entrySet()) {
       json.writePOJOField(parameter.getKey(), parameter.getValue());

@@ -1,0 +1,87 @@
+package io.kvasir.hash;
+
+import io.kvasir.model.CacheScope;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
+/**
+ * The ways in which TensorRT-LLM names blocks in its events, by its option {@code
+ * kv_cache_event_hash_algo}. All of them leave out a prompt's last token and name a partial last
+ * block, which pools do not; hence they stand beside {@link HashFormat}, not in it.
+ */
+public enum TrtllmHash {
+  /** 64-bit keys that C++ computes: {@link TrtllmBlockKeys}. What {@code auto} means. */
+  V1_BLOCK_KEY("v1_block_key", "trtllm-v1"),
+  /** SHA-256 digests, published in hexadecimal: {@link TrtllmSha256Keys}. */
+  V2_SHA256("v2_sha256", "trtllm-v2-sha256"),
+  /** The first 64 bits of the same digests, published as numbers. */
+  V2_SHA256_64("v2_sha256_64", "trtllm-v2-sha256-64");
+
+  private static final String AUTO = "auto";
+
+  private final String id;
+  private final String formatName;
+
+  TrtllmHash(String id, String formatName) {
+    this.id = id;
+    this.formatName = formatName;
+  }
+
+  /**
+   * The name that TensorRT-LLM uses.
+   *
+   * @return for example {@code v1_block_key}
+   */
+  public String id() {
+    return id;
+  }
+
+  /**
+   * The name in the manner of {@link HashFormat#id()}.
+   *
+   * @return for example {@code trtllm-v2-sha256}
+   */
+  public String formatName() {
+    return formatName;
+  }
+
+  /**
+   * Finds one by either of its names; {@code auto} is {@link #V1_BLOCK_KEY}.
+   *
+   * @param name the name
+   * @return the way of naming blocks
+   * @throws IllegalArgumentException listing the allowed names
+   */
+  public static TrtllmHash named(String name) {
+    if (AUTO.equals(name)) {
+      return V1_BLOCK_KEY;
+    }
+    for (TrtllmHash hash : values()) {
+      if (hash.id.equals(name) || hash.formatName.equals(name)) {
+        return hash;
+      }
+    }
+    String allowed = Arrays.stream(values()).map(TrtllmHash::id).collect(Collectors.joining(", "));
+    throw new IllegalArgumentException(
+        "block hash must be one of " + AUTO + ", " + allowed + ", not '" + name + "'");
+  }
+
+  /**
+   * The keys of a prompt's blocks as 64-bit numbers; digests in their short form. O(tokens).
+   *
+   * @param prompt the prompt's tokens
+   * @param tokensPerBlock tokens in a full block, at least 1
+   * @param scope LoRA adapter and salt
+   * @return {@link TrtllmBlockKeys#promptBlocks} keys, each chained to the one before
+   * @throws IllegalArgumentException if {@code tokensPerBlock} is out of range
+   */
+  public long[] keys(int[] prompt, int tokensPerBlock, CacheScope scope) {
+    if (this == V1_BLOCK_KEY) {
+      return TrtllmBlockKeys.ofPrompt(prompt, tokensPerBlock, scope);
+    }
+    byte[] digests = TrtllmSha256Keys.ofPrompt(prompt, tokensPerBlock, scope);
+    long[] keys = new long[digests.length / TrtllmSha256Keys.DIGEST_BYTES];
+    Arrays.setAll(keys, block -> TrtllmSha256Keys.shortForm(digests, block));
+    return keys;
+  }
+}

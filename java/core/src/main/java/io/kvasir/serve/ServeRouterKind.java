@@ -1,0 +1,132 @@
+package io.kvasir.serve;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** The serve routers there are, by the names used in configurations, options and reports. */
+public enum ServeRouterKind {
+  /** {@link RoundRobinRouter}; the default. */
+  ROUND_ROBIN(),
+  /** {@link LoadBalancingRouter}. */
+  LOAD_BALANCING("use_tokens"),
+  /** {@link KvCacheAwareRouter}. */
+  KV_CACHE_AWARE(
+      "max_batch_size",
+      "tokens_per_block",
+      "load_weight",
+      "load_cap",
+      "track_routed_blocks",
+      "max_sessions"),
+  /** {@link ConversationRouter}. */
+  CONVERSATION(
+      "match_threshold",
+      "tokens_per_block",
+      "use_token_ids",
+      "hash_skip_count",
+      "max_sessions",
+      "disagg_node_id");
+
+  /**
+   * Environment variable that overrides {@code tokens_per_block} of every router that has it, as it
+   * does in TensorRT-LLM.
+   */
+  public static final String TOKENS_PER_BLOCK_VARIABLE =
+      "TRTLLM_KVCACHE_AWARE_ROUTER_HASH_TOKENS_PER_BLOCK";
+
+  private final List<String> keys;
+
+  ServeRouterKind(String... keys) {
+    this.keys = List.of(keys);
+  }
+
+  /**
+   * The router's name.
+   *
+   * @return for example {@code load_balancing}
+   */
+  public String id() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * Finds a router by name, in upper or lower case.
+   *
+   * @param id its name; null is {@code round_robin}
+   * @return the kind
+   * @throws IllegalArgumentException listing the names there are, if this is none of them
+   */
+  public static ServeRouterKind named(String id) {
+    if (id == null) {
+      return ROUND_ROBIN;
+    }
+    for (ServeRouterKind kind : values()) {
+      if (kind.id().equals(id.toLowerCase(Locale.ROOT))) {
+        return kind;
+      }
+    }
+    throw new IllegalArgumentException(
+        Arrays.stream(values())
+            .map(ServeRouterKind::id)
+            .collect(Collectors.joining(", ", "router must be one of ", ", not '" + id + "'")));
+  }
+
+  /**
+   * The keys of this router's {@code args}.
+   *
+   * @return TensorRT-LLM's names
+   */
+  public List<String> keys() {
+    return keys;
+  }
+
+  /**
+   * Makes a router. The args are read, never changed.
+   *
+   * @param servers the servers it begins with
+   * @param args settings as a JSON or YAML parser gives them; what is missing or null is the default
+   * @param ports what the router asks of its surroundings
+   * @return a new router
+   * @throws IllegalArgumentException naming the key that is unknown or out of range and what is
+   *     allowed
+   */
+  public ServeRouter create(List<String> servers, Map<String, ?> args, ServePorts ports) {
+    RouterArgs checked = new RouterArgs(id(), args, keys);
+    return switch (this) {
+      case ROUND_ROBIN -> new RoundRobinRouter(servers);
+      case LOAD_BALANCING -> new LoadBalancingRouter(servers, checked.flag("use_tokens", false));
+      case KV_CACHE_AWARE -> new KvCacheAwareRouter(servers, kvCacheAware(checked, ports), ports);
+      case CONVERSATION ->
+          new ConversationRouter(servers, conversation(checked, ports), ports.tokenizer());
+    };
+  }
+
+  private static KvCacheAwareRouterOptions kvCacheAware(RouterArgs args, ServePorts ports) {
+    KvCacheAwareRouterOptions defaults = KvCacheAwareRouterOptions.DEFAULT;
+    int configured = 0;
+    if (args.has("tokens_per_block")) {
+      configured = args.integer("tokens_per_block", 0);
+      RouterArgs.requireAtLeast("tokens_per_block", configured, 1);
+    }
+    return new KvCacheAwareRouterOptions(
+        args.integer("max_batch_size", defaults.maxBatchSize()),
+        ports.tokensPerBlock(configured),
+        args.number("load_weight", defaults.loadWeight()),
+        args.number("load_cap", defaults.loadCap()),
+        args.flag("track_routed_blocks", defaults.trackRoutedBlocks()),
+        args.integer("max_sessions", defaults.maxSessions()));
+  }
+
+  private static ConversationRouterOptions conversation(RouterArgs args, ServePorts ports) {
+    ConversationRouterOptions defaults = ConversationRouterOptions.DEFAULT;
+    return new ConversationRouterOptions(
+        args.number("match_threshold", defaults.matchThreshold()),
+        ports.tokensPerBlock(args.integer("tokens_per_block", defaults.tokensPerBlock())),
+        args.flag("use_token_ids", defaults.useTokenIds()),
+        args.integer("hash_skip_count", defaults.hashSkipCount()),
+        args.integer("max_sessions", defaults.maxSessions()),
+        args.integer("disagg_node_id", defaults.disaggNodeId()));
+  }
+}

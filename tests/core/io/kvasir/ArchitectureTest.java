@@ -54,7 +54,9 @@ class ArchitectureTest {
               Map.entry("pool", List.of("model", "hash", "event", "device", "internal.nativelib")),
               Map.entry("device", List.of("model", "internal.nativelib")),
               Map.entry("serve", List.of("model", "hash", "event")),
-              Map.entry("execute", List.of("model", "hash", "event", "rank", "route", "pool", "device"))));
+              Map.entry(
+                  "execute",
+                  List.of("model", "hash", "event", "rank", "route", "pool", "device"))));
 
   private static final ArchRule NO_CYCLES =
       slices().matching(ROOT + "(**)").should().beFreeOfCycles();

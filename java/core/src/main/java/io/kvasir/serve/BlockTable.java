@@ -3,7 +3,6 @@ package io.kvasir.serve;
 import io.kvasir.hash.TrtllmHash;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
 
 /**

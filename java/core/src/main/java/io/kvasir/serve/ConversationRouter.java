@@ -75,8 +75,7 @@ public final class ConversationRouter extends LoadKeepingRouter<SessionHost> {
     synchronized (lock()) {
       List<SessionHost> candidates = candidates(excluded);
       String id = request.conversationId();
-      Session session =
-          id != null ? sessions.use(id) : mostAlike(candidates, content.keys());
+      Session session = id != null ? sessions.use(id) : mostAlike(candidates, content.keys());
       boolean firstTurn = id != null && session == null;
       ServeReason reason = id != null ? ServeReason.STICKY : ServeReason.IMPLICIT;
       if (session == null || session.host().name().equals(excluded)) {

@@ -201,7 +201,8 @@ public final class DisaggFlow {
     Map<String, Object> others = new LinkedHashMap<>(own.others());
     serverParams.forEach(
         (key, value) ->
-            others.put(key, value instanceof List<?> list && !list.isEmpty() ? list.get(0) : value));
+            others.put(
+                key, value instanceof List<?> list && !list.isEmpty() ? list.get(0) : value));
     return new DisaggParams(
         RequestType.GENERATION_ONLY,
         null,

@@ -28,8 +28,7 @@ public record DisaggParams(
     Map<String, Object> others) {
 
   /** The parameters of a request of which nothing is known. */
-  public static final DisaggParams NONE =
-      new DisaggParams(null, null, null, null, false, Map.of());
+  public static final DisaggParams NONE = new DisaggParams(null, null, null, null, false, Map.of());
 
   /** The part of a request that a server is to compute. */
   public enum RequestType {

@@ -264,7 +264,9 @@ public final class KvCacheAwareRouter extends LoadKeepingRouter<CachingServer> {
   }
 
   private int blockSize() {
-    return tokensPerBlock == 0 ? KvCacheAwareRouterOptions.DEFAULT_TOKENS_PER_BLOCK : tokensPerBlock;
+    return tokensPerBlock == 0
+        ? KvCacheAwareRouterOptions.DEFAULT_TOKENS_PER_BLOCK
+        : tokensPerBlock;
   }
 
   private CachingServer require(String server) {

@@ -86,7 +86,8 @@ public enum ServeRouterKind {
    * Makes a router. The args are read, never changed.
    *
    * @param servers the servers it begins with
-   * @param args settings as a JSON or YAML parser gives them; what is missing or null is the default
+   * @param args settings as a JSON or YAML parser gives them; what is missing or null is the
+   *     default
    * @param ports what the router asks of its surroundings
    * @return a new router
    * @throws IllegalArgumentException naming the key that is unknown or out of range and what is

@@ -11,11 +11,13 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Hashes of tokens in a device's memory are those of the host, bit for bit. */
+@Tag("device")
 class CudaBlockHasherTest {
 
   private static final int BATCHES = 6;

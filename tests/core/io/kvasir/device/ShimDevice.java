@@ -70,8 +70,9 @@ public final class ShimDevice implements DeviceApi {
   private int copiesToDevice;
   private boolean lost;
 
-  private ShimDevice(long totalBytes, SplittableRandom lateness) {
-    this.device = new CudaDevice(0, "shim", "uuid", "0000:00:00.0", 9, 0, totalBytes, -1);
+  private ShimDevice(int ordinal, long totalBytes, SplittableRandom lateness) {
+    String pciBusId = "0000:0" + ordinal + ":00.0";
+    this.device = new CudaDevice(ordinal, "shim", "uuid", pciBusId, 9, 0, totalBytes, -1);
     this.lateness = lateness;
   }
 
@@ -81,7 +82,17 @@ public final class ShimDevice implements DeviceApi {
    * @param totalBytes size of its memory
    */
   public static ShimDevice atOnce(long totalBytes) {
-    return new ShimDevice(totalBytes, null);
+    return atOnce(totalBytes, 0);
+  }
+
+  /**
+   * The same as one of several.
+   *
+   * @param totalBytes size of its memory
+   * @param ordinal its number, of one digit
+   */
+  public static ShimDevice atOnce(long totalBytes, int ordinal) {
+    return new ShimDevice(ordinal, totalBytes, null);
   }
 
   /**
@@ -91,7 +102,7 @@ public final class ShimDevice implements DeviceApi {
    * @param seed of the moments
    */
   public static ShimDevice late(long totalBytes, long seed) {
-    return new ShimDevice(totalBytes, new SplittableRandom(seed));
+    return new ShimDevice(0, totalBytes, new SplittableRandom(seed));
   }
 
   /**

@@ -2,6 +2,7 @@ package io.kvasir.cli;
 
 import io.kvasir.device.CudaDevice;
 import io.kvasir.device.DeviceApi;
+import io.kvasir.device.DeviceHealth;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -9,10 +10,11 @@ import java.util.List;
  * The devices that a command uses.
  *
  * @param devices in use, with kernels loaded; empty if the pools live in host memory
+ * @param health watches them; null if there are none
  */
-record OpenDevices(List<DeviceApi> devices) implements AutoCloseable {
+record OpenDevices(List<DeviceApi> devices, DeviceHealth health) implements AutoCloseable {
 
-  static final OpenDevices NONE = new OpenDevices(List.of());
+  static final OpenDevices NONE = new OpenDevices(List.of(), null);
 
   OpenDevices {
     devices = List.copyOf(devices);
@@ -25,7 +27,7 @@ record OpenDevices(List<DeviceApi> devices) implements AutoCloseable {
       for (CudaDevice device : wanted) {
         opened.add(machine.cuda().get().open(device, machine.module().get().orElseThrow()));
       }
-      return new OpenDevices(opened);
+      return new OpenDevices(opened, machine.nvml().get().watch(wanted));
     } catch (RuntimeException e) {
       opened.forEach(DeviceApi::close);
       throw e;
@@ -38,6 +40,9 @@ record OpenDevices(List<DeviceApi> devices) implements AutoCloseable {
 
   @Override
   public void close() {
+    if (health != null) {
+      health.close();
+    }
     devices.forEach(DeviceApi::close);
   }
 }

@@ -107,6 +107,7 @@ final class ReplayCommand implements Callable<Integer> {
   private static RankPools.Place place(OpenDevices devices, KvShape kvShape) {
     return devices.isEmpty()
         ? RankPools.Place.HOST
-        : (ranks, shape) -> RankPools.onDevices(devices.devices(), ranks, shape, kvShape);
+        : (ranks, shape) ->
+            RankPools.onDevices(devices.devices(), ranks, shape, kvShape, devices.health());
   }
 }

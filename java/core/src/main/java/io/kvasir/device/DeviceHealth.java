@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * (XID) of the hardware, and memory errors that could not be corrected. Errors of programs are left
  * to the driver, which answers every later call of the program with them.
  *
- * <p>Thread-safe. A thread of its own listens.
+ * <p>Thread-safe. A thread of its own listens. A device is watched until its first problem.
  */
 public final class DeviceHealth implements AutoCloseable {
 
@@ -30,14 +30,21 @@ public final class DeviceHealth implements AutoCloseable {
       Set.of(48L, 64L, 74L, 79L, 95L, 119L, 120L, 140L, 143L, 154L);
 
   private final NvmlApi api;
+
+  /** Confined to the thread that goes the rounds. */
   private final List<Watched> watched = new ArrayList<>();
+
   private final Map<Integer, String> problems = new ConcurrentHashMap<>();
-  private final Thread thread;
+
+  /** Written behind the problem that it counts. */
+  private volatile int problemCount;
+
   private volatile boolean closed;
 
   private record Watched(
       CudaDevice device, NvmlApi.XidEvents events, OptionalLong eccErrorsAtFirst) {}
 
+  /** Watches as often as somebody calls {@link #round}. */
   DeviceHealth(NvmlApi api, List<CudaDevice> devices) {
     this.api = api;
     for (CudaDevice device : devices) {
@@ -49,11 +56,17 @@ public final class DeviceHealth implements AutoCloseable {
         LOG.info("{} cannot be watched: {}", device.label(), e.getMessage());
       }
     }
-    this.thread = new Thread(this::listen, "kvasir-device-health");
-    thread.setDaemon(true);
-    if (!watched.isEmpty()) {
+  }
+
+  /** Watches on a thread of its own, if there is anything to watch. */
+  static DeviceHealth listening(NvmlApi api, List<CudaDevice> devices) {
+    DeviceHealth health = new DeviceHealth(api, devices);
+    if (!health.watched.isEmpty()) {
+      Thread thread = new Thread(health::listen, "kvasir-device-health");
+      thread.setDaemon(true);
       thread.start();
     }
+    return health;
   }
 
   /**
@@ -66,19 +79,42 @@ public final class DeviceHealth implements AutoCloseable {
     return Optional.ofNullable(problems.get(device.ordinal()));
   }
 
+  /**
+   * How many devices have a problem. Costs one volatile load.
+   *
+   * @return at least 0; never falls
+   */
+  public int problems() {
+    return problemCount;
+  }
+
   private void listen() {
-    int timeoutMs = Math.max(1, ROUND_MS / watched.size());
-    while (!closed) {
-      for (Watched each : watched) {
-        try {
-          each.events().next(timeoutMs).ifPresent(xid -> onXid(each.device(), xid));
-          compareEccErrors(each);
-        } catch (DriverCallException e) {
-          report(each.device(), "NVML has lost it: " + e.getMessage());
-        }
-      }
+    while (!closed && !watched.isEmpty()) {
+      round(Math.max(1, ROUND_MS / watched.size()));
     }
     watched.forEach(each -> each.events().close());
+  }
+
+  /** Looks at every device once, waiting so long for each to tell of an error. */
+  void round(int timeoutMs) {
+    watched.removeIf(
+        each -> {
+          check(each, timeoutMs);
+          boolean failed = problems.containsKey(each.device().ordinal());
+          if (failed) {
+            each.events().close();
+          }
+          return failed;
+        });
+  }
+
+  private void check(Watched each, int timeoutMs) {
+    try {
+      each.events().next(timeoutMs).ifPresent(xid -> onXid(each.device(), xid));
+      compareEccErrors(each);
+    } catch (DriverCallException e) {
+      report(each.device(), "NVML has lost it: " + e.getMessage());
+    }
   }
 
   private void onXid(CudaDevice device, long xid) {
@@ -100,6 +136,7 @@ public final class DeviceHealth implements AutoCloseable {
 
   private void report(CudaDevice device, String problem) {
     if (problems.putIfAbsent(device.ordinal(), problem) == null) {
+      problemCount = problems.size();
       LOG.warn("{} is not healthy: {}", device.label(), problem);
     }
   }

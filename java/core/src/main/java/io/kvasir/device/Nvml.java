@@ -121,6 +121,6 @@ public final class Nvml {
    * @return the watch; the caller closes it. It sees nothing where NVML is not available
    */
   public DeviceHealth watch(List<CudaDevice> devices) {
-    return isAvailable() ? new DeviceHealth(api, devices) : new DeviceHealth(api, List.of());
+    return DeviceHealth.listening(api, isAvailable() ? devices : List.of());
   }
 }

@@ -1,9 +1,11 @@
 package io.kvasir.pool;
 
 import io.kvasir.device.DeviceApi;
+import io.kvasir.device.DeviceHealth;
 import io.kvasir.device.DeviceOutOfMemoryException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -33,9 +35,21 @@ public final class RankPools implements AutoCloseable {
   private final List<BlockPool> pools;
   private final PrefixMatcher matcher;
 
-  private RankPools(List<? extends BlockPool> pools, PrefixMatcher matcher) {
+  /** The devices that ranks are dealt out to; empty for host memory. */
+  private final List<DeviceApi> devices;
+
+  /** Who watches them; null if nobody does. */
+  private final DeviceHealth health;
+
+  private RankPools(
+      List<? extends BlockPool> pools,
+      PrefixMatcher matcher,
+      List<DeviceApi> devices,
+      DeviceHealth health) {
     this.pools = List.copyOf(pools);
     this.matcher = matcher;
+    this.devices = List.copyOf(devices);
+    this.health = health;
   }
 
   /**
@@ -47,11 +61,13 @@ public final class RankPools implements AutoCloseable {
    * @throws OutOfMemoryError if the address space is not to be had
    */
   public static RankPools onHost(int ranks, PoolShape shape) {
-    return open(ranks, rank -> NativeBlockPool.create(shape), NativePrefixMatcher::new);
+    return open(
+        ranks, rank -> NativeBlockPool.create(shape), NativePrefixMatcher::new, List.of(), null);
   }
 
   /**
-   * Pools on devices. Ranks are dealt out evenly, neighbours to the same device.
+   * Pools on devices that nobody watches. Ranks are dealt out evenly, neighbours to the same
+   * device.
    *
    * @param devices the devices, with kernels loaded; not closed with the pools
    * @param ranks number of ranks, at least 1
@@ -62,13 +78,31 @@ public final class RankPools implements AutoCloseable {
    */
   public static RankPools onDevices(
       List<DeviceApi> devices, int ranks, PoolShape shape, KvShape kv) {
+    return onDevices(devices, ranks, shape, kv, null);
+  }
+
+  /**
+   * Pools on devices, dealt out in the same way.
+   *
+   * @param devices the devices, with kernels loaded; not closed with the pools
+   * @param ranks number of ranks, at least 1
+   * @param shape the shape of each pool
+   * @param kv the KV that a pool keeps for a token
+   * @param health who watches the devices, for {@link #problem}; not closed with the pools
+   * @return the pools; the caller closes them
+   * @throws DeviceOutOfMemoryException if the memory is not to be had; nothing is kept
+   */
+  public static RankPools onDevices(
+      List<DeviceApi> devices, int ranks, PoolShape shape, KvShape kv, DeviceHealth health) {
     long kvBytesPerBlock = kv.bytesPerBlock(shape.tokensPerBlock());
     return open(
         ranks,
         rank ->
             CudaBlockPool.create(
                 devices.get(deviceOf(rank, ranks, devices.size())), shape, kvBytesPerBlock),
-        CudaPrefixMatcher::new);
+        CudaPrefixMatcher::new,
+        devices,
+        health);
   }
 
   /**
@@ -113,13 +147,17 @@ public final class RankPools implements AutoCloseable {
   }
 
   private static <P extends BlockPool> RankPools open(
-      int ranks, Function<Integer, P> create, Function<List<P>, PrefixMatcher> match) {
+      int ranks,
+      Function<Integer, P> create,
+      Function<List<P>, PrefixMatcher> match,
+      List<DeviceApi> devices,
+      DeviceHealth health) {
     List<P> pools = new ArrayList<>();
     try {
       for (int rank = 0; rank < ranks; rank++) {
         pools.add(create.apply(rank));
       }
-      return new RankPools(pools, match.apply(pools));
+      return new RankPools(pools, match.apply(pools), devices, health);
     } catch (RuntimeException | Error e) {
       GivingBack.after(e, closing(pools));
       throw e;
@@ -142,6 +180,27 @@ public final class RankPools implements AutoCloseable {
    */
   public PrefixMatcher matcher() {
     return matcher;
+  }
+
+  /**
+   * How many devices have a problem. One volatile load; nothing for pools in host memory.
+   *
+   * @return at least 0; never falls
+   */
+  public int problems() {
+    return health == null ? 0 : health.problems();
+  }
+
+  /**
+   * Why a rank's pool must not be relied upon any more.
+   *
+   * @param rank its index
+   * @return what is known against its device; empty if nothing is
+   */
+  public Optional<String> problem(int rank) {
+    return health == null
+        ? Optional.empty()
+        : health.problem(devices.get(deviceOf(rank, pools.size(), devices.size())).device());
   }
 
   /** Closes the matcher and the pools. */

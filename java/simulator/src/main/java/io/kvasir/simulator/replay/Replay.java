@@ -52,7 +52,7 @@ public final class Replay {
     try (Arrivals arrivals = workload.start(preparation(hasher, upperBound))) {
       ReplayMetrics metrics = new ReplayMetrics(settings.ranks(), arrivals);
       try (ReplayInstance instance = new ReplayInstance(settings, place, hasher, engine, metrics)) {
-        Drive drive = new Drive(instance.loop(), arrivals, metrics);
+        Drive drive = new Drive(instance, instance.loop(), arrivals, metrics);
         long virtualNs = drive.toEnd(progress, workload.plannedRequests());
         metrics.rejections().forEach(rejection -> upperBound.exclude(rejection.requestId()));
         return metrics.result(instance, upperBound, virtualNs, System.nanoTime() - startedNs);
@@ -69,7 +69,8 @@ public final class Replay {
   }
 
   /** The loop of virtual time. */
-  private record Drive(AdpLoop loop, Arrivals arrivals, ReplayMetrics metrics) {
+  private record Drive(
+      ReplayInstance instance, AdpLoop loop, Arrivals arrivals, ReplayMetrics metrics) {
 
     long toEnd(ReplayProgress progress, long planned) {
       long nowNs = 0;
@@ -79,7 +80,7 @@ public final class Replay {
           progress.at(metrics.settled(), planned, nowNs);
         }
         long settled = metrics.settled();
-        long durationNs = loop.idle() ? 0 : loop.iterate(nowNs);
+        long durationNs = loop.idle() ? 0 : instance.iterate(nowNs);
         requireLiveRanks();
         if (durationNs > 0) {
           nowNs += durationNs;

@@ -2,6 +2,7 @@ package io.kvasir.simulator.replay;
 
 import io.kvasir.execute.AdpLoop;
 import io.kvasir.execute.RankExecutor;
+import io.kvasir.execute.RankHealth;
 import io.kvasir.execute.RequestListener;
 import io.kvasir.execute.StepEngine;
 import io.kvasir.hash.BlockHasher;
@@ -22,6 +23,7 @@ final class ReplayInstance implements AutoCloseable {
   private final RankPools pools;
   private final List<RankMeter> meters = new ArrayList<>();
   private final AdpLoop loop;
+  private final RankHealth health;
 
   /** Makes a rank's result of what it measured. */
   interface RankSummary {
@@ -52,6 +54,7 @@ final class ReplayInstance implements AutoCloseable {
             pools.matcher(),
             settings.queuePolicy().newQueue(),
             listener);
+    this.health = new RankHealth(loop, pools);
   }
 
   ReplaySettings settings() {
@@ -60,6 +63,12 @@ final class ReplayInstance implements AutoCloseable {
 
   AdpLoop loop() {
     return loop;
+  }
+
+  /** Runs an iteration, without the ranks of devices that are not healthy any more. */
+  long iterate(long nowNs) {
+    health.check();
+    return loop.iterate(nowNs);
   }
 
   List<RankResult> ranks(RankSummary summary) {

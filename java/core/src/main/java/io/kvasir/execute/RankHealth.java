@@ -1,0 +1,43 @@
+package io.kvasir.execute;
+
+import io.kvasir.pool.RankPools;
+
+/**
+ * Retires the ranks of devices that are not healthy any more, before they give wrong answers or
+ * fail.
+ *
+ * <p>Confined to the loop's thread.
+ */
+public final class RankHealth {
+
+  private final AdpLoop loop;
+  private final RankPools pools;
+  private int seen;
+
+  /**
+   * Makes a watch over an instance.
+   *
+   * @param loop the instance's loop
+   * @param pools the pools of its ranks
+   */
+  public RankHealth(AdpLoop loop, RankPools pools) {
+    this.loop = loop;
+    this.pools = pools;
+  }
+
+  /**
+   * To be called before an iteration, which then acts on it. Costs a load as long as no device has
+   * a problem.
+   */
+  public void check() {
+    int problems = pools.problems();
+    if (problems == seen) {
+      return;
+    }
+    seen = problems;
+    for (int rank = 0; rank < pools.pools().size(); rank++) {
+      int unhealthy = rank;
+      pools.problem(rank).ifPresent(problem -> loop.retire(unhealthy, problem));
+    }
+  }
+}

@@ -11,7 +11,8 @@ import io.kvasir.pool.BlockPool;
 import io.kvasir.pool.CudaBlockPool;
 import io.kvasir.pool.CudaPrefixMatcher;
 import io.kvasir.route.AdpRouterKind;
-import io.kvasir.route.KvCacheRoutingOptions;
+import io.kvasir.route.AttentionDpConfig;
+import io.kvasir.route.BlockDemand;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -71,9 +72,11 @@ class CudaReplayTest {
     AdpRouterKind router = seed % 2 == 0 ? AdpRouterKind.KV_CACHE_AWARE : AdpRouterKind.DEFAULT;
     CapacityPolicy policy =
         seed / 2 % 2 == 0 ? CapacityPolicy.GUARANTEED_NO_EVICT : CapacityPolicy.MAX_UTILIZATION;
+    BlockDemand demand =
+        new BlockDemand(TOKENS_PER_BLOCK, policy == CapacityPolicy.GUARANTEED_NO_EVICT);
     return BlockReuseTest.stamping(RANKS, small ? largest + 2 : 300, TOKENS_PER_BLOCK)
         .hasher(NativeBlockHasher.of(HashFormat.KVASIR, TOKENS_PER_BLOCK))
-        .router(router.create(RANKS, KvCacheRoutingOptions.DEFAULT, true))
+        .router(router.create(RANKS, AttentionDpConfig.DEFAULT, demand, true))
         .options(
             ExecutorOptions.DEFAULT
                 .withCapacityPolicy(policy)

@@ -9,25 +9,13 @@ import java.util.stream.Collectors;
 /** The serve routers there are, by the names used in configurations, options and reports. */
 public enum ServeRouterKind {
   /** {@link RoundRobinRouter}; the default. */
-  ROUND_ROBIN(),
+  ROUND_ROBIN,
   /** {@link LoadBalancingRouter}. */
-  LOAD_BALANCING("use_tokens"),
+  LOAD_BALANCING,
   /** {@link KvCacheAwareRouter}. */
-  KV_CACHE_AWARE(
-      "max_batch_size",
-      "tokens_per_block",
-      "load_weight",
-      "load_cap",
-      "track_routed_blocks",
-      "max_sessions"),
+  KV_CACHE_AWARE,
   /** {@link ConversationRouter}. */
-  CONVERSATION(
-      "match_threshold",
-      "tokens_per_block",
-      "use_token_ids",
-      "hash_skip_count",
-      "max_sessions",
-      "disagg_node_id");
+  CONVERSATION;
 
   /**
    * Environment variable that overrides {@code tokens_per_block} of every router that has it, as it
@@ -35,12 +23,6 @@ public enum ServeRouterKind {
    */
   public static final String TOKENS_PER_BLOCK_VARIABLE =
       "TRTLLM_KVCACHE_AWARE_ROUTER_HASH_TOKENS_PER_BLOCK";
-
-  private final List<String> keys;
-
-  ServeRouterKind(String... keys) {
-    this.keys = List.of(keys);
-  }
 
   /**
    * The router's name.
@@ -79,7 +61,26 @@ public enum ServeRouterKind {
    * @return TensorRT-LLM's names
    */
   public List<String> keys() {
-    return keys;
+    return switch (this) {
+      case ROUND_ROBIN -> List.of();
+      case LOAD_BALANCING -> List.of("use_tokens");
+      case KV_CACHE_AWARE ->
+          List.of(
+              "max_batch_size",
+              "tokens_per_block",
+              "load_weight",
+              "load_cap",
+              "track_routed_blocks",
+              "max_sessions");
+      case CONVERSATION ->
+          List.of(
+              "match_threshold",
+              "tokens_per_block",
+              "use_token_ids",
+              "hash_skip_count",
+              "max_sessions",
+              "disagg_node_id");
+    };
   }
 
   /**
@@ -94,7 +95,7 @@ public enum ServeRouterKind {
    *     allowed
    */
   public ServeRouter create(List<String> servers, Map<String, ?> args, ServePorts ports) {
-    RouterArgs checked = new RouterArgs(id(), args, keys);
+    RouterArgs checked = new RouterArgs(id(), args, keys());
     return switch (this) {
       case ROUND_ROBIN -> new RoundRobinRouter(servers);
       case LOAD_BALANCING -> new LoadBalancingRouter(servers, checked.flag("use_tokens", false));

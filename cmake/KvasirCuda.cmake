@@ -25,8 +25,12 @@ function(kvasir_cuda_fatbin destination)
   foreach(arch IN LISTS KVASIR_CUDA_ARCHITECTURES)
     list(APPEND code -gencode arch=compute_${arch},code=sm_${arch})
   endforeach()
+  # PTX of the oldest for generations without machine code of their own, of the newest for later ones.
+  list(GET KVASIR_CUDA_ARCHITECTURES 0 oldest)
   list(GET KVASIR_CUDA_ARCHITECTURES -1 newest)
-  list(APPEND code -gencode arch=compute_${newest},code=compute_${newest})
+  foreach(arch IN ITEMS ${oldest} ${newest})
+    list(APPEND code -gencode arch=compute_${arch},code=compute_${arch})
+  endforeach()
   set(source "${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/kernels.cu")
   set(fatbin "${CMAKE_CURRENT_BINARY_DIR}/kvasir.fatbin")
   add_custom_command(
@@ -49,7 +53,7 @@ function(kvasir_cuda_fatbin destination)
   list(JOIN architectures " " architectures)
   set(properties "${CMAKE_CURRENT_BINARY_DIR}/kvasir.fatbin.properties")
   file(GENERATE OUTPUT "${properties}" CONTENT
-    "architectures=${architectures} compute_${newest}\ncudaVersion=${KVASIR_NVCC_VERSION}\nabi=${abi}\n")
+    "architectures=${architectures} compute_${oldest} compute_${newest}\ncudaVersion=${KVASIR_NVCC_VERSION}\nabi=${abi}\n")
   install(FILES "${fatbin}" "${fatbin}.resources" "${properties}" DESTINATION "${destination}")
 endfunction()
 

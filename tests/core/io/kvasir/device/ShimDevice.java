@@ -67,6 +67,7 @@ public final class ShimDevice implements DeviceApi {
   private final Map<Call, Integer> counts = new EnumMap<>(Call.class);
   private final List<Fault> faults = new ArrayList<>();
   private int openEvents;
+  private int urgentStreams;
   private int copiesToDevice;
   private boolean lost;
 
@@ -211,7 +212,13 @@ public final class ShimDevice implements DeviceApi {
     enter(Call.OPEN_STREAM);
     ShimStream stream = new ShimStream(lateness);
     streams.add(stream);
+    urgentStreams += urgent ? 1 : 0;
     return stream;
+  }
+
+  /** How many streams were opened whose work goes before that of others. */
+  public synchronized int urgentStreams() {
+    return urgentStreams;
   }
 
   @Override

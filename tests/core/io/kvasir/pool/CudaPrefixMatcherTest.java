@@ -60,6 +60,23 @@ class CudaPrefixMatcherTest {
   }
 
   @Test
+  void aBatchIsOneUrgentLaunchOnEachDevice() {
+    try (ShimDevice first = ShimDevice.late(BYTES, 1);
+        ShimDevice second = ShimDevice.late(BYTES, 2);
+        RankPools pools = RankPools.onDevices(List.of(first, second), 4, SHAPE, KvShape.NONE)) {
+      ProbeBatch batch = new ProbeBatch();
+      batch.add(new long[] {1, 2, 3}, 3);
+      int launches = first.count(Call.LAUNCH) + second.count(Call.LAUNCH);
+
+      ((CudaPrefixMatcher) pools.matcher()).matchOnDevices(batch);
+
+      assertThat(first.count(Call.LAUNCH) + second.count(Call.LAUNCH)).isEqualTo(launches + 2);
+      assertThat(first.urgentStreams()).as("streams for look-ups").isEqualTo(1);
+      assertThat(second.urgentStreams()).isEqualTo(1);
+    }
+  }
+
+  @Test
   void whereADeviceFailsTheMirrorsAnswer() {
     int failed = 0;
     for (int code : new int[] {OUT_OF_MEMORY, ILLEGAL_ADDRESS}) {

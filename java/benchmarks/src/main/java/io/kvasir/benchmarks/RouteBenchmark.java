@@ -44,7 +44,7 @@ public class RouteBenchmark {
   public int ranks;
 
   /** The router's name. */
-  @Param({"default", "kv_cache_aware"})
+  @Param({"default", "kv_cache_aware", "conversation"})
   public String router;
 
   /** Whether all ranks are equally loaded and hold nothing. */
@@ -74,7 +74,12 @@ public class RouteBenchmark {
           matches.set(rank, 0, random.nextInt(4) == 0 ? random.nextInt(PROMPT_TOKENS) : 0);
         }
       }
-      situations.add(new Situation(states, List.of(Request.builder(id, tokens).build()), matches));
+      situations.add(
+          new Situation(
+              states,
+              List.of(
+                  Request.builder(id, tokens).conversationId("conversation-" + id % 100).build()),
+              matches));
     }
   }
 

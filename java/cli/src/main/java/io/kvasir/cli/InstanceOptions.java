@@ -34,11 +34,10 @@ final class InstanceOptions {
   @Option(
       names = "--router",
       paramLabel = "NAME[,NAME]",
-      defaultValue = "default,kv_cache_aware",
       order = 41,
       description =
           "Who places requests: default, kv_cache_aware, conversation. Several are compared"
-              + " (default: ${DEFAULT-VALUE}).")
+              + " (default: what is enabled below, else default,kv_cache_aware).")
   private String router;
 
   @Option(
@@ -175,8 +174,34 @@ final class InstanceOptions {
               + " (default: ${DEFAULT-VALUE}).")
   private String newConversationPlacement;
 
-  /** The routers named, in order. */
+  @Option(
+      names = "--enable-kv-cache-aware-routing",
+      paramLabel = "BOOL",
+      defaultValue = "false",
+      order = 58,
+      description = "Where --router is not given: kv_cache_aware (default: ${DEFAULT-VALUE}).")
+  private String enableKvCacheAwareRouting;
+
+  @Option(
+      names = "--kv-cache-routing-conversation-affinity",
+      paramLabel = "BOOL",
+      defaultValue = "false",
+      order = 59,
+      description = "Where --router is not given: conversation (default: ${DEFAULT-VALUE}).")
+  private String conversationAffinity;
+
+  /** The routers named, in order; if none is, the one that is enabled, or two to be compared. */
   List<AdpRouterKind> routers() {
+    AttentionDpConfig config = routing();
+    if (router == null && (config.enableKvCacheAwareRouting() || config.conversationAffinity())) {
+      return List.of(config.router(executor().enableBlockReuse()));
+    }
+    return router == null
+        ? List.of(AdpRouterKind.DEFAULT, AdpRouterKind.KV_CACHE_AWARE)
+        : namedRouters();
+  }
+
+  private List<AdpRouterKind> namedRouters() {
     List<AdpRouterKind> kinds = new ArrayList<>();
     for (String name : router.split(",", -1)) {
       AdpRouterKind kind =
@@ -226,8 +251,8 @@ final class InstanceOptions {
         defaults.enableBalance(),
         defaults.timeoutIters(),
         defaults.batchingWaitIters(),
-        defaults.enableKvCacheAwareRouting(),
-        defaults.conversationAffinity(),
+        Values.flag("--enable-kv-cache-aware-routing", enableKvCacheAwareRouting),
+        Values.flag("--kv-cache-routing-conversation-affinity", conversationAffinity),
         kvCacheRouting(),
         Values.integer("--kv-cache-routing-max-sessions", maxSessions, 1, Integer.MAX_VALUE),
         Values.choice(

@@ -39,11 +39,6 @@ inline const kvasir::MirrorState* kvasir_mirror_state(const kvasir::DirectoryMir
   return &mirror->state();
 }
 
-inline void kvasir_mirror_apply(kvasir::DirectoryMirror* mirror, const kvasir::BlockEvent* events,
-                                int count) {
-  mirror->apply(events, static_cast<uint32_t>(count));
-}
-
 inline void kvasir_mirror_follow(kvasir::DirectoryMirror* mirror, const kvasir::EventRingHead* ring,
                                  int event_capacity) {
   mirror->follow(ring, static_cast<uint32_t>(event_capacity));

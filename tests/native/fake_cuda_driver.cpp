@@ -1,6 +1,6 @@
 // A CUDA driver without a device: the calls of the driver API that Kvasir makes through JCuda, in
 // host memory, with kernels on the CPU. Built as libcuda.so.1 in a folder of its own, for tests
-// that put it on the library path of a process: FakeCudaDriverTest.java.
+// that put it on the library path of a process: FakeDriverTest.java.
 //
 // Work is carried out at once. Memory holds garbage when it is given out; copies and fills must
 // stay within it. What is left when the last context goes is told on the error stream.

@@ -1,4 +1,4 @@
-// Lease and extend.
+// Lease.
 
 #include "pool_plan.cuh"
 

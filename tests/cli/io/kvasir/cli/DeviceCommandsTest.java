@@ -172,7 +172,11 @@ class DeviceCommandsTest {
         "--kv-cache-memory-bytes 5 | --kv-cache-memory-bytes needs the KV that a token takes, and no"
             + " --kv-cache-free-gpu-memory-fraction",
         "--kv-cache-memory-bytes 5 --kv-bytes-per-token 8 | --kv-cache-memory-bytes must be an"
-            + " integer from 8 to 1125899906842624, not '5'",
+            + " integer from 256 to 17179869176, not '5'",
+        "--kv-cache-memory-bytes 255 --kv-bytes-per-token 8 | --kv-cache-memory-bytes must be an"
+            + " integer from 256 to 17179869176, not '255'",
+        "--kv-cache-dtype bf8 | --kv-cache-dtype must be one of bf16, fp16, fp8, int8, fp32, not"
+            + " 'bf8'",
         "--kv-cache-free-gpu-memory-fraction 0.5 --device cpu |"
             + " --kv-cache-free-gpu-memory-fraction needs pools on a GPU: --device cuda",
       })

@@ -31,7 +31,9 @@ class CudaSharedPoolProcessTest {
       Pattern.compile("capacityBlocks=(\\d+), freeBlocks=(\\d+), cachedBlocks=(\\d+), activeB.*");
 
   private final long seed = Long.getLong("kvasir.test.seed", System.nanoTime());
-  @TempDir private Path folder;
+
+  @TempDir(factory = MemoryFolder.class)
+  private Path folder;
 
   @Test
   void anotherProcessReadsWhileKernelsWriteAndThenKnowsWhatThePoolKnows() throws IOException {

@@ -26,7 +26,9 @@ class CudaSharedPoolTest {
 
   private final long seed = Long.getLong("kvasir.test.seed", 1);
   private final AtomicLong clock = new AtomicLong();
-  @TempDir private Path folder;
+
+  @TempDir(factory = MemoryFolder.class)
+  private Path folder;
 
   @Test
   void aReaderKnowsWhatThePoolKnows() throws IOException {

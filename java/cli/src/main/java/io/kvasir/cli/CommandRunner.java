@@ -1,5 +1,7 @@
 package io.kvasir.cli;
 
+import io.kvasir.device.FatalDeviceException;
+import io.kvasir.device.RetryableDeviceException;
 import io.kvasir.simulator.trace.InvalidTraceException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -94,7 +96,10 @@ final class CommandRunner {
     if (e instanceof InvalidTraceException) {
       return new Failure(ExitCode.USAGE, e.getMessage());
     }
-    if (e instanceof IOException || e instanceof Console.OutputException) {
+    if (e instanceof IOException
+        || e instanceof Console.OutputException
+        || e instanceof RetryableDeviceException
+        || e instanceof FatalDeviceException) {
       return new Failure(ExitCode.FAILED, e.getMessage());
     }
     return new Failure(

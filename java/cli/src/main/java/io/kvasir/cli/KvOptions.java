@@ -82,6 +82,7 @@ final class KvOptions {
 
   /** The KV of a token; none if nothing was said. */
   KvShape kv() {
+    Dtype type = Values.choice("--kv-cache-dtype", dtype, List.of(Dtype.values()), Dtype::id);
     boolean model = layers != null || kvHeads != null || headDim != null;
     if (bytesPerToken != null) {
       if (model) {
@@ -94,7 +95,6 @@ final class KvOptions {
     if (!model) {
       return KvShape.NONE;
     }
-    Dtype type = Values.choice("--kv-cache-dtype", dtype, List.of(Dtype.values()), Dtype::id);
     try {
       return KvShape.of(
           dimension("--num-hidden-layers", layers),
@@ -107,16 +107,22 @@ final class KvOptions {
   }
 
   /** Tokens of a pool of the size that was asked for; empty if none was. */
-  OptionalInt poolTokens(KvShape kv) {
+  OptionalInt poolTokens(KvShape kv, int tokensPerBlock) {
     if (memoryBytes == null) {
       return OptionalInt.empty();
     }
     if (freeMemoryFraction != null || kv.bytesPerToken() == 0) {
       throw new UsageException(MEMORY_BYTES, "needs the KV that a token takes, and no " + FRACTION);
     }
-    long bytes =
-        Values.longInteger(MEMORY_BYTES, memoryBytes, kv.bytesPerToken(), MOST_MEMORY_BYTES);
-    return OptionalInt.of((int) Math.min(Integer.MAX_VALUE, bytes / kv.bytesPerToken()));
+    long least = kv.bytesPerBlock(tokensPerBlock);
+    long most = Math.min(MOST_MEMORY_BYTES, kv.bytesPerToken() * Integer.MAX_VALUE);
+    long bytes = Values.longInteger(MEMORY_BYTES, memoryBytes, least, most);
+    return OptionalInt.of((int) (bytes / kv.bytesPerToken()));
+  }
+
+  /** The option that says how large pools are. */
+  String sizeOption() {
+    return byFreeMemory() ? FRACTION : memoryBytes != null ? MEMORY_BYTES : "--pool-tokens";
   }
 
   /** Whether pools are sized by the memory that is free. */

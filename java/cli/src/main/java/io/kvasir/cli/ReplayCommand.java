@@ -74,7 +74,7 @@ final class ReplayCommand implements Callable<Integer> {
         }
       }
     } catch (DeviceOutOfMemoryException e) {
-      throw new UsageException("--pool-tokens", "is too much: " + e.getMessage());
+      throw new UsageException(kv.sizeOption(), "does not fit: " + e.getMessage());
     }
     switch (format) {
       case TEXT -> console.print(TextReport.of(reports));
@@ -89,7 +89,7 @@ final class ReplayCommand implements Callable<Integer> {
     if (devices.isEmpty()) {
       kv.requireNoFraction();
     }
-    OptionalInt poolTokens = kv.poolTokens(kvShape);
+    OptionalInt poolTokens = kv.poolTokens(kvShape, instances.get(0).tokensPerBlock());
     if (poolTokens.isPresent()) {
       return instances.stream()
           .map(settings -> settings.withPoolTokens(poolTokens.getAsInt()))

@@ -9,7 +9,9 @@
  * no driver and no kernels are normal states: each is an {@link io.kvasir.device.Unavailability}.
  *
  * <p>{@link io.kvasir.device.CudaApi} and {@link io.kvasir.device.NvmlApi} are the narrow ports to
- * the bindings, so that every failure can be tested without a GPU. The package knows nothing of
- * pools and ranks.
+ * the bindings, so that every failure can be tested without a GPU. {@link
+ * io.kvasir.device.DeviceApi} is the port to one device in use; what its calls throw says what to
+ * do: {@link io.kvasir.device.RetryableDeviceException} or {@link
+ * io.kvasir.device.FatalDeviceException}. The package knows nothing of pools and ranks.
  */
 package io.kvasir.device;

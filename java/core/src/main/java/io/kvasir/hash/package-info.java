@@ -5,6 +5,7 @@
  * <p>{@link io.kvasir.hash.BlockHasher} is the role, {@link io.kvasir.hash.HashFormat} the list of
  * named formats, {@link io.kvasir.hash.NativeBlockHasher} computes them all: natively, with one
  * crossing into C++ per prompt or per {@link io.kvasir.hash.PromptBatch}. {@link
+ * io.kvasir.hash.CudaBlockHasher} gives the same hashes of tokens that lie on a device. {@link
  * io.kvasir.hash.TrtllmBlockKeys} adds what TensorRT-LLM hashes and pools do not: partial blocks.
  * The package knows nothing of pools, ranks or routers.
  */

@@ -124,7 +124,8 @@ public final class CudaBlockPool implements BlockPool {
    *
    * @param device the device, with kernels loaded; the pool does not close it
    * @param region where they read, of the wanted shape, which keeps at least as many events as
-   *     there are blocks; it serves this one pool and is closed after it, by the caller
+   *     there are blocks, in a folder in memory: a driver may refuse to page-lock a disk's; it
+   *     serves this one pool and is closed after it, by the caller
    * @return the pool; the caller closes it
    * @throws DeviceOutOfMemoryException if the memory is not to be had; nothing is kept
    * @throws IllegalArgumentException if the pool would be too large for its kernels, or its ring

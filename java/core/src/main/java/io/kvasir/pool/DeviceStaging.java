@@ -34,10 +34,6 @@ final class DeviceStaging implements AutoCloseable {
     return used == 0;
   }
 
-  int usedBytes() {
-    return used;
-  }
-
   boolean fits(long more) {
     return more <= bytes.capacity() - used;
   }

@@ -25,7 +25,6 @@ final class DirectoryMirror implements AutoCloseable {
   private static final int NAMES = 8;
   private static final int KNOWN = 16;
   private static final int GAPS = 24;
-  private static final int IGNORED = 32;
   private static final int STATE_BYTES = 40;
 
   private final ByteBuffer state;
@@ -63,11 +62,6 @@ final class DirectoryMirror implements AutoCloseable {
    */
   static long bucketBytes(int capacityBlocks) {
     return KvasirLibrary.kvasir_directory_bytes(capacityBlocks);
-  }
-
-  /** Applies {@code BlockEvent[count]} at an address, oldest first; one crossing. */
-  void apply(long eventsAddress, int count) {
-    KvasirLibrary.kvasir_mirror_apply(address(), eventsAddress, count);
   }
 
   /** Applies all complete events of a ring that are new to the mirror; one crossing. */
@@ -142,11 +136,6 @@ final class DirectoryMirror implements AutoCloseable {
   /** How often events were lost. */
   long gaps() {
     return word(GAPS);
-  }
-
-  /** Events that changed nothing: told twice, of unknown state, or beyond the capacity. */
-  long ignored() {
-    return word(IGNORED);
   }
 
   private long word(int offset) {

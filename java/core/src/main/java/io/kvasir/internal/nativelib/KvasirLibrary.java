@@ -275,18 +275,6 @@ public final class KvasirLibrary {
       @Cast("const kvasir::DirectoryMirror*") long mirror);
 
   /**
-   * Applies events.
-   *
-   * @param mirror its address
-   * @param events address of {@code BlockEvent[count]}
-   * @param count how many of them
-   */
-  public static native void kvasir_mirror_apply(
-      @Cast("kvasir::DirectoryMirror*") long mirror,
-      @Cast("const kvasir::BlockEvent*") long events,
-      int count);
-
-  /**
    * Applies what a ring holds.
    *
    * @param mirror its address

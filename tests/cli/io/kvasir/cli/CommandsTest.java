@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -192,7 +193,7 @@ class CommandsTest {
         "replay --rank 3 | Unknown options: '--rank', '3' (did you mean --rate?); see kvasir replay --help",
         "replay --ranks | Missing required parameter for option '--ranks' (N); see kvasir replay --help",
         "repaly | Unmatched argument at index 0: 'repaly' (did you mean replay?); see kvasir --help",
-        "'' | a command is missing: replay, doctor, version, generate-completion; see kvasir --help",
+        "'' | a command is missing: replay, route, doctor, version, generate-completion; see kvasir --help",
       })
   void wrongUsageIsOneLineAndExitCodeTwo(String line, String error) {
     Outcome outcome = run(line.equals("''") ? "" : line);
@@ -304,6 +305,11 @@ class CommandsTest {
 
   private static Console console(
       OutputStream out, ByteArrayOutputStream err, Map<String, String> environment) {
-    return new Console(out, new PrintStream(err, true, StandardCharsets.UTF_8), false, environment);
+    return new Console(
+        InputStream.nullInputStream(),
+        out,
+        new PrintStream(err, true, StandardCharsets.UTF_8),
+        false,
+        environment);
   }
 }

@@ -56,7 +56,9 @@ class TrtllmHashTest {
         assertThat(JSON.<JsonNode>valueToTree(hex)).isEqualTo(vector.get("expected"));
         assertThat(TrtllmHash.V2_SHA256.keys(prompt, tokensPerBlock, scope))
             .containsExactly(
-                hex.stream().mapToLong(d -> Long.parseUnsignedLong(d.substring(0, 16), 16)).toArray());
+                hex.stream()
+                    .mapToLong(d -> Long.parseUnsignedLong(d.substring(0, 16), 16))
+                    .toArray());
       }
       case "short" -> checkNumbers(vector, TrtllmHash.V2_SHA256_64, prompt, scope);
       case "v1" -> checkNumbers(vector, TrtllmHash.V1_BLOCK_KEY, prompt, scope);

@@ -47,8 +47,7 @@ class ConversationRouterTest {
   @Test
   void whatIsForgottenLeavesNothingBehind() {
     ConversationRouterOptions one = new ConversationRouterOptions(0.75, 4, false, 0, 1, 0);
-    ConversationRouter router =
-        new ConversationRouter(List.of("s1"), one, Tokenizer.CODE_POINTS);
+    ConversationRouter router = new ConversationRouter(List.of("s1"), one, Tokenizer.CODE_POINTS);
     router.next(tokens(0, 41), null);
     assertThat(router.nodeCount("s1")).isEqualTo(10);
     router.next(tokens(0, 45), null);

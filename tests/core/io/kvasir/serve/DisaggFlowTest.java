@@ -25,9 +25,7 @@ class DisaggFlowTest {
 
   /** What a rank makes of parameters that came over the wire. */
   private static Request atRank(DisaggParams sent) {
-    return DisaggParams.fromMap(sent.toMap())
-        .applyTo(Request.builder(1, new int[] {1, 2}))
-        .build();
+    return DisaggParams.fromMap(sent.toMap()).applyTo(Request.builder(1, new int[] {1, 2})).build();
   }
 
   private static ContextAnswer answer(String finishReason, DisaggParams params) {
@@ -51,12 +49,18 @@ class DisaggFlowTest {
     assertThat(generation.toMap())
         .isEqualTo(
             Map.of(
-                "request_type", "generation_only",
-                "ctx_request_id", 12L,
-                "disagg_request_id", 77L,
-                "opaque_state", "xyz",
-                "conversation_id", "conversation-a",
-                "is_first_turn", true));
+                "request_type",
+                "generation_only",
+                "ctx_request_id",
+                12L,
+                "disagg_request_id",
+                77L,
+                "opaque_state",
+                "xyz",
+                "conversation_id",
+                "conversation-a",
+                "is_first_turn",
+                true));
     assertThat(atRank(generation).conversationId()).isEqualTo("conversation-a");
     assertThat(atRank(generation).firstTurn()).isTrue();
     assertThat(DisaggFlow.generationPrompt(FIRST.prompt(), answer))
@@ -101,8 +105,7 @@ class DisaggFlowTest {
   void withoutAContextServerNothingOfItReachesTheGenerationServer() {
     DisaggParams synthetic = DisaggFlow.contextParams(own(FIRST), 77);
     Map<String, Object> sent = DisaggFlow.withoutContext(synthetic).toMap();
-    assertThat(sent)
-        .isEqualTo(Map.of("conversation_id", "conversation-a", "is_first_turn", true));
+    assertThat(sent).isEqualTo(Map.of("conversation_id", "conversation-a", "is_first_turn", true));
   }
 
   @Test
@@ -138,16 +141,14 @@ class DisaggFlowTest {
   @Test
   void generationFirstStartsTheStreamBeforeItAwaitsTheContext() {
     List<Step> steps = DisaggFlow.steps(Style.GENERATION_FIRST);
-    assertThat(steps.indexOf(Step.START_GENERATION))
-        .isLessThan(steps.indexOf(Step.AWAIT_CONTEXT));
+    assertThat(steps.indexOf(Step.START_GENERATION)).isLessThan(steps.indexOf(Step.AWAIT_CONTEXT));
     assertThat(DisaggFlow.steps(Style.CONTEXT_FIRST))
         .containsExactly(Step.SEND_CONTEXT, Step.AWAIT_CONTEXT, Step.START_GENERATION);
   }
 
   @Test
   void severalPromptsAreRefused() {
-    for (Prompt one :
-        List.of(Prompt.of("a"), Prompt.of(new int[2]), new Prompt.Chat(List.of()))) {
+    for (Prompt one : List.of(Prompt.of("a"), Prompt.of(new int[2]), new Prompt.Chat(List.of()))) {
       assertThat(DisaggFlow.requireSingle(one)).isSameAs(one);
     }
     for (Prompt several :

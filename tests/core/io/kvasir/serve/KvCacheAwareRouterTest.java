@@ -130,11 +130,9 @@ class KvCacheAwareRouterTest {
   @Test
   void adaptersAndSaltsDoNotMatchOneAnother() {
     KvCacheAwareRouter router =
-        new KvCacheAwareRouter(
-            List.of("s1"), KvCacheAwareRouterOptions.DEFAULT, ServePorts.NONE);
+        new KvCacheAwareRouter(List.of("s1"), KvCacheAwareRouterOptions.DEFAULT, ServePorts.NONE);
     List<CacheScope> scopes =
-        List.of(
-            CacheScope.NONE, CacheScope.NONE.withLora(7), CacheScope.NONE.withSalt("tenant-a"));
+        List.of(CacheScope.NONE, CacheScope.NONE.withLora(7), CacheScope.NONE.withSalt("tenant-a"));
     for (CacheScope scope : scopes) {
       ServeChoice choice = router.next(REQUEST.withScope(scope), null);
       assertThat(choice.explanation().matchLength()).as("%s", scope).isZero();
@@ -158,7 +156,10 @@ class KvCacheAwareRouterTest {
     assertThat(router.next(REQUEST, "s3").server()).as("s2 is loaded, s1 is not").isEqualTo("s1");
   }
 
-  /** B22: a match may exceed the prompt, for its last block counts whole; used as tokens it does not. */
+  /**
+   * B22: a match may exceed the prompt, for its last block counts whole; used as tokens it does
+   * not.
+   */
   @Test
   void aMatchUsedAsTokensIsClampedToThePrompt() {
     KvCacheAwareRouter router =
@@ -188,8 +189,7 @@ class KvCacheAwareRouterTest {
 
   @Test
   void tokensThatWereMadeAreHandedOn() {
-    KvCacheAwareRouter router =
-        new KvCacheAwareRouter(List.of("s1"), FOURS, ServePorts.NONE);
+    KvCacheAwareRouter router = new KvCacheAwareRouter(List.of("s1"), FOURS, ServePorts.NONE);
     Prompt chat =
         new Prompt.Chat(
             List.of(new Prompt.Message("user", "hi"), new Prompt.Message("assistant", null)));
@@ -211,8 +211,7 @@ class KvCacheAwareRouterTest {
   void whatAServerIsThoughtToHoldIsBoundedHeadsLast() {
     KvCacheAwareRouterOptions tracking =
         new KvCacheAwareRouterOptions(64, 4, 0.25, Double.POSITIVE_INFINITY, true, 10);
-    KvCacheAwareRouter router =
-        new KvCacheAwareRouter(List.of("s1"), tracking, ServePorts.NONE, 3);
+    KvCacheAwareRouter router = new KvCacheAwareRouter(List.of("s1"), tracking, ServePorts.NONE, 3);
     int[] five = IntStream.range(0, 21).toArray();
     router.finish(router.next(ServeRequest.of(Prompt.of(five)), null), true);
     assertThat(router.blockCount("s1")).isEqualTo(3);

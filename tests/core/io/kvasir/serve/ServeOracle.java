@@ -160,9 +160,7 @@ abstract class ServeOracle {
     @Override
     Answer choose(ServeRequest request, String excluded, List<String> candidates) {
       String id = request.conversationId();
-      return id != null
-          ? explicit(request, id, candidates)
-          : implicit(request, candidates, madeUp);
+      return id != null ? explicit(request, id, candidates) : implicit(request, candidates, madeUp);
     }
 
     private Answer explicit(ServeRequest request, String id, List<String> candidates) {
@@ -188,8 +186,7 @@ abstract class ServeOracle {
       int deepest = 0;
       for (Known session : sessions) {
         int depth = 0;
-        while (depth < beginnings.size()
-            && session.beginnings().contains(beginnings.get(depth))) {
+        while (depth < beginnings.size() && session.beginnings().contains(beginnings.get(depth))) {
           depth++;
         }
         if (candidates.contains(session.server()) && depth > 0 && depth >= deepest) {
@@ -285,8 +282,7 @@ abstract class ServeOracle {
       }
       boolean first = firstTurn(request.conversationId());
       Answer plain = answer(server, 1, stay ? ServeReason.PINNED : ServeReason.SCORE, first);
-      return new Answer(
-          server, plain.generation(), 1, plain.reason(), first, matches, beginnings);
+      return new Answer(server, plain.generation(), 1, plain.reason(), first, matches, beginnings);
     }
 
     private String best(List<String> allowed, Map<String, Integer> blocks) {

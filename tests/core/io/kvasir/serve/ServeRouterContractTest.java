@@ -90,8 +90,7 @@ class ServeRouterContractTest {
   void everyPathTellsWhetherTheTurnIsKnownToBeTheFirst(ServeRouterKind kind) {
     ServeRouter router = router(kind, "s1", "s2");
     assertThat(router.next(REQUEST, null).explanation().firstTurn()).as("no id").isFalse();
-    boolean knows =
-        kind == ServeRouterKind.CONVERSATION || kind == ServeRouterKind.KV_CACHE_AWARE;
+    boolean knows = kind == ServeRouterKind.CONVERSATION || kind == ServeRouterKind.KV_CACHE_AWARE;
     ServeRequest named = REQUEST.withConversation("a");
     ServeChoice first = router.next(named, null);
     assertThat(first.explanation().firstTurn()).isEqualTo(knows);

@@ -106,8 +106,7 @@ class ServeRouterVectorsTest {
   @Test
   void aScriptNoticesAWrongAnswer() throws IOException {
     JsonNode vector = vectors("cases").findFirst().orElseThrow().deepCopy();
-    ((ObjectNode) vector.get("steps").get(1).get("expect"))
-        .put("server", "s3");
+    ((ObjectNode) vector.get("steps").get(1).get("expect")).put("server", "s3");
     assertThatExceptionOfType(AssertionError.class)
         .isThrownBy(() -> new ServeScript(vector.get("configure")).run(vector.get("steps")));
   }

@@ -23,8 +23,7 @@ final class ServeScript {
 
   ServeScript(JsonNode configure) {
     Map<String, Object> args = JSON.convertValue(configure.get("args"), new TypeReference<>() {});
-    List<String> servers =
-        JSON.convertValue(configure.get("servers"), new TypeReference<>() {});
+    List<String> servers = JSON.convertValue(configure.get("servers"), new TypeReference<>() {});
     router =
         ServeRouterKind.named(configure.get("router").asText())
             .create(servers, args, ServePorts.NONE);
@@ -81,7 +80,8 @@ final class ServeScript {
                       step.get("hash").asText(null)));
       case "loads" ->
           step.get("expect")
-              .properties().forEach(
+              .properties()
+              .forEach(
                   load ->
                       assertThat(router.load(load.getKey()))
                           .as("%s", step)
@@ -104,7 +104,8 @@ final class ServeScript {
     JsonNode expected = step.path("expect");
     Explanation explanation = choice.explanation();
     expected
-        .properties().forEach(
+        .properties()
+        .forEach(
             field -> {
               JsonNode value = field.getValue();
               Object actual =

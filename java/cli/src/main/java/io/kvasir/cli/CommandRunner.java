@@ -36,6 +36,7 @@ final class CommandRunner {
     CommandLine commands =
         new CommandLine(new KvasirCommand())
             .addSubcommand(new ReplayCommand(console, machine))
+            .addSubcommand(new RouteCommand(console))
             .addSubcommand(new DoctorCommand(console, machine))
             .addSubcommand(new VersionCommand(console))
             .addSubcommand(new AutoComplete.GenerateCompletion());

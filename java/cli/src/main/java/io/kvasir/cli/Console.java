@@ -1,6 +1,7 @@
 package io.kvasir.cli;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
@@ -9,13 +10,18 @@ import java.util.Map;
 /**
  * What a command talks to. Standard output reports its failures, unlike {@code System.out}.
  *
+ * @param in standard input
  * @param out standard output
  * @param err standard error, for people
  * @param terminal whether {@code err} is a terminal
  * @param environment the environment's variables
  */
 record Console(
-    OutputStream out, PrintStream err, boolean terminal, Map<String, String> environment) {
+    InputStream in,
+    OutputStream out,
+    PrintStream err,
+    boolean terminal,
+    Map<String, String> environment) {
 
   /** Writes text to standard output. */
   void print(String text) throws OutputException {

@@ -24,6 +24,7 @@ public final class Main {
     }
     Console console =
         new Console(
+            System.in,
             new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)),
             System.err,
             Boolean.getBoolean("kvasir.terminal"),

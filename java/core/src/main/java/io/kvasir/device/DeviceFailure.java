@@ -17,6 +17,12 @@ final class DeviceFailure {
 
   private static final Set<Integer> WRONG_MODULE = Set.of(INVALID_PTX, NO_BINARY, UNSUPPORTED_PTX);
 
+  /** Errors that stick to the context, and devices that are gone. */
+  private static final Set<Integer> LOST =
+      Set.of(
+          3, 4, 46, 100, 101, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719,
+          999);
+
   private DeviceFailure() {}
 
   static RuntimeException of(CudaDevice device, DriverCallException e) {
@@ -33,7 +39,8 @@ final class DeviceFailure {
               + "; update the NVIDIA driver or build for this architecture",
           e);
     }
-    return new FatalDeviceException(device.label() + " is lost: " + e.getMessage(), e);
+    String what = LOST.contains(e.code()) ? " is lost: " : " cannot go on: ";
+    return new FatalDeviceException(device.label() + what + e.getMessage(), e);
   }
 
   static DeviceOutOfMemoryException outOfMemory(

@@ -86,7 +86,18 @@ final class Placement {
 
   private List<RankState> gather(long nowNs) {
     List<RankState> states = new ArrayList<>(ranks.count());
-    for (RankExecutor executor : ranks.live()) {
+    RankExecutor[] asked = ranks.live();
+    if (router.readsOccupancy()) {
+      for (RankExecutor executor : asked) { // all devices work while the first is waited for
+        try {
+          executor.submitPool();
+        } catch (FatalDeviceException lost) {
+          ranks.retire(executor, lost, nowNs);
+        }
+      }
+      asked = ranks.live();
+    }
+    for (RankExecutor executor : asked) {
       try {
         if (router.readsOccupancy()) {
           executor.settle();

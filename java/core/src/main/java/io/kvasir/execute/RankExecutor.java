@@ -156,6 +156,13 @@ public final class RankExecutor {
     return ledger.state(metric, retired ? null : pool.occupancy());
   }
 
+  /** Begins to carry out what the pool put off; {@link #settle} waits for it. */
+  void submitPool() {
+    if (!retired) {
+      pool.submit();
+    }
+  }
+
   /**
    * Carries out what the pool put off, so that {@link #state} shows it. Waits for a device; costs
    * nothing where the pool puts nothing off, and on a retired rank.

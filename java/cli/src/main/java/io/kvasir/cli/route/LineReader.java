@@ -1,0 +1,84 @@
+package io.kvasir.cli.route;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Arrays;
+
+/** Lines of bytes, of a bounded length. A line is valid until the next. Not thread-safe. */
+final class LineReader {
+
+  private final InputStream in;
+  private final int longest;
+  private final byte[] buffer = new byte[1 << 16];
+  private int at;
+  private int end;
+  private byte[] bytes = new byte[1 << 12];
+  private int length;
+  private boolean tooLong;
+
+  LineReader(InputStream in, int longest) {
+    this.in = in;
+    this.longest = longest;
+  }
+
+  /** Reads the next line; false at the end. A last line need not be ended. */
+  boolean next() throws IOException {
+    length = 0;
+    tooLong = false;
+    boolean any = false;
+    while (true) {
+      if (at == end && !fill()) {
+        return any;
+      }
+      any = true;
+      int stop = at;
+      while (stop < end && buffer[stop] != '\n') {
+        stop++;
+      }
+      append(at, stop);
+      at = stop;
+      if (at < end) {
+        at++;
+        return true;
+      }
+    }
+  }
+
+  private boolean fill() throws IOException {
+    at = 0;
+    end = Math.max(0, in.read(buffer));
+    return end > 0;
+  }
+
+  /** What exceeds the longest line is read over. */
+  private void append(int from, int to) {
+    int more = to - from;
+    if (more > longest - length) {
+      tooLong = true;
+      return;
+    }
+    if (length + more > bytes.length) {
+      bytes = Arrays.copyOf(bytes, Math.max(length + more, Math.min(longest, 2 * bytes.length)));
+    }
+    System.arraycopy(buffer, from, bytes, length, more);
+    length += more;
+  }
+
+  /** Whether the next line, or a part of it, can be read without waiting. */
+  boolean moreIsThere() throws IOException {
+    return at < end || in.available() > 0;
+  }
+
+  boolean tooLong() {
+    return tooLong;
+  }
+
+  /** The line, from the first byte on. */
+  byte[] bytes() {
+    return bytes;
+  }
+
+  int length() {
+    return length;
+  }
+}

@@ -1,0 +1,219 @@
+package io.kvasir.cli.route;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.kvasir.execute.QueuePolicy;
+import io.kvasir.execute.WaitingQueue;
+import io.kvasir.hash.BlockHashes;
+import io.kvasir.hash.HashedRequest;
+import io.kvasir.model.Request;
+import io.kvasir.serve.NoServerException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Reads operations on routers, one JSON object a line, and writes one JSON object for each, in
+ * order. A line that cannot be carried out is answered with an error and changes nothing. Memory
+ * does not grow with the number of lines. Not thread-safe.
+ */
+public final class RouteLines {
+
+  private static final int LONGEST_LINE = 1 << 26;
+  private static final Set<String> POP =
+      Set.of("op", "maxCount", "maxActiveRequests", "activeRequests", "policy", "queue");
+  private static final BlockHashes NO_HASHES = new BlockHashes(new long[0], new long[0]);
+
+  private final ObjectMapper mapper =
+      JsonMapper.builder()
+          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .build();
+
+  private final LineReader lines;
+  private final OutputStream out;
+
+  private AdpOperations adp;
+  private ServeOperations serve;
+  private long line;
+  private boolean allValid = true;
+
+  /**
+   * Makes a reader of lines.
+   *
+   * @param in where the lines come from
+   * @param out where the answers go
+   */
+  public RouteLines(InputStream in, OutputStream out) {
+    this.lines = new LineReader(in, LONGEST_LINE);
+    this.out = out;
+  }
+
+  /**
+   * Carries all lines out.
+   *
+   * @return false if one of them was not valid
+   * @throws IOException if input or output fail
+   */
+  public boolean run() throws IOException {
+    try (JsonGenerator generator = mapper.createGenerator(out)) {
+      generator.disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
+      generator.disable(JsonGenerator.Feature.FLUSH_PASSED_TO_STREAM);
+      generator.setRootValueSeparator(null);
+      while (lines.next()) {
+        line++;
+        answer(generator);
+        generator.writeRaw('\n');
+        if (!lines.moreIsThere()) {
+          generator.flush();
+          out.flush();
+        }
+      }
+    }
+    out.flush();
+    return allValid;
+  }
+
+  private void answer(JsonGenerator generator) throws IOException {
+    try {
+      if (lines.tooLong()) {
+        throw new InvalidLineException("a line may have " + LONGEST_LINE + " bytes");
+      }
+      JsonNode node = mapper.readTree(lines.bytes(), 0, lines.length());
+      if (!node.isObject()) {
+        throw new InvalidLineException("a line must be an object");
+      }
+      carryOut(node, generator);
+    } catch (JsonProcessingException e) {
+      fail("not JSON: " + e.getOriginalMessage(), generator);
+    } catch (InvalidLineException
+        | NoServerException
+        | IllegalArgumentException
+        | IllegalStateException
+        | IndexOutOfBoundsException e) {
+      fail(e.getMessage(), generator);
+    }
+  }
+
+  private void fail(String message, JsonGenerator generator) throws IOException {
+    allValid = false;
+    generator.writeStartObject();
+    generator.writeStringField("error", message);
+    generator.writeNumberField("line", line);
+    generator.writeEndObject();
+  }
+
+  private void carryOut(JsonNode node, JsonGenerator generator) throws IOException {
+    JsonNode op = node.get("op");
+    switch (op == null ? "" : op.asText()) {
+      case "route" -> adp().route(node, generator);
+      case "next" -> serve().next(node, generator);
+      case "pop" -> pop(node, generator);
+      case "configure" -> done(() -> configure(node), generator);
+      case "finish" -> done(() -> serve().finish(node), generator);
+      case "add_server" -> done(() -> serve().addServer(node), generator);
+      case "remove_server" -> done(() -> serve().removeServer(node), generator);
+      case "events" -> done(() -> serve().events(node, plain(node, "events")), generator);
+      default ->
+          throw new InvalidLineException(
+              "op must be one of configure, route, pop, next, finish, add_server, remove_server,"
+                  + " events, not "
+                  + op);
+    }
+  }
+
+  private static void done(Runnable operation, JsonGenerator generator) throws IOException {
+    operation.run();
+    generator.writeStartObject();
+    generator.writeBooleanField("ok", true);
+    generator.writeEndObject();
+  }
+
+  /** Everything is made anew; what fails leaves the old routers in place. */
+  private void configure(JsonNode node) {
+    if (node.has("servers")) {
+      Fields fields = new Fields("", node, ServeOperations.CONFIGURE);
+      serve = new ServeOperations(fields, block(node, "args"));
+      adp = null;
+    } else {
+      Fields fields = new Fields("", node, AdpOperations.CONFIGURE);
+      adp = new AdpOperations(fields, block(node, "attention_dp_config"));
+      serve = null;
+    }
+  }
+
+  private AdpOperations adp() {
+    if (adp == null) {
+      throw new InvalidLineException("route needs a configure with ranks before it");
+    }
+    return adp;
+  }
+
+  private ServeOperations serve() {
+    if (serve == null) {
+      throw new InvalidLineException("this op needs a configure with servers before it");
+    }
+    return serve;
+  }
+
+  @SuppressWarnings("unchecked")
+  private Map<String, ?> block(JsonNode node, String name) {
+    JsonNode block = node.get(name);
+    if (block == null || block.isNull()) {
+      return Map.of();
+    }
+    if (!block.isObject()) {
+      throw new InvalidLineException(name + " must be an object, not " + block);
+    }
+    return mapper.convertValue(block, Map.class);
+  }
+
+  private List<?> plain(JsonNode node, String name) {
+    JsonNode array = node.get(name);
+    if (array == null || !array.isArray()) {
+      throw new InvalidLineException(name + " must be an array");
+    }
+    return mapper.convertValue(array, List.class);
+  }
+
+  private static void pop(JsonNode node, JsonGenerator generator) throws IOException {
+    Fields fields = new Fields("", node, POP);
+    int[] active = fields.integers("activeRequests");
+    QueuePolicy policy =
+        fields.has("policy") ? QueuePolicy.named(fields.requiredText("policy")) : QueuePolicy.FCFS;
+    WaitingQueue queue = policy.newQueue();
+    JsonNode waiting = fields.array("queue");
+    for (int i = 0; i < waiting.size(); i++) {
+      Request request = AdpOperations.request("queue[" + i + "]", waiting.get(i));
+      queue.enqueue(new HashedRequest(request, NO_HASHES));
+    }
+    List<HashedRequest> popped = new ArrayList<>();
+    queue.pop(
+        fields.integer("maxCount", Integer.MIN_VALUE, Integer.MAX_VALUE),
+        fields.integer("maxActiveRequests", 0, Integer.MAX_VALUE, Integer.MAX_VALUE),
+        active == null ? new int[0] : active,
+        popped);
+    generator.writeStartObject();
+    write("popped", popped, generator);
+    write("queue", queue.toList(), generator);
+    generator.writeEndObject();
+  }
+
+  private static void write(String name, List<HashedRequest> requests, JsonGenerator generator)
+      throws IOException {
+    generator.writeArrayFieldStart(name);
+    for (HashedRequest request : requests) {
+      generator.writeNumber(request.request().id());
+    }
+    generator.writeEndArray();
+  }
+}

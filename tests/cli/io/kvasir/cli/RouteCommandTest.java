@@ -1,0 +1,200 @@
+package io.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Routers asked from JSON lines. */
+class RouteCommandTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private static final String KV_CACHE_AWARE =
+      "{\"op\":\"configure\",\"router\":\"kv_cache_aware\",\"ranks\":2,\"maxActiveRequests\":10,"
+          + "\"attention_dp_config\":{\"kv_cache_routing_load_balance_weight\":0.5}}";
+
+  private static final String KV1 =
+      "{\"op\":\"route\",\"states\":[{\"rank\":0},{\"rank\":1}],"
+          + "\"requests\":[{\"id\":1,\"inputLength\":100}],\"matches\":[{},{\"1\":50}]}";
+
+  @Test
+  void decisionsSayWhoGoesWhereAndWhy() throws IOException {
+    List<JsonNode> answers = answers(0, KV_CACHE_AWARE, KV1);
+
+    assertThat(answers.get(0).toString()).isEqualTo("{\"ok\":true}");
+    assertThat(answers.get(1).toString())
+        .isEqualTo(
+            "{\"assigned\":{\"0\":[],\"1\":[1]},\"expectedActiveRequests\":2,\"unassigned\":[],"
+                + "\"activeTokensAfter\":[0,50],\"decisions\":[{\"id\":1,\"rank\":1,"
+                + "\"reason\":\"affinity\",\"matchedTokens\":50,\"affinityActive\":true,"
+                + "\"maxMatch\":50,\"scores\":{\"0\":100.0,\"1\":50.0}}]}");
+  }
+
+  @Test
+  void aWrongLineIsAnsweredInItsPlaceAndChangesNothing() throws IOException {
+    List<JsonNode> answers =
+        answers(
+            2,
+            KV_CACHE_AWARE,
+            "{\"op\":\"route\",\"requests\":[{\"id\":1,\"inputLenght\":5}]}",
+            "",
+            "{\"op\":",
+            "{\"op\":\"configure\",\"router\":\"best\",\"ranks\":2}",
+            KV1);
+
+    assertThat(answers).hasSize(6);
+    assertThat(answers.get(1).get("error").asText())
+        .startsWith("requests[0].inputLenght is unknown; allowed: children, conversationId,");
+    assertThat(answers.get(1).get("line").asInt()).isEqualTo(2);
+    assertThat(answers.get(2).has("error")).isTrue();
+    assertThat(answers.get(3).get("error").asText()).startsWith("not JSON");
+    assertThat(answers.get(4).get("error").asText())
+        .isEqualTo("router must be one of default, kv_cache_aware, conversation, not 'best'");
+    assertThat(answers.get(5).at("/assigned/1/0").asInt()).as("still configured").isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\0',
+      value = {
+        "{\"op\":\"fly\"} | op must be one of configure, route, pop, next, finish, add_server,"
+            + " remove_server, events, not \"fly\"",
+        "{\"op\":\"next\",\"id\":1} | this op needs a configure with servers before it",
+        "{\"op\":\"route\",\"states\":[{}],\"requests\":[]} | states must have one entry for each"
+            + " of 2 ranks, not 1",
+        "{\"op\":\"route\",\"requests\":[{\"id\":\"a\"}]} | requests[0].id must be an integer from"
+            + " -9223372036854775808 to 9223372036854775807, not \"a\"",
+        "{\"op\":\"route\",\"requests\":[{\"inputLength\":1}]} | requests[0].id is missing",
+        "{\"op\":\"route\",\"requests\":[{\"id\":1,\"targetRank\":2}]} | request 1: targetRank must be within 0"
+            + " to 1, not 2",
+        "{\"op\":\"configure\",\"router\":\"default\",\"ranks\":0} | ranks must be an integer from 1"
+            + " to 4096, not 0",
+        "{\"op\":\"configure\",\"router\":\"default\",\"ranks\":1,\"attention_dp_config\":"
+            + "{\"timeout\":1}} | attention_dp_config.timeout",
+        "[1] | a line must be an object",
+      })
+  void errorsNameTheFieldAndWhatIsAllowed(String line, String error) throws IOException {
+    String answer = answers(2, KV_CACHE_AWARE, line).get(1).get("error").asText();
+
+    if (error.startsWith("attention_dp_config.")) {
+      assertThat(answer).contains("timeout");
+    } else {
+      assertThat(answer).isEqualTo(error);
+    }
+  }
+
+  @Test
+  void queuesAreAskedWithoutARouter() throws IOException {
+    List<JsonNode> answers =
+        answers(
+            0,
+            "{\"op\":\"pop\",\"maxCount\":2,\"maxActiveRequests\":1,\"activeRequests\":[1,0],"
+                + "\"queue\":[{\"id\":0,\"targetRank\":0,\"relax\":false},{\"id\":1},{\"id\":2},"
+                + "{\"id\":3}]}",
+            "{\"op\":\"pop\",\"maxCount\":1,\"policy\":\"priority\",\"queue\":"
+                + "[{\"id\":1,\"priority\":0.1},{\"id\":2,\"priority\":0.9}]}");
+
+    assertThat(answers.get(0).toString()).isEqualTo("{\"popped\":[1,2],\"queue\":[0,3]}");
+    assertThat(answers.get(1).toString()).isEqualTo("{\"popped\":[2],\"queue\":[1]}");
+  }
+
+  @Test
+  void serversAreChosenToo() throws IOException {
+    List<JsonNode> answers =
+        answers(
+            0,
+            "{\"op\":\"configure\",\"router\":\"conversation\",\"servers\":[\"s1\",\"s2\"]}",
+            "{\"op\":\"next\",\"id\":1,\"prompt\":\"hello\",\"conversationId\":\"A\"}",
+            "{\"op\":\"finish\",\"id\":1,\"success\":true}",
+            "{\"op\":\"next\",\"id\":1,\"prompt\":\"hello\",\"conversationId\":\"A\"}",
+            "{\"op\":\"remove_server\",\"server\":\"s1\"}",
+            "{\"op\":\"next\",\"id\":2,\"prompt\":\"hello\",\"conversationId\":\"A\"}");
+
+    assertThat(answers.get(1).get("server").asText()).isEqualTo("s1");
+    assertThat(answers.get(1).at("/info/firstTurn").asBoolean()).isTrue();
+    assertThat(answers.get(3).get("server").asText()).isEqualTo("s1");
+    assertThat(answers.get(3).at("/info/reason").asText()).isEqualTo("sticky");
+    assertThat(answers.get(5).get("server").asText()).isEqualTo("s2");
+  }
+
+  @Test
+  void operationsMayComeFromAFile(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("ops.jsonl"), KV_CACHE_AWARE + "\n" + KV1);
+
+    assertThat(run("", "route", file.toString()).exitCode()).isZero();
+    assertThat(run("", "route", "no/such.jsonl").err())
+        .isEqualTo("FILE must be a file, not 'no/such.jsonl'\n");
+  }
+
+  /** Every public vector of the serve routers that is made of operations. */
+  @TestFactory
+  Stream<DynamicTest> serveVectors() throws IOException {
+    Path vectors = Path.of(System.getProperty("kvasir.root"), "tests/vectors/serve-routers.json");
+    List<DynamicTest> tests = new ArrayList<>();
+    for (JsonNode vector : JSON.readTree(vectors.toFile()).get("cases")) {
+      if (ServeVector.isMadeOfOperations(vector)) {
+        tests.add(
+            DynamicTest.dynamicTest(
+                vector.get("id").asText(), () -> ServeVector.check(vector, this::anyAnswers)));
+      }
+    }
+    assertThat(tests).hasSizeGreaterThan(20);
+    return tests.stream();
+  }
+
+  private List<JsonNode> anyAnswers(List<String> lines) throws IOException {
+    return answers(-1, lines.toArray(String[]::new));
+  }
+
+  /** One answer for each line; an exit code of -1 stands for any. */
+  private static List<JsonNode> answers(int exitCode, String... lines) throws IOException {
+    Outcome outcome = run(String.join("\n", lines) + "\n", "route");
+    if (exitCode >= 0) {
+      assertThat(outcome.exitCode()).as(outcome.err() + outcome.out()).isEqualTo(exitCode);
+    }
+    List<JsonNode> answers = new ArrayList<>();
+    for (String answer : outcome.out().split("\n", -1)) {
+      if (!answer.isEmpty()) {
+        answers.add(JSON.readTree(answer));
+      }
+    }
+    assertThat(answers).hasSameSizeAs(lines);
+    return answers;
+  }
+
+  private record Outcome(int exitCode, String out, String err) {}
+
+  private static Outcome run(String in, String... arguments) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    Console console =
+        new Console(
+            new ByteArrayInputStream(in.getBytes(StandardCharsets.UTF_8)),
+            out,
+            new PrintStream(err, true, StandardCharsets.UTF_8),
+            false,
+            Map.of());
+    int exitCode = new CommandRunner(console, FakeMachine.withoutGpu()).run(arguments);
+    return new Outcome(
+        exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+  }
+}

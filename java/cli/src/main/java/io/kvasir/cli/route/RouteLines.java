@@ -1,5 +1,6 @@
 package io.kvasir.cli.route;
 
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
@@ -33,8 +34,10 @@ public final class RouteLines {
       Set.of("op", "maxCount", "maxActiveRequests", "activeRequests", "policy", "queue");
   private static final BlockHashes NO_HASHES = new BlockHashes(new long[0], new long[0]);
 
+  /** Names are not kept: request ids are names in matches, and there is no end of them. */
   private final ObjectMapper mapper =
-      JsonMapper.builder()
+      JsonMapper.builder(
+              JsonFactory.builder().disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES).build())
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
           .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
           .build();

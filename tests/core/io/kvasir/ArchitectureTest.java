@@ -56,7 +56,8 @@ class ArchitectureTest {
               Map.entry("serve", List.of("model", "hash", "event")),
               Map.entry(
                   "execute",
-                  List.of("model", "hash", "event", "rank", "route", "pool", "device"))));
+                  List.of(
+                      "model", "hash", "event", "rank", "route", "lockstep", "pool", "device"))));
 
   private static final ArchRule NO_CYCLES =
       slices().matching(ROOT + "(**)").should().beFreeOfCycles();

@@ -279,6 +279,22 @@ class CommandsTest {
     assertThat(run("version --format json").json().get("kvasir").asText()).startsWith("0.");
   }
 
+  @Test
+  void severalProcessesGiveTheReportOfOne() {
+    String line = SMALL.replace("--ranks 2", "--ranks 4") + " --format json --seed 3";
+    String processes = " --processes 2 --process-java-options=-Duser.language=tr";
+    Outcome one = run(line);
+    Outcome two = run(line + processes);
+    assertThat(two.err()).isEmpty();
+    assertThat(two.exitCode()).isZero();
+    String wallSeconds = "\"wallSeconds\" *: *[^,}\\s]+";
+    assertThat(two.out().replaceAll(wallSeconds, ""))
+        .isEqualTo(one.out().replaceAll(wallSeconds, ""));
+    assertThat(run(line + " --processes 5").err()).contains("--processes");
+    assertThat(run(line + " --processes 2 --device cuda").err())
+        .contains("--processes needs pools in host memory");
+  }
+
   private static JsonNode withoutWallTime(JsonNode report) {
     JsonNode copy = report.deepCopy();
     if (copy.isArray()) {

@@ -2,6 +2,7 @@ package io.kvasir.cli;
 
 import io.kvasir.device.FatalDeviceException;
 import io.kvasir.device.RetryableDeviceException;
+import io.kvasir.lockstep.LockstepException;
 import io.kvasir.simulator.trace.InvalidTraceException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -100,7 +101,8 @@ final class CommandRunner {
     if (e instanceof IOException
         || e instanceof Console.OutputException
         || e instanceof RetryableDeviceException
-        || e instanceof FatalDeviceException) {
+        || e instanceof FatalDeviceException
+        || e instanceof LockstepException) {
       return new Failure(ExitCode.FAILED, e.getMessage());
     }
     return new Failure(

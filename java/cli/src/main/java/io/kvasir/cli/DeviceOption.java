@@ -21,6 +21,15 @@ final class DeviceOption {
       description = "Where pools live: auto takes GPUs that can be used (default: auto).")
   private String device;
 
+  /** For what only works with pools in host memory. */
+  OpenDevices onlyHost(String option) {
+    if (device != null && !device.equals("auto") && !device.equals("cpu")) {
+      throw new UsageException(
+          option, "needs pools in host memory; " + NAME + " must be cpu, not '" + device + "'");
+    }
+    return OpenDevices.NONE;
+  }
+
   /**
    * Begins to use the devices that pools shall live on. If {@code auto} was asked for in vain, says
    * why: to the user if that was said in so many words or if a GPU stays idle, else to the log.

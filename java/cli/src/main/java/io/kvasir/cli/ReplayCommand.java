@@ -1,6 +1,7 @@
 package io.kvasir.cli;
 
 import io.kvasir.device.DeviceOutOfMemoryException;
+import io.kvasir.lockstep.RankCollective;
 import io.kvasir.pool.KvShape;
 import io.kvasir.pool.RankPools;
 import io.kvasir.route.AdpRouterKind;
@@ -9,6 +10,7 @@ import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.report.JsonReport;
 import io.kvasir.simulator.report.ReplayReport;
 import io.kvasir.simulator.report.TextReport;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -44,6 +46,7 @@ final class ReplayCommand implements Callable<Integer> {
   @Mixin private DeviceOption device;
   @Mixin private InstanceOptions instance;
   @Mixin private KvOptions kv;
+  @Mixin private ProcessOptions processes;
   @Mixin private CommonOptions common;
 
   ReplayCommand(Console console, Machine machine) {
@@ -60,17 +63,19 @@ final class ReplayCommand implements Callable<Integer> {
     }
     KvShape kvShape = kv.kv();
     List<ReplayReport> reports = new ArrayList<>();
-    try (OpenDevices devices = device.open(machine, console)) {
+    int ranks = instances.get(0).ranks();
+    boolean spread = processes.processes(ranks) > 1;
+    try (OpenDevices devices =
+        spread ? device.onlyHost(ProcessOptions.PROCESSES) : device.open(machine, console)) {
       WorkloadOptions.Plan plan =
           workload.plan(generated, spec.commandLine().getParseResult()::hasMatchedOption, console);
-      for (ReplaySettings settings : sized(instances, devices, kvShape)) {
-        try (ProgressBar progress = new ProgressBar(settings.router().id(), console)) {
-          reports.add(
-              new ReplayReport(
-                  plan.workload(),
-                  plan.seed(),
-                  plan.traceBlockUpperBound(),
-                  Replay.run(plan.workload(), settings, place(devices, kvShape), progress)));
+      List<ReplaySettings> sized = sized(instances, devices, kvShape);
+      try (ReplayProcesses all = ReplayProcesses.open(processes, ranks, arguments())) {
+        for (ReplaySettings settings : sized) {
+          reports.add(replay(plan, settings, all, place(devices, kvShape)));
+        }
+        if (!all.reports()) {
+          return ExitCode.DONE;
         }
       }
     } catch (DeviceOutOfMemoryException e) {
@@ -81,6 +86,26 @@ final class ReplayCommand implements Callable<Integer> {
       case JSON -> console.write(stream -> JsonReport.write(reports, stream));
     }
     return ExitCode.DONE;
+  }
+
+  private List<String> arguments() {
+    return spec.root().commandLine().getParseResult().originalArgs();
+  }
+
+  private ReplayReport replay(
+      WorkloadOptions.Plan plan,
+      ReplaySettings settings,
+      ReplayProcesses all,
+      RankPools.Place place)
+      throws IOException {
+    try (RankCollective collective = all.meet(settings, plan.workload());
+        ProgressBar progress = new ProgressBar(settings.router().id(), console)) {
+      return new ReplayReport(
+          plan.workload(),
+          plan.seed(),
+          plan.traceBlockUpperBound(),
+          Replay.run(plan.workload(), settings, collective, place, progress));
+    }
   }
 
   /** The instances as they were asked for, or with as many tokens as the devices' memory takes. */

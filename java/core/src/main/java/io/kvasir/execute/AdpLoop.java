@@ -2,9 +2,11 @@ package io.kvasir.execute;
 
 import io.kvasir.device.FatalDeviceException;
 import io.kvasir.hash.HashedRequest;
+import io.kvasir.lockstep.Member;
 import io.kvasir.pool.PrefixMatcher;
 import io.kvasir.route.AdpRouter;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -34,13 +36,14 @@ import java.util.List;
  */
 public final class AdpLoop {
 
+  private final Member self;
   private final LiveRanks ranks;
   private final WaitingRequests waiting;
   private final RequestListener listener;
   private final int maxActiveRequests;
   private final int tokensPerBlock;
   private final Placement placement;
-  private final LockStep step;
+  private final RankViews views;
 
   private final LongLinkedOpenHashSet cancelled = new LongLinkedOpenHashSet();
   private long arrivals;
@@ -63,16 +66,101 @@ public final class AdpLoop {
       PrefixMatcher matcher,
       WaitingQueue queue,
       RequestListener listener) {
+    this(null, executors, router, matcher, queue, listener);
+  }
+
+  /**
+   * Makes this process' part of the loop of an instance that is spread over several processes. All
+   * of them must submit the same requests and ask for the same cancellations in the same
+   * iterations; see {@link io.kvasir.lockstep}.
+   *
+   * @param group this process' part; null if there are no other processes
+   * @param executors one executor for each rank of this process, in rank order, all with the same
+   *     request cap, block size and block reuse, each with the group's listener of its rank
+   * @param router places requests; like that of the other processes
+   * @param matcher looks prompts up in the executors' pools, in the same order
+   * @param queue holds requests until a rank takes them; empty
+   * @param listener hears what becomes of all requests of the instance
+   * @throws IllegalArgumentException if the executors are not those of this process' ranks, or out
+   *     of order or differ, or the queue is not empty
+   */
+  public AdpLoop(
+      RankGroup group,
+      List<RankExecutor> executors,
+      AdpRouter router,
+      PrefixMatcher matcher,
+      WaitingQueue queue,
+      RequestListener listener) {
     if (executors.isEmpty() || !queue.isEmpty()) {
       throw new IllegalArgumentException("an instance needs executors and an empty queue");
     }
+    RankExecutor sample = executors.get(0);
+    this.self = group == null ? new Member(0, 0, executors.size()) : group.self();
     this.waiting = new WaitingRequests(queue);
-    this.ranks = new LiveRanks(executors, matcher, waiting, listener);
-    this.maxActiveRequests = executors.get(0).options().maxActiveRequests();
-    this.tokensPerBlock = executors.get(0).tokensPerBlock();
+    this.maxActiveRequests = sample.options().maxActiveRequests();
+    this.tokensPerBlock = sample.tokensPerBlock();
     this.listener = listener;
-    this.step = new LockStep(ranks);
-    this.placement = new Placement(ranks, router, matcher, waiting, listener);
+    requireAlike(executors);
+    this.ranks =
+        new LiveRanks(
+            allRanks(group, executors),
+            maxActiveRequests,
+            rank -> {
+              if (self.has(rank)) {
+                matcher.retire(rank - self.firstRank());
+              }
+            },
+            waiting,
+            listener);
+    this.views =
+        group == null
+            ? new LocalRanks(executors, ranks, router, matcher)
+            : new GatheredRanks(group, executors, ranks, router, matcher, listener);
+    this.placement =
+        new Placement(ranks, router, views, sample.options(), tokensPerBlock, waiting, listener);
+  }
+
+  private void requireAlike(List<RankExecutor> executors) {
+    RankExecutor first = executors.get(0);
+    if (executors.size() != self.ranks()) {
+      throw new IllegalArgumentException(
+          self + " must have one executor for each rank, not " + executors.size());
+    }
+    for (int i = 0; i < executors.size(); i++) {
+      RankExecutor executor = executors.get(i);
+      int rank = self.firstRank() + i;
+      if (executor.rank() != rank) {
+        throw new IllegalArgumentException(
+            "executor " + i + " must be of rank " + rank + ", not " + executor.rank());
+      }
+      if (executor.options().maxActiveRequests() != first.options().maxActiveRequests()
+          || executor.options().enableBlockReuse() != first.options().enableBlockReuse()
+          || executor.tokensPerBlock() != first.tokensPerBlock()) {
+        throw new IllegalArgumentException(
+            "the executors of ranks "
+                + first.rank()
+                + " and "
+                + rank
+                + " differ in maxActiveRequests, enableBlockReuse or tokensPerBlock");
+      }
+    }
+  }
+
+  private static List<? extends InstanceRank> allRanks(
+      RankGroup group, List<RankExecutor> executors) {
+    if (group == null) {
+      return executors;
+    }
+    List<InstanceRank> all = new ArrayList<>();
+    for (Member member : group.collective().members()) {
+      for (int i = 0; i < member.ranks(); i++) {
+        all.add(
+            member.equals(group.self())
+                ? executors.get(i)
+                : new RemoteRank(member.firstRank() + i, executors.get(0)));
+      }
+    }
+    return all;
   }
 
   /**
@@ -156,8 +244,12 @@ public final class AdpLoop {
    * @param reason why, for listener and log
    * @return false if it is retired, or was asked for before
    * @throws IndexOutOfBoundsException if there is no such rank
+   * @throws IllegalArgumentException if the rank lives in another process, which must ask
    */
   public boolean retire(int rank, String reason) {
+    if (ranks.isLive(rank) && !self.has(rank)) {
+      throw new IllegalArgumentException("rank " + rank + " does not live in " + self);
+    }
     return ranks.ask(rank, reason);
   }
 
@@ -175,10 +267,10 @@ public final class AdpLoop {
    */
   public long iterate(long nowNs) {
     try {
-      ranks.retireAsked(nowNs);
+      views.retireAsked(nowNs);
       actOnCancellations(nowNs);
       placement.place(nowNs);
-      return step.run(nowNs);
+      return views.step(nowNs);
     } finally {
       waiting.lineUpReturned();
     }
@@ -192,9 +284,11 @@ public final class AdpLoop {
         listener.onCancelled(request.request, nowNs);
         continue;
       }
-      for (RankExecutor executor : ranks.live()) {
+      for (InstanceRank executor : ranks.live()) {
         try {
-          if (executor.cancel(id, nowNs)) {
+          PlacedRequest taken = executor.take(id);
+          if (taken != null) {
+            listener.onCancelled(taken.request, nowNs);
             break;
           }
         } catch (FatalDeviceException lost) {

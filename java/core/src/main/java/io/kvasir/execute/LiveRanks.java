@@ -2,10 +2,10 @@ package io.kvasir.execute;
 
 import io.kvasir.device.FatalDeviceException;
 import io.kvasir.model.Request;
-import io.kvasir.pool.PrefixMatcher;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.IntConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,14 +21,14 @@ final class LiveRanks {
 
   private static final Logger LOG = LoggerFactory.getLogger(LiveRanks.class);
 
-  private final RankExecutor[] all;
-  private final PrefixMatcher matcher;
+  private final InstanceRank[] all;
+  private final IntConsumer leaveOut;
   private final WaitingRequests waiting;
   private final RequestListener listener;
   private final int maxActiveRequests;
 
   /** In rank order; replaced, never changed, so that whoever walks along it may retire ranks. */
-  private RankExecutor[] live;
+  private InstanceRank[] live;
 
   /** Why a rank is retired, or shall be, by rank; null if it is not. */
   private final String[] retiredFor;
@@ -39,39 +39,21 @@ final class LiveRanks {
   /** Whether a request may wait that the live ranks can never take. */
   private boolean anyStranded;
 
+  /** {@code leaveOut} is told of ranks in which nobody must look prompts up any more. */
   LiveRanks(
-      List<RankExecutor> executors,
-      PrefixMatcher matcher,
+      List<? extends InstanceRank> ranks,
+      int maxActiveRequests,
+      IntConsumer leaveOut,
       WaitingRequests waiting,
       RequestListener listener) {
-    this.all = executors.toArray(RankExecutor[]::new);
-    requireAlike(all);
+    this.all = ranks.toArray(InstanceRank[]::new);
     this.live = all;
-    this.matcher = matcher;
+    this.leaveOut = leaveOut;
     this.waiting = waiting;
     this.listener = listener;
-    this.maxActiveRequests = all[0].options().maxActiveRequests();
+    this.maxActiveRequests = maxActiveRequests;
     this.retiredFor = new String[all.length];
     this.askedFor = new String[all.length];
-  }
-
-  private static void requireAlike(RankExecutor[] executors) {
-    ExecutorOptions options = executors[0].options();
-    for (int rank = 0; rank < executors.length; rank++) {
-      RankExecutor executor = executors[rank];
-      if (executor.rank() != rank) {
-        throw new IllegalArgumentException(
-            "executor " + rank + " must be of rank " + rank + ", not " + executor.rank());
-      }
-      if (executor.options().maxActiveRequests() != options.maxActiveRequests()
-          || executor.options().enableBlockReuse() != options.enableBlockReuse()
-          || executor.tokensPerBlock() != executors[0].tokensPerBlock()) {
-        throw new IllegalArgumentException(
-            "the executors of ranks 0 and "
-                + rank
-                + " differ in maxActiveRequests, enableBlockReuse or tokensPerBlock");
-      }
-    }
   }
 
   /** Ranks of the instance, retired or not. */
@@ -79,19 +61,19 @@ final class LiveRanks {
     return all.length;
   }
 
-  /** The executors of the live ranks; not to be changed, and not changed when ranks are lost. */
-  RankExecutor[] live() {
+  /** The live ranks; not to be changed, and not changed when ranks are lost. */
+  InstanceRank[] live() {
     return live;
   }
 
-  RankExecutor executor(int rank) {
+  InstanceRank rank(int rank) {
     return all[rank];
   }
 
   /** Requests that the live ranks hold. */
   int activeRequests() {
     int total = 0;
-    for (RankExecutor executor : live) {
+    for (InstanceRank executor : live) {
       total += executor.activeRequests();
     }
     return total;
@@ -103,7 +85,7 @@ final class LiveRanks {
   }
 
   boolean holds(long requestId) {
-    for (RankExecutor executor : live) {
+    for (InstanceRank executor : live) {
       if (executor.holds(requestId)) {
         return true;
       }
@@ -129,7 +111,7 @@ final class LiveRanks {
   void retireAsked(long nowNs) {
     if (asked) {
       asked = false;
-      for (RankExecutor executor : live) {
+      for (InstanceRank executor : live) {
         String reason = askedFor[executor.rank()];
         if (reason != null) {
           retire(executor, reason, nowNs);
@@ -138,18 +120,27 @@ final class LiveRanks {
     }
   }
 
-  void retire(RankExecutor executor, RuntimeException cause, long nowNs) {
+  /** Why a rank is asked to be retired that has not been yet, or null. */
+  String asked(int rank) {
+    return askedFor[rank];
+  }
+
+  void retire(InstanceRank executor, RuntimeException cause, long nowNs) {
+    retire(executor, reason(cause), nowNs);
+  }
+
+  static String reason(RuntimeException cause) {
     boolean told = cause instanceof FatalDeviceException && cause.getMessage() != null;
-    retire(executor, told ? cause.getMessage() : cause.toString(), nowNs);
+    return told ? cause.getMessage() : cause.toString();
   }
 
   /** Everything is in order before the listener is told. */
-  private void retire(RankExecutor executor, String reason, long nowNs) {
+  void retire(InstanceRank executor, String reason, long nowNs) {
     int rank = executor.rank();
     retiredFor[rank] = reason;
-    live = Arrays.stream(live).filter(other -> other != executor).toArray(RankExecutor[]::new);
+    live = Arrays.stream(live).filter(other -> other != executor).toArray(InstanceRank[]::new);
     anyStranded = true;
-    matcher.retire(rank);
+    leaveOut.accept(rank);
     List<PlacedRequest> left = executor.retire();
     for (PlacedRequest request : left) {
       if (!request.done()) {

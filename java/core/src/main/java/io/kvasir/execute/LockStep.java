@@ -1,6 +1,7 @@
 package io.kvasir.execute;
 
 import io.kvasir.device.FatalDeviceException;
+import java.util.List;
 
 /**
  * One step of all live ranks together: each begins its own, and when the slowest has computed, each
@@ -10,12 +11,14 @@ import io.kvasir.device.FatalDeviceException;
  */
 final class LockStep {
 
+  private final List<RankExecutor> executors;
   private final LiveRanks ranks;
 
   /** What the step in progress is going to throw, or null. */
   private RuntimeException failure;
 
-  LockStep(LiveRanks ranks) {
+  LockStep(List<RankExecutor> executors, LiveRanks ranks) {
+    this.executors = executors;
     this.ranks = ranks;
   }
 
@@ -24,18 +27,18 @@ final class LockStep {
     failure = null;
     boolean ran = false;
     long durationNs = 1;
-    RankExecutor[] stepping = ranks.live();
-    for (RankExecutor executor : stepping) {
-      if (executor.hasWork()) {
+    InstanceRank[] stepping = ranks.live();
+    for (InstanceRank rank : stepping) {
+      if (rank.hasWork()) {
         ran = true;
-        durationNs = Math.max(durationNs, begin(executor, nowNs));
+        durationNs = Math.max(durationNs, begin(executors.get(rank.rank()), nowNs));
       }
     }
     if (!ran) {
       return 0;
     }
-    for (RankExecutor executor : stepping) {
-      end(executor, nowNs + durationNs);
+    for (InstanceRank rank : stepping) {
+      end(executors.get(rank.rank()), nowNs + durationNs);
     }
     if (failure != null) {
       throw failure;

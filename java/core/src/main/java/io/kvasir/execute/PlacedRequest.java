@@ -35,6 +35,9 @@ final class PlacedRequest {
   /** Blocks that its computed tokens fill in the end. */
   final int totalBlocks;
 
+  /** Blocks that its computed tokens fill to the brim in the end. */
+  private final int mostFullBlocks;
+
   /** The sequence; the caller's own array until the first start. */
   int[] tokens;
 
@@ -77,6 +80,7 @@ final class PlacedRequest {
     this.promptTokens = request.promptTokens();
     this.endLength = promptTokens + request.maxNewTokens();
     this.totalBlocks = ChunkRule.blocks(endLength - 1, tokensPerBlock);
+    this.mostFullBlocks = (endLength - 1) / tokensPerBlock;
     this.tokens = request.tokens();
     this.sequenceHashes = hashed.hashes().sequence();
     this.hashedBlocks = hashed.hashes().blocks();
@@ -105,15 +109,24 @@ final class PlacedRequest {
 
   /** The request got blocks, the first of which hold computed KV already. */
   void start(int newLease, int matchedBlocks, int leasedBlocks, int tokensPerBlock) {
-    if (starts++ == 0) {
-      tokens = Arrays.copyOf(tokens, endLength);
-      sequenceHashes = Arrays.copyOf(sequenceHashes, (endLength - 1) / tokensPerBlock);
-    }
+    countStart();
     lease = newLease;
     leasedTokens = leasedBlocks * tokensPerBlock;
     computed = matchedBlocks * tokensPerBlock;
     committedBlocks = matchedBlocks;
     nextCommitAt = computed + tokensPerBlock;
+  }
+
+  /** The request starts on a rank of another process. */
+  void startElsewhere() {
+    countStart();
+  }
+
+  private void countStart() {
+    if (starts++ == 0) {
+      tokens = Arrays.copyOf(tokens, endLength);
+      sequenceHashes = Arrays.copyOf(sequenceHashes, mostFullBlocks);
+    }
   }
 
   /** The request lost its blocks; what it knows stays. */

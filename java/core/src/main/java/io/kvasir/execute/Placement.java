@@ -1,10 +1,8 @@
 package io.kvasir.execute;
 
-import io.kvasir.device.FatalDeviceException;
 import io.kvasir.model.PrefixMatches;
 import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
-import io.kvasir.pool.PrefixMatcher;
 import io.kvasir.pool.ProbeBatch;
 import io.kvasir.route.AdpRouter;
 import io.kvasir.route.Assignment;
@@ -13,8 +11,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * From the waiting queue to the live ranks: pops up to the room there is, matches, asks the router,
@@ -24,11 +20,9 @@ import org.slf4j.LoggerFactory;
  */
 final class Placement {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Placement.class);
-
   private final LiveRanks ranks;
   private final AdpRouter router;
-  private final PrefixMatcher matcher;
+  private final RankViews views;
   private final WaitingRequests waiting;
   private final RequestListener listener;
   private final int maxActiveRequests;
@@ -42,17 +36,18 @@ final class Placement {
   Placement(
       LiveRanks ranks,
       AdpRouter router,
-      PrefixMatcher matcher,
+      RankViews views,
+      ExecutorOptions options,
+      int tokensPerBlock,
       WaitingRequests waiting,
       RequestListener listener) {
     this.ranks = ranks;
     this.router = router;
-    this.matcher = matcher;
+    this.views = views;
     this.waiting = waiting;
     this.listener = listener;
-    ExecutorOptions options = ranks.executor(0).options();
     this.maxActiveRequests = options.maxActiveRequests();
-    this.tokensPerBlock = ranks.executor(0).tokensPerBlock();
+    this.tokensPerBlock = tokensPerBlock;
     this.matching = router.needsPrefixMatches() && options.enableBlockReuse();
     this.activeRequests = new int[ranks.count()];
   }
@@ -63,7 +58,7 @@ final class Placement {
     if (waiting.isEmpty() || room() < 1) {
       return;
     }
-    List<RankState> states = gather(nowNs);
+    List<RankState> states = views.states(nowNs);
     ranks.settle(nowNs);
     pop(states);
     if (popped.isEmpty()) {
@@ -84,32 +79,6 @@ final class Placement {
     return ranks.capacity() - ranks.activeRequests();
   }
 
-  private List<RankState> gather(long nowNs) {
-    List<RankState> states = new ArrayList<>(ranks.count());
-    RankExecutor[] asked = ranks.live();
-    if (router.readsOccupancy()) {
-      for (RankExecutor executor : asked) { // all devices work while the first is waited for
-        try {
-          executor.submitPool();
-        } catch (FatalDeviceException lost) {
-          ranks.retire(executor, lost, nowNs);
-        }
-      }
-      asked = ranks.live();
-    }
-    for (RankExecutor executor : asked) {
-      try {
-        if (router.readsOccupancy()) {
-          executor.settle();
-        }
-        states.add(executor.state(router.loadMetric()));
-      } catch (FatalDeviceException lost) {
-        ranks.retire(executor, lost, nowNs);
-      }
-    }
-    return states;
-  }
-
   /** Admission goes by the states: they may count more than what the executors hold. */
   private void pop(List<RankState> states) {
     Arrays.fill(activeRequests, maxActiveRequests); // a retired rank has no room
@@ -127,7 +96,13 @@ final class Placement {
       PlacedRequest request = popped.get(decision.requestIndex());
       waiting.handOver(request);
       listener.onPlaced(decision, nowNs);
-      ranks.executor(decision.rank()).submit(request, nowNs);
+      InstanceRank rank = ranks.rank(decision.rank());
+      String unservable = rank.unservable(request.request);
+      if (unservable == null) {
+        rank.accept(request);
+      } else {
+        listener.onRejected(request.request, unservable, nowNs);
+      }
       placed.set(decision.requestIndex());
     }
   }
@@ -137,8 +112,10 @@ final class Placement {
     for (int i = 0; i < popped.size(); i++) {
       requests.add(popped.get(i).request);
     }
-    return router.route(
-        states, requests, matching ? match() : PrefixMatches.NONE, maxActiveRequests);
+    PrefixMatches matches = matching ? match() : PrefixMatches.NONE;
+    Assignment assignment = router.route(states, requests, matches, maxActiveRequests);
+    views.routed(states, popped, matches, assignment);
+    return assignment;
   }
 
   /** What each rank holds of each popped prompt; the last token is always computed. */
@@ -149,13 +126,7 @@ final class Placement {
       int blocks = Math.max(0, request.promptTokens - 1) / tokensPerBlock;
       probe.add(request.hashed.hashes().sequence(), blocks);
     }
-    try {
-      return matcher.match(probe);
-    } catch (FatalDeviceException lost) {
-      // Matches are advice. Which rank is lost, its own next call will tell.
-      LOG.warn("Requests are placed without prefix matches: {}", lost.getMessage());
-      return PrefixMatches.NONE;
-    }
+    return views.matches(probe);
   }
 
   private void requireProgress(BitSet placed) {

@@ -3,8 +3,10 @@ package io.kvasir.execute;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.RankState;
+import io.kvasir.model.Request;
 import io.kvasir.pool.BlockPool;
 import io.kvasir.pool.LeaseBatch;
+import io.kvasir.pool.PoolShape;
 import io.kvasir.rank.LoadMetric;
 import io.kvasir.rank.RankLedger;
 import java.util.List;
@@ -34,10 +36,11 @@ import java.util.function.Consumer;
  *
  * <p>Confined to the rank's executor thread.
  */
-public final class RankExecutor {
+public final class RankExecutor extends InstanceRank {
 
   private final int rank;
   private final BlockPool pool;
+  private final BlockHasher hasher;
   private final StepEngine engine;
   private final ExecutorOptions options;
   private final RequestListener listener;
@@ -76,6 +79,7 @@ public final class RankExecutor {
     PoolFit.requireParts(pool.shape(), hasher.tokensPerBlock(), options.maxActiveRequests());
     this.rank = rank;
     this.pool = pool;
+    this.hasher = hasher;
     this.engine = engine;
     this.options = options;
     this.listener = listener;
@@ -95,6 +99,7 @@ public final class RankExecutor {
    *
    * @return from 0
    */
+  @Override
   public int rank() {
     return rank;
   }
@@ -123,6 +128,7 @@ public final class RankExecutor {
    * @return at most {@link ExecutorOptions#maxActiveRequests()} and the children of one request; 0
    *     on a retired rank
    */
+  @Override
   public int activeRequests() {
     return ledger.activeRequests();
   }
@@ -132,6 +138,7 @@ public final class RankExecutor {
    *
    * @return false if the rank holds no request
    */
+  @Override
   public boolean hasWork() {
     return !requests.isEmpty();
   }
@@ -142,6 +149,7 @@ public final class RankExecutor {
    * @param requestId its id
    * @return true from its submission until it is done or cancelled
    */
+  @Override
   public boolean holds(long requestId) {
     return requests.contains(requestId);
   }
@@ -189,13 +197,33 @@ public final class RankExecutor {
     return submit(new PlacedRequest(hashed, tokensPerBlock, nextArrival++), nowNs);
   }
 
-  /** Takes over a request that may have run on another rank; it goes on with what it has got. */
-  boolean submit(PlacedRequest placed, long nowNs) {
+  private boolean submit(PlacedRequest placed, long nowNs) {
+    requireRoomFor(placed.request.id());
+    String reason = unservable(placed.request);
+    if (reason != null) {
+      listener.onRejected(placed.request, reason, nowNs);
+      return false;
+    }
+    requests.add(placed);
+    return true;
+  }
+
+  @Override
+  String unservable(Request request) {
+    return PoolFit.unservable(request, rank, pool.shape());
+  }
+
+  @Override
+  void accept(PlacedRequest placed) {
+    requireRoomFor(placed.request.id());
+    requests.add(placed);
+  }
+
+  private void requireRoomFor(long id) {
     requireBetweenSteps();
     if (retired) {
       throw new IllegalStateException("rank " + rank + " is retired");
     }
-    long id = placed.request.id();
     if (requests.contains(id)) {
       throw new IllegalArgumentException("request " + id + " is on rank " + rank + " already");
     }
@@ -203,13 +231,6 @@ public final class RankExecutor {
       throw new IllegalStateException(
           "rank " + rank + " holds " + options.maxActiveRequests() + " requests already");
     }
-    String reason = PoolFit.unservable(placed.request, rank, pool.shape());
-    if (reason != null) {
-      listener.onRejected(placed.request, reason, nowNs);
-      return false;
-    }
-    requests.add(placed);
-    return true;
   }
 
   /**
@@ -222,14 +243,22 @@ public final class RankExecutor {
    * @throws IllegalStateException between the halves of a step
    */
   public boolean cancel(long requestId, long nowNs) {
-    requireBetweenSteps();
-    PlacedRequest placed = requests.remove(requestId);
+    PlacedRequest placed = take(requestId);
     if (placed == null) {
       return false;
     }
-    plan.forget();
     listener.onCancelled(placed.request, nowNs);
     return true;
+  }
+
+  @Override
+  PlacedRequest take(long requestId) {
+    requireBetweenSteps();
+    PlacedRequest placed = requests.remove(requestId);
+    if (placed != null) {
+      plan.forget();
+    }
+    return placed;
   }
 
   /**
@@ -294,11 +323,20 @@ public final class RankExecutor {
    *
    * @return the requests in order of arrival; those that are done could only not be told so
    */
+  @Override
   List<PlacedRequest> retire() {
     retired = true;
     inStep = false;
     plan.forget();
     return requests.takeAll();
+  }
+
+  PoolShape shape() {
+    return pool.shape();
+  }
+
+  BlockHasher hasher() {
+    return hasher;
   }
 
   private void requireBetweenSteps() {

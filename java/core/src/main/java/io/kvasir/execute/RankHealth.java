@@ -12,6 +12,7 @@ public final class RankHealth {
 
   private final AdpLoop loop;
   private final RankPools pools;
+  private final int firstRank;
   private int seen;
 
   /**
@@ -21,6 +22,18 @@ public final class RankHealth {
    * @param pools the pools of its ranks
    */
   public RankHealth(AdpLoop loop, RankPools pools) {
+    this(loop, pools, 0);
+  }
+
+  /**
+   * Makes a watch over the ranks of one process of an instance.
+   *
+   * @param loop the process' part of the instance's loop
+   * @param pools the pools of its ranks
+   * @param firstRank the first of them
+   */
+  public RankHealth(AdpLoop loop, RankPools pools, int firstRank) {
+    this.firstRank = firstRank;
     this.loop = loop;
     this.pools = pools;
   }
@@ -36,7 +49,7 @@ public final class RankHealth {
     }
     seen = problems;
     for (int rank = 0; rank < pools.pools().size(); rank++) {
-      int unhealthy = rank;
+      int unhealthy = firstRank + rank;
       pools.problem(rank).ifPresent(problem -> loop.retire(unhealthy, problem));
     }
   }

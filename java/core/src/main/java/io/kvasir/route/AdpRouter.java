@@ -45,6 +45,16 @@ public interface AdpRouter {
   LoadMetric loadMetric();
 
   /**
+   * A digest of all that the router keeps between calls of {@link #route}, so that processes which
+   * route alike can tell that they still do. O(1): routers keep it up to date as they go.
+   *
+   * @return equal for equal histories of calls; 0 if the router keeps nothing
+   */
+  default long stateDigest() {
+    return 0;
+  }
+
+  /**
    * Places a batch on the live ranks. O(requests x ranks).
    *
    * <p>A rank without a state has been retired. Nothing is placed on it, and it does not count when

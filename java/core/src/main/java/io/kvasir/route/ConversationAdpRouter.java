@@ -1,5 +1,6 @@
 package io.kvasir.route;
 
+import io.kvasir.model.Digest64;
 import io.kvasir.model.PrefixMatches;
 import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
@@ -88,6 +89,11 @@ public final class ConversationAdpRouter implements AdpRouter {
   @Override
   public LoadMetric loadMetric() {
     return LoadMetric.PROMPT_TOKENS;
+  }
+
+  @Override
+  public long stateDigest() {
+    return Digest64.fold(bindings.digest(), cursor);
   }
 
   double fairShareMultiplier() {

@@ -1,5 +1,6 @@
 package io.kvasir.route;
 
+import io.kvasir.model.Digest64;
 import it.unimi.dsi.fastutil.Hash;
 import it.unimi.dsi.fastutil.objects.Object2IntLinkedOpenCustomHashMap;
 import java.util.LinkedHashMap;
@@ -56,6 +57,8 @@ final class ConversationBindings {
   private final Object2IntLinkedOpenCustomHashMap<String> ranks =
       new Object2IntLinkedOpenCustomHashMap<>(new KeyedHash());
 
+  private long digest = Digest64.EMPTY;
+
   ConversationBindings(int maxSessions) {
     this.maxSessions = maxSessions;
     ranks.defaultReturnValue(UNBOUND);
@@ -69,14 +72,23 @@ final class ConversationBindings {
   /** Makes a bound conversation the most recently used one. */
   void touch(String id) {
     ranks.getAndMoveToLast(id);
+    digest = Digest64.fold(digest, id);
   }
 
   /** Binds a conversation anew; forgets the one that was not used for longest if there are many. */
   void bind(String id, int rank) {
     ranks.putAndMoveToLast(id, rank);
+    digest = Digest64.fold(Digest64.fold(digest, id), rank);
     if (ranks.size() > maxSessions) {
       ranks.removeFirstInt();
     }
+  }
+
+  /**
+   * A digest of all uses and bindings in their order, which say what is bound and what goes next.
+   */
+  long digest() {
+    return digest;
   }
 
   /** A copy, least recently used first. O(size). */

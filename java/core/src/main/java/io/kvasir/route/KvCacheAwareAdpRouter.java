@@ -1,5 +1,6 @@
 package io.kvasir.route;
 
+import io.kvasir.model.Digest64;
 import io.kvasir.model.PrefixMatches;
 import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
@@ -125,6 +126,12 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
     return options.accountForInTransfer()
         ? LoadMetric.UNCACHED_PROMPT_TOKENS_AND_TRANSFERS
         : LoadMetric.UNCACHED_PROMPT_TOKENS;
+  }
+
+  @Override
+  public long stateDigest() {
+    long warmup = warmupPending.isEmpty() ? 0 : warmupPending.hashCode();
+    return Digest64.fold(warmup, firstTurnCursor);
   }
 
   /** The ranks that still await their warm-up request. */

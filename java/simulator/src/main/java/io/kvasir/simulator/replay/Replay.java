@@ -7,6 +7,9 @@ import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.hash.NativeBlockHasher;
+import io.kvasir.lockstep.Member;
+import io.kvasir.lockstep.RankCollective;
+import io.kvasir.lockstep.SoleCollective;
 import io.kvasir.pool.RankPools;
 import io.kvasir.simulator.workload.Arrivals;
 import io.kvasir.simulator.workload.RequestPreparation;
@@ -39,10 +42,51 @@ public final class Replay {
     return run(workload, settings, place, new TimedStepEngine(settings.timing()), progress);
   }
 
+  /**
+   * Replays a workload to its end in one of several processes, each of which serves some of the
+   * ranks. All of them must call this with the same workload and settings, and all get the result
+   * that one process alone would get. When a process is lost, its ranks are retired and the others
+   * go on.
+   *
+   * @param workload what is asked
+   * @param settings the instance
+   * @param collective reaches the other processes; its members have the instance's ranks
+   * @param place where this process' pools live
+   * @param progress hears how far it is
+   * @return what was measured
+   * @throws io.kvasir.lockstep.LockstepException if this process cannot go on with the others
+   * @throws IllegalArgumentException if the members do not have the instance's ranks
+   */
+  public static ReplayResult run(
+      Workload workload,
+      ReplaySettings settings,
+      RankCollective collective,
+      RankPools.Place place,
+      ReplayProgress progress) {
+    int ranks = collective.members().stream().mapToInt(Member::ranks).sum();
+    if (ranks != settings.ranks()) {
+      throw new IllegalArgumentException(
+          "the members have " + ranks + " ranks, the instance " + settings.ranks());
+    }
+    StepEngine engine = new TimedStepEngine(settings.timing());
+    return run(workload, settings, collective, place, engine, progress);
+  }
+
   /** Replays with an engine that all ranks share. */
   static ReplayResult run(
       Workload workload,
       ReplaySettings settings,
+      RankPools.Place place,
+      StepEngine engine,
+      ReplayProgress progress) {
+    RankCollective alone = new SoleCollective(settings.ranks());
+    return run(workload, settings, alone, place, engine, progress);
+  }
+
+  private static ReplayResult run(
+      Workload workload,
+      ReplaySettings settings,
+      RankCollective collective,
       RankPools.Place place,
       StepEngine engine,
       ReplayProgress progress) {
@@ -51,7 +95,8 @@ public final class Replay {
     UpperBound upperBound = new UpperBound(settings.tokensPerBlock());
     try (Arrivals arrivals = workload.start(preparation(hasher, upperBound))) {
       ReplayMetrics metrics = new ReplayMetrics(settings.ranks(), arrivals);
-      try (ReplayInstance instance = new ReplayInstance(settings, place, hasher, engine, metrics)) {
+      try (ReplayInstance instance =
+          new ReplayInstance(settings, collective, place, hasher, engine, metrics)) {
         Drive drive = new Drive(instance, instance.loop(), arrivals, metrics);
         long virtualNs = drive.toEnd(progress, workload.plannedRequests());
         metrics.rejections().forEach(rejection -> upperBound.exclude(rejection.requestId()));

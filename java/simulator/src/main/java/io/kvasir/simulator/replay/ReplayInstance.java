@@ -2,13 +2,18 @@ package io.kvasir.simulator.replay;
 
 import io.kvasir.execute.AdpLoop;
 import io.kvasir.execute.RankExecutor;
+import io.kvasir.execute.RankGroup;
 import io.kvasir.execute.RankHealth;
 import io.kvasir.execute.RequestListener;
 import io.kvasir.execute.StepEngine;
 import io.kvasir.hash.BlockHasher;
+import io.kvasir.lockstep.GatheredFrames;
+import io.kvasir.lockstep.Member;
+import io.kvasir.lockstep.RankCollective;
 import io.kvasir.model.Occupancy;
 import io.kvasir.pool.BlockPool;
 import io.kvasir.pool.RankPools;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -20,33 +25,44 @@ import java.util.List;
 final class ReplayInstance implements AutoCloseable {
 
   private final ReplaySettings settings;
+  private final List<Member> members;
+  private final Member self;
+  private final RankGroup group;
   private final RankPools pools;
   private final List<RankMeter> meters = new ArrayList<>();
   private final AdpLoop loop;
   private final RankHealth health;
 
-  /** Makes a rank's result of what it measured. */
+  /** Makes a rank's result of what was measured of it. */
   interface RankSummary {
-    RankResult of(int rank, RankMeter meter, Occupancy occupancy);
+    RankResult of(int rank, RankMeasure measure);
   }
 
+  /** The instance's part in one process; all of it if the collective has but one member. */
   ReplayInstance(
       ReplaySettings settings,
+      RankCollective collective,
       RankPools.Place place,
       BlockHasher hasher,
       StepEngine engine,
       RequestListener listener) {
     this.settings = settings;
-    this.pools = place.open(settings.ranks(), settings.poolShape());
+    this.members = collective.members();
+    this.self = members.get(collective.self());
+    this.group = members.size() == 1 ? null : new RankGroup(collective);
+    this.pools = place.open(self.ranks(), settings.poolShape());
     List<RankExecutor> executors = new ArrayList<>();
-    for (int rank = 0; rank < settings.ranks(); rank++) {
-      BlockPool pool = pools.pools().get(rank);
+    for (int i = 0; i < self.ranks(); i++) {
+      int rank = self.firstRank() + i;
+      BlockPool pool = pools.pools().get(i);
       RankMeter meter = new RankMeter(engine, pool);
       meters.add(meter);
-      executors.add(new RankExecutor(rank, pool, hasher, meter, settings.executor(), listener));
+      RequestListener told = group == null ? listener : group.listener(rank);
+      executors.add(new RankExecutor(rank, pool, hasher, meter, settings.executor(), told));
     }
     this.loop =
         new AdpLoop(
+            group,
             executors,
             settings
                 .router()
@@ -54,7 +70,7 @@ final class ReplayInstance implements AutoCloseable {
             pools.matcher(),
             settings.queuePolicy().newQueue(),
             listener);
-    this.health = new RankHealth(loop, pools);
+    this.health = new RankHealth(loop, pools, self.firstRank());
   }
 
   ReplaySettings settings() {
@@ -71,19 +87,46 @@ final class ReplayInstance implements AutoCloseable {
     return loop.iterate(nowNs);
   }
 
+  /** The results of all ranks. To be called once, by all processes. */
   List<RankResult> ranks(RankSummary summary) {
     List<RankResult> results = new ArrayList<>();
-    for (int rank = 0; rank < meters.size(); rank++) {
-      RankMeter meter = meters.get(rank);
-      // A lost pool is not asked; what its rank saw last stands.
-      Occupancy occupancy = loop.isLive(rank) ? occupancy(rank) : meter.lastOccupancy();
-      results.add(summary.of(rank, meter, occupancy));
+    for (RankMeasure measure : group == null ? ownMeasures() : gatherMeasures()) {
+      results.add(summary.of(results.size(), measure));
     }
     return results;
   }
 
-  private Occupancy occupancy(int rank) {
-    BlockPool pool = pools.pools().get(rank);
+  private List<RankMeasure> ownMeasures() {
+    List<RankMeasure> measures = new ArrayList<>();
+    for (int i = 0; i < meters.size(); i++) {
+      RankMeter meter = meters.get(i);
+      // A lost pool is not asked; what its rank saw last stands.
+      boolean live = loop.isLive(self.firstRank() + i);
+      measures.add(RankMeasure.of(meter, live ? occupancy(i) : meter.lastOccupancy()));
+    }
+    return measures;
+  }
+
+  /** What a lost process measured is lost with it. */
+  private List<RankMeasure> gatherMeasures() {
+    ByteBuffer body = ByteBuffer.allocate(self.ranks() * RankMeasure.BYTES);
+    ownMeasures().forEach(measure -> measure.write(body));
+    GatheredFrames gathered = group.gatherSummary(body.flip());
+    List<RankMeasure> measures = new ArrayList<>();
+    for (Member member : members) {
+      ByteBuffer frame = gathered.frame(member.index());
+      for (int i = 0; i < member.ranks(); i++) {
+        measures.add(
+            frame == null
+                ? new RankMeasure(0, 0, settings.poolBlocks(), 0)
+                : RankMeasure.read(frame));
+      }
+    }
+    return measures;
+  }
+
+  private Occupancy occupancy(int i) {
+    BlockPool pool = pools.pools().get(i);
     pool.settle();
     return pool.occupancy();
   }

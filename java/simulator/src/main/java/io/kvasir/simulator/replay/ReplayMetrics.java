@@ -1,7 +1,6 @@
 package io.kvasir.simulator.replay;
 
 import io.kvasir.execute.RequestListener;
-import io.kvasir.model.Occupancy;
 import io.kvasir.model.Request;
 import io.kvasir.route.Decision;
 import io.kvasir.route.Reason;
@@ -134,15 +133,15 @@ final class ReplayMetrics implements RequestListener {
         wallNs);
   }
 
-  private RankResult rank(int rank, RankMeter meter, Occupancy occupancy) {
+  private RankResult rank(int rank, RankMeasure measure) {
     return new RankResult(
         placed[rank],
         inputTokens[rank],
         cachedTokens[rank],
-        meter.busyNs(),
-        meter.peakActiveBlocks(),
-        occupancy.capacityBlocks(),
-        occupancy.evictedBlocks(),
+        measure.busyNs(),
+        measure.peakActiveBlocks(),
+        measure.capacityBlocks(),
+        measure.evictedBlocks(),
         preemptions[rank]);
   }
 }

@@ -1,0 +1,61 @@
+package io.kvasir.cli;
+
+import picocli.CommandLine.Option;
+
+/** Options of a replay whose ranks are spread over several processes. */
+final class ProcessOptions {
+
+  static final String PROCESSES = "--processes";
+  static final String MEMBER = "--lockstep-member";
+  static final String PORT = "--lockstep-port";
+  static final String INSTANCE = "--lockstep-instance";
+
+  private static final int MOST_PORT = 65_535;
+
+  @Option(
+      names = PROCESSES,
+      paramLabel = "N",
+      defaultValue = "1",
+      order = 54,
+      description =
+          "Processes that the ranks are spread over; they run in lock-step over TCP, and the"
+              + " report is that of one (default: ${DEFAULT-VALUE}).")
+  private String processes;
+
+  @Option(
+      names = "--process-java-options",
+      hidden = true,
+      defaultValue = "",
+      description = "Options of Java for the processes that this one starts.")
+  private String javaOptions;
+
+  @Option(names = MEMBER, hidden = true, defaultValue = "0", description = "Set by the first one.")
+  private String member;
+
+  @Option(names = PORT, hidden = true, defaultValue = "0", description = "Set by the first one.")
+  private String port;
+
+  @Option(names = INSTANCE, hidden = true, defaultValue = "", description = "Set by the first one.")
+  private String instance;
+
+  int processes(int ranks) {
+    return Values.integer(PROCESSES, processes, 1, ranks);
+  }
+
+  /** Which of the processes this one is; 0 for the one that the user started. */
+  int member() {
+    return Values.integer(MEMBER, member, 0, Integer.MAX_VALUE);
+  }
+
+  int port() {
+    return Values.integer(PORT, port, 0, MOST_PORT);
+  }
+
+  String instance() {
+    return instance;
+  }
+
+  String javaOptions() {
+    return javaOptions;
+  }
+}

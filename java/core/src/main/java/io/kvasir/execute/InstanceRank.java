@@ -1,0 +1,37 @@
+package io.kvasir.execute;
+
+import io.kvasir.model.Request;
+import java.util.List;
+
+/**
+ * A rank as the loop of its instance sees it, wherever it lives: the requests that it holds, not
+ * how they are served.
+ *
+ * <p>Confined to the loop's thread.
+ */
+abstract class InstanceRank {
+
+  /** Its index in the instance. */
+  abstract int rank();
+
+  /** Requests that it holds, with their children. */
+  abstract int activeRequests();
+
+  /** Whether a step would have anything to do. */
+  abstract boolean hasWork();
+
+  /** Whether it holds a request. */
+  abstract boolean holds(long requestId);
+
+  /** Why it can never serve a request, or null. */
+  abstract String unservable(Request request);
+
+  /** Takes a request over that may have run on another rank; it goes on with what it has got. */
+  abstract void accept(PlacedRequest placed);
+
+  /** Takes a request out at whatever stage it is; null if it is not here. */
+  abstract PlacedRequest take(long requestId);
+
+  /** Takes everything out of a rank that is lost, in order of arrival. */
+  abstract List<PlacedRequest> retire();
+}

@@ -1,0 +1,96 @@
+package io.kvasir.execute;
+
+import io.kvasir.device.FatalDeviceException;
+import io.kvasir.model.PrefixMatches;
+import io.kvasir.model.RankState;
+import io.kvasir.pool.PrefixMatcher;
+import io.kvasir.pool.ProbeBatch;
+import io.kvasir.route.AdpRouter;
+import io.kvasir.route.Assignment;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The ranks of an instance that all live here. Confined to the loop's thread. */
+final class LocalRanks implements RankViews {
+
+  private static final Logger LOG = LoggerFactory.getLogger(LocalRanks.class);
+
+  private final List<RankExecutor> executors;
+  private final LiveRanks ranks;
+  private final AdpRouter router;
+  private final PrefixMatcher matcher;
+  private final LockStep step;
+
+  LocalRanks(
+      List<RankExecutor> executors, LiveRanks ranks, AdpRouter router, PrefixMatcher matcher) {
+    this.executors = List.copyOf(executors);
+    this.ranks = ranks;
+    this.router = router;
+    this.matcher = matcher;
+    this.step = new LockStep(this.executors, ranks);
+  }
+
+  @Override
+  public void retireAsked(long nowNs) {
+    ranks.retireAsked(nowNs);
+  }
+
+  @Override
+  public List<RankState> states(long nowNs) {
+    if (router.readsOccupancy()) {
+      submitPools(nowNs);
+    }
+    List<RankState> states = new ArrayList<>(ranks.count());
+    for (InstanceRank rank : ranks.live()) {
+      RankExecutor executor = executors.get(rank.rank());
+      try {
+        if (router.readsOccupancy()) {
+          executor.settle();
+        }
+        states.add(executor.state(router.loadMetric()));
+      } catch (FatalDeviceException lost) {
+        ranks.retire(executor, lost, nowNs);
+      }
+    }
+    return states;
+  }
+
+  /** Lets all devices work while the first is waited for. */
+  private void submitPools(long nowNs) {
+    for (InstanceRank rank : ranks.live()) {
+      RankExecutor executor = executors.get(rank.rank());
+      try {
+        executor.submitPool();
+      } catch (FatalDeviceException lost) {
+        ranks.retire(executor, lost, nowNs);
+      }
+    }
+  }
+
+  @Override
+  public PrefixMatches matches(ProbeBatch probe) {
+    try {
+      return matcher.match(probe);
+    } catch (FatalDeviceException lost) {
+      // Matches are advice. Which rank is lost, its own next call will tell.
+      LOG.warn("Requests are placed without prefix matches: {}", lost.getMessage());
+      return PrefixMatches.NONE;
+    }
+  }
+
+  @Override
+  public void routed(
+      List<RankState> states,
+      List<PlacedRequest> batch,
+      PrefixMatches matches,
+      Assignment assignment) {
+    // Nobody else needs to agree.
+  }
+
+  @Override
+  public long step(long nowNs) {
+    return step.run(nowNs);
+  }
+}

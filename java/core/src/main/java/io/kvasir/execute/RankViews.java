@@ -1,0 +1,35 @@
+package io.kvasir.execute;
+
+import io.kvasir.model.PrefixMatches;
+import io.kvasir.model.RankState;
+import io.kvasir.pool.ProbeBatch;
+import io.kvasir.route.Assignment;
+import java.util.List;
+
+/**
+ * How the loop learns of its ranks and lets them step: directly if all live here ({@link
+ * LocalRanks}), or together with the other processes of the instance ({@link GatheredRanks}).
+ *
+ * <p>Confined to the loop's thread.
+ */
+interface RankViews {
+
+  /** Retires the ranks that somebody asked for, as far as that can be done now. */
+  void retireAsked(long nowNs);
+
+  /** The states of the live ranks, in order. Ranks that turn out to be lost are retired. */
+  List<RankState> states(long nowNs);
+
+  /** What each rank holds of each prompt. */
+  PrefixMatches matches(ProbeBatch probe);
+
+  /** Takes note of how a batch was routed. */
+  void routed(
+      List<RankState> states,
+      List<PlacedRequest> batch,
+      PrefixMatches matches,
+      Assignment assignment);
+
+  /** Lets all live ranks step; how long that takes, 0 only if no rank had work. */
+  long step(long nowNs);
+}

@@ -1,0 +1,30 @@
+package io.kvasir.simulator.replay;
+
+import io.kvasir.model.Occupancy;
+import java.nio.ByteBuffer;
+
+/**
+ * What a rank's own process measured of it.
+ *
+ * <p>Immutable.
+ */
+record RankMeasure(long busyNs, long peakActiveBlocks, long capacityBlocks, long evictedBlocks) {
+
+  static final int BYTES = 4 * Long.BYTES;
+
+  static RankMeasure of(RankMeter meter, Occupancy occupancy) {
+    return new RankMeasure(
+        meter.busyNs(),
+        meter.peakActiveBlocks(),
+        occupancy.capacityBlocks(),
+        occupancy.evictedBlocks());
+  }
+
+  void write(ByteBuffer to) {
+    to.putLong(busyNs).putLong(peakActiveBlocks).putLong(capacityBlocks).putLong(evictedBlocks);
+  }
+
+  static RankMeasure read(ByteBuffer from) {
+    return new RankMeasure(from.getLong(), from.getLong(), from.getLong(), from.getLong());
+  }
+}

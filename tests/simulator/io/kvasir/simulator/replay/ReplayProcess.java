@@ -1,0 +1,105 @@
+package io.kvasir.simulator.replay;
+
+import io.kvasir.execute.CapacityPolicy;
+import io.kvasir.execute.ExecutorOptions;
+import io.kvasir.execute.QueuePolicy;
+import io.kvasir.execute.StepTiming;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.lockstep.Member;
+import io.kvasir.lockstep.RankCollective;
+import io.kvasir.lockstep.TcpGroup;
+import io.kvasir.lockstep.TcpMember;
+import io.kvasir.pool.RankPools;
+import io.kvasir.route.AdpRouterKind;
+import io.kvasir.route.AttentionDpConfig;
+import io.kvasir.simulator.workload.IntRange;
+import io.kvasir.simulator.workload.LognormalTokens;
+import io.kvasir.simulator.workload.MultiTurn;
+import io.kvasir.simulator.workload.ThinkTime;
+import io.kvasir.simulator.workload.Workload;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A member's process of a replay that is spread over several, and what all of them replay. */
+final class ReplayProcess {
+
+  static final int RANKS = 8;
+
+  private ReplayProcess() {}
+
+  /** Sessions in a closed loop that keep small pools full. */
+  static Workload workload() {
+    return new MultiTurn(
+        new MultiTurn.Shape(
+            120,
+            60,
+            0,
+            300,
+            new IntRange(2, 4),
+            new LognormalTokens(60, 1),
+            new IntRange(10, 40),
+            new ThinkTime(ThinkTime.Distribution.EXPONENTIAL, 1, 1),
+            11));
+  }
+
+  static ReplaySettings settings(AdpRouterKind router) {
+    return new ReplaySettings(
+        RANKS,
+        2_560,
+        32,
+        HashFormat.KVASIR,
+        router,
+        AttentionDpConfig.DEFAULT,
+        new ExecutorOptions(512, 12, CapacityPolicy.MAX_UTILIZATION, true),
+        QueuePolicy.FCFS,
+        StepTiming.DEFAULT);
+  }
+
+  static TcpGroup group(int members) {
+    return new TcpGroup(
+        "replay",
+        1,
+        2,
+        Member.evenly(members, RANKS),
+        Duration.ofSeconds(60),
+        TcpGroup.DEFAULT_MAX_FRAME_BYTES);
+  }
+
+  static Process start(
+      AdpRouterKind router, int member, int members, int port, List<String> javaOptions)
+      throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-XX:TieredStopAtLevel=1");
+    command.addAll(javaOptions);
+    command.add("-cp");
+    command.add(System.getProperty("java.class.path"));
+    command.add(ReplayProcess.class.getName());
+    command.addAll(
+        List.of(
+            router.name(),
+            Integer.toString(member),
+            Integer.toString(members),
+            Integer.toString(port)));
+    return new ProcessBuilder(command)
+        .redirectError(ProcessBuilder.Redirect.INHERIT)
+        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+        .start();
+  }
+
+  public static void main(String[] arguments) {
+    ReplaySettings settings = settings(AdpRouterKind.valueOf(arguments[0]));
+    InetSocketAddress coordinator =
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[3]));
+    TcpGroup group = group(Integer.parseInt(arguments[2]));
+    try (RankCollective collective =
+        TcpMember.connect(coordinator, group, Integer.parseInt(arguments[1]))) {
+      Replay.run(workload(), settings, collective, RankPools.Place.HOST, ReplayProgress.SILENT);
+    }
+  }
+}

@@ -1,0 +1,159 @@
+package io.kvasir.simulator.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.lockstep.Member;
+import io.kvasir.lockstep.RankCollective;
+import io.kvasir.lockstep.TcpCoordinator;
+import io.kvasir.lockstep.ThreadCollective;
+import io.kvasir.pool.RankPools;
+import io.kvasir.route.AdpRouterKind;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A replay spread over several processes comes out as in one. */
+class ReplayProcessesTest {
+
+  private static final long PATIENCE_MS = 120_000;
+
+  private static ReplayResult alone(AdpRouterKind router) {
+    return Replay.run(
+        ReplayProcess.workload(),
+        ReplayProcess.settings(router),
+        RankPools.Place.HOST,
+        ReplayProgress.SILENT);
+  }
+
+  private static void assertSame(ReplayResult actual, ReplayResult expected) {
+    assertThat(actual).usingRecursiveComparison().ignoringFields("wallNs").isEqualTo(expected);
+  }
+
+  @ParameterizedTest
+  @EnumSource(AdpRouterKind.class)
+  void everyMemberGetsTheResultOfOneProcess(AdpRouterKind router) throws Exception {
+    ReplayResult expected = alone(router);
+    if (router == AdpRouterKind.DEFAULT) {
+      assertThat(expected.sum(RankResult::preemptions)).isPositive();
+    }
+    assertThat(expected.sum(RankResult::evictedBlocks)).isPositive();
+    List<Member> members = Member.of(3, 1, 4);
+    ExecutorService threads = Executors.newFixedThreadPool(members.size());
+    try {
+      List<Future<ReplayResult>> running = new ArrayList<>();
+      for (RankCollective collective : ThreadCollective.of(members, Duration.ofSeconds(60))) {
+        running.add(
+            threads.submit(
+                () -> {
+                  try (collective) {
+                    return Replay.run(
+                        ReplayProcess.workload(),
+                        ReplayProcess.settings(router),
+                        collective,
+                        RankPools.Place.HOST,
+                        ReplayProgress.SILENT);
+                  }
+                }));
+      }
+      for (Future<ReplayResult> result : running) {
+        assertSame(result.get(120, TimeUnit.SECONDS), expected);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  /** Coordinates members that run in processes of their own. */
+  private static ReplayResult coordinate(
+      AdpRouterKind router, List<List<String>> javaOptions, Watch watch) throws IOException {
+    List<Process> processes = new ArrayList<>();
+    try (ServerSocketChannel server = ServerSocketChannel.open()) {
+      server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      int members = javaOptions.size() + 1;
+      for (int member = 1; member < members; member++) {
+        processes.add(
+            ReplayProcess.start(
+                router,
+                member,
+                members,
+                server.socket().getLocalPort(),
+                javaOptions.get(member - 1)));
+      }
+      try (RankCollective collective =
+          TcpCoordinator.accept(server, ReplayProcess.group(members), PATIENCE_MS)) {
+        return Replay.run(
+            ReplayProcess.workload(),
+            ReplayProcess.settings(router),
+            collective,
+            RankPools.Place.HOST,
+            (settled, planned, virtualNs) -> watch.at(settled, processes));
+      }
+    } finally {
+      processes.forEach(Process::destroyForcibly);
+    }
+  }
+
+  @FunctionalInterface
+  private interface Watch {
+    void at(long settled, List<Process> processes);
+  }
+
+  @Test
+  void processesOfOtherLocalesHeapsAndFlagsStayInStep() throws IOException {
+    List<String> turkish =
+        List.of("-Duser.language=tr", "-Duser.country=TR", "-Xmx96m", "-XX:+UseSerialGC");
+    List<String> persian =
+        List.of(
+            "-Duser.language=fa",
+            "-Duser.country=IR",
+            "-Dfile.encoding=ISO-8859-1",
+            "-Duser.timezone=Asia/Tehran",
+            "-Xmx512m",
+            "-XX:+UseParallelGC",
+            "-XX:hashCode=2");
+    List<String> unlocked = new ArrayList<>(List.of("-XX:+UnlockExperimentalVMOptions"));
+    unlocked.addAll(persian);
+    AdpRouterKind router = AdpRouterKind.KV_CACHE_AWARE;
+    ReplayResult result =
+        coordinate(router, List.of(turkish, unlocked), (settled, processes) -> {});
+    assertSame(result, alone(router));
+  }
+
+  @Test
+  void theOthersGoOnWithoutAKilledProcessAndEveryRequestEndsOnce() throws IOException {
+    AdpRouterKind router = AdpRouterKind.KV_CACHE_AWARE;
+    List<Long> killedAt = new ArrayList<>();
+    ReplayResult result =
+        coordinate(
+            router,
+            List.of(List.of(), List.of()),
+            (settled, processes) -> {
+              if (settled > 30 && killedAt.isEmpty()) {
+                processes.get(0).destroyForcibly(); // SIGKILL
+                killedAt.add(settled);
+              }
+            });
+    ReplayResult whole = alone(router);
+    assertThat(killedAt).isNotEmpty();
+    assertThat(killedAt.get(0)).isLessThan(whole.requests());
+    assertThat(result.requests()).isEqualTo(whole.requests());
+    assertThat(result.completed()).isEqualTo(whole.completed());
+    assertThat(result.outputTokens()).isEqualTo(whole.outputTokens());
+    assertThat(result.rejections()).isEmpty();
+    long placed = result.sum(RankResult::requests);
+    assertThat(placed)
+        .as("what the lost ranks held was placed again")
+        .isGreaterThan(whole.sum(RankResult::requests));
+  }
+}

@@ -49,6 +49,11 @@ final class PoolSubmission implements AutoCloseable {
   private final int[] counts = new int[MOST_OPERATIONS];
   private final boolean[] evicts = new boolean[MOST_OPERATIONS];
   private int leasesAt;
+
+  /** Where the next block of the batch that is being laid out goes. */
+  private int tokensAt;
+
+  private int hashesAt;
   private int recorded;
   private int sent;
   private long ticks;
@@ -101,19 +106,27 @@ final class PoolSubmission implements AutoCloseable {
   }
 
   static long bytes(LeaseBatch batch, int tokensPerBlock) {
+    return bytes((long) batch.size() * LEASE_BYTES, blocks(batch), tokensPerBlock);
+  }
+
+  static long bytes(CommitBatch batch, int tokensPerBlock) {
+    return bytes((long) batch.size() * COMMIT_BYTES, blocks(batch), tokensPerBlock);
+  }
+
+  private static long blocks(LeaseBatch batch) {
     long blocks = 0;
     for (int i = 0; i < batch.size(); i++) {
       blocks += batch.matchableBlocks(i);
     }
-    return bytes((long) batch.size() * LEASE_BYTES, blocks, tokensPerBlock);
+    return blocks;
   }
 
-  static long bytes(CommitBatch batch, int tokensPerBlock) {
+  private static long blocks(CommitBatch batch) {
     long blocks = 0;
     for (int i = 0; i < batch.size(); i++) {
       blocks += batch.toBlock(i) - batch.fromBlock(i);
     }
-    return bytes((long) batch.size() * COMMIT_BYTES, blocks, tokensPerBlock);
+    return blocks;
   }
 
   static long bytes(ExtendBatch batch) {
@@ -133,16 +146,8 @@ final class PoolSubmission implements AutoCloseable {
   void lease(LeaseBatch batch, boolean evict) {
     int count = batch.size();
     int at = staging.reserve((long) count * LEASE_BYTES);
-    int blocks = 0;
+    reserveBlocks(blocks(batch));
     for (int i = 0; i < count; i++) {
-      blocks += batch.matchableBlocks(i);
-    }
-    int tokens = staging.reserve((long) blocks * tokensPerBlock * Integer.BYTES);
-    int hashes = staging.reserve((long) blocks * Long.BYTES);
-    int block = 0;
-    for (int i = 0; i < count; i++) {
-      int tokensAt = tokens + block * tokensPerBlock * Integer.BYTES;
-      int hashesAt = hashes + block * Long.BYTES;
       PoolRecords.putLease(
           staging.bytes(),
           at + i * LEASE_BYTES,
@@ -150,10 +155,7 @@ final class PoolSubmission implements AutoCloseable {
           i,
           staging.onDevice(tokensAt),
           staging.onDevice(hashesAt));
-      int matchable = batch.matchableBlocks(i);
-      staging.putInts(tokensAt, batch.tokens(i), 0, matchable * tokensPerBlock);
-      staging.putLongs(hashesAt, batch.sequenceHashes(i), 0, matchable);
-      block += matchable;
+      putBlocks(batch.tokens(i), batch.sequenceHashes(i), 0, batch.matchableBlocks(i));
     }
     record(Kind.LEASE, at, count, evict);
     leasesAt = at;
@@ -163,16 +165,8 @@ final class PoolSubmission implements AutoCloseable {
   void commit(CommitBatch batch) {
     int count = batch.size();
     int at = staging.reserve((long) count * COMMIT_BYTES);
-    int blocks = 0;
+    reserveBlocks(blocks(batch));
     for (int i = 0; i < count; i++) {
-      blocks += batch.toBlock(i) - batch.fromBlock(i);
-    }
-    int tokens = staging.reserve((long) blocks * tokensPerBlock * Integer.BYTES);
-    int hashes = staging.reserve((long) blocks * Long.BYTES);
-    int block = 0;
-    for (int i = 0; i < count; i++) {
-      int tokensAt = tokens + block * tokensPerBlock * Integer.BYTES;
-      int hashesAt = hashes + block * Long.BYTES;
       PoolRecords.putCommit(
           staging.bytes(),
           at + i * COMMIT_BYTES,
@@ -180,13 +174,23 @@ final class PoolSubmission implements AutoCloseable {
           i,
           staging.onDevice(tokensAt),
           staging.onDevice(hashesAt));
-      int from = batch.fromBlock(i);
-      int length = batch.toBlock(i) - from;
-      staging.putInts(tokensAt, batch.tokens(i), from * tokensPerBlock, length * tokensPerBlock);
-      staging.putLongs(hashesAt, batch.sequenceHashes(i), from, length);
-      block += length;
+      putBlocks(batch.tokens(i), batch.sequenceHashes(i), batch.fromBlock(i), batch.toBlock(i));
     }
     record(Kind.COMMIT, at, count, false);
+  }
+
+  /** Room for the tokens and hashes of a batch, which {@link #putBlocks} fills from the start. */
+  private void reserveBlocks(long blocks) {
+    tokensAt = staging.reserve(blocks * tokensPerBlock * Integer.BYTES);
+    hashesAt = staging.reserve(blocks * Long.BYTES);
+  }
+
+  private void putBlocks(int[] tokens, long[] hashes, int from, int to) {
+    int count = to - from;
+    staging.putInts(tokensAt, tokens, from * tokensPerBlock, count * tokensPerBlock);
+    staging.putLongs(hashesAt, hashes, from, count);
+    tokensAt += count * tokensPerBlock * Integer.BYTES;
+    hashesAt += count * Long.BYTES;
   }
 
   void extend(ExtendBatch batch, boolean evict) {

@@ -27,7 +27,9 @@ final class AzureParser implements RowParser {
           .append(DateTimeFormatter.ISO_LOCAL_DATE)
           .appendLiteral(' ')
           .append(DateTimeFormatter.ISO_LOCAL_TIME)
-          .appendPattern("[XXX]")
+          .optionalStart()
+          .appendOffset("+HH:MM", "Z")
+          .optionalEnd()
           .toFormatter(Locale.ROOT);
 
   private final Trace.Builder trace;

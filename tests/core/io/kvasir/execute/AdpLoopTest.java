@@ -9,6 +9,7 @@ import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
+import io.kvasir.rank.StepTiming;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

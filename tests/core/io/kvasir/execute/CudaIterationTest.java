@@ -8,6 +8,7 @@ import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 import io.kvasir.pool.CudaBlockPool;
 import io.kvasir.pool.PoolShape;
+import io.kvasir.rank.StepTiming;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

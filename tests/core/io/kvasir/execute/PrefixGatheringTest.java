@@ -16,6 +16,7 @@ import io.kvasir.pool.NativeBlockPool;
 import io.kvasir.pool.NativePrefixMatcher;
 import io.kvasir.pool.PoolShape;
 import io.kvasir.rank.LoadMetric;
+import io.kvasir.rank.StepTiming;
 import io.kvasir.route.AdpRouter;
 import io.kvasir.route.Assignment;
 import io.kvasir.route.DefaultAdpRouter;

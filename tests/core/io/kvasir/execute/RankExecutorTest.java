@@ -11,6 +11,7 @@ import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
 import io.kvasir.pool.BlockPool;
 import io.kvasir.rank.LoadMetric;
+import io.kvasir.rank.StepTiming;
 import java.lang.management.ManagementFactory;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
+import io.kvasir.rank.StepTiming;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

@@ -131,7 +131,8 @@ class LockstepTest {
               random.nextInt(),
               random.nextLong(),
               occupancy,
-              stats);
+              stats,
+              null);
       buffer.clear();
       RankStateFrame.write(state, buffer);
       assertThat(RankStateFrame.read(buffer.flip())).isEqualTo(state);

@@ -61,7 +61,8 @@ class RankStateVectorsTest {
         0,
         0,
         null,
-        stats(node.path("iterationStats")));
+        stats(node.path("iterationStats")),
+        null);
   }
 
   private static IterationStats stats(JsonNode node) {

@@ -79,6 +79,11 @@ final class Admission {
     return waiting.isEmpty();
   }
 
+  /** The requests that wait for their first blocks, in order; not to be changed. */
+  Iterable<PlacedRequest> waiting() {
+    return waiting;
+  }
+
   void add(PlacedRequest request) {
     waiting.addLast(request);
     queueBlocks(request);

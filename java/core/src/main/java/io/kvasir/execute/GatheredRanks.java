@@ -132,7 +132,7 @@ final class GatheredRanks implements RankViews {
         if (router.readsOccupancy()) {
           executor.settle();
         }
-        state = executor.state(router.loadMetric());
+        state = RankViews.state(executor, router);
       } catch (FatalDeviceException e) {
         reason = LiveRanks.reason(e);
       }
@@ -150,14 +150,19 @@ final class GatheredRanks implements RankViews {
 
   /** A rank that cannot be asked matches nothing; its next gather tells why. */
   @Override
-  public PrefixMatches matches(ProbeBatch probe) {
+  public PrefixMatches matches(ProbeBatch probe, List<PlacedRequest> batch) {
     int requests = probe.size();
+    boolean pending = router.readsWork();
     PrefixMatches own = ownMatches(probe);
     body.clear();
-    reserve(Integer.BYTES * executors.size() * requests);
+    reserve((pending ? 2 : 1) * Integer.BYTES * executors.size() * requests);
     for (int i = 0; i < executors.size(); i++) {
+      RankExecutor executor = executors.get(i);
       for (int request = 0; request < requests; request++) {
         body.putInt(own.tokens(i, request));
+        if (pending) {
+          body.putInt(executor.pendingTokens(batch.get(request)));
+        }
       }
     }
     GatheredFrames gathered = lockstep.gather(Lockstep.Phase.MATCHES, body.flip());
@@ -167,6 +172,9 @@ final class GatheredRanks implements RankViews {
       for (int i = 0; frame != null && i < member.ranks(); i++) {
         for (int request = 0; request < requests; request++) {
           all.set(member.firstRank() + i, request, frame.getInt());
+          if (pending) {
+            all.setPending(member.firstRank() + i, request, frame.getInt());
+          }
         }
       }
     }
@@ -196,6 +204,9 @@ final class GatheredRanks implements RankViews {
       log.request(batch.get(i).request.id(), content(batch.get(i).hashed));
       for (int rank = 0; rank < ranks.count(); rank++) {
         log.match(matches.tokens(rank, i));
+        if (router.readsWork()) {
+          log.match(matches.pendingTokens(rank, i));
+        }
       }
     }
     for (Decision decision : assignment.decisions()) {

@@ -1,5 +1,6 @@
 package io.kvasir.execute;
 
+import io.kvasir.model.RankWork;
 import io.kvasir.rank.RankLedger;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
@@ -38,6 +39,49 @@ final class HeldRequests {
     byId.put(request.request.id(), request);
     ledger.add(request.promptTokens, request.request.sequences());
     admission.add(request);
+  }
+
+  /** What is yet to be computed. O(requests). */
+  RankWork work() {
+    int prefills = 0;
+    long tokens = 0;
+    double pairs = 0;
+    long decodeKvTokens = 0;
+    for (int i = 0; i < started.size(); i++) {
+      PlacedRequest request = started.get(i);
+      if (request.decoding) {
+        decodeKvTokens += request.length;
+      } else {
+        int left = request.length - request.computed;
+        prefills++;
+        tokens += left;
+        pairs += RankWork.attendedPairs(request.computed, left);
+      }
+    }
+    for (PlacedRequest request : admission.waiting()) {
+      int left = request.length - Math.min(request.expectedTokens, request.length - 1);
+      prefills++;
+      tokens += left;
+      pairs += RankWork.attendedPairs(request.length - left, left);
+    }
+    return new RankWork(prefills, tokens, pairs, started.decoding(), decodeKvTokens);
+  }
+
+  /**
+   * How many leading blocks of a prompt are being computed here, or will be before it. O(requests x
+   * log blocks).
+   */
+  int pendingBlocks(PlacedRequest candidate) {
+    int most = 0;
+    for (int i = 0; i < started.size(); i++) {
+      if (!started.get(i).decoding) {
+        most = Math.max(most, candidate.commonBlocks(started.get(i)));
+      }
+    }
+    for (PlacedRequest request : admission.waiting()) {
+      most = Math.max(most, candidate.commonBlocks(request));
+    }
+    return most;
   }
 
   /**

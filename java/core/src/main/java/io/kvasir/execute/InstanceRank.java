@@ -26,6 +26,9 @@ abstract class InstanceRank {
   /** Why it can never serve a request, or null. */
   abstract String unservable(Request request);
 
+  /** Leading tokens of a request's prompt that those it holds compute; 0 if it lives elsewhere. */
+  abstract int pendingTokens(PlacedRequest candidate);
+
   /** Takes a request over that may have run on another rank; it goes on with what it has got. */
   abstract void accept(PlacedRequest placed);
 

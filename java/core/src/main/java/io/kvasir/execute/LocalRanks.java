@@ -49,7 +49,7 @@ final class LocalRanks implements RankViews {
         if (router.readsOccupancy()) {
           executor.settle();
         }
-        states.add(executor.state(router.loadMetric()));
+        states.add(RankViews.state(executor, router));
       } catch (FatalDeviceException lost) {
         ranks.retire(executor, lost, nowNs);
       }
@@ -70,7 +70,22 @@ final class LocalRanks implements RankViews {
   }
 
   @Override
-  public PrefixMatches matches(ProbeBatch probe) {
+  public PrefixMatches matches(ProbeBatch probe, List<PlacedRequest> batch) {
+    PrefixMatches matches = held(probe);
+    if (router.readsWork()) {
+      matches =
+          matches == PrefixMatches.NONE ? new PrefixMatches(ranks.count(), batch.size()) : matches;
+      for (InstanceRank rank : ranks.live()) {
+        RankExecutor executor = executors.get(rank.rank());
+        for (int i = 0; i < batch.size(); i++) {
+          matches.setPending(rank.rank(), i, executor.pendingTokens(batch.get(i)));
+        }
+      }
+    }
+    return matches;
+  }
+
+  private PrefixMatches held(ProbeBatch probe) {
     try {
       return matcher.match(probe);
     } catch (FatalDeviceException lost) {

@@ -73,6 +73,9 @@ final class PlacedRequest {
   /** Blocks booked as queued in the rank's ledger. */
   int queuedBlocks;
 
+  /** Leading tokens that its rank should hold when it starts, as far as the placement knew. */
+  int expectedTokens;
+
   PlacedRequest(HashedRequest hashed, int tokensPerBlock, long arrival) {
     this.hashed = hashed;
     this.arrival = arrival;
@@ -105,6 +108,23 @@ final class PlacedRequest {
 
   boolean started() {
     return lease != NO_LEASE;
+  }
+
+  /** How many leading blocks of the prompt another request of the same rank computes too. */
+  int commonBlocks(PlacedRequest other) {
+    int most = Math.min(hashed.hashes().blocks(), other.hashed.hashes().blocks());
+    long[] mine = hashed.hashes().sequence();
+    long[] theirs = other.hashed.hashes().sequence();
+    int common = 0; // a block's name tells all blocks before it, so that bisection is exact
+    while (common < most) {
+      int middle = (common + most) >>> 1;
+      if (mine[middle] == theirs[middle]) {
+        common = middle + 1;
+      } else {
+        most = middle;
+      }
+    }
+    return common;
   }
 
   /** The request got blocks, the first of which hold computed KV already. */
@@ -142,6 +162,7 @@ final class PlacedRequest {
   void leaveRank() {
     pause();
     cachedTokens = 0;
+    expectedTokens = 0;
   }
 
   @Override

@@ -97,6 +97,10 @@ final class Placement {
       waiting.handOver(request);
       listener.onPlaced(decision, nowNs);
       InstanceRank rank = ranks.rank(decision.rank());
+      request.expectedTokens = decision.matchedTokens();
+      if (router.readsWork()) {
+        request.expectedTokens = Math.max(request.expectedTokens, rank.pendingTokens(request));
+      }
       String unservable = rank.unservable(request.request);
       if (unservable == null) {
         rank.accept(request);
@@ -126,7 +130,7 @@ final class Placement {
       int blocks = Math.max(0, request.promptTokens - 1) / tokensPerBlock;
       probe.add(request.hashed.hashes().sequence(), blocks);
     }
-    return views.matches(probe);
+    return views.matches(probe, popped);
   }
 
   private void requireProgress(BitSet placed) {

@@ -3,6 +3,7 @@ package io.kvasir.execute;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.RankState;
+import io.kvasir.model.RankWork;
 import io.kvasir.model.Request;
 import io.kvasir.pool.BlockPool;
 import io.kvasir.pool.LeaseBatch;
@@ -162,6 +163,16 @@ public final class RankExecutor extends InstanceRank {
    */
   public RankState state(LoadMetric metric) {
     return ledger.state(metric, retired ? null : pool.occupancy());
+  }
+
+  /** What the rank has yet to compute. */
+  RankWork work() {
+    return requests.work();
+  }
+
+  @Override
+  int pendingTokens(PlacedRequest candidate) {
+    return requests.pendingBlocks(candidate) * tokensPerBlock;
   }
 
   /** Begins to carry out what the pool put off; {@link #settle} waits for it. */

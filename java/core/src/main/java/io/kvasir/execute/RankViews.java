@@ -3,6 +3,7 @@ package io.kvasir.execute;
 import io.kvasir.model.PrefixMatches;
 import io.kvasir.model.RankState;
 import io.kvasir.pool.ProbeBatch;
+import io.kvasir.route.AdpRouter;
 import io.kvasir.route.Assignment;
 import java.util.List;
 
@@ -20,8 +21,18 @@ interface RankViews {
   /** The states of the live ranks, in order. Ranks that turn out to be lost are retired. */
   List<RankState> states(long nowNs);
 
-  /** What each rank holds of each prompt. */
-  PrefixMatches matches(ProbeBatch probe);
+  /**
+   * What each rank holds of each prompt and, if the router wants to know, what it will hold.
+   *
+   * @param probe the prompts' blocks, in the order of {@code batch}
+   */
+  PrefixMatches matches(ProbeBatch probe, List<PlacedRequest> batch);
+
+  /** The state of a rank that lives here, with all that the router reads. */
+  static RankState state(RankExecutor executor, AdpRouter router) {
+    RankState state = executor.state(router.loadMetric());
+    return router.readsWork() ? state.withWork(executor.work()) : state;
+  }
 
   /** Takes note of how a batch was routed. */
   void routed(

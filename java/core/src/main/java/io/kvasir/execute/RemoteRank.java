@@ -60,6 +60,11 @@ final class RemoteRank extends InstanceRank {
   }
 
   @Override
+  int pendingTokens(PlacedRequest candidate) {
+    return 0; // the rank's own process knows, and tells what work that leaves
+  }
+
+  @Override
   void accept(PlacedRequest placed) {
     held.put(placed.request.id(), placed);
     ledger.add(placed.promptTokens, placed.request.sequences());

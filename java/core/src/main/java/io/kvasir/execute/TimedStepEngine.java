@@ -1,5 +1,7 @@
 package io.kvasir.execute;
 
+import io.kvasir.rank.StepTiming;
+
 /**
  * Models how long steps take and makes up their tokens; it has no KV.
  *

@@ -57,6 +57,11 @@ public final class DecisionLog {
     if (state.occupancy() != null) {
       states = Digest64.fold(states, state.occupancy().availableBlocks());
     }
+    if (state.work() != null) {
+      states = Digest64.fold(states, state.work().prefillTokens());
+      states = Digest64.fold(states, Double.doubleToLongBits(state.work().attendedPairs()));
+      states = Digest64.fold(states, state.work().decodeKvTokens());
+    }
   }
 
   /**

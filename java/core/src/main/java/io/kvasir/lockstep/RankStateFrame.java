@@ -3,6 +3,7 @@ package io.kvasir.lockstep;
 import io.kvasir.model.IterationStats;
 import io.kvasir.model.Occupancy;
 import io.kvasir.model.RankState;
+import io.kvasir.model.RankWork;
 import java.nio.ByteBuffer;
 
 /**
@@ -11,12 +12,20 @@ import java.nio.ByteBuffer;
  *
  * <p>Rank, active, retiring and in-transfer requests (4 bytes each), active tokens and queued
  * blocks (8 each); whether there is an occupancy (1) and, if so, its eight counts (8 each); whether
- * there are statistics of an iteration (1) and, if so, their eight numbers (8 each). Stateless.
+ * there are statistics of an iteration (1) and, if so, their eight numbers (8 each); whether the
+ * work is known (1) and, if so, prefill requests (4), prefill tokens and attended pairs (8 each),
+ * decoding requests (4) and their KV tokens (8). Stateless.
  */
 public final class RankStateFrame {
 
   /** Bytes of a state at most. */
-  public static final int MAX_BYTES = 4 * Integer.BYTES + 2 * Long.BYTES + 2 * (1 + 8 * Long.BYTES);
+  public static final int MAX_BYTES =
+      4 * Integer.BYTES
+          + 2 * Long.BYTES
+          + 2 * (1 + 8 * Long.BYTES)
+          + 1
+          + 2 * Integer.BYTES
+          + 3 * Long.BYTES;
 
   private RankStateFrame() {}
 
@@ -46,6 +55,13 @@ public final class RankStateFrame {
       to.putLong(stats.generationRequests()).putLong(stats.generationKvTokens());
       to.putLong(stats.pausedRequests()).putLong(stats.pausedKvTokens());
     }
+    RankWork work = state.work();
+    to.put((byte) (work == null ? 0 : 1));
+    if (work != null) {
+      to.putInt(work.prefillRequests()).putLong(work.prefillTokens());
+      to.putDouble(work.attendedPairs());
+      to.putInt(work.decodingRequests()).putLong(work.decodeKvTokens());
+    }
   }
 
   /**
@@ -64,6 +80,7 @@ public final class RankStateFrame {
     long queuedBlocks = from.getLong();
     Occupancy occupancy = from.get() == 0 ? null : readOccupancy(from);
     IterationStats stats = from.get() == 0 ? null : readStats(from);
+    RankWork work = from.get() == 0 ? null : readWork(from);
     return new RankState(
         rank,
         activeRequests,
@@ -72,7 +89,13 @@ public final class RankStateFrame {
         inTransferRequests,
         queuedBlocks,
         occupancy,
-        stats);
+        stats,
+        work);
+  }
+
+  private static RankWork readWork(ByteBuffer from) {
+    return new RankWork(
+        from.getInt(), from.getLong(), from.getDouble(), from.getInt(), from.getLong());
   }
 
   private static Occupancy readOccupancy(ByteBuffer from) {

@@ -17,6 +17,9 @@ public final class PrefixMatches {
   private final int requests;
   private final int[] matchedTokens;
 
+  /** What the ranks will hold when what they were given is computed; null if nobody asked. */
+  private int[] pendingTokens;
+
   /**
    * Makes a table of zeros.
    *
@@ -39,6 +42,37 @@ public final class PrefixMatches {
    */
   public int tokens(int rank, int request) {
     return rank < ranks && request < requests ? matchedTokens[rank * requests + request] : 0;
+  }
+
+  /**
+   * Tokens of one request that a rank will hold when it has computed what it was given before.
+   *
+   * @param rank the rank's index
+   * @param request the request's index in its batch
+   * @return tokens, at least {@link #tokens}
+   */
+  public int pendingTokens(int rank, int request) {
+    int matched = tokens(rank, request);
+    return pendingTokens == null || rank >= ranks || request >= requests
+        ? matched
+        : Math.max(matched, pendingTokens[rank * requests + request]);
+  }
+
+  /**
+   * Sets one entry of what will be held.
+   *
+   * @param rank the rank's index
+   * @param request the request's index in its batch
+   * @param tokens tokens of its prompt that requests before it have or compute on this rank
+   * @throws IndexOutOfBoundsException outside the table
+   */
+  public void setPending(int rank, int request, int tokens) {
+    Objects.checkIndex(rank, ranks);
+    Objects.checkIndex(request, requests);
+    if (pendingTokens == null) {
+      pendingTokens = new int[matchedTokens.length];
+    }
+    pendingTokens[rank * requests + request] = tokens;
   }
 
   /**

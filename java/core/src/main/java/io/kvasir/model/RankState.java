@@ -18,6 +18,7 @@ package io.kvasir.model;
  * @param queuedBlocks blocks that requests need which were placed here but hold none yet
  * @param occupancy the pool's occupancy, or null when unknown
  * @param iterationStats what the rank did last, or null
+ * @param work what the rank has yet to compute, or null when unknown
  */
 public record RankState(
     int rank,
@@ -27,7 +28,8 @@ public record RankState(
     int inTransferRequests,
     long queuedBlocks,
     Occupancy occupancy,
-    IterationStats iterationStats) {
+    IterationStats iterationStats,
+    RankWork work) {
 
   /**
    * A state of which only the load is known: no occupancy, nothing that retires or is in transfer.
@@ -37,7 +39,7 @@ public record RankState(
    * @param activeTokens their tokens
    */
   public RankState(int rank, int activeRequests, long activeTokens) {
-    this(rank, activeRequests, activeTokens, 0, 0, 0, null, null);
+    this(rank, activeRequests, activeTokens, 0, 0, 0, null, null, null);
   }
 
   /**
@@ -67,7 +69,8 @@ public record RankState(
             inTransferRequests,
             queuedBlocks,
             occupancy,
-            stats);
+            stats,
+            work);
   }
 
   /**
@@ -86,6 +89,26 @@ public record RankState(
         inTransferRequests,
         blocksQueued,
         pool,
-        iterationStats);
+        iterationStats,
+        work);
+  }
+
+  /**
+   * This state with what the rank has yet to compute.
+   *
+   * @param left the work, or null
+   * @return the state
+   */
+  public RankState withWork(RankWork left) {
+    return new RankState(
+        rank,
+        activeRequests,
+        activeTokens,
+        retiringRequests,
+        inTransferRequests,
+        queuedBlocks,
+        occupancy,
+        iterationStats,
+        left);
   }
 }

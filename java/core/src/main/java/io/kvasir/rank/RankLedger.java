@@ -158,6 +158,7 @@ public final class RankLedger {
         counted,
         queuedBlocks,
         occupancy,
+        null,
         null);
   }
 }

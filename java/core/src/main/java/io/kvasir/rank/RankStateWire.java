@@ -77,6 +77,7 @@ public final class RankStateWire {
             0,
             0,
             null,
+            null,
             null);
     return state.withIterationStats(all[HAS_STATS] == 0 ? null : stats(all));
   }

@@ -38,6 +38,16 @@ public interface AdpRouter {
   }
 
   /**
+   * Whether {@link RankState#work()} and {@link PrefixMatches#pendingTokens} are read if they are
+   * there.
+   *
+   * @return false if decisions do not depend on them
+   */
+  default boolean readsWork() {
+    return false;
+  }
+
+  /**
    * Which tokens {@link RankState#activeTokens()} must count for this router.
    *
    * @return the metric

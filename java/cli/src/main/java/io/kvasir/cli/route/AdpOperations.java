@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.model.Occupancy;
 import io.kvasir.model.PrefixMatches;
 import io.kvasir.model.RankState;
+import io.kvasir.model.RankWork;
 import io.kvasir.model.Request;
 import io.kvasir.route.AdpRouter;
 import io.kvasir.route.AdpRouterKind;
@@ -45,7 +46,19 @@ final class AdpOperations {
           "freeBlocks",
           "cachedBlocks",
           "activeBlocks",
-          "reservedBlocks");
+          "reservedBlocks",
+          "prefillRequests",
+          "prefillTokens",
+          "attendedPairs",
+          "decodingRequests",
+          "decodeKvTokens");
+  private static final List<String> WORK =
+      List.of(
+          "prefillRequests",
+          "prefillTokens",
+          "attendedPairs",
+          "decodingRequests",
+          "decodeKvTokens");
   private static final Set<String> REQUEST =
       Set.of(
           "id",
@@ -126,7 +139,25 @@ final class AdpOperations {
         fields.integer("inTransferRequests", 0, most, 0),
         count(fields, "queuedBlocks"),
         occupancy(fields),
-        null);
+        null,
+        work(fields));
+  }
+
+  /** Null unless some of it is told. */
+  private static RankWork work(Fields fields) {
+    if (WORK.stream().noneMatch(fields::has)) {
+      return null;
+    }
+    long tokens = count(fields, "prefillTokens");
+    int most = Integer.MAX_VALUE;
+    return new RankWork(
+        fields.integer("prefillRequests", 0, most, tokens > 0 ? 1 : 0),
+        tokens,
+        fields.has("attendedPairs")
+            ? count(fields, "attendedPairs")
+            : RankWork.attendedPairs(0, tokens),
+        fields.integer("decodingRequests", 0, most, 0),
+        count(fields, "decodeKvTokens"));
   }
 
   /** Null unless free or cached blocks are told. */

@@ -1,4 +1,4 @@
-package io.kvasir.execute;
+package io.kvasir.rank;
 
 /**
  * The polynomials that model a step's time.

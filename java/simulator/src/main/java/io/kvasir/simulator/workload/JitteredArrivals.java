@@ -1,0 +1,69 @@
+package io.kvasir.simulator.workload;
+
+import io.kvasir.model.Request;
+import java.util.Arrays;
+import java.util.Map;
+
+/**
+ * A sequence whose arrivals are each put off by a random time, so that several seeds tell how much
+ * of a result is chance. Requests keep their order: the i-th arrives at the i-th of the new times.
+ *
+ * <p>Immutable.
+ */
+public final class JitteredArrivals implements RequestSequence {
+
+  private final RequestSequence sequence;
+  private final double seconds;
+  private final long seed;
+  private final long[] arrivalNs;
+
+  /**
+   * Draws the new arrivals.
+   *
+   * @param sequence the requests
+   * @param seconds longest time by which an arrival is put off, in the sequence's own time
+   * @param seed seed of the times
+   * @throws IllegalArgumentException if {@code seconds} is negative or not finite
+   */
+  public JitteredArrivals(RequestSequence sequence, double seconds, long seed) {
+    if (!(seconds >= 0 && Double.isFinite(seconds))) {
+      throw new IllegalArgumentException(
+          "jitter must be finite and at least 0 seconds, not " + seconds);
+    }
+    this.sequence = sequence;
+    this.seconds = seconds;
+    this.seed = seed;
+    this.arrivalNs = new long[sequence.size()];
+    SeededRandom random = SeededRandom.of(Content.ARRIVAL_TIMES.seed(seed, 0), 0);
+    for (int i = 0; i < arrivalNs.length; i++) {
+      arrivalNs[i] = sequence.arrivalNs(i) + Math.round(random.nextDouble() * seconds * 1e9);
+    }
+    Arrays.sort(arrivalNs);
+  }
+
+  @Override
+  public String name() {
+    return sequence.name();
+  }
+
+  @Override
+  public Map<String, Object> parameters() {
+    return Parameters.of(
+        sequence.parameters(), "jitterSeconds", seconds, "jitterSeed", (Object) seed);
+  }
+
+  @Override
+  public int size() {
+    return sequence.size();
+  }
+
+  @Override
+  public long arrivalNs(int index) {
+    return arrivalNs[index];
+  }
+
+  @Override
+  public Request request(int index) {
+    return sequence.request(index);
+  }
+}

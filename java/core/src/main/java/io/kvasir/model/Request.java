@@ -50,6 +50,23 @@ public final class Request {
   }
 
   /**
+   * Starts a request like this one.
+   *
+   * @return a builder with everything that this request has
+   */
+  public Builder toBuilder() {
+    return new Builder(id, tokens)
+        .maxNewTokens(maxNewTokens)
+        .scope(scope)
+        .targetRank(targetRank)
+        .relax(givenRelax)
+        .conversationId(conversationId)
+        .firstTurn(firstTurn)
+        .children(children)
+        .priority(priority);
+  }
+
+  /**
    * The request's id, unique among the requests in flight.
    *
    * @return the id

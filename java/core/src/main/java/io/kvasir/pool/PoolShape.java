@@ -49,6 +49,16 @@ public record PoolShape(
     return new PoolShape(blocks, tokensPerBlock, maxLeases, blocks, eventCapacity);
   }
 
+  /**
+   * This shape with another number of events kept.
+   *
+   * @param events events kept until they are drained
+   * @return the shape
+   */
+  public PoolShape withEvents(int events) {
+    return new PoolShape(capacityBlocks, tokensPerBlock, maxLeases, maxBlocksPerLease, events);
+  }
+
   private static void atLeast(String field, int value, int minimum) {
     if (value < minimum) {
       throw new IllegalArgumentException(field + " must be at least " + minimum + ", not " + value);

@@ -67,24 +67,21 @@ public record DisaggParams(
 
   /**
    * These parameters with what the serve router knows of the conversation. The client's own id goes
-   * before one that the router made up.
+   * before one that the router made up. A router that keeps no conversations leaves the parameters
+   * as they are, but for the client's id.
    *
    * @param request the request
    * @param choice the choice of its first server
    * @return the parameters
    */
   public DisaggParams withConversation(ServeRequest request, ServeChoice choice) {
-    String id =
-        request.conversationId() != null
-            ? request.conversationId()
-            : choice.explanation().conversationId();
-    return new DisaggParams(
-        requestType,
-        contextRequestId,
-        disaggRequestId,
-        id,
-        choice.explanation().firstTurn(),
-        others);
+    Explanation known = choice.explanation();
+    String id = request.conversationId();
+    if (id == null) {
+      id = known.conversationId() == null ? conversationId : known.conversationId();
+    }
+    boolean first = known.conversationId() == null ? firstTurn : known.firstTurn();
+    return new DisaggParams(requestType, contextRequestId, disaggRequestId, id, first, others);
   }
 
   /**
@@ -123,6 +120,17 @@ public record DisaggParams(
         conversation,
         first != null && first,
         others);
+  }
+
+  /**
+   * What a rank's request says of its conversation: the way back of {@link #applyTo}.
+   *
+   * @param request the request as the rank sees it
+   * @return parameters with its conversation, and nothing else
+   */
+  public static DisaggParams of(Request request) {
+    return new DisaggParams(
+        null, null, null, request.conversationId(), request.firstTurn(), Map.of());
   }
 
   /**

@@ -1,6 +1,5 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.execute.AdpLoop;
 import io.kvasir.execute.StepEngine;
 import io.kvasir.execute.TimedStepEngine;
 import io.kvasir.hash.BlockHasher;
@@ -16,13 +15,11 @@ import io.kvasir.simulator.workload.RequestPreparation;
 import io.kvasir.simulator.workload.Workload;
 
 /**
- * Drives one instance through a workload in virtual time. The clock jumps from iteration to
- * iteration and, while nothing runs, to the next arrival. For one workload and one instance
- * everything in the result but {@code wallNs} is the same in every run. Thread-safe.
+ * Drives one instance, or several under a serve router, through a workload in virtual time. For one
+ * workload and equal settings everything in the result but {@code wallNs} is the same in every run.
+ * Thread-safe.
  */
 public final class Replay {
-
-  private static final int ITERATIONS_PER_PROGRESS = 256;
 
   private Replay() {}
 
@@ -69,7 +66,7 @@ public final class Replay {
           "the members have " + ranks + " ranks, the instance " + settings.ranks());
     }
     StepEngine engine = new TimedStepEngine(settings.timing());
-    return run(workload, settings, collective, place, engine, progress);
+    return run(workload, settings, ServeLayer.NONE, collective, place, engine, progress);
   }
 
   /** Replays with an engine that all ranks share. */
@@ -80,12 +77,50 @@ public final class Replay {
       StepEngine engine,
       ReplayProgress progress) {
     RankCollective alone = new SoleCollective(settings.ranks());
-    return run(workload, settings, alone, place, engine, progress);
+    return run(workload, settings, ServeLayer.NONE, alone, place, engine, progress);
+  }
+
+  /**
+   * Replays a workload to its end with a serve router over several instances.
+   *
+   * @param workload what is asked
+   * @param settings each of the instances, made anew for this replay
+   * @param serve the instances and who chooses among them
+   * @param place where each instance's pools live
+   * @param progress hears how far it is
+   * @return what was measured
+   * @throws IllegalArgumentException if the serve router follows blocks and the pools do not name
+   *     them as TensorRT-LLM's events do, or its args are wrong
+   * @throws IllegalStateException if all ranks of an instance are lost, or one stops making
+   *     progress, which is a defect
+   */
+  public static ReplayResult run(
+      Workload workload,
+      ReplaySettings settings,
+      ServeSettings serve,
+      RankPools.Place place,
+      ReplayProgress progress) {
+    StepEngine engine = new TimedStepEngine(settings.timing());
+    return run(workload, settings, serve, place, engine, progress);
+  }
+
+  /** Replays with an engine that all ranks of all instances share. */
+  static ReplayResult run(
+      Workload workload,
+      ReplaySettings settings,
+      ServeSettings serve,
+      RankPools.Place place,
+      StepEngine engine,
+      ReplayProgress progress) {
+    RankCollective alone = new SoleCollective(settings.ranks());
+    ServeLayer layer = new RoutedServeLayer(serve, settings);
+    return run(workload, settings, layer, alone, place, engine, progress);
   }
 
   private static ReplayResult run(
       Workload workload,
       ReplaySettings settings,
+      ServeLayer serve,
       RankCollective collective,
       RankPools.Place place,
       StepEngine engine,
@@ -93,15 +128,21 @@ public final class Replay {
     long startedNs = System.nanoTime();
     BlockHasher hasher = NativeBlockHasher.of(settings.hashFormat(), settings.tokensPerBlock());
     UpperBound upperBound = new UpperBound(settings.tokensPerBlock());
-    try (Arrivals arrivals = workload.start(preparation(hasher, upperBound))) {
-      ReplayMetrics metrics = new ReplayMetrics(settings.ranks(), arrivals);
-      try (ReplayInstance instance =
-          new ReplayInstance(settings, collective, place, hasher, engine, metrics)) {
-        Drive drive = new Drive(instance, instance.loop(), arrivals, metrics);
-        long virtualNs = drive.toEnd(progress, workload.plannedRequests());
-        metrics.rejections().forEach(rejection -> upperBound.exclude(rejection.requestId()));
-        return metrics.result(instance, upperBound, virtualNs, System.nanoTime() - startedNs);
+    try (Arrivals arrivals = workload.start(preparation(hasher, upperBound));
+        ReplayInstances instances = new ReplayInstances()) {
+      ReplayMetrics metrics = new ReplayMetrics(arrivals, serve);
+      for (int i = 0; i < serve.instances(); i++) {
+        InstanceTally tally = new InstanceTally(settings.ranks(), metrics);
+        instances.add(
+            new ReplayInstance(
+                settings, serve.followsBlocks(), collective, place, hasher, engine, tally),
+            tally);
       }
+      ReplayDrive drive = new ReplayDrive(instances.all(), serve, arrivals, metrics);
+      long virtualNs = drive.toEnd(progress, workload.plannedRequests());
+      metrics.rejections().forEach(rejection -> upperBound.exclude(rejection.requestId()));
+      return metrics.result(
+          settings, instances.ranks(), upperBound, virtualNs, System.nanoTime() - startedNs);
     }
   }
 
@@ -111,57 +152,5 @@ public final class Replay {
       upperBound.serve(request, hashes.sequence(), answeredTokens);
       return new HashedRequest(request, hashes);
     };
-  }
-
-  /** The loop of virtual time. */
-  private record Drive(
-      ReplayInstance instance, AdpLoop loop, Arrivals arrivals, ReplayMetrics metrics) {
-
-    long toEnd(ReplayProgress progress, long planned) {
-      long nowNs = 0;
-      for (long iteration = 0; ; iteration++) {
-        submitUntil(nowNs);
-        if (iteration % ITERATIONS_PER_PROGRESS == 0) {
-          progress.at(metrics.settled(), planned, nowNs);
-        }
-        long settled = metrics.settled();
-        long durationNs = loop.idle() ? 0 : instance.iterate(nowNs);
-        requireLiveRanks();
-        if (durationNs > 0) {
-          nowNs += durationNs;
-        } else if (metrics.settled() == settled) {
-          // Nothing can run: time goes on to the next arrival.
-          long nextNs = arrivals.nextNs();
-          if (nextNs == Arrivals.NEVER) {
-            break;
-          }
-          nowNs = Math.max(nowNs, nextNs);
-        }
-      }
-      progress.at(metrics.settled(), planned, nowNs);
-      if (!loop.idle()) {
-        throw new IllegalStateException("requests are left that no rank will ever run");
-      }
-      return nowNs;
-    }
-
-    private void requireLiveRanks() {
-      if (loop.liveRanks() == 0) {
-        throw new IllegalStateException(
-            "all ranks are lost; the replay ends with "
-                + metrics.settled()
-                + " of "
-                + metrics.arrived()
-                + " requests answered or rejected");
-      }
-    }
-
-    private void submitUntil(long nowNs) {
-      for (long dueNs = arrivals.nextNs(); dueNs <= nowNs; dueNs = arrivals.nextNs()) {
-        HashedRequest request = arrivals.next();
-        metrics.onArrived(request.request(), dueNs);
-        loop.submit(request);
-      }
-    }
   }
 }

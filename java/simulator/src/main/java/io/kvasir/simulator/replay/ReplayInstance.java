@@ -12,7 +12,9 @@ import io.kvasir.lockstep.Member;
 import io.kvasir.lockstep.RankCollective;
 import io.kvasir.model.Occupancy;
 import io.kvasir.pool.BlockPool;
+import io.kvasir.pool.PoolShape;
 import io.kvasir.pool.RankPools;
+import io.kvasir.serve.CacheEvent;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,14 +35,22 @@ final class ReplayInstance implements AutoCloseable {
   private final AdpLoop loop;
   private final RankHealth health;
 
+  /** What its ranks hold, if somebody wants to know. */
+  private final InstanceBlocks blocks;
+
   /** Makes a rank's result of what was measured of it. */
   interface RankSummary {
     RankResult of(int rank, RankMeasure measure);
   }
 
-  /** The instance's part in one process; all of it if the collective has but one member. */
+  /**
+   * The instance's part in one process; all of it if the collective has but one member.
+   *
+   * @param tellsBlocks whether somebody wants to know what its ranks hold
+   */
   ReplayInstance(
       ReplaySettings settings,
+      boolean tellsBlocks,
       RankCollective collective,
       RankPools.Place place,
       BlockHasher hasher,
@@ -50,7 +60,11 @@ final class ReplayInstance implements AutoCloseable {
     this.members = collective.members();
     this.self = members.get(collective.self());
     this.group = members.size() == 1 ? null : new RankGroup(collective);
-    this.pools = place.open(self.ranks(), settings.poolShape());
+    this.blocks = tellsBlocks ? new InstanceBlocks(self.ranks()) : null;
+    PoolShape shape = settings.poolShape();
+    this.pools =
+        place.open(
+            self.ranks(), tellsBlocks ? shape.withEvents(InstanceBlocks.events(shape)) : shape);
     List<RankExecutor> executors = new ArrayList<>();
     for (int i = 0; i < self.ranks(); i++) {
       int rank = self.firstRank() + i;
@@ -85,6 +99,22 @@ final class ReplayInstance implements AutoCloseable {
   long iterate(long nowNs) {
     health.check();
     return loop.iterate(nowNs);
+  }
+
+  /** What its ranks came to hold, or do no more, since the last call. Settles the pools. */
+  List<CacheEvent> drainBlocks() {
+    if (blocks == null) {
+      return List.of();
+    }
+    for (int i = 0; i < self.ranks(); i++) {
+      int rank = i;
+      if (loop.isLive(self.firstRank() + i)) {
+        pools.pools().get(i).drainEvents(event -> blocks.on(rank, event));
+      } else {
+        blocks.clear(rank);
+      }
+    }
+    return blocks.take();
   }
 
   /** The results of all ranks. To be called once, by all processes. */

@@ -1,8 +1,6 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.execute.RequestListener;
 import io.kvasir.model.Request;
-import io.kvasir.route.Decision;
 import io.kvasir.route.Reason;
 import io.kvasir.simulator.workload.Arrivals;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
@@ -12,23 +10,20 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Counts what becomes of requests, and tells the workload.
+ * Counts what becomes of all requests, and tells the workload and the serve layer how they ended.
  *
  * <p>Confined to the thread that drives the replay.
  */
-final class ReplayMetrics implements RequestListener {
+final class ReplayMetrics {
 
   private final Arrivals arrivals;
+  private final ServeLayer serve;
   private final Long2ObjectOpenHashMap<InFlight> inFlight = new Long2ObjectOpenHashMap<>();
   private final Map<Reason, Long> decisions = new EnumMap<>(Reason.class);
   private final List<Rejection> rejections = new ArrayList<>();
   private final Durations ttft = new Durations();
   private final Durations itl = new Durations();
   private final Durations queue = new Durations();
-  private final long[] placed;
-  private final long[] inputTokens;
-  private final long[] cachedTokens;
-  private final long[] preemptions;
   private long arrived;
   private long completed;
   private long outputTokens;
@@ -43,12 +38,9 @@ final class ReplayMetrics implements RequestListener {
     }
   }
 
-  ReplayMetrics(int ranks, Arrivals arrivals) {
+  ReplayMetrics(Arrivals arrivals, ServeLayer serve) {
     this.arrivals = arrivals;
-    this.placed = new long[ranks];
-    this.inputTokens = new long[ranks];
-    this.cachedTokens = new long[ranks];
-    this.preemptions = new long[ranks];
+    this.serve = serve;
   }
 
   void onArrived(Request request, long nowNs) {
@@ -56,23 +48,16 @@ final class ReplayMetrics implements RequestListener {
     inFlight.put(request.id(), new InFlight(nowNs));
   }
 
-  @Override
-  public void onPlaced(Decision decision, long nowNs) {
-    placed[decision.rank()]++;
-    decisions.merge(decision.reason(), 1L, Long::sum);
+  void onPlaced(Reason reason) {
+    decisions.merge(reason, 1L, Long::sum);
   }
 
-  @Override
-  public void onStarted(Request request, int rank, int cached, boolean resumed, long nowNs) {
-    if (!resumed) {
-      queue.add(nowNs - inFlight.get(request.id()).arrivedNs);
-      inputTokens[rank] += request.promptTokens();
-      cachedTokens[rank] += cached;
-    }
+  /** A request started for the first time. */
+  void onStarted(Request request, long nowNs) {
+    queue.add(nowNs - inFlight.get(request.id()).arrivedNs);
   }
 
-  @Override
-  public void onToken(Request request, int rank, int index, int token, long nowNs) {
+  void onToken(Request request, int index, long nowNs) {
     InFlight times = inFlight.get(request.id());
     if (index == 0) {
       ttft.add(nowNs - times.arrivedNs);
@@ -83,22 +68,17 @@ final class ReplayMetrics implements RequestListener {
     outputTokens++;
   }
 
-  @Override
-  public void onPaused(Request request, int rank, long nowNs) {
-    preemptions[rank]++;
-  }
-
-  @Override
-  public void onFinished(Request request, int rank, int[] answer, long nowNs) {
+  void onFinished(Request request, int[] answer, long nowNs) {
     completed++;
     inFlight.remove(request.id());
+    serve.onEnded(request, true);
     arrivals.onFinished(request, answer, nowNs);
   }
 
-  @Override
-  public void onRejected(Request request, String reason, long nowNs) {
+  void onRejected(Request request, String reason, long nowNs) {
     rejections.add(new Rejection(request.id(), reason));
     inFlight.remove(request.id());
+    serve.onEnded(request, false);
     arrivals.onRejected(request, nowNs);
   }
 
@@ -116,13 +96,19 @@ final class ReplayMetrics implements RequestListener {
     return rejections;
   }
 
-  ReplayResult result(ReplayInstance instance, UpperBound upperBound, long virtualNs, long wallNs) {
+  ReplayResult result(
+      ReplaySettings settings,
+      List<RankResult> ranks,
+      UpperBound upperBound,
+      long virtualNs,
+      long wallNs) {
     return new ReplayResult(
-        instance.settings(),
+        settings,
+        serve.result(),
         arrived,
         completed,
         rejections,
-        instance.ranks(this::rank),
+        ranks,
         outputTokens,
         upperBound.cachedTokens(),
         decisions,
@@ -131,17 +117,5 @@ final class ReplayMetrics implements RequestListener {
         queue.summary(),
         virtualNs,
         wallNs);
-  }
-
-  private RankResult rank(int rank, RankMeasure measure) {
-    return new RankResult(
-        placed[rank],
-        inputTokens[rank],
-        cachedTokens[rank],
-        measure.busyNs(),
-        measure.peakActiveBlocks(),
-        measure.capacityBlocks(),
-        measure.evictedBlocks(),
-        preemptions[rank]);
   }
 }

@@ -10,11 +10,12 @@ import java.util.function.ToLongFunction;
  *
  * <p>Immutable.
  *
- * @param settings the instance
+ * @param settings the instance, or each of them
+ * @param serve what the layer above the instances did; null if there was none
  * @param requests requests that arrived
  * @param completed requests that were answered
  * @param rejections requests that were rejected and why, in order
- * @param ranks what each rank did
+ * @param ranks what each rank did, instance by instance
  * @param outputTokens tokens of all answers
  * @param upperBoundCachedTokens prompt tokens that one unbounded pool shared by all ranks would
  *     have held, of the requests that were served
@@ -27,6 +28,7 @@ import java.util.function.ToLongFunction;
  */
 public record ReplayResult(
     ReplaySettings settings,
+    ServeResult serve,
     long requests,
     long completed,
     List<Rejection> rejections,
@@ -103,12 +105,7 @@ public record ReplayResult(
    * @return at least 0
    */
   public double routedCv() {
-    double mean = meanRequests();
-    double squares = 0;
-    for (RankResult rank : ranks) {
-      squares += (rank.requests() - mean) * (rank.requests() - mean);
-    }
-    return Math.sqrt(squares / ranks.size()) / mean;
+    return perRank().cv();
   }
 
   /**
@@ -117,9 +114,7 @@ public record ReplayResult(
    * @return at least 1, or NaN if some rank got none
    */
   public double routedMaxOverMin() {
-    long min = minRequests();
-    long max = ranks.stream().mapToLong(RankResult::requests).max().orElse(0);
-    return min == 0 ? Double.NaN : (double) max / min;
+    return perRank().maxOverMin();
   }
 
   /**
@@ -128,15 +123,24 @@ public record ReplayResult(
    * @return 0 to 1
    */
   public double routedMinOverMean() {
-    return minRequests() / meanRequests();
+    return perRank().minOverMean();
   }
 
-  private long minRequests() {
-    return ranks.stream().mapToLong(RankResult::requests).min().orElse(0);
+  private Spread perRank() {
+    return Spread.of(ranks.stream().mapToLong(RankResult::requests).toArray());
   }
 
-  private double meanRequests() {
-    return (double) sum(RankResult::requests) / ranks.size();
+  /**
+   * Requests that were placed in each instance.
+   *
+   * @return the spread; of one number if there is one instance
+   */
+  public Spread routedPerInstance() {
+    long[] counts = new long[ranks.size() / settings.ranks()];
+    for (int rank = 0; rank < ranks.size(); rank++) {
+      counts[rank / settings.ranks()] += ranks.get(rank).requests();
+    }
+    return Spread.of(counts);
   }
 
   /**

@@ -121,6 +121,17 @@ public record ReplaySettings(
   }
 
   /**
+   * These settings with other names of blocks.
+   *
+   * @param format how blocks are named
+   * @return the settings
+   */
+  public ReplaySettings withHashFormat(HashFormat format) {
+    return new ReplaySettings(
+        ranks, poolTokens, tokensPerBlock, format, router, routing, executor, queuePolicy, timing);
+  }
+
+  /**
    * These settings with another router.
    *
    * @param other the router

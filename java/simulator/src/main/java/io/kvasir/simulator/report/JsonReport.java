@@ -8,11 +8,14 @@ import com.fasterxml.jackson.core.util.Separators;
 import io.kvasir.execute.ExecutorOptions;
 import io.kvasir.route.KvCacheRoutingOptions;
 import io.kvasir.route.Reason;
+import io.kvasir.serve.ServeReason;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.Rejection;
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.simulator.replay.ServeSettings;
+import io.kvasir.simulator.replay.Spread;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.math.BigDecimal;
@@ -31,6 +34,7 @@ public final class JsonReport {
   private static final int TRACE_BOUND_DECIMALS = 4;
   private static final int MOST_REJECTIONS = 100;
   private static final double NS_PER_S = 1e9;
+  private static final double NS_PER_MS = 1e6;
 
   private static final JsonFactory JSON =
       JsonFactory.builder().disable(StreamWriteFeature.AUTO_CLOSE_TARGET).build();
@@ -79,6 +83,9 @@ public final class JsonReport {
     json.writeNumberField("completed", result.completed());
     json.writeNumberField("rejected", result.rejected());
     writeRejections(result.rejections());
+    if (result.serve() != null) {
+      writeServe(result);
+    }
     writeRouting(result);
     writeCache(report);
     writeDurations("ttftMs", result.ttft());
@@ -100,10 +107,30 @@ public final class JsonReport {
     json.writeEndObject();
   }
 
+  private void writeServe(ReplayResult result) throws IOException {
+    ServeSettings serve = result.serve().settings();
+    Spread spread = result.routedPerInstance();
+    json.writeNumberField("instances", serve.instances());
+    json.writeStringField("serveRouter", serve.router().id());
+    writeCounts("routedPerInstance", spread.requests());
+    writeRounded("instanceCv", spread.cv(), RATE_DECIMALS);
+    writeRounded("instanceMaxOverMin", spread.maxOverMin(), RATE_DECIMALS);
+    writeRounded("instanceMinOverMean", spread.minOverMean(), RATE_DECIMALS);
+    json.writeObjectFieldStart("serveDecisions");
+    for (Map.Entry<ServeReason, Long> decision : result.serve().decisions().entrySet()) {
+      json.writeNumberField(decision.getKey().id(), decision.getValue());
+    }
+    json.writeEndObject();
+    writeRounded("eventDelayMs", serve.eventDelayNs() / NS_PER_MS, TIME_DECIMALS);
+  }
+
+  private void writeCounts(String field, List<Long> counts) throws IOException {
+    json.writeFieldName(field);
+    json.writeArray(counts.stream().mapToLong(Long::longValue).toArray(), 0, counts.size());
+  }
+
   private void writeRouting(ReplayResult result) throws IOException {
-    json.writeFieldName("routedPerRank");
-    long[] perRank = result.ranks().stream().mapToLong(RankResult::requests).toArray();
-    json.writeArray(perRank, 0, perRank.length);
+    writeCounts("routedPerRank", result.ranks().stream().map(RankResult::requests).toList());
     writeRounded("routedCv", result.routedCv(), RATE_DECIMALS);
     writeRounded("routedMaxOverMin", result.routedMaxOverMin(), RATE_DECIMALS);
     writeRounded("routedMinOverMean", result.routedMinOverMean(), RATE_DECIMALS);
@@ -139,7 +166,10 @@ public final class JsonReport {
     for (int rank = 0; rank < result.ranks().size(); rank++) {
       RankResult of = result.ranks().get(rank);
       json.writeStartObject();
-      json.writeNumberField("rank", rank);
+      if (result.serve() != null) {
+        json.writeNumberField("instance", rank / result.settings().ranks());
+      }
+      json.writeNumberField("rank", rank % result.settings().ranks());
       json.writeNumberField("requests", of.requests());
       json.writeNumberField("inputTokens", of.inputTokens());
       json.writeNumberField("cachedTokens", of.cachedTokens());

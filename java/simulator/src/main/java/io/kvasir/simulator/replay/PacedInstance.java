@@ -1,0 +1,80 @@
+package io.kvasir.simulator.replay;
+
+import io.kvasir.execute.AdpLoop;
+import io.kvasir.hash.HashedRequest;
+import io.kvasir.serve.CacheEvent;
+import io.kvasir.simulator.workload.Arrivals;
+import java.util.List;
+
+/**
+ * An instance in virtual time: what it does, and when it can go on.
+ *
+ * <p>Confined to the thread that drives the replay.
+ */
+final class PacedInstance {
+
+  private final ReplayInstance instance;
+  private final AdpLoop loop;
+  private final InstanceTally tally;
+  private boolean waits = true;
+  private long readyNs;
+
+  PacedInstance(ReplayInstance instance, InstanceTally tally) {
+    this.instance = instance;
+    this.loop = instance.loop();
+    this.tally = tally;
+  }
+
+  /** When it goes on by itself: at the end of its iteration, or never without a request. */
+  long nextNs() {
+    return waits ? Arrivals.NEVER : readyNs;
+  }
+
+  /** When its last iteration ends or ended. */
+  long readyNs() {
+    return readyNs;
+  }
+
+  /** Whether it is in the middle of an iteration. */
+  boolean iterating(long nowNs) {
+    return !waits && readyNs > nowNs;
+  }
+
+  boolean idle() {
+    return loop.idle();
+  }
+
+  boolean allRanksLost() {
+    return loop.liveRanks() == 0;
+  }
+
+  void submit(HashedRequest request, long nowNs) {
+    loop.submit(request);
+    if (waits) {
+      waits = false;
+      readyNs = nowNs;
+    }
+  }
+
+  /** Tells what has ended by a moment; true if anything had. */
+  boolean tellEnds(long untilNs) {
+    return tally.tellEnds(untilNs);
+  }
+
+  /** What it came to hold in the iteration that it has computed. */
+  List<CacheEvent> drainBlocks() {
+    return instance.drainBlocks();
+  }
+
+  /** Begins an iteration and tells what has ended by a moment. */
+  void goOn(long nowNs, long untilNs) {
+    long durationNs = loop.idle() ? 0 : instance.iterate(nowNs);
+    readyNs = nowNs + durationNs;
+    boolean ended = tally.tellEnds(untilNs);
+    waits = durationNs == 0 && !ended;
+  }
+
+  List<RankResult> ranks() {
+    return instance.ranks(tally::rank);
+  }
+}

@@ -1,0 +1,36 @@
+package io.kvasir.simulator.replay;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * The instances under replay. Owns them.
+ *
+ * <p>Confined to the thread that drives the replay.
+ */
+final class ReplayInstances implements AutoCloseable {
+
+  private final List<ReplayInstance> owned = new ArrayList<>();
+  private final List<PacedInstance> paced = new ArrayList<>();
+
+  void add(ReplayInstance instance, InstanceTally tally) {
+    owned.add(instance);
+    paced.add(new PacedInstance(instance, tally));
+  }
+
+  /** The instances by index. */
+  List<PacedInstance> all() {
+    return Collections.unmodifiableList(paced);
+  }
+
+  /** The results of all ranks, instance by instance. To be called once. */
+  List<RankResult> ranks() {
+    return paced.stream().flatMap(instance -> instance.ranks().stream()).toList();
+  }
+
+  @Override
+  public void close() {
+    owned.forEach(ReplayInstance::close);
+  }
+}

@@ -6,15 +6,20 @@ import io.kvasir.pool.KvShape;
 import io.kvasir.pool.RankPools;
 import io.kvasir.route.AdpRouterKind;
 import io.kvasir.simulator.replay.Replay;
+import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.simulator.replay.ServeSettings;
 import io.kvasir.simulator.report.JsonReport;
 import io.kvasir.simulator.report.ReplayReport;
 import io.kvasir.simulator.report.TextReport;
+import io.kvasir.simulator.workload.Workload;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -44,6 +49,7 @@ final class ReplayCommand implements Callable<Integer> {
   @Mixin private WorkloadOptions workload;
   @Mixin private GeneratedOptions generated;
   @Mixin private DeviceOption device;
+  @Mixin private ServeOptions layer;
   @Mixin private InstanceOptions instance;
   @Mixin private KvOptions kv;
   @Mixin private ProcessOptions processes;
@@ -57,22 +63,30 @@ final class ReplayCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     CommonOptions.Format format = common.format();
+    Optional<ServeSettings> serve = layer.settings();
+    Predicate<String> isGiven = spec.commandLine().getParseResult()::hasMatchedOption;
     List<ReplaySettings> instances = new ArrayList<>();
     for (AdpRouterKind router : instance.routers()) {
-      instances.add(instance.settings(router));
+      ReplaySettings each = instance.settings(router);
+      instances.add(serve.map(over -> ServeOptions.named(each, over, isGiven)).orElse(each));
     }
     KvShape kvShape = kv.kv();
     List<ReplayReport> reports = new ArrayList<>();
     int ranks = instances.get(0).ranks();
     boolean spread = processes.processes(ranks) > 1;
+    if (spread && serve.isPresent()) {
+      throw new UsageException(
+          ProcessOptions.PROCESSES,
+          "must be 1 with " + ServeOptions.INSTANCES + " or " + ServeOptions.ROUTER);
+    }
     try (OpenDevices devices =
         spread ? device.onlyHost(ProcessOptions.PROCESSES) : device.open(machine, console)) {
-      WorkloadOptions.Plan plan =
-          workload.plan(generated, spec.commandLine().getParseResult()::hasMatchedOption, console);
-      List<ReplaySettings> sized = sized(instances, devices, kvShape);
+      WorkloadOptions.Plan plan = workload.plan(generated, isGiven, console);
+      int count = serve.map(ServeSettings::instances).orElse(1);
+      List<ReplaySettings> sized = sized(instances, count, devices, kvShape);
       try (ReplayProcesses all = ReplayProcesses.open(processes, ranks, arguments())) {
         for (ReplaySettings settings : sized) {
-          reports.add(replay(plan, settings, all, place(devices, kvShape)));
+          reports.add(replay(plan, settings, serve, all, place(devices, kvShape)));
         }
         if (!all.reports()) {
           return ExitCode.DONE;
@@ -95,22 +109,24 @@ final class ReplayCommand implements Callable<Integer> {
   private ReplayReport replay(
       WorkloadOptions.Plan plan,
       ReplaySettings settings,
+      Optional<ServeSettings> serve,
       ReplayProcesses all,
       RankPools.Place place)
       throws IOException {
     try (RankCollective collective = all.meet(settings, plan.workload());
         ProgressBar progress = new ProgressBar(settings.router().id(), console)) {
-      return new ReplayReport(
-          plan.workload(),
-          plan.seed(),
-          plan.traceBlockUpperBound(),
-          Replay.run(plan.workload(), settings, collective, place, progress));
+      Workload asked = plan.workload();
+      ReplayResult result =
+          serve.isPresent()
+              ? Replay.run(asked, settings, serve.get(), place, progress)
+              : Replay.run(asked, settings, collective, place, progress);
+      return new ReplayReport(asked, plan.seed(), plan.traceBlockUpperBound(), result);
     }
   }
 
   /** The instances as they were asked for, or with as many tokens as the devices' memory takes. */
   private List<ReplaySettings> sized(
-      List<ReplaySettings> instances, OpenDevices devices, KvShape kvShape) {
+      List<ReplaySettings> instances, int count, OpenDevices devices, KvShape kvShape) {
     if (devices.isEmpty()) {
       kv.requireNoFraction();
     }
@@ -123,7 +139,7 @@ final class ReplayCommand implements Callable<Integer> {
     if (!kv.byFreeMemory()) {
       return instances;
     }
-    double fraction = kv.freeMemoryFraction();
+    double fraction = kv.freeMemoryFraction() / count;
     return instances.stream()
         .map(settings -> settings.sizedFor(devices.devices(), kvShape, fraction))
         .toList();

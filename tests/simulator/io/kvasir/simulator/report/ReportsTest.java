@@ -142,7 +142,7 @@ class ReportsTest {
   private static ReplayResult withoutWallTime(ReplayResult result) {
     return new ReplayResult(
         result.settings(),
-            result.serve(),
+        result.serve(),
         result.requests(),
         result.completed(),
         result.rejections(),

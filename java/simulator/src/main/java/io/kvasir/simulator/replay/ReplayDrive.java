@@ -65,7 +65,7 @@ record ReplayDrive(
       PacedInstance instance = instances.get(i);
       if (instance.nextNs() <= nowNs) {
         instance.goOn(nowNs, single() ? Arrivals.NEVER : nowNs);
-        requireLiveRanks(instance);
+        requireLiveRanks(i);
         serve.onBlocks(i, instance.drainBlocks(), instance.readyNs());
       }
     }
@@ -82,10 +82,12 @@ record ReplayDrive(
     return nextNs;
   }
 
-  private void requireLiveRanks(PacedInstance instance) {
-    if (instance.allRanksLost()) {
+  private void requireLiveRanks(int index) {
+    if (instances.get(index).allRanksLost()) {
       throw new IllegalStateException(
-          "all ranks are lost; the replay ends with "
+          "all ranks "
+              + (single() ? "" : "of i" + index + " ")
+              + "are lost; the replay ends with "
               + metrics.settled()
               + " of "
               + metrics.arrived()

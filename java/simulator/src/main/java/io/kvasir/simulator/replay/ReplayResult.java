@@ -105,7 +105,7 @@ public record ReplayResult(
    * @return at least 0
    */
   public double routedCv() {
-    return perRank().cv();
+    return routedPerRank().cv();
   }
 
   /**
@@ -114,7 +114,7 @@ public record ReplayResult(
    * @return at least 1, or NaN if some rank got none
    */
   public double routedMaxOverMin() {
-    return perRank().maxOverMin();
+    return routedPerRank().maxOverMin();
   }
 
   /**
@@ -123,10 +123,15 @@ public record ReplayResult(
    * @return 0 to 1
    */
   public double routedMinOverMean() {
-    return perRank().minOverMean();
+    return routedPerRank().minOverMean();
   }
 
-  private Spread perRank() {
+  /**
+   * Requests that were placed on each rank.
+   *
+   * @return the spread
+   */
+  public Spread routedPerRank() {
     return Spread.of(ranks.stream().mapToLong(RankResult::requests).toArray());
   }
 

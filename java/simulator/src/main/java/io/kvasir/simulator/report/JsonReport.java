@@ -130,7 +130,7 @@ public final class JsonReport {
   }
 
   private void writeRouting(ReplayResult result) throws IOException {
-    writeCounts("routedPerRank", result.ranks().stream().map(RankResult::requests).toList());
+    writeCounts("routedPerRank", result.routedPerRank().requests());
     writeRounded("routedCv", result.routedCv(), RATE_DECIMALS);
     writeRounded("routedMaxOverMin", result.routedMaxOverMin(), RATE_DECIMALS);
     writeRounded("routedMinOverMean", result.routedMinOverMean(), RATE_DECIMALS);

@@ -3,22 +3,26 @@ package io.kvasir.simulator.report;
 import static io.kvasir.simulator.report.Numbers.count;
 import static io.kvasir.simulator.report.Numbers.decimals;
 import static io.kvasir.simulator.report.Numbers.measure;
-import static io.kvasir.simulator.report.Numbers.percent;
 import static io.kvasir.simulator.report.Numbers.rate;
 
 import io.kvasir.route.Reason;
+import io.kvasir.serve.ServeReason;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.simulator.replay.ServeResult;
+import io.kvasir.simulator.replay.Spread;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
  * Writes replay reports for people: what was replayed, one section per router with the upper bound
- * beside its result and a table of its ranks, and a comparison when there are several. ASCII only.
+ * beside its result and tables of its instances and ranks, and a comparison when there are several.
+ * ASCII only.
  *
  * <p>Not thread-safe.
  */
@@ -28,6 +32,7 @@ public final class TextReport {
   private static final int FACT_WIDTH = 19;
   private static final int MOST_RANKS = 16;
   private static final int MOST_REASONS = 3;
+  private static final double NS_PER_MS = 1e6;
 
   private final StringBuilder out = new StringBuilder();
 
@@ -60,7 +65,7 @@ public final class TextReport {
             .toList());
     wrapped(
         List.of(
-            count(settings.ranks()) + " ranks",
+            ranks(report.result()),
             "pools of " + count(settings.poolTokens()) + " tokens",
             "blocks of " + settings.tokensPerBlock(),
             "token budget " + count(settings.executor().tokenBudget()),
@@ -68,6 +73,13 @@ public final class TextReport {
             settings.executor().capacityPolicy().id(),
             settings.queuePolicy().id()));
     line("Times are modelled, not measured.");
+  }
+
+  private static String ranks(ReplayResult result) {
+    String ranks = count(result.settings().ranks()) + " ranks";
+    return result.serve() == null
+        ? ranks
+        : count(result.serve().settings().instances()) + " x " + ranks;
   }
 
   private void section(ReplayReport report) {
@@ -84,7 +96,11 @@ public final class TextReport {
         .row(durations("in queue", result.queue()))
         .appendTo(out);
     line("");
-    ranks(result).appendTo(out);
+    if (result.serve() != null) {
+      RankTable.ofInstances(result).appendTo(out);
+      line("");
+    }
+    RankTable.ofRanks(result, MOST_RANKS).appendTo(out);
     if (result.ranks().size() > MOST_RANKS) {
       line("  (--format json lists all " + result.ranks().size() + " ranks)");
     }
@@ -127,24 +143,37 @@ public final class TextReport {
                 count(result.outputTokens()),
                 decimals(result.virtualSeconds(), 1),
                 decimals(result.outputTokensPerSecond(), 1)));
-    fact("placed by", decisions(result.decisions()));
-    fact(
-        "balance",
-        "requests per rank: CV %s, max/min %s, min/mean %s"
-            .formatted(
-                rate(result.routedCv()),
-                decimals(result.routedMaxOverMin(), 2),
-                decimals(result.routedMinOverMean(), 2)));
+    if (result.serve() != null) {
+      fact("instances by", serve(result.serve()));
+      fact("balance", "requests per instance: " + spread(result.routedPerInstance()));
+    }
+    fact("placed by", decisions(result.decisions(), Reason::id));
+    fact("balance", "requests per rank: " + spread(result.routedPerRank()));
   }
 
   private void fact(String name, String value) {
     line("  " + name + " ".repeat(FACT_WIDTH - name.length()) + value);
   }
 
-  private static String decisions(Map<Reason, Long> decisions) {
+  private static String serve(ServeResult serve) {
+    return serve.settings().router().id()
+        + ": "
+        + decisions(serve.decisions(), ServeReason::id)
+        + (serve.settings().followsBlocks()
+            ? ", events after " + decimals(serve.settings().eventDelayNs() / NS_PER_MS, 1) + " ms"
+            : "");
+  }
+
+  private static <R> String decisions(Map<R, Long> decisions, Function<R, String> name) {
     return decisions.entrySet().stream()
-        .map(decision -> decision.getKey().id() + " " + count(decision.getValue()))
+        .map(decision -> name.apply(decision.getKey()) + " " + count(decision.getValue()))
         .collect(Collectors.joining(", "));
+  }
+
+  private static String spread(Spread spread) {
+    return "CV %s, max/min %s, min/mean %s"
+        .formatted(
+            rate(spread.cv()), decimals(spread.maxOverMin(), 2), decimals(spread.minOverMean(), 2));
   }
 
   private static String[] durations(String name, DurationSummary of) {
@@ -157,43 +186,6 @@ public final class TextReport {
       measure(of.p99Ms()),
       measure(of.maxMs())
     };
-  }
-
-  private static TextTable ranks(ReplayResult result) {
-    TextTable table =
-        new TextTable()
-            .row(
-                "rank",
-                "requests",
-                "prompt tokens",
-                "from cache",
-                "hit rate",
-                "busy",
-                "pool peak",
-                "evicted blocks");
-    int shown = Math.min(MOST_RANKS, result.ranks().size());
-    for (int rank = 0; rank < shown; rank++) {
-      RankResult of = result.ranks().get(rank);
-      table.row(
-          Integer.toString(rank),
-          count(of.requests()),
-          count(of.inputTokens()),
-          count(of.cachedTokens()),
-          rate(of.tokenHitRate()),
-          percent((double) of.busyNs() / result.virtualNs()),
-          percent((double) of.peakActiveBlocks() / of.capacityBlocks()),
-          count(of.evictedBlocks()));
-    }
-    return table.row(
-        "all",
-        count(result.sum(RankResult::requests)),
-        count(result.inputTokens()),
-        count(result.cachedTokens()),
-        rate(result.tokenHitRate()),
-        percent(
-            (double) result.sum(RankResult::busyNs) / result.virtualNs() / result.ranks().size()),
-        "",
-        count(result.sum(RankResult::evictedBlocks)));
   }
 
   private void comparison(List<ReplayResult> results) {

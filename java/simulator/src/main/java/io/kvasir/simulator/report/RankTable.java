@@ -1,0 +1,76 @@
+package io.kvasir.simulator.report;
+
+import static io.kvasir.simulator.report.Numbers.count;
+import static io.kvasir.simulator.report.Numbers.percent;
+import static io.kvasir.simulator.report.Numbers.rate;
+
+import io.kvasir.simulator.replay.RankResult;
+import io.kvasir.simulator.replay.ReplayResult;
+import java.util.List;
+
+/** Tables of what ranks and instances did. */
+final class RankTable {
+
+  private RankTable() {}
+
+  /** A row for each of the first ranks and one for all. */
+  static TextTable ofRanks(ReplayResult result, int most) {
+    TextTable table = table("rank");
+    int shown = Math.min(most, result.ranks().size());
+    int perInstance = result.settings().ranks();
+    for (int i = 0; i < shown; i++) {
+      RankResult of = result.ranks().get(i);
+      String name = Integer.toString(i % perInstance);
+      table.row(
+          result.serve() == null ? name : "i" + i / perInstance + "/" + name,
+          count(of.requests()),
+          count(of.inputTokens()),
+          count(of.cachedTokens()),
+          rate(of.tokenHitRate()),
+          percent((double) of.busyNs() / result.virtualNs()),
+          percent((double) of.peakActiveBlocks() / of.capacityBlocks()),
+          count(of.evictedBlocks()));
+    }
+    return sums(table, "all", result, result.ranks());
+  }
+
+  /** A row for each instance. */
+  static TextTable ofInstances(ReplayResult result) {
+    TextTable table = table("instance");
+    int perInstance = result.settings().ranks();
+    for (int from = 0; from < result.ranks().size(); from += perInstance) {
+      List<RankResult> ranks = result.ranks().subList(from, from + perInstance);
+      sums(table, "i" + from / perInstance, result, ranks);
+    }
+    return table;
+  }
+
+  private static TextTable table(String first) {
+    return new TextTable()
+        .row(
+            first,
+            "requests",
+            "prompt tokens",
+            "from cache",
+            "hit rate",
+            "busy",
+            "pool peak",
+            "evicted blocks");
+  }
+
+  private static TextTable sums(
+      TextTable table, String name, ReplayResult result, List<RankResult> ranks) {
+    long input = ranks.stream().mapToLong(RankResult::inputTokens).sum();
+    long cached = ranks.stream().mapToLong(RankResult::cachedTokens).sum();
+    long busyNs = ranks.stream().mapToLong(RankResult::busyNs).sum();
+    return table.row(
+        name,
+        count(ranks.stream().mapToLong(RankResult::requests).sum()),
+        count(input),
+        count(cached),
+        rate((double) cached / input),
+        percent((double) busyNs / result.virtualNs() / ranks.size()),
+        "",
+        count(ranks.stream().mapToLong(RankResult::evictedBlocks).sum()));
+  }
+}

@@ -3,6 +3,7 @@ package io.kvasir.cli;
 import io.kvasir.serve.ServeRouterKind;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.replay.ServeSettings;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,6 +19,7 @@ final class ServeOptions {
   private static final int MOST_INSTANCES = 1024;
   private static final double MOST_DELAY_MS = 3_600_000;
   private static final double NS_PER_MS = 1e6;
+  private static final String ARGS = "--serve-router-args";
   private static final String HASH_FORMAT = "--hash-format";
 
   @Option(
@@ -36,6 +38,15 @@ final class ServeOptions {
           "Who chooses the instance: round_robin, load_balancing, kv_cache_aware, conversation"
               + " (default: nobody for one instance, else round_robin).")
   private String router;
+
+  @Option(
+      names = ARGS,
+      paramLabel = "KEY=VALUE[,KEY=VALUE]",
+      defaultValue = "",
+      order = 40,
+      description =
+          "The serve router's args, by TensorRT-LLM's names, such as load_weight=1 (default: none).")
+  private String args;
 
   @Option(
       names = "--event-delay-ms",
@@ -58,12 +69,50 @@ final class ServeOptions {
         router == null
             ? ServeRouterKind.ROUND_ROBIN
             : Values.choice(ROUTER, router, List.of(ServeRouterKind.values()), ServeRouterKind::id);
-    return Optional.of(new ServeSettings(count, kind, Map.of(), Math.round(delayMs * NS_PER_MS)));
+    try {
+      return Optional.of(
+          new ServeSettings(count, kind, argsByKey(), Math.round(delayMs * NS_PER_MS)));
+    } catch (IllegalArgumentException e) {
+      throw new UsageException(ARGS, "is wrong: " + e.getMessage());
+    }
   }
 
-  /** An instance whose blocks have names that the serve router can follow. */
+  private Map<String, Object> argsByKey() {
+    Map<String, Object> byKey = new HashMap<>();
+    for (String arg : args.isBlank() ? new String[0] : args.split(",", -1)) {
+      int equals = arg.indexOf('=');
+      if (equals < 1 || byKey.put(arg.substring(0, equals).strip(), value(arg, equals)) != null) {
+        throw new UsageException(ARGS, "must be KEY=VALUE, each key once, not '" + args + "'");
+      }
+    }
+    return byKey;
+  }
+
+  private static Object value(String arg, int equals) {
+    String text = arg.substring(equals + 1).strip();
+    if (text.equals("true") || text.equals("false")) {
+      return Boolean.valueOf(text);
+    }
+    try {
+      return Double.valueOf(text);
+    } catch (NumberFormatException e) {
+      throw new UsageException(ARGS, "must be numbers, true or false, not '" + text + "'");
+    }
+  }
+
+  /** An instance whose blocks have a size and names that the serve router can follow. */
   static ReplaySettings named(ReplaySettings each, ServeSettings serve, Predicate<String> isGiven) {
-    if (!serve.followsBlocks() || each.hashFormat() == ServeSettings.BLOCK_NAMES) {
+    if (!serve.followsBlocks()) {
+      return each;
+    }
+    if (serve.args().get("tokens_per_block") instanceof Double size
+        && size % each.tokensPerBlock() != 0
+        && each.tokensPerBlock() % size != 0) {
+      throw new UsageException(
+          ARGS,
+          "is wrong: tokens_per_block must divide, or be divided by, " + each.tokensPerBlock());
+    }
+    if (each.hashFormat() == ServeSettings.BLOCK_NAMES) {
       return each;
     }
     if (isGiven.test(HASH_FORMAT)) {

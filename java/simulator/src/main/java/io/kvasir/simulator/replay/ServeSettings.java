@@ -1,7 +1,9 @@
 package io.kvasir.simulator.replay;
 
 import io.kvasir.hash.HashFormat;
+import io.kvasir.serve.ServePorts;
 import io.kvasir.serve.ServeRouterKind;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -23,7 +25,7 @@ public record ServeSettings(
   /**
    * Checks the ranges.
    *
-   * @throws IllegalArgumentException naming the field that is out of range
+   * @throws IllegalArgumentException naming the field or key that is unknown or out of range
    */
   public ServeSettings {
     if (instances < 1) {
@@ -33,6 +35,7 @@ public record ServeSettings(
       throw new IllegalArgumentException("eventDelayNs must be at least 0, not " + eventDelayNs);
     }
     args = Map.copyOf(args);
+    router.create(List.of(), args, ServePorts.NONE);
   }
 
   /**

@@ -1,0 +1,134 @@
+package io.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class LayeredReplayTest {
+
+  private static final String SMALL =
+      "replay --sessions 12 --turns 2-3 --concurrency 6 --ranks 2 --system-prompt-tokens 100"
+          + " --router kv_cache_aware --format json";
+
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  private int run(String line) {
+    out.reset();
+    err.reset();
+    Console console =
+        new Console(
+            InputStream.nullInputStream(),
+            out,
+            new PrintStream(err, true, StandardCharsets.UTF_8),
+            false,
+            Map.of());
+    return new CommandRunner(console, FakeMachine.withoutGpu()).run(line.split(" "));
+  }
+
+  private String errors() {
+    return err.toString(StandardCharsets.UTF_8);
+  }
+
+  private JsonNode report(String line) throws IOException {
+    assertThat(run(line)).as(errors()).isZero();
+    return new ObjectMapper().readTree(out.toByteArray());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"round_robin", "load_balancing", "kv_cache_aware", "conversation"})
+  void aReportOfSeveralInstancesSaysWhoWentWhere(String router) throws IOException {
+    JsonNode report = report(SMALL + " --instances 3 --serve-router " + router);
+
+    assertThat(report.get("instances").asInt()).isEqualTo(3);
+    assertThat(report.get("ranks").asInt()).as("of each instance").isEqualTo(2);
+    assertThat(report.get("serveRouter").asText()).isEqualTo(router);
+    assertThat(report.get("routedPerInstance")).hasSize(3);
+    assertThat(report.get("routedPerRank")).hasSize(6);
+    assertThat(report.get("perRank")).hasSize(6);
+    assertThat(report.get("perRank").get(3).get("instance").asInt()).isEqualTo(1);
+    assertThat(report.get("perRank").get(3).get("rank").asInt()).isEqualTo(1);
+    for (int instance = 0; instance < 3; instance++) {
+      assertThat(report.get("routedPerInstance").get(instance).asLong())
+          .isEqualTo(
+              report.get("routedPerRank").get(2 * instance).asLong()
+                  + report.get("routedPerRank").get(2 * instance + 1).asLong());
+    }
+    for (String key : List.of("instanceCv", "instanceMaxOverMin", "instanceMinOverMean")) {
+      assertThat(report.get(key).isNumber()).as(key).isTrue();
+    }
+    long decisions = 0;
+    for (JsonNode count : report.get("serveDecisions")) {
+      decisions += count.asLong();
+    }
+    assertThat(decisions).isEqualTo(report.get("requests").asLong());
+    assertThat(report.get("completed")).isEqualTo(report.get("requests"));
+  }
+
+  @Test
+  void severalInstancesTakeTurnsUnlessToldOtherwise() throws IOException {
+    assertThat(report(SMALL + " --instances 2").get("serveRouter").asText())
+        .isEqualTo("round_robin");
+  }
+
+  @Test
+  void oneInstanceThatNobodyChoosesIsReportedAsEver() throws IOException {
+    JsonNode report = report(SMALL + " --instances 1");
+
+    for (String key : List.of("instances", "serveRouter", "routedPerInstance")) {
+      assertThat(report.has(key)).as(key).isFalse();
+    }
+    assertThat(report.get("perRank").get(0).has("instance")).isFalse();
+  }
+
+  @Test
+  void blocksAreNamedAsTheServeRouterKnowsThem() throws IOException {
+    String line = SMALL + " --instances 2 --serve-router kv_cache_aware";
+
+    assertThat(report(line).get("config").get("hashFormat").asText()).isEqualTo("trtllm-v1");
+    assertThat(run(line + " --hash-format dynamo")).isEqualTo(2);
+    assertThat(errors())
+        .contains("--hash-format must be trtllm-v1 with --serve-router kv_cache_aware");
+  }
+
+  @Test
+  void argsReachTheServeRouter() throws IOException {
+    String line = SMALL + " --instances 2 --serve-router kv_cache_aware";
+
+    JsonNode loaded =
+        report(line + " --serve-router-args load_weight=1000,track_routed_blocks=false");
+
+    assertThat(loaded.get("routedPerInstance")).isNotEqualTo(report(line).get("routedPerInstance"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--instances 0 | --instances must be an integer from 1 to 1024, not '0'",
+        "--serve-router projected | --serve-router must be one of round_robin, load_balancing,",
+        "--instances 2 --event-delay-ms -1 | --event-delay-ms must be a number from 0",
+        "--instances 2 --processes 2 | --processes must be 1 with --instances or --serve-router",
+        "--instances 2 --serve-router-args x=1 | --serve-router-args is wrong: x is not known to",
+        "--instances 2 --serve-router-args x | --serve-router-args must be KEY=VALUE",
+        "--serve-router conversation --serve-router-args match_threshold=2 | match_threshold must be",
+        "--serve-router kv_cache_aware --serve-router-args tokens_per_block=20 | divided by, 32",
+      })
+  void wrongUseIsNamed(String options, String message) {
+    assertThat(run(SMALL + " " + options)).isEqualTo(2);
+    assertThat(errors()).contains(message);
+    assertThat(errors().lines()).hasSize(1);
+  }
+}

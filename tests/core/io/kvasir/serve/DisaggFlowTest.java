@@ -11,6 +11,8 @@ import io.kvasir.serve.DisaggParams.RequestType;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class DisaggFlowTest {
 
@@ -92,6 +94,49 @@ class DisaggFlowTest {
     DisaggParams own = DisaggParams.NONE.withConversation(FIRST, router.next(FIRST, null));
     assertThat(atRank(own).firstTurn()).isFalse();
     assertThat(atRank(own).conversationId()).isEqualTo("conversation-a");
+  }
+
+  /** B14, on every path and through every router. */
+  @ParameterizedTest
+  @EnumSource(ServeRouterKind.class)
+  void conversationAndFirstTurnComeBackFromTheRankAsTheyWent(ServeRouterKind kind) {
+    ServeRouter router = kind.create(List.of("ctx"), Map.of(), ServePorts.NONE);
+    for (boolean first : new boolean[] {true, false, false}) {
+      Request client =
+          Request.builder(1, new int[] {1, 2})
+              .conversationId("conversation-a")
+              .firstTurn(first)
+              .build();
+      DisaggParams sent = DisaggParams.of(client);
+      DisaggParams own = sent.withConversation(FIRST, router.next(FIRST, null));
+      assertThat(own).isEqualTo(sent);
+
+      DisaggParams context = DisaggFlow.contextParams(own, 77);
+      DisaggParams fromContext = ids(12L, 77L);
+      for (DisaggParams part :
+          List.of(
+              context,
+              DisaggFlow.generationParams(own, fromContext),
+              DisaggFlow.generationFirstParams(own, Map.of("ctx_dp_rank", 3), 77),
+              DisaggFlow.withoutContext(context),
+              DisaggFlow.benchmarkParams(own))) {
+        assertThat(DisaggParams.of(atRank(part))).as(part.toString()).isEqualTo(sent);
+        assertThat(DisaggParams.fromMap(part.toMap())).isEqualTo(part);
+      }
+    }
+  }
+
+  @Test
+  void aRouterWithoutConversationsTakesNothingAway() {
+    ServeRouter router =
+        ServeRouterKind.ROUND_ROBIN.create(List.of("ctx"), Map.of(), ServePorts.NONE);
+    DisaggParams known = new DisaggParams(null, null, null, "a", true, Map.of("k", "v"));
+    ServeRequest unnamed = ServeRequest.of(Prompt.of("hello"));
+
+    assertThat(known.withConversation(unnamed, router.next(unnamed, null))).isEqualTo(known);
+    assertThat(known.withConversation(FIRST, router.next(FIRST, null)).conversationId())
+        .as("the request's own id goes first")
+        .isEqualTo("conversation-a");
   }
 
   @Test

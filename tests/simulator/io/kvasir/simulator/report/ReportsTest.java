@@ -11,10 +11,12 @@ import io.kvasir.pool.RankPools;
 import io.kvasir.rank.StepTiming;
 import io.kvasir.route.AdpRouterKind;
 import io.kvasir.route.AttentionDpConfig;
+import io.kvasir.serve.ServeRouterKind;
 import io.kvasir.simulator.replay.Replay;
 import io.kvasir.simulator.replay.ReplayProgress;
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.simulator.replay.ServeSettings;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
@@ -27,6 +29,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
 
@@ -51,6 +54,20 @@ class ReportsTest {
   @Test
   void jsonOfOneRouterIsAnObjectAsReviewed() throws IOException {
     assertGolden("replay.json", json(reports(AdpRouterKind.KV_CACHE_AWARE)));
+  }
+
+  @Test
+  void reportsOfSeveralInstancesReadAsReviewed() throws IOException {
+    ReplaySettings each =
+        settings(AdpRouterKind.KV_CACHE_AWARE, 2, 4096).withHashFormat(ServeSettings.BLOCK_NAMES);
+    ServeSettings serve =
+        new ServeSettings(3, ServeRouterKind.KV_CACHE_AWARE, Map.of("load_weight", 2), 5_000_000);
+    ReplayResult result =
+        Replay.run(workload(), each, serve, RankPools.Place.HOST, ReplayProgress.SILENT);
+    List<ReplayReport> reports = List.of(report(workload(), result));
+
+    assertGolden("layers.txt", TextReport.of(reports));
+    assertGolden("layers.json", json(reports));
   }
 
   @Test
@@ -108,21 +125,26 @@ class ReportsTest {
     return List.of(report(settings(router, 3, poolTokens)));
   }
 
+  private static MultiTurn workload() {
+    return new MultiTurn(
+        new MultiTurn.Shape(
+            10,
+            6,
+            0,
+            200,
+            new IntRange(2, 5),
+            new LognormalTokens(90, 1),
+            new IntRange(10, 30),
+            new ThinkTime(ThinkTime.Distribution.EXPONENTIAL, 1, 1),
+            42));
+  }
+
   private static ReplayReport report(ReplaySettings settings) {
-    MultiTurn workload =
-        new MultiTurn(
-            new MultiTurn.Shape(
-                10,
-                6,
-                0,
-                200,
-                new IntRange(2, 5),
-                new LognormalTokens(90, 1),
-                new IntRange(10, 30),
-                new ThinkTime(ThinkTime.Distribution.EXPONENTIAL, 1, 1),
-                42));
-    ReplayResult result =
-        Replay.run(workload, settings, RankPools.Place.HOST, ReplayProgress.SILENT);
+    return report(
+        workload(), Replay.run(workload(), settings, RankPools.Place.HOST, ReplayProgress.SILENT));
+  }
+
+  private static ReplayReport report(MultiTurn workload, ReplayResult result) {
     return new ReplayReport(workload, 42, OptionalDouble.of(1 / 3.0), withoutWallTime(result));
   }
 

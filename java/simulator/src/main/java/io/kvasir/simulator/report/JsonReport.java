@@ -22,6 +22,7 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Writes replay reports as one JSON document: an object for one report, an array for several. What
@@ -119,6 +120,11 @@ public final class JsonReport {
     json.writeObjectFieldStart("serveDecisions");
     for (Map.Entry<ServeReason, Long> decision : result.serve().decisions().entrySet()) {
       json.writeNumberField(decision.getKey().id(), decision.getValue());
+    }
+    json.writeEndObject();
+    json.writeObjectFieldStart("serveRouterArgs");
+    for (Map.Entry<String, Object> arg : new TreeMap<>(serve.args()).entrySet()) {
+      json.writePOJOField(arg.getKey(), arg.getValue());
     }
     json.writeEndObject();
     writeRounded("eventDelayMs", serve.eventDelayNs() / NS_PER_MS, TIME_DECIMALS);

@@ -28,21 +28,26 @@ final class RankTable {
           count(of.cachedTokens()),
           rate(of.tokenHitRate()),
           percent((double) of.busyNs() / result.virtualNs()),
-          percent((double) of.peakActiveBlocks() / of.capacityBlocks()),
+          percent(peak(of)),
           count(of.evictedBlocks()));
     }
-    return sums(table, "all", result, result.ranks());
+    return sums(table, "all", "", result, result.ranks());
   }
 
-  /** A row for each instance. */
+  /** A row for each instance; the peak is that of its fullest rank. */
   static TextTable ofInstances(ReplayResult result) {
     TextTable table = table("instance");
     int perInstance = result.settings().ranks();
     for (int from = 0; from < result.ranks().size(); from += perInstance) {
       List<RankResult> ranks = result.ranks().subList(from, from + perInstance);
-      sums(table, "i" + from / perInstance, result, ranks);
+      String fullest = percent(ranks.stream().mapToDouble(RankTable::peak).max().orElse(0));
+      sums(table, "i" + from / perInstance, fullest, result, ranks);
     }
     return table;
+  }
+
+  private static double peak(RankResult rank) {
+    return (double) rank.peakActiveBlocks() / rank.capacityBlocks();
   }
 
   private static TextTable table(String first) {
@@ -59,7 +64,7 @@ final class RankTable {
   }
 
   private static TextTable sums(
-      TextTable table, String name, ReplayResult result, List<RankResult> ranks) {
+      TextTable table, String name, String peak, ReplayResult result, List<RankResult> ranks) {
     long input = ranks.stream().mapToLong(RankResult::inputTokens).sum();
     long cached = ranks.stream().mapToLong(RankResult::cachedTokens).sum();
     long busyNs = ranks.stream().mapToLong(RankResult::busyNs).sum();
@@ -70,7 +75,7 @@ final class RankTable {
         count(cached),
         rate((double) cached / input),
         percent((double) busyNs / result.virtualNs() / ranks.size()),
-        "",
+        peak,
         count(ranks.stream().mapToLong(RankResult::evictedBlocks).sum()));
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Replays a workload through one instance in virtual time, along the real path: tokens, native
- * hashes, pool probes, router, executors, pools.
+ * Replays a workload through one instance, or several under a serve router, in virtual time, along
+ * the real path: tokens, native hashes, serve router, pool probes, ADP router, executors, pools.
  *
  * <p>{@link io.kvasir.simulator.replay.Replay} drives the loop and yields a {@link
  * io.kvasir.simulator.replay.ReplayResult}. Time is what the step engine models; the wall clock

@@ -170,7 +170,7 @@ class CommandsTest {
         "replay --ranks 0 | --ranks must be an integer from 1 to 4096, not '0'",
         "replay --ranks many | --ranks must be an integer from 1 to 4096, not 'many'",
         "replay --pool-tokens 31 | --pool-tokens must be an integer from 32 to 2147483647, not '31'",
-        "replay --router best | --router must be one of default, kv_cache_aware, conversation, not 'best'",
+        "replay --router best | --router must be one of default, kv_cache_aware, conversation, projected, not 'best'",
         "replay --router default,default | --router must name each router once, not 'default,default'",
         "replay --format yaml | --format must be one of text, json, not 'yaml'",
         "replay --capacity-scheduler-policy none | --capacity-scheduler-policy must be one of guaranteed_no_evict, max_utilization, not 'none'",

@@ -67,7 +67,8 @@ class RouteCommandTest {
     assertThat(answers.get(2).has("error")).isTrue();
     assertThat(answers.get(3).get("error").asText()).startsWith("not JSON");
     assertThat(answers.get(4).get("error").asText())
-        .isEqualTo("router must be one of default, kv_cache_aware, conversation, not 'best'");
+        .isEqualTo(
+            "router must be one of default, kv_cache_aware, conversation, projected, not 'best'");
     assertThat(answers.get(5).at("/assigned/1/0").asInt()).as("still configured").isEqualTo(1);
   }
 

@@ -85,7 +85,10 @@ class AdpRouterContractTest {
               .forEach(
                   decision ->
                       active.merge(decision.rank(), weight.applyAsInt(decision), Integer::sum));
-          if (!assignment.unassigned().isEmpty()) {
+          boolean roomCounts =
+              kind == AdpRouterKind.PROJECTED
+                  && batch.states().stream().anyMatch(state -> state.occupancy() != null);
+          if (!assignment.unassigned().isEmpty() && !roomCounts) {
             assertThat(Collections.min(active.values()))
                 .as("seed %d: requests on the emptiest rank", seed)
                 .isGreaterThanOrEqualTo(batch.maxActiveRequests());
@@ -134,7 +137,7 @@ class AdpRouterContractTest {
     assertThat(assignment.decisions()).isEmpty();
     assertThat(assignment.unassigned()).isEmpty();
     assertThat(assignment.expectedActiveRequests())
-        .isEqualTo(kind == AdpRouterKind.DEFAULT ? 5 : 6);
+        .isEqualTo(kind == AdpRouterKind.DEFAULT || kind == AdpRouterKind.PROJECTED ? 5 : 6);
   }
 
   @ParameterizedTest
@@ -214,7 +217,9 @@ class AdpRouterContractTest {
   void anUnknownNameIsAnsweredWithTheKnownOnes() {
     assertThatThrownBy(() -> AdpRouterKind.named("random"))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("router must be one of default, kv_cache_aware, conversation, not 'random'");
+        .hasMessage(
+            "router must be one of default, kv_cache_aware, conversation, projected,"
+                + " not 'random'");
   }
 
   private static AttentionDpConfig warmup(double multiplier) {

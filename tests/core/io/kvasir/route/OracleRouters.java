@@ -98,6 +98,7 @@ final class OracleRouters {
           case DEFAULT -> placeByLoad(remainder, expected);
           case KV_CACHE_AWARE -> placeByScore(remainder, expected);
           case CONVERSATION -> placeByConversation(remainder, expected);
+          case PROJECTED -> throw new IllegalArgumentException("see ProjectedOracle");
         };
     if (kind == AdpRouterKind.CONVERSATION) {
       expected = Math.max(expected, Collections.max(active.values()));
@@ -144,6 +145,7 @@ final class OracleRouters {
           config.newConversationPlacement() == NewConversationPlacement.LEAST_TOKENS
               ? length(index)
               : 0;
+      case PROJECTED -> throw new IllegalArgumentException("see ProjectedOracle");
     };
   }
 

@@ -36,7 +36,8 @@ final class InstanceOptions {
       paramLabel = "NAME[,NAME]",
       order = 41,
       description =
-          "Who places requests: default, kv_cache_aware, conversation. Several are compared"
+          "Who places requests: default, kv_cache_aware, conversation, projected. Several are"
+              + " compared"
               + " (default: what is enabled below, else default,kv_cache_aware).")
   private String router;
 

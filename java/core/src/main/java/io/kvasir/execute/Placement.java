@@ -29,6 +29,9 @@ final class Placement {
   private final int tokensPerBlock;
   private final boolean matching;
 
+  /** Whether the last batch left requests over. */
+  private boolean leftSome;
+
   private final int[] activeRequests;
   private final List<PlacedRequest> popped = new ArrayList<>();
   private final ProbeBatch probe = new ProbeBatch();
@@ -87,7 +90,8 @@ final class Placement {
       activeRequests[state.rank()] = state.activeRequests();
       room -= state.activeRequests();
     }
-    int maxCount = (int) Math.max(0, Math.min(room, Integer.MAX_VALUE));
+    int most = leftSome ? router.mostRequestsAfterLeftovers() : Integer.MAX_VALUE;
+    int maxCount = (int) Math.max(0, Math.min(room, most));
     waiting.pop(maxCount, maxActiveRequests, activeRequests, popped);
   }
 
@@ -145,7 +149,8 @@ final class Placement {
   }
 
   private void returnLeftovers(BitSet placed) {
-    if (placed.cardinality() == popped.size()) {
+    leftSome = placed.cardinality() < popped.size();
+    if (!leftSome) {
       return;
     }
     List<PlacedRequest> leftovers = new ArrayList<>();

@@ -56,6 +56,8 @@ public final class DecisionLog {
     states = Digest64.fold(states, state.queuedBlocks());
     if (state.occupancy() != null) {
       states = Digest64.fold(states, state.occupancy().availableBlocks());
+      states = Digest64.fold(states, state.occupancy().freeBlocks());
+      states = Digest64.fold(states, state.occupancy().oldestEvictableTick());
     }
     if (state.work() != null) {
       states = Digest64.fold(states, state.work().prefillTokens());

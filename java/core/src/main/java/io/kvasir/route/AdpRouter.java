@@ -48,6 +48,16 @@ public interface AdpRouter {
   }
 
   /**
+   * How many requests a batch shall have at most after one that left some over, so that those who
+   * wait for room are not all looked at in every iteration.
+   *
+   * @return at least 1
+   */
+  default int mostRequestsAfterLeftovers() {
+    return Integer.MAX_VALUE;
+  }
+
+  /**
    * Which tokens {@link RankState#activeTokens()} must count for this router.
    *
    * @return the metric

@@ -1,5 +1,6 @@
 package io.kvasir.route;
 
+import io.kvasir.rank.StepTiming;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -11,7 +12,11 @@ public enum AdpRouterKind {
   /** {@link KvCacheAwareAdpRouter}. */
   KV_CACHE_AWARE,
   /** {@link ConversationAdpRouter}. */
-  CONVERSATION;
+  CONVERSATION,
+  /** {@link ProjectedAdpRouter}. */
+  PROJECTED;
+
+  private static final int DEFAULT_MAX_NUM_TOKENS = 8192;
 
   /**
    * Finds a router by name.
@@ -54,6 +59,28 @@ public enum AdpRouterKind {
    */
   public AdpRouter create(
       int ranks, AttentionDpConfig config, BlockDemand demand, boolean explain) {
+    return create(ranks, config, demand, StepTiming.DEFAULT, DEFAULT_MAX_NUM_TOKENS, explain);
+  }
+
+  /**
+   * Makes a router that knows how long ranks compute.
+   *
+   * @param ranks ranks of the instance, at least 1
+   * @param config settings; routers that need none ignore them
+   * @param demand what requests need of a pool; null if routers shall ignore occupancy
+   * @param timing how long ranks compute; routers that project nothing ignore it
+   * @param maxNumTokens tokens that a rank computes in one step, at least 1; likewise
+   * @param explain whether decisions carry the scores that were compared
+   * @return a new router
+   * @throws IllegalArgumentException if {@code ranks} or {@code maxNumTokens} is below 1
+   */
+  public AdpRouter create(
+      int ranks,
+      AttentionDpConfig config,
+      BlockDemand demand,
+      StepTiming timing,
+      int maxNumTokens,
+      boolean explain) {
     return switch (this) {
       case DEFAULT -> new DefaultAdpRouter(ranks, demand);
       case KV_CACHE_AWARE ->
@@ -65,6 +92,7 @@ public enum AdpRouterKind {
               config.maxSessions(),
               config.newConversationPlacement(),
               demand);
+      case PROJECTED -> new ProjectedAdpRouter(ranks, timing, maxNumTokens, demand, explain);
     };
   }
 }

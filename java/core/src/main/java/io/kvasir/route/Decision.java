@@ -16,6 +16,7 @@ import io.kvasir.model.Request;
  * @param maxMatch the longest match among the ranks that were compared; 0 if none were
  * @param scoredRanks the ranks that were compared, ascending; empty if none were, or nobody asked
  * @param scores the score of each of {@code scoredRanks}, lower is better
+ * @param terms what the scores are the sums of, if they are sums and somebody asked
  */
 @SuppressWarnings("ArrayRecordComponent") // value semantics of the arrays are never used
 public record Decision(
@@ -27,7 +28,8 @@ public record Decision(
     boolean affinityActive,
     int maxMatch,
     int[] scoredRanks,
-    double[] scores) {
+    double[] scores,
+    ScoreTerms terms) {
 
   private static final int[] NO_RANKS = {};
   private static final double[] NO_SCORES = {};
@@ -42,6 +44,16 @@ public record Decision(
    * @param matchedTokens what that rank holds of it
    */
   public Decision(Request request, int requestIndex, int rank, Reason reason, int matchedTokens) {
-    this(request, requestIndex, rank, reason, matchedTokens, false, 0, NO_RANKS, NO_SCORES);
+    this(
+        request,
+        requestIndex,
+        rank,
+        reason,
+        matchedTokens,
+        false,
+        0,
+        NO_RANKS,
+        NO_SCORES,
+        ScoreTerms.NONE);
   }
 }

@@ -262,7 +262,8 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
             matchesCount,
             longestMatch,
             explain ? Arrays.copyOf(candidates, candidateCount) : NO_RANKS,
-            explain ? Arrays.copyOf(scores, candidateCount) : NO_SCORES);
+            explain ? Arrays.copyOf(scores, candidateCount) : NO_SCORES,
+            ScoreTerms.NONE);
     batch.place(decision, uncachedTokens(index, matched));
     return rank;
   }

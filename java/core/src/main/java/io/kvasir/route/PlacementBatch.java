@@ -137,6 +137,10 @@ final class PlacementBatch {
     return requests[index];
   }
 
+  int maxActiveRequests() {
+    return maxActiveRequests;
+  }
+
   /** Whether a rank is live and below the hard cap. */
   boolean hasRoom(int rank) {
     return ranks.activeRequests(rank) < maxActiveRequests;
@@ -170,6 +174,12 @@ final class PlacementBatch {
   /** Whether a rank need not be passed over for the request given to {@link #consider}. */
   boolean acceptable(int rank, int index) {
     return !restricted || canHold(rank, index);
+  }
+
+  /** Whether the pool of some live rank with room can hold a request now. */
+  boolean canBeHeld(int index, int expected) {
+    consider(index, expected);
+    return restricted || !blocks.known();
   }
 
   private boolean canHold(int rank, int index) {
@@ -217,6 +227,21 @@ final class PlacementBatch {
   /** Requests per rank up to which the deferred ones may fill it. */
   int softTarget(double multiplier) {
     return ranks.softTarget(deferredSequences, multiplier, maxActiveRequests);
+  }
+
+  /**
+   * Leaves a deferred request unplaced; only for those at positions that were read.
+   *
+   * @param leftOver how many were left before
+   */
+  void leave(int leftOver, int index) {
+    order[leftOver] = index;
+  }
+
+  /** Ends the batch; so many of the deferred requests were left unplaced. */
+  Assignment finishLeaving(int leftOver, int expectedActiveRequests) {
+    deferredCount = leftOver;
+    return finish(0, expectedActiveRequests);
   }
 
   /** Ends the batch; the deferred requests from position {@code placed} on were not placed. */

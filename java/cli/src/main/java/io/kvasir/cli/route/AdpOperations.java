@@ -13,6 +13,7 @@ import io.kvasir.route.Assignment;
 import io.kvasir.route.AttentionDpConfig;
 import io.kvasir.route.BlockDemand;
 import io.kvasir.route.Decision;
+import io.kvasir.route.ScoreTerms;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -47,6 +48,8 @@ final class AdpOperations {
           "cachedBlocks",
           "activeBlocks",
           "reservedBlocks",
+          "oldestEvictableTick",
+          "tick",
           "prefillRequests",
           "prefillTokens",
           "attendedPairs",
@@ -169,7 +172,9 @@ final class AdpOperations {
     long cached = count(fields, "cachedBlocks");
     long active = count(fields, "activeBlocks");
     long reserved = count(fields, "reservedBlocks");
-    return new Occupancy(free + cached + active, free, cached, active, reserved, 0, 0, 0);
+    long oldest = count(fields, "oldestEvictableTick");
+    long tick = fields.longInteger("tick", oldest, Long.MAX_VALUE / 8, oldest);
+    return new Occupancy(free + cached + active, free, cached, active, reserved, 0, oldest, tick);
   }
 
   private static long count(Fields fields, String name) {
@@ -271,6 +276,24 @@ final class AdpOperations {
       out.writeNumberField(Integer.toString(decision.scoredRanks()[i]), decision.scores()[i]);
     }
     out.writeEndObject();
+    writeTerms(decision, out);
+    out.writeEndObject();
+  }
+
+  /** By rank, what its score is the sum of. */
+  private static void writeTerms(Decision decision, JsonGenerator out) throws IOException {
+    ScoreTerms terms = decision.terms();
+    if (terms.names().isEmpty()) {
+      return;
+    }
+    out.writeObjectFieldStart("terms");
+    for (int i = 0; i < decision.scoredRanks().length; i++) {
+      out.writeObjectFieldStart(Integer.toString(decision.scoredRanks()[i]));
+      for (int term = 0; term < terms.names().size(); term++) {
+        out.writeNumberField(terms.names().get(term), terms.value(i, term));
+      }
+      out.writeEndObject();
+    }
     out.writeEndObject();
   }
 }

@@ -80,7 +80,13 @@ final class ReplayInstance implements AutoCloseable {
             executors,
             settings
                 .router()
-                .create(settings.ranks(), settings.routing(), settings.blockDemand(), false),
+                .create(
+                    settings.ranks(),
+                    settings.routing(),
+                    settings.blockDemand(),
+                    settings.timing(),
+                    settings.executor().tokenBudget(),
+                    false),
             pools.matcher(),
             settings.queuePolicy().newQueue(),
             listener);

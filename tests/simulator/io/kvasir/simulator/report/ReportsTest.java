@@ -175,6 +175,7 @@ class ReportsTest {
         result.ttft(),
         result.itl(),
         result.queue(),
+        result.prefillNs(),
         result.virtualNs(),
         0);
   }

@@ -38,6 +38,8 @@ final class CommandRunner {
         new CommandLine(new KvasirCommand())
             .addSubcommand(new ReplayCommand(console, machine))
             .addSubcommand(new RouteCommand(console))
+            .addSubcommand(
+                new CommandLine(new BenchCommand()).addSubcommand(new BenchRoutersCommand(console)))
             .addSubcommand(new DoctorCommand(console, machine))
             .addSubcommand(new VersionCommand(console))
             .addSubcommand(new AutoComplete.GenerateCompletion());

@@ -14,6 +14,7 @@ final class RankMeter implements StepEngine {
 
   private final StepEngine engine;
   private final BlockPool pool;
+  private boolean prefilled;
   private long busyNs;
   private long peakActiveBlocks;
   private Occupancy lastOccupancy;
@@ -28,9 +29,26 @@ final class RankMeter implements StepEngine {
   public long step(StepPlan plan) {
     lastOccupancy = pool.occupancy();
     peakActiveBlocks = Math.max(peakActiveBlocks, lastOccupancy.activeBlocks());
+    prefilled = prefills(plan);
     long durationNs = engine.step(plan);
     busyNs += durationNs;
     return durationNs;
+  }
+
+  private static boolean prefills(StepPlan plan) {
+    for (int i = 0; i < plan.size(); i++) {
+      if (!plan.decodes(i)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether it prefilled since this was asked last. */
+  boolean takePrefilled() {
+    boolean taken = prefilled;
+    prefilled = false;
+    return taken;
   }
 
   /** Modelled time that the rank computed. */

@@ -142,7 +142,12 @@ public final class Replay {
       long virtualNs = drive.toEnd(progress, workload.plannedRequests());
       metrics.rejections().forEach(rejection -> upperBound.exclude(rejection.requestId()));
       return metrics.result(
-          settings, instances.ranks(), upperBound, virtualNs, System.nanoTime() - startedNs);
+          settings,
+          instances.ranks(),
+          upperBound,
+          instances.prefillNs(),
+          virtualNs,
+          System.nanoTime() - startedNs);
     }
   }
 

@@ -34,6 +34,7 @@ final class ReplayInstance implements AutoCloseable {
   private final List<RankMeter> meters = new ArrayList<>();
   private final AdpLoop loop;
   private final RankHealth health;
+  private long prefillNs;
 
   /** What its ranks hold, if somebody wants to know. */
   private final InstanceBlocks blocks;
@@ -97,6 +98,11 @@ final class ReplayInstance implements AutoCloseable {
     return settings;
   }
 
+  /** Modelled time in which some rank of this process prefilled. */
+  long prefillNs() {
+    return prefillNs;
+  }
+
   AdpLoop loop() {
     return loop;
   }
@@ -104,7 +110,13 @@ final class ReplayInstance implements AutoCloseable {
   /** Runs an iteration, without the ranks of devices that are not healthy any more. */
   long iterate(long nowNs) {
     health.check();
-    return loop.iterate(nowNs);
+    long durationNs = loop.iterate(nowNs);
+    boolean prefilled = false;
+    for (RankMeter meter : meters) {
+      prefilled |= meter.takePrefilled();
+    }
+    prefillNs += prefilled ? durationNs : 0;
+    return durationNs;
   }
 
   /** What its ranks came to hold, or do no more, since the last call. Settles the pools. */

@@ -29,6 +29,11 @@ final class ReplayInstances implements AutoCloseable {
     return paced.stream().flatMap(instance -> instance.ranks().stream()).toList();
   }
 
+  /** Modelled time in which some rank of an instance prefilled, all instances together. */
+  long prefillNs() {
+    return owned.stream().mapToLong(ReplayInstance::prefillNs).sum();
+  }
+
   @Override
   public void close() {
     owned.forEach(ReplayInstance::close);

@@ -100,6 +100,7 @@ final class ReplayMetrics {
       ReplaySettings settings,
       List<RankResult> ranks,
       UpperBound upperBound,
+      long prefillNs,
       long virtualNs,
       long wallNs) {
     return new ReplayResult(
@@ -115,6 +116,7 @@ final class ReplayMetrics {
         ttft.summary(),
         itl.summary(),
         queue.summary(),
+        prefillNs,
         virtualNs,
         wallNs);
   }

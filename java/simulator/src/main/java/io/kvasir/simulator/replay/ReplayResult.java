@@ -23,6 +23,8 @@ import java.util.function.ToLongFunction;
  * @param ttft arrival to first token
  * @param itl between tokens of one answer
  * @param queue arrival to first lease
+ * @param prefillNs modelled time in which some rank of this process prefilled, summed over the
+ *     instances
  * @param virtualNs modelled time from the first arrival to the last token
  * @param wallNs real time the replay took
  */
@@ -39,6 +41,7 @@ public record ReplayResult(
     DurationSummary ttft,
     DurationSummary itl,
     DurationSummary queue,
+    long prefillNs,
     long virtualNs,
     long wallNs) {
 
@@ -146,6 +149,15 @@ public record ReplayResult(
       counts[rank / settings.ranks()] += ranks.get(rank).requests();
     }
     return Spread.of(counts);
+  }
+
+  /**
+   * Share of the modelled time in which some rank of this process prefilled.
+   *
+   * @return 0 to 1 for one instance
+   */
+  public double prefillShare() {
+    return (double) prefillNs / virtualNs;
   }
 
   /**

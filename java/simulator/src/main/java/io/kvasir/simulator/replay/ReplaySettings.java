@@ -132,6 +132,26 @@ public record ReplaySettings(
   }
 
   /**
+   * These settings with another number of ranks.
+   *
+   * @param count number of ranks
+   * @return the settings
+   * @throws IllegalArgumentException if it is below 1
+   */
+  public ReplaySettings withRanks(int count) {
+    return new ReplaySettings(
+        count,
+        poolTokens,
+        tokensPerBlock,
+        hashFormat,
+        router,
+        routing,
+        executor,
+        queuePolicy,
+        timing);
+  }
+
+  /**
    * These settings with another router.
    *
    * @param other the router

@@ -29,6 +29,15 @@ public final class Conversations {
   }
 
   /**
+   * Nothing is known of conversations.
+   *
+   * @return none
+   */
+  public static Conversations none() {
+    return new Conversations(new int[0], new int[0], 0);
+  }
+
+  /**
    * Infers the conversations of a trace. O(ids).
    *
    * @param trace the trace
@@ -37,7 +46,7 @@ public final class Conversations {
   public static Conversations infer(Trace trace) {
     int rows = trace.rows();
     if (trace.format() != Trace.Format.MOONCAKE) {
-      return new Conversations(new int[0], new int[0], 0);
+      return none();
     }
     Long2IntOpenHashMap requestsPerId = requestsPerId(trace);
     Long2IntOpenHashMap latest = new Long2IntOpenHashMap(requestsPerId.size());

@@ -1,0 +1,34 @@
+package io.kvasir.simulator.compare;
+
+/**
+ * How busy an instance is kept.
+ *
+ * <p>Immutable.
+ *
+ * @param ranks ranks of the instance
+ * @param utilisation share of the time, above 0 and below 1, in which some rank would prefill if
+ *     requests were dealt out round-robin: the ranks step together, so that is when the instance
+ *     prefills
+ */
+public record Load(int ranks, double utilisation) {
+
+  /**
+   * Checks the ranges.
+   *
+   * @throws IllegalArgumentException naming the field that is out of range
+   */
+  public Load {
+    if (ranks < 1) {
+      throw new IllegalArgumentException("ranks must be at least 1, not " + ranks);
+    }
+    if (!(utilisation > 0 && utilisation < 1)) {
+      throw new IllegalArgumentException(
+          "utilisation must be above 0 and below 1, not " + utilisation);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return ranks + "@" + utilisation;
+  }
+}

@@ -1,0 +1,169 @@
+package io.kvasir.simulator.compare;
+
+import io.kvasir.pool.RankPools;
+import io.kvasir.route.AdpRouterKind;
+import io.kvasir.simulator.replay.Replay;
+import io.kvasir.simulator.replay.ReplayProgress;
+import io.kvasir.simulator.replay.ReplayResult;
+import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.simulator.workload.JitteredArrivals;
+import io.kvasir.simulator.workload.OpenLoop;
+import io.kvasir.simulator.workload.RequestSequence;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Replays one sequence of requests under several routers at the speed that keeps round-robin busy
+ * to a given degree.
+ *
+ * <p>Everything is modelled, so results do not depend on the machine or on how many threads work.
+ * Not thread-safe; it uses the threads it is given.
+ */
+public final class RouterComparison {
+
+  /** How near the utilisation of round-robin has to come to what was asked for. */
+  private static final double TOLERANCE = 0.005;
+
+  private static final int MOST_TRIALS = 12;
+  private static final ReplayProgress SILENT = (settled, planned, virtualNs) -> {};
+
+  private final RequestSequence requests;
+  private final RequestSequence withoutConversations;
+  private final ReplaySettings settings;
+  private final double jitterSeconds;
+  private final List<Long> seeds;
+  private final ExecutorService threads;
+
+  /**
+   * Sets a comparison up.
+   *
+   * @param requests what is asked
+   * @param withoutConversations the same without conversation ids, which the conversation router
+   *     deals out round-robin
+   * @param settings the instance; router, ranks and pool size are replaced
+   * @param jitterSeconds longest time by which an arrival is put off
+   * @param seeds seeds of the jitter, 1 to {@link Estimate#MOST_VALUES}
+   * @param threads run the replays
+   */
+  public RouterComparison(
+      RequestSequence requests,
+      RequestSequence withoutConversations,
+      ReplaySettings settings,
+      double jitterSeconds,
+      List<Long> seeds,
+      ExecutorService threads) {
+    this.requests = requests;
+    this.withoutConversations = withoutConversations;
+    this.settings = settings;
+    this.jitterSeconds = jitterSeconds;
+    this.seeds = List.copyOf(seeds);
+    this.threads = threads;
+  }
+
+  /** A speed, and how busy it keeps round-robin. */
+  private record Speed(double factor, double share) {}
+
+  /**
+   * Compares routers under a load. Takes one replay for each router and seed, and up to a dozen to
+   * find the speed.
+   *
+   * @param load how busy round-robin would be
+   * @param poolTokens tokens of each rank's pool
+   * @param routers who is compared
+   * @return the results
+   * @throws InterruptedException if this thread is interrupted
+   */
+  public Cell compare(Load load, int poolTokens, List<AdpRouterKind> routers)
+      throws InterruptedException {
+    ReplaySettings instance = settings.withRanks(load.ranks()).withPoolTokens(poolTokens);
+    Speed speed = speedFor(load.utilisation(), instance);
+    List<List<Future<ReplayResult>>> runs = new ArrayList<>();
+    for (AdpRouterKind router : routers) {
+      List<Future<ReplayResult>> ofRouter = new ArrayList<>();
+      for (long seed : seeds) {
+        ofRouter.add(
+            threads.submit(
+                () -> replay(requests, seed, speed.factor(), instance.withRouter(router))));
+      }
+      runs.add(ofRouter);
+    }
+    List<Compared> compared = new ArrayList<>();
+    for (int i = 0; i < runs.size(); i++) {
+      List<ReplayResult> results = new ArrayList<>();
+      for (Future<ReplayResult> run : runs.get(i)) {
+        results.add(get(run));
+      }
+      compared.add(compared(routers.get(i), results));
+    }
+    return new Cell(requests.name(), load, poolTokens, speed.factor(), speed.share(), compared);
+  }
+
+  private static ReplayResult get(Future<ReplayResult> run) throws InterruptedException {
+    try {
+      return run.get();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a replay failed: " + e.getCause().getMessage(), e);
+    }
+  }
+
+  /**
+   * Looks for the speed between one that is too slow and one that is too fast. Where round-robin
+   * breaks down between the two, no speed may give what was asked for: then the fastest one is
+   * taken that was seen to be too slow.
+   */
+  private Speed speedFor(double utilisation, ReplaySettings instance) {
+    ReplaySettings roundRobin = instance.withRouter(AdpRouterKind.CONVERSATION);
+    Speed slow = new Speed(0, 0);
+    Speed fast = null;
+    double next = 1;
+    for (int trial = 0; trial < MOST_TRIALS; trial++) {
+      Speed tried =
+          new Speed(
+              next, replay(withoutConversations, seeds.get(0), next, roundRobin).prefillShare());
+      if (Math.abs(tried.share() - utilisation) <= TOLERANCE) {
+        return tried;
+      }
+      if (tried.share() < utilisation) {
+        slow = tried;
+      } else {
+        fast = tried;
+      }
+      if (fast == null) {
+        next = 2 * slow.factor();
+      } else if (slow.factor() == 0) {
+        next = fast.factor() / 2;
+      } else {
+        next = (slow.factor() + fast.factor()) / 2;
+      }
+    }
+    return slow.factor() > 0 ? slow : fast;
+  }
+
+  private ReplayResult replay(
+      RequestSequence sequence, long seed, double speed, ReplaySettings instance) {
+    return Replay.run(
+        new OpenLoop(new JitteredArrivals(sequence, jitterSeconds, seed), speed),
+        instance,
+        RankPools.Place.HOST,
+        SILENT);
+  }
+
+  private static Compared compared(AdpRouterKind router, List<ReplayResult> results) {
+    return new Compared(
+        router,
+        estimate(results, result -> result.ttft().p95Ms()),
+        estimate(results, result -> result.ttft().meanMs()),
+        estimate(results, ReplayResult::tokenHitRate),
+        estimate(results, ReplayResult::routedCv),
+        estimate(results, ReplayResult::prefillShare));
+  }
+
+  private static Estimate estimate(
+      List<ReplayResult> results, ToDoubleFunction<ReplayResult> value) {
+    return Estimate.of(results.stream().mapToDouble(value).toArray());
+  }
+}

@@ -1,0 +1,96 @@
+package io.kvasir.simulator.report;
+
+import io.kvasir.route.AdpRouterKind;
+import io.kvasir.simulator.compare.Cell;
+import io.kvasir.simulator.compare.Compared;
+import io.kvasir.simulator.compare.Estimate;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Shows a comparison of routers as a Markdown table, one row for each load and pool size: the p95
+ * of the time to first token, in milliseconds with its interval, the best one bold, and the token
+ * hit rate of each router.
+ *
+ * <p>Stateless.
+ */
+public final class CellTable {
+
+  private CellTable() {}
+
+  /**
+   * The table's head.
+   *
+   * @param routers who is compared
+   * @return two lines
+   */
+  public static String head(List<AdpRouterKind> routers) {
+    StringBuilder names = new StringBuilder("| requests | ranks@load | pool tokens | speed |");
+    StringBuilder rule = new StringBuilder("|---|---|---|---|");
+    for (AdpRouterKind router : routers) {
+      names.append(' ').append(router.id()).append(" p95 ms |");
+      rule.append("---|");
+    }
+    for (AdpRouterKind router : routers) {
+      names.append(' ').append(router.id()).append(" hit |");
+      rule.append("---|");
+    }
+    return names.append('\n').append(rule).append('\n').toString();
+  }
+
+  /**
+   * One row.
+   *
+   * @param cell what was compared
+   * @return a line
+   */
+  public static String row(Cell cell) {
+    StringBuilder row = new StringBuilder();
+    row.append("| ").append(cell.workload());
+    row.append(" | ").append(cell.load());
+    if (Math.abs(cell.roundRobinShare() - cell.load().utilisation()) > 0.01) {
+      row.append(" (").append(Numbers.decimals(cell.roundRobinShare(), 2)).append(')');
+    }
+    row.append(" | ").append(Numbers.count(cell.poolTokens()));
+    row.append(" | ").append(Numbers.decimals(cell.speed(), 3)).append(" |");
+    for (Compared router : cell.routers()) {
+      String p95 = estimate(router.ttftP95Ms());
+      boolean best = router.router() == cell.best().router();
+      row.append(' ').append(best ? "**" + p95 + "**" : p95).append(" |");
+    }
+    for (Compared router : cell.routers()) {
+      row.append(' ').append(Numbers.rate(router.tokenHitRate().mean())).append(" |");
+    }
+    return row.append('\n').toString();
+  }
+
+  private static String estimate(Estimate estimate) {
+    String mean = Numbers.decimals(estimate.mean(), 0);
+    return Double.isNaN(estimate.halfWidth())
+        ? mean
+        : mean + " ± " + Numbers.decimals(estimate.halfWidth(), 0);
+  }
+
+  /**
+   * How one router did over all rows.
+   *
+   * @param cells the rows
+   * @param router the router
+   * @return a sentence on a line of its own
+   */
+  public static String summary(List<Cell> cells, AdpRouterKind router) {
+    long best = cells.stream().filter(cell -> cell.best().router() == router).count();
+    long within = cells.stream().filter(cell -> cell.withinBest(router)).count();
+    double leastHits =
+        cells.stream().mapToDouble(cell -> cell.shareOfBestHitRate(router)).min().orElse(1);
+    return String.format(
+        Locale.ROOT,
+        "%s: best p95 in %d of %d rows, best or within the best one's interval in %d; at least"
+            + " %.0f %% of the best hit rate%n",
+        router.id(),
+        best,
+        cells.size(),
+        within,
+        Math.floor(leastHits * 100));
+  }
+}

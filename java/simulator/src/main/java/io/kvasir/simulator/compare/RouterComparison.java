@@ -28,6 +28,9 @@ public final class RouterComparison {
   /** How near the utilisation of round-robin has to come to what was asked for. */
   private static final double TOLERANCE = 0.005;
 
+  /** How much longer than the arrivals a replay may take that keeps up. */
+  private static final double MOST_TIME = 1.1;
+
   private static final int MOST_TRIALS = 12;
   private static final ReplayProgress SILENT = (settled, planned, virtualNs) -> {};
 
@@ -112,35 +115,44 @@ public final class RouterComparison {
 
   /**
    * Looks for the speed between one that is too slow and one that is too fast. Where round-robin
-   * breaks down between the two, no speed may give what was asked for: then the fastest one is
-   * taken that was seen to be too slow.
+   * does not keep up any more before it is as busy as was asked for, the fastest speed is taken at
+   * which it was seen to keep up.
    */
   private Speed speedFor(double utilisation, ReplaySettings instance) {
-    ReplaySettings roundRobin = instance.withRouter(AdpRouterKind.CONVERSATION);
     Speed slow = new Speed(0, 0);
     Speed fast = null;
     double next = 1;
     for (int trial = 0; trial < MOST_TRIALS; trial++) {
-      Speed tried =
-          new Speed(
-              next, replay(withoutConversations, seeds.get(0), next, roundRobin).prefillShare());
-      if (Math.abs(tried.share() - utilisation) <= TOLERANCE) {
-        return tried;
-      }
-      if (tried.share() < utilisation) {
+      ReplayResult result =
+          replay(
+              withoutConversations,
+              seeds.get(0),
+              next,
+              instance.withRouter(AdpRouterKind.CONVERSATION));
+      Speed tried = new Speed(next, result.prefillShare());
+      if (!keepsUp(result, next) || tried.share() > utilisation + TOLERANCE) {
+        fast = tried;
+      } else if (tried.share() < utilisation - TOLERANCE) {
         slow = tried;
       } else {
-        fast = tried;
+        return tried;
       }
-      if (fast == null) {
-        next = 2 * slow.factor();
-      } else if (slow.factor() == 0) {
-        next = fast.factor() / 2;
-      } else {
-        next = (slow.factor() + fast.factor()) / 2;
-      }
+      next = between(slow, fast);
     }
     return slow.factor() > 0 ? slow : fast;
+  }
+
+  /** Whether the last answer comes soon after the last request. */
+  private boolean keepsUp(ReplayResult result, double speed) {
+    double lastArrivalNs = requests.arrivalNs(requests.size() - 1) / speed;
+    return result.virtualNs() <= MOST_TIME * lastArrivalNs;
+  }
+
+  private static double between(Speed slow, Speed fast) {
+    if (fast == null) {
+      return 2 * slow.factor();
+    }
+    return slow.factor() == 0 ? fast.factor() / 2 : (slow.factor() + fast.factor()) / 2;
   }
 
   private ReplayResult replay(

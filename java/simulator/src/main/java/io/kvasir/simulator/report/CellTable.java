@@ -46,7 +46,7 @@ public final class CellTable {
    */
   public static String row(Cell cell) {
     StringBuilder row = new StringBuilder();
-    row.append("| ").append(cell.workload());
+    row.append("| ").append(cell.workload().substring(cell.workload().lastIndexOf('/') + 1));
     row.append(" | ").append(cell.load());
     if (Math.abs(cell.roundRobinShare() - cell.load().utilisation()) > 0.01) {
       row.append(" (").append(Numbers.decimals(cell.roundRobinShare(), 2)).append(')');

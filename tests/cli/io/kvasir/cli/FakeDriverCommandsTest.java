@@ -60,6 +60,19 @@ class FakeDriverCommandsTest {
   }
 
   @Test
+  void severalInstancesOnTheDeviceTellOfTheirBlocksAsOnTheHost() throws Exception {
+    String line =
+        REPLAY.replace("--pool-tokens 8192", "--pool-tokens 3840")
+            + " --router kv_cache_aware --instances 2 --serve-router kv_cache_aware"
+            + " --serve-router-args track_routed_blocks=false";
+    Outcome host = run(Map.of(), line + " --device cpu");
+    Outcome device = run(Map.of(), line + " --device cuda");
+    assertThat(device.exitCode).as(device.err).isZero();
+    assertThat(timeless(device.out)).isEqualTo(timeless(host.out));
+    assertThat(host.out).contains("\"score\"").containsPattern("\"evictedBlocks\" *: *[1-9]");
+  }
+
+  @Test
   void aDeviceThatIsTooSmallOrIsLostIsToldInOneLine() throws Exception {
     Outcome small = run(Map.of("KVASIR_FAKE_CUDA_BYTES", "1500000"), REPLAY + " --device cuda");
     assertThat(small.exitCode).isEqualTo(2);

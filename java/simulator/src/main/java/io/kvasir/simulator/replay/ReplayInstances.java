@@ -34,8 +34,23 @@ final class ReplayInstances implements AutoCloseable {
     return owned.stream().mapToLong(ReplayInstance::prefillNs).sum();
   }
 
+  /** Closes all of them, whatever some of them throw. */
   @Override
   public void close() {
-    owned.forEach(ReplayInstance::close);
+    RuntimeException failure = null;
+    for (ReplayInstance instance : owned) {
+      try {
+        instance.close();
+      } catch (RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
   }
 }

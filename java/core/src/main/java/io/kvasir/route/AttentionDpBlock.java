@@ -1,5 +1,6 @@
 package io.kvasir.route;
 
+import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 
@@ -17,6 +18,13 @@ final class AttentionDpBlock {
 
   AttentionDpBlock(Map<String, ?> block) {
     this.block = block;
+  }
+
+  /** The keys that a block may have, in alphabetical order. */
+  static List<String> keys() {
+    AttentionDpBlock empty = new AttentionDpBlock(Map.of());
+    empty.read();
+    return List.copyOf(empty.known);
   }
 
   AttentionDpConfig read() {

@@ -1,5 +1,6 @@
 package io.kvasir.route;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -69,6 +70,15 @@ public record AttentionDpConfig(
    */
   public static AttentionDpConfig of(Map<String, ?> block) {
     return new AttentionDpBlock(block).read();
+  }
+
+  /**
+   * The keys that a block may have.
+   *
+   * @return TensorRT-LLM's names, in alphabetical order
+   */
+  public static List<String> keys() {
+    return AttentionDpBlock.keys();
   }
 
   /**

@@ -95,13 +95,67 @@ final class AttentionDpOptions {
       description = "Where --router is not given: conversation (default: ${DEFAULT-VALUE}).")
   private String conversationAffinity;
 
-  /** What the options say. */
-  AttentionDpConfig config() {
-    AttentionDpConfig defaults = AttentionDpConfig.DEFAULT;
+  @Option(
+      names = "--enable-balance",
+      paramLabel = "BOOL",
+      defaultValue = "false",
+      order = 80,
+      description = "Hold prefill back while ranks are out of balance (default: ${DEFAULT-VALUE}).")
+  private String enableBalance;
+
+  @Option(
+      names = "--timeout-iters",
+      paramLabel = "N",
+      defaultValue = "50",
+      order = 81,
+      description =
+          "Iterations to hold prefill back until all ranks have some (default: ${DEFAULT-VALUE}).")
+  private String timeoutIters;
+
+  @Option(
+      names = "--batching-wait-iters",
+      paramLabel = "N",
+      defaultValue = "10",
+      order = 82,
+      description =
+          "Iterations to hold prefill back for larger batches (default: ${DEFAULT-VALUE}).")
+  private String batchingWaitIters;
+
+  @Option(
+      names = "--adp-balance-min-generation-requests",
+      paramLabel = "N",
+      defaultValue = "0",
+      order = 83,
+      description =
+          "While a rank decodes fewer requests than this, the next option is the time limit; also"
+              + " TLLM_ADP_BALANCE_MIN_GENERATION_REQUESTS (default: ${DEFAULT-VALUE}, never).")
+  private String minGenerationRequests;
+
+  @Option(
+      names = "--adp-balance-low-occupancy-timeout-iters",
+      paramLabel = "N",
+      defaultValue = "0",
+      order = 84,
+      description =
+          "Iterations to hold prefill back then; also TLLM_ADP_BALANCE_LOW_OCCUPANCY_TIMEOUT_ITERS"
+              + " (default: ${DEFAULT-VALUE}).")
+  private String lowOccupancyTimeoutIters;
+
+  /**
+   * What the options say.
+   *
+   * @param maxActiveRequests requests that a rank holds at most
+   */
+  AttentionDpConfig config(int maxActiveRequests) {
+    int timeout = Values.integer("--timeout-iters", timeoutIters, 0, Integer.MAX_VALUE);
     return new AttentionDpConfig(
-        defaults.enableBalance(),
-        defaults.timeoutIters(),
-        defaults.batchingWaitIters(),
+        Values.flag("--enable-balance", enableBalance),
+        timeout,
+        Values.integer("--batching-wait-iters", batchingWaitIters, 0, Integer.MAX_VALUE),
+        Values.integer(
+            "--adp-balance-min-generation-requests", minGenerationRequests, 0, maxActiveRequests),
+        Values.integer(
+            "--adp-balance-low-occupancy-timeout-iters", lowOccupancyTimeoutIters, 0, timeout),
         Values.flag("--enable-kv-cache-aware-routing", enableKvCacheAwareRouting),
         Values.flag("--kv-cache-routing-conversation-affinity", conversationAffinity),
         kvCacheRouting(),

@@ -109,7 +109,7 @@ final class InstanceOptions {
 
   /** The routers named, in order; if none is, the one that is enabled, or two to be compared. */
   List<AdpRouterKind> routers() {
-    AttentionDpConfig config = attentionDp.config();
+    AttentionDpConfig config = attentionDp.config(executor().maxActiveRequests());
     if (router == null && (config.enableKvCacheAwareRouting() || config.conversationAffinity())) {
       return List.of(config.router(executor().enableBlockReuse()));
     }
@@ -140,7 +140,7 @@ final class InstanceOptions {
         blockTokens,
         Values.choice("--hash-format", hashFormat, List.of(HashFormat.values()), HashFormat::id),
         kind,
-        attentionDp.config(),
+        attentionDp.config(executor().maxActiveRequests()),
         executor(),
         Values.choice(
             "--waiting-queue-policy",

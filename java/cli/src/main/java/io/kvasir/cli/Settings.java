@@ -56,7 +56,7 @@ final class Settings {
     none.command = command(parsed).commandSpec();
     Settings settings = of(parsed).orElse(none);
     return switch (settings.origin(option)) {
-      case VARIABLE -> Environment.variable(option);
+      case VARIABLE -> ((Environment) settings.command.defaultValueProvider()).given(option);
       case FILE -> settings.settings.get(option).place();
       case FLAG, DEFAULT -> option;
     };
@@ -94,7 +94,7 @@ final class Settings {
     }
     if (command.findOption(option) != null
         && command.defaultValueProvider() instanceof Environment environment
-        && environment.variables().containsKey(Environment.variable(option))) {
+        && environment.has(option)) {
       return Origin.VARIABLE;
     }
     return settings.containsKey(option) ? Origin.FILE : Origin.DEFAULT;

@@ -35,6 +35,8 @@ final class AttentionDpBlock {
             flag("enable_balance", defaults.enableBalance()),
             whole("timeout_iters", defaults.timeoutIters(), 0),
             whole("batching_wait_iters", defaults.batchingWaitIters(), 0),
+            defaults.minGenerationRequests(),
+            defaults.lowOccupancyTimeoutIters(),
             flag("enable_kv_cache_aware_routing", defaults.enableKvCacheAwareRouting()),
             flag(ROUTING + "conversation_affinity", defaults.conversationAffinity()),
             new KvCacheRoutingOptions(

@@ -2,14 +2,19 @@ package io.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.route.AttentionDpConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -59,6 +64,50 @@ class ConfigurationDocsTest {
   @Test
   void everyOptionIsAText() {
     assertThat(options()).allMatch(option -> option.type() == String.class);
+  }
+
+  /** Options that shape nothing, or of which the report tells the outcome. */
+  private static final Set<String> UNTOLD =
+      Set.of(
+          "--trace", // the report's workload
+          "--config",
+          "--format",
+          "--device",
+          "--processes",
+          "--num-hidden-layers", // with the next ones, poolTokens
+          "--num-key-value-heads",
+          "--head-dim",
+          "--kv-cache-dtype",
+          "--kv-bytes-per-token",
+          "--kv-cache-memory-bytes",
+          "--kv-cache-free-gpu-memory-fraction");
+
+  @Test
+  void aReportTellsEveryOptionThatShapedIt() {
+    JsonNode report = new ObjectMapper().createObjectNode();
+    Set<String> told = new HashSet<>();
+    for (String workload :
+        List.of(
+            "--think-time lognormal --sessions 2",
+            "--sessions 2 --rate 1 --speed 2",
+            "--workload shared_prefix --requests 2 --rate 1")) {
+      report = Outcome.of(Map.of(), "replay --router default --format json " + workload).json();
+      report.get("config").fieldNames().forEachRemaining(told::add);
+    }
+    report.fieldNames().forEachRemaining(told::add);
+    told.add("traceBlockTokens"); // of a trace
+
+    assertThat(options())
+        .extracting(OptionSpec::longestName)
+        .filteredOn(option -> !UNTOLD.contains(option))
+        .allMatch(option -> told.contains(camelCase(option)), "told in the report");
+  }
+
+  private static String camelCase(String option) {
+    String name = option.replaceFirst("^-+", "");
+    return Pattern.compile("-(.)")
+        .matcher(name)
+        .replaceAll(m -> m.group(1).toUpperCase(Locale.ROOT));
   }
 
   private static List<String> rows() {

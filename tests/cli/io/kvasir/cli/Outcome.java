@@ -2,9 +2,9 @@ package io.kvasir.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -14,18 +14,21 @@ record Outcome(int exitCode, String out, String err) {
 
   /** Runs a command line whose words are separated by single blanks. */
   static Outcome of(Map<String, String> environment, String line) {
+    return of(environment, "", line.isEmpty() ? new String[0] : line.split(" "));
+  }
+
+  /** Runs a command that may read from standard input. */
+  static Outcome of(Map<String, String> environment, String in, String... arguments) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     Console console =
         new Console(
-            InputStream.nullInputStream(),
+            new ByteArrayInputStream(in.getBytes(StandardCharsets.UTF_8)),
             out,
             new PrintStream(err, true, StandardCharsets.UTF_8),
             false,
             environment);
-    int exitCode =
-        new CommandRunner(console, FakeMachine.withoutGpu())
-            .run(line.isEmpty() ? new String[0] : line.split(" "));
+    int exitCode = new CommandRunner(console, FakeMachine.withoutGpu()).run(arguments);
     return new Outcome(
         exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
   }

@@ -3,7 +3,6 @@ package io.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.route.AttentionDpConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -34,6 +33,7 @@ class ConfigurationDocsTest {
       Map.ofEntries(
           Map.entry("--trace-block-tokens", " --trace pom.xml"),
           Map.entry("--speed", " --rate 1"),
+          Map.entry("--serve-router-args", " --instances 2"),
           Map.entry("--requests", " --workload uniform"),
           Map.entry("--prefixes", " --workload shared_prefix"),
           Map.entry("--prefix-tokens", " --workload shared_prefix"),
@@ -84,17 +84,18 @@ class ConfigurationDocsTest {
 
   @Test
   void aReportTellsEveryOptionThatShapedIt() {
-    JsonNode report = new ObjectMapper().createObjectNode();
     Set<String> told = new HashSet<>();
     for (String workload :
         List.of(
             "--think-time lognormal --sessions 2",
             "--sessions 2 --rate 1 --speed 2",
-            "--workload shared_prefix --requests 2 --rate 1")) {
-      report = Outcome.of(Map.of(), "replay --router default --format json " + workload).json();
+            "--workload shared_prefix --requests 2 --rate 1",
+            "--sessions 2 --instances 2")) {
+      JsonNode report =
+          Outcome.of(Map.of(), "replay --router default --format json " + workload).json();
       report.get("config").fieldNames().forEachRemaining(told::add);
+      report.fieldNames().forEachRemaining(told::add);
     }
-    report.fieldNames().forEachRemaining(told::add);
     told.add("traceBlockTokens"); // of a trace
 
     assertThat(options())

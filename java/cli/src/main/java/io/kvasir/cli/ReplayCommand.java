@@ -68,7 +68,8 @@ final class ReplayCommand implements Callable<Integer> {
     List<ReplaySettings> instances = new ArrayList<>();
     for (AdpRouterKind router : instance.routers()) {
       ReplaySettings each = instance.settings(router);
-      instances.add(serve.map(over -> ServeOptions.named(each, over, sources::isFlag)).orElse(each));
+      instances.add(
+          serve.map(over -> ServeOptions.named(each, over, sources::isFlag)).orElse(each));
     }
     KvShape kvShape = kv.kv();
     List<ReplayReport> reports = new ArrayList<>();

@@ -2,6 +2,7 @@ package io.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.route.AttentionDpConfig;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -98,6 +99,26 @@ class SettingsTest {
 
     assertThat(outcome.json().get(0).get("router").asText()).isEqualTo("conversation");
     assertThat(outcome.json().get(1).get("router").asText()).isEqualTo("default");
+  }
+
+  @Test
+  void argsOfAServeRouterMayBeAMapping() throws IOException {
+    String config =
+        " --config "
+            + file(
+                """
+                instances: 2
+                ranks: 1
+                router: default
+                serve_router: load_balancing
+                serve_router_args: {use_tokens: true}
+                """);
+
+    JsonNode args = Outcome.of(Map.of(), SMALL + config).json().get("serveRouterArgs");
+    assertThat(args.toString()).isEqualTo("{\"use_tokens\":true}");
+    assertThat(errorOf("serve_router_args: {a: [1]}")).contains("args must be a single value");
+    assertThat(errorOf("serve_router: round_robin\nserve_router_args: {a: 1}"))
+        .contains(":2: serve_router_args is wrong: ");
   }
 
   @Test

@@ -175,21 +175,27 @@ final class ConfigFile {
     if (earlier != null) {
       throw wrong(key, name + " stands already in line " + earlier.line());
     }
-    Event value = events.next();
-    String text;
-    if (value.getEventId() == Event.ID.SequenceStart && option.paramLabel().contains(",")) {
-      StringJoiner items = new StringJoiner(",");
-      for (Event item = events.next();
-          item.getEventId() != Event.ID.SequenceEnd;
-          item = events.next()) {
-        items.add(scalar(name, item, option));
-      }
-      text = items.toString();
-    } else {
-      text = scalar(name, value, option);
-    }
     int line = line(key);
-    settings.put(option.longestName(), new Setting(text, place(line) + name, line));
+    settings.put(option.longestName(), new Setting(value(name, option), place(line) + name, line));
+  }
+
+  /** A single value, or a list or mapping as options write it: with commas and equals signs. */
+  private String value(String name, OptionSpec option) {
+    Event event = events.next();
+    boolean pairs = event.getEventId() == Event.ID.MappingStart;
+    boolean items = event.getEventId() == Event.ID.SequenceStart;
+    if (!(items && option.paramLabel().contains(","))
+        && !(pairs && option.paramLabel().startsWith("KEY=VALUE"))) {
+      return scalar(name, event, option);
+    }
+    StringJoiner text = new StringJoiner(",");
+    for (Event item = events.next();
+        item.getEventId() != Event.ID.SequenceEnd && item.getEventId() != Event.ID.MappingEnd;
+        item = events.next()) {
+      String first = scalar(name, item, option);
+      text.add(pairs ? first + "=" + scalar(name, events.next(), option) : first);
+    }
+    return text.toString();
   }
 
   private String scalar(String name, Event event, OptionSpec option) {

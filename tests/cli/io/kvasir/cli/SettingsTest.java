@@ -135,6 +135,12 @@ class SettingsTest {
   }
 
   @Test
+  void aFileWrittenElsewhereIsReadToo() throws IOException {
+    String line = SMALL + " --config " + file("\uFEFFranks: 3\r\nrouter: default\r\n");
+    assertThat(ranks(Map.of(), line)).isEqualTo(3);
+  }
+
+  @Test
   void whatContradictsAnotherSettingIsSettledByWhereItComesFrom() throws IOException {
     String config = " --config " + file("rate: 2\ntrace: none.jsonl\nsessions: 2\n");
     String line = "replay --router default --ranks 2 --format json" + config;
@@ -209,6 +215,9 @@ class SettingsTest {
     assertRefused("none.yaml", "none.yaml: no such file");
     assertRefused(folder.toString(), folder + ": not a regular file");
     assertRefused(notText.toString(), notText + ": must be UTF-8");
+    assertThat(Outcome.of(Map.of("KVASIR_CONFIG", ""), "replay").err())
+        .isEqualTo("--config must be a path, not ''\n");
+    assertThat(errorOf("seed: \u0001")).contains("not YAML: ");
     assertRefused(huge.toString(), huge + ": a configuration has at most 65536 bytes");
     assertThat(Outcome.of(Map.of(), "replay --help --config " + most).exitCode()).isZero();
     assertThat(Outcome.of(Map.of("KVASIR_CONFIG", "none.yaml"), "replay --help").exitCode())

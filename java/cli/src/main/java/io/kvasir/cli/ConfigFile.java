@@ -90,6 +90,9 @@ final class ConfigFile {
   }
 
   private static String text(String file) {
+    if (file.isBlank()) {
+      throw new InvalidConfigException("--config must be a path, not '" + file + "'", null);
+    }
     Path path;
     try {
       path = Path.of(file);

@@ -277,7 +277,7 @@ public final class RankExecutor extends InstanceRank {
    * unless the pool has refused it and nothing has changed since. O(1).
    */
   AdpBalance.Scheduled scheduled() {
-    if (!hasWork()) {
+    if (requests.isEmpty()) {
       return AdpBalance.Scheduled.PADDING;
     }
     int decoding = Math.min(started.decoding(), options.tokenBudget());

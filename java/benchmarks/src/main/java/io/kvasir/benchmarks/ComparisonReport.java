@@ -148,7 +148,7 @@ public final class ComparisonReport {
         "%n| router, batches of %d | ranks | ns a decision | allocated bytes a decision |%n"
             + "|---|---|---|---|%n",
         RouteBatchBenchmark.REQUESTS);
-    for (String router : List.of("default", "kv_cache_aware", "conversation")) {
+    for (String router : List.of("default", "kv_cache_aware", "conversation", "projected")) {
       for (int ranks : List.of(8, 64)) {
         String key = "RouteBatchBenchmark.route ranks=%d router=%s".formatted(ranks, router);
         System.out.printf(

@@ -26,8 +26,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * Places batches of 64 requests on ranks whose loads, pools and matches are known; what is measured
- * is one decision.
+ * Places batches of 64 requests on ranks whose loads, pools, work and matches are known; what is
+ * measured is one decision.
  *
  * <p>Confined to JMH's thread.
  */
@@ -53,7 +53,7 @@ public class RouteBatchBenchmark {
   public int ranks;
 
   /** The router's name. */
-  @Param({"default", "kv_cache_aware", "conversation"})
+  @Param({"default", "kv_cache_aware", "conversation", "projected"})
   public String router;
 
   private final SplittableRandom random = new SplittableRandom(1);
@@ -135,6 +135,9 @@ public class RouteBatchBenchmark {
               default -> 0;
             };
         matches.set(rank, i, held * TOKENS_PER_BLOCK);
+        if (routing.readsWork() && random.nextInt(8) == 0) {
+          matches.setPending(rank, i, random.nextInt(held, blocks + 1) * TOKENS_PER_BLOCK);
+        }
       }
     }
     return matches;

@@ -3,7 +3,6 @@ package io.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -27,18 +26,6 @@ class CommandsTest {
       "replay --sessions 6 --turns 2-3 --concurrency 3 --ranks 2 --system-prompt-tokens 100";
 
   @TempDir Path folder;
-
-  /** What a command did. */
-  private record Outcome(int exitCode, String out, String err) {
-
-    JsonNode json() {
-      try {
-        return new ObjectMapper().readTree(out);
-      } catch (IOException e) {
-        throw new AssertionError("not JSON: " + out, e);
-      }
-    }
-  }
 
   @Test
   void jsonHasTheKeysThatMachinesRelyOn() {
@@ -310,13 +297,7 @@ class CommandsTest {
   }
 
   private static Outcome run(Map<String, String> environment, String line) {
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    ByteArrayOutputStream err = new ByteArrayOutputStream();
-    int exitCode =
-        new CommandRunner(console(out, err, environment), FakeMachine.withoutGpu())
-            .run(line.isEmpty() ? new String[0] : line.split(" "));
-    return new Outcome(
-        exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+    return Outcome.of(environment, line);
   }
 
   private static Console console(

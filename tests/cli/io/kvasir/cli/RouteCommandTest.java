@@ -4,20 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
-import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -146,28 +139,8 @@ class RouteCommandTest {
         .isEqualTo("FILE must be a file, not 'no/such.jsonl'\n");
   }
 
-  /** Every public vector of the serve routers that is made of operations. */
-  @TestFactory
-  Stream<DynamicTest> serveVectors() throws IOException {
-    Path vectors = Path.of(System.getProperty("kvasir.root"), "tests/vectors/serve-routers.json");
-    List<DynamicTest> tests = new ArrayList<>();
-    for (JsonNode vector : JSON.readTree(vectors.toFile()).get("cases")) {
-      if (ServeVector.isMadeOfOperations(vector)) {
-        tests.add(
-            DynamicTest.dynamicTest(
-                vector.get("id").asText(), () -> ServeVector.check(vector, this::anyAnswers)));
-      }
-    }
-    assertThat(tests).hasSizeGreaterThan(20);
-    return tests.stream();
-  }
-
-  private List<JsonNode> anyAnswers(List<String> lines) throws IOException {
-    return answers(-1, lines.toArray(String[]::new));
-  }
-
   /** One answer for each line; an exit code of -1 stands for any. */
-  private static List<JsonNode> answers(int exitCode, String... lines) throws IOException {
+  static List<JsonNode> answers(int exitCode, String... lines) throws IOException {
     Outcome outcome = run(String.join("\n", lines) + "\n", "route");
     if (exitCode >= 0) {
       assertThat(outcome.exitCode()).as(outcome.err() + outcome.out()).isEqualTo(exitCode);
@@ -182,20 +155,7 @@ class RouteCommandTest {
     return answers;
   }
 
-  private record Outcome(int exitCode, String out, String err) {}
-
   private static Outcome run(String in, String... arguments) {
-    ByteArrayOutputStream out = new ByteArrayOutputStream();
-    ByteArrayOutputStream err = new ByteArrayOutputStream();
-    Console console =
-        new Console(
-            new ByteArrayInputStream(in.getBytes(StandardCharsets.UTF_8)),
-            out,
-            new PrintStream(err, true, StandardCharsets.UTF_8),
-            false,
-            Map.of());
-    int exitCode = new CommandRunner(console, FakeMachine.withoutGpu()).run(arguments);
-    return new Outcome(
-        exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+    return Outcome.of(Map.of(), in, arguments);
   }
 }

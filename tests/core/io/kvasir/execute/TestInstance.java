@@ -60,7 +60,7 @@ final class TestInstance implements AutoCloseable {
     }
     queue = setup.policy.newQueue();
     matcher = setup.matcher.apply(pools);
-    loop = new AdpLoop(executors, setup.router, matcher, queue, recorder);
+    loop = new AdpLoop(null, executors, setup.router, matcher, queue, setup.balance, recorder);
   }
 
   HashedRequest hashed(Request request) {
@@ -162,6 +162,7 @@ final class TestInstance implements AutoCloseable {
     private BlockHasher hasher;
     private AdpRouter router = new SpreadRouter(0);
     private QueuePolicy policy = QueuePolicy.FCFS;
+    private AdpBalance balance;
     private Function<BlockPool, StepEngine> engines = pool -> MILLISECOND_STEPS;
     private UnaryOperator<BlockPool> wrapper = pool -> pool;
     private Function<PoolShape, BlockPool> pools = NativeBlockPool::create;
@@ -196,6 +197,11 @@ final class TestInstance implements AutoCloseable {
 
     Setup queue(QueuePolicy value) {
       policy = value;
+      return this;
+    }
+
+    Setup balance(AdpBalance value) {
+      balance = value;
       return this;
     }
 

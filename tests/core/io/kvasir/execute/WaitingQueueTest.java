@@ -132,7 +132,7 @@ class WaitingQueueTest {
     assertThat(QueuePolicy.named("priority").newQueue()).isInstanceOf(PriorityQueue.class);
     assertThatThrownBy(() -> QueuePolicy.named("lifo"))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("queue policy must be one of [fcfs, priority], not lifo");
+        .hasMessage("queue policy must be one of fcfs, priority, not 'lifo'");
   }
 
   private static Stream<JsonNode> elements(JsonNode array) {

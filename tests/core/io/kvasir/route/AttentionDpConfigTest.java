@@ -41,6 +41,8 @@ class AttentionDpConfigTest {
                 true,
                 7,
                 0,
+                0,
+                0,
                 true,
                 true,
                 new KvCacheRoutingOptions(0, 1, 1.5, true, false, true),
@@ -94,7 +96,16 @@ class AttentionDpConfigTest {
     assertThatThrownBy(
             () ->
                 new AttentionDpConfig(
-                    true, -1, 0, true, true, d.kvCacheRouting(), 1, d.newConversationPlacement()))
+                    true,
+                    -1,
+                    0,
+                    0,
+                    0,
+                    true,
+                    true,
+                    d.kvCacheRouting(),
+                    1,
+                    d.newConversationPlacement()))
         .hasMessage("timeout_iters must be at least 0, not -1");
   }
 

@@ -39,6 +39,8 @@ final class RandomBatches {
         defaults.enableBalance(),
         defaults.timeoutIters(),
         defaults.batchingWaitIters(),
+        defaults.minGenerationRequests(),
+        defaults.lowOccupancyTimeoutIters(),
         defaults.enableKvCacheAwareRouting(),
         defaults.conversationAffinity(),
         new KvCacheRoutingOptions(

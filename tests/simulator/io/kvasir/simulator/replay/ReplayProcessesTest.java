@@ -8,6 +8,7 @@ import io.kvasir.lockstep.TcpCoordinator;
 import io.kvasir.lockstep.ThreadCollective;
 import io.kvasir.pool.RankPools;
 import io.kvasir.route.AdpRouterKind;
+import io.kvasir.route.AttentionDpConfig;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -15,6 +16,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -29,11 +31,12 @@ class ReplayProcessesTest {
   private static final long PATIENCE_MS = 120_000;
 
   private static ReplayResult alone(AdpRouterKind router) {
+    return alone(ReplayProcess.settings(router));
+  }
+
+  private static ReplayResult alone(ReplaySettings settings) {
     return Replay.run(
-        ReplayProcess.workload(),
-        ReplayProcess.settings(router),
-        RankPools.Place.HOST,
-        ReplayProgress.SILENT);
+        ReplayProcess.workload(), settings, RankPools.Place.HOST, ReplayProgress.SILENT);
   }
 
   private static void assertSame(ReplayResult actual, ReplayResult expected) {
@@ -48,6 +51,33 @@ class ReplayProcessesTest {
       assertThat(expected.sum(RankResult::preemptions)).isPositive();
     }
     assertThat(expected.sum(RankResult::evictedBlocks)).isPositive();
+    assertEveryMemberGets(expected, ReplayProcess.settings(router));
+  }
+
+  @Test
+  void everyMemberHoldsPrefillBackAlike() throws Exception {
+    ReplaySettings unbalanced = ReplayProcess.settings(AdpRouterKind.KV_CACHE_AWARE);
+    AttentionDpConfig routing =
+        AttentionDpConfig.of(Map.of("enable_balance", true, "timeout_iters", 7));
+    ReplaySettings settings =
+        new ReplaySettings(
+            unbalanced.ranks(),
+            unbalanced.poolTokens(),
+            unbalanced.tokensPerBlock(),
+            unbalanced.hashFormat(),
+            unbalanced.router(),
+            routing,
+            unbalanced.executor(),
+            unbalanced.queuePolicy(),
+            unbalanced.timing());
+    ReplayResult expected = alone(settings);
+    assertThat(expected.completed()).isEqualTo(expected.requests());
+    assertThat(expected.virtualNs()).isNotEqualTo(alone(unbalanced).virtualNs());
+    assertEveryMemberGets(expected, settings);
+  }
+
+  private static void assertEveryMemberGets(ReplayResult expected, ReplaySettings settings)
+      throws Exception {
     List<Member> members = Member.of(3, 1, 4);
     ExecutorService threads = Executors.newFixedThreadPool(members.size());
     try {
@@ -59,7 +89,7 @@ class ReplayProcessesTest {
                   try (collective) {
                     return Replay.run(
                         ReplayProcess.workload(),
-                        ReplayProcess.settings(router),
+                        settings,
                         collective,
                         RankPools.Place.HOST,
                         ReplayProgress.SILENT);

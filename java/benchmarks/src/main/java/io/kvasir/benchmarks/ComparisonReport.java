@@ -74,6 +74,8 @@ public final class ComparisonReport {
     printHashes(results);
     printProbes(results);
     printRoutes(results);
+    printBatches(results);
+    printConversations(results);
   }
 
   private static void printMemory(RoundResults results) {
@@ -139,6 +141,32 @@ public final class ComparisonReport {
         }
       }
     }
+  }
+
+  private static void printBatches(RoundResults results) {
+    System.out.printf(
+        "%n| router, batches of %d | ranks | ns a decision | allocated bytes a decision |%n"
+            + "|---|---|---|---|%n",
+        RouteBatchBenchmark.REQUESTS);
+    for (String router : List.of("default", "kv_cache_aware", "conversation", "projected")) {
+      for (int ranks : List.of(8, 64)) {
+        String key = "RouteBatchBenchmark.route ranks=%d router=%s".formatted(ranks, router);
+        System.out.printf(
+            "| %s | %d | %s | %.0f |%n",
+            router, ranks, results.timeNs(key).text(0), results.allocatedBytes(key).median());
+      }
+    }
+  }
+
+  private static void printConversations(RoundResults results) {
+    String key = "ConversationBenchmark.sticky";
+    System.out.printf(
+        "%nA conversation router that remembers %,d conversations: %s ns and %.0f allocated bytes a"
+            + " sticky decision, %.1f bytes a conversation besides its id%n",
+        ConversationBenchmark.CONVERSATIONS,
+        results.timeNs(key).text(0),
+        results.allocatedBytes(key).median(),
+        ConversationBenchmark.bytesPerConversation());
   }
 
   private static double medianNs(RoundResults results, String key) {

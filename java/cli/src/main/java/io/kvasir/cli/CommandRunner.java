@@ -10,8 +10,10 @@ import java.io.StringWriter;
 import java.util.List;
 import picocli.AutoComplete;
 import picocli.CommandLine;
+import picocli.CommandLine.ExecutionException;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Runs one command line and turns whatever happens into output and an exit code. */
@@ -49,6 +51,7 @@ final class CommandRunner {
         .setUsageHelpAutoWidth(false)
         .setUsageHelpWidth(100)
         .setDefaultValueProvider(new Environment(console.environment()))
+        .setExecutionStrategy(CommandRunner::execute)
         .setParameterExceptionHandler((e, all) -> fail(e, verbose, wrongUsage(e)))
         .setExecutionExceptionHandler((e, command, parsed) -> fail(e, verbose, failure(e, parsed)));
     try {
@@ -69,6 +72,17 @@ final class CommandRunner {
     } catch (LinkageError e) {
       return fail(e, verbose, new Failure(ExitCode.FAILED, e.getMessage()));
     }
+  }
+
+  private static int execute(ParseResult parsed) {
+    if (parsed.hasSubcommand() && !parsed.subcommand().isUsageHelpRequested()) {
+      try {
+        Settings.of(parsed).ifPresent(Settings::load);
+      } catch (InvalidConfigException e) {
+        throw new ExecutionException(parsed.subcommand().commandSpec().commandLine(), "", e);
+      }
+    }
+    return new RunLast().execute(parsed);
   }
 
   /** How a failure is told. */
@@ -95,9 +109,10 @@ final class CommandRunner {
 
   private static Failure failure(Exception e, ParseResult parsed) {
     if (e instanceof UsageException usage) {
-      return new Failure(ExitCode.USAGE, source(usage.option(), parsed) + " " + e.getMessage());
+      return new Failure(
+          ExitCode.USAGE, Settings.source(usage.option(), parsed) + " " + e.getMessage());
     }
-    if (e instanceof InvalidTraceException) {
+    if (e instanceof InvalidTraceException || e instanceof InvalidConfigException) {
       return new Failure(ExitCode.USAGE, e.getMessage());
     }
     if (e instanceof IOException
@@ -109,17 +124,5 @@ final class CommandRunner {
     }
     return new Failure(
         ExitCode.FAILED, "internal error: " + e + " (--verbose shows where; please report it)");
-  }
-
-  /** Where an option's value came from: itself, or the variable that stands in for it. */
-  private static String source(String option, ParseResult parsed) {
-    ParseResult command = parsed.hasSubcommand() ? parsed.subcommand() : parsed;
-    boolean given = command.hasMatchedOption(option);
-    boolean fromEnvironment =
-        !given
-            && command.commandSpec().findOption(option) != null
-            && command.commandSpec().defaultValueProvider() instanceof Environment environment
-            && environment.variables().containsKey(Environment.variable(option));
-    return fromEnvironment ? Environment.variable(option) : option;
   }
 }

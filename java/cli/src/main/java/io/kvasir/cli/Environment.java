@@ -7,7 +7,8 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Lets {@code KVASIR_POOL_TOKENS} stand in for {@code --pool-tokens} where that is not given.
+ * Lets {@code KVASIR_POOL_TOKENS} stand in for {@code --pool-tokens} where that is not given. What
+ * TensorRT-LLM reads from {@code TLLM_ADP_BALANCE_*} is also read from there.
  *
  * @param variables the process's environment
  */
@@ -16,8 +17,21 @@ record Environment(Map<String, String> variables) implements CommandLine.IDefaul
   @Override
   public String defaultValue(ArgSpec argument) {
     return argument instanceof OptionSpec option && option.arity().max() > 0
-        ? variables.get(variable(option.longestName()))
+        ? variables.get(given(option.longestName()))
         : null;
+  }
+
+  /** Whether a variable stands in for an option. */
+  boolean has(String option) {
+    return variables.containsKey(given(option));
+  }
+
+  /** The variable that stands in for an option, of those that may the one that is set. */
+  String given(String option) {
+    String own = variable(option);
+    return option.startsWith("--adp-balance-") && !variables.containsKey(own)
+        ? own.replaceFirst("^KVASIR", "TLLM")
+        : own;
   }
 
   /** The variable of an option. */

@@ -16,7 +16,7 @@ final class ProcessOptions {
       names = PROCESSES,
       paramLabel = "N",
       defaultValue = "1",
-      order = 54,
+      order = 70,
       description =
           "Processes that the ranks are spread over; they run in lock-step over TCP, and the"
               + " report is that of one (default: ${DEFAULT-VALUE}).")

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
-import java.util.function.Predicate;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -37,7 +36,8 @@ import picocli.CommandLine.Spec;
     },
     footer = {
       "",
-      "Every option can also be given as a variable: KVASIR_POOL_TOKENS for --pool-tokens.",
+      "Every option can also be given as a variable, KVASIR_POOL_TOKENS for --pool-tokens, and in the"
+          + " file of --config, as pool_tokens.",
       "Exit codes: 0 done, 1 the work failed, 2 wrong usage, configuration or input."
     })
 final class ReplayCommand implements Callable<Integer> {
@@ -53,6 +53,7 @@ final class ReplayCommand implements Callable<Integer> {
   @Mixin private InstanceOptions instance;
   @Mixin private KvOptions kv;
   @Mixin private ProcessOptions processes;
+  @Mixin private Settings sources;
   @Mixin private CommonOptions common;
 
   ReplayCommand(Console console, Machine machine) {
@@ -64,11 +65,11 @@ final class ReplayCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     CommonOptions.Format format = common.format();
     Optional<ServeSettings> serve = layer.settings();
-    Predicate<String> isGiven = spec.commandLine().getParseResult()::hasMatchedOption;
     List<ReplaySettings> instances = new ArrayList<>();
     for (AdpRouterKind router : instance.routers()) {
       ReplaySettings each = instance.settings(router);
-      instances.add(serve.map(over -> ServeOptions.named(each, over, isGiven)).orElse(each));
+      instances.add(
+          serve.map(over -> ServeOptions.named(each, over, sources::isFlag)).orElse(each));
     }
     KvShape kvShape = kv.kv();
     List<ReplayReport> reports = new ArrayList<>();
@@ -81,12 +82,12 @@ final class ReplayCommand implements Callable<Integer> {
     }
     try (OpenDevices devices =
         spread ? device.onlyHost(ProcessOptions.PROCESSES) : device.open(machine, console)) {
-      WorkloadOptions.Plan plan = workload.plan(generated, isGiven, console);
+      WorkloadOptions.Plan plan = workload.plan(generated, sources, console);
       int count = serve.map(ServeSettings::instances).orElse(1);
       List<ReplaySettings> sized = sized(instances, count, devices, kvShape);
       try (ReplayProcesses all = ReplayProcesses.open(processes, ranks, arguments())) {
-        for (ReplaySettings settings : sized) {
-          reports.add(replay(plan, settings, serve, all, place(devices, kvShape)));
+        for (ReplaySettings each : sized) {
+          reports.add(replay(plan, each, serve, all, place(devices, kvShape)));
         }
         if (!all.reports()) {
           return ExitCode.DONE;

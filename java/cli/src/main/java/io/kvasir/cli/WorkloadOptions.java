@@ -102,14 +102,14 @@ final class WorkloadOptions {
    * Reads the trace or sets up the generator.
    *
    * @param generated what a generated workload consists of
-   * @param given whether an option stands on the command line
+   * @param settings where options have their values from
    * @param console hears warnings
    * @return the workload
    * @throws IOException if the trace cannot be used
    */
-  Plan plan(GeneratedOptions generated, Predicate<String> given, Console console)
-      throws IOException {
-    settleConflicts(given);
+  Plan plan(GeneratedOptions generated, Settings settings, Console console) throws IOException {
+    settleConflicts(settings);
+    Predicate<String> given = settings::isFlag;
     long chosenSeed = Values.seed("--seed", seed);
     if (trace != null) {
       generated.refuseAllBut("a trace", name -> false, given);
@@ -166,23 +166,23 @@ final class WorkloadOptions {
   }
 
   /**
-   * A flag beats a variable that contradicts it; two flags that contradict each other are wrong.
+   * Of options that contradict each other, the one whose value wins holds; two flags, or two keys
+   * of a file, that contradict each other are wrong.
    */
-  private void settleConflicts(Predicate<String> given) {
-    if (trace != null && given.test("--workload")) {
-      refuse("--trace", "and --workload exclude each other", given);
+  private void settleConflicts(Settings settings) {
+    if (trace != null && settings.beats("--workload", "--trace")) {
       trace = null;
     }
-    if (concurrency != null && given.test("--speed")) {
-      refuse("--concurrency", "and --speed exclude each other", given);
+    if (concurrency != null && settings.beats("--speed", "--concurrency")) {
       concurrency = null;
     }
-    if (concurrency != null && given.test("--rate")) {
-      refuse("--concurrency", "and --rate exclude each other", given);
+    if (concurrency != null && settings.beats("--rate", "--concurrency")) {
       concurrency = null;
     }
-    if (given.test("--concurrency") || trace != null) {
-      refuse("--rate", "needs a generated workload", given);
+    if (trace != null) {
+      refuse("--rate", "needs a generated workload", settings::isFlag);
+      rate = null;
+    } else if (settings.beats("--concurrency", "--rate")) {
       rate = null;
     }
   }

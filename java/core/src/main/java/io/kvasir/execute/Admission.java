@@ -79,6 +79,12 @@ final class Admission {
     return waiting.isEmpty();
   }
 
+  /** How many would ask for blocks in a step with a budget; none while the head is refused. */
+  int willing() {
+    boolean blocked = waiting.peekFirst() == refused && !started.isEmpty();
+    return blocked ? 0 : waiting.size();
+  }
+
   /** The requests that wait for their first blocks, in order; not to be changed. */
   Iterable<PlacedRequest> waiting() {
     return waiting;

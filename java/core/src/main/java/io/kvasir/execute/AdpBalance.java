@@ -1,11 +1,13 @@
 package io.kvasir.execute;
 
+import io.kvasir.route.AttentionDpConfig;
+
 /**
  * Holds prefill back while the ranks of an instance are out of balance ({@code enable_balance}), so
  * that ranks which prefill do not slow down those which decode.
  *
- * <p>Every rank asks once an iteration, after scheduling, with the gathered counts of all; all get
- * the same answer. Counters evolve identically on every rank. O(ranks). Not thread-safe.
+ * <p>Every process asks once an iteration with the gathered counts of all ranks; all get the same
+ * answer. Counters evolve identically on every rank. O(ranks). Not thread-safe.
  */
 public final class AdpBalance {
 
@@ -28,8 +30,30 @@ public final class AdpBalance {
    * @param generationRequests requests that decode, those that only pad the batch included
    * @param realGenerationRequests requests that decode, without padding
    */
-  public record Scheduled(
-      int contextRequests, int generationRequests, int realGenerationRequests) {}
+  public record Scheduled(int contextRequests, int generationRequests, int realGenerationRequests) {
+
+    /** A rank without requests: it pads the iterations of the others with one that decodes. */
+    static final Scheduled PADDING = new Scheduled(0, 1, 0);
+  }
+
+  /**
+   * The balance that a configuration asks for.
+   *
+   * @param config the configuration
+   * @param maxBatchSize requests that a rank decodes at most, at least 1
+   * @return a balance that has held nothing; null if balancing is not enabled
+   * @throws IllegalArgumentException naming what is out of range
+   */
+  public static AdpBalance of(AttentionDpConfig config, int maxBatchSize) {
+    return config.enableBalance()
+        ? new AdpBalance(
+            maxBatchSize,
+            config.timeoutIters(),
+            config.batchingWaitIters(),
+            config.minGenerationRequests(),
+            config.lowOccupancyTimeoutIters())
+        : null;
+  }
 
   /**
    * Makes a balance that has held nothing.
@@ -89,6 +113,11 @@ public final class AdpBalance {
     return (allPrefill && !anyFull)
         ? holdForBatch(allDecode)
         : holdForOthers(allDecode, fewestReal);
+  }
+
+  /** A digest of what it has counted. */
+  long stateDigest() {
+    return (long) waited << Integer.SIZE | batched;
   }
 
   private boolean holdForBatch(boolean allDecode) {

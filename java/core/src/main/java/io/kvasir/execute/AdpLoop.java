@@ -66,7 +66,7 @@ public final class AdpLoop {
       PrefixMatcher matcher,
       WaitingQueue queue,
       RequestListener listener) {
-    this(null, executors, router, matcher, queue, listener);
+    this(null, executors, router, matcher, queue, null, listener);
   }
 
   /**
@@ -80,6 +80,7 @@ public final class AdpLoop {
    * @param router places requests; like that of the other processes
    * @param matcher looks prompts up in the executors' pools, in the same order
    * @param queue holds requests until a rank takes them; empty
+   * @param balance decides in which iterations prefill is held back; null for none
    * @param listener hears what becomes of all requests of the instance
    * @throws IllegalArgumentException if the executors are not those of this process' ranks, or out
    *     of order or differ, or the queue is not empty
@@ -90,6 +91,7 @@ public final class AdpLoop {
       AdpRouter router,
       PrefixMatcher matcher,
       WaitingQueue queue,
+      AdpBalance balance,
       RequestListener listener) {
     if (executors.isEmpty() || !queue.isEmpty()) {
       throw new IllegalArgumentException("an instance needs executors and an empty queue");
@@ -114,8 +116,8 @@ public final class AdpLoop {
             listener);
     this.views =
         group == null
-            ? new LocalRanks(executors, ranks, router, matcher)
-            : new GatheredRanks(group, executors, ranks, router, matcher, listener);
+            ? new LocalRanks(executors, ranks, router, matcher, balance)
+            : new GatheredRanks(group, executors, ranks, router, matcher, balance, listener);
     this.placement =
         new Placement(ranks, router, views, sample.options(), tokensPerBlock, waiting, listener);
   }

@@ -25,12 +25,13 @@ import java.util.List;
  * The ranks of an instance of which some live in other processes. Every process runs the same loop;
  * it serves its own ranks and learns from the others what theirs hold and do.
  *
- * <p>There are up to three gathers in an iteration: the ranks' states, if somebody waits and there
- * is room; their matches, if somebody was popped and the router wants to know; and what their steps
- * did, if some rank has work. All processes see these conditions alike, because they keep count of
- * all requests alike. A step is computed to its end before it is told: what happened is gathered
- * first, and then told in every process in rank order, the first halves of all steps before the
- * second ones, so that listeners hear what they would hear if all ranks lived in one process.
+ * <p>There are up to four gathers in an iteration: the ranks' states, if somebody waits and there
+ * is room; their matches, if somebody was popped and the router wants to know; and, if some rank
+ * has work, what they would schedule, where prefill may be held back, and what their steps did. All
+ * processes see these conditions alike, because they keep count of all requests alike. A step is
+ * computed to its end before it is told: what happened is gathered first, and then told in every
+ * process in rank order, the first halves of all steps before the second ones, so that listeners
+ * hear what they would hear if all ranks lived in one process.
  *
  * <p>A process that is lost takes its ranks with it: they are retired by the others at the gather
  * that finds out. A rank whose device is lost says so in its frame. Whatever else a rank throws
@@ -49,6 +50,7 @@ final class GatheredRanks implements RankViews {
   private final AdpRouter router;
   private final PrefixMatcher matcher;
   private final RequestListener listener;
+  private final AdpBalance balance;
   private final Lockstep lockstep;
 
   /* Of the step being told, by rank. */
@@ -65,13 +67,19 @@ final class GatheredRanks implements RankViews {
       LiveRanks ranks,
       AdpRouter router,
       PrefixMatcher matcher,
+      AdpBalance balance,
       RequestListener listener) {
     this.executors = List.copyOf(executors);
     this.ranks = ranks;
     this.router = router;
     this.matcher = matcher;
     this.listener = listener;
-    this.lockstep = group.begin(router::stateDigest);
+    this.balance = balance;
+    this.lockstep =
+        group.begin(
+            balance == null
+                ? router::stateDigest
+                : () -> Digest64.fold(router.stateDigest(), balance.stateDigest()));
     this.events = new RankEvents[ranks.count()];
     this.lost = new byte[ranks.count()];
     this.reasons = new String[ranks.count()];
@@ -229,13 +237,14 @@ final class GatheredRanks implements RankViews {
   @Override
   public long step(long nowNs) {
     InstanceRank[] stepping = ranks.live();
-    if (!anyWork(stepping)) {
+    if (!LockStep.anyWork(stepping)) {
       return 0;
     }
+    boolean withoutPrefill = balance != null && balance.hold(scheduled(stepping));
     body.clear();
     for (RankExecutor executor : executors) {
       if (ranks.isLive(executor.rank())) {
-        stepOwn(executor, nowNs);
+        stepOwn(executor, nowNs, withoutPrefill);
       }
     }
     GatheredFrames gathered = lockstep.gather(Lockstep.Phase.STEP, body.flip());
@@ -254,17 +263,30 @@ final class GatheredRanks implements RankViews {
     return durationNs;
   }
 
-  private static boolean anyWork(InstanceRank[] stepping) {
-    for (InstanceRank rank : stepping) {
-      if (rank.hasWork()) {
-        return true;
+  /** A process that turns out to be lost is left out; the next gather tells what follows. */
+  private List<AdpBalance.Scheduled> scheduled(InstanceRank[] stepping) {
+    body.clear();
+    for (RankExecutor executor : executors) {
+      if (ranks.isLive(executor.rank())) {
+        AdpBalance.Scheduled own = executor.scheduled();
+        reserve(3 * Integer.BYTES);
+        body.putInt(own.contextRequests()).putInt(own.generationRequests());
+        body.putInt(own.realGenerationRequests());
       }
     }
-    return false;
+    GatheredFrames gathered = lockstep.gather(Lockstep.Phase.BALANCE, body.flip());
+    List<AdpBalance.Scheduled> all = new ArrayList<>(stepping.length);
+    for (InstanceRank rank : stepping) {
+      ByteBuffer frame = gathered.frame(memberOf(rank).index());
+      if (frame != null) {
+        all.add(new AdpBalance.Scheduled(frame.getInt(), frame.getInt(), frame.getInt()));
+      }
+    }
+    return all;
   }
 
   /** Computes a step and writes what came of it: how the rank is, how long it took, its events. */
-  private void stepOwn(RankExecutor executor, long nowNs) {
+  private void stepOwn(RankExecutor executor, long nowNs, boolean withoutPrefill) {
     RankEvents told = events[executor.rank()];
     told.clear();
     String reason = ranks.asked(executor.rank());
@@ -272,7 +294,7 @@ final class GatheredRanks implements RankViews {
     long durationNs = 0;
     if (how == WELL) {
       try {
-        durationNs = executor.beginStep(nowNs);
+        durationNs = executor.beginStep(nowNs, withoutPrefill);
         how = LOST_AT_END;
         executor.endStep(nowNs);
         how = WELL;

@@ -49,9 +49,10 @@ final class Growth {
    * Adds what the started requests compute to an empty plan. Blocks that were promised are taken by
    * {@link #lease} or {@link #takePromised}, others at once.
    *
+   * @param withoutPrefill whether those that prefill wait
    * @return whether a request was paused
    */
-  boolean plan(StepPlan plan, int tokenBudget, long nowNs) {
+  boolean plan(StepPlan plan, int tokenBudget, boolean withoutPrefill, long nowNs) {
     int decodes = Math.min(started.decoding(), tokenBudget);
     budgetLeft = tokenBudget - decodes;
     anyPrefill = false;
@@ -60,7 +61,7 @@ final class Growth {
       PlacedRequest request = started.get(i);
       int tokens;
       if (!request.decoding) {
-        tokens = chunk(request);
+        tokens = withoutPrefill ? 0 : chunk(request);
       } else if (decodes > 0) {
         decodes--;
         tokens = 1;

@@ -24,12 +24,16 @@ final class LocalRanks implements RankViews {
   private final LockStep step;
 
   LocalRanks(
-      List<RankExecutor> executors, LiveRanks ranks, AdpRouter router, PrefixMatcher matcher) {
+      List<RankExecutor> executors,
+      LiveRanks ranks,
+      AdpRouter router,
+      PrefixMatcher matcher,
+      AdpBalance balance) {
     this.executors = List.copyOf(executors);
     this.ranks = ranks;
     this.router = router;
     this.matcher = matcher;
-    this.step = new LockStep(this.executors, ranks);
+    this.step = new LockStep(this.executors, ranks, balance);
   }
 
   @Override

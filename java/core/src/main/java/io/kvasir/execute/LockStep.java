@@ -1,6 +1,7 @@
 package io.kvasir.execute;
 
 import io.kvasir.device.FatalDeviceException;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -13,29 +14,32 @@ final class LockStep {
 
   private final List<RankExecutor> executors;
   private final LiveRanks ranks;
+  private final AdpBalance balance;
 
   /** What the step in progress is going to throw, or null. */
   private RuntimeException failure;
 
-  LockStep(List<RankExecutor> executors, LiveRanks ranks) {
+  /** {@code balance} decides whether prefill is held back; null for never. */
+  LockStep(List<RankExecutor> executors, LiveRanks ranks, AdpBalance balance) {
     this.executors = executors;
     this.ranks = ranks;
+    this.balance = balance;
   }
 
   /** How long it took, in nanoseconds; 0 only if no rank had work. */
   long run(long nowNs) {
     failure = null;
-    boolean ran = false;
-    long durationNs = 1;
     InstanceRank[] stepping = ranks.live();
+    if (!anyWork(stepping)) {
+      return 0;
+    }
+    boolean withoutPrefill = balance != null && balance.hold(scheduled(stepping));
+    long durationNs = 1;
     for (InstanceRank rank : stepping) {
       if (rank.hasWork()) {
-        ran = true;
-        durationNs = Math.max(durationNs, begin(executors.get(rank.rank()), nowNs));
+        RankExecutor executor = executors.get(rank.rank());
+        durationNs = Math.max(durationNs, begin(executor, nowNs, withoutPrefill));
       }
-    }
-    if (!ran) {
-      return 0;
     }
     for (InstanceRank rank : stepping) {
       end(executors.get(rank.rank()), nowNs + durationNs);
@@ -46,9 +50,26 @@ final class LockStep {
     return durationNs;
   }
 
-  private long begin(RankExecutor executor, long nowNs) {
+  static boolean anyWork(InstanceRank[] stepping) {
+    for (InstanceRank rank : stepping) {
+      if (rank.hasWork()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private List<AdpBalance.Scheduled> scheduled(InstanceRank[] stepping) {
+    List<AdpBalance.Scheduled> all = new ArrayList<>(stepping.length);
+    for (InstanceRank rank : stepping) {
+      all.add(executors.get(rank.rank()).scheduled());
+    }
+    return all;
+  }
+
+  private long begin(RankExecutor executor, long nowNs, boolean withoutPrefill) {
     try {
-      return executor.beginStep(nowNs);
+      return executor.beginStep(nowNs, withoutPrefill);
     } catch (FatalDeviceException lost) {
       retire(executor, lost, nowNs);
     } catch (RuntimeException e) {

@@ -1,6 +1,6 @@
 package io.kvasir.execute;
 
-import java.util.Arrays;
+import io.kvasir.model.Choice;
 import java.util.Locale;
 
 /** The order in which a waiting queue serves its requests. */
@@ -27,16 +27,7 @@ public enum QueuePolicy {
    * @throws IllegalArgumentException if there is none of that name
    */
   public static QueuePolicy named(String id) {
-    for (QueuePolicy policy : values()) {
-      if (policy.id().equals(id)) {
-        return policy;
-      }
-    }
-    throw new IllegalArgumentException(
-        "queue policy must be one of "
-            + Arrays.stream(values()).map(QueuePolicy::id).toList()
-            + ", not "
-            + id);
+    return Choice.named("queue policy", values(), QueuePolicy::id, id);
   }
 
   /**

@@ -273,6 +273,20 @@ public final class RankExecutor extends InstanceRank {
   }
 
   /**
+   * What a step would schedule now if nothing is held back. A request that waits for blocks counts
+   * unless the pool has refused it and nothing has changed since. O(1).
+   */
+  AdpBalance.Scheduled scheduled() {
+    if (requests.isEmpty()) {
+      return AdpBalance.Scheduled.PADDING;
+    }
+    int decoding = Math.min(started.decoding(), options.tokenBudget());
+    int prefilling = started.size() - started.decoding() + admission.willing();
+    return new AdpBalance.Scheduled(
+        decoding < options.tokenBudget() ? prefilling : 0, decoding, decoding);
+  }
+
+  /**
    * Schedules a step and computes it. Starts and pauses are told at once, results by {@link
    * #endStep}, which must follow.
    *
@@ -282,19 +296,33 @@ public final class RankExecutor extends InstanceRank {
    *     request although it would fit, because somebody else holds blocks of it
    */
   public long beginStep(long nowNs) {
+    return beginStep(nowNs, false);
+  }
+
+  /**
+   * Schedules a step and computes it; nobody starts or prefills in it if prefill is held back.
+   * Takes 0 if nothing is left then.
+   */
+  long beginStep(long nowNs, boolean withoutPrefill) {
     requireBetweenSteps();
     if (!hasWork()) {
       return 0;
     }
     plan.clear();
-    boolean paused = growth.plan(plan, options.tokenBudget(), nowNs);
-    while (plan.size() == 0 && paused && !started.isEmpty()) {
-      growth.plan(plan, options.tokenBudget(), nowNs); // all that had tokens were paused
+    boolean paused = growth.plan(plan, options.tokenBudget(), withoutPrefill, nowNs);
+    while (plan.size() == 0
+        && paused
+        && (withoutPrefill ? started.decoding() > 0 : !started.isEmpty())) {
+      // All that had tokens were paused.
+      growth.plan(plan, options.tokenBudget(), withoutPrefill, nowNs);
     }
-    if (!paused) {
+    if (!paused && !withoutPrefill) {
       admission.plan(plan, growth.budgetLeft(), growth.anyPrefill(), leasing, nowNs);
     }
     growth.takePromised();
+    if (plan.size() == 0 && withoutPrefill) {
+      return 0;
+    }
     if (plan.size() == 0) {
       throw new IllegalStateException(
           "rank " + rank + " can start nothing: its pool is used by others, " + pool.occupancy());

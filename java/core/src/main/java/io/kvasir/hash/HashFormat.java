@@ -1,7 +1,6 @@
 package io.kvasir.hash;
 
-import java.util.Arrays;
-import java.util.stream.Collectors;
+import io.kvasir.model.Choice;
 
 /**
  * The named block hash formats. Names are those of options and configuration files; how each is
@@ -41,14 +40,7 @@ public enum HashFormat {
    * @throws IllegalArgumentException listing the allowed names
    */
   public static HashFormat parse(String id) {
-    for (HashFormat format : values()) {
-      if (format.id.equals(id)) {
-        return format;
-      }
-    }
-    String allowed = Arrays.stream(values()).map(HashFormat::id).collect(Collectors.joining(", "));
-    throw new IllegalArgumentException(
-        "hash format must be one of " + allowed + ", not '" + id + "'");
+    return Choice.named("hash format", values(), HashFormat::id, id);
   }
 
   /** The format's number in the native library, {@code kvasir::HashFormat}. */

@@ -34,7 +34,9 @@ public final class Lockstep {
     /** What a member measured, when all is done. */
     SUMMARY(4),
     /** What the digests were made of. */
-    EXPLANATION(5);
+    EXPLANATION(5),
+    /** What each rank would schedule, to decide whether prefill is held back. */
+    BALANCE(6);
 
     private final int code;
 

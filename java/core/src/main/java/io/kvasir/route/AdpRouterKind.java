@@ -1,9 +1,8 @@
 package io.kvasir.route;
 
+import io.kvasir.model.Choice;
 import io.kvasir.rank.StepTiming;
-import java.util.Arrays;
 import java.util.Locale;
-import java.util.stream.Collectors;
 
 /** The routers there are, by the names used in configurations, options and reports. */
 public enum AdpRouterKind {
@@ -26,15 +25,7 @@ public enum AdpRouterKind {
    * @throws IllegalArgumentException listing the names there are, if this is none of them
    */
   public static AdpRouterKind named(String id) {
-    for (AdpRouterKind kind : values()) {
-      if (kind.id().equals(id)) {
-        return kind;
-      }
-    }
-    throw new IllegalArgumentException(
-        Arrays.stream(values())
-            .map(AdpRouterKind::id)
-            .collect(Collectors.joining(", ", "router must be one of ", ", not '" + id + "'")));
+    return Choice.named("router", values(), AdpRouterKind::id, id);
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.kvasir.route;
 
+import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 
@@ -19,6 +20,13 @@ final class AttentionDpBlock {
     this.block = block;
   }
 
+  /** The keys that a block may have, in alphabetical order. */
+  static List<String> keys() {
+    AttentionDpBlock empty = new AttentionDpBlock(Map.of());
+    empty.read();
+    return List.copyOf(empty.known);
+  }
+
   AttentionDpConfig read() {
     AttentionDpConfig defaults = AttentionDpConfig.DEFAULT;
     KvCacheRoutingOptions routing = defaults.kvCacheRouting();
@@ -27,6 +35,8 @@ final class AttentionDpBlock {
             flag("enable_balance", defaults.enableBalance()),
             whole("timeout_iters", defaults.timeoutIters(), 0),
             whole("batching_wait_iters", defaults.batchingWaitIters(), 0),
+            defaults.minGenerationRequests(),
+            defaults.lowOccupancyTimeoutIters(),
             flag("enable_kv_cache_aware_routing", defaults.enableKvCacheAwareRouting()),
             flag(ROUTING + "conversation_affinity", defaults.conversationAffinity()),
             new KvCacheRoutingOptions(

@@ -1,5 +1,6 @@
 package io.kvasir.route;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -11,6 +12,11 @@ import java.util.Objects;
  * @param enableBalance whether prefill is held back while ranks are out of balance
  * @param timeoutIters iterations for which it is held back at most
  * @param batchingWaitIters iterations for which it is held back to gather larger batches
+ * @param minGenerationRequests decoding requests of some rank below which it is held back for
+ *     {@code lowOccupancyTimeoutIters} only; 0 for never. This and the next are no keys but
+ *     TensorRT-LLM's variables {@code TLLM_ADP_BALANCE_MIN_GENERATION_REQUESTS} and {@code
+ *     TLLM_ADP_BALANCE_LOW_OCCUPANCY_TIMEOUT_ITERS}
+ * @param lowOccupancyTimeoutIters iterations for which it is held back then, at most
  * @param enableKvCacheAwareRouting whether the router follows the cache
  * @param conversationAffinity whether the router keeps conversations on their ranks
  * @param kvCacheRouting settings of the {@code kv_cache_aware} router; its multiplier is also the
@@ -22,6 +28,8 @@ public record AttentionDpConfig(
     boolean enableBalance,
     int timeoutIters,
     int batchingWaitIters,
+    int minGenerationRequests,
+    int lowOccupancyTimeoutIters,
     boolean enableKvCacheAwareRouting,
     boolean conversationAffinity,
     KvCacheRoutingOptions kvCacheRouting,
@@ -34,6 +42,8 @@ public record AttentionDpConfig(
           false,
           50,
           10,
+          0,
+          0,
           false,
           false,
           KvCacheRoutingOptions.DEFAULT,
@@ -48,6 +58,8 @@ public record AttentionDpConfig(
   public AttentionDpConfig {
     atLeast("timeout_iters", timeoutIters, 0);
     atLeast("batching_wait_iters", batchingWaitIters, 0);
+    atLeast("min_generation_requests", minGenerationRequests, 0);
+    atLeast("low_occupancy_timeout_iters", lowOccupancyTimeoutIters, 0);
     atLeast("kv_cache_routing_max_sessions", maxSessions, 1);
     Objects.requireNonNull(kvCacheRouting, "kvCacheRouting");
     Objects.requireNonNull(newConversationPlacement, "newConversationPlacement");
@@ -72,6 +84,15 @@ public record AttentionDpConfig(
   }
 
   /**
+   * The keys that a block may have.
+   *
+   * @return TensorRT-LLM's names, in alphabetical order
+   */
+  public static List<String> keys() {
+    return AttentionDpBlock.keys();
+  }
+
+  /**
    * The default with other settings of the {@code kv_cache_aware} router.
    *
    * @param options the settings
@@ -82,6 +103,8 @@ public record AttentionDpConfig(
         DEFAULT.enableBalance,
         DEFAULT.timeoutIters,
         DEFAULT.batchingWaitIters,
+        DEFAULT.minGenerationRequests,
+        DEFAULT.lowOccupancyTimeoutIters,
         DEFAULT.enableKvCacheAwareRouting,
         DEFAULT.conversationAffinity,
         options,

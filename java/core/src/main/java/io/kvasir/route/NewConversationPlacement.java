@@ -1,6 +1,6 @@
 package io.kvasir.route;
 
-import java.util.Arrays;
+import io.kvasir.model.Choice;
 import java.util.Locale;
 
 /** Where the {@code conversation} router puts what is bound to no rank, or whose rank is full. */
@@ -35,17 +35,8 @@ public enum NewConversationPlacement {
    * @throws IllegalArgumentException listing the names there are, if this is none of them
    */
   public static NewConversationPlacement named(String id) {
-    NewConversationPlacement placement = orRoundRobin(id);
-    if (!placement.id().equals(id)) {
-      throw new IllegalArgumentException(
-          "kv_cache_routing_new_conv_placement must be one of "
-              + String.join(
-                  ", ", Arrays.stream(values()).map(NewConversationPlacement::id).toList())
-              + ", not '"
-              + id
-              + "'");
-    }
-    return placement;
+    return Choice.named(
+        "kv_cache_routing_new_conv_placement", values(), NewConversationPlacement::id, id);
   }
 
   /**

@@ -1,10 +1,9 @@
 package io.kvasir.serve;
 
-import java.util.Arrays;
+import io.kvasir.model.Choice;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Collectors;
 
 /** The serve routers there are, by the names used in configurations, options and reports. */
 public enum ServeRouterKind {
@@ -41,18 +40,9 @@ public enum ServeRouterKind {
    * @throws IllegalArgumentException listing the names there are, if this is none of them
    */
   public static ServeRouterKind named(String id) {
-    if (id == null) {
-      return ROUND_ROBIN;
-    }
-    for (ServeRouterKind kind : values()) {
-      if (kind.id().equals(id.toLowerCase(Locale.ROOT))) {
-        return kind;
-      }
-    }
-    throw new IllegalArgumentException(
-        Arrays.stream(values())
-            .map(ServeRouterKind::id)
-            .collect(Collectors.joining(", ", "router must be one of ", ", not '" + id + "'")));
+    return id == null
+        ? ROUND_ROBIN
+        : Choice.named("router", values(), ServeRouterKind::id, id.toLowerCase(Locale.ROOT));
   }
 
   /**

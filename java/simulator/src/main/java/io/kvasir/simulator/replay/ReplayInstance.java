@@ -1,5 +1,6 @@
 package io.kvasir.simulator.replay;
 
+import io.kvasir.execute.AdpBalance;
 import io.kvasir.execute.AdpLoop;
 import io.kvasir.execute.RankExecutor;
 import io.kvasir.execute.RankGroup;
@@ -90,6 +91,7 @@ final class ReplayInstance implements AutoCloseable {
                     false),
             pools.matcher(),
             settings.queuePolicy().newQueue(),
+            AdpBalance.of(settings.routing(), settings.executor().maxActiveRequests()),
             listener);
     this.health = new RankHealth(loop, pools, self.firstRank());
   }

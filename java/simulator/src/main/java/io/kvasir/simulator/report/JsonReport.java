@@ -5,15 +5,12 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.StreamWriteFeature;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import com.fasterxml.jackson.core.util.Separators;
-import io.kvasir.execute.ExecutorOptions;
-import io.kvasir.route.KvCacheRoutingOptions;
 import io.kvasir.route.Reason;
 import io.kvasir.serve.ServeReason;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.Rejection;
 import io.kvasir.simulator.replay.ReplayResult;
-import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.replay.ServeSettings;
 import io.kvasir.simulator.replay.Spread;
 import java.io.IOException;
@@ -104,7 +101,7 @@ public final class JsonReport {
     json.writeNumberField("evictedBlocks", result.sum(RankResult::evictedBlocks));
     json.writeNumberField("preemptions", result.sum(RankResult::preemptions));
     writeRanks(result);
-    writeConfig(report);
+    SettingsJson.write(report, json);
     json.writeEndObject();
   }
 
@@ -188,29 +185,6 @@ public final class JsonReport {
       json.writeEndObject();
     }
     json.writeEndArray();
-  }
-
-  private void writeConfig(ReplayReport report) throws IOException {
-    ReplaySettings settings = report.result().settings();
-    ExecutorOptions executor = settings.executor();
-    KvCacheRoutingOptions routing = settings.routing().kvCacheRouting();
-    json.writeObjectFieldStart("config");
-    for (Map.Entry<String, Object> parameter : report.workload().parameters().entrySet()) {
-      json.writePOJOField(parameter.getKey(), parameter.getValue());
-    }
-    json.writeNumberField("poolTokens", settings.poolTokens());
-    json.writeNumberField("tokensPerBlock", settings.tokensPerBlock());
-    json.writeStringField("hashFormat", settings.hashFormat().id());
-    json.writeNumberField("maxNumTokens", executor.tokenBudget());
-    json.writeNumberField("maxActiveRequests", executor.maxActiveRequests());
-    json.writeStringField("capacitySchedulerPolicy", executor.capacityPolicy().id());
-    json.writeBooleanField("enableBlockReuse", executor.enableBlockReuse());
-    json.writeStringField("waitingQueuePolicy", settings.queuePolicy().id());
-    json.writeNumberField("kvCacheRoutingLoadBalanceWeight", routing.loadBalanceWeight());
-    json.writeNumberField("kvCacheRoutingMatchRateThreshold", routing.matchRateThreshold());
-    json.writeNumberField("kvCacheRoutingFairShareMultiplier", routing.fairShareMultiplier());
-    json.writeBooleanField("kvCacheRoutingColdStartWarmup", routing.coldStartWarmup());
-    json.writeEndObject();
   }
 
   private void writeRejections(List<Rejection> rejections) throws IOException {

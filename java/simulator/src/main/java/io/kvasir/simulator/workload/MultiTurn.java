@@ -47,26 +47,30 @@ public record MultiTurn(Shape shape) implements Workload {
   @Override
   public Map<String, Object> parameters() {
     boolean closed = shape.concurrency() > 0;
-    return Parameters.of(
-        Map.of(),
-        "sessions",
-        shape.sessions(),
-        closed ? "concurrency" : "rate",
-        closed ? (Object) shape.concurrency() : (Object) shape.sessionsPerSecond(),
-        "systemPromptTokens",
-        shape.systemPromptTokens(),
-        "turns",
-        shape.turns().toString(),
-        "userTokens",
-        shape.userTokens().median(),
-        "userTokensSigma",
-        shape.userTokens().sigma(),
-        "outputTokens",
-        shape.outputTokens().toString(),
-        "thinkTime",
-        shape.thinkTime().distribution().id(),
-        "thinkSeconds",
-        shape.thinkTime().meanSeconds());
+    Map<String, Object> parameters =
+        Parameters.of(
+            Map.of(),
+            "sessions",
+            shape.sessions(),
+            closed ? "concurrency" : "rate",
+            closed ? (Object) shape.concurrency() : (Object) shape.sessionsPerSecond(),
+            "systemPromptTokens",
+            shape.systemPromptTokens(),
+            "turns",
+            shape.turns().toString(),
+            "userTokens",
+            shape.userTokens().median(),
+            "userTokensSigma",
+            shape.userTokens().sigma(),
+            "outputTokens",
+            shape.outputTokens().toString(),
+            "thinkTime",
+            shape.thinkTime().distribution().id(),
+            "thinkSeconds",
+            shape.thinkTime().meanSeconds());
+    return shape.thinkTime().distribution() == ThinkTime.Distribution.LOGNORMAL
+        ? Parameters.of(parameters, "thinkSigma", shape.thinkTime().sigma())
+        : parameters;
   }
 
   @Override

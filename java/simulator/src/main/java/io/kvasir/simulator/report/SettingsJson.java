@@ -1,0 +1,61 @@
+package io.kvasir.simulator.report;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.kvasir.execute.ExecutorOptions;
+import io.kvasir.route.AttentionDpConfig;
+import io.kvasir.route.KvCacheRoutingOptions;
+import io.kvasir.simulator.replay.ReplaySettings;
+import java.io.IOException;
+import java.util.Map;
+
+/**
+ * Writes the settings that a replay's result follows from, besides those that stand at the top of
+ * its report: router, workload, ranks and seed. The names are the options'.
+ */
+final class SettingsJson {
+
+  private SettingsJson() {}
+
+  static void write(ReplayReport report, JsonGenerator json) throws IOException {
+    ReplaySettings settings = report.result().settings();
+    json.writeObjectFieldStart("config");
+    for (Map.Entry<String, Object> parameter : report.workload().parameters().entrySet()) {
+      json.writePOJOField(parameter.getKey(), parameter.getValue());
+    }
+    json.writeNumberField("poolTokens", settings.poolTokens());
+    json.writeNumberField("tokensPerBlock", settings.tokensPerBlock());
+    json.writeStringField("hashFormat", settings.hashFormat().id());
+    writeExecutor(settings.executor(), json);
+    json.writeStringField("waitingQueuePolicy", settings.queuePolicy().id());
+    writeRouting(settings.routing(), json);
+    json.writeEndObject();
+  }
+
+  private static void writeExecutor(ExecutorOptions executor, JsonGenerator json)
+      throws IOException {
+    json.writeNumberField("maxNumTokens", executor.tokenBudget());
+    json.writeNumberField("maxActiveRequests", executor.maxActiveRequests());
+    json.writeStringField("capacitySchedulerPolicy", executor.capacityPolicy().id());
+    json.writeBooleanField("enableBlockReuse", executor.enableBlockReuse());
+  }
+
+  private static void writeRouting(AttentionDpConfig config, JsonGenerator json)
+      throws IOException {
+    KvCacheRoutingOptions routing = config.kvCacheRouting();
+    json.writeNumberField("kvCacheRoutingLoadBalanceWeight", routing.loadBalanceWeight());
+    json.writeNumberField("kvCacheRoutingMatchRateThreshold", routing.matchRateThreshold());
+    json.writeNumberField("kvCacheRoutingFairShareMultiplier", routing.fairShareMultiplier());
+    json.writeBooleanField("kvCacheRoutingColdStartWarmup", routing.coldStartWarmup());
+    json.writeBooleanField("kvCacheRoutingAccountForInTransfer", routing.accountForInTransfer());
+    json.writeBooleanField("kvCacheRoutingFirstTurnRoundRobin", routing.firstTurnRoundRobin());
+    json.writeNumberField("kvCacheRoutingMaxSessions", config.maxSessions());
+    json.writeStringField("kvCacheRoutingNewConvPlacement", config.newConversationPlacement().id());
+    json.writeBooleanField("enableKvCacheAwareRouting", config.enableKvCacheAwareRouting());
+    json.writeBooleanField("kvCacheRoutingConversationAffinity", config.conversationAffinity());
+    json.writeBooleanField("enableBalance", config.enableBalance());
+    json.writeNumberField("timeoutIters", config.timeoutIters());
+    json.writeNumberField("batchingWaitIters", config.batchingWaitIters());
+    json.writeNumberField("adpBalanceMinGenerationRequests", config.minGenerationRequests());
+    json.writeNumberField("adpBalanceLowOccupancyTimeoutIters", config.lowOccupancyTimeoutIters());
+  }
+}

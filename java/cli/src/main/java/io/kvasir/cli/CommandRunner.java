@@ -75,11 +75,12 @@ final class CommandRunner {
   }
 
   private static int execute(ParseResult parsed) {
-    if (parsed.hasSubcommand() && !parsed.subcommand().isUsageHelpRequested()) {
+    ParseResult command = Settings.command(parsed);
+    if (!command.isUsageHelpRequested()) {
       try {
         Settings.of(parsed).ifPresent(Settings::load);
       } catch (InvalidConfigException e) {
-        throw new ExecutionException(parsed.subcommand().commandSpec().commandLine(), "", e);
+        throw new ExecutionException(command.commandSpec().commandLine(), "", e);
       }
     }
     return new RunLast().execute(parsed);

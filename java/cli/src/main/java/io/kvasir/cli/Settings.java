@@ -62,8 +62,9 @@ final class Settings {
     };
   }
 
-  private static ParseResult command(ParseResult parsed) {
-    return parsed.hasSubcommand() ? parsed.subcommand() : parsed;
+  /** The command that is to run: the innermost. */
+  static ParseResult command(ParseResult parsed) {
+    return parsed.hasSubcommand() ? command(parsed.subcommand()) : parsed;
   }
 
   /** Reads the file, if there is one, and gives its values to the options that have none yet. */

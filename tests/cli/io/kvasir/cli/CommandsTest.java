@@ -180,7 +180,7 @@ class CommandsTest {
         "replay --rank 3 | Unknown options: '--rank', '3' (did you mean --rate?); see kvasir replay --help",
         "replay --ranks | Missing required parameter for option '--ranks' (N); see kvasir replay --help",
         "repaly | Unmatched argument at index 0: 'repaly' (did you mean replay?); see kvasir --help",
-        "'' | a command is missing: replay, route, doctor, version, generate-completion; see kvasir --help",
+        "'' | a command is missing: replay, route, bench, doctor, version, generate-completion; see kvasir --help",
       })
   void wrongUsageIsOneLineAndExitCodeTwo(String line, String error) {
     Outcome outcome = run(line.equals("''") ? "" : line);

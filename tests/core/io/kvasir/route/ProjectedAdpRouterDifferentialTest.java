@@ -7,7 +7,6 @@ import io.kvasir.rank.StepTiming;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +23,11 @@ class ProjectedAdpRouterDifferentialTest {
   /** One history in so many is long enough for what the router keeps of pools' ticks to be full. */
   private static final int LONG_HISTORIES = 100;
 
-  private int mostSamples;
+  /** Calls that a batch comes again, so that the head of a queue can grow impatient. */
+  private static final int AGAIN = 120;
+
+  private int thinnings;
+  private int impatient;
   private int placed;
   private int leftOver;
   private int named;
@@ -36,8 +39,9 @@ class ProjectedAdpRouterDifferentialTest {
     for (long seed = SEED; calls < CASES; seed++) {
       calls += compareHistory(seed);
     }
-    if (calls >= 4_000) {
-      assertThat(mostSamples).as("samples of a pool's ticks").isGreaterThan(200);
+    if (Long.getLong("kvasir.test.seed") == null) {
+      assertThat(thinnings).as("times that samples of ticks were thinned").isPositive();
+      assertThat(impatient).as("requests that had been left over too often").isPositive();
       assertThat(List.of(placed, leftOver, named, affine))
           .as("placed, left over, explicit, by affinity")
           .allMatch(count -> count > 500);
@@ -49,18 +53,20 @@ class ProjectedAdpRouterDifferentialTest {
     RandomBatches batches = new RandomBatches(random);
     boolean isLong = random.nextInt(LONG_HISTORIES) == 0;
     int ranks = isLong ? 1 + random.nextInt(3) : batches.ranks();
-    BlockDemand demand = batches.demand();
+    BlockDemand demand = isLong ? new BlockDemand(4, random.nextBoolean()) : batches.demand();
     StepTiming timing = batches.timing();
     int maxNumTokens = batches.maxNumTokens();
     AdpRouter router = new ProjectedAdpRouter(ranks, timing, maxNumTokens, demand, true);
     ProjectedOracle oracle = new ProjectedOracle(ranks, timing, maxNumTokens, demand);
-    int calls = isLong ? 600 + random.nextInt(600) : 1 + random.nextInt(6);
+    int calls = isLong ? 3_000 : 1 + random.nextInt(6);
     RandomBatches.Batch batch = null;
+    int again = 0;
     for (int call = 0; call < calls; call++) {
-      // Who is left over comes again, so that the head of a queue can grow impatient.
-      boolean again =
-          batch != null && random.nextInt(isLong ? 400 : 4) != 0 && random.nextBoolean();
-      batch = again ? batch : batches.nextWithWork(ranks);
+      if (again == 0) {
+        batch = batches.nextWithWork(ranks);
+      } else {
+        again--;
+      }
       ProjectedOracle.Answer expected =
           oracle.route(
               batch.states(), batch.requests(), batch.matches(), batch.maxActiveRequests());
@@ -71,8 +77,11 @@ class ProjectedAdpRouterDifferentialTest {
           .as("-Dkvasir.test.seed=%d, call %d, %s, %s", seed, call, timing, demand)
           .isEqualTo(expected);
       count(expected);
+      boolean stuck = isLong && again == 0 && !expected.unassigned().isEmpty();
+      again = stuck && random.nextInt(40) == 0 ? AGAIN : again;
     }
-    mostSamples = Math.max(mostSamples, oracle.samples());
+    thinnings += oracle.thinnings();
+    impatient += oracle.impatient();
     return calls;
   }
 
@@ -86,7 +95,7 @@ class ProjectedAdpRouterDifferentialTest {
   }
 
   private static ProjectedOracle.Answer answer(Assignment assignment, List<Request> batch) {
-    Map<Request, Integer> indices = new IdentityHashMap<>();
+    IdentityHashMap<Request, Integer> indices = new IdentityHashMap<>();
     for (int i = 0; i < batch.size(); i++) {
       indices.put(batch.get(i), i);
     }

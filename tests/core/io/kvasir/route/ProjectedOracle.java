@@ -65,6 +65,8 @@ final class ProjectedOracle {
   private long placed;
   private long headId;
   private int headCalls;
+  private int thinnings;
+  private int impatient;
 
   private Map<Integer, Rank> live;
   private List<Double> pace;
@@ -82,9 +84,14 @@ final class ProjectedOracle {
     this.demand = demand;
   }
 
-  /** The most samples that some rank has ever had to remember. */
-  int samples() {
-    return history.values().stream().mapToInt(List::size).max().orElse(0);
+  /** How often a rank's samples were too many, so that every second one went. */
+  int thinnings() {
+    return thinnings;
+  }
+
+  /** How often the head of a queue was placed because it had been left over too often. */
+  int impatient() {
+    return impatient;
   }
 
   Answer route(List<RankState> states, List<Request> batch, PrefixMatches table, int hardCap) {
@@ -168,6 +175,7 @@ final class ProjectedOracle {
       return;
     }
     if (samples.size() == 256) {
+      thinnings++;
       for (int i = 255; i > 0; i -= 2) {
         samples.remove(i);
       }
@@ -225,6 +233,7 @@ final class ProjectedOracle {
         headCalls = headId == requests.get(index).id() ? headCalls + 1 : 1;
         headId = requests.get(index).id();
         patient = headCalls <= 100;
+        impatient += patient ? 0 : 1;
       }
       if (wouldWait && patient) {
         leftOver.add(index);
@@ -398,7 +407,7 @@ final class ProjectedOracle {
     if (demand == null) {
       return 0;
     }
-    int tokens = length(index);
+    long tokens = length(index);
     if (demand.reservesOutput()) {
       tokens += requests.get(index).maxNewTokens() - 1;
     }

@@ -126,7 +126,7 @@ final class RandomBatches {
             ? null
             : new RankWork(
                 random.nextInt(4),
-                (long) pick(0, 0, 10, 10, random.nextInt(2000), random.nextLong(1L << 40)),
+                (long) pick(0, 0, 10, 10, random.nextInt(2000), random.nextInt(1 << 30)),
                 pick(0, 10, 10, random.nextInt(5000) / 2.0),
                 random.nextInt(3),
                 (long) pick(0, 10, random.nextInt(2000), 1e12));
@@ -144,7 +144,7 @@ final class RandomBatches {
 
   /** Pools go on by few or many operations; sometimes one is another one and begins anew. */
   private Occupancy aged(int rank, Occupancy pool) {
-    long before = random.nextInt(200) == 0 ? 0 : ticks.getOrDefault(rank, 0L);
+    long before = random.nextInt(2000) == 0 ? 0 : ticks.getOrDefault(rank, 0L);
     long tick = before + (long) pick(0, 1, 1, 2, random.nextInt(1000));
     ticks.put(rank, tick);
     return new Occupancy(

@@ -3,10 +3,14 @@ package io.kvasir.route;
 import io.kvasir.model.Occupancy;
 import io.kvasir.model.PrefixMatches;
 import io.kvasir.model.RankState;
+import io.kvasir.model.RankWork;
 import io.kvasir.model.Request;
+import io.kvasir.rank.StepTiming;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
@@ -23,6 +27,9 @@ final class RandomBatches {
       int maxActiveRequests) {}
 
   private final SplittableRandom random;
+
+  /** Operations of the pools so far, by rank, as {@link #nextWithWork} tells them. */
+  private final Map<Integer, Long> ticks = new HashMap<>();
 
   RandomBatches(SplittableRandom random) {
     this.random = random;
@@ -70,6 +77,85 @@ final class RandomBatches {
     }
     return new Batch(
         states(ranks, maxActiveRequests), requests, matches(ranks, requests), maxActiveRequests);
+  }
+
+  /** How long ranks compute, in coefficients of which some make equal scores common. */
+  StepTiming timing() {
+    return switch (random.nextInt(4)) {
+      case 0 -> new StepTiming(0, 0, 0, 0, 0, 0, 0, 1);
+      case 1 -> new StepTiming(0, 1, random.nextInt(2), 0, 8, 0, 1, 64);
+      case 2 ->
+          new StepTiming(
+              random.nextDouble(), random.nextDouble(), random.nextDouble(), -1, 2, 1, 1, 1000);
+      default -> StepTiming.DEFAULT;
+    };
+  }
+
+  int maxNumTokens() {
+    return (int) pick(1, 4, 16, 64, 8192);
+  }
+
+  /**
+   * A batch whose states tell what ranks compute, who is in transfer or retiring and how pools age,
+   * and whose matches tell what is being computed.
+   */
+  Batch nextWithWork(int ranks) {
+    Batch batch = next(ranks);
+    List<RankState> states = new ArrayList<>(batch.states());
+    states.replaceAll(this::withWork);
+    PrefixMatches matches = new PrefixMatches(ranks, batch.requests().size());
+    for (int rank = 0; rank < ranks; rank++) {
+      for (int i = 0; i < batch.requests().size(); i++) {
+        matches.set(rank, i, batch.matches().tokens(rank, i));
+        if (random.nextInt(3) == 0) {
+          matches.setPending(rank, i, (int) pick(-5, 1, 5, 10, 32, 64, 96, random.nextInt(80)));
+        }
+      }
+    }
+    return new Batch(
+        states,
+        batch.requests(),
+        random.nextInt(4) == 0 ? batch.matches() : matches,
+        batch.maxActiveRequests());
+  }
+
+  private RankState withWork(RankState state) {
+    int active = state.activeRequests();
+    RankWork work =
+        random.nextInt(6) == 0
+            ? null
+            : new RankWork(
+                random.nextInt(4),
+                (long) pick(0, 0, 10, 10, random.nextInt(2000), random.nextInt(1 << 30)),
+                pick(0, 10, 10, random.nextInt(5000) / 2.0),
+                random.nextInt(3),
+                (long) pick(0, 10, random.nextInt(2000), 1e12));
+    return new RankState(
+        state.rank(),
+        active,
+        state.activeTokens(),
+        random.nextInt(6) == 0 ? 1 : 0,
+        random.nextInt(3) == 0 ? random.nextInt(active + 1) : 0,
+        state.queuedBlocks(),
+        state.occupancy() == null ? null : aged(state.rank(), state.occupancy()),
+        null,
+        work);
+  }
+
+  /** Pools go on by few or many operations; sometimes one is another one and begins anew. */
+  private Occupancy aged(int rank, Occupancy pool) {
+    long before = random.nextInt(2000) == 0 ? 0 : ticks.getOrDefault(rank, 0L);
+    long tick = before + (long) pick(0, 1, 1, 2, random.nextInt(1000));
+    ticks.put(rank, tick);
+    return new Occupancy(
+        pool.capacityBlocks(),
+        pool.freeBlocks(),
+        pool.cachedBlocks(),
+        pool.activeBlocks(),
+        pool.reservedBlocks(),
+        0,
+        random.nextInt(4) == 0 ? tick : random.nextLong(tick + 1),
+        tick);
   }
 
   private List<RankState> states(int ranks, int maxActiveRequests) {

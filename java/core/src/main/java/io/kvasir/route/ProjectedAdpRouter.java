@@ -6,6 +6,7 @@ import io.kvasir.model.RankState;
 import io.kvasir.model.Request;
 import io.kvasir.rank.LoadMetric;
 import io.kvasir.rank.StepTiming;
+import it.unimi.dsi.fastutil.ints.IntComparators;
 import java.util.Arrays;
 import java.util.List;
 
@@ -163,6 +164,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
         batch.defer(index);
       }
     }
+    batch.sortDeferred(IntComparators.NATURAL_COMPARATOR);
     int expected = batch.softTarget(1.0);
     int leftOver = 0;
     for (int i = 0; i < batch.deferredCount(); i++) {

@@ -102,7 +102,7 @@ final class Placement {
       listener.onPlaced(decision, nowNs);
       InstanceRank rank = ranks.rank(decision.rank());
       request.expectedTokens = decision.matchedTokens();
-      if (router.readsWork()) {
+      if (matching && router.readsWork()) {
         request.expectedTokens = Math.max(request.expectedTokens, rank.pendingTokens(request));
       }
       String unservable = rank.unservable(request.request);

@@ -152,15 +152,19 @@ final class AdpOperations {
       return null;
     }
     long tokens = count(fields, "prefillTokens");
+    long decodeKvTokens = count(fields, "decodeKvTokens");
+    double pairs = fields.number("attendedPairs", RankWork.attendedPairs(0, tokens));
+    if (!(pairs >= 0) || Double.isInfinite(pairs)) {
+      throw new InvalidLineException(
+          fields.at("attendedPairs") + " must be finite and at least 0, not " + pairs);
+    }
     int most = Integer.MAX_VALUE;
     return new RankWork(
         fields.integer("prefillRequests", 0, most, tokens > 0 ? 1 : 0),
         tokens,
-        fields.has("attendedPairs")
-            ? count(fields, "attendedPairs")
-            : RankWork.attendedPairs(0, tokens),
-        fields.integer("decodingRequests", 0, most, 0),
-        count(fields, "decodeKvTokens"));
+        pairs,
+        fields.integer("decodingRequests", 0, most, decodeKvTokens > 0 ? 1 : 0),
+        decodeKvTokens);
   }
 
   /** Null unless free or cached blocks are told. */

@@ -1,6 +1,7 @@
 package io.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -39,6 +40,81 @@ class RouteCommandTest {
                 + "\"activeTokensAfter\":[0,50],\"decisions\":[{\"id\":1,\"rank\":1,"
                 + "\"reason\":\"affinity\",\"matchedTokens\":50,\"affinityActive\":true,"
                 + "\"maxMatch\":50,\"scores\":{\"0\":100.0,\"1\":50.0}}]}");
+  }
+
+  private static final String PROJECTED =
+      "{\"op\":\"configure\",\"router\":\"projected\",\"ranks\":2,\"maxActiveRequests\":10,"
+          + "\"tokensPerBlock\":10,\"capacityPolicy\":\"max_utilization\"}";
+
+  @Test
+  void projectedSaysWhatItsScoresAreTheSumsOf() throws IOException {
+    JsonNode decision =
+        answers(
+                0,
+                PROJECTED,
+                "{\"op\":\"route\",\"states\":[{},{\"activeRequests\":2,\"prefillRequests\":1,"
+                    + "\"prefillTokens\":3,\"attendedPairs\":4.5,\"decodingRequests\":1,"
+                    + "\"decodeKvTokens\":1048576}],\"requests\":[{\"id\":1,\"inputLength\":100}],"
+                    + "\"matches\":[{},{\"1\":40}]}")
+            .get(1)
+            .at("/decisions/0");
+
+    assertThat(decision.get("scores")).hasSize(2);
+    for (String rank : List.of("0", "1")) {
+      List<String> names = new ArrayList<>();
+      double sum = 0;
+      for (Map.Entry<String, JsonNode> term : decision.at("/terms/" + rank).properties()) {
+        names.add(term.getKey());
+        sum += term.getValue().doubleValue();
+      }
+      assertThat(names).containsExactly("queue", "compute", "pace", "others", "eviction");
+      assertThat(decision.at("/scores/" + rank).doubleValue()).isEqualTo(sum);
+    }
+    assertThat(decision.at("/terms/0/queue").doubleValue()).as("nothing in line").isZero();
+    assertThat(decision.at("/terms/1/queue").doubleValue())
+        .as("one step of three tokens and 4.5 pairs")
+        .isEqualTo(2 * 4.209989e-7 * 4.5 + 1.518344e-2 * 3 + 16.50142);
+    assertThat(decision.at("/terms/1/compute").doubleValue())
+        .as("what rank 1 holds need not be computed")
+        .isLessThan(decision.at("/terms/0/compute").doubleValue());
+    assertThat(decision.at("/terms/1/pace").doubleValue())
+        .as("half of a decode step")
+        .isEqualTo(0.5 * (-25.74 + 54.01 + 5.74), within(1e-9));
+  }
+
+  @Test
+  void whatNoPoolCanHoldWhileOthersRunComesBackUnassigned() throws IOException {
+    String full = "{\"activeRequests\":1,\"freeBlocks\":4,\"activeBlocks\":10,\"tick\":7}";
+    String route =
+        "{\"op\":\"route\",\"states\":["
+            + full
+            + ","
+            + full
+            + "],\"requests\":[{\"id\":1,\"inputLength\":50},{\"id\":2,\"inputLength\":40}]}";
+    List<JsonNode> answers =
+        answers(0, PROJECTED, route, route.replace("\"activeRequests\":1,", ""));
+
+    assertThat(answers.get(1).get("unassigned").toString()).isEqualTo("[1]");
+    assertThat(answers.get(1).get("decisions")).hasSize(1);
+    assertThat(answers.get(2).get("unassigned").toString()).as("nothing runs").isEqualTo("[]");
+  }
+
+  @Test
+  void theOldestOfAllPoolsBlocksGoFirst() throws IOException {
+    String pools = "{\"cachedBlocks\":20,\"oldestEvictableTick\":%d,\"tick\":%d}";
+    String route =
+        "{\"op\":\"route\",\"states\":[%s,%s],\"requests\":[{\"id\":%d,\"inputLength\":40}]}";
+    for (int id = 1; id <= 8; id++) {
+      List<JsonNode> answers =
+          answers(
+              0,
+              PROJECTED,
+              route.formatted(pools.formatted(5, 5), pools.formatted(5, 5), 99),
+              route.formatted(pools.formatted(9, 9), pools.formatted(5, 9), id));
+      assertThat(answers.get(2).at("/assigned/1/0").asInt()).isEqualTo(id);
+      assertThat(answers.get(2).at("/decisions/0/terms/0/eviction").doubleValue()).isPositive();
+      assertThat(answers.get(2).at("/decisions/0/terms/1/eviction").doubleValue()).isZero();
+    }
   }
 
   @Test
@@ -80,6 +156,8 @@ class RouteCommandTest {
         "{\"op\":\"route\",\"requests\":[{\"inputLength\":1}]} | requests[0].id is missing",
         "{\"op\":\"route\",\"requests\":[{\"id\":1,\"targetRank\":2}]} | request 1: targetRank must be within 0"
             + " to 1, not 2",
+        "{\"op\":\"route\",\"states\":[{\"attendedPairs\":-0.5},{}],\"requests\":[]} |"
+            + " states[0].attendedPairs must be finite and at least 0, not -0.5",
         "{\"op\":\"configure\",\"router\":\"default\",\"ranks\":0} | ranks must be an integer from 1"
             + " to 4096, not 0",
         "{\"op\":\"configure\",\"router\":\"default\",\"ranks\":1,\"attention_dp_config\":"

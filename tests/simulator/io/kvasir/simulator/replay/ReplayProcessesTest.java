@@ -165,6 +165,12 @@ class ReplayProcessesTest {
   }
 
   @Test
+  void twoProcessesProjectLikeOne() throws IOException {
+    AdpRouterKind router = AdpRouterKind.PROJECTED;
+    assertSame(coordinate(router, List.of(List.of()), (settled, processes) -> {}), alone(router));
+  }
+
+  @Test
   void theOthersGoOnWithoutAKilledProcessAndEveryRequestEndsOnce() throws IOException {
     AdpRouterKind router = AdpRouterKind.KV_CACHE_AWARE;
     List<Long> killedAt = new ArrayList<>();

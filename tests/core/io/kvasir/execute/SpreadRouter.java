@@ -23,6 +23,8 @@ final class SpreadRouter implements AdpRouter {
   /** What it throws instead of an answer. */
   RuntimeException failure;
 
+  LoadMetric metric = LoadMetric.UNCACHED_PROMPT_TOKENS;
+
   /** What it never places. */
   long refusedId = Long.MIN_VALUE;
 
@@ -42,7 +44,7 @@ final class SpreadRouter implements AdpRouter {
 
   @Override
   public LoadMetric loadMetric() {
-    return LoadMetric.UNCACHED_PROMPT_TOKENS;
+    return metric;
   }
 
   @Override

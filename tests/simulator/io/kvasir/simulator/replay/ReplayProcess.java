@@ -2,6 +2,7 @@ package io.kvasir.simulator.replay;
 
 import io.kvasir.execute.CapacityPolicy;
 import io.kvasir.execute.ExecutorOptions;
+import io.kvasir.execute.KvTransfer;
 import io.kvasir.execute.QueuePolicy;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.lockstep.Member;
@@ -58,6 +59,12 @@ final class ReplayProcess {
         new ExecutorOptions(512, 12, CapacityPolicy.MAX_UTILIZATION, true),
         QueuePolicy.FCFS,
         StepTiming.DEFAULT);
+  }
+
+  /** The same with context ranks, whose links are slow enough to fill pools with what is sent. */
+  static ReplaySettings contextSettings(AdpRouterKind router) {
+    KvTransfer slow = new KvTransfer(70_272, 2e8);
+    return settings(router).withMode(new ReplayMode.Context(slow, 5));
   }
 
   static TcpGroup group(int members) {

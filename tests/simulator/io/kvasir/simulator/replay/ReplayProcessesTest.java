@@ -80,6 +80,16 @@ class ReplayProcessesTest {
     assertEveryMemberGets(expected, settings);
   }
 
+  @ParameterizedTest
+  @EnumSource(AdpRouterKind.class)
+  void contextRanksOfSeveralMembersSendAsThoseOfOneProcess(AdpRouterKind router) throws Exception {
+    ReplaySettings settings = ReplayProcess.contextSettings(router);
+    ReplayResult expected = alone(settings);
+    assertThat(expected.completed()).isEqualTo(expected.requests());
+    assertThat(expected.ranks()).allMatch(rank -> rank.peakInTransferRequests() > 1);
+    assertEveryMemberGets(expected, settings);
+  }
+
   private static void assertEveryMemberGets(ReplayResult expected, ReplaySettings settings)
       throws Exception {
     List<Member> members = Member.of(3, 1, 4);

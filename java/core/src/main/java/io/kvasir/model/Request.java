@@ -184,26 +184,6 @@ public final class Request {
     return priority;
   }
 
-  /**
-   * This request, asking for another number of tokens.
-   *
-   * @param value at least 1
-   * @return a request that shares the prompt
-   * @throws IllegalArgumentException if the number is out of range
-   */
-  public Request withMaxNewTokens(int value) {
-    return builder(id, tokens)
-        .maxNewTokens(value)
-        .scope(scope)
-        .targetRank(targetRank)
-        .relax(givenRelax)
-        .conversationId(conversationId)
-        .firstTurn(firstTurn)
-        .children(children)
-        .priority(priority)
-        .build();
-  }
-
   @Override
   public String toString() {
     return "request " + id + " (" + tokens.length + " tokens)";

@@ -117,6 +117,23 @@ class ContextRankTest {
   }
 
   @Test
+  void whoeverWaitsAsksAgainWhenTheFirstOfSeveralTransfersEnds() {
+    try (TestInstance instance = instance(1, 4).build()) {
+      instance.submit(request(1, 100, 4, 1));
+      instance.submit(request(2, 200, 12, 1));
+      instance.iterate();
+      instance.submit(request(3, 300, 4, 1));
+      instance.iterate();
+      instance.nowNs = instance.loop.nextWakeNs();
+      assertThat(instance.nowNs).isEqualTo(5 * MS);
+      assertThat(instance.iterate())
+          .containsExactly("finished 1 @" + 5 * MS, "started 3 cached 0", "token 3/0 @" + 6 * MS);
+      instance.runToEnd();
+      instance.assertEndedOnce();
+    }
+  }
+
+  @Test
   void aRankThatWaitsForATransferDoesNotHoldTheOthersUp() {
     try (TestInstance instance = instance(2, 2).build()) {
       instance.submit(on(1, 0));

@@ -77,7 +77,7 @@ final class SpreadRouter implements AdpRouter {
         unassigned.add(request);
         continue;
       }
-      active[rank]++;
+      active[rank] += request.sequences();
       decisions.add(new Decision(request, i, rank, Reason.LOAD, matches.tokens(rank, i)));
     }
     return new Assignment(ranks, decisions, unassigned, maxActive, new long[ranks]);

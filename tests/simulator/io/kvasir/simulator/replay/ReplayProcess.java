@@ -78,7 +78,7 @@ final class ReplayProcess {
   }
 
   static Process start(
-      AdpRouterKind router, int member, int members, int port, List<String> javaOptions)
+      ReplaySettings settings, int member, int members, int port, List<String> javaOptions)
       throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -89,7 +89,8 @@ final class ReplayProcess {
     command.add(ReplayProcess.class.getName());
     command.addAll(
         List.of(
-            router.name(),
+            settings.router().name(),
+            settings.mode().id(),
             Integer.toString(member),
             Integer.toString(members),
             Integer.toString(port)));
@@ -100,12 +101,14 @@ final class ReplayProcess {
   }
 
   public static void main(String[] arguments) {
-    ReplaySettings settings = settings(AdpRouterKind.valueOf(arguments[0]));
+    AdpRouterKind router = AdpRouterKind.valueOf(arguments[0]);
+    ReplaySettings settings =
+        arguments[1].equals("context") ? contextSettings(router) : settings(router);
     InetSocketAddress coordinator =
-        new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[3]));
-    TcpGroup group = group(Integer.parseInt(arguments[2]));
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[4]));
+    TcpGroup group = group(Integer.parseInt(arguments[3]));
     try (RankCollective collective =
-        TcpMember.connect(coordinator, group, Integer.parseInt(arguments[1]))) {
+        TcpMember.connect(coordinator, group, Integer.parseInt(arguments[2]))) {
       Replay.run(workload(), settings, collective, RankPools.Place.HOST, ReplayProgress.SILENT);
     }
   }

@@ -23,10 +23,10 @@ import java.util.function.Consumer;
  *
  * <p><b>Retry.</b> A refused head asks again only after something is likely to have changed the
  * answer: blocks were released on this rank, a prefill chunk was named on this rank, another
- * request is the head, or nothing runs and nothing is being sent on this rank. (A block that decoding filled may be one that
- * is there already, which frees one; the head hears of that with the next release.) In the last
- * case everything the pool has is available, and a request that fits the pool is admitted, so
- * nobody starves.
+ * request is the head, or nothing runs and nothing is being sent on this rank. (A block that
+ * decoding filled may be one that is there already, which frees one; the head hears of that with
+ * the next release.) In the last case everything the pool has is available, and a request that fits
+ * the pool is admitted, so nobody starves.
  *
  * <p>Confined to the rank's executor thread.
  */

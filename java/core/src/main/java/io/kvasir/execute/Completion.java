@@ -7,8 +7,8 @@ import java.util.Arrays;
 
 /**
  * What follows from a step that has run: tokens are appended, blocks that filled up are hashed and
- * named in one batch, and requests that are done give their blocks back in one call,
- * unless these have to be sent first.
+ * named in one batch, and requests that are done give their blocks back in one call, unless these
+ * have to be sent first.
  *
  * <p>Confined to the rank's executor thread.
  */

@@ -108,8 +108,7 @@ class ContextRankTest {
       assertThat(instance.nowNs).as("waiting takes no time").isEqualTo(MS);
       instance.nowNs = instance.loop.nextWakeNs();
       assertThat(instance.iterate())
-          .containsExactly(
-              "finished 1 @" + 9 * MS, "started 2 cached 0", "token 2/0 @" + 10 * MS);
+          .containsExactly("finished 1 @" + 9 * MS, "started 2 cached 0", "token 2/0 @" + 10 * MS);
       instance.runToEnd();
       assertThat(instance.recorder.finished).containsOnlyKeys(1L, 2L, 3L);
       instance.assertEndedOnce();

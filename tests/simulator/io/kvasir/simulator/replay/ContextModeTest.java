@@ -10,10 +10,10 @@ import io.kvasir.execute.ExecutorOptions;
 import io.kvasir.execute.KvTransfer;
 import io.kvasir.execute.QueuePolicy;
 import io.kvasir.execute.StepEngine;
-import io.kvasir.rank.StepTiming;
 import io.kvasir.execute.TimedStepEngine;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.pool.RankPools;
+import io.kvasir.rank.StepTiming;
 import io.kvasir.route.AdpRouterKind;
 import io.kvasir.route.AttentionDpConfig;
 import io.kvasir.serve.ServeRouterKind;
@@ -75,8 +75,7 @@ class ContextModeTest {
   }
 
   private static ReplayResult run(Workload workload, ReplaySettings settings, StepEngine engine) {
-    return Replay.run(
-        workload, settings, RankPools.Place.HOST, engine, ReplayProgress.SILENT);
+    return Replay.run(workload, settings, RankPools.Place.HOST, engine, ReplayProgress.SILENT);
   }
 
   @Test

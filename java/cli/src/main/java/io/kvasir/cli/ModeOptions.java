@@ -71,8 +71,7 @@ final class ModeOptions {
       return ReplayMode.AGGREGATED;
     }
     long bytes = kv.bytesPerToken() == 0 ? DEFAULT_KV_BYTES_PER_TOKEN : kv.bytesPerToken();
-    double gigabytes =
-        Values.number(BANDWIDTH, transferBandwidth, LEAST_BANDWIDTH, MOST_BANDWIDTH);
+    double gigabytes = Values.number(BANDWIDTH, transferBandwidth, LEAST_BANDWIDTH, MOST_BANDWIDTH);
     return new ReplayMode.Context(
         new KvTransfer(bytes, gigabytes * BYTES_PER_GB),
         Values.number(GENERATION, generationMsPerToken, 0, MOST_GENERATION_MS));

@@ -73,8 +73,7 @@ public record ExecutorOptions(
    * @return the options
    */
   public ExecutorOptions withMaxActiveRequests(int requests) {
-    return new ExecutorOptions(
-        tokenBudget, requests, capacityPolicy, enableBlockReuse, kvTransfer);
+    return new ExecutorOptions(tokenBudget, requests, capacityPolicy, enableBlockReuse, kvTransfer);
   }
 
   /**
@@ -95,8 +94,7 @@ public record ExecutorOptions(
    * @return the options
    */
   public ExecutorOptions withBlockReuse(boolean enabled) {
-    return new ExecutorOptions(
-        tokenBudget, maxActiveRequests, capacityPolicy, enabled, kvTransfer);
+    return new ExecutorOptions(tokenBudget, maxActiveRequests, capacityPolicy, enabled, kvTransfer);
   }
 
   /**

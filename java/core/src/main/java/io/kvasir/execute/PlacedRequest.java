@@ -12,9 +12,9 @@ import java.util.Arrays;
  * <p>On a rank it <i>waits</i> (no lease), then <i>prefills</i> until the whole sequence known at
  * its start is computed, then <i>decodes</i>: one token's KV and one new token a step. A pause
  * takes it back to waiting with prompt and outputs so far as the sequence to prefill; so does the
- * loss of its rank, after which another rank goes on with it. On a context rank it is <i>sending</i>
- * from its first token until its KV has been sent. Invariant: {@code computed < length},
- * both at most {@code endLength}; the last token's KV is never computed.
+ * loss of its rank, after which another rank goes on with it. On a context rank it is
+ * <i>sending</i> from its first token until its KV has been sent. Invariant: {@code computed <
+ * length}, both at most {@code endLength}; the last token's KV is never computed.
  *
  * <p>Confined to the thread that drives loop and rank; the stages of a step write the fields.
  */

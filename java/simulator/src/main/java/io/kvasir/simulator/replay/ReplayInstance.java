@@ -128,9 +128,7 @@ final class ReplayInstance implements AutoCloseable {
 
   /** When something next ends without an iteration, or {@link Arrivals#NEVER}. */
   long nextWakeNs() {
-    return generation == null
-        ? Arrivals.NEVER
-        : Math.min(loop.nextWakeNs(), generation.nextNs());
+    return generation == null ? Arrivals.NEVER : Math.min(loop.nextWakeNs(), generation.nextNs());
   }
 
   /** Ends what has ended by now without an iteration, transfers and answers; whether any had. */
@@ -187,8 +185,7 @@ final class ReplayInstance implements AutoCloseable {
       // A lost pool is not asked; what its rank saw last stands.
       boolean live = loop.isLive(self.firstRank() + i);
       Occupancy occupancy = live ? occupancy(i) : meter.lastOccupancy();
-      measures.add(
-          RankMeasure.of(meter, occupancy, executors.get(i).peakInTransferRequests()));
+      measures.add(RankMeasure.of(meter, occupancy, executors.get(i).peakInTransferRequests()));
     }
     return measures;
   }

@@ -209,7 +209,16 @@ public record ReplaySettings(
    */
   public ReplaySettings withHashFormat(HashFormat format) {
     return new ReplaySettings(
-        ranks, poolTokens, tokensPerBlock, format, router, routing, executor, queuePolicy, timing, mode);
+        ranks,
+        poolTokens,
+        tokensPerBlock,
+        format,
+        router,
+        routing,
+        executor,
+        queuePolicy,
+        timing,
+        mode);
   }
 
   /**
@@ -229,7 +238,8 @@ public record ReplaySettings(
         routing,
         executor,
         queuePolicy,
-        timing);
+        timing,
+        mode);
   }
 
   /**

@@ -34,7 +34,7 @@ final class ModeOptions {
       names = "--mode",
       paramLabel = "NAME",
       defaultValue = "aggregated",
-      order = 70,
+      order = 67,
       description =
           "What ranks do: aggregated, or context: prompts only, whose KV is then sent to where the"
               + " answers are generated (default: ${DEFAULT-VALUE}).")
@@ -44,7 +44,7 @@ final class ModeOptions {
       names = BANDWIDTH,
       paramLabel = "X",
       defaultValue = "50",
-      order = 71,
+      order = 68,
       description =
           "context: GB/s at which a request's KV is sent (default: ${DEFAULT-VALUE}, a link of 400"
               + " Gb/s). Without the KV options above a token takes 70272 bytes.")
@@ -54,7 +54,7 @@ final class ModeOptions {
       names = GENERATION,
       paramLabel = "X",
       defaultValue = "10",
-      order = 72,
+      order = 69,
       description =
           "context: modelled time of each further token of an answer (default: ${DEFAULT-VALUE}).")
   private String generationMsPerToken;

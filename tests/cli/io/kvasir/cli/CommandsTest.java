@@ -135,6 +135,8 @@ class CommandsTest {
         "--sessions 5 --capacity-scheduler-policy max_utilization --waiting-queue-policy priority",
         "--sessions 5 --hash-format dynamo --tokens-per-block 16",
         "--sessions 5 --enable-block-reuse false",
+        "--sessions 5 --mode context --ramp-seconds 3",
+        "--workload uniform --requests 30 --mode context --kv-bytes-per-token 1000",
         "--sessions 5 --kv-cache-routing-load-balance-weight 0.5"
             + " --kv-cache-routing-match-rate-threshold 0"
             + " --kv-cache-routing-fair-share-multiplier 1.5"
@@ -167,6 +169,11 @@ class CommandsTest {
         "replay --turns 3-4-5 | --turns must be MIN-MAX with 1 <= MIN <= MAX <= 1000, not '3-4-5'",
         "replay --think-seconds NaN | --think-seconds must be a number from 0.0 to 1000000.0, not 'NaN'",
         "replay --speed 2 | --speed needs --trace or --rate",
+        "replay --rate 2 --ramp-seconds 3 | --ramp-seconds needs --concurrency",
+        "replay --mode decode | --mode must be one of aggregated, context, not 'decode'",
+        "replay --transfer-bandwidth 25 | --transfer-bandwidth needs --mode context",
+        "replay --generation-ms-per-token 5 | --generation-ms-per-token needs --mode context",
+        "replay --mode context --transfer-bandwidth 0 | --transfer-bandwidth must be a number from 1.0E-6 to 1000000.0, not '0'",
         "replay --speed 2 --concurrency 3 | --concurrency and --speed exclude each other",
         "replay --rate 2 --concurrency 3 | --concurrency and --rate exclude each other",
         "replay --trace x --workload uniform | --trace and --workload exclude each other",
@@ -280,6 +287,28 @@ class CommandsTest {
     assertThat(run(line + " --processes 5").err()).contains("--processes");
     assertThat(run(line + " --processes 2 --device cuda").err())
         .contains("--processes needs pools in host memory");
+  }
+
+  @Test
+  void contextRanksLeaveTheAnswersToOthers() {
+    String line = SMALL + " --format json --router kv_cache_aware --output-tokens 5-5";
+    JsonNode whole = run(line).json();
+    JsonNode report =
+        run(line + " --mode context --kv-bytes-per-token 50000 --transfer-bandwidth 25").json();
+
+    assertThat(whole.get("config").get("mode").asText()).isEqualTo("aggregated");
+    assertThat(whole.get("config").has("transferBandwidth")).isFalse();
+    assertThat(whole.get("perRank").get(0).has("peakInTransferRequests")).isFalse();
+    JsonNode config = report.get("config");
+    assertThat(config.get("mode").asText()).isEqualTo("context");
+    assertThat(config.get("transferBandwidth").asDouble()).isEqualTo(25);
+    assertThat(config.get("kvBytesPerToken").asInt()).isEqualTo(50_000);
+    assertThat(config.get("generationMsPerToken").asDouble()).isEqualTo(10);
+    assertThat(report.get("outputTokens")).isEqualTo(whole.get("outputTokens"));
+    assertThat(report.get("itlMs").get("p50").asDouble()).isEqualTo(10);
+    assertThat(report.get("perRank").get(0).has("peakInTransferRequests")).isTrue();
+    assertThat(run(SMALL + " --mode context").out())
+        .contains("context ranks, KV sent at 50.0 GB/s, answered elsewhere at 10.0 ms a token");
   }
 
   private static JsonNode withoutWallTime(JsonNode report) {

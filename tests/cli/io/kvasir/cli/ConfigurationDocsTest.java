@@ -41,7 +41,9 @@ class ConfigurationDocsTest {
           Map.entry("--num-hidden-layers", " --num-key-value-heads 8 --head-dim 128"),
           Map.entry("--num-key-value-heads", " --num-hidden-layers 8 --head-dim 128"),
           Map.entry("--head-dim", " --num-key-value-heads 8 --num-hidden-layers 8"),
-          Map.entry("--kv-cache-memory-bytes", " --kv-bytes-per-token 1024"));
+          Map.entry("--kv-cache-memory-bytes", " --kv-bytes-per-token 1024"),
+          Map.entry("--transfer-bandwidth", " --mode context"),
+          Map.entry("--generation-ms-per-token", " --mode context"));
 
   /** What no value breaks, or only a machine with a GPU looks at. */
   private static final Map<String, String> WORDS =
@@ -90,7 +92,8 @@ class ConfigurationDocsTest {
             "--think-time lognormal --sessions 2",
             "--sessions 2 --rate 1 --speed 2",
             "--workload shared_prefix --requests 2 --rate 1",
-            "--sessions 2 --instances 2")) {
+            "--sessions 2 --instances 2",
+            "--sessions 2 --mode context --ramp-seconds 1")) {
       JsonNode report =
           Outcome.of(Map.of(), "replay --router default --format json " + workload).json();
       report.get("config").fieldNames().forEachRemaining(told::add);

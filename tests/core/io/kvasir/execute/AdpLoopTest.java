@@ -306,8 +306,8 @@ class AdpLoopTest {
               instance.recorder);
       assertThatThrownBy(() -> loop(instance, List.of(zero, other)))
           .hasMessage(
-              "the executors of ranks 0 and 1 differ in maxActiveRequests, enableBlockReuse or"
-                  + " tokensPerBlock");
+              "the executors of ranks 0 and 1 differ in maxActiveRequests, enableBlockReuse,"
+                  + " kvTransfer or tokensPerBlock");
     }
   }
 

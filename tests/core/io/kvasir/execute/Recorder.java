@@ -24,6 +24,9 @@ final class Recorder implements RequestListener {
   /** Ids as often as they ended, however that was. */
   final List<Long> ended = new ArrayList<>();
 
+  /** Whether requests that are returned may be told their tokens again from the first. */
+  boolean startsAnew;
+
   final List<Long> returned = new ArrayList<>();
   final Map<Integer, String> retired = new HashMap<>();
   int pauses;
@@ -88,6 +91,9 @@ final class Recorder implements RequestListener {
 
   @Override
   public void onReturned(Request request, int rank, String reason, long nowNs) {
+    if (startsAnew) {
+      streamed.remove(request.id());
+    }
     tell("returned " + request.id() + " from " + rank + " @" + nowNs);
     returned.add(request.id());
   }

@@ -23,6 +23,8 @@ final class SpreadRouter implements AdpRouter {
   /** What it throws instead of an answer. */
   RuntimeException failure;
 
+  LoadMetric metric = LoadMetric.UNCACHED_PROMPT_TOKENS;
+
   /** What it never places. */
   long refusedId = Long.MIN_VALUE;
 
@@ -42,7 +44,7 @@ final class SpreadRouter implements AdpRouter {
 
   @Override
   public LoadMetric loadMetric() {
-    return LoadMetric.UNCACHED_PROMPT_TOKENS;
+    return metric;
   }
 
   @Override
@@ -75,7 +77,7 @@ final class SpreadRouter implements AdpRouter {
         unassigned.add(request);
         continue;
       }
-      active[rank]++;
+      active[rank] += request.sequences();
       decisions.add(new Decision(request, i, rank, Reason.LOAD, matches.tokens(rank, i)));
     }
     return new Assignment(ranks, decisions, unassigned, maxActive, new long[ranks]);

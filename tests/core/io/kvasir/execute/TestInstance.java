@@ -100,6 +100,20 @@ final class TestInstance implements AutoCloseable {
     }
   }
 
+  /** Runs until nothing is computed and nothing is sent any more. */
+  void runToEnd() {
+    while (!loop.idle() || loop.nextWakeNs() != AdpLoop.NEVER) {
+      long durationNs = loop.iterate(nowNs);
+      nowNs = durationNs > 0 ? nowNs + durationNs : Math.max(nowNs, wakeNs());
+      iterations++;
+      assertThat(iterations).as("iterations without end").isLessThan(1_000_000);
+    }
+  }
+
+  private long wakeNs() {
+    return loop.nextWakeNs() == AdpLoop.NEVER ? 0 : loop.nextWakeNs();
+  }
+
   Occupancy occupancy(int rank) {
     return pools.get(rank).occupancy();
   }

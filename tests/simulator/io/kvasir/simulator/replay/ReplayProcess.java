@@ -2,6 +2,7 @@ package io.kvasir.simulator.replay;
 
 import io.kvasir.execute.CapacityPolicy;
 import io.kvasir.execute.ExecutorOptions;
+import io.kvasir.execute.KvTransfer;
 import io.kvasir.execute.QueuePolicy;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.lockstep.Member;
@@ -60,6 +61,12 @@ final class ReplayProcess {
         StepTiming.DEFAULT);
   }
 
+  /** The same with context ranks, whose links are slow enough to fill pools with what is sent. */
+  static ReplaySettings contextSettings(AdpRouterKind router) {
+    KvTransfer slow = new KvTransfer(70_272, 2e8);
+    return settings(router).withMode(new ReplayMode.Context(slow, 5));
+  }
+
   static TcpGroup group(int members) {
     return new TcpGroup(
         "replay",
@@ -71,7 +78,7 @@ final class ReplayProcess {
   }
 
   static Process start(
-      AdpRouterKind router, int member, int members, int port, List<String> javaOptions)
+      ReplaySettings settings, int member, int members, int port, List<String> javaOptions)
       throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -82,7 +89,8 @@ final class ReplayProcess {
     command.add(ReplayProcess.class.getName());
     command.addAll(
         List.of(
-            router.name(),
+            settings.router().name(),
+            settings.mode().id(),
             Integer.toString(member),
             Integer.toString(members),
             Integer.toString(port)));
@@ -93,12 +101,14 @@ final class ReplayProcess {
   }
 
   public static void main(String[] arguments) {
-    ReplaySettings settings = settings(AdpRouterKind.valueOf(arguments[0]));
+    AdpRouterKind router = AdpRouterKind.valueOf(arguments[0]);
+    ReplaySettings settings =
+        arguments[1].equals("context") ? contextSettings(router) : settings(router);
     InetSocketAddress coordinator =
-        new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[3]));
-    TcpGroup group = group(Integer.parseInt(arguments[2]));
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[4]));
+    TcpGroup group = group(Integer.parseInt(arguments[3]));
     try (RankCollective collective =
-        TcpMember.connect(coordinator, group, Integer.parseInt(arguments[1]))) {
+        TcpMember.connect(coordinator, group, Integer.parseInt(arguments[2]))) {
       Replay.run(workload(), settings, collective, RankPools.Place.HOST, ReplayProgress.SILENT);
     }
   }

@@ -24,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A replay spread over several processes comes out as in one. */
 class ReplayProcessesTest {
@@ -80,6 +81,16 @@ class ReplayProcessesTest {
     assertEveryMemberGets(expected, settings);
   }
 
+  @ParameterizedTest
+  @EnumSource(AdpRouterKind.class)
+  void contextRanksOfSeveralMembersSendAsThoseOfOneProcess(AdpRouterKind router) throws Exception {
+    ReplaySettings settings = ReplayProcess.contextSettings(router);
+    ReplayResult expected = alone(settings);
+    assertThat(expected.completed()).isEqualTo(expected.requests());
+    assertThat(expected.ranks()).allMatch(rank -> rank.peakInTransferRequests() > 1);
+    assertEveryMemberGets(expected, settings);
+  }
+
   private static void assertEveryMemberGets(ReplayResult expected, ReplaySettings settings)
       throws Exception {
     List<Member> members = Member.of(3, 1, 4);
@@ -110,7 +121,7 @@ class ReplayProcessesTest {
 
   /** Coordinates members that run in processes of their own. */
   private static ReplayResult coordinate(
-      AdpRouterKind router, List<List<String>> javaOptions, Watch watch) throws IOException {
+      ReplaySettings settings, List<List<String>> javaOptions, Watch watch) throws IOException {
     List<Process> processes = new ArrayList<>();
     try (ServerSocketChannel server = ServerSocketChannel.open()) {
       server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -118,7 +129,7 @@ class ReplayProcessesTest {
       for (int member = 1; member < members; member++) {
         processes.add(
             ReplayProcess.start(
-                router,
+                settings,
                 member,
                 members,
                 server.socket().getLocalPort(),
@@ -128,7 +139,7 @@ class ReplayProcessesTest {
           TcpCoordinator.accept(server, ReplayProcess.group(members), PATIENCE_MS)) {
         return Replay.run(
             ReplayProcess.workload(),
-            ReplayProcess.settings(router),
+            settings,
             collective,
             RankPools.Place.HOST,
             (settled, planned, virtualNs) -> watch.at(settled, processes));
@@ -158,25 +169,31 @@ class ReplayProcessesTest {
             "-XX:hashCode=2");
     List<String> unlocked = new ArrayList<>(List.of("-XX:+UnlockExperimentalVMOptions"));
     unlocked.addAll(persian);
-    AdpRouterKind router = AdpRouterKind.KV_CACHE_AWARE;
+    ReplaySettings settings = ReplayProcess.settings(AdpRouterKind.KV_CACHE_AWARE);
     ReplayResult result =
-        coordinate(router, List.of(turkish, unlocked), (settled, processes) -> {});
-    assertSame(result, alone(router));
+        coordinate(settings, List.of(turkish, unlocked), (settled, processes) -> {});
+    assertSame(result, alone(settings));
   }
 
   @Test
   void twoProcessesProjectLikeOne() throws IOException {
-    AdpRouterKind router = AdpRouterKind.PROJECTED;
-    assertSame(coordinate(router, List.of(List.of()), (settled, processes) -> {}), alone(router));
+    ReplaySettings settings = ReplayProcess.settings(AdpRouterKind.PROJECTED);
+    assertSame(
+        coordinate(settings, List.of(List.of()), (settled, processes) -> {}), alone(settings));
   }
 
-  @Test
-  void theOthersGoOnWithoutAKilledProcessAndEveryRequestEndsOnce() throws IOException {
+  @ParameterizedTest
+  @ValueSource(strings = {"aggregated", "context"})
+  void theOthersGoOnWithoutAKilledProcessAndEveryRequestEndsOnce(String mode) throws IOException {
     AdpRouterKind router = AdpRouterKind.KV_CACHE_AWARE;
+    ReplaySettings settings =
+        mode.equals("context")
+            ? ReplayProcess.contextSettings(router)
+            : ReplayProcess.settings(router);
     List<Long> killedAt = new ArrayList<>();
     ReplayResult result =
         coordinate(
-            router,
+            settings,
             List.of(List.of(), List.of()),
             (settled, processes) -> {
               if (settled > 30 && killedAt.isEmpty()) {
@@ -184,7 +201,7 @@ class ReplayProcessesTest {
                 killedAt.add(settled);
               }
             });
-    ReplayResult whole = alone(router);
+    ReplayResult whole = alone(settings);
     assertThat(killedAt).isNotEmpty();
     assertThat(killedAt.get(0)).isLessThan(whole.requests());
     assertThat(result.requests()).isEqualTo(whole.requests());

@@ -91,6 +91,35 @@ class MultiTurnTest {
     }
   }
 
+  @Test
+  void theFirstSessionsOfAClosedLoopBeginOneAfterTheOtherOverARamp() {
+    MultiTurn.Shape shape = workload(6, 4, 7).shape();
+    MultiTurn ramp =
+        new MultiTurn(
+            new MultiTurn.Shape(
+                shape.sessions(),
+                shape.concurrency(),
+                0,
+                shape.systemPromptTokens(),
+                shape.turns(),
+                shape.userTokens(),
+                shape.outputTokens(),
+                shape.thinkTime(),
+                8,
+                shape.seed()));
+    try (RunningWorkload run = new RunningWorkload(ramp)) {
+      for (int session = 0; session < 4; session++) {
+        assertThat(run.arrivals.nextNs()).isEqualTo(session * 2L * SECOND);
+        assertThat(run.until(session * 2L * SECOND))
+            .extracting(Request::conversationId)
+            .containsExactly("s" + session);
+      }
+      assertThat(run.arrivals.nextNs()).isEqualTo(Arrivals.NEVER);
+    }
+    assertThat(ramp.parameters()).containsEntry("rampSeconds", 8.0);
+    assertThat(workload(6, 4, 7).parameters()).doesNotContainKey("rampSeconds");
+  }
+
   /** Answers each request, the oldest or the newest first; maps ids to what they asked. */
   private static Map<Long, String> play(RunningWorkload run, boolean newestFirst) {
     Map<Long, String> asked = new TreeMap<>();

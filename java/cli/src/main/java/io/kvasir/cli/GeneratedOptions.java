@@ -21,6 +21,7 @@ final class GeneratedOptions {
   private static final int MOST_TURNS = 1000;
   private static final int MOST_TOKENS = 1 << 20;
   private static final double MOST_THINK_SECONDS = 1e6;
+  private static final double MOST_RAMP_SECONDS = 1e6;
   private static final double MOST_SIGMA = 5;
   private static final double MOST_SKEW = 10;
 
@@ -48,6 +49,8 @@ final class GeneratedOptions {
     }
   }
 
+  static final String RAMP = "--ramp-seconds";
+
   private static final Map<String, Set<Kind>> KINDS =
       Map.ofEntries(
           Map.entry("--sessions", Set.of(Kind.MULTI_TURN)),
@@ -56,6 +59,7 @@ final class GeneratedOptions {
           Map.entry("--think-seconds", Set.of(Kind.MULTI_TURN)),
           Map.entry("--think-time", Set.of(Kind.MULTI_TURN)),
           Map.entry("--think-sigma", Set.of(Kind.MULTI_TURN)),
+          Map.entry(RAMP, Set.of(Kind.MULTI_TURN)),
           Map.entry("--requests", Set.of(Kind.SHARED_PREFIX, Kind.UNIFORM)),
           Map.entry("--prefixes", Set.of(Kind.SHARED_PREFIX)),
           Map.entry("--prefix-tokens", Set.of(Kind.SHARED_PREFIX)),
@@ -115,10 +119,20 @@ final class GeneratedOptions {
   private String thinkSigma;
 
   @Option(
+      names = RAMP,
+      paramLabel = "X",
+      defaultValue = "0",
+      order = 26,
+      description =
+          "multi_turn with --concurrency: the first sessions begin one after the other over this"
+              + " time (default: ${DEFAULT-VALUE}, all at once).")
+  private String rampSeconds;
+
+  @Option(
       names = "--requests",
       paramLabel = "N",
       defaultValue = "2000",
-      order = 26,
+      order = 27,
       description = "shared_prefix, uniform: number of requests (default: ${DEFAULT-VALUE}).")
   private String requests;
 
@@ -126,7 +140,7 @@ final class GeneratedOptions {
       names = "--prefixes",
       paramLabel = "N",
       defaultValue = "16",
-      order = 27,
+      order = 28,
       description = "shared_prefix: number of prefixes (default: ${DEFAULT-VALUE}).")
   private String prefixes;
 
@@ -134,7 +148,7 @@ final class GeneratedOptions {
       names = "--prefix-tokens",
       paramLabel = "N",
       defaultValue = "2000",
-      order = 28,
+      order = 29,
       description = "shared_prefix: length of a prefix (default: ${DEFAULT-VALUE}).")
   private String prefixTokens;
 
@@ -142,7 +156,7 @@ final class GeneratedOptions {
       names = "--prefix-skew",
       paramLabel = "X",
       defaultValue = "1.0",
-      order = 29,
+      order = 30,
       description =
           "shared_prefix: Zipf exponent of the prefixes' popularity, 0 for equal"
               + " (default: ${DEFAULT-VALUE}).")
@@ -151,7 +165,7 @@ final class GeneratedOptions {
   @Option(
       names = "--user-tokens",
       paramLabel = "N",
-      order = 30,
+      order = 31,
       description =
           "Median of the lognormal number of tokens that are a request's own (default: 200, uniform"
               + " 2000).")
@@ -161,7 +175,7 @@ final class GeneratedOptions {
       names = "--user-tokens-sigma",
       paramLabel = "X",
       defaultValue = "1.0",
-      order = 31,
+      order = 32,
       description = "Sigma of that number (default: ${DEFAULT-VALUE}).")
   private String userTokensSigma;
 
@@ -169,7 +183,7 @@ final class GeneratedOptions {
       names = "--output-tokens",
       paramLabel = "MIN-MAX",
       defaultValue = "150-300",
-      order = 32,
+      order = 33,
       description = "Tokens of an answer (default: ${DEFAULT-VALUE}).")
   private String outputTokens;
 
@@ -204,6 +218,7 @@ final class GeneratedOptions {
                     ThinkTime.Distribution::id),
                 Values.number("--think-seconds", thinkSeconds, 0, MOST_THINK_SECONDS),
                 Values.number("--think-sigma", thinkSigma, 0, MOST_SIGMA)),
+            Values.number(RAMP, rampSeconds, 0, MOST_RAMP_SECONDS),
             seed));
   }
 

@@ -6,6 +6,7 @@ import io.kvasir.pool.KvShape;
 import io.kvasir.pool.RankPools;
 import io.kvasir.route.AdpRouterKind;
 import io.kvasir.simulator.replay.Replay;
+import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.replay.ServeSettings;
@@ -52,6 +53,7 @@ final class ReplayCommand implements Callable<Integer> {
   @Mixin private ServeOptions layer;
   @Mixin private InstanceOptions instance;
   @Mixin private KvOptions kv;
+  @Mixin private ModeOptions mode;
   @Mixin private ProcessOptions processes;
   @Mixin private Settings sources;
   @Mixin private CommonOptions common;
@@ -65,13 +67,14 @@ final class ReplayCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     CommonOptions.Format format = common.format();
     Optional<ServeSettings> serve = layer.settings();
+    KvShape kvShape = kv.kv();
+    ReplayMode ranksDo = mode.mode(kvShape, sources::isFlag);
     List<ReplaySettings> instances = new ArrayList<>();
     for (AdpRouterKind router : instance.routers()) {
-      ReplaySettings each = instance.settings(router);
+      ReplaySettings each = instance.settings(router).withMode(ranksDo);
       instances.add(
           serve.map(over -> ServeOptions.named(each, over, sources::isFlag)).orElse(each));
     }
-    KvShape kvShape = kv.kv();
     List<ReplayReport> reports = new ArrayList<>();
     int ranks = instances.get(0).ranks();
     boolean spread = processes.processes(ranks) > 1;

@@ -125,13 +125,15 @@ final class WorkloadOptions {
     double perSecond = rate == null ? 0 : Values.number("--rate", rate, LEAST_RATE, MOST_RATE);
     Workload planned =
         kind == GeneratedOptions.Kind.MULTI_TURN
-            ? sessions(generated, perSecond, chosenSeed)
+            ? sessions(generated, perSecond, chosenSeed, given)
             : sequence(generated, kind, perSecond, chosenSeed);
     return new Plan(planned, OptionalDouble.empty(), chosenSeed);
   }
 
-  private Workload sessions(GeneratedOptions generated, double perSecond, long chosenSeed) {
+  private Workload sessions(
+      GeneratedOptions generated, double perSecond, long chosenSeed, Predicate<String> given) {
     if (rate != null) {
+      refuse(GeneratedOptions.RAMP, "needs --concurrency", given);
       MultiTurn open = generated.multiTurn(perSecond * speed(), 0, chosenSeed);
       requireShort("--rate", open.shape().sessions() / open.shape().sessionsPerSecond());
       return open;

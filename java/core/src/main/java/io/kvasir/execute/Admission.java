@@ -23,10 +23,10 @@ import java.util.function.Consumer;
  *
  * <p><b>Retry.</b> A refused head asks again only after something is likely to have changed the
  * answer: blocks were released on this rank, a prefill chunk was named on this rank, another
- * request is the head, or nothing runs on this rank. (A block that decoding filled may be one that
- * is there already, which frees one; the head hears of that with the next release.) In the last
- * case everything the pool has is available, and a request that fits the pool is admitted, so
- * nobody starves.
+ * request is the head, or nothing runs and nothing is being sent on this rank. (A block that
+ * decoding filled may be one that is there already, which frees one; the head hears of that with
+ * the next release.) In the last case everything the pool has is available, and a request that fits
+ * the pool is admitted, so nobody starves.
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -36,6 +36,7 @@ final class Admission {
   private final BlockPool pool;
   private final int tokensPerBlock;
   private final StartedRequests started;
+  private final SendingRequests sending;
   private final RankLedger ledger;
   private final RequestListener listener;
   private final boolean reserve;
@@ -62,6 +63,7 @@ final class Admission {
       int rank,
       BlockPool pool,
       StartedRequests started,
+      SendingRequests sending,
       RankLedger ledger,
       RequestListener listener,
       ExecutorOptions options) {
@@ -69,6 +71,7 @@ final class Admission {
     this.pool = pool;
     this.tokensPerBlock = pool.shape().tokensPerBlock();
     this.started = started;
+    this.sending = sending;
     this.ledger = ledger;
     this.listener = listener;
     this.reserve = options.capacityPolicy() == CapacityPolicy.GUARANTEED_NO_EVICT;
@@ -149,7 +152,7 @@ final class Admission {
   void plan(
       StepPlan plan, int budget, boolean anyPrefill, Consumer<LeaseBatch> leasing, long nowNs) {
     PlacedRequest head = waiting.peekFirst();
-    if (budget == 0 || head == null || (head == refused && !started.isEmpty())) {
+    if (budget == 0 || head == null || (head == refused && !poolIsIdle())) {
       return;
     }
     ask(budget, !anyPrefill, alone ? 1 : Integer.MAX_VALUE);
@@ -162,6 +165,11 @@ final class Admission {
         plan(plan, budget, anyPrefill, leasing, nowNs);
       }
     }
+  }
+
+  /** Whether the pool is all for those who wait. */
+  private boolean poolIsIdle() {
+    return started.isEmpty() && sending.isEmpty();
   }
 
   /** Fills the batch from the head of the line. */

@@ -8,6 +8,7 @@ import io.kvasir.route.AdpRouter;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The loop of one instance: all ranks iterate in lock-step.
@@ -36,12 +37,16 @@ import java.util.List;
  */
 public final class AdpLoop {
 
+  /** Value of {@link #nextWakeNs()} while nothing ends by itself. */
+  public static final long NEVER = SendingRequests.NEVER;
+
   private final Member self;
   private final LiveRanks ranks;
   private final WaitingRequests waiting;
   private final RequestListener listener;
   private final int maxActiveRequests;
   private final int tokensPerBlock;
+  private final ExecutorOptions options;
   private final Placement placement;
   private final RankViews views;
 
@@ -99,7 +104,8 @@ public final class AdpLoop {
     RankExecutor sample = executors.get(0);
     this.self = group == null ? new Member(0, 0, executors.size()) : group.self();
     this.waiting = new WaitingRequests(queue);
-    this.maxActiveRequests = sample.options().maxActiveRequests();
+    this.options = sample.options();
+    this.maxActiveRequests = options.maxActiveRequests();
     this.tokensPerBlock = sample.tokensPerBlock();
     this.listener = listener;
     requireAlike(executors);
@@ -119,7 +125,7 @@ public final class AdpLoop {
             ? new LocalRanks(executors, ranks, router, matcher, balance)
             : new GatheredRanks(group, executors, ranks, router, matcher, balance, listener);
     this.placement =
-        new Placement(ranks, router, views, sample.options(), tokensPerBlock, waiting, listener);
+        new Placement(ranks, router, views, options, tokensPerBlock, waiting, listener);
   }
 
   private void requireAlike(List<RankExecutor> executors) {
@@ -137,13 +143,14 @@ public final class AdpLoop {
       }
       if (executor.options().maxActiveRequests() != first.options().maxActiveRequests()
           || executor.options().enableBlockReuse() != first.options().enableBlockReuse()
+          || !Objects.equals(executor.options().kvTransfer(), first.options().kvTransfer())
           || executor.tokensPerBlock() != first.tokensPerBlock()) {
         throw new IllegalArgumentException(
             "the executors of ranks "
                 + first.rank()
                 + " and "
                 + rank
-                + " differ in maxActiveRequests, enableBlockReuse or tokensPerBlock");
+                + " differ in maxActiveRequests, enableBlockReuse, kvTransfer or tokensPerBlock");
       }
     }
   }
@@ -170,8 +177,8 @@ public final class AdpLoop {
    *
    * @param request the request
    * @throws IllegalArgumentException if its id is in flight, its target rank does not exist, it has
-   *     more children than the instance may hold requests, or its hashes are of another block size;
-   *     nothing is changed
+   *     more children than the instance may hold requests, its hashes are of another block size, or
+   *     it asks context ranks for more than one token; nothing is changed
    */
   public void submit(HashedRequest request) {
     long id = request.request().id();
@@ -192,6 +199,7 @@ public final class AdpLoop {
               + request.request().children());
     }
     PoolFit.requireHashes(request, tokensPerBlock);
+    PoolFit.requireOutput(request, options);
     cancelled.remove(id);
     waiting.arrive(new PlacedRequest(request, tokensPerBlock, arrivals++));
     ranks.checkArrival(request.request());
@@ -209,9 +217,10 @@ public final class AdpLoop {
   }
 
   /**
-   * Whether there is nothing to do.
+   * Whether there is nothing to compute. Requests may still be in transfer; see {@link
+   * #nextWakeNs}.
    *
-   * @return true if nothing waits and no rank holds a request
+   * @return true if nothing waits and no rank holds a request that is not being sent
    */
   public boolean idle() {
     return waiting.isEmpty() && ranks.activeRequests() == 0;
@@ -263,12 +272,13 @@ public final class AdpLoop {
    * rank.
    *
    * @param nowNs when it starts, in nanoseconds
-   * @return how long it takes, in nanoseconds; 0 only if there was nothing to run, or no rank is
-   *     live
+   * @return how long it takes, in nanoseconds; 0 only if there was nothing to run before a transfer
+   *     ends, or no rank is live
    * @throws IllegalStateException if the router places nothing although every rank is idle
    */
   public long iterate(long nowNs) {
     try {
+      ranks.endTransfers(nowNs);
       views.retireAsked(nowNs);
       actOnCancellations(nowNs);
       placement.place(nowNs);
@@ -276,6 +286,27 @@ public final class AdpLoop {
     } finally {
       waiting.lineUpReturned();
     }
+  }
+
+  /**
+   * When the next request's KV will have been sent: the earliest moment at which something ends
+   * without an iteration. Whoever drives the loop must not let time go past it while {@link
+   * #iterate} has nothing to run. O(ranks).
+   *
+   * @return the time, or {@link #NEVER}
+   */
+  public long nextWakeNs() {
+    return ranks.nextTransferEndNs();
+  }
+
+  /**
+   * Finishes the requests whose KV has been sent by now; their blocks go back to the pool. An
+   * iteration does the same first.
+   *
+   * @param nowNs now, in nanoseconds
+   */
+  public void endTransfers(long nowNs) {
+    ranks.endTransfers(nowNs);
   }
 
   private void actOnCancellations(long nowNs) {

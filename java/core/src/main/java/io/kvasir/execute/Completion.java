@@ -7,7 +7,8 @@ import java.util.Arrays;
 
 /**
  * What follows from a step that has run: tokens are appended, blocks that filled up are hashed and
- * named in one batch, and requests that are done give their blocks back in one call.
+ * named in one batch, and requests that are done give their blocks back in one call, unless these
+ * have to be sent first.
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -20,6 +21,7 @@ final class Completion {
   private final boolean reuse;
   private final StartedRequests started;
   private final Admission admission;
+  private final boolean sends;
   private final RequestListener listener;
   private final CommitBatch commits = new CommitBatch();
 
@@ -37,6 +39,7 @@ final class Completion {
       boolean reuse,
       StartedRequests started,
       Admission admission,
+      boolean sends,
       RequestListener listener) {
     this.rank = rank;
     this.pool = pool;
@@ -45,6 +48,7 @@ final class Completion {
     this.reuse = reuse;
     this.started = started;
     this.admission = admission;
+    this.sends = sends;
     this.listener = listener;
   }
 
@@ -66,9 +70,11 @@ final class Completion {
       commits.clear();
     }
     if (doneCount > 0) {
-      pool.release(doneLeases, doneCount);
+      if (!sends) {
+        pool.release(doneLeases, doneCount);
+        admission.allowRetry();
+      }
       started.removeDone();
-      admission.allowRetry();
     }
   }
 

@@ -248,7 +248,7 @@ final class GatheredRanks implements RankViews {
       }
     }
     GatheredFrames gathered = lockstep.gather(Lockstep.Phase.STEP, body.flip());
-    long durationNs = 1;
+    long durationNs = 0;
     for (InstanceRank rank : stepping) {
       durationNs = Math.max(durationNs, hear(rank, gathered));
     }
@@ -259,6 +259,7 @@ final class GatheredRanks implements RankViews {
     for (InstanceRank rank : stepping) {
       events[rank.rank()].tellEnd(listener, nowNs + durationNs);
       retireIf(LOST_AT_END, rank, nowNs + durationNs);
+      rank.startTransfers(nowNs + durationNs);
     }
     return durationNs;
   }
@@ -294,9 +295,11 @@ final class GatheredRanks implements RankViews {
     long durationNs = 0;
     if (how == WELL) {
       try {
+        boolean works = executor.hasWork();
         durationNs = executor.beginStep(nowNs, withoutPrefill);
+        durationNs = works && !executor.waitsForTransfer() ? Math.max(1, durationNs) : 0;
         how = LOST_AT_END;
-        executor.endStep(nowNs);
+        executor.applyStep(nowNs);
         how = WELL;
       } catch (FatalDeviceException e) {
         how = how == WELL ? LOST_AT_BEGIN : how;
@@ -311,7 +314,7 @@ final class GatheredRanks implements RankViews {
     }
   }
 
-  /** Reads what came of a rank's step; how long it took. */
+  /** Reads what came of a rank's step; how long it took, 0 if it had to wait for a transfer. */
   private long hear(InstanceRank rank, GatheredFrames gathered) {
     int index = rank.rank();
     Member member = memberOf(rank);
@@ -320,7 +323,7 @@ final class GatheredRanks implements RankViews {
       events[index].clear();
       lost[index] = LOST_AT_BEGIN;
       reasons[index] = gathered.loss(member.index());
-      return 0;
+      return 1;
     }
     lost[index] = frame.get();
     long durationNs = frame.getLong();
@@ -331,7 +334,7 @@ final class GatheredRanks implements RankViews {
       frame.position(frame.position() + told * RankEvents.EVENT_BYTES);
     }
     reasons[index] = lost[index] == WELL ? null : readText(frame);
-    return durationNs;
+    return lost[index] == WELL ? durationNs : Math.max(1, durationNs);
   }
 
   private void retireIf(byte when, InstanceRank rank, long nowNs) {

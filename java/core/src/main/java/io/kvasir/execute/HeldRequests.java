@@ -18,11 +18,14 @@ final class HeldRequests {
   private final Long2ObjectOpenHashMap<PlacedRequest> byId = new Long2ObjectOpenHashMap<>();
   private final StartedRequests started;
   private final Admission admission;
+  private final SendingRequests sending;
   private final RankLedger ledger;
 
-  HeldRequests(StartedRequests started, Admission admission, RankLedger ledger) {
+  HeldRequests(
+      StartedRequests started, Admission admission, SendingRequests sending, RankLedger ledger) {
     this.started = started;
     this.admission = admission;
+    this.sending = sending;
     this.ledger = ledger;
   }
 
@@ -92,6 +95,12 @@ final class HeldRequests {
     if (request == null) {
       return null;
     }
+    if (request.sending) {
+      admission.release(request);
+      byId.remove(requestId);
+      sending.abort(request);
+      return request;
+    }
     if (request.started()) {
       admission.release(request);
       started.remove(request);
@@ -108,12 +117,30 @@ final class HeldRequests {
     ledger.remove(request.promptTokens, request.cachedTokens, request.request.sequences());
   }
 
-  /** Takes all out without a call of the pool, in order of arrival. */
+  /** The request whose transfer ends first is sent. */
+  PlacedRequest endTransfer() {
+    PlacedRequest sent = sending.end();
+    byId.remove(sent.request.id());
+    return sent;
+  }
+
+  /**
+   * Takes all out without a call of the pool, in order of arrival. Those whose KV was not sent yet
+   * start anew.
+   */
   List<PlacedRequest> takeAll() {
     List<PlacedRequest> taken = new ArrayList<>(byId.values());
     taken.sort(Comparator.comparingLong(request -> request.arrival));
     for (PlacedRequest request : taken) {
-      forget(request);
+      if (request.sending) {
+        byId.remove(request.request.id());
+        sending.abort(request);
+      } else {
+        forget(request);
+      }
+      if (sending.sends()) {
+        request.forgetOutput();
+      }
       request.leaveRank();
     }
     started.clear();

@@ -14,13 +14,13 @@ abstract class InstanceRank {
   /** Its index in the instance. */
   abstract int rank();
 
-  /** Requests that it holds, with their children. */
+  /** Requests that it holds, with their children; without those that are being sent. */
   abstract int activeRequests();
 
   /** Whether a step would have anything to do. */
   abstract boolean hasWork();
 
-  /** Whether it holds a request. */
+  /** Whether it holds a request, also while that is being sent. */
   abstract boolean holds(long requestId);
 
   /** Why it can never serve a request, or null. */
@@ -37,4 +37,16 @@ abstract class InstanceRank {
 
   /** Takes everything out of a rank that is lost, in order of arrival. */
   abstract List<PlacedRequest> retire();
+
+  /** The step ended at this time: what it computed to the end is being sent from now on. */
+  abstract void startTransfers(long nowNs);
+
+  /** When the next transfer ends, or {@link SendingRequests#NEVER}. */
+  abstract long nextTransferEndNs();
+
+  /** Takes out the request whose transfer ends first; {@link #releaseSent} must follow. */
+  abstract PlacedRequest endTransfer();
+
+  /** Gives the blocks of all requests back that were taken out as sent. */
+  abstract void releaseSent();
 }

@@ -2,6 +2,7 @@ package io.kvasir.execute;
 
 import io.kvasir.device.FatalDeviceException;
 import io.kvasir.model.Request;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -169,6 +170,44 @@ final class LiveRanks {
       }
     }
     listener.onRankRetired(rank, reason, nowNs);
+  }
+
+  /** When the next transfer ends, or {@link SendingRequests#NEVER}. */
+  long nextTransferEndNs() {
+    long nextNs = SendingRequests.NEVER;
+    for (InstanceRank rank : live) {
+      nextNs = Math.min(nextNs, rank.nextTransferEndNs());
+    }
+    return nextNs;
+  }
+
+  /** Finishes the requests whose KV has been sent by now, in rank order. */
+  void endTransfers(long nowNs) {
+    for (InstanceRank rank : live) {
+      if (rank.nextTransferEndNs() <= nowNs) {
+        endTransfers(rank, nowNs);
+      }
+    }
+  }
+
+  private void endTransfers(InstanceRank rank, long nowNs) {
+    List<PlacedRequest> sent = new ArrayList<>();
+    while (rank.nextTransferEndNs() <= nowNs) {
+      sent.add(rank.endTransfer());
+    }
+    RuntimeException failure = null;
+    try {
+      rank.releaseSent();
+    } catch (RuntimeException e) {
+      ask(rank.rank(), reason(e)); // what was sent is sent
+      failure = e;
+    }
+    for (PlacedRequest request : sent) {
+      listener.onFinished(request.request, rank.rank(), request.outputTokens(), request.sentAtNs);
+    }
+    if (failure != null && !(failure instanceof FatalDeviceException)) {
+      throw failure;
+    }
   }
 
   /** A request arrived that may have to be rejected because ranks are lost. */

@@ -26,7 +26,7 @@ final class LockStep {
     this.balance = balance;
   }
 
-  /** How long it took, in nanoseconds; 0 only if no rank had work. */
+  /** How long it took, in nanoseconds; 0 only if no rank had work that could be done now. */
   long run(long nowNs) {
     failure = null;
     InstanceRank[] stepping = ranks.live();
@@ -34,12 +34,17 @@ final class LockStep {
       return 0;
     }
     boolean withoutPrefill = balance != null && balance.hold(scheduled(stepping));
+    boolean ran = false;
     long durationNs = 1;
     for (InstanceRank rank : stepping) {
       if (rank.hasWork()) {
         RankExecutor executor = executors.get(rank.rank());
         durationNs = Math.max(durationNs, begin(executor, nowNs, withoutPrefill));
+        ran |= !executor.waitsForTransfer();
       }
+    }
+    if (!ran) {
+      return 0;
     }
     for (InstanceRank rank : stepping) {
       end(executors.get(rank.rank()), nowNs + durationNs);

@@ -12,8 +12,9 @@ import java.util.Arrays;
  * <p>On a rank it <i>waits</i> (no lease), then <i>prefills</i> until the whole sequence known at
  * its start is computed, then <i>decodes</i>: one token's KV and one new token a step. A pause
  * takes it back to waiting with prompt and outputs so far as the sequence to prefill; so does the
- * loss of its rank, after which another rank goes on with it. Invariant: {@code computed < length},
- * both at most {@code endLength}; the last token's KV is never computed.
+ * loss of its rank, after which another rank goes on with it. On a context rank it is
+ * <i>sending</i> from its first token until its KV has been sent. Invariant: {@code computed <
+ * length}, both at most {@code endLength}; the last token's KV is never computed.
  *
  * <p>Confined to the thread that drives loop and rank; the stages of a step write the fields.
  */
@@ -75,6 +76,12 @@ final class PlacedRequest {
 
   /** Leading tokens that its rank should hold when it starts, as far as the placement knew. */
   int expectedTokens;
+
+  /** Whether it is done but its KV is not sent yet. */
+  boolean sending;
+
+  /** When its KV will have been sent, once that is known. */
+  long sentAtNs;
 
   PlacedRequest(HashedRequest hashed, int tokensPerBlock, long arrival) {
     this.hashed = hashed;
@@ -163,6 +170,11 @@ final class PlacedRequest {
     pause();
     cachedTokens = 0;
     expectedTokens = 0;
+  }
+
+  /** What it has got is of no use, because its KV cannot be sent: it starts anew. */
+  void forgetOutput() {
+    length = promptTokens;
   }
 
   @Override

@@ -138,7 +138,8 @@ final class Placement {
   }
 
   private void requireProgress(BitSet placed) {
-    if (placed.isEmpty() && ranks.activeRequests() == 0) {
+    boolean idle = ranks.activeRequests() == 0 && ranks.nextTransferEndNs() == AdpLoop.NEVER;
+    if (placed.isEmpty() && idle) {
       throw new IllegalStateException(
           "the router "
               + router.name()

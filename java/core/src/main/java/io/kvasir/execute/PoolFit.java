@@ -39,6 +39,14 @@ final class PoolFit {
     }
   }
 
+  /** A context rank's part ends with the first token. */
+  static void requireOutput(HashedRequest hashed, ExecutorOptions options) {
+    if (options.kvTransfer() != null && hashed.request().maxNewTokens() != 1) {
+      throw new IllegalArgumentException(
+          "maxNewTokens must be 1 on context ranks, not " + hashed.request().maxNewTokens());
+    }
+  }
+
   /** Why a rank can never serve a request, or null. The last output token's KV is not needed. */
   static String unservable(Request request, int rank, PoolShape shape) {
     if (request.promptTokens() == 0) {

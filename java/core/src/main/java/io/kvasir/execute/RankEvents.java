@@ -99,7 +99,7 @@ final class RankEvents implements RequestListener {
       PlacedRequest request = remote.held(id);
       switch (kind) {
         case STARTED -> request.startElsewhere();
-        case TOKEN -> request.tokens[request.length++] = b;
+        case TOKEN -> remote.produced(request, b);
         case FINISHED -> remote.forget(request);
         default -> {
           // A pause changes nothing that is known here.

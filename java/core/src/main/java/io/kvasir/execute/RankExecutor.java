@@ -22,6 +22,11 @@ import java.util.function.Consumer;
  * ones start) and computes. {@link #endStep} makes the results visible ({@link Completion}).
  * Between the halves nothing may be submitted or cancelled.
  *
+ * <p>A context rank ({@link ExecutorOptions#kvTransfer}) is through with a request when it has its
+ * first token; the request is then <i>sent</i>: it keeps its blocks, is no work any more, and is
+ * finished when the loop ends its transfer. If nothing can start because of the blocks that are
+ * being sent, a step has nothing to do.
+ *
  * <p>If pool or engine throw in the first half, the step has not begun: no result was told, blocks
  * that were leased stay leased, and a later step computes the same again. If anything throws in the
  * second half, results were told that the pool does not know of; the rank can only be retired, and
@@ -49,12 +54,14 @@ public final class RankExecutor extends InstanceRank {
   private final RankLedger ledger;
   private final StartedRequests started = new StartedRequests();
   private final StepPlan plan = new StepPlan();
+  private final SendingRequests sending;
   private final HeldRequests requests;
   private final Growth growth;
   private final Admission admission;
   private final Completion completion;
   private final Consumer<LeaseBatch> leasing;
   private boolean inStep;
+  private boolean waitsForTransfer;
   private boolean retired;
   private long nextArrival;
 
@@ -86,13 +93,21 @@ public final class RankExecutor extends InstanceRank {
     this.listener = listener;
     this.tokensPerBlock = hasher.tokensPerBlock();
     this.ledger = new RankLedger(rank);
-    this.admission = new Admission(rank, pool, started, ledger, listener, options);
-    this.requests = new HeldRequests(started, admission, ledger);
+    this.sending = new SendingRequests(options.kvTransfer(), ledger);
+    this.admission = new Admission(rank, pool, started, sending, ledger, listener, options);
+    this.requests = new HeldRequests(started, admission, sending, ledger);
     this.growth = new Growth(pool, started, admission, options.capacityPolicy());
     this.leasing = growth::lease;
     this.completion =
         new Completion(
-            rank, pool, hasher, options.enableBlockReuse(), started, admission, listener);
+            rank,
+            pool,
+            hasher,
+            options.enableBlockReuse(),
+            started,
+            admission,
+            sending.sends(),
+            listener);
   }
 
   /**
@@ -124,7 +139,8 @@ public final class RankExecutor extends InstanceRank {
   }
 
   /**
-   * Requests that the rank holds, waiting for their first blocks or started, with their children.
+   * Requests that the rank holds, waiting for their first blocks or started, with their children;
+   * without those that are being sent.
    *
    * @return at most {@link ExecutorOptions#maxActiveRequests()} and the children of one request; 0
    *     on a retired rank
@@ -135,9 +151,9 @@ public final class RankExecutor extends InstanceRank {
   }
 
   /**
-   * Whether a step would have anything to do. Costs two loads.
+   * Whether there are requests to compute. Costs two loads.
    *
-   * @return false if the rank holds no request
+   * @return false if the rank holds no request, or only such as are being sent
    */
   @Override
   public boolean hasWork() {
@@ -148,7 +164,7 @@ public final class RankExecutor extends InstanceRank {
    * Whether the rank holds a request. O(1).
    *
    * @param requestId its id
-   * @return true from its submission until it is done or cancelled
+   * @return true from its submission until it is done, and sent if it must be, or cancelled
    */
   @Override
   public boolean holds(long requestId) {
@@ -205,6 +221,7 @@ public final class RankExecutor extends InstanceRank {
    */
   public boolean submit(HashedRequest hashed, long nowNs) {
     PoolFit.requireHashes(hashed, tokensPerBlock);
+    PoolFit.requireOutput(hashed, options);
     return submit(new PlacedRequest(hashed, tokensPerBlock, nextArrival++), nowNs);
   }
 
@@ -291,7 +308,8 @@ public final class RankExecutor extends InstanceRank {
    * #endStep}, which must follow.
    *
    * @param nowNs the time for the listener
-   * @return how long the step takes, in nanoseconds; 0 if the rank holds no request
+   * @return how long the step takes, in nanoseconds; 0 if the rank holds no request, or none can
+   *     start before a transfer ends
    * @throws IllegalStateException if the previous step has not ended, or the pool refuses the only
    *     request although it would fit, because somebody else holds blocks of it
    */
@@ -305,6 +323,7 @@ public final class RankExecutor extends InstanceRank {
    */
   long beginStep(long nowNs, boolean withoutPrefill) {
     requireBetweenSteps();
+    waitsForTransfer = false;
     if (!hasWork()) {
       return 0;
     }
@@ -323,6 +342,10 @@ public final class RankExecutor extends InstanceRank {
     if (plan.size() == 0 && withoutPrefill) {
       return 0;
     }
+    waitsForTransfer = plan.size() == 0 && !sending.isEmpty();
+    if (waitsForTransfer) {
+      return 0;
+    }
     if (plan.size() == 0) {
       throw new IllegalStateException(
           "rank " + rank + " can start nothing: its pool is used by others, " + pool.occupancy());
@@ -334,12 +357,18 @@ public final class RankExecutor extends InstanceRank {
   }
 
   /**
-   * Ends a step: tokens are appended, full blocks named, requests that are done leave. Does nothing
-   * if no step has begun.
+   * Ends a step: tokens are appended, full blocks named, requests that are done leave, or begin to
+   * be sent. Does nothing if no step has begun.
    *
    * @param endNs the time for the listener
    */
   public void endStep(long endNs) {
+    applyStep(endNs);
+    startTransfers(endNs);
+  }
+
+  /** Ends a step whose end is not known yet: {@link #startTransfers} must follow when it is. */
+  void applyStep(long endNs) {
     if (!inStep) {
       return;
     }
@@ -351,9 +380,50 @@ public final class RankExecutor extends InstanceRank {
     }
     for (int i = 0; i < completion.doneCount(); i++) {
       PlacedRequest done = completion.takeDone(i);
-      requests.forget(done);
-      listener.onFinished(done.request, rank, done.outputTokens(), endNs);
+      if (sending.sends()) {
+        sending.add(done);
+      } else {
+        requests.forget(done);
+        listener.onFinished(done.request, rank, done.outputTokens(), endNs);
+      }
     }
+  }
+
+  /** Whether a step was asked for, but had to wait for blocks that are being sent. */
+  boolean waitsForTransfer() {
+    return waitsForTransfer;
+  }
+
+  /**
+   * Most requests that were being sent at the same time.
+   *
+   * @return at least 0
+   */
+  public int peakInTransferRequests() {
+    return sending.peak();
+  }
+
+  @Override
+  void startTransfers(long nowNs) {
+    sending.start(nowNs);
+  }
+
+  @Override
+  long nextTransferEndNs() {
+    return sending.nextEndNs();
+  }
+
+  @Override
+  PlacedRequest endTransfer() {
+    return requests.endTransfer();
+  }
+
+  @Override
+  void releaseSent() {
+    int count = sending.sentCount();
+    sending.forgetSent();
+    pool.release(sending.sentLeases(), count);
+    admission.allowRetry();
   }
 
   /**

@@ -41,6 +41,6 @@ interface RankViews {
       PrefixMatches matches,
       Assignment assignment);
 
-  /** Lets all live ranks step; how long that takes, 0 only if no rank had work. */
+  /** Lets all live ranks step; how long that takes, 0 only if none had work that could be done. */
   long step(long nowNs);
 }

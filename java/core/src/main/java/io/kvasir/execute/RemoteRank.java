@@ -23,6 +23,7 @@ final class RemoteRank extends InstanceRank {
   private final BlockHasher hasher;
   private final boolean reuse;
   private final RankLedger ledger;
+  private final SendingRequests sending;
   private final Long2ObjectOpenHashMap<PlacedRequest> held = new Long2ObjectOpenHashMap<>();
 
   /** A rank like one that lives here. */
@@ -32,6 +33,7 @@ final class RemoteRank extends InstanceRank {
     this.hasher = like.hasher();
     this.reuse = like.options().enableBlockReuse();
     this.ledger = new RankLedger(rank);
+    this.sending = new SendingRequests(like.options().kvTransfer(), ledger);
   }
 
   @Override
@@ -46,7 +48,7 @@ final class RemoteRank extends InstanceRank {
 
   @Override
   boolean hasWork() {
-    return !held.isEmpty();
+    return ledger.activeRequests() > 0;
   }
 
   @Override
@@ -89,8 +91,43 @@ final class RemoteRank extends InstanceRank {
     return placed;
   }
 
+  /** A request got a token. */
+  void produced(PlacedRequest placed, int token) {
+    placed.tokens[placed.length++] = token;
+    if (sending.sends() && placed.done()) {
+      sending.add(placed);
+    }
+  }
+
+  @Override
+  void startTransfers(long nowNs) {
+    sending.start(nowNs);
+  }
+
+  @Override
+  long nextTransferEndNs() {
+    return sending.nextEndNs();
+  }
+
+  @Override
+  PlacedRequest endTransfer() {
+    PlacedRequest sent = sending.end();
+    held.remove(sent.request.id());
+    return sent;
+  }
+
+  /** The blocks are the rank's own process' to release. */
+  @Override
+  void releaseSent() {
+    sending.forgetSent();
+  }
+
   void forget(PlacedRequest placed) {
     held.remove(placed.request.id());
+    if (placed.sending) {
+      sending.abort(placed);
+      return;
+    }
     ledger.remove(placed.promptTokens, 0, placed.request.sequences());
   }
 
@@ -100,6 +137,9 @@ final class RemoteRank extends InstanceRank {
     left.sort(Comparator.comparingLong(request -> request.arrival));
     for (PlacedRequest request : left) {
       forget(request);
+      if (sending.sends()) {
+        request.forgetOutput();
+      }
       request.leaveRank();
       nameOutput(request);
     }

@@ -30,7 +30,8 @@ public interface RequestListener {
       Request request, int rank, int cachedTokens, boolean resumed, long nowNs) {}
 
   /**
-   * A request produced a token.
+   * A request produced a token. On context ranks there is one; it is told again, with index 0, if
+   * the rank is lost before the request's KV is sent.
    *
    * @param request the request
    * @param rank where
@@ -50,12 +51,12 @@ public interface RequestListener {
   default void onPaused(Request request, int rank, long nowNs) {}
 
   /**
-   * A request is done.
+   * A request is done. On context ranks that is when its KV has been sent.
    *
    * @param request the request
    * @param rank where
    * @param outputTokens its output, a copy
-   * @param nowNs the iteration's end
+   * @param nowNs the iteration's end, or that of the transfer
    */
   default void onFinished(Request request, int rank, int[] outputTokens, long nowNs) {}
 
@@ -73,8 +74,8 @@ public interface RequestListener {
    *
    * <p>What was told of it holds. It is placed again ({@link #onPlaced}), started again ({@link
    * #onStarted}, resumed if it had started before) and goes on with the output token after the last
-   * one told; prompt and output so far are computed again first. A request that insists on the lost
-   * rank is rejected instead.
+   * one told; prompt and output so far are computed again first. A request of a context rank starts
+   * anew. A request that insists on the lost rank is rejected instead.
    *
    * @param request the request
    * @param rank the rank that it was on

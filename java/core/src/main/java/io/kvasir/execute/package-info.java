@@ -9,6 +9,9 @@
  * io.kvasir.execute.RequestListener}. Time is a number that the caller passes in; the package has
  * no clock.
  *
+ * <p>A context rank computes prompts only: an executor with a {@link io.kvasir.execute.KvTransfer}
+ * keeps a request's blocks until its KV has been sent to where the answer is generated.
+ *
  * <p>It knows nothing of how pools find blocks, how routers choose, and where requests come from.
  */
 package io.kvasir.execute;

@@ -92,6 +92,7 @@ final class InstanceTally implements RequestListener {
         measure.peakActiveBlocks(),
         measure.capacityBlocks(),
         measure.evictedBlocks(),
-        preemptions[rank]);
+        preemptions[rank],
+        measure.peakInTransferRequests());
   }
 }

@@ -30,6 +30,11 @@ final class PacedInstance {
     return waits ? Arrivals.NEVER : readyNs;
   }
 
+  /** When something in it next ends without an iteration. */
+  long nextWakeNs() {
+    return instance.nextWakeNs();
+  }
+
   /** When its last iteration ends or ended. */
   long readyNs() {
     return readyNs;
@@ -49,16 +54,20 @@ final class PacedInstance {
   }
 
   void submit(HashedRequest request, long nowNs) {
-    loop.submit(request);
+    instance.submit(request);
     if (waits) {
       waits = false;
       readyNs = nowNs;
     }
   }
 
-  /** Tells what has ended by a moment; true if anything had. */
-  boolean tellEnds(long untilNs) {
-    return tally.tellEnds(untilNs);
+  /** Tells what has ended by now; who waited for a transfer's end goes on. */
+  void tellEnds(long nowNs) {
+    if (instance.wake(nowNs) && waits && !loop.idle()) {
+      waits = false;
+      readyNs = nowNs;
+    }
+    tally.tellEnds(nowNs);
   }
 
   /** What it came to hold in the iteration that it has computed. */

@@ -8,23 +8,31 @@ import java.nio.ByteBuffer;
  *
  * <p>Immutable.
  */
-record RankMeasure(long busyNs, long peakActiveBlocks, long capacityBlocks, long evictedBlocks) {
+record RankMeasure(
+    long busyNs,
+    long peakActiveBlocks,
+    long capacityBlocks,
+    long evictedBlocks,
+    long peakInTransferRequests) {
 
-  static final int BYTES = 4 * Long.BYTES;
+  static final int BYTES = 5 * Long.BYTES;
 
-  static RankMeasure of(RankMeter meter, Occupancy occupancy) {
+  static RankMeasure of(RankMeter meter, Occupancy occupancy, int peakInTransferRequests) {
     return new RankMeasure(
         meter.busyNs(),
         meter.peakActiveBlocks(),
         occupancy.capacityBlocks(),
-        occupancy.evictedBlocks());
+        occupancy.evictedBlocks(),
+        peakInTransferRequests);
   }
 
   void write(ByteBuffer to) {
     to.putLong(busyNs).putLong(peakActiveBlocks).putLong(capacityBlocks).putLong(evictedBlocks);
+    to.putLong(peakInTransferRequests);
   }
 
   static RankMeasure read(ByteBuffer from) {
-    return new RankMeasure(from.getLong(), from.getLong(), from.getLong(), from.getLong());
+    return new RankMeasure(
+        from.getLong(), from.getLong(), from.getLong(), from.getLong(), from.getLong());
   }
 }

@@ -13,6 +13,7 @@ package io.kvasir.simulator.replay;
  * @param capacityBlocks blocks of its pool
  * @param evictedBlocks cached blocks that gave way to others
  * @param preemptions times that a running request was paused
+ * @param peakInTransferRequests most requests whose KV was being sent at the same time
  */
 public record RankResult(
     long requests,
@@ -22,7 +23,8 @@ public record RankResult(
     long peakActiveBlocks,
     long capacityBlocks,
     long evictedBlocks,
-    long preemptions) {
+    long preemptions,
+    long peakInTransferRequests) {
 
   /**
    * Share of its prompt tokens that came from its cache.

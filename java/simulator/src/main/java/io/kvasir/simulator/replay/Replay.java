@@ -128,7 +128,8 @@ public final class Replay {
     long startedNs = System.nanoTime();
     BlockHasher hasher = NativeBlockHasher.of(settings.hashFormat(), settings.tokensPerBlock());
     UpperBound upperBound = new UpperBound(settings.tokensPerBlock());
-    try (Arrivals arrivals = workload.start(preparation(hasher, upperBound));
+    boolean answers = settings.mode() instanceof ReplayMode.Aggregated;
+    try (Arrivals arrivals = workload.start(preparation(hasher, upperBound, answers));
         ReplayInstances instances = new ReplayInstances()) {
       ReplayMetrics metrics = new ReplayMetrics(arrivals, serve);
       for (int i = 0; i < serve.instances(); i++) {
@@ -151,10 +152,12 @@ public final class Replay {
     }
   }
 
-  private static RequestPreparation preparation(BlockHasher hasher, UpperBound upperBound) {
+  /** Where ranks do not compute answers, nobody's pool could have them. */
+  private static RequestPreparation preparation(
+      BlockHasher hasher, UpperBound upperBound, boolean answers) {
     return (request, answeredTokens) -> {
       BlockHashes hashes = hasher.hash(request.tokens(), request.scope());
-      upperBound.serve(request, hashes.sequence(), answeredTokens);
+      upperBound.serve(request, hashes.sequence(), answers ? answeredTokens : 0);
       return new HashedRequest(request, hashes);
     };
   }

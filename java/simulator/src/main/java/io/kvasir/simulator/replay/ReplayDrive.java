@@ -6,8 +6,9 @@ import java.util.List;
 
 /**
  * The loop of virtual time. The clock jumps from one event to the next: an arrival, or the end of
- * an instance's iteration. Instances iterate at their own pace. At one moment things happen in this
- * order: ends of requests, instance by instance; arrivals; new iterations, instance by instance.
+ * an instance's iteration, of a transfer or of an answer. Instances iterate at their own pace. At
+ * one moment things happen in this order: ends of requests, instance by instance; arrivals; new
+ * iterations, instance by instance.
  *
  * <p>Confined to one thread.
  *
@@ -77,7 +78,7 @@ record ReplayDrive(
     }
     long nextNs = arrivals.nextNs();
     for (PacedInstance instance : instances) {
-      nextNs = Math.min(nextNs, instance.nextNs());
+      nextNs = Math.min(nextNs, Math.min(instance.nextNs(), instance.nextWakeNs()));
     }
     return nextNs;
   }

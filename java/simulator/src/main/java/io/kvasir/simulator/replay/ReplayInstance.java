@@ -7,7 +7,9 @@ import io.kvasir.execute.RankGroup;
 import io.kvasir.execute.RankHealth;
 import io.kvasir.execute.RequestListener;
 import io.kvasir.execute.StepEngine;
+import io.kvasir.execute.TimedStepEngine;
 import io.kvasir.hash.BlockHasher;
+import io.kvasir.hash.HashedRequest;
 import io.kvasir.lockstep.GatheredFrames;
 import io.kvasir.lockstep.Member;
 import io.kvasir.lockstep.RankCollective;
@@ -16,6 +18,7 @@ import io.kvasir.pool.BlockPool;
 import io.kvasir.pool.PoolShape;
 import io.kvasir.pool.RankPools;
 import io.kvasir.serve.CacheEvent;
+import io.kvasir.simulator.workload.Arrivals;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +43,11 @@ final class ReplayInstance implements AutoCloseable {
   /** What its ranks hold, if somebody wants to know. */
   private final InstanceBlocks blocks;
 
+  /** Answers what context ranks have computed; null if the ranks do that themselves. */
+  private final Generation generation;
+
+  private final List<RankExecutor> executors = new ArrayList<>();
+
   /** Makes a rank's result of what was measured of it. */
   interface RankSummary {
     RankResult of(int rank, RankMeasure measure);
@@ -63,18 +71,22 @@ final class ReplayInstance implements AutoCloseable {
     this.self = members.get(collective.self());
     this.group = members.size() == 1 ? null : new RankGroup(collective);
     this.blocks = tellsBlocks ? new InstanceBlocks(self.ranks()) : null;
+    this.generation =
+        settings.mode() instanceof ReplayMode.Context mode
+            ? new Generation(mode, new TimedStepEngine(settings.timing()), listener)
+            : null;
+    RequestListener hears = generation == null ? listener : generation;
     PoolShape shape = settings.poolShape();
     this.pools =
         place.open(
             self.ranks(), tellsBlocks ? shape.withEvents(InstanceBlocks.events(shape)) : shape);
-    List<RankExecutor> executors = new ArrayList<>();
     for (int i = 0; i < self.ranks(); i++) {
       int rank = self.firstRank() + i;
       BlockPool pool = pools.pools().get(i);
       RankMeter meter = new RankMeter(engine, pool);
       meters.add(meter);
-      RequestListener told = group == null ? listener : group.listener(rank);
-      executors.add(new RankExecutor(rank, pool, hasher, meter, settings.executor(), told));
+      RequestListener told = group == null ? hears : group.listener(rank);
+      executors.add(new RankExecutor(rank, pool, hasher, meter, settings.executorOptions(), told));
     }
     this.loop =
         new AdpLoop(
@@ -92,7 +104,7 @@ final class ReplayInstance implements AutoCloseable {
             pools.matcher(),
             settings.queuePolicy().newQueue(),
             AdpBalance.of(settings.routing(), settings.executor().maxActiveRequests()),
-            listener);
+            hears);
     this.health = new RankHealth(loop, pools, self.firstRank());
   }
 
@@ -107,6 +119,26 @@ final class ReplayInstance implements AutoCloseable {
 
   AdpLoop loop() {
     return loop;
+  }
+
+  /** Puts a request into the waiting queue. */
+  void submit(HashedRequest request) {
+    loop.submit(generation == null ? request : generation.contextPart(request));
+  }
+
+  /** When something next ends without an iteration, or {@link Arrivals#NEVER}. */
+  long nextWakeNs() {
+    return generation == null ? Arrivals.NEVER : Math.min(loop.nextWakeNs(), generation.nextNs());
+  }
+
+  /** Ends what has ended by now without an iteration, transfers and answers; whether any had. */
+  boolean wake(long nowNs) {
+    if (nextWakeNs() > nowNs) {
+      return false;
+    }
+    loop.endTransfers(nowNs);
+    generation.tellUntil(nowNs);
+    return true;
   }
 
   /** Runs an iteration, without the ranks of devices that are not healthy any more. */
@@ -152,7 +184,8 @@ final class ReplayInstance implements AutoCloseable {
       RankMeter meter = meters.get(i);
       // A lost pool is not asked; what its rank saw last stands.
       boolean live = loop.isLive(self.firstRank() + i);
-      measures.add(RankMeasure.of(meter, live ? occupancy(i) : meter.lastOccupancy()));
+      Occupancy occupancy = live ? occupancy(i) : meter.lastOccupancy();
+      measures.add(RankMeasure.of(meter, occupancy, executors.get(i).peakInTransferRequests()));
     }
     return measures;
   }
@@ -168,7 +201,7 @@ final class ReplayInstance implements AutoCloseable {
       for (int i = 0; i < member.ranks(); i++) {
         measures.add(
             frame == null
-                ? new RankMeasure(0, 0, settings.poolBlocks(), 0)
+                ? new RankMeasure(0, 0, settings.poolBlocks(), 0, 0)
                 : RankMeasure.read(frame));
       }
     }

@@ -32,6 +32,7 @@ final class ReplayMetrics {
   private static final class InFlight {
     final long arrivedNs;
     long lastTokenNs;
+    int tokens;
 
     InFlight(long arrivedNs) {
       this.arrivedNs = arrivedNs;
@@ -59,6 +60,10 @@ final class ReplayMetrics {
 
   void onToken(Request request, int index, long nowNs) {
     InFlight times = inFlight.get(request.id());
+    if (index < times.tokens) {
+      return; // its rank was lost before the KV was sent, and it was computed again
+    }
+    times.tokens++;
     if (index == 0) {
       ttft.add(nowNs - times.arrivedNs);
     } else {

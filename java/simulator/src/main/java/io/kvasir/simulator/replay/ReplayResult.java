@@ -25,7 +25,8 @@ import java.util.function.ToLongFunction;
  * @param queue arrival to first lease
  * @param prefillNs modelled time in which some rank of this process prefilled, summed over the
  *     instances
- * @param virtualNs modelled time from the first arrival to the last token
+ * @param virtualNs modelled time from the first arrival to the last token, or to the end of the
+ *     last transfer
  * @param wallNs real time the replay took
  */
 public record ReplayResult(

@@ -29,6 +29,7 @@ import java.util.List;
  * @param executor how ranks run their requests
  * @param queuePolicy order of the waiting queue
  * @param timing the model of time
+ * @param mode which part of serving the ranks do
  */
 public record ReplaySettings(
     int ranks,
@@ -39,7 +40,8 @@ public record ReplaySettings(
     AttentionDpConfig routing,
     ExecutorOptions executor,
     QueuePolicy queuePolicy,
-    StepTiming timing) {
+    StepTiming timing,
+    ReplayMode mode) {
 
   /**
    * Checks the ranges.
@@ -61,6 +63,54 @@ public record ReplaySettings(
   }
 
   /**
+   * An instance whose ranks compute prompts and answers.
+   *
+   * @param ranks number of ranks
+   * @param poolTokens tokens that each rank's pool holds
+   * @param tokensPerBlock tokens of a block
+   * @param hashFormat how blocks are named
+   * @param router who places requests
+   * @param routing options of the routers
+   * @param executor how ranks run their requests
+   * @param queuePolicy order of the waiting queue
+   * @param timing the model of time
+   * @throws IllegalArgumentException naming the field that is out of range
+   */
+  public ReplaySettings(
+      int ranks,
+      int poolTokens,
+      int tokensPerBlock,
+      HashFormat hashFormat,
+      AdpRouterKind router,
+      AttentionDpConfig routing,
+      ExecutorOptions executor,
+      QueuePolicy queuePolicy,
+      StepTiming timing) {
+    this(
+        ranks,
+        poolTokens,
+        tokensPerBlock,
+        hashFormat,
+        router,
+        routing,
+        executor,
+        queuePolicy,
+        timing,
+        ReplayMode.AGGREGATED);
+  }
+
+  /**
+   * How ranks run their requests in this mode.
+   *
+   * @return the executor's options; in context mode with the transfer
+   */
+  public ExecutorOptions executorOptions() {
+    return mode instanceof ReplayMode.Context context
+        ? executor.withKvTransfer(context.transfer())
+        : executor;
+  }
+
+  /**
    * Blocks of each rank's pool.
    *
    * @return at least 1
@@ -72,11 +122,13 @@ public record ReplaySettings(
   /**
    * The shape of each rank's pool.
    *
-   * @return leases for all requests, each of which may take the whole pool; no events
+   * @return leases for all requests, and in context mode for as many in transfer; each may take the
+   *     whole pool; no events
    */
   public PoolShape poolShape() {
-    return new PoolShape(
-        poolBlocks(), tokensPerBlock, executor.maxActiveRequests(), poolBlocks(), 0);
+    int active = executor.maxActiveRequests();
+    int leases = mode instanceof ReplayMode.Context ? 2 * active : active;
+    return new PoolShape(poolBlocks(), tokensPerBlock, leases, poolBlocks(), 0);
   }
 
   /**
@@ -117,7 +169,36 @@ public record ReplaySettings(
    */
   public ReplaySettings withPoolTokens(int tokens) {
     return new ReplaySettings(
-        ranks, tokens, tokensPerBlock, hashFormat, router, routing, executor, queuePolicy, timing);
+        ranks,
+        tokens,
+        tokensPerBlock,
+        hashFormat,
+        router,
+        routing,
+        executor,
+        queuePolicy,
+        timing,
+        mode);
+  }
+
+  /**
+   * These settings in another mode.
+   *
+   * @param other which part of serving the ranks do
+   * @return the settings
+   */
+  public ReplaySettings withMode(ReplayMode other) {
+    return new ReplaySettings(
+        ranks,
+        poolTokens,
+        tokensPerBlock,
+        hashFormat,
+        router,
+        routing,
+        executor,
+        queuePolicy,
+        timing,
+        other);
   }
 
   /**
@@ -128,7 +209,16 @@ public record ReplaySettings(
    */
   public ReplaySettings withHashFormat(HashFormat format) {
     return new ReplaySettings(
-        ranks, poolTokens, tokensPerBlock, format, router, routing, executor, queuePolicy, timing);
+        ranks,
+        poolTokens,
+        tokensPerBlock,
+        format,
+        router,
+        routing,
+        executor,
+        queuePolicy,
+        timing,
+        mode);
   }
 
   /**
@@ -148,7 +238,8 @@ public record ReplaySettings(
         routing,
         executor,
         queuePolicy,
-        timing);
+        timing,
+        mode);
   }
 
   /**
@@ -167,6 +258,7 @@ public record ReplaySettings(
         routing,
         executor,
         queuePolicy,
-        timing);
+        timing,
+        mode);
   }
 }

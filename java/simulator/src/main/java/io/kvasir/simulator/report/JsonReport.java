@@ -10,6 +10,7 @@ import io.kvasir.serve.ServeReason;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.Rejection;
+import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ServeSettings;
 import io.kvasir.simulator.replay.Spread;
@@ -182,6 +183,9 @@ public final class JsonReport {
       json.writeNumberField("peakActiveBlocks", of.peakActiveBlocks());
       json.writeNumberField("evictedBlocks", of.evictedBlocks());
       json.writeNumberField("preemptions", of.preemptions());
+      if (result.settings().mode() instanceof ReplayMode.Context) {
+        json.writeNumberField("peakInTransferRequests", of.peakInTransferRequests());
+      }
       json.writeEndObject();
     }
     json.writeEndArray();

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.execute.ExecutorOptions;
 import io.kvasir.route.AttentionDpConfig;
 import io.kvasir.route.KvCacheRoutingOptions;
+import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
 import java.io.IOException;
 import java.util.Map;
@@ -14,6 +15,8 @@ import java.util.Map;
  */
 final class SettingsJson {
 
+  private static final double BYTES_PER_GB = 1e9;
+
   private SettingsJson() {}
 
   static void write(ReplayReport report, JsonGenerator json) throws IOException {
@@ -22,6 +25,7 @@ final class SettingsJson {
     for (Map.Entry<String, Object> parameter : report.workload().parameters().entrySet()) {
       json.writePOJOField(parameter.getKey(), parameter.getValue());
     }
+    writeMode(json, settings.mode());
     json.writeNumberField("poolTokens", settings.poolTokens());
     json.writeNumberField("tokensPerBlock", settings.tokensPerBlock());
     json.writeStringField("hashFormat", settings.hashFormat().id());
@@ -57,5 +61,14 @@ final class SettingsJson {
     json.writeNumberField("batchingWaitIters", config.batchingWaitIters());
     json.writeNumberField("adpBalanceMinGenerationRequests", config.minGenerationRequests());
     json.writeNumberField("adpBalanceLowOccupancyTimeoutIters", config.lowOccupancyTimeoutIters());
+  }
+
+  private static void writeMode(JsonGenerator json, ReplayMode mode) throws IOException {
+    json.writeStringField("mode", mode.id());
+    if (mode instanceof ReplayMode.Context context) {
+      json.writeNumberField("transferBandwidth", context.transfer().bytesPerSecond() / BYTES_PER_GB);
+      json.writeNumberField("kvBytesPerToken", context.transfer().bytesPerToken());
+      json.writeNumberField("generationMsPerToken", context.generationMsPerToken());
+    }
   }
 }

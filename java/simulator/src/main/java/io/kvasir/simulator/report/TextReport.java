@@ -9,6 +9,7 @@ import io.kvasir.route.Reason;
 import io.kvasir.serve.ServeReason;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.RankResult;
+import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.replay.ServeResult;
@@ -29,6 +30,7 @@ import java.util.stream.Collectors;
 public final class TextReport {
 
   private static final int LINE_WIDTH = 96;
+  private static final double BYTES_PER_GB = 1e9;
   private static final int FACT_WIDTH = 19;
   private static final int MOST_RANKS = 16;
   private static final int MOST_REASONS = 3;
@@ -72,6 +74,13 @@ public final class TextReport {
             "at most " + settings.executor().maxActiveRequests() + " requests a rank",
             settings.executor().capacityPolicy().id(),
             settings.queuePolicy().id()));
+    if (settings.mode() instanceof ReplayMode.Context context) {
+      wrapped(
+          List.of(
+              "context ranks",
+              "KV sent at " + measure(context.transfer().bytesPerSecond() / BYTES_PER_GB) + " GB/s",
+              "answered elsewhere at " + measure(context.generationMsPerToken()) + " ms a token"));
+    }
     line("Times are modelled, not measured.");
   }
 

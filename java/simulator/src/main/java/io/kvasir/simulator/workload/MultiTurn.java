@@ -13,6 +13,8 @@ import java.util.stream.IntStream;
  */
 public record MultiTurn(Shape shape) implements Workload {
 
+  private static final double NS_PER_S = 1e9;
+
   /**
    * Parameters of the workload.
    *
@@ -26,6 +28,8 @@ public record MultiTurn(Shape shape) implements Workload {
    * @param userTokens length of a user's turn
    * @param outputTokens length of an answer
    * @param thinkTime time between an answer and the session's next turn
+   * @param rampSeconds over which the first sessions of a closed loop begin, one after the other; 0
+   *     for all at once
    * @param seed seed of everything random
    */
   public record Shape(
@@ -37,7 +41,50 @@ public record MultiTurn(Shape shape) implements Workload {
       LognormalTokens userTokens,
       IntRange outputTokens,
       ThinkTime thinkTime,
-      long seed) {}
+      double rampSeconds,
+      long seed) {
+
+    /**
+     * A shape whose first sessions all begin at once.
+     *
+     * @param sessions number of sessions
+     * @param concurrency sessions at a time; 0 for an open loop
+     * @param sessionsPerSecond mean starts of sessions per second in an open loop
+     * @param systemPromptTokens length of the shared system prompt
+     * @param turns turns of a session
+     * @param userTokens length of a user's turn
+     * @param outputTokens length of an answer
+     * @param thinkTime time between an answer and the session's next turn
+     * @param seed seed of everything random
+     */
+    public Shape(
+        int sessions,
+        int concurrency,
+        double sessionsPerSecond,
+        int systemPromptTokens,
+        IntRange turns,
+        LognormalTokens userTokens,
+        IntRange outputTokens,
+        ThinkTime thinkTime,
+        long seed) {
+      this(
+          sessions,
+          concurrency,
+          sessionsPerSecond,
+          systemPromptTokens,
+          turns,
+          userTokens,
+          outputTokens,
+          thinkTime,
+          0,
+          seed);
+    }
+
+    /** When one of the first sessions of a closed loop begins, in nanoseconds. */
+    long firstNs(int index) {
+      return Math.round(index * (rampSeconds * NS_PER_S / Math.min(concurrency, sessions)));
+    }
+  }
 
   @Override
   public String name() {
@@ -47,9 +94,11 @@ public record MultiTurn(Shape shape) implements Workload {
   @Override
   public Map<String, Object> parameters() {
     boolean closed = shape.concurrency() > 0;
+    Map<String, Object> ramp =
+        closed && shape.rampSeconds() > 0 ? Map.of("rampSeconds", shape.rampSeconds()) : Map.of();
     Map<String, Object> parameters =
         Parameters.of(
-            Map.of(),
+            ramp,
             "sessions",
             shape.sessions(),
             closed ? "concurrency" : "rate",

@@ -26,7 +26,7 @@ final class MultiTurnRun implements Arrivals {
     this.sessions = new Session[shape.sessions()];
     if (shape.concurrency() > 0) {
       for (int i = 0; i < Math.min(shape.concurrency(), sessions.length); i++) {
-        begin(0);
+        begin(shape.firstNs(i));
       }
     } else {
       long seed = Content.ARRIVAL_TIMES.seed(shape.seed(), 0);

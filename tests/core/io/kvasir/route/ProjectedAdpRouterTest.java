@@ -174,8 +174,8 @@ class ProjectedAdpRouterTest {
       Decision decision = only(assignment);
       assertThat(decision.rank()).as("request %d", id).isEqualTo(1);
       assertThat(decision.terms().value(0, EVICTION))
-          .as("a fiftieth of the time to compute 5 blocks again")
-          .isCloseTo(0.02 * 50, within(1e-12));
+          .as("three tenths of the time to compute 5 blocks again")
+          .isCloseTo(0.3 * 50, within(1e-12));
       assertThat(decision.terms().value(1, EVICTION)).isZero();
     }
   }
@@ -199,7 +199,7 @@ class ProjectedAdpRouterTest {
         .isZero();
     assertThat(assignment.decisions().get(1).terms().value(0, EVICTION))
         .as("2 blocks are left for 5")
-        .isCloseTo(0.02 * 30, within(1e-12));
+        .isCloseTo(0.3 * 30, within(1e-12));
   }
 
   @Test
@@ -214,19 +214,19 @@ class ProjectedAdpRouterTest {
   }
 
   @Test
-  void theHeadOfTheQueueIsPlacedAfterAHundredCallsAndOnlyTheHead() {
+  void theHeadOfTheQueueIsPlacedAfterAThousandCallsAndOnlyTheHead() {
     List<RankState> states = List.of(pool(0, 4, 10));
     ProjectedAdpRouter router = router(1);
     Request head = request(1, 50);
     Request second = request(2, 50);
-    for (int call = 0; call < 100; call++) {
+    for (int call = 0; call < 1000; call++) {
       assertThat(route(router, states, head, second).unassigned()).containsExactly(head, second);
     }
     Assignment assignment = route(router, states, head, second);
     assertThat(assignment.decisions()).extracting(Decision::request).containsExactly(head);
     assertThat(assignment.unassigned()).containsExactly(second);
-    for (int call = 0; call < 99; call++) {
-      assertThat(route(router, states, second).unassigned()).as("its own hundred").hasSize(1);
+    for (int call = 0; call < 999; call++) {
+      assertThat(route(router, states, second).unassigned()).as("its own thousand").hasSize(1);
     }
     assertThat(route(router, states, second).decisions()).hasSize(1);
   }
@@ -236,11 +236,11 @@ class ProjectedAdpRouterTest {
     List<RankState> states = List.of(pool(0, 4, 10));
     ProjectedAdpRouter router = router(1);
     Request large = request(1, 50);
-    for (int call = 0; call < 60; call++) {
+    for (int call = 0; call < 600; call++) {
       assertThat(route(router, states, large).unassigned()).hasSize(1);
     }
     route(router, states, request(2, 10));
-    for (int call = 0; call < 60; call++) {
+    for (int call = 0; call < 600; call++) {
       assertThat(route(router, states, large).unassigned()).hasSize(1);
     }
   }

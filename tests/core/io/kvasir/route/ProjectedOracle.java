@@ -232,7 +232,7 @@ final class ProjectedOracle {
       if (wouldWait && leftOver.isEmpty()) {
         headCalls = headId == requests.get(index).id() ? headCalls + 1 : 1;
         headId = requests.get(index).id();
-        patient = headCalls <= 100;
+        patient = headCalls <= 1000;
         impatient += patient ? 0 : 1;
       }
       if (wouldWait && patient) {
@@ -312,7 +312,7 @@ final class ProjectedOracle {
       long needed = blocks(index) - held / demand.tokensPerBlock();
       long evicted = Math.max(0, Math.min(needed, needed - (rank.free - rank.promised)));
       double again = (double) evicted * demand.tokensPerBlock() * timing.prefillLinear();
-      eviction = 0.02 * (again * (1 - rank.age / oldest));
+      eviction = 0.3 * (again * (1 - rank.age / oldest));
     }
     List<Double> terms = List.of(queue, compute, 0.5 * (together - own), 3 * compute, eviction);
     double score = 0;

@@ -43,7 +43,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
    *             later fills the other ranks' steps at no cost, and is not known yet.
    *   others    3 x compute: every millisecond that is computed anew is waited for by those who
    *             come next. This is what keeps prefixes where they are when ranks are loaded.
-   *   eviction  1/50 of the time to compute again what has to leave the pool, by age: 0 for the
+   *   eviction  3/10 of the time to compute again what has to leave the pool, by age: 0 for the
    *             rank whose oldest evictable block is the oldest of all. It decides between ranks
    *             that are otherwise about equal, and makes all pools together evict the oldest first.
    *
@@ -59,10 +59,10 @@ public final class ProjectedAdpRouter implements AdpRouter {
 
   private static final double PACE_WEIGHT = 0.5;
   private static final double OTHERS_WEIGHT = 3;
-  private static final double EVICTION_WEIGHT = 0.02;
+  private static final double EVICTION_WEIGHT = 0.3;
 
   /** Calls after which the head of the queue is placed even where it must wait for blocks. */
-  private static final int MOST_CALLS_LEFT_OVER = 100;
+  private static final int MOST_CALLS_LEFT_OVER = 1000;
 
   private static final List<String> TERMS =
       List.of("queue", "compute", "pace", "others", "eviction");

@@ -66,7 +66,8 @@ final class SettingsJson {
   private static void writeMode(JsonGenerator json, ReplayMode mode) throws IOException {
     json.writeStringField("mode", mode.id());
     if (mode instanceof ReplayMode.Context context) {
-      json.writeNumberField("transferBandwidth", context.transfer().bytesPerSecond() / BYTES_PER_GB);
+      json.writeNumberField(
+          "transferBandwidth", context.transfer().bytesPerSecond() / BYTES_PER_GB);
       json.writeNumberField("kvBytesPerToken", context.transfer().bytesPerToken());
       json.writeNumberField("generationMsPerToken", context.generationMsPerToken());
     }

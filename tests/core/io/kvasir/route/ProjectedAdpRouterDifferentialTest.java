@@ -24,7 +24,7 @@ class ProjectedAdpRouterDifferentialTest {
   private static final int LONG_HISTORIES = 100;
 
   /** Calls that a batch comes again, so that the head of a queue can grow impatient. */
-  private static final int AGAIN = 120;
+  private static final int AGAIN = 1_020;
 
   private int thinnings;
   private int impatient;
@@ -44,7 +44,7 @@ class ProjectedAdpRouterDifferentialTest {
       assertThat(impatient).as("requests that had been left over too often").isPositive();
       assertThat(List.of(placed, leftOver, named, affine))
           .as("placed, left over, explicit, by affinity")
-          .allMatch(count -> count > 500);
+          .allMatch(count -> count > 100);
     }
   }
 
@@ -58,9 +58,10 @@ class ProjectedAdpRouterDifferentialTest {
     int maxNumTokens = batches.maxNumTokens();
     AdpRouter router = new ProjectedAdpRouter(ranks, timing, maxNumTokens, demand, true);
     ProjectedOracle oracle = new ProjectedOracle(ranks, timing, maxNumTokens, demand);
-    int calls = isLong ? 3_000 : 1 + random.nextInt(6);
+    int calls = isLong ? 5_000 : 1 + random.nextInt(6);
     RandomBatches.Batch batch = null;
     int again = 0;
+    boolean repeated = false;
     for (int call = 0; call < calls; call++) {
       if (again == 0) {
         batch = batches.nextWithWork(ranks);
@@ -77,8 +78,11 @@ class ProjectedAdpRouterDifferentialTest {
           .as("-Dkvasir.test.seed=%d, call %d, %s, %s", seed, call, timing, demand)
           .isEqualTo(expected);
       count(expected);
-      boolean stuck = isLong && again == 0 && !expected.unassigned().isEmpty();
-      again = stuck && random.nextInt(40) == 0 ? AGAIN : again;
+      boolean stuck = isLong && !repeated && !expected.unassigned().isEmpty();
+      if (stuck && random.nextInt(40) == 0) {
+        again = AGAIN;
+        repeated = true;
+      }
     }
     thinnings += oracle.thinnings();
     impatient += oracle.impatient();

@@ -176,11 +176,22 @@ final class ProjectedOracle {
     }
     if (samples.size() == 256) {
       thinnings++;
-      for (int i = 255; i > 0; i -= 2) {
-        samples.remove(i);
-      }
+      thin(samples);
     }
     samples.add(new Sample(tick, placed));
+  }
+
+  /** From the newest on, drops who may go without a gap of more than an eighth of an age. */
+  private void thin(List<Sample> samples) {
+    Sample newer = samples.get(samples.size() - 1);
+    for (int i = samples.size() - 2; i > 0; i--) {
+      Sample older = samples.get(i - 1);
+      if ((newer.placed() - older.placed()) * 8 <= placed - older.placed()) {
+        samples.remove(i);
+      } else {
+        newer = samples.get(i);
+      }
+    }
   }
 
   private double age(int rank, long tick) {
@@ -228,7 +239,9 @@ final class ProjectedOracle {
     for (int index : remaining) {
       boolean patient = true;
       boolean wouldWait =
-          somebodyRuns && !canBeHeldSomewhere(index) && blocks(index) <= largestPool;
+          (somebodyRuns || !placements.isEmpty())
+              && !canBeHeldSomewhere(index)
+              && blocks(index) <= largestPool;
       if (wouldWait && leftOver.isEmpty()) {
         headCalls = headId == requests.get(index).id() ? headCalls + 1 : 1;
         headId = requests.get(index).id();

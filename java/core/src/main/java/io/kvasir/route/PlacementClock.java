@@ -7,14 +7,19 @@ import java.util.Arrays;
  * were placed in the instance. A pool counts its own operations, and pools differ in how many they
  * have; so samples of both counts translate a pool's ticks.
  *
- * <p>Per rank {@link #SAMPLES} samples at most: when they are full, every second one goes, so that
- * they reach back for ever and get coarser. A sample costs O(1), a translation O(log samples).
+ * <p>Per rank {@link #SAMPLES} samples at most. When they are full they are thinned, the older the
+ * more: between neighbours at most an eighth of the older one's age goes by, so that no age is told
+ * more than an eighth too long for it, however long ago. A sample costs O(1) on average, a
+ * translation O(log samples).
  *
  * <p>Not thread-safe.
  */
 final class PlacementClock {
 
   static final int SAMPLES = 256;
+
+  /** Gaps between samples in an age; few enough for the samples to thin out in any history. */
+  private static final int GAPS = 8;
 
   private final long[][] ticks;
   private final long[][] times;
@@ -46,15 +51,28 @@ final class PlacementClock {
       return;
     }
     if (size == SAMPLES) {
-      size /= 2;
-      for (int i = 0; i < size; i++) {
-        ticks[rank][i] = ticks[rank][2 * i];
-        times[rank][i] = times[rank][2 * i];
-      }
+      size = thin(ticks[rank], times[rank]);
     }
     ticks[rank][size] = tick;
     times[rank][size] = now;
     sizes[rank] = size + 1;
+  }
+
+  /** Drops what lies too close together for its age; how many samples are left. */
+  private int thin(long[] tick, long[] time) {
+    int kept = SAMPLES - 1; // the place of the last one kept, from the newest on
+    for (int i = SAMPLES - 2; i >= 0; i--) {
+      boolean needed = i == 0 || (time[kept] - time[i - 1]) * GAPS > now - time[i - 1];
+      if (needed) {
+        kept--;
+        tick[kept] = tick[i];
+        time[kept] = time[i];
+      }
+    }
+    int left = SAMPLES - kept;
+    System.arraycopy(tick, kept, tick, 0, left);
+    System.arraycopy(time, kept, time, 0, left);
+    return left;
   }
 
   /** How many requests were placed since a rank's pool was at a tick. */

@@ -278,6 +278,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
 
   /** Books what a request adds to a rank; the tokens to compute. */
   private int charge(int index, int rank) {
+    canWait = true; // for what runs from now on
     int held = held(rank, index);
     int uncached = batch.request(index).promptTokens() - held;
     loads.add(rank, uncached, held, newBlocks(index, held));

@@ -29,7 +29,7 @@ public final class RouterComparison {
   private static final double TOLERANCE = 0.005;
 
   /** How much longer than the arrivals a replay may take that keeps up. */
-  private static final double MOST_TIME = 1.1;
+  private static final double MOST_TIME = 1.03;
 
   private static final int MOST_TRIALS = 12;
   private static final ReplayProgress SILENT = (settled, planned, virtualNs) -> {};

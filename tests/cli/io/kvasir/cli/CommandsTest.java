@@ -186,6 +186,15 @@ class CommandsTest {
         "replay --trace no/such.jsonl | no/such.jsonl: no such file",
         "replay --rank 3 | Unknown options: '--rank', '3' (did you mean --rate?); see kvasir replay --help",
         "replay --ranks | Missing required parameter for option '--ranks' (N); see kvasir replay --help",
+        "bench | a command is missing: routers; see kvasir bench --help",
+        "bench routers --load 8 | --load must be RANKS@SHARE, for example 8@0.8, not '8'",
+        "bench routers --load 8@1 | --load must be a number from 0.01 to 0.99, not '1'",
+        "bench routers --load 0@0.5 | --load must be an integer from 1 to 4096, not '0'",
+        "bench routers --pool-tokens 1000 | --pool-tokens must be an integer from 1024 to 2147483647, not '1000'",
+        "bench routers --seeds 1,1 | --seeds must name each value once, not '1,1'",
+        "bench routers --seeds 1,2,3,4,5,6,7,8,9,10,11 | --seeds must be 10 at most",
+        "bench routers --router best | --router must be one of default, kv_cache_aware, conversation, projected, not 'best'",
+        "bench routers --trace no/such.jsonl | no/such.jsonl: no such file",
         "repaly | Unmatched argument at index 0: 'repaly' (did you mean replay?); see kvasir --help",
         "'' | a command is missing: replay, route, bench, doctor, version, generate-completion; see kvasir --help",
       })
@@ -195,6 +204,38 @@ class CommandsTest {
     assertThat(outcome.err()).isEqualTo(error + "\n");
     assertThat(outcome.out()).isEmpty();
     assertThat(outcome.exitCode()).isEqualTo(2);
+  }
+
+  @Test
+  void routersAreComparedInOneTable() throws IOException {
+    Path trace = folder.resolve("t.jsonl");
+    StringBuilder lines = new StringBuilder();
+    for (int i = 0; i < 400; i++) {
+      lines.append(
+          String.format(
+              "{\"timestamp\": %d, \"input_length\": 1500, \"output_length\": 5, \"hash_ids\":"
+                  + " [%d, %d, %d]}%n",
+              i * 200, i % 7, 100 + i % 21, 1000 + i));
+    }
+    Files.writeString(trace, lines);
+    String options =
+        "bench routers --load 2@0.5 --pool-tokens 50000 --seeds 1,2 --jobs 1 --router"
+            + " default,projected --trace "
+            + trace;
+
+    Outcome text = run(options);
+    assertThat(text.err()).isEmpty();
+    assertThat(text.exitCode()).isZero();
+    assertThat(text.out().lines().toList()).hasSize(6);
+    assertThat(text.out())
+        .startsWith("| requests | ranks@load | pool tokens | speed | default p95 ms |")
+        .contains("| t.jsonl | 2@0.5 | 50,000 | ")
+        .contains("\nprojected: best p95 in ");
+
+    JsonNode cell = run(options + " --format json").json().get(0);
+    assertThat(cell.get("ranks").asInt()).isEqualTo(2);
+    assertThat(cell.get("routers").get(1).get("router").asText()).isEqualTo("projected");
+    assertThat(cell.get("routers").get(1).at("/ttftP95Ms/mean").asDouble()).isPositive();
   }
 
   @Test

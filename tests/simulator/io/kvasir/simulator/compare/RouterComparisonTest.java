@@ -61,7 +61,7 @@ class RouterComparisonTest {
     RequestSequence requests =
         new SharedPrefix(
             new SharedPrefix.Shape(
-                300, 10, 1_000, 1, new LognormalTokens(1_000, 0.5), new IntRange(50, 100), 5, 3));
+                1_500, 10, 1_000, 1, new LognormalTokens(1_000, 0.5), new IntRange(50, 100), 5, 3));
     ReplaySettings settings =
         new ReplaySettings(
             2,

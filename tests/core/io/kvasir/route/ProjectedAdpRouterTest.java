@@ -257,6 +257,22 @@ class ProjectedAdpRouterTest {
   }
 
   @Test
+  void firstTurnsAreDealtOutInTurnIfAskedFor() {
+    ProjectedAdpRouter router = new ProjectedAdpRouter(3, TIMING, 100, null, true, false);
+    PrefixMatches matches = new PrefixMatches(3, 4);
+    List<Request> turns = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      matches.set(1, i, 40);
+      turns.add(Request.builder(i, new int[50]).firstTurn(i != 2).build());
+    }
+    Assignment assignment = router.route(idle(3), turns, matches, CAP);
+    assertThat(assignment.decisions()).extracting(Decision::rank).containsExactly(0, 1, 1, 2);
+    assertThat(assignment.decisions())
+        .extracting(Decision::reason)
+        .containsExactly(Reason.FIRST_TURN, Reason.FIRST_TURN, Reason.AFFINITY, Reason.FIRST_TURN);
+  }
+
+  @Test
   void whatFitsNoPoolAtAllIsPlacedAtOnceSoThatItIsRefusedThere() {
     assertThat(route(router(1), List.of(pool(0, 4, 10)), request(1, 150)).unassigned()).isEmpty();
   }

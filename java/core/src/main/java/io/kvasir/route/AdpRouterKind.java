@@ -83,7 +83,14 @@ public enum AdpRouterKind {
               config.maxSessions(),
               config.newConversationPlacement(),
               demand);
-      case PROJECTED -> new ProjectedAdpRouter(ranks, timing, maxNumTokens, demand, explain);
+      case PROJECTED ->
+          new ProjectedAdpRouter(
+              ranks,
+              timing,
+              maxNumTokens,
+              demand,
+              config.kvCacheRouting().firstTurnRoundRobin(),
+              explain);
     };
   }
 }

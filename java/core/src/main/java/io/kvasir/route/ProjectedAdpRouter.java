@@ -50,6 +50,8 @@ public final class ProjectedAdpRouter implements AdpRouter {
    * What all ranks hold alike, a common system prompt, gives no rank preference: a placement counts as
    * affinity if its rank holds more of the prompt than another that was compared.
    *
+   * If asked for, the first turn of a conversation goes to the next rank in turn instead.
+   *
    * Equal scores: the first rank from a place on that the request's id decides.
    *
    * The weights were found on the loaded comparison of docs/benchmarks.md. Of a wide range around
@@ -74,6 +76,8 @@ public final class ProjectedAdpRouter implements AdpRouter {
   private final ProjectedLoads loads;
   private final BlockDemand demand;
   private final boolean explain;
+  private final boolean firstTurnRoundRobin;
+  private int firstTurnCursor;
 
   /* Who was first of those left over by the last call, and how many calls in a row. */
   private long headId;
@@ -100,6 +104,27 @@ public final class ProjectedAdpRouter implements AdpRouter {
    */
   public ProjectedAdpRouter(
       int ranks, StepTiming timing, int maxNumTokens, BlockDemand demand, boolean explain) {
+    this(ranks, timing, maxNumTokens, demand, false, explain);
+  }
+
+  /**
+   * Makes a router.
+   *
+   * @param ranks ranks of the instance
+   * @param timing how long ranks compute
+   * @param maxNumTokens tokens that a rank computes in one step
+   * @param demand what requests need of a pool; null to ignore occupancy
+   * @param firstTurnRoundRobin whether the first turns of conversations are dealt out in turn
+   * @param explain whether decisions carry the scores that were compared, and their terms
+   * @throws IllegalArgumentException if {@code ranks} or {@code maxNumTokens} is below 1
+   */
+  public ProjectedAdpRouter(
+      int ranks,
+      StepTiming timing,
+      int maxNumTokens,
+      BlockDemand demand,
+      boolean firstTurnRoundRobin,
+      boolean explain) {
     if (maxNumTokens < 1) {
       throw new IllegalArgumentException("maxNumTokens must be at least 1, not " + maxNumTokens);
     }
@@ -108,6 +133,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
     this.loads = new ProjectedLoads(ranks, timing, maxNumTokens);
     this.demand = demand;
     this.explain = explain;
+    this.firstTurnRoundRobin = firstTurnRoundRobin;
     this.compared = new int[ranks];
     this.scores = new double[ranks];
     this.terms = new double[ranks * TERMS.size()];
@@ -145,7 +171,8 @@ public final class ProjectedAdpRouter implements AdpRouter {
 
   @Override
   public long stateDigest() {
-    return Digest64.fold(Digest64.fold(loads.placed(), headId), headCalls);
+    long head = Digest64.fold(Digest64.fold(loads.placed(), headId), headCalls);
+    return Digest64.fold(head, firstTurnCursor);
   }
 
   @Override
@@ -249,8 +276,8 @@ public final class ProjectedAdpRouter implements AdpRouter {
   }
 
   private void place(int index) {
-    int best = best(batch.request(index).id());
-    int rank = compared[best];
+    boolean inTurn = firstTurnRoundRobin && batch.request(index).firstTurn();
+    int rank = compared[inTurn ? nextInTurn() : best(batch.request(index).id())];
     int matched = batch.matchedTokens(rank, index);
     int longest = matched;
     int shortest = matched;
@@ -264,9 +291,9 @@ public final class ProjectedAdpRouter implements AdpRouter {
             batch.request(index),
             index,
             rank,
-            matched > shortest ? Reason.AFFINITY : Reason.LOAD,
+            inTurn ? Reason.FIRST_TURN : matched > shortest ? Reason.AFFINITY : Reason.LOAD,
             matched,
-            longest > shortest,
+            !inTurn && longest > shortest,
             longest,
             explain ? Arrays.copyOf(compared, comparedCount) : NO_RANKS,
             explain ? Arrays.copyOf(scores, comparedCount) : NO_SCORES,
@@ -283,6 +310,17 @@ public final class ProjectedAdpRouter implements AdpRouter {
     int uncached = batch.request(index).promptTokens() - held;
     loads.add(rank, uncached, held, newBlocks(index, held));
     return uncached;
+  }
+
+  /** The position of the first rank from the cursor on. */
+  private int nextInTurn() {
+    int position = 0;
+    while (position < comparedCount && compared[position] < firstTurnCursor) {
+      position++;
+    }
+    position = position < comparedCount ? position : 0;
+    firstTurnCursor = (compared[position] + 1) % ranks.ranks();
+    return position;
   }
 
   /** The position of the lowest score. */

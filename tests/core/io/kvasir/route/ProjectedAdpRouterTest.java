@@ -214,6 +214,20 @@ class ProjectedAdpRouterTest {
   }
 
   @Test
+  void aRequestWaitsForAFullRankThatHoldsMostOfIt() {
+    List<RankState> states = List.of(pool(0, 0, 10), pool(1, 10, 10));
+    PrefixMatches matches = new PrefixMatches(2, 1);
+    matches.set(0, 0, 40);
+    assertThat(router(2).route(states, List.of(request(1, 50)), matches, CAP).unassigned())
+        .as("10 tokens there or 50 here")
+        .hasSize(1);
+    matches.set(0, 0, 30);
+    assertThat(router(2).route(states, List.of(request(1, 50)), matches, CAP).unassigned())
+        .as("20 tokens there or 50 here")
+        .isEmpty();
+  }
+
+  @Test
   void theHeadOfTheQueueIsPlacedAfterAThousandCallsAndOnlyTheHead() {
     List<RankState> states = List.of(pool(0, 4, 10));
     ProjectedAdpRouter router = router(1);

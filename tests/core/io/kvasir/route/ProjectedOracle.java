@@ -240,7 +240,7 @@ final class ProjectedOracle {
       boolean patient = true;
       boolean wouldWait =
           (somebodyRuns || !placements.isEmpty())
-              && !canBeHeldSomewhere(index)
+              && (!canBeHeldSomewhere(index) || fullRankIsFarBetter(index))
               && blocks(index) <= largestPool;
       if (wouldWait && leftOver.isEmpty()) {
         headCalls = headId == requests.get(index).id() ? headCalls + 1 : 1;
@@ -263,6 +263,21 @@ final class ProjectedOracle {
       headCalls = 0;
     }
     return leftOver;
+  }
+
+  private boolean fullRankIsFarBetter(int index) {
+    double best = Double.MAX_VALUE;
+    double bestWithRoom = Double.MAX_VALUE;
+    for (int number : live.keySet()) {
+      if (live.get(number).activeRequests < cap) {
+        double score = score(number, index).score();
+        best = Math.min(best, score);
+        if (!poolsKnown() || canHold(number, index)) {
+          bestWithRoom = Math.min(bestWithRoom, score);
+        }
+      }
+    }
+    return bestWithRoom > 3 * best;
   }
 
   private List<Compared> compare(int index) {

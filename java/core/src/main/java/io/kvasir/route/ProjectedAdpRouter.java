@@ -15,8 +15,8 @@ import java.util.List;
  * others are least together.
  *
  * <p>Requests that name a rank with room go there, strict ones first. The others are placed in
- * order of arrival. One that no rank's pool can hold now is left over while others are served, but
- * not for ever.
+ * order of arrival. One that no rank's pool can hold now, or only ranks that are far worse, is left
+ * over while others are served, but not for ever.
  *
  * <p>Without {@link RankState#work()} the projection takes active tokens for the line; without
  * occupancy it knows neither room nor evictions.
@@ -62,6 +62,9 @@ public final class ProjectedAdpRouter implements AdpRouter {
   private static final double PACE_WEIGHT = 0.5;
   private static final double OTHERS_WEIGHT = 3;
   private static final double EVICTION_WEIGHT = 0.3;
+
+  /** How many times worse a rank with room must be for a request to wait for a full one. */
+  private static final double WORTH_WAITING = 3;
 
   /** Calls after which the head of the queue is placed even where it must wait for blocks. */
   private static final int MOST_CALLS_LEFT_OVER = 1000;
@@ -213,13 +216,15 @@ public final class ProjectedAdpRouter implements AdpRouter {
   }
 
   /**
-   * Whether a request had better wait, because every rank's pool is too full for it now. Only the
+   * Whether a request had better wait, because every rank's pool is too full for it now, or all but
+   * those that would cost {@link #WORTH_WAITING} times as much as one that is too full. Only the
    * first of those left over grows impatient: the others come first in their turn.
    */
   private boolean waits(int index, boolean first, int maxActiveRequests) {
-    if (!canWait
-        || batch.canBeHeld(index, maxActiveRequests)
-        || !loads.fitsSomePool(newBlocks(index, 0))) {
+    if (!canWait || !loads.fitsSomePool(newBlocks(index, 0))) {
+      return false;
+    }
+    if (batch.canBeHeld(index, maxActiveRequests) && !worthWaiting(index)) {
       return false;
     }
     if (first) {
@@ -229,6 +234,21 @@ public final class ProjectedAdpRouter implements AdpRouter {
       return headCalls <= MOST_CALLS_LEFT_OVER;
     }
     return true;
+  }
+
+  /** Whether the ranks whose pools can hold a request are far worse than one that cannot now. */
+  private boolean worthWaiting(int index) {
+    double best = Double.POSITIVE_INFINITY;
+    double bestNow = Double.POSITIVE_INFINITY;
+    for (int i = 0; i < ranks.liveCount(); i++) {
+      int rank = ranks.live(i);
+      if (batch.hasRoom(rank)) {
+        double score = score(rank, index, 0);
+        best = Math.min(best, score);
+        bestNow = batch.acceptable(rank, index) ? Math.min(bestNow, score) : bestNow;
+      }
+    }
+    return bestNow > WORTH_WAITING * best;
   }
 
   /** Scores the ranks that have room for a request. */

@@ -7,6 +7,7 @@ package io.kvasir.event;
  * for equal blocks of different ranks, and meaningful for one rank alone. Immutable, if nobody
  * writes to the arrays, which are not copied.
  */
+@SuppressWarnings("ArrayRecordComponent") // read once, compared by nobody
 public sealed interface CacheChange {
 
   /**

@@ -1,6 +1,5 @@
 package io.kvasir.internal.nativelib;
 
-import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.annotation.Cast;
 import org.bytedeco.javacpp.annotation.CriticalRegion;
 import org.bytedeco.javacpp.annotation.Platform;
@@ -16,30 +15,13 @@ import org.bytedeco.javacpp.annotation.Platform;
 public final class KvasirLibrary {
 
   static {
-    load();
+    LibraryLoader.load(KvasirLibrary.class);
   }
 
   private KvasirLibrary() {}
 
   /** Loads the library, by initializing this class, or says in one line why it cannot. */
   static void requireLoaded() {}
-
-  private static void load() {
-    try {
-      Loader.load(KvasirLibrary.class);
-    } catch (UnsatisfiedLinkError e) {
-      String reason = e.getCause() == null ? e.getMessage() : e.getCause().getMessage();
-      UnsatisfiedLinkError error =
-          new UnsatisfiedLinkError(
-              "Kvasir's native library for "
-                  + Loader.getPlatform()
-                  + " cannot be loaded from its jar through the cache folder (~/.javacpp/cache, or"
-                  + " -Dorg.bytedeco.javacpp.cachedir=FOLDER): "
-                  + reason);
-      error.initCause(e);
-      throw error;
-    }
-  }
 
   /**
    * The version of the interface between Java, this library and the kernel module.

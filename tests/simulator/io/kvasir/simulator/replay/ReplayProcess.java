@@ -78,7 +78,12 @@ final class ReplayProcess {
   }
 
   static Process start(
-      ReplaySettings settings, int member, int members, int port, List<String> javaOptions)
+      ReplaySettings settings,
+      int member,
+      int members,
+      int port,
+      List<String> javaOptions,
+      Path errors)
       throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -95,7 +100,7 @@ final class ReplayProcess {
             Integer.toString(members),
             Integer.toString(port)));
     return new ProcessBuilder(command)
-        .redirectError(ProcessBuilder.Redirect.INHERIT)
+        .redirectError(errors.toFile())
         .redirectOutput(ProcessBuilder.Redirect.DISCARD)
         .start();
   }

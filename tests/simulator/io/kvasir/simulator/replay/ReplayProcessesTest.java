@@ -13,6 +13,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +24,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,6 +33,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ReplayProcessesTest {
 
   private static final long PATIENCE_MS = 120_000;
+
+  @TempDir private Path folder;
 
   private static ReplayResult alone(AdpRouterKind router) {
     return alone(ReplayProcess.settings(router));
@@ -120,7 +125,7 @@ class ReplayProcessesTest {
   }
 
   /** Coordinates members that run in processes of their own. */
-  private static ReplayResult coordinate(
+  private ReplayResult coordinate(
       ReplaySettings settings, List<List<String>> javaOptions, Watch watch) throws IOException {
     List<Process> processes = new ArrayList<>();
     try (ServerSocketChannel server = ServerSocketChannel.open()) {
@@ -133,7 +138,8 @@ class ReplayProcessesTest {
                 member,
                 members,
                 server.socket().getLocalPort(),
-                javaOptions.get(member - 1)));
+                javaOptions.get(member - 1),
+                errors(member)));
       }
       try (RankCollective collective =
           TcpCoordinator.accept(server, ReplayProcess.group(members), PATIENCE_MS)) {
@@ -147,6 +153,21 @@ class ReplayProcessesTest {
     } finally {
       processes.forEach(Process::destroyForcibly);
     }
+  }
+
+  private Path errors(int member) {
+    return folder.resolve("member-" + member + ".err");
+  }
+
+  private ReplayResult coordinate(ReplaySettings settings, List<List<String>> javaOptions)
+      throws IOException {
+    ReplayResult result = coordinate(settings, javaOptions, (settled, processes) -> {});
+    for (int member = 1; member <= javaOptions.size(); member++) {
+      assertThat(Files.readAllLines(errors(member)))
+          .as("what member %d complains of", member)
+          .allMatch(line -> line.startsWith("Picked up JAVA_TOOL_OPTIONS"));
+    }
+    return result;
   }
 
   @FunctionalInterface
@@ -171,15 +192,14 @@ class ReplayProcessesTest {
     unlocked.addAll(persian);
     ReplaySettings settings = ReplayProcess.settings(AdpRouterKind.KV_CACHE_AWARE);
     ReplayResult result =
-        coordinate(settings, List.of(turkish, unlocked), (settled, processes) -> {});
+        coordinate(settings, List.of(turkish, unlocked));
     assertSame(result, alone(settings));
   }
 
   @Test
   void twoProcessesProjectLikeOne() throws IOException {
     ReplaySettings settings = ReplayProcess.settings(AdpRouterKind.PROJECTED);
-    assertSame(
-        coordinate(settings, List.of(List.of()), (settled, processes) -> {}), alone(settings));
+    assertSame(coordinate(settings, List.of(List.of())), alone(settings));
   }
 
   @ParameterizedTest

@@ -5,6 +5,7 @@
 #include "device_pool_bridge.hpp"
 #include "directory_bridge.hpp"
 #include "hash_bridge.hpp"
+#include "index_bridge.hpp"
 #include "pool_bridge.hpp"
 
 // The version that Java, this library and the kernel module must share.

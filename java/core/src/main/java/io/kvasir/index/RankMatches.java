@@ -13,6 +13,11 @@ public final class RankMatches {
   private int[] blocks = new int[16];
   private int size;
 
+  /** Room for an index's own numbers of ranks and their blocks. */
+  int[] slots = new int[0];
+
+  int[] depths = new int[0];
+
   /** Forgets all ranks. */
   public void clear() {
     Arrays.fill(ranks, 0, size, null);
@@ -32,6 +37,14 @@ public final class RankMatches {
     }
     ranks[size] = rank;
     blocks[size++] = matchedBlocks;
+  }
+
+  /** Makes room for so many slots. */
+  void reserve(int slotCount) {
+    if (slots.length < slotCount) {
+      slots = new int[slotCount];
+      depths = new int[slotCount];
+    }
   }
 
   /**

@@ -1,0 +1,182 @@
+// Which rank holds which prefix, for ranks whose engines tell of blocks by handles of their own.
+//
+// Chains, not blocks. Prompts that begin alike share blocks, and most blocks have one successor. So
+// the index keeps *runs*: a run is a piece of a chain of blocks, its names (sequence hashes) one
+// after the other. A run begins a prompt, or behind any block of another run; nothing is split when
+// prompts diverge. Two prompts that begin with the same 100 blocks are two runs, the second of
+// which begins behind block 99 of the first. What is told of a whole run costs no memory per block.
+//
+// Who holds what. A run lists its *holders*: per rank the number of its leading blocks, from the
+// run's first, that the rank holds: the *cut*. That one number is exact as long as the rank's
+// blocks in the run have no hole and one handle each, which is how engines fill and empty their
+// caches. Otherwise the rank keeps, for that run, the number of handles of each block, and the cut
+// is the first block without one. Blocks behind a hole wait there; filling the hole makes the cut
+// jump. So a match needs no scan over blocks to be exact: it walks the runs of the prompt, finds in
+// each how far the names agree (by bisection: a name stands for everything before it), and credits
+// every rank that got this far with min(cut, agreement).
+//
+// Engine handles are kept per rank (HandleTable), 12 bytes a pair, because they are opaque: they
+// lead to a block's number, the number to the run and the offset in it.
+//
+// Memory. Names lie in granules of one cache line: seven names, and the run and offset of the
+// first. Granules, runs and the arrays of larger runs come from arenas by number and never move.
+// A run ends where its last holder and its last successor end: what lies behind is given back.
+//
+// Concurrency. One writer at a time (the caller sees to it); any number of readers, which never
+// wait. Readers stand in an epoch (ReaderEpochs), and the writer reuses nothing that a reader might
+// still see: a run, granule, or array that it takes out of sight is retired, and a run that has
+// been shortened is not continued in place, until all readers of that epoch have left. So within a
+// look-up everything that a number leads to keeps its meaning, and only these change:
+//   - a run's length, which only grows over slots not in use before: names are written first, the
+//     length is released, the reader acquires it;
+//   - a holder's element, one word of rank and cut, released after the names that it counts are
+//     visible (they were before the rank's blocks got their handles);
+//   - a list of holders, which is appended to behind its released count, or replaced whole;
+//   - the table of runs' beginnings: a slot is one word, and what it leads to is verified.
+// A cut therefore always counts names that the reader sees unchanged. A look-up credits a rank with
+// a block only if the rank held that block, and all before it in that run, at one moment of the
+// look-up; for a rank whose blocks do not change meanwhile the answer is exact. A rank whose blocks
+// do change may be answered as of different moments for different runs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "kvasir/block_hash_core.hpp"
+#include "kvasir/handle_table.hpp"
+#include "kvasir/paged_arena.hpp"
+#include "kvasir/reader_epochs.hpp"
+#include "kvasir/run_table.hpp"
+
+namespace kvasir {
+
+// The numbers are those of Java's ChangeStatus.
+enum class ChangeStatus : int32_t {
+  kApplied = 0,
+  kUnchanged = 1,
+  kUnknownParent = 2,
+  kInvalidSequence = 3,
+  kUnknownBlock = 4,
+  kFull = 5,
+};
+
+// Mirrored by NativePrefixIndex.java, in words.
+struct IndexCounts {
+  uint64_t memberships;
+  uint64_t distinct_blocks;
+  uint64_t runs;
+  uint64_t bytes;
+  uint64_t evicted_memberships;
+};
+
+class PrefixIndex {
+ public:
+  static constexpr uint32_t kNoBlock = HandleTable::kNoBlock;
+
+  // `format` says how local hashes are chained: kvasir or dynamo. Above `max_bytes` the least
+  // recently matched chains of the rank with the most blocks go, until there is room again.
+  PrefixIndex(HashFormat format, uint64_t max_bytes);
+  ~PrefixIndex();
+  PrefixIndex(const PrefixIndex&) = delete;
+  PrefixIndex& operator=(const PrefixIndex&) = delete;
+
+  // ---- the writer ----
+
+  // All or nothing. `root_hash` is what the chain of a root starts from, 0 for the format's own.
+  ChangeStatus store(uint32_t rank, bool root, uint64_t parent_handle, uint64_t root_hash,
+                     const uint64_t* handles, const uint64_t* local_hashes, uint32_t count);
+  // Unknown handles are passed over.
+  ChangeStatus remove(uint32_t rank, const uint64_t* handles, uint32_t count);
+  void clear(uint32_t rank);
+
+  // O(runs and their holders).
+  IndexCounts counts() const;
+  uint64_t memberships(uint32_t rank) const;
+
+  // A copy in parts, for a file. Runs come numbered from 0, parents first; a parent is a run and an
+  // offset in it. begin_copy() returns their number; no change may come before end_copy().
+  uint32_t begin_copy();
+  void end_copy();
+  uint32_t copied_length(uint32_t run) const;
+  // Writes the run's names and returns its parent as run << 32 | offset, or UINT64_MAX for none.
+  uint64_t copy_run(uint32_t run, uint64_t* names) const;
+  // Writes memberships(rank) handles, and where they lead as run << 32 | offset, in that order.
+  void copy_rank(uint32_t rank, uint64_t* handles, uint64_t* places) const;
+
+  // The other way, into an empty index: runs in that order, then ranks, then the end. False if it
+  // makes no sense.
+  bool load_run(uint64_t parent, const uint64_t* names, uint32_t count);
+  bool load_rank(uint32_t rank, const uint64_t* handles, const uint64_t* places, uint32_t count);
+  void end_load();
+
+  // ---- readers ----
+
+  // Ranks below `rank_limit` that hold the first of `count` names, and how many leading ones each.
+  // Returns how many ranks. Both arrays have room for rank_limit.
+  uint32_t match(const uint64_t* names, uint32_t count, uint32_t rank_limit, uint32_t* ranks,
+                 uint32_t* blocks);
+
+ private:
+  struct Segment;
+  // A rank's blocks in one run that have holes, or several handles.
+  struct Uneven {
+    std::vector<uint32_t> handles;  // by offset; the last one is not 0
+    uint32_t held = 0;              // offsets with at least one
+    uint64_t total = 0;
+  };
+  struct Rank {
+    HandleTable table;
+    std::unordered_map<uint32_t, Uneven> uneven;  // by run
+  };
+
+  Rank* rank_of(uint32_t rank) const { return rank < ranks_.size() ? ranks_[rank].get() : nullptr; }
+  Rank& make_rank(uint32_t rank);
+  bool repeats(bool root, uint64_t parent_handle, const uint64_t* handles, uint32_t count);
+  void chain(uint64_t parent_name, bool first, const uint64_t* local_hashes, uint32_t count);
+  void place(uint32_t parent, uint32_t count);
+  void append(Segment* segment, uint32_t run_number, uint32_t from, uint32_t count);
+  bool hold(uint32_t rank, Rank* owner, const Segment& segment, const uint64_t* handles);
+  void hold_one(uint32_t rank, Rank* owner, uint32_t run, uint32_t offset);
+  void drop(uint32_t rank, Rank* owner, uint32_t run, const uint32_t* blocks, uint32_t count);
+  void drop_one(uint32_t rank, Rank* owner, uint32_t run, uint32_t offset);
+  Uneven& uneven_of(Rank* owner, uint32_t run, uint32_t cut);
+  void refresh_cut(uint32_t rank, Rank* owner, uint32_t run, const Uneven& uneven, uint32_t from);
+  void forget_rank(uint32_t rank, Rank* owner);
+  void settle(uint32_t run);
+  void settle_all();
+  uint32_t needed_length(const Run& run, uint32_t number) const;
+  void free_run(uint32_t number);
+  void finish();
+  void shed();
+  uint64_t bytes() const;
+  uint64_t used_bytes() const;
+
+  uint64_t place_of(uint32_t block) const;
+  uint32_t block_at(uint64_t place) const;
+  uint32_t offset_of(uint32_t block) const;
+  uint32_t run_of(uint32_t block) const;
+
+  const HashFormat format_;
+  const uint64_t max_bytes_;
+  RunTable runs_;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+  uint64_t table_bytes_ = 0;
+  uint64_t memberships_ = 0;
+  uint64_t evicted_ = 0;
+
+  // Of the change that is under way.
+  std::vector<uint64_t> names_;
+  std::vector<uint32_t> blocks_;
+  std::vector<Segment> segments_;
+  std::vector<uint32_t> touched_;
+  std::vector<uint64_t> seen_;
+
+  // Runs by their number in a copy.
+  std::vector<uint32_t> copied_;
+};
+
+}  // namespace kvasir

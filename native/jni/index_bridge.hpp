@@ -1,0 +1,86 @@
+// Prefix indexes for Java, passed as their addresses. Arguments are checked there, and one thread
+// at a time changes an index.
+#pragma once
+
+#include "kvasir/prefix_index.hpp"
+
+inline kvasir::PrefixIndex* kvasir_index_create(int format, int64_t max_bytes) {
+  return new kvasir::PrefixIndex(static_cast<kvasir::HashFormat>(format),
+                                 static_cast<uint64_t>(max_bytes));
+}
+
+inline void kvasir_index_destroy(kvasir::PrefixIndex* index) { delete index; }
+
+// A ChangeStatus.
+inline int kvasir_index_store(kvasir::PrefixIndex* index, int rank, bool root,
+                              int64_t parent_handle, int64_t root_hash, const uint64_t* handles,
+                              const uint64_t* local_hashes, int count) {
+  return static_cast<int>(index->store(static_cast<uint32_t>(rank), root,
+                                       static_cast<uint64_t>(parent_handle),
+                                       static_cast<uint64_t>(root_hash), handles, local_hashes,
+                                       static_cast<uint32_t>(count)));
+}
+
+// A ChangeStatus.
+inline int kvasir_index_remove(kvasir::PrefixIndex* index, int rank, const uint64_t* handles,
+                               int count) {
+  return static_cast<int>(
+      index->remove(static_cast<uint32_t>(rank), handles, static_cast<uint32_t>(count)));
+}
+
+inline void kvasir_index_clear(kvasir::PrefixIndex* index, int rank) {
+  index->clear(static_cast<uint32_t>(rank));
+}
+
+inline int kvasir_index_match(kvasir::PrefixIndex* index, const uint64_t* names, int count,
+                              int rank_limit, int* ranks, int* blocks) {
+  return static_cast<int>(index->match(
+      names, static_cast<uint32_t>(count), static_cast<uint32_t>(rank_limit),
+      reinterpret_cast<uint32_t*>(ranks), reinterpret_cast<uint32_t*>(blocks)));
+}
+
+// Writes the words of IndexCounts.
+inline void kvasir_index_counts(const kvasir::PrefixIndex* index, uint64_t* words) {
+  const kvasir::IndexCounts counts = index->counts();
+  words[0] = counts.memberships;
+  words[1] = counts.distinct_blocks;
+  words[2] = counts.runs;
+  words[3] = counts.bytes;
+  words[4] = counts.evicted_memberships;
+}
+
+inline int64_t kvasir_index_memberships(const kvasir::PrefixIndex* index, int rank) {
+  return static_cast<int64_t>(index->memberships(static_cast<uint32_t>(rank)));
+}
+
+inline int kvasir_index_begin_copy(kvasir::PrefixIndex* index) {
+  return static_cast<int>(index->begin_copy());
+}
+
+inline int kvasir_index_copied_length(const kvasir::PrefixIndex* index, int run) {
+  return static_cast<int>(index->copied_length(static_cast<uint32_t>(run)));
+}
+
+inline int64_t kvasir_index_copy_run(const kvasir::PrefixIndex* index, int run, uint64_t* names) {
+  return static_cast<int64_t>(index->copy_run(static_cast<uint32_t>(run), names));
+}
+
+inline void kvasir_index_copy_rank(const kvasir::PrefixIndex* index, int rank, uint64_t* handles,
+                                   uint64_t* places) {
+  index->copy_rank(static_cast<uint32_t>(rank), handles, places);
+}
+
+inline void kvasir_index_end_copy(kvasir::PrefixIndex* index) { index->end_copy(); }
+
+inline bool kvasir_index_load_run(kvasir::PrefixIndex* index, int64_t parent, const uint64_t* names,
+                                  int count) {
+  return index->load_run(static_cast<uint64_t>(parent), names, static_cast<uint32_t>(count));
+}
+
+inline bool kvasir_index_load_rank(kvasir::PrefixIndex* index, int rank, const uint64_t* handles,
+                                   const uint64_t* places, int count) {
+  return index->load_rank(static_cast<uint32_t>(rank), handles, places,
+                          static_cast<uint32_t>(count));
+}
+
+inline void kvasir_index_end_load(kvasir::PrefixIndex* index) { index->end_load(); }

@@ -27,13 +27,13 @@ class HandleTable {
   // The handle's block, or kNoBlock.
   uint32_t find(uint64_t handle) const {
     uint64_t at = home(handle);
-    for (;;) {
+    for (uint64_t seen = 0; seen < line_count_; ++seen, at = after(at)) {
       const Line& line = (*lines_)[at];
       const uint32_t i = position(line, handle);
       if (i < kPairs) return line.block_plus_1[i] - 1;
-      if (line.passed == 0) return kNoBlock;
-      at = after(at);
+      if (line.passed == 0) break;
     }
+    return kNoBlock;
   }
 
   // Makes room for so many more. Throws std::bad_alloc without effect when there is none.

@@ -48,13 +48,13 @@ PrefixIndex::Rank& PrefixIndex::make_rank(uint32_t rank) {
 ChangeStatus PrefixIndex::store(uint32_t rank, bool root, uint64_t parent_handle,
                                 uint64_t root_hash, const uint64_t* handles,
                                 const uint64_t* local_hashes, uint32_t count) {
+  if (repeats(root, parent_handle, handles, count)) return ChangeStatus::kInvalidSequence;
   Rank* owner = rank_of(rank);
   uint32_t parent = kNoBlock;
   if (!root) {
     parent = owner == nullptr ? kNoBlock : owner->table.find(parent_handle);
     if (parent == kNoBlock) return ChangeStatus::kUnknownParent;
   }
-  if (repeats(root, parent_handle, handles, count)) return ChangeStatus::kInvalidSequence;
   if (count == 0) return ChangeStatus::kUnchanged;
   bool changed = false;
   try {

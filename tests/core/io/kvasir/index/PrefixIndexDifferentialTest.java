@@ -25,7 +25,9 @@ class PrefixIndexDifferentialTest {
   private static final int PER_RUN = 5_000;
 
   static Stream<Named<Function<HashFormat, PrefixIndex>>> indexes() {
-    return Stream.of(Named.of("naive", NaiveIndex::new));
+    return Stream.of(
+        Named.of("naive", NaiveIndex::new),
+        Named.of("native", format -> new NativePrefixIndex(format, 4, Long.MAX_VALUE)));
   }
 
   @ParameterizedTest

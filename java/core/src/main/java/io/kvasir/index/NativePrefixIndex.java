@@ -132,17 +132,25 @@ public final class NativePrefixIndex implements PrefixIndex {
     }
   }
 
+  /** A rank gets its slot with the first change that takes effect. */
   private ChangeStatus store(RankId rank, CacheChange.Stored stored) {
-    return STATUSES[
-        IndexLibrary.kvasir_index_store(
-            address,
-            slot(rank),
-            stored.root(),
-            stored.parentHandle(),
-            stored.rootHash(),
-            stored.handles(),
-            stored.localHashes(),
-            stored.handles().length)];
+    Integer slot = slots.get(rank);
+    int usedSlot = slot == null ? nextSlot() : slot;
+    ChangeStatus status =
+        STATUSES[
+            IndexLibrary.kvasir_index_store(
+                address,
+                usedSlot,
+                stored.root(),
+                stored.parentHandle(),
+                stored.rootHash(),
+                stored.handles(),
+                stored.localHashes(),
+                stored.handles().length)];
+    if (slot == null && status == ChangeStatus.APPLIED) {
+      take(usedSlot, rank);
+    }
+    return status;
   }
 
   private ChangeStatus remove(Integer slot, long[] handles) {
@@ -153,17 +161,16 @@ public final class NativePrefixIndex implements PrefixIndex {
         IndexLibrary.kvasir_index_remove(address, slot, handles, handles.length)];
   }
 
-  /** The slot of a rank, which gets one if it has none. */
-  private int slot(RankId rank) {
-    Integer slot = slots.get(rank);
-    if (slot == null) {
-      slot = freeSlots.isEmpty() ? known.length : freeSlots.poll();
-      Known[] more = Arrays.copyOf(known, Math.max(known.length, slot + 1));
-      more[slot] = new Known(rank, !hidden.contains(rank));
-      known = more;
-      slots.put(rank, slot);
-    }
-    return slot;
+  private int nextSlot() {
+    return freeSlots.isEmpty() ? known.length : freeSlots.peek();
+  }
+
+  private void take(int slot, RankId rank) {
+    freeSlots.poll();
+    Known[] more = Arrays.copyOf(known, Math.max(known.length, slot + 1));
+    more[slot] = new Known(rank, !hidden.contains(rank));
+    known = more;
+    slots.put(rank, slot);
   }
 
   @Override
@@ -271,9 +278,12 @@ public final class NativePrefixIndex implements PrefixIndex {
     if (!visible) {
       hidden.add(rank);
     }
-    return !slots.containsKey(rank)
-        && IndexLibrary.kvasir_index_load_rank(
-            address, slot(rank), handles, places, handles.length);
+    if (slots.containsKey(rank)) {
+      return false;
+    }
+    int slot = nextSlot();
+    take(slot, rank);
+    return IndexLibrary.kvasir_index_load_rank(address, slot, handles, places, handles.length);
   }
 
   /** Of the native index, for its file. */

@@ -1,0 +1,35 @@
+package io.kvasir.simulator.indexbench;
+
+import io.kvasir.index.PrefixIndex;
+
+/** The indexes that are measured, by their names in options and reports. */
+public enum IndexKind {
+  /** The baseline: a path-compressed radix tree in Java. */
+  RADIX("java-radix");
+
+  private final String id;
+
+  IndexKind(String id) {
+    this.id = id;
+  }
+
+  /**
+   * The index's name.
+   *
+   * @return the name
+   */
+  public String id() {
+    return id;
+  }
+
+  /**
+   * Makes an empty index for sequence hashes of the {@code kvasir} format.
+   *
+   * @return the index; the caller closes it
+   */
+  public PrefixIndex create() {
+    return switch (this) {
+      case RADIX -> new RadixIndex();
+    };
+  }
+}

@@ -38,6 +38,7 @@ final class BenchIndexCommand implements Callable<Integer> {
 
   private static final int TRACE_BLOCK_TOKENS = 512;
   private static final int MOST_WINDOW_MS = 3_600_000;
+  private static final int MOST_RUNS = 100;
   private static final long NS_PER_MS = 1_000_000;
   private static final String PER_RANK = "per-rank";
   private static final String SHARED = "shared";
@@ -111,10 +112,20 @@ final class BenchIndexCommand implements Callable<Integer> {
   private String seed;
 
   @Option(
+      names = "--runs",
+      paramLabel = "N",
+      defaultValue = "3",
+      order = 9,
+      description =
+          "How often each index replays it on one thread; the median counts (default:"
+              + " ${DEFAULT-VALUE}).")
+  private String runs;
+
+  @Option(
       names = "--window-ms",
       paramLabel = "N[,N]",
       defaultValue = "12000,1000",
-      order = 9,
+      order = 10,
       description =
           "Time into which the trace is pressed when it is replayed against deadlines (default:"
               + " ${DEFAULT-VALUE}).")
@@ -130,8 +141,9 @@ final class BenchIndexCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     CommonOptions.Format format = common.format();
     List<Long> windowsNs = windowsNs();
+    int allRuns = Values.integer("--runs", runs, 1, MOST_RUNS);
     Corpus loaded = load(shape());
-    IndexMeasurement measurement = new IndexMeasurement(loaded, windowsNs);
+    IndexMeasurement measurement = new IndexMeasurement(loaded, allRuns, windowsNs);
     if (format == CommonOptions.Format.TEXT) {
       console.print(IndexBenchText.corpus(loaded));
     }

@@ -1,9 +1,13 @@
 package io.kvasir.simulator.indexbench;
 
+import io.kvasir.hash.HashFormat;
+import io.kvasir.index.NativePrefixIndex;
 import io.kvasir.index.PrefixIndex;
 
 /** The indexes that are measured, by their names in options and reports. */
 public enum IndexKind {
+  /** The one that serves: {@link NativePrefixIndex}. */
+  NATIVE("native"),
   /** The baseline: a path-compressed radix tree in Java. */
   RADIX("java-radix");
 
@@ -29,6 +33,7 @@ public enum IndexKind {
    */
   public PrefixIndex create() {
     return switch (this) {
+      case NATIVE -> new NativePrefixIndex(HashFormat.KVASIR, BlockContents.TOKENS, Long.MAX_VALUE);
       case RADIX -> new RadixIndex();
     };
   }

@@ -2,6 +2,7 @@ package io.kvasir.simulator.indexbench;
 
 import io.kvasir.index.PrefixIndex;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -14,16 +15,22 @@ import java.util.List;
 public final class IndexMeasurement {
 
   private final Corpus corpus;
+  private final int runs;
   private final List<Long> windowsNs;
 
   /**
    * Sets a measurement up.
    *
    * @param corpus what is replayed
+   * @param runs how often it is replayed on one thread, at least 1; the median counts
    * @param windowsNs time into which the corpus's own is pressed, for each replay against deadlines
    */
-  public IndexMeasurement(Corpus corpus, List<Long> windowsNs) {
+  public IndexMeasurement(Corpus corpus, int runs, List<Long> windowsNs) {
+    if (runs < 1) {
+      throw new IllegalArgumentException("runs must be at least 1, not " + runs);
+    }
     this.corpus = corpus;
+    this.runs = runs;
     this.windowsNs = List.copyOf(windowsNs);
   }
 
@@ -39,17 +46,19 @@ public final class IndexMeasurement {
     try (PrefixIndex index = kind.create()) {
       answers = StraightReplay.answers(corpus, index);
     }
-    ReplayFigures all;
-    ReplayFigures reads;
-    ResidentMemory resident;
-    try (PrefixIndex index = kind.create()) {
-      all = StraightReplay.run(corpus, index, StraightReplay.Part.ALL);
-      resident = ResidentMemory.of(index.stats());
-      reads = StraightReplay.run(corpus, index, StraightReplay.Part.QUERIES);
-    }
-    ReplayFigures writes;
-    try (PrefixIndex index = kind.create()) {
-      writes = StraightReplay.run(corpus, index, StraightReplay.Part.CHANGES);
+    List<ReplayFigures> all = new ArrayList<>();
+    List<ReplayFigures> reads = new ArrayList<>();
+    List<ReplayFigures> writes = new ArrayList<>();
+    ResidentMemory resident = null;
+    for (int run = 0; run < runs; run++) {
+      try (PrefixIndex index = kind.create()) {
+        all.add(StraightReplay.run(corpus, index, StraightReplay.Part.ALL));
+        resident = ResidentMemory.of(index.stats());
+        reads.add(StraightReplay.run(corpus, index, StraightReplay.Part.QUERIES));
+      }
+      try (PrefixIndex index = kind.create()) {
+        writes.add(StraightReplay.run(corpus, index, StraightReplay.Part.CHANGES));
+      }
     }
     List<DeadlineFigures> deadlines = new ArrayList<>();
     for (long windowNs : windowsNs) {
@@ -60,12 +69,21 @@ public final class IndexMeasurement {
     return new IndexFigures(
         kind,
         answers,
-        all,
-        reads,
-        writes,
+        median(all),
+        median(reads),
+        median(writes),
         List.copyOf(deadlines),
         resident,
         MembershipMemory.measure(kind, 1),
         MembershipMemory.measure(kind, 16));
+  }
+
+  /** The run whose time is in the middle. */
+  private static ReplayFigures median(List<ReplayFigures> runs) {
+    return runs.stream()
+        .sorted(Comparator.comparingLong(ReplayFigures::ns))
+        .skip((runs.size() - 1) / 2)
+        .findFirst()
+        .orElseThrow();
   }
 }

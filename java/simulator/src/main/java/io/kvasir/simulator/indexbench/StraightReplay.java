@@ -3,12 +3,16 @@ package io.kvasir.simulator.indexbench;
 import io.kvasir.index.ChangeStatus;
 import io.kvasir.index.PrefixIndex;
 import io.kvasir.index.RankMatches;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 
 /**
  * Replays a corpus on one thread as fast as it goes. Every call returns when it is done, so nothing
  * is left to drain. Stateless.
  */
 final class StraightReplay {
+
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
   private StraightReplay() {}
 
@@ -28,6 +32,7 @@ final class StraightReplay {
     long failed = 0;
     int query = 0;
     int change = 0;
+    long cpuBegin = THREADS.getCurrentThreadCpuTime();
     long begin = System.nanoTime();
     long before = begin;
     for (int operation = 0; operation < corpus.operations(); operation++) {
@@ -50,8 +55,9 @@ final class StraightReplay {
         }
       }
     }
+    long cpuNs = THREADS.getCurrentThreadCpuTime() - cpuBegin;
     return new ReplayFigures(
-        blocks(counts, part), before - begin, lookups.summary(), applies.summary(), failed);
+        blocks(counts, part), before - begin, cpuNs, lookups.summary(), applies.summary(), failed);
   }
 
   private static long blocks(CorpusCounts counts, Part part) {

@@ -95,7 +95,9 @@ public final class IndexBenchJson {
     json.writeObjectFieldStart(name);
     json.writeNumberField("blockOps", figures.blockOps());
     json.writeNumberField("ns", figures.ns());
+    json.writeNumberField("cpuNs", figures.cpuNs());
     json.writeNumberField("blockOpsPerSecond", figures.blockOpsPerSecond());
+    json.writeNumberField("blockOpsPerCpuSecond", figures.blockOpsPerCpuSecond());
     write("lookups", figures.lookups(), json);
     write("applies", figures.applies(), json);
     json.writeNumberField("failedChanges", figures.failed());

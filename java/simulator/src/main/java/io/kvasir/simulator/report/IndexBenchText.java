@@ -59,6 +59,7 @@ public final class IndexBenchText {
     columns.text("", figures -> figures.kind().id());
     columns.text("one thread", figures -> "");
     columns.figure("  M block-ops/s", 2, f -> f.all().blockOpsPerSecond() / MILLION);
+    columns.figure("  M block-ops a CPU second", 2, f -> f.all().blockOpsPerCpuSecond() / MILLION);
     latency(columns, "  look-up", f -> f.all().lookups());
     latency(columns, "  apply", f -> f.all().applies());
     columns.figure("  reads alone, M blocks/s", 2, f -> f.reads().blockOpsPerSecond() / MILLION);

@@ -58,7 +58,8 @@ class NaiveIndex implements PrefixIndex {
     return switch (format) {
       case KVASIR -> mix(first && parent == 0 ? KVASIR_ROOT : parent, local);
       case DYNAMO -> first && parent == 0 ? local : pair(parent, local);
-      case TRTLLM_V1 -> throw new IllegalArgumentException("trtllm-v1 has no chain of local hashes");
+      case TRTLLM_V1 ->
+          throw new IllegalArgumentException("trtllm-v1 has no chain of local hashes");
     };
   }
 

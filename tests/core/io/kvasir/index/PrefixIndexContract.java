@@ -326,12 +326,19 @@ abstract class PrefixIndexContract {
   @Test
   void followsTheDynamoChain() {
     try (PrefixIndex index = create(HashFormat.DYNAMO)) {
-      long[] locals = {Long.parseUnsignedLong("14643705804678351452"), Long.parseUnsignedLong("16777012769546811212"), 483935686894639516L};
+      long[] locals = {
+        Long.parseUnsignedLong("14643705804678351452"),
+        Long.parseUnsignedLong("16777012769546811212"),
+        483935686894639516L
+      };
       index.apply(A, CacheChange.Stored.root(handles(11, 12, 13), locals));
 
       assertThat(
               IndexScenario.match(
-                  index, locals[0], 4945711292740353085L, Long.parseUnsignedLong("12583592247330656132")))
+                  index,
+                  locals[0],
+                  4945711292740353085L,
+                  Long.parseUnsignedLong("12583592247330656132")))
           .isEqualTo(Map.of(A, 3));
     }
   }
@@ -362,8 +369,6 @@ abstract class PrefixIndexContract {
   /** Workers, ranks, memberships, blocks. */
   private long[] counts() {
     IndexStats stats = scenario.index().stats();
-    return new long[] {
-      stats.workers(), stats.ranks(), stats.memberships(), stats.distinctBlocks()
-    };
+    return new long[] {stats.workers(), stats.ranks(), stats.memberships(), stats.distinctBlocks()};
   }
 }

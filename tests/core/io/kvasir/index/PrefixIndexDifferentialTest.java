@@ -21,7 +21,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class PrefixIndexDifferentialTest {
 
-  private static final int OPERATIONS = Integer.getInteger("kvasir.differential.operations", 50_000);
+  private static final int OPERATIONS =
+      Integer.getInteger("kvasir.differential.operations", 50_000);
   private static final int PER_RUN = 5_000;
 
   static Stream<Named<Function<HashFormat, PrefixIndex>>> indexes() {

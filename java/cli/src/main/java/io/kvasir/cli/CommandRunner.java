@@ -3,6 +3,7 @@ package io.kvasir.cli;
 import io.kvasir.device.FatalDeviceException;
 import io.kvasir.device.RetryableDeviceException;
 import io.kvasir.lockstep.LockstepException;
+import io.kvasir.simulator.indexbench.InvalidCorpusException;
 import io.kvasir.simulator.trace.InvalidTraceException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -41,7 +42,9 @@ final class CommandRunner {
             .addSubcommand(new ReplayCommand(console, machine))
             .addSubcommand(new RouteCommand(console))
             .addSubcommand(
-                new CommandLine(new BenchCommand()).addSubcommand(new BenchRoutersCommand(console)))
+                new CommandLine(new BenchCommand())
+                    .addSubcommand(new BenchRoutersCommand(console))
+                    .addSubcommand(new BenchIndexCommand(console)))
             .addSubcommand(new DoctorCommand(console, machine))
             .addSubcommand(new VersionCommand(console))
             .addSubcommand(new AutoComplete.GenerateCompletion());
@@ -113,7 +116,9 @@ final class CommandRunner {
       return new Failure(
           ExitCode.USAGE, Settings.source(usage.option(), parsed) + " " + e.getMessage());
     }
-    if (e instanceof InvalidTraceException || e instanceof InvalidConfigException) {
+    if (e instanceof InvalidTraceException
+        || e instanceof InvalidCorpusException
+        || e instanceof InvalidConfigException) {
       return new Failure(ExitCode.USAGE, e.getMessage());
     }
     if (e instanceof IOException

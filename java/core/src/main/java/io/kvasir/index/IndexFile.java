@@ -35,8 +35,7 @@ final class IndexFile {
       OutputStream out, NativePrefixIndex index, Map<RankId, Integer> slots, Set<RankId> hidden)
       throws IOException {
     CheckedOutputStream checked = new CheckedOutputStream(out, new CRC32C());
-    DataOutputStream data =
-        new DataOutputStream(new BufferedOutputStream(checked, CHUNK));
+    DataOutputStream data = new DataOutputStream(new BufferedOutputStream(checked, CHUNK));
     long address = index.address();
     int runs = IndexLibrary.kvasir_index_begin_copy(address);
     try {
@@ -89,7 +88,8 @@ final class IndexFile {
       require(data.readInt() == MAGIC, "is no prefix index");
       int version = data.readInt();
       require(version == VERSION, "has version " + version + ", not " + VERSION);
-      HashFormat format = Choice.named("hash format", HashFormat.values(), HashFormat::id, data.readUTF());
+      HashFormat format =
+          Choice.named("hash format", HashFormat.values(), HashFormat::id, data.readUTF());
       index = new NativePrefixIndex(format, data.readInt(), maxBytes);
       readRuns(data, index);
       readRanks(data, index);

@@ -157,8 +157,7 @@ public final class NativePrefixIndex implements PrefixIndex {
     if (slot == null) {
       return handles.length == 0 ? ChangeStatus.UNCHANGED : ChangeStatus.UNKNOWN_BLOCK;
     }
-    return STATUSES[
-        IndexLibrary.kvasir_index_remove(address, slot, handles, handles.length)];
+    return STATUSES[IndexLibrary.kvasir_index_remove(address, slot, handles, handles.length)];
   }
 
   private int nextSlot() {

@@ -83,8 +83,7 @@ public final class IndexLibrary {
    * @param index its address
    * @param rank slot of the rank
    */
-  public static native void kvasir_index_clear(
-      @Cast("kvasir::PrefixIndex*") long index, int rank);
+  public static native void kvasir_index_clear(@Cast("kvasir::PrefixIndex*") long index, int rank);
 
   /**
    * Matches a prompt. Any thread.

@@ -1,0 +1,40 @@
+package io.kvasir.simulator.indexbench;
+
+import io.kvasir.hash.HashFormat;
+import io.kvasir.index.NativePrefixIndex;
+import io.kvasir.index.PrefixIndex;
+
+/** The indexes that are measured, by their names in options and reports. */
+public enum IndexKind {
+  /** The one that serves: {@link NativePrefixIndex}. */
+  NATIVE("native"),
+  /** The baseline: a path-compressed radix tree in Java. */
+  RADIX("java-radix");
+
+  private final String id;
+
+  IndexKind(String id) {
+    this.id = id;
+  }
+
+  /**
+   * The index's name.
+   *
+   * @return the name
+   */
+  public String id() {
+    return id;
+  }
+
+  /**
+   * Makes an empty index for sequence hashes of the {@code kvasir} format.
+   *
+   * @return the index; the caller closes it
+   */
+  public PrefixIndex create() {
+    return switch (this) {
+      case NATIVE -> new NativePrefixIndex(HashFormat.KVASIR, BlockContents.TOKENS, Long.MAX_VALUE);
+      case RADIX -> new RadixIndex();
+    };
+  }
+}

@@ -1,0 +1,69 @@
+package io.kvasir.simulator.indexbench;
+
+import io.kvasir.event.CacheChange;
+import io.kvasir.index.ChangeStatus;
+import io.kvasir.index.PrefixIndex;
+import io.kvasir.model.RankId;
+import java.util.SplittableRandom;
+
+/**
+ * Memory of chains that so many ranks hold each. Tables grow in steps, so an index is measured at
+ * sizes that are spread evenly, on a logarithmic scale, over a doubling. Immutable.
+ *
+ * @param holders ranks that hold each chain
+ * @param meanBytes bytes a membership, mean over the sizes
+ * @param worstBytes bytes a membership at the worst size
+ */
+public record MembershipMemory(int holders, double meanBytes, double worstBytes) {
+
+  private static final int RANKS = 128;
+  private static final int CHAIN_BLOCKS = 128;
+  private static final int LEAST_MEMBERSHIPS = 1 << 20;
+  private static final int SIZES = 8;
+  private static final int EVENT_BLOCKS = 32;
+
+  /** Measures an index at each size. O(memberships). */
+  static MembershipMemory measure(IndexKind kind, int holders) {
+    double sum = 0;
+    double worst = 0;
+    try (PrefixIndex index = kind.create()) {
+      int chains = 0;
+      for (int size = 0; size < SIZES; size++) {
+        double memberships = LEAST_MEMBERSHIPS * Math.pow(2, (size + 0.5) / SIZES);
+        while ((long) chains * CHAIN_BLOCKS * holders < memberships) {
+          storeChain(index, chains++, holders);
+        }
+        double bytes = ResidentMemory.of(index.stats()).bytesPerMembership();
+        sum += bytes;
+        worst = Math.max(worst, bytes);
+      }
+    }
+    return new MembershipMemory(holders, sum / SIZES, worst);
+  }
+
+  private static void storeChain(PrefixIndex index, int chain, int holders) {
+    SplittableRandom random = new SplittableRandom(chain);
+    long[] local = new long[CHAIN_BLOCKS];
+    for (int i = 0; i < CHAIN_BLOCKS; i++) {
+      local[i] = random.nextLong();
+    }
+    for (int holder = 0; holder < holders; holder++) {
+      RankId rank = new RankId((chain * holders + holder) % RANKS, 0);
+      long parent = 0;
+      for (int from = 0; from < CHAIN_BLOCKS; from += EVENT_BLOCKS) {
+        long[] handles = new long[EVENT_BLOCKS];
+        long[] locals = new long[EVENT_BLOCKS];
+        for (int i = 0; i < EVENT_BLOCKS; i++) {
+          handles[i] = random.nextLong();
+          locals[i] = local[from + i];
+        }
+        ChangeStatus status =
+            index.apply(rank, new CacheChange.Stored(from == 0, parent, 0, handles, locals));
+        if (status != ChangeStatus.APPLIED) {
+          throw new IllegalStateException("blocks could not be stored: " + status);
+        }
+        parent = handles[EVENT_BLOCKS - 1];
+      }
+    }
+  }
+}

@@ -191,8 +191,7 @@ class ReplayProcessesTest {
     List<String> unlocked = new ArrayList<>(List.of("-XX:+UnlockExperimentalVMOptions"));
     unlocked.addAll(persian);
     ReplaySettings settings = ReplayProcess.settings(AdpRouterKind.KV_CACHE_AWARE);
-    ReplayResult result =
-        coordinate(settings, List.of(turkish, unlocked));
+    ReplayResult result = coordinate(settings, List.of(turkish, unlocked));
     assertSame(result, alone(settings));
   }
 

@@ -20,8 +20,7 @@ public sealed interface CacheChange {
    * @param handles by block, the engine's hash
    * @param localHashes by block, the hash of its own tokens; as many as handles
    */
-  record Stored(
-      boolean root, long parentHandle, long rootHash, long[] handles, long[] localHashes)
+  record Stored(boolean root, long parentHandle, long rootHash, long[] handles, long[] localHashes)
       implements CacheChange {
 
     /**

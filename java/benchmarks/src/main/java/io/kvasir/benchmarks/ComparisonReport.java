@@ -76,6 +76,7 @@ public final class ComparisonReport {
     printRoutes(results);
     printBatches(results);
     printConversations(results);
+    printActiveSequences(results);
   }
 
   private static void printMemory(RoundResults results) {
@@ -167,6 +168,23 @@ public final class ComparisonReport {
         results.timeNs(key).text(0),
         results.allocatedBytes(key).median(),
         ConversationBenchmark.bytesPerConversation());
+  }
+
+  private static void printActiveSequences(RoundResults results) {
+    System.out.printf(
+        "%n| shared blocks of %d | us a cycle | M block touches/s | allocated bytes |%n"
+            + "|---|---|---|---|%n",
+        ActiveSequencesBenchmark.BLOCKS);
+    for (int shared : List.of(0, 100)) {
+      String key = "ActiveSequencesBenchmark.cycle sharedBlocks=" + shared;
+      double ns = medianNs(results, key);
+      System.out.printf(
+          "| %d | %.2f | %.0f | %.0f |%n",
+          shared,
+          ns / 1e3,
+          ActiveSequencesBenchmark.BLOCK_TOUCHES / ns * 1e3,
+          results.allocatedBytes(key).median());
+    }
   }
 
   private static double medianNs(RoundResults results, String key) {

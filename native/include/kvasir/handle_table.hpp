@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 
 #include "kvasir/platform.hpp"
@@ -9,147 +10,170 @@
 
 namespace kvasir {
 
-// Open addressing over cache lines. A line holds five pairs and counts those that passed it by
-// because it was full: a look-up ends at the first line with the key or without such a count, and
-// a removal leaves nothing behind. Any number of lines will do, so the table grows and shrinks by
-// small steps and stays well filled. Handles are any numbers; they are mixed before use.
+// Of an odd number modulo 2^64: each round of Newton's iteration doubles the bits.
+constexpr uint64_t odd_inverse(uint64_t odd) {
+  uint64_t x = odd;
+  for (int round = 0; round < 5; ++round) x *= 2 - odd * x;
+  return x;
+}
+
+// An array in ascending order of keys, with gaps. A key is its handle, mixed by a bijection, so
+// keys spread evenly over all numbers, and a key's home is its share of the array's length. Pairs
+// stand at their home or, pushed by smaller keys, a little behind it. So a look-up ends at the
+// first gap or larger key, a removal leaves nothing behind (what was pushed moves back), and the
+// array is copied into a longer or shorter one in one pass: it grows by small steps and stays well
+// filled.
 class HandleTable {
  public:
   static constexpr uint32_t kNoBlock = UINT32_MAX;
 
-  HandleTable() : lines_(std::make_unique<ZeroedArray<Line>>(1)), line_count_(1) {}
+  HandleTable() : homes_(kFewest), slots_(make(kFewest)) {}
 
   uint64_t size() const { return size_; }
-  size_t bytes() const { return line_count_ * sizeof(Line); }
+  size_t bytes() const { return (homes_ + kSpare) * sizeof(Slot); }
 
-  void prefetch_line(uint64_t handle) const { prefetch(&(*lines_)[home(handle)]); }
+  void prefetch_slot(uint64_t handle) const { prefetch(&(*slots_)[home(mix(handle))]); }
 
   // The handle's block, or kNoBlock.
   uint32_t find(uint64_t handle) const {
-    uint64_t at = home(handle);
-    for (uint64_t seen = 0; seen < line_count_; ++seen, at = after(at)) {
-      const Line& line = (*lines_)[at];
-      const uint32_t i = position(line, handle);
-      if (i < kPairs) return line.block_plus_1[i] - 1;
-      if (line.passed == 0) break;
-    }
-    return kNoBlock;
+    const uint64_t key = mix(handle);
+    const Slot& slot = (*slots_)[search(key)];
+    return slot.block_plus_1 != 0 && slot.key == key ? slot.block_plus_1 - 1 : kNoBlock;
   }
 
   // Makes room for so many more. Throws std::bad_alloc without effect when there is none.
   void reserve(uint64_t more) {
     const uint64_t wanted = size_ + more;
-    if (wanted * 8 > line_count_ * kPairs * 7) {
-      const uint64_t grown = line_count_ + line_count_ / 4;
-      const uint64_t needed = wanted * 4 / (kPairs * 3) + 1;
+    if (wanted * 20 > homes_ * 17) {
+      const uint64_t grown = homes_ + homes_ / 4;
+      const uint64_t needed = wanted * 5 / 4;
       resize(grown > needed ? grown : needed);
     }
   }
 
-  // Binds a handle that is not here. There must be room.
-  void insert(uint64_t handle, uint32_t block) {
-    uint64_t at = home(handle);
-    for (;; at = after(at)) {
-      Line& line = (*lines_)[at];
-      for (uint32_t i = 0; i < kPairs; ++i) {
-        if (line.block_plus_1[i] == 0) {
-          line.handles[i] = handle;
-          line.block_plus_1[i] = block + 1;
-          ++size_;
-          return;
-        }
-      }
-      ++line.passed;
+  // Binds a handle and returns the block that it named before, or kNoBlock. There must be room.
+  // Throws std::bad_alloc without effect.
+  uint32_t bind(uint64_t handle, uint32_t block) {
+    const uint64_t key = mix(handle);
+    uint64_t at = search(key);
+    Slot* slots = slots_->data();
+    if (slots[at].block_plus_1 != 0 && slots[at].key == key) {
+      const uint32_t before = slots[at].block_plus_1 - 1;
+      slots[at].block_plus_1 = block + 1;
+      return before;
     }
-  }
-
-  // Binds a handle that is here to another block.
-  void rebind(uint64_t handle, uint32_t block) {
-    uint64_t at = home(handle);
-    for (;; at = after(at)) {
-      Line& line = (*lines_)[at];
-      const uint32_t i = position(line, handle);
-      if (i < kPairs) {
-        line.block_plus_1[i] = block + 1;
-        return;
-      }
+    uint64_t gap = at;
+    while (slots[gap].block_plus_1 != 0) ++gap;
+    if (gap == homes_ + kSpare - 1) {  // the last slot stays free: searches end there
+      resize(homes_ + homes_ / 4);
+      return bind(handle, block);
     }
+    std::memmove(slots + at + 1, slots + at, (gap - at) * sizeof(Slot));
+    slots[at] = {key, block + 1};
+    ++size_;
+    return kNoBlock;
   }
 
   // Unbinds a handle and returns its block, or kNoBlock if it is not here.
   uint32_t erase(uint64_t handle) {
-    const uint32_t block = find(handle);
-    if (block == kNoBlock) return kNoBlock;
-    uint64_t at = home(handle);
-    for (;; at = after(at)) {
-      Line& line = (*lines_)[at];
-      const uint32_t i = position(line, handle);
-      if (i < kPairs) {
-        line.block_plus_1[i] = 0;
-        --size_;
-        return block;
-      }
-      --line.passed;
-    }
+    const uint64_t key = mix(handle);
+    const uint64_t at = search(key);
+    Slot* slots = slots_->data();
+    if (slots[at].block_plus_1 == 0 || slots[at].key != key) return kNoBlock;
+    const uint32_t block = slots[at].block_plus_1 - 1;
+    uint64_t end = at + 1;
+    while (slots[end].block_plus_1 != 0 && home(slots[end].key) < end) ++end;
+    std::memmove(slots + at, slots + at + 1, (end - at - 1) * sizeof(Slot));
+    slots[end - 1] = {0, 0};
+    --size_;
+    return block;
   }
 
   // Gives memory back that removals have freed.
   void shrink() {
-    if (line_count_ > 64 && size_ * 5 < line_count_ * kPairs * 2) {
-      resize(size_ * 4 / (kPairs * 3) + 1);
-    }
+    if (homes_ > 16 * kFewest && size_ * 5 < homes_ * 2) resize(size_ * 5 / 4);
   }
 
   // Calls f(handle, block) for every pair.
   template <typename F>
   void for_each(F f) const {
-    for (uint64_t at = 0; at < line_count_; ++at) {
-      const Line& line = (*lines_)[at];
-      for (uint32_t i = 0; i < kPairs; ++i) {
-        if (line.block_plus_1[i] != 0) f(line.handles[i], line.block_plus_1[i] - 1);
-      }
+    for (uint64_t at = 0; at < homes_ + kSpare; ++at) {
+      const Slot& slot = (*slots_)[at];
+      if (slot.block_plus_1 != 0) f(unmix(slot.key), slot.block_plus_1 - 1);
     }
   }
 
  private:
-  static constexpr uint32_t kPairs = 5;
+  static constexpr uint64_t kFewest = 16;
+  static constexpr uint64_t kSpare = 64;  // slots behind the last home
+  static constexpr uint64_t kMultiplier = 0x0E9846AF9B1A615Du;
 
-  struct alignas(64) Line {
-    uint64_t handles[kPairs];
-    uint32_t block_plus_1[kPairs];  // 0: no pair
-    uint32_t passed;
+#pragma pack(push, 4)
+  struct Slot {
+    uint64_t key;
+    uint32_t block_plus_1;  // 0: a gap
   };
+#pragma pack(pop)
+  static_assert(sizeof(Slot) == 12, "no padding");
 
-  uint64_t home(uint64_t handle) const {
-    uint64_t x = (handle ^ handle >> 32) * 0x0E9846AF9B1A615Du;
-    x = (x ^ x >> 32) * 0x0E9846AF9B1A615Du;
-    return static_cast<uint64_t>(static_cast<unsigned __int128>(x) * line_count_ >> 64);
+  static std::unique_ptr<ZeroedArray<Slot>> make(uint64_t homes) {
+    return std::make_unique<ZeroedArray<Slot>>(homes + kSpare);
   }
 
-  uint64_t after(uint64_t at) const { return at + 1 == line_count_ ? 0 : at + 1; }
-
-  static uint32_t position(const Line& line, uint64_t handle) {
-    uint32_t i = 0;
-    while (i < kPairs && !(line.handles[i] == handle && line.block_plus_1[i] != 0)) ++i;
-    return i;
+  static uint64_t mix(uint64_t x) {
+    x = (x ^ x >> 32) * kMultiplier;
+    x = (x ^ x >> 32) * kMultiplier;
+    return x ^ x >> 28;
   }
 
-  void resize(uint64_t line_count) {
-    auto lines = std::make_unique<ZeroedArray<Line>>(line_count);
-    lines.swap(lines_);
-    const uint64_t old_count = line_count_;
-    line_count_ = line_count;
-    size_ = 0;
-    for (uint64_t at = 0; at < old_count; ++at) {
-      const Line& line = (*lines)[at];
-      for (uint32_t i = 0; i < kPairs; ++i) {
-        if (line.block_plus_1[i] != 0) insert(line.handles[i], line.block_plus_1[i] - 1);
+  static uint64_t unmix(uint64_t x) {
+    constexpr uint64_t kInverse = odd_inverse(kMultiplier);
+    x = (x ^ x >> 28 ^ x >> 56) * kInverse;
+    x = (x ^ x >> 32) * kInverse;
+    return x ^ x >> 32;
+  }
+
+  uint64_t home(uint64_t key) const {
+    return static_cast<uint64_t>(static_cast<unsigned __int128>(key) * homes_ >> 64);
+  }
+
+  // The slot of a key, or where it would have to stand.
+  uint64_t search(uint64_t key) const {
+    const Slot* slots = slots_->data();
+    uint64_t at = home(key);
+    while (slots[at].block_plus_1 != 0 && slots[at].key < key) ++at;
+    return at;
+  }
+
+  void resize(uint64_t homes) {
+    if (homes < kFewest) homes = kFewest;
+    for (;; homes += homes / 4) {
+      auto slots = make(homes);
+      if (copy_to(slots->data(), homes)) {
+        slots_ = std::move(slots);
+        homes_ = homes;
+        return;
       }
     }
   }
 
-  std::unique_ptr<ZeroedArray<Line>> lines_;
-  uint64_t line_count_;
+  // False if the pairs reach the last slot.
+  bool copy_to(Slot* to, uint64_t homes) const {
+    uint64_t next = 0;
+    for (uint64_t at = 0; at < homes_ + kSpare; ++at) {
+      const Slot& slot = (*slots_)[at];
+      if (slot.block_plus_1 == 0) continue;
+      const uint64_t own =
+          static_cast<uint64_t>(static_cast<unsigned __int128>(slot.key) * homes >> 64);
+      if (own > next) next = own;
+      if (next == homes + kSpare - 1) return false;
+      to[next++] = slot;
+    }
+    return true;
+  }
+
+  uint64_t homes_;
+  std::unique_ptr<ZeroedArray<Slot>> slots_;
   uint64_t size_ = 0;
 };
 

@@ -15,8 +15,8 @@
 // each how far the names agree (by bisection: a name stands for everything before it), and credits
 // every rank that got this far with min(cut, agreement).
 //
-// Engine handles are kept per rank (HandleTable), 12 bytes a pair, because they are opaque: they
-// lead to a block's number, the number to the run and the offset in it.
+// Engine handles are kept per rank (HandleTable), 12 bytes a pair and some gaps, because they are
+// opaque: they lead to a block's number, the number to the run and the offset in it.
 //
 // Memory. Names lie in granules of one cache line: seven names, and the run and offset of the
 // first. Granules, runs and the arrays of larger runs come from arenas by number and never move.

@@ -62,7 +62,7 @@ ChangeStatus PrefixIndex::store(uint32_t rank, bool root, uint64_t parent_handle
     const uint64_t before = owner->table.bytes();
     owner->table.reserve(count);
     table_bytes_ += owner->table.bytes() - before;
-    for (uint32_t i = 0; i < std::min(count, kAhead); ++i) owner->table.prefetch_line(handles[i]);
+    for (uint32_t i = 0; i < std::min(count, kAhead); ++i) owner->table.prefetch_slot(handles[i]);
     chain(root ? root_hash : runs_.name(parent), root && root_hash == 0, local_hashes, count);
     place(parent, count);
     for (const Segment& segment : segments_) {
@@ -186,15 +186,13 @@ bool PrefixIndex::hold(uint32_t rank, Rank* owner, const Segment& segment,
   const bool regular = !holder_uneven(held) && holder_cut(held) == segment.offset;
   const uint32_t total = static_cast<uint32_t>(names_.size());
   for (uint32_t i = segment.first; i < segment.first + segment.count; ++i) {
-    if (i + kAhead < total) owner->table.prefetch_line(handles[i + kAhead]);
-    const uint32_t old = owner->table.find(handles[i]);
+    if (i + kAhead < total) owner->table.prefetch_slot(handles[i + kAhead]);
+    const uint32_t old = owner->table.bind(handles[i], blocks_[i]);
     if (old == blocks_[i]) continue;
     changed = true;
     if (old == kNoBlock) {
-      owner->table.insert(handles[i], blocks_[i]);
       ++memberships_;
     } else {
-      owner->table.rebind(handles[i], blocks_[i]);
       blocks_.push_back(old);
     }
     if (regular && bound == i - segment.first) {
@@ -236,9 +234,9 @@ ChangeStatus PrefixIndex::remove(uint32_t rank, const uint64_t* handles, uint32_
   if (owner == nullptr) return count == 0 ? ChangeStatus::kUnchanged : ChangeStatus::kUnknownBlock;
   touched_.clear();
   blocks_.clear();
-  for (uint32_t i = 0; i < std::min(count, kAhead); ++i) owner->table.prefetch_line(handles[i]);
+  for (uint32_t i = 0; i < std::min(count, kAhead); ++i) owner->table.prefetch_slot(handles[i]);
   for (uint32_t i = 0; i < count; ++i) {
-    if (i + kAhead < count) owner->table.prefetch_line(handles[i + kAhead]);
+    if (i + kAhead < count) owner->table.prefetch_slot(handles[i + kAhead]);
     const uint32_t block = owner->table.erase(handles[i]);
     if (block == kNoBlock) continue;
     runs_.prefetch_block(block);

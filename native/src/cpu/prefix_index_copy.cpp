@@ -85,7 +85,7 @@ bool PrefixIndex::load_rank(uint32_t rank, const uint64_t* handles, const uint64
     if (runs_.holder(&runs_.run(number), rank) == nullptr) {
       runs_.add_holder(&runs_.run(number), rank);
     }
-    owner.table.insert(handles[i], block);
+    owner.table.bind(handles[i], block);
     ++memberships_;
     hold_one(rank, &owner, number, offset_of(block));
   }

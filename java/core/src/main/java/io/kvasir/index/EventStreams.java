@@ -81,6 +81,29 @@ public final class EventStreams {
   }
 
   /**
+   * Takes all that a rank holds after the last event that was heard of it.
+   *
+   * @param rank whose
+   * @param contents the blocks, parents before children
+   */
+  public void onSnapshot(RankId rank, List<CacheChange.Stored> contents) {
+    with(rank, stream -> stream.onContents(contents));
+  }
+
+  /**
+   * Forgets all ranks of a worker. O(ranks).
+   *
+   * @param workerId which; unknown ones are passed over
+   */
+  public void removeWorker(long workerId) {
+    for (RankId rank : streams.keySet()) {
+      if (rank.workerId() == workerId) {
+        removeRank(rank);
+      }
+    }
+  }
+
+  /**
    * Forgets a rank, its numbers and what it held.
    *
    * @param rank which; unknown ones are passed over
@@ -104,7 +127,7 @@ public final class EventStreams {
     streams.forEach(
         (rank, stream) -> {
           synchronized (stream) {
-            stream.askAgain();
+            stream.pace().askSoon();
           }
           ask(rank, stream);
         });
@@ -152,7 +175,7 @@ public final class EventStreams {
             new ToStream(rank, stream, question.life()));
       } finally {
         synchronized (stream) {
-          stream.onAsked();
+          stream.pace().onAsked();
         }
       }
     }
@@ -188,7 +211,7 @@ public final class EventStreams {
 
     @Override
     public void failed() {
-      tell(stream::onFailure);
+      tell(stream.pace()::onFailure);
     }
 
     private void tell(Runnable answer) {

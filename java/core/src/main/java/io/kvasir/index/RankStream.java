@@ -14,7 +14,6 @@ import java.util.List;
 final class RankStream {
 
   private static final CacheChange CLEARED = new CacheChange.Cleared();
-  private static final int MOST_DOUBLINGS = 10;
 
   /** What to ask a source, once the monitor is left. */
   record Question(long firstEventId, long lastEventId, int life) {}
@@ -24,6 +23,7 @@ final class RankStream {
   private final StreamCounters counters;
   private final PendingEvents pending;
   private final SeenEvents seen = new SeenEvents();
+  private final AskingPace pace = new AskingPace();
 
   private boolean started;
   private boolean removed;
@@ -31,18 +31,6 @@ final class RankStream {
   private long next;
   private long highest;
   private int life;
-
-  /** The last event under a number from before that does not say what it said then, if any. */
-  private CacheChange oddChange;
-
-  private long oddEventId;
-
-  /** Whether somebody is about to ask, or asks and will look for what to ask next. */
-  private boolean asking;
-
-  private boolean asked;
-  private int failures;
-  private int eventsToWait;
 
   RankStream(RankId rank, PrefixIndex index, StreamLimits limits, StreamCounters counters) {
     this.rank = rank;
@@ -56,7 +44,7 @@ final class RankStream {
   }
 
   void onEvent(long eventId, CacheChange change) {
-    eventsToWait = Math.max(0, eventsToWait - 1);
+    pace.onEvent();
     if (!started) {
       start(eventId, change);
     } else if (Long.compareUnsigned(eventId, next) >= 0) {
@@ -75,7 +63,7 @@ final class RankStream {
   }
 
   private void onNews(long eventId, CacheChange change) {
-    oddChange = null;
+    seen.onNews();
     highest = max(highest, eventId);
     if (eventId != next) {
       if (!gap) {
@@ -102,34 +90,20 @@ final class RankStream {
   }
 
   private void onPast(long eventId, CacheChange change) {
-    boolean same = seen.same(eventId, next, change);
-    if (!same && startsOver(eventId)) {
-      restart(eventId, change);
-    } else if (!same && oddChange != null && Long.compareUnsigned(oddEventId, eventId) < 0) {
-      restart(oddEventId, oddChange);
-      onEvent(eventId, change);
-    } else {
+    SeenEvents.Event first = seen.newStart(eventId, next, change);
+    if (first == null) {
       counters.duplicates.increment();
-      if (!same) {
-        oddEventId = eventId;
-        oddChange = change;
-      }
+      return;
     }
-  }
-
-  private boolean startsOver(long eventId) {
-    int toBase = Long.compareUnsigned(eventId, seen.base());
-    return eventId == 0 || toBase < 0 || (toBase == 0 && eventId != next - 1);
-  }
-
-  private void restart(long eventId, CacheChange change) {
     counters.restarts.increment();
     life++;
-    oddChange = null;
     pending.clear();
     index.apply(rank, CLEARED);
-    start(eventId, change);
+    start(first.eventId(), first.change());
     settle();
+    if (first.eventId() != eventId) {
+      onEvent(eventId, change);
+    }
   }
 
   /** Forgets what the rank held; the sequence goes on at a number. */
@@ -152,50 +126,36 @@ final class RankStream {
     if (!gap) {
       return;
     }
-    long before = next;
     pending.dropBelow(next);
     for (CacheChange change; (change = pending.take(next)) != null; ) {
       apply(change);
     }
     if (Long.compareUnsigned(next, highest) > 0) {
       gap = false;
-      asked = false;
-      failures = 0;
+      pace.onProgress();
       counters.hiddenRanks.decrement();
       counters.recoveries.increment();
       index.setVisible(rank, true);
-    } else if (next != before) {
-      failures = 0;
     }
   }
 
   private void hide() {
     gap = true;
-    asked = false;
-    eventsToWait = 0;
+    pace.askSoon();
     counters.hiddenRanks.increment();
     index.setVisible(rank, false);
   }
 
-  /** What to ask now; null if there is no gap, or if the time has not come. */
+  /** What to ask now, for which the caller then asks; null if there is nothing to ask. */
   Question question() {
-    if (removed || !gap || asking || asked || eventsToWait > 0) {
+    if (removed || !gap || !pace.tryAsk()) {
       return null;
     }
-    asked = true;
-    asking = true;
     return new Question(next, pending.isEmpty() ? highest : pending.first() - 1, life);
   }
 
-  /** The source has returned, with an answer or without. */
-  void onAsked() {
-    asking = false;
-  }
-
-  /** Whatever was asked, it is time to ask again. */
-  void askAgain() {
-    asked = false;
-    eventsToWait = 0;
+  AskingPace pace() {
+    return pace;
   }
 
   boolean alive(int ofLife) {
@@ -217,16 +177,18 @@ final class RankStream {
       }
     }
     settle();
-    if (gap && next == before) {
-      onFailure();
+    if (next == before) {
+      pace.onFailure();
+    } else {
+      pace.onProgress();
     }
-    asked = false;
+    pace.onAnswer();
   }
 
   /** Takes the whole contents; false, and nothing is done, if later events have taken effect. */
   boolean onDump(long lastEventId, List<CacheChange.Stored> contents) {
     if (started && Long.compareUnsigned(lastEventId, next - 1) < 0 && next != 0) {
-      onFailure();
+      pace.onFailure();
       return false;
     }
     if (!gap) {
@@ -243,24 +205,26 @@ final class RankStream {
       counters.count(index.apply(rank, stored));
     }
     settle();
-    asked = false;
+    pace.onAnswer();
     return true;
+  }
+
+  /** Takes the whole contents as of the last event heard. */
+  void onContents(List<CacheChange.Stored> contents) {
+    if (started) {
+      onDump(highest, contents);
+    } else {
+      index.apply(rank, CLEARED);
+      contents.forEach(stored -> counters.count(index.apply(rank, stored)));
+    }
   }
 
   /** Goes on from what waits, holding nothing. */
   void onGone() {
-    asked = false;
+    pace.onAnswer();
     if (gap) {
       startClean(pending.isEmpty() ? highest + 1 : pending.first());
       settle();
-    }
-  }
-
-  void onFailure() {
-    if (asked) {
-      asked = false;
-      eventsToWait = 1 << failures;
-      failures = Math.min(failures + 1, MOST_DOUBLINGS);
     }
   }
 

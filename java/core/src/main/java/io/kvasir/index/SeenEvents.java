@@ -4,7 +4,8 @@ import io.kvasir.event.CacheChange;
 
 /**
  * What the first and the last events of a stream said, as digests, so that an event that comes
- * again is told from another one under the same number. Not thread-safe.
+ * again is told from another one under the same number: {@link EventStreams} says what follows from
+ * that. Not thread-safe.
  */
 final class SeenEvents {
 
@@ -14,18 +15,26 @@ final class SeenEvents {
   /** In place of a digest: the event was passed over, and may come late. */
   private static final long UNHEARD = 0;
 
+  /** An event and its number. */
+  record Event(long eventId, CacheChange change) {}
+
   private final long[] digests = new long[KEPT];
   private long base;
   private long baseDigest;
+
+  /** The last event, if it came under a number from before and said something else; or null. */
+  private Event odd;
 
   /** Starts at an event. */
   void start(long eventId, CacheChange change) {
     base = eventId;
     baseDigest = digest(change);
+    odd = null;
   }
 
-  long base() {
-    return base;
+  /** An event under a new number came. */
+  void onNews() {
+    odd = null;
   }
 
   void add(long eventId, CacheChange change) {
@@ -40,8 +49,27 @@ final class SeenEvents {
     }
   }
 
+  /**
+   * Judges an event under a number from before.
+   *
+   * @return the event with which the sequence has started over, this one or the last; null if this
+   *     one is to be ignored
+   */
+  Event newStart(long eventId, long nextEventId, CacheChange change) {
+    if (same(eventId, nextEventId, change)) {
+      return null;
+    }
+    Event before = odd;
+    odd = new Event(eventId, change);
+    int toBase = Long.compareUnsigned(eventId, base);
+    if (eventId == 0 || toBase < 0 || (toBase == 0 && eventId != nextEventId - 1)) {
+      return odd;
+    }
+    return before != null && Long.compareUnsigned(before.eventId(), eventId) < 0 ? before : null;
+  }
+
   /** Whether an event from before may be taken for one that comes again. */
-  boolean same(long eventId, long nextEventId, CacheChange change) {
+  private boolean same(long eventId, long nextEventId, CacheChange change) {
     long digest = digest(change);
     if (eventId == base) {
       return digest == baseDigest;

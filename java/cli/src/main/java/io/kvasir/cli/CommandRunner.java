@@ -41,6 +41,7 @@ final class CommandRunner {
         new CommandLine(new KvasirCommand())
             .addSubcommand(new ReplayCommand(console, machine))
             .addSubcommand(new RouteCommand(console))
+            .addSubcommand(new IndexCommand(console))
             .addSubcommand(
                 new CommandLine(new BenchCommand())
                     .addSubcommand(new BenchRoutersCommand(console))

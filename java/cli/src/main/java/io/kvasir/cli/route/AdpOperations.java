@@ -2,6 +2,8 @@ package io.kvasir.cli.route;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.cli.lines.Fields;
+import io.kvasir.cli.lines.InvalidLineException;
 import io.kvasir.model.Occupancy;
 import io.kvasir.model.PrefixMatches;
 import io.kvasir.model.RankState;

@@ -1,19 +1,15 @@
 package io.kvasir.cli.route;
 
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.StreamReadFeature;
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.kvasir.cli.lines.Fields;
+import io.kvasir.cli.lines.InvalidLineException;
+import io.kvasir.cli.lines.JsonLines;
 import io.kvasir.execute.QueuePolicy;
 import io.kvasir.execute.WaitingQueue;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
-import io.kvasir.serve.NoServerException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -27,28 +23,14 @@ import java.util.Set;
  * order. A line that cannot be carried out is answered with an error and changes nothing. Memory
  * does not grow with the number of lines. Not thread-safe.
  */
-public final class RouteLines {
+public final class RouteLines extends JsonLines {
 
-  private static final int LONGEST_LINE = 1 << 26;
   private static final Set<String> POP =
       Set.of("op", "maxCount", "maxActiveRequests", "activeRequests", "policy", "queue");
   private static final BlockHashes NO_HASHES = new BlockHashes(new long[0], new long[0]);
 
-  /** Names are not kept: request ids are names in matches, and there is no end of them. */
-  private final ObjectMapper mapper =
-      JsonMapper.builder(
-              JsonFactory.builder().disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES).build())
-          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-          .build();
-
-  private final LineReader lines;
-  private final OutputStream out;
-
   private AdpOperations adp;
   private ServeOperations serve;
-  private long line;
-  private boolean allValid = true;
 
   /**
    * Makes a reader of lines.
@@ -57,67 +39,12 @@ public final class RouteLines {
    * @param out where the answers go
    */
   public RouteLines(InputStream in, OutputStream out) {
-    this.lines = new LineReader(in, LONGEST_LINE);
-    this.out = out;
+    super(in, out);
   }
 
-  /**
-   * Carries all lines out.
-   *
-   * @return false if one of them was not valid
-   * @throws IOException if input or output fail
-   */
-  public boolean run() throws IOException {
-    try (JsonGenerator generator = mapper.createGenerator(out)) {
-      generator.disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
-      generator.disable(JsonGenerator.Feature.FLUSH_PASSED_TO_STREAM);
-      generator.setRootValueSeparator(null);
-      while (lines.next()) {
-        line++;
-        answer(generator);
-        generator.writeRaw('\n');
-        if (!lines.moreIsThere()) {
-          generator.flush();
-          out.flush();
-        }
-      }
-    }
-    out.flush();
-    return allValid;
-  }
-
-  private void answer(JsonGenerator generator) throws IOException {
-    try {
-      if (lines.tooLong()) {
-        throw new InvalidLineException("a line may have " + LONGEST_LINE + " bytes");
-      }
-      JsonNode node = mapper.readTree(lines.bytes(), 0, lines.length());
-      if (!node.isObject()) {
-        throw new InvalidLineException("a line must be an object");
-      }
-      carryOut(node, generator);
-    } catch (JsonProcessingException e) {
-      fail("not JSON: " + e.getOriginalMessage(), generator);
-    } catch (InvalidLineException
-        | NoServerException
-        | IllegalArgumentException
-        | IllegalStateException
-        | IndexOutOfBoundsException e) {
-      fail(e.getMessage(), generator);
-    }
-  }
-
-  private void fail(String message, JsonGenerator generator) throws IOException {
-    allValid = false;
-    generator.writeStartObject();
-    generator.writeStringField("error", message);
-    generator.writeNumberField("line", line);
-    generator.writeEndObject();
-  }
-
-  private void carryOut(JsonNode node, JsonGenerator generator) throws IOException {
-    JsonNode op = node.get("op");
-    switch (op == null ? "" : op.asText()) {
+  @Override
+  protected void carryOut(JsonNode node, JsonGenerator generator) throws IOException {
+    switch (op(node)) {
       case "route" -> adp().route(node, generator);
       case "next" -> serve().next(node, generator);
       case "pop" -> pop(node, generator);
@@ -130,15 +57,8 @@ public final class RouteLines {
           throw new InvalidLineException(
               "op must be one of configure, route, pop, next, finish, add_server, remove_server,"
                   + " events, not "
-                  + op);
+                  + node.get("op"));
     }
-  }
-
-  private static void done(Runnable operation, JsonGenerator generator) throws IOException {
-    operation.run();
-    generator.writeStartObject();
-    generator.writeBooleanField("ok", true);
-    generator.writeEndObject();
   }
 
   /** Everything is made anew; what fails leaves the old routers in place. */
@@ -177,7 +97,7 @@ public final class RouteLines {
     if (!block.isObject()) {
       throw new InvalidLineException(name + " must be an object, not " + block);
     }
-    return mapper.convertValue(block, Map.class);
+    return mapper().convertValue(block, Map.class);
   }
 
   private List<?> plain(JsonNode node, String name) {
@@ -185,7 +105,7 @@ public final class RouteLines {
     if (array == null || !array.isArray()) {
       throw new InvalidLineException(name + " must be an array");
     }
-    return mapper.convertValue(array, List.class);
+    return mapper().convertValue(array, List.class);
   }
 
   private static void pop(JsonNode node, JsonGenerator generator) throws IOException {

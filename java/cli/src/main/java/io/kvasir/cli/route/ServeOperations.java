@@ -2,6 +2,8 @@ package io.kvasir.cli.route;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.cli.lines.Fields;
+import io.kvasir.cli.lines.InvalidLineException;
 import io.kvasir.serve.CacheEvents;
 import io.kvasir.serve.Explanation;
 import io.kvasir.serve.KvCacheAwareRouter;

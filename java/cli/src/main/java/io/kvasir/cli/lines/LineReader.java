@@ -1,4 +1,4 @@
-package io.kvasir.cli.route;
+package io.kvasir.cli.lines;
 
 import java.io.IOException;
 import java.io.InputStream;

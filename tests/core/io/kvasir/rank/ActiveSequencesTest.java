@@ -39,6 +39,7 @@ class ActiveSequencesTest {
       assertThat(loads.activeBlocks(i)).isZero();
       assertThat(loads.activePrefillTokens(i)).isZero();
       assertThat(loads.activeRequests(i)).isZero();
+      assertThat(loads.weightedBlocks(i)).isZero();
     }
     assertThat(sequences.stats().requests()).isZero();
     assertThat(sequences.stats().liveBlocks()).isZero();
@@ -194,6 +195,30 @@ class ActiveSequencesTest {
     sequences.push(attempt, 100);
     assertThat(activeBlocks(sequences, A)).isEqualTo(3);
     sequences.free(attempt);
+    isEmpty(sequences);
+  }
+
+  @Test
+  void blocksOfOneRequestCountLessTheNearerItsExpectedEnd() {
+    ActiveSequences sequences = sequences(OUTPUT);
+    long shared = sequences.add(1, A, HASHES, 1, 4, 0);
+    long timed = sequences.add(2, A, new SequenceLoad(HASHES, 2, 8, 0, 20));
+    sequences.push(timed, 4);
+    sequences.loads(loads);
+    int a = loads.indexOf(A);
+    assertThat(loads.activeBlocks(a)).isEqualTo(3);
+    assertThat(loads.weightedBlocks(a)).isEqualTo(1 + 2 * 0.8);
+    sequences.push(timed, 3);
+    sequences.push(timed, 3, new long[] {333, 444}, 2);
+    sequences.loads(loads);
+    assertThat(loads.weightedBlocks(a)).isEqualTo(1 + 4 * 0.5);
+    sequences.push(timed, 100);
+    sequences.loads(loads);
+    assertThat(loads.weightedBlocks(a)).isEqualTo(1);
+    sequences.free(timed);
+    sequences.loads(loads);
+    assertThat(loads.weightedBlocks(a)).isEqualTo(1);
+    sequences.free(shared);
     isEmpty(sequences);
   }
 

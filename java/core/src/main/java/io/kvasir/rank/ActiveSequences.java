@@ -142,26 +142,61 @@ public final class ActiveSequences {
       int blocks,
       int inputTokens,
       int prefillTokens) {
-    checkSequence(sequenceHashes, blocks, inputTokens);
-    if (prefillTokens < 0 || prefillTokens > inputTokens) {
-      throw new IllegalArgumentException(
-          "prefillTokens must be 0 to " + inputTokens + ", not " + prefillTokens);
-    }
-    int slot = ranks.slot(rank);
-    if (slot == LoadedRanks.NONE) {
-      throw new IllegalArgumentException("rank " + rank + " is unknown");
-    }
+    return add(
+        requestId, rank, new SequenceLoad(sequenceHashes, blocks, inputTokens, prefillTokens));
+  }
+
+  /**
+   * Books a request. O(blocks).
+   *
+   * @param requestId the request; any number
+   * @param rank where it goes
+   * @param load what it brings
+   * @return the attempt
+   * @throws IllegalArgumentException if the rank is unknown, the request is booked already, or the
+   *     blocks are more than the tokens fill; nothing has changed then
+   */
+  public long add(long requestId, RankId rank, SequenceLoad load) {
+    int slot = slotFor(rank, load);
     long nowNs = sweepIfDue();
     if (bookings.attemptOf(requestId) != NONE) {
       throw new IllegalArgumentException("request " + requestId + " is booked already");
     }
-    Booking booking = bookings.open(requestId, slot, nowNs);
-    booking.end = named.begin(sequenceHashes, options.assumeKvReuse() ? blocks : 0, slot);
-    int allBlocks = blocksFor(inputTokens);
-    booking.ownBlocks = allBlocks - booking.end.to;
-    booking.room = (int) ((long) allBlocks * tokensPerBlock - inputTokens);
-    booking.prefillTokens = options.trackPrefillTokens() ? prefillTokens : 0;
-    ranks.book(slot, booking.ownBlocks, booking.prefillTokens);
+    return book(bookings.open(requestId, slot, nowNs), load);
+  }
+
+  /**
+   * Books a request that another router has placed. It has no id here, only an attempt. O(blocks).
+   *
+   * @param rank where it is
+   * @param load what it brings
+   * @return the attempt
+   * @throws IllegalArgumentException if the rank is unknown, or the blocks are more than the tokens
+   *     fill; nothing has changed then
+   */
+  public long addForeign(RankId rank, SequenceLoad load) {
+    int slot = slotFor(rank, load);
+    return book(bookings.openForeign(slot, sweepIfDue()), load);
+  }
+
+  private int slotFor(RankId rank, SequenceLoad load) {
+    checkSequence(load.sequenceHashes(), load.blocks(), load.inputTokens());
+    int slot = ranks.slot(rank);
+    if (slot == LoadedRanks.NONE) {
+      throw new IllegalArgumentException("rank " + rank + " is unknown");
+    }
+    return slot;
+  }
+
+  private long book(Booking booking, SequenceLoad load) {
+    int shared = options.assumeKvReuse() ? load.blocks() : 0;
+    booking.end = named.begin(load.sequenceHashes(), shared, booking.rank);
+    int blocks = blocksFor(load.inputTokens());
+    booking.ownBlocks = blocks - shared;
+    booking.room = (int) ((long) blocks * tokensPerBlock - load.inputTokens());
+    booking.prefillTokens = options.trackPrefillTokens() ? load.prefillTokens() : 0;
+    booking.expectedTokens = load.expectedOutputTokens();
+    ranks.book(booking.rank, booking.ownBlocks, booking.prefillTokens);
     return booking.attempt;
   }
 
@@ -210,9 +245,7 @@ public final class ActiveSequences {
     int begun = tokens <= booking.room ? 0 : blocksFor((long) tokens - booking.room);
     if (blocks != 0) {
       int most = Math.min(booking.ownBlocks + begun - 1, sequenceHashes.length);
-      if (blocks < 0 || blocks > most) {
-        throw new IllegalArgumentException("blocks must be 0 to " + most + ", not " + blocks);
-      }
+      SequenceLoad.check("blocks", blocks, most);
     }
     booking.room += begun * tokensPerBlock - tokens;
     int added = begun;
@@ -222,6 +255,11 @@ public final class ActiveSequences {
     }
     booking.ownBlocks += added;
     ranks.addOwnBlocks(booking.rank, added);
+    booking.outputTokens += tokens;
+    if (begun > 0 && booking.expectedTokens > 0) {
+      int exclusive = booking.ownBlocks + named.exclusiveBlocks(booking.end, booking.rank);
+      ranks.discount(booking.rank, booking.discount(exclusive));
+    }
   }
 
   /**
@@ -260,6 +298,7 @@ public final class ActiveSequences {
     }
     named.end(booking.end, booking.rank);
     ranks.release(booking.rank, booking.ownBlocks, booking.prefillTokens);
+    ranks.discount(booking.rank, booking.discount(0));
     return true;
   }
 
@@ -303,7 +342,17 @@ public final class ActiveSequences {
   }
 
   /**
-   * Counts and memory.
+   * Whether an attempt has begun and not ended.
+   *
+   * @param attempt which
+   * @return whether it is in flight
+   */
+  public boolean inFlight(long attempt) {
+    return bookings.inFlight(attempt);
+  }
+
+  /**
+   * Counts.
    *
    * @return a snapshot
    */
@@ -317,12 +366,8 @@ public final class ActiveSequences {
   }
 
   private void checkSequence(long[] sequenceHashes, int blocks, int inputTokens) {
-    if (inputTokens < 0) {
-      throw new IllegalArgumentException("inputTokens must be at least 0, not " + inputTokens);
-    }
+    SequenceLoad.check("inputTokens", inputTokens, Integer.MAX_VALUE);
     int most = Math.min(sequenceHashes.length, inputTokens / tokensPerBlock);
-    if (blocks < 0 || blocks > most) {
-      throw new IllegalArgumentException("blocks must be 0 to " + most + ", not " + blocks);
-    }
+    SequenceLoad.check("blocks", blocks, most);
   }
 }

@@ -36,16 +36,27 @@ final class Bookings {
 
   /** Begins an attempt of a request that has none in flight. Numbers begin with 1. */
   Booking open(long requestId, int rank, long nowNs) {
-    Booking booking = new Booking(++lastAttempt, requestId, rank, nowNs);
+    Booking booking = new Booking(++lastAttempt, false, requestId, rank, nowNs);
     byAttempt.put(booking.attempt, booking);
     attemptByRequest.put(requestId, booking.attempt);
     return booking;
   }
 
+  /** Begins an attempt of a request that has no id here. */
+  Booking openForeign(int rank, long nowNs) {
+    Booking booking = new Booking(++lastAttempt, true, 0, rank, nowNs);
+    byAttempt.put(booking.attempt, booking);
+    return booking;
+  }
+
+  boolean inFlight(long attempt) {
+    return byAttempt.containsKey(attempt);
+  }
+
   /** Ends an attempt; null if it is not in flight. */
   Booking close(long attempt) {
     Booking booking = byAttempt.remove(attempt);
-    if (booking != null) {
+    if (booking != null && !booking.foreign) {
       attemptByRequest.remove(booking.requestId);
     }
     return booking;

@@ -23,6 +23,9 @@ final class LoadedRanks {
   private long[] prefillTokens = new long[8];
   private int[] requests = new int[8];
 
+  /** Thousandths of blocks by which the load is discounted. */
+  private long[] discounts = new long[8];
+
   LoadedRanks() {
     slots.defaultReturnValue(NONE);
   }
@@ -53,6 +56,7 @@ final class LoadedRanks {
       ownBlocks = Arrays.copyOf(ownBlocks, 2 * slot);
       prefillTokens = Arrays.copyOf(prefillTokens, 2 * slot);
       requests = Arrays.copyOf(requests, 2 * slot);
+      discounts = Arrays.copyOf(discounts, 2 * slot);
     }
     int at = size();
     for (; at > 0 && ids[order[at - 1]].compareTo(rank) > 0; at--) {
@@ -90,6 +94,10 @@ final class LoadedRanks {
     ownBlocks[slot] += blocks;
   }
 
+  void discount(int slot, long thousandths) {
+    discounts[slot] += thousandths;
+  }
+
   void prefilled(int slot, int prefill) {
     prefillTokens[slot] -= prefill;
   }
@@ -104,7 +112,8 @@ final class LoadedRanks {
           ownBlocks[slot] + named.blocks(slot),
           requestBlocks - liveBlocks[slot],
           prefillTokens[slot],
-          requests[slot]);
+          requests[slot],
+          discounts[slot]);
     }
   }
 }

@@ -14,6 +14,7 @@ public final class PredictedLoads {
   private int[] newBlocks = new int[0];
   private long[] activePrefillTokens = new long[0];
   private int[] activeRequests = new int[0];
+  private long[] discounts = new long[0];
   private int size;
 
   /** Makes loads of no rank. */
@@ -56,6 +57,18 @@ public final class PredictedLoads {
    */
   public long activeBlocks(int i) {
     return activeBlocks[i];
+  }
+
+  /**
+   * Blocks that the rank's requests take, weighted by how much of them is still to come. A block
+   * that only one request uses, of which it is known how many tokens will stream out, counts for
+   * the part of them that has not, as of the last block begun; others count in full.
+   *
+   * @param i which rank, from 0
+   * @return at least 0, at most {@link #activeBlocks}
+   */
+  public double weightedBlocks(int i) {
+    return Math.max(0, activeBlocks[i] - discounts[i] / 1e3);
   }
 
   /**
@@ -106,17 +119,19 @@ public final class PredictedLoads {
       newBlocks = new int[maxRanks];
       activePrefillTokens = new long[maxRanks];
       activeRequests = new int[maxRanks];
+      discounts = new long[maxRanks];
     } else {
       Arrays.fill(ranks, maxRanks, ranks.length, null);
     }
     size = 0;
   }
 
-  void add(RankId rank, long blocks, int added, long prefillTokens, int requests) {
+  void add(RankId rank, long blocks, int added, long prefillTokens, int requests, long discount) {
     ranks[size] = rank;
     activeBlocks[size] = blocks;
     newBlocks[size] = added;
     activePrefillTokens[size] = prefillTokens;
-    activeRequests[size++] = requests;
+    activeRequests[size] = requests;
+    discounts[size++] = discount;
   }
 }

@@ -24,6 +24,11 @@ final class RankUsers {
     return ranks == 0;
   }
 
+  /** Users of a rank that has at least one. */
+  int count(int rank) {
+    return users == null ? soleUsers : users[rank];
+  }
+
   /** One user more; true if it is the rank's first. O(ranks) if it makes the rank the second. */
   boolean add(int rank) {
     if (users == null) {

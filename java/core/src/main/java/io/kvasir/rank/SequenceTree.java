@@ -101,6 +101,15 @@ final class SequenceTree {
     }
   }
 
+  /** Blocks of a request that no other request of its rank uses. O(runs of its sequence). */
+  int exclusiveBlocks(SequenceRun end, int rank) {
+    SequenceRun run = end;
+    while (run != root && run.users.count(rank) == 1) {
+      run = run.parent;
+    }
+    return end.to - run.to;
+  }
+
   /** Adds to each rank's number the blocks among these that are in use there. O(blocks + ranks). */
   void count(long[] hashes, int count, int[] byRank) {
     SequenceRun run = root;

@@ -34,14 +34,12 @@ final class SchedulerFixture {
 
   /** Options of a scheduler whose requests wait above a threshold. */
   static KvSchedulerOptions queue(QueueOptions queue) {
-    KvSchedulerOptions plain = KvSchedulerOptions.DEFAULT;
-    return new KvSchedulerOptions(plain.loads(), plain.busyThresholds(), queue, true);
+    return KvSchedulerOptions.DEFAULT.withQueue(queue).withExplain(true);
   }
 
   /** Options of a scheduler whose ranks may be overloaded. */
   static KvSchedulerOptions busy(BusyThresholds thresholds) {
-    return new KvSchedulerOptions(
-        KvSchedulerOptions.DEFAULT.loads(), thresholds, QueueOptions.OFF, true);
+    return KvSchedulerOptions.DEFAULT.withBusyThresholds(thresholds).withExplain(true);
   }
 
   static RankId rank(int worker) {

@@ -258,4 +258,26 @@ class WaitingTest {
     fixture.scheduler.free(attempts[1]);
     fixture.isIdle();
   }
+
+  @Test
+  void whoIsCancelledAtItsDispatchIsRolledBack() {
+    List<CompletableFuture<SelectionOutcome>> cancelled = new ArrayList<>();
+    WorkerSelector cancelling =
+        (candidates, request, trace) -> {
+          cancelled.forEach(future -> future.cancel(false));
+          return 0;
+        };
+    SchedulerFixture fixture =
+        new SchedulerFixture(cancelling, SchedulerFixture.queue(FCFS), new ReentrantLock())
+            .ranks(2);
+    long[] attempts = fill(fixture);
+    cancelled.add(waits(fixture, request(1, 101)));
+    var next = waits(fixture, request(2, 8).filter(RankFilter.pin(rank(0))));
+    fixture.scheduler.free(attempts[0]);
+    fixture.scheduler.free(attempts[1]);
+    assertThat(cancelled.get(0)).isCancelled();
+    assertThat(fixture.hitRates).extracting(HitRateEvent::requestId).doesNotContain(1L);
+    fixture.scheduler.free(decision(next.join()).attempt());
+    fixture.isIdle();
+  }
 }

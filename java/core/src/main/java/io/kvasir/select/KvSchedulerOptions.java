@@ -27,4 +27,44 @@ public record KvSchedulerOptions(
     Objects.requireNonNull(busyThresholds, "busyThresholds");
     Objects.requireNonNull(queue, "queue");
   }
+
+  /**
+   * These options with other loads.
+   *
+   * @param value what counts as load
+   * @return new options
+   */
+  public KvSchedulerOptions withLoads(ActiveSequencesOptions value) {
+    return new KvSchedulerOptions(value, busyThresholds, queue, explain);
+  }
+
+  /**
+   * These options with other thresholds.
+   *
+   * @param value when ranks are overloaded
+   * @return new options
+   */
+  public KvSchedulerOptions withBusyThresholds(BusyThresholds value) {
+    return new KvSchedulerOptions(loads, value, queue, explain);
+  }
+
+  /**
+   * These options with another queue.
+   *
+   * @param value whether requests wait
+   * @return new options
+   */
+  public KvSchedulerOptions withQueue(QueueOptions value) {
+    return new KvSchedulerOptions(loads, busyThresholds, value, explain);
+  }
+
+  /**
+   * These options with or without explanations.
+   *
+   * @param value whether decisions carry the costs that were compared
+   * @return new options
+   */
+  public KvSchedulerOptions withExplain(boolean value) {
+    return new KvSchedulerOptions(loads, busyThresholds, queue, value);
+  }
 }

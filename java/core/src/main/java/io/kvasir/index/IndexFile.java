@@ -21,7 +21,7 @@ import java.util.zip.CheckedOutputStream;
 
 /**
  * The file of a prefix index: a head, the runs with their sequence hashes, parents first, the ranks
- * with their handles, and a checksum. All numbers are big-endian.
+ * with their handles, the hidden ranks, and a checksum. All numbers are big-endian.
  */
 final class IndexFile {
 
@@ -58,18 +58,29 @@ final class IndexFile {
         if (handleCount > 0) {
           IndexLibrary.kvasir_index_copy_rank(address, slot.getValue(), handles, places);
         }
-        data.writeLong(slot.getKey().workerId());
-        data.writeInt(slot.getKey().dpRank());
-        data.writeBoolean(!hidden.contains(slot.getKey()));
+        writeRank(data, slot.getKey());
         writeLongs(data, handles);
         writeLongs(data, places);
       }
     } finally {
       IndexLibrary.kvasir_index_end_copy(address);
     }
+    data.writeInt(hidden.size());
+    for (RankId rank : hidden) {
+      writeRank(data, rank);
+    }
     data.flush();
     data.writeLong(checked.getChecksum().getValue());
     data.flush();
+  }
+
+  private static void writeRank(DataOutputStream data, RankId rank) throws IOException {
+    data.writeLong(rank.workerId());
+    data.writeInt(rank.dpRank());
+  }
+
+  private static RankId readRank(DataInputStream data) throws IOException {
+    return new RankId(data.readLong(), data.readInt());
   }
 
   private static void writeLongs(DataOutputStream data, long[] numbers) throws IOException {
@@ -123,15 +134,16 @@ final class IndexFile {
   private static void readRanks(DataInputStream data, NativePrefixIndex index) throws IOException {
     int ranks = data.readInt();
     for (int i = 0; i < ranks; i++) {
-      long worker = data.readLong();
-      int dpRank = data.readInt();
-      boolean visible = data.readBoolean();
+      RankId rank = readRank(data);
       long[] handles = readLongs(data);
       long[] places = readLongs(data);
       require(
-          handles.length == places.length
-              && index.loadRank(new RankId(worker, dpRank), visible, handles, places),
+          handles.length == places.length && index.loadRank(rank, handles, places),
           "is damaged: rank " + i + " makes no sense");
+    }
+    int hidden = data.readInt();
+    for (int i = 0; i < hidden; i++) {
+      index.setVisible(readRank(data), false);
     }
   }
 

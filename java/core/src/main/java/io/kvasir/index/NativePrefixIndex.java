@@ -273,10 +273,7 @@ public final class NativePrefixIndex implements PrefixIndex {
   }
 
   /** Adds a rank with the handles of a file. */
-  boolean loadRank(RankId rank, boolean visible, long[] handles, long[] places) {
-    if (!visible) {
-      hidden.add(rank);
-    }
+  boolean loadRank(RankId rank, long[] handles, long[] places) {
     if (slots.containsKey(rank)) {
       return false;
     }

@@ -223,6 +223,34 @@ class ActiveSequencesTest {
   }
 
   @Test
+  void hashesAreCopied() {
+    ActiveSequences sequences = sequences(OUTPUT);
+    long[] reused = HASHES.clone();
+    long first = sequences.add(1, A, reused, 2, 8, 0);
+    reused[1] = 999;
+    long second = sequences.add(2, A, reused, 2, 8, 0);
+    assertThat(activeBlocks(sequences, A)).isEqualTo(3);
+    sequences.free(first);
+    assertThat(activeBlocks(sequences, A)).isEqualTo(2);
+    sequences.free(second);
+    isEmpty(sequences);
+  }
+
+  @Test
+  void whatOtherRoutersPlaceHasNoRequestIdHere() {
+    ActiveSequences sequences = sequences(OUTPUT);
+    long own = sequences.add(0, A, HASHES, 2, 8, 0);
+    long foreign = sequences.addForeign(A, new SequenceLoad(HASHES, 2, 8, 8));
+    assertThat(activeBlocks(sequences, A)).isEqualTo(2);
+    assertThat(sequences.free(foreign)).isTrue();
+    assertThat(sequences.inFlight(foreign)).isFalse();
+    assertThat(sequences.inFlight(own)).isTrue();
+    assertThat(sequences.attemptOf(0)).isEqualTo(own);
+    sequences.free(own);
+    isEmpty(sequences);
+  }
+
+  @Test
   void aRankThatGoesTakesItsRequestsAlong() {
     ActiveSequences sequences = sequences(OUTPUT);
     long lost = sequences.add(1, A, HASHES, 2, 9, 9);

@@ -19,7 +19,7 @@ import java.util.function.LongSupplier;
  *
  * <p>Thread-safe. Nothing blocks but for the lock, which is held for O(blocks + ranks) and one call
  * of the selector. Listeners and futures run on the thread whose call settled them, without the
- * lock.
+ * lock; they should be quick.
  */
 public final class KvScheduler {
 

@@ -3,6 +3,12 @@ package io.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.kvasir.event.CacheChange;
+import io.kvasir.model.RankId;
+import io.kvasir.record.EventRecorder;
+import io.kvasir.record.JsonEvent;
+import io.kvasir.record.RankChange;
+import io.kvasir.record.RecorderOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,6 +55,26 @@ class RecordCommandTest {
 
     assertThat(run("", "--replay", file(), "--speed", "1000", "--count", "2").out())
         .isEqualTo(LINES.substring(0, LINES.indexOf("{\"op\":\"stats\"}")));
+  }
+
+  /** Both what a user recorded and what an {@link EventRecorder} did. */
+  @Test
+  void aRecordingCanBePlayedIntoAnIndex() throws IOException {
+    assertThat(run("{\"op\":\"configure\",\"tokensPerBlock\":4}\n", "--output", file()).exitCode())
+        .isZero();
+    RecorderOptions append = new RecorderOptions(2048, 0, 0, 0, 0, true);
+    try (EventRecorder recorder = EventRecorder.open(Path.of(file()), append)) {
+      CacheChange stored = CacheChange.Stored.root(new long[] {-1, 12}, new long[] {-5, 6});
+      recorder.record(new RankChange(new RankId(-7, 1), 40, stored));
+      CacheChange removed = new CacheChange.Removed(new long[] {12});
+      recorder.record(new RankChange(new RankId(-7, 1), 41, removed));
+      recorder.record(JsonEvent.ofJson("{\"op\":\"stats\"}"));
+    }
+    String lines = run("", "--replay", file(), "--as-fast-as-possible").out();
+    Outcome indexed = Outcome.of(Map.of(), lines, "index");
+    assertThat(indexed.exitCode()).as(indexed.out()).isZero();
+    assertThat(indexed.out().lines()).hasSize(4);
+    assertThat(indexed.out()).contains("\"memberships\":1,").doesNotContain("error");
   }
 
   @Test

@@ -12,8 +12,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 class BenchIndexCommandTest {
 
+  private static final String QUICK = " --runs 1 --window-ms 20 --memberships 1000";
   private static final String SMALL =
-      " --workers 3 --duplicate 2 --length-factor 2 --pool-blocks 40 --runs 1 --window-ms 20";
+      " --workers 3 --duplicate 2 --length-factor 2 --pool-blocks 40" + QUICK;
 
   @TempDir private Path folder;
 
@@ -38,9 +39,22 @@ class BenchIndexCommandTest {
                   - json.at("/corpus/removedBlocks").longValue());
     }
 
-    Outcome again = run("--corpus " + corpus + " --runs 1 --window-ms 20");
+    Outcome again = run("--corpus " + corpus + QUICK);
     assertThat(again.exitCode()).as(again.err()).isZero();
     assertThat(again.out()).contains("3 workers, 2 copies", "java-radix", "bytes a membership");
+  }
+
+  @Test
+  void aSoakTellsWhatTheIndexesHeldOnTheWay() {
+    JsonNode soaks = run("--soak 50000 --format json").json();
+    assertThat(soaks).hasSizeGreaterThan(1);
+    for (JsonNode soak : soaks) {
+      assertThat(soak.get("blockEvents").longValue()).isGreaterThanOrEqualTo(50_000);
+      assertThat(soak.get("checkpoints")).hasSize(20);
+      assertThat(soak.at("/checkpoints/19/memberships").longValue()).isPositive();
+    }
+    assertThat(run("--soak 50000").out()).contains("native: ", "all totals exact", "MiB");
+    refused("--soak 0", "--soak must be an integer from 1 to ");
   }
 
   @Test

@@ -196,7 +196,7 @@ class CommandsTest {
         "bench routers --router best | --router must be one of default, kv_cache_aware, conversation, projected, not 'best'",
         "bench routers --trace no/such.jsonl | no/such.jsonl: no such file",
         "repaly | Unmatched argument at index 0: 'repaly' (did you mean replay?); see kvasir --help",
-        "'' | a command is missing: replay, route, index, bench, doctor, version, generate-completion; see kvasir --help",
+        "'' | a command is missing: replay, route, index, bench, record, doctor, version, generate-completion; see kvasir --help",
       })
   void wrongUsageIsOneLineAndExitCodeTwo(String line, String error) {
     Outcome outcome = run(line.equals("''") ? "" : line);

@@ -186,8 +186,7 @@ class IndexCommandTest {
         "not json | not JSON",
       })
   void whatIsNotValidIsToldAndChangesNothing(String line, String error) throws IOException {
-    List<String> answers =
-        answers(2, CONFIGURE, event("7", 0, 1, stored("null", 1)), line, MATCH);
+    List<String> answers = answers(2, CONFIGURE, event("7", 0, 1, stored("null", 1)), line, MATCH);
 
     assertThat(JSON.readTree(answers.get(2)).get("error").asText()).startsWith(error);
     assertThat(JSON.readTree(answers.get(2)).get("line").asInt()).isEqualTo(3);

@@ -33,7 +33,9 @@ class EventStreamsTest {
   /** Event {@code n} stores block n behind block n - 1; handles are the blocks' numbers. */
   private static CacheChange event(long n) {
     long[] block = {n};
-    return n == 1 ? CacheChange.Stored.root(block, block) : CacheChange.Stored.after(n - 1, block, block);
+    return n == 1
+        ? CacheChange.Stored.root(block, block)
+        : CacheChange.Stored.after(n - 1, block, block);
   }
 
   private void tell(RankId rank, long... ids) {

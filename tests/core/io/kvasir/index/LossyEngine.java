@@ -135,7 +135,8 @@ final class LossyEngine {
   /** Brings what is on its way. */
   void deliver(EventStreams streams) {
     while (!way.isEmpty()) {
-      boolean swap = !lossless && way.size() > 1 && way.get(0).eventId() > 1 && random.nextInt(8) == 0;
+      boolean swap =
+          !lossless && way.size() > 1 && way.get(0).eventId() > 1 && random.nextInt(8) == 0;
       Sent next = way.remove(swap ? 1 : 0);
       heard = life;
       streams.onEvent(rank, next.eventId(), next.change());

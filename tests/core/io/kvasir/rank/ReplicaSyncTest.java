@@ -183,8 +183,7 @@ class ReplicaSyncTest {
     for (long attempt = 1; attempt <= 5_000; attempt++) {
       clockNs.addAndGet(ActiveSequencesOptions.DEFAULT.staleAfterNs() / 10);
       LoadMessage message =
-          new LoadMessage(
-              attempt, attempt, RANKS[0], "", new LoadMessage.Added(load(random)));
+          new LoadMessage(attempt, attempt, RANKS[0], "", new LoadMessage.Added(load(random)));
       second.others.onFrame(new LoadFrame(1, List.of(message)).encode());
     }
     assertThat(second.sequences.stats().requests()).isBetween(1, 12);
@@ -239,10 +238,7 @@ class ReplicaSyncTest {
         .isEqualTo(messages);
     SequenceLoad read = ((LoadMessage.Added) frame.messages().get(0).change()).load();
     assertThat(read.sequenceHashes()).containsExactly(-1, 0);
-    assertThat(read)
-        .usingRecursiveComparison()
-        .ignoringFields("sequenceHashes")
-        .isEqualTo(load);
+    assertThat(read).usingRecursiveComparison().ignoringFields("sequenceHashes").isEqualTo(load);
     assertThat(frame.messages().get(1).change()).isEqualTo(new LoadMessage.PrefillDone());
     assertThat(frame.messages().get(2).change()).isEqualTo(new LoadMessage.Freed());
   }
@@ -272,8 +268,7 @@ class ReplicaSyncTest {
     SplittableRandom random = new SplittableRandom(SEED);
     SequenceLoad load = new SequenceLoad(new long[] {1, 2}, 2, 8, 8);
     byte[] frame =
-        new LoadFrame(
-                1, List.of(new LoadMessage(1, 1, RANKS[0], "a", new LoadMessage.Added(load))))
+        new LoadFrame(1, List.of(new LoadMessage(1, 1, RANKS[0], "a", new LoadMessage.Added(load))))
             .encode();
     int refused = 0;
     for (int i = 0; i < 5_000; i++) {

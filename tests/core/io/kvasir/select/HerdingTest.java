@@ -28,8 +28,7 @@ class HerdingTest {
 
   @Test
   void aBurstIsSpreadEvenlyAndTotalsAreExact() throws Exception {
-    SchedulerFixture fixture =
-        new SchedulerFixture(KvSchedulerOptions.DEFAULT).ranks(RANKS);
+    SchedulerFixture fixture = new SchedulerFixture(KvSchedulerOptions.DEFAULT).ranks(RANKS);
     List<Decision> decisions = atOnce(fixture);
     PredictedLoads loads = fixture.loads();
     for (int i = 0; i < RANKS; i++) {

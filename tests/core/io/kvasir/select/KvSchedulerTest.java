@@ -39,7 +39,9 @@ class KvSchedulerTest {
   void explainsItsDecision() {
     fixture.index.hold(rank(1), 3);
     Decision decision = fixture.dispatched(request(7, 16));
-    assertThat(decision.costs()).extracting(CandidateCost::rank).containsExactly(rank(0), rank(1), rank(2));
+    assertThat(decision.costs())
+        .extracting(CandidateCost::rank)
+        .containsExactly(rank(0), rank(1), rank(2));
     CandidateCost chosen = decision.costs().get(1);
     assertThat(chosen.overlapBlocks()).isEqualTo(3);
     assertThat(chosen.newBlocks()).isEqualTo(4);
@@ -86,8 +88,7 @@ class KvSchedulerTest {
     Decision failed = fixture.dispatched(request(3, 19));
     assertThat(scheduler.free(failed.attempt())).isTrue();
     Decision retried =
-        fixture.dispatched(
-            request(3, 19).filter(RankFilter.exclude(Set.of(failed.rank()))));
+        fixture.dispatched(request(3, 19).filter(RankFilter.exclude(Set.of(failed.rank()))));
     assertThat(retried.rank()).isNotEqualTo(failed.rank());
     assertThat(scheduler.free(failed.attempt())).as("late").isFalse();
     assertThat(scheduler.prefillDone(failed.attempt())).as("late").isFalse();
@@ -155,8 +156,7 @@ class KvSchedulerTest {
 
   @Test
   void aRequestMayBeNoPrefill() {
-    fixture.dispatched(
-        request(1, 19).overrides(new CostOverrides(null, null, null, null, false)));
+    fixture.dispatched(request(1, 19).overrides(new CostOverrides(null, null, null, null, false)));
     PredictedLoads loads = fixture.loads();
     for (int i = 0; i < 3; i++) {
       assertThat(loads.activePrefillTokens(i)).isZero();
@@ -202,8 +202,7 @@ class KvSchedulerTest {
     assertThat(fixture.refused(request(1, 8).filter(RankFilter.pinWorker(9))))
         .isEqualTo(Refusal.PINNED_UNKNOWN);
     assertThat(
-            fixture.refused(
-                request(1, 8).filter(new RankFilter(null, Set.of(rank(1)), 1L, null))))
+            fixture.refused(request(1, 8).filter(new RankFilter(null, Set.of(rank(1)), 1L, null))))
         .isEqualTo(Refusal.PINNED_NOT_ALLOWED);
     fixture.isIdle();
   }

@@ -21,7 +21,8 @@ final class NaiveScheduler {
   /** What a rank has booked. */
   record Load(long prefill, int blocks, int requests) {}
 
-  private record Booking(SelectionRequest request, RankId rank, Set<Object> blocks, AtomicInteger prefill) {}
+  private record Booking(
+      SelectionRequest request, RankId rank, Set<Object> blocks, AtomicInteger prefill) {}
 
   private record Waiting(
       SelectionRequest request, Map<RankId, Integer> held, long arrivedNs, double key) {}

@@ -223,7 +223,13 @@ class SchedulerDifferentialTest {
         attempts.put(id, decision.attempt());
         rankOf.put(id, decision.rank());
         settled.add(
-            id + " " + decision.rank() + " " + decision.overlapBlocks() + " " + decision.waitedNs());
+            id
+                + " "
+                + decision.rank()
+                + " "
+                + decision.overlapBlocks()
+                + " "
+                + decision.waitedNs());
       } else if (outcome instanceof SelectionOutcome.Refused refused) {
         settled.add(id + " " + refused.reason());
         if (refused.reason() == Refusal.DUPLICATE_REQUEST) {

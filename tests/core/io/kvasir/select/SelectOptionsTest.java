@@ -11,8 +11,7 @@ class SelectOptionsTest {
 
   @Test
   void defaultsAreThoseOfDynamo() {
-    assertThat(CostOptions.DEFAULT)
-        .isEqualTo(new CostOptions(1.0, 0.0, 1.0, 0.0, 0.0, true));
+    assertThat(CostOptions.DEFAULT).isEqualTo(new CostOptions(1.0, 0.0, 1.0, 0.0, 0.0, true));
     assertThat(QueueOptions.OFF.queueThreshold()).isNull();
     assertThat(QueueOptions.OFF.queuePolicy()).isEqualTo(QueuePolicy.FCFS);
     assertThat(QueueOptions.OFF.overlapRefreshAfterNs()).isEqualTo(10_000_000_000L);
@@ -82,8 +81,6 @@ class SelectOptionsTest {
   }
 
   private static void refuses(ThrowingCallable call, String message) {
-    assertThatThrownBy(call)
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage(message);
+    assertThatThrownBy(call).isInstanceOf(IllegalArgumentException.class).hasMessage(message);
   }
 }

@@ -8,7 +8,9 @@ final class SelectorDocExample {
   private SelectorDocExample() {}
 
   // selector.md begin
-  /** The rank that would have the fewest tokens left to compute; overlap counts, decode does not. */
+  /**
+   * The rank that would have the fewest tokens left to compute; overlap counts, decode does not.
+   */
   static final class ShortestPrefillSelector implements WorkerSelector {
     @Override
     public int select(Candidates candidates, SelectionRequest request, CostTrace trace) {

@@ -29,9 +29,7 @@ class WaitingTest {
     long[] attempts = new long[2];
     for (int i = 0; i < 2; i++) {
       attempts[i] =
-          fixture
-              .dispatched(request(1_000 + i, 101).filter(RankFilter.pin(rank(i))))
-              .attempt();
+          fixture.dispatched(request(1_000 + i, 101).filter(RankFilter.pin(rank(i)))).attempt();
     }
     return attempts;
   }
@@ -135,8 +133,7 @@ class WaitingTest {
 
   @Test
   void theLineIsBoundedInRequests() {
-    SchedulerFixture fixture =
-        fixture(new QueueOptions(1.0, QueuePolicy.FCFS, 2, 1_000, 0));
+    SchedulerFixture fixture = fixture(new QueueOptions(1.0, QueuePolicy.FCFS, 2, 1_000, 0));
     fill(fixture);
     joins(fixture, request(1, 8));
     joins(fixture, request(2, 8));

@@ -1,21 +1,14 @@
 package io.kvasir.cli;
 
 import io.kvasir.simulator.indexbench.Corpus;
-import io.kvasir.simulator.indexbench.CorpusGenerator;
-import io.kvasir.simulator.indexbench.CorpusReader;
-import io.kvasir.simulator.indexbench.CorpusShape;
 import io.kvasir.simulator.indexbench.IndexFigures;
 import io.kvasir.simulator.indexbench.IndexKind;
 import io.kvasir.simulator.indexbench.IndexMeasurement;
-import io.kvasir.simulator.indexbench.InvalidCorpusException;
+import io.kvasir.simulator.indexbench.IndexSoak;
+import io.kvasir.simulator.indexbench.SoakFigures;
 import io.kvasir.simulator.report.IndexBenchJson;
 import io.kvasir.simulator.report.IndexBenchText;
-import io.kvasir.simulator.trace.Trace;
-import io.kvasir.simulator.trace.TraceReader;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
+import io.kvasir.simulator.report.SoakReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -36,80 +29,15 @@ import picocli.CommandLine.Option;
     })
 final class BenchIndexCommand implements Callable<Integer> {
 
-  private static final int TRACE_BLOCK_TOKENS = 512;
   private static final int MOST_WINDOW_MS = 3_600_000;
   private static final int MOST_RUNS = 100;
+  private static final int MOST_MEMBERSHIPS = 1 << 28;
+  private static final long MOST_SOAK = 1_000_000_000_000L;
   private static final long NS_PER_MS = 1_000_000;
-  private static final String PER_RANK = "per-rank";
-  private static final String SHARED = "shared";
 
   private final Console console;
 
-  @Option(
-      names = "--trace",
-      paramLabel = "FILE",
-      order = 1,
-      description = "A Mooncake trace; may be left out if --corpus is there.")
-  private String trace;
-
-  @Option(
-      names = "--corpus",
-      paramLabel = "FILE",
-      order = 2,
-      description =
-          "Where queries and events are kept; made of the trace if it is missing. Without it they"
-              + " go to a temporary file.")
-  private String corpus;
-
-  @Option(
-      names = "--workers",
-      paramLabel = "N",
-      defaultValue = "128",
-      order = 3,
-      description = "Ranks that requests are dealt out to (default: ${DEFAULT-VALUE}).")
-  private String workers;
-
-  @Option(
-      names = "--duplicate",
-      paramLabel = "N",
-      defaultValue = "20",
-      order = 4,
-      description = "Copies of the trace, with ids of their own (default: ${DEFAULT-VALUE}).")
-  private String duplicate;
-
-  @Option(
-      names = "--length-factor",
-      paramLabel = "N",
-      defaultValue = "4",
-      order = 5,
-      description = "Blocks that one id of the trace becomes (default: ${DEFAULT-VALUE}).")
-  private String lengthFactor;
-
-  @Option(
-      names = "--pool-blocks",
-      paramLabel = "N",
-      defaultValue = "16384",
-      order = 6,
-      description = "Blocks of each worker's pool (default: ${DEFAULT-VALUE}).")
-  private String poolBlocks;
-
-  @Option(
-      names = "--handles",
-      paramLabel = PER_RANK + "|" + SHARED,
-      defaultValue = PER_RANK,
-      order = 7,
-      description =
-          "Whether each worker names blocks by random numbers of its own, or all alike (default:"
-              + " ${DEFAULT-VALUE}).")
-  private String handles;
-
-  @Option(
-      names = "--seed",
-      paramLabel = "N",
-      defaultValue = "42",
-      order = 8,
-      description = "Seed of the partition and of the handles (default: ${DEFAULT-VALUE}).")
-  private String seed;
+  @Mixin private CorpusOptions corpus;
 
   @Option(
       names = "--runs",
@@ -131,6 +59,25 @@ final class BenchIndexCommand implements Callable<Integer> {
               + " ${DEFAULT-VALUE}).")
   private String windowMs;
 
+  @Option(
+      names = "--memberships",
+      paramLabel = "N",
+      defaultValue = "1048576",
+      order = 11,
+      description =
+          "Pairs of a rank and a block from which, up to twice as many, memory is measured (default:"
+              + " ${DEFAULT-VALUE}).")
+  private String memberships;
+
+  @Option(
+      names = "--soak",
+      paramLabel = "EVENTS",
+      order = 12,
+      description =
+          "Instead, let workers come and go for so many stored and removed blocks, without a trace;"
+              + " every answer and total is compared with what must come out.")
+  private String soak;
+
   @Mixin private CommonOptions common;
 
   BenchIndexCommand(Console console) {
@@ -139,12 +86,17 @@ final class BenchIndexCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    CommonOptions.Format format = common.format();
+    boolean text = common.format() == CommonOptions.Format.TEXT;
+    return soak == null ? measure(text) : soak(text);
+  }
+
+  private int measure(boolean text) throws Exception {
     List<Long> windowsNs = windowsNs();
     int allRuns = Values.integer("--runs", runs, 1, MOST_RUNS);
-    Corpus loaded = load(shape());
-    IndexMeasurement measurement = new IndexMeasurement(loaded, allRuns, windowsNs);
-    if (format == CommonOptions.Format.TEXT) {
+    int sizes = Values.integer("--memberships", memberships, 1, MOST_MEMBERSHIPS);
+    Corpus loaded = corpus.load(console);
+    IndexMeasurement measurement = new IndexMeasurement(loaded, allRuns, windowsNs, sizes);
+    if (text) {
       console.print(IndexBenchText.corpus(loaded));
     }
     List<IndexFigures> all = new ArrayList<>();
@@ -152,7 +104,7 @@ final class BenchIndexCommand implements Callable<Integer> {
       console.note("measuring " + kind.id());
       all.add(measurement.measure(kind));
     }
-    if (format == CommonOptions.Format.TEXT) {
+    if (text) {
       console.print(IndexBenchText.table(all));
     } else {
       console.write(stream -> IndexBenchJson.write(loaded, all, stream));
@@ -164,14 +116,24 @@ final class BenchIndexCommand implements Callable<Integer> {
     return ExitCode.DONE;
   }
 
-  private CorpusShape shape() {
-    return new CorpusShape(
-        Values.integer("--workers", workers, 1, CorpusShape.MOST_WORKERS),
-        Values.integer("--duplicate", duplicate, 1, CorpusShape.MOST_COPIES),
-        Values.integer("--length-factor", lengthFactor, 1, CorpusShape.MOST_COPIES),
-        Values.integer("--pool-blocks", poolBlocks, 1, CorpusShape.MOST_POOL_BLOCKS),
-        Values.choice("--handles", handles, List.of(PER_RANK, SHARED), name -> name).equals(SHARED),
-        Values.seed("--seed", seed));
+  private int soak(boolean text) throws Console.OutputException {
+    long events = Values.longInteger("--soak", soak, 1, MOST_SOAK);
+    List<SoakFigures> all = new ArrayList<>();
+    for (IndexKind kind : IndexKind.values()) {
+      console.note("soaking " + kind.id());
+      try {
+        all.add(new IndexSoak(corpus.seed(), events).run(kind));
+      } catch (IllegalStateException e) {
+        console.note(kind.id() + ": " + e.getMessage());
+        return ExitCode.FAILED;
+      }
+    }
+    if (text) {
+      console.print(SoakReport.text(all));
+    } else {
+      console.write(stream -> SoakReport.json(all, stream));
+    }
+    return all.stream().allMatch(SoakFigures::isFlat) ? ExitCode.DONE : ExitCode.FAILED;
   }
 
   private List<Long> windowsNs() {
@@ -180,51 +142,5 @@ final class BenchIndexCommand implements Callable<Integer> {
       windows.add(NS_PER_MS * Values.integer("--window-ms", part, 1, MOST_WINDOW_MS));
     }
     return windows;
-  }
-
-  private Corpus load(CorpusShape shape) throws IOException {
-    if (trace == null) {
-      if (corpus == null) {
-        throw new UsageException("--trace", "is missing; so is --corpus");
-      }
-      return CorpusReader.read(path("--corpus", corpus));
-    }
-    Trace rows = TraceReader.read(path("--trace", trace), TRACE_BLOCK_TOKENS);
-    if (corpus == null) {
-      Path temporary = Files.createTempFile("kvasir-index-", ".corpus");
-      try {
-        generate(rows, shape, temporary);
-        return CorpusReader.read(temporary);
-      } finally {
-        Files.deleteIfExists(temporary);
-      }
-    }
-    Path file = path("--corpus", corpus);
-    if (!Files.exists(file)) {
-      generate(rows, shape, file);
-    }
-    String wanted = CorpusGenerator.describe(rows, shape);
-    String found = CorpusReader.describe(file);
-    if (!wanted.equals(found)) {
-      throw new InvalidCorpusException(
-          file + ": was made of " + found + ", not " + wanted + "; remove it or name another one");
-    }
-    return CorpusReader.read(file);
-  }
-
-  private void generate(Trace rows, CorpusShape shape, Path file) throws IOException {
-    try (ProgressBar progress = new ProgressBar("corpus", console)) {
-      CorpusGenerator.write(rows, shape, file, (done, planned) -> progress.at(done, planned, 0));
-    } catch (IllegalArgumentException e) {
-      throw new UsageException("--trace", e.getMessage());
-    }
-  }
-
-  private static Path path(String option, String file) {
-    try {
-      return Path.of(file);
-    } catch (InvalidPathException e) {
-      throw new UsageException(option, "must be a path, not '" + file + "'");
-    }
   }
 }

@@ -3,6 +3,7 @@ package io.kvasir.cli;
 import io.kvasir.device.FatalDeviceException;
 import io.kvasir.device.RetryableDeviceException;
 import io.kvasir.lockstep.LockstepException;
+import io.kvasir.record.InvalidRecordingException;
 import io.kvasir.simulator.indexbench.InvalidCorpusException;
 import io.kvasir.simulator.trace.InvalidTraceException;
 import java.io.IOException;
@@ -46,6 +47,7 @@ final class CommandRunner {
                 new CommandLine(new BenchCommand())
                     .addSubcommand(new BenchRoutersCommand(console))
                     .addSubcommand(new BenchIndexCommand(console)))
+            .addSubcommand(new RecordCommand(console))
             .addSubcommand(new DoctorCommand(console, machine))
             .addSubcommand(new VersionCommand(console))
             .addSubcommand(new AutoComplete.GenerateCompletion());
@@ -119,6 +121,7 @@ final class CommandRunner {
     }
     if (e instanceof InvalidTraceException
         || e instanceof InvalidCorpusException
+        || e instanceof InvalidRecordingException
         || e instanceof InvalidConfigException) {
       return new Failure(ExitCode.USAGE, e.getMessage());
     }

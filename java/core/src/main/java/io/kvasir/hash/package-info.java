@@ -8,7 +8,6 @@
  * io.kvasir.hash.CudaBlockHasher} gives the same hashes of tokens that lie on a device. {@link
  * io.kvasir.hash.TrtllmBlockKeys} adds what TensorRT-LLM hashes and pools do not: partial blocks.
  * {@link io.kvasir.hash.DynamoHashing} has the seeds, scopes and multimodal objects of Dynamo's
- * generations.
- * The package knows nothing of pools, ranks or routers.
+ * generations. The package knows nothing of pools, ranks or routers.
  */
 package io.kvasir.hash;

@@ -120,9 +120,7 @@ public final class EventStreams {
     }
   }
 
-  /**
-   * Asks the source again for every gap, whether it has answered or not: for a timer. O(ranks).
-   */
+  /** Asks the source again for every gap, whether it has answered or not: for a timer. O(ranks). */
   public void retryGaps() {
     streams.forEach(
         (rank, stream) -> {

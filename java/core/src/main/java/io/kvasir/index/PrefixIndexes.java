@@ -78,9 +78,12 @@ public final class PrefixIndexes implements AutoCloseable {
   /** Closes all indexes and forgets them. */
   @Override
   public void close() {
-    indexes.values().removeIf(index -> {
-      index.close();
-      return true;
-    });
+    indexes
+        .values()
+        .removeIf(
+            index -> {
+              index.close();
+              return true;
+            });
   }
 }

@@ -43,7 +43,8 @@ final class SeenEvents {
 
   /** Passes over the events from one number to before another one. */
   void skip(long fromEventId, long toEventId) {
-    long first = Long.compareUnsigned(toEventId - fromEventId, KEPT) > 0 ? toEventId - KEPT : fromEventId;
+    long first =
+        Long.compareUnsigned(toEventId - fromEventId, KEPT) > 0 ? toEventId - KEPT : fromEventId;
     for (long eventId = first; eventId != toEventId; eventId++) {
       digests[slot(eventId)] = UNHEARD;
     }

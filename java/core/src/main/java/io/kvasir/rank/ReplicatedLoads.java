@@ -155,5 +155,11 @@ public final class ReplicatedLoads {
    * @param refused frames that were none, and placements on unknown ranks or with other block sizes
    */
   public record Stats(
-      int routers, int attempts, long applied, long echoes, long copies, long unknown, long refused) {}
+      int routers,
+      int attempts,
+      long applied,
+      long echoes,
+      long copies,
+      long unknown,
+      long refused) {}
 }

@@ -13,8 +13,8 @@ import java.util.Objects;
  * cost    = prefill + active blocks + new blocks + activeRequestWeight x active requests
  * </pre>
  *
- * where the least active prefill is that among the candidates. Where prefill
- * is not tracked there is none, and the credit is taken off the active blocks, down to 0.
+ * where the least active prefill is that among the candidates. Where prefill is not tracked there
+ * is none, and the credit is taken off the active blocks, down to 0.
  *
  * <p>At temperature 0 the lowest cost wins, one of equals by {@link CostPick}; above, all
  * candidates are drawn from. Immutable and thread-safe. O(candidates).

@@ -48,14 +48,7 @@ public final class KvScheduler {
       KvSchedulerOptions options,
       Consumer<HitRateEvent> hitRates,
       LongSupplier clockNs) {
-    this(
-        index,
-        tokensPerBlock,
-        selector,
-        options,
-        hitRates,
-        clockNs,
-        new ReentrantLock());
+    this(index, tokensPerBlock, selector, options, hitRates, clockNs, new ReentrantLock());
   }
 
   KvScheduler(
@@ -141,12 +134,13 @@ public final class KvScheduler {
         steps.change(
             settled -> service.place(request, matches, clockNs.getAsLong(), future, settled));
     if (waiting != null) {
-      CompletableFuture<SelectionOutcome> unused = future.whenComplete(
-          (outcome, failure) -> {
-            if (failure != null) {
-              steps.locked(settled -> line.leave(waiting));
-            }
-          });
+      CompletableFuture<SelectionOutcome> unused =
+          future.whenComplete(
+              (outcome, failure) -> {
+                if (failure != null) {
+                  steps.locked(settled -> line.leave(waiting));
+                }
+              });
     }
     return future;
   }
@@ -164,8 +158,7 @@ public final class KvScheduler {
           return waiting != null
               && line.leave(waiting)
               && settled.add(
-                  new Settled(
-                      waiting.future(), new SelectionOutcome.Cancelled(waiting.request())));
+                  new Settled(waiting.future(), new SelectionOutcome.Cancelled(waiting.request())));
         });
   }
 

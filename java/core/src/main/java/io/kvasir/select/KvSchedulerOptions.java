@@ -19,7 +19,8 @@ public record KvSchedulerOptions(
 
   /** The default loads, no rank is ever overloaded, nobody waits, nothing is explained. */
   public static final KvSchedulerOptions DEFAULT =
-      new KvSchedulerOptions(ActiveSequencesOptions.DEFAULT, BusyThresholds.NONE, QueueOptions.OFF, false);
+      new KvSchedulerOptions(
+          ActiveSequencesOptions.DEFAULT, BusyThresholds.NONE, QueueOptions.OFF, false);
 
   /** Refuses nulls. */
   public KvSchedulerOptions {

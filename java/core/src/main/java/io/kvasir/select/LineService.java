@@ -80,8 +80,7 @@ final class LineService {
     if (!chooser.anyRoom()) {
       return null;
     }
-    return line.first(
-        waiting -> waiting.filter().isAny() || chooser.hasRoom(waiting.filter()));
+    return line.first(waiting -> waiting.filter().isAny() || chooser.hasRoom(waiting.filter()));
   }
 
   private SelectionOutcome dispatch(WaitingRequest waiting, long nowNs) {

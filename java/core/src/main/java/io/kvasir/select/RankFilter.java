@@ -26,9 +26,8 @@ public record RankFilter(
    * @throws IllegalArgumentException if {@code pinnedRank} is negative or lacks its worker
    */
   public RankFilter {
-    allowedWorkers = allowedWorkers == null
-            ? null
-            : LongSets.unmodifiable(new LongOpenHashSet(allowedWorkers));
+    allowedWorkers =
+        allowedWorkers == null ? null : LongSets.unmodifiable(new LongOpenHashSet(allowedWorkers));
     excludedRanks = Set.copyOf(excludedRanks);
     if (pinnedRank != null && (pinnedWorker == null || pinnedRank < 0)) {
       throw new IllegalArgumentException(

@@ -59,8 +59,7 @@ final class WaitingLine {
         options
             .queuePolicy()
             .key(request.priorityJump(), (nowNs - startNs) / NS_PER_SECOND, uncachedTokens);
-    WaitingRequest waiting = 
-        new WaitingRequest(request, matches, nowNs, future, arrivals++, key);
+    WaitingRequest waiting = new WaitingRequest(request, matches, nowNs, future, arrivals++, key);
     line.add(waiting);
     byId.put(request.requestId(), waiting);
     tokens += request.inputTokens();

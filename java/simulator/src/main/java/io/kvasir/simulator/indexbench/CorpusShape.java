@@ -1,5 +1,7 @@
 package io.kvasir.simulator.indexbench;
 
+import java.util.Locale;
+
 /**
  * How a trace is turned into queries and block events. Immutable.
  *
@@ -49,15 +51,16 @@ public record CorpusShape(
   /**
    * What a corpus of this shape is made of, as its file says it.
    *
-   * @param trace name of the trace's file
+   * @param trace the trace's file; only its name is told
    * @param rows the trace's requests
    * @return one line
    */
   String describe(String trace, int rows) {
     return String.format(
+        Locale.ROOT,
         "%s, %d rows; %d workers, %d copies, length factor %d, pools of %d blocks, %s handles,"
             + " seed %d",
-        trace,
+        trace.substring(trace.lastIndexOf('/') + 1),
         rows,
         workers,
         duplicate,

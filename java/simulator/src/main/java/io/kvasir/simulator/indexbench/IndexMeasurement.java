@@ -17,6 +17,7 @@ public final class IndexMeasurement {
   private final Corpus corpus;
   private final int runs;
   private final List<Long> windowsNs;
+  private final int memberships;
 
   /**
    * Sets a measurement up.
@@ -24,14 +25,16 @@ public final class IndexMeasurement {
    * @param corpus what is replayed
    * @param runs how often it is replayed on one thread, at least 1; the median counts
    * @param windowsNs time into which the corpus's own is pressed, for each replay against deadlines
+   * @param memberships from which, up to twice as many, memory is measured, 1 to 2^28
    */
-  public IndexMeasurement(Corpus corpus, int runs, List<Long> windowsNs) {
+  public IndexMeasurement(Corpus corpus, int runs, List<Long> windowsNs, int memberships) {
     if (runs < 1) {
       throw new IllegalArgumentException("runs must be at least 1, not " + runs);
     }
     this.corpus = corpus;
     this.runs = runs;
     this.windowsNs = List.copyOf(windowsNs);
+    this.memberships = memberships;
   }
 
   /**
@@ -74,8 +77,8 @@ public final class IndexMeasurement {
         median(writes),
         List.copyOf(deadlines),
         resident,
-        MembershipMemory.measure(kind, 1),
-        MembershipMemory.measure(kind, 16));
+        MembershipMemory.measure(kind, 1, memberships),
+        MembershipMemory.measure(kind, 16, memberships));
   }
 
   /** The run whose time is in the middle. */

@@ -18,18 +18,17 @@ public record MembershipMemory(int holders, double meanBytes, double worstBytes)
 
   private static final int RANKS = 128;
   private static final int CHAIN_BLOCKS = 128;
-  private static final int LEAST_MEMBERSHIPS = 1 << 20;
   private static final int SIZES = 8;
   private static final int EVENT_BLOCKS = 32;
 
-  /** Measures an index at each size. O(memberships). */
-  static MembershipMemory measure(IndexKind kind, int holders) {
+  /** Measures an index at sizes from {@code least} memberships to twice as many. O(these). */
+  static MembershipMemory measure(IndexKind kind, int holders, int least) {
     double sum = 0;
     double worst = 0;
     try (PrefixIndex index = kind.create()) {
       int chains = 0;
       for (int size = 0; size < SIZES; size++) {
-        double memberships = LEAST_MEMBERSHIPS * Math.pow(2, (size + 0.5) / SIZES);
+        double memberships = least * Math.pow(2, (size + 0.5) / SIZES);
         while ((long) chains * CHAIN_BLOCKS * holders < memberships) {
           storeChain(index, chains++, holders);
         }

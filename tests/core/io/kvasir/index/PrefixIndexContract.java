@@ -157,6 +157,20 @@ abstract class PrefixIndexContract {
   }
 
   @Test
+  void matchesCandidatesAlone() {
+    scenario.store(A, ROOT, handles(11, 12), 1, 2);
+    scenario.store(B, ROOT, handles(11), 1);
+    RankMatches matches = new RankMatches();
+    long[] prompt = NaiveIndex.chain(HashFormat.KVASIR, 0, 1, 2);
+
+    scenario.index().match(prompt, 2, A::equals, matches);
+    assertThat(matches.size()).isEqualTo(1);
+    assertThat(matches.blocks(A)).isEqualTo(2);
+    scenario.index().match(prompt, 2, rank -> false, matches);
+    assertThat(matches.size()).isZero();
+  }
+
+  @Test
   void refusesAnUnknownParentAndDoesNothing() {
     scenario.store(A, ROOT, handles(11), 1);
 

@@ -2,6 +2,7 @@ package io.kvasir.index;
 
 import io.kvasir.event.CacheChange;
 import io.kvasir.model.RankId;
+import java.util.function.Predicate;
 
 /**
  * Which rank holds which prefixes, learned from the changes that the ranks' engines tell.
@@ -49,6 +50,20 @@ public interface PrefixIndex extends AutoCloseable {
    * @param matches is filled with all visible ranks that hold at least the first block
    */
   void match(long[] sequenceHashes, int blocks, RankMatches matches);
+
+  /**
+   * Finds how many leading blocks of a prompt each of some ranks holds.
+   *
+   * @param sequenceHashes the prompt's, from its first block
+   * @param blocks how many of them count
+   * @param candidates the ranks that count
+   * @param matches is filled with those that hold at least the first block
+   */
+  default void match(
+      long[] sequenceHashes, int blocks, Predicate<RankId> candidates, RankMatches matches) {
+    match(sequenceHashes, blocks, matches);
+    matches.retain(candidates);
+  }
 
   /**
    * Counts and memory.

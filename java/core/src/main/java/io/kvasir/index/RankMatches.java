@@ -2,6 +2,7 @@ package io.kvasir.index;
 
 import io.kvasir.model.RankId;
 import java.util.Arrays;
+import java.util.function.Predicate;
 
 /**
  * The ranks that hold the beginning of one prompt, and how many of its blocks; in no order. Reused
@@ -37,6 +38,23 @@ public final class RankMatches {
     }
     ranks[size] = rank;
     blocks[size++] = matchedBlocks;
+  }
+
+  /**
+   * Forgets all other ranks. O(ranks here).
+   *
+   * @param candidates the ranks to keep
+   */
+  public void retain(Predicate<RankId> candidates) {
+    int kept = 0;
+    for (int i = 0; i < size; i++) {
+      if (candidates.test(ranks[i])) {
+        ranks[kept] = ranks[i];
+        blocks[kept++] = blocks[i];
+      }
+    }
+    Arrays.fill(ranks, kept, size, null);
+    size = kept;
   }
 
   /** Makes room for so many slots. */

@@ -19,6 +19,9 @@ public final class RankMatches {
 
   int[] depths = new int[0];
 
+  /** Makes matches of no rank. */
+  public RankMatches() {}
+
   /** Forgets all ranks. */
   public void clear() {
     Arrays.fill(ranks, 0, size, null);

@@ -4,7 +4,9 @@
  * <p>A {@link io.kvasir.index.PrefixIndex} learns from the {@link io.kvasir.event.CacheChange}s of
  * engines and answers matches; {@link io.kvasir.index.PrefixIndexes} keeps one for each model and
  * block size. {@link io.kvasir.index.EventStreams} stand in front of one and see to it that events
- * are numbered without gaps, asking a {@link io.kvasir.index.RecoverySource} for what got lost. The
- * package knows nothing of transports, loads or routers.
+ * are numbered without gaps, asking a {@link io.kvasir.index.RecoverySource} for what got lost.
+ * {@link io.kvasir.index.ApproximateIndex} does without events, and {@link
+ * io.kvasir.index.PredictingIndex} bridges the time until they come. The package knows nothing of
+ * transports, loads or routers.
  */
 package io.kvasir.index;

@@ -173,7 +173,12 @@ class PrefixIndex {
   std::vector<uint32_t> blocks_;
   std::vector<Segment> segments_;
   std::vector<uint32_t> touched_;
-  std::vector<uint64_t> seen_;
+  struct Seen {
+    uint64_t handle;
+    uint64_t change;
+  };
+  std::vector<Seen> seen_;
+  uint64_t change_ = 0;
 
   // Runs by their number in a copy.
   std::vector<uint32_t> copied_;

@@ -75,6 +75,8 @@ class RunTable {
     return granule_number(run, offset / kGranuleNames) << 3 | offset % kGranuleNames;
   }
 
+  void blocks(const Run& run, uint32_t offset, uint32_t count, uint32_t* numbers) const;
+
   // The run that begins with a name behind a block, or kNone.
   uint32_t find(uint64_t name, uint32_t parent) const;
 

@@ -94,22 +94,31 @@ ChangeStatus PrefixIndex::store(uint32_t rank, bool root, uint64_t parent_handle
   return changed ? ChangeStatus::kApplied : ChangeStatus::kUnchanged;
 }
 
-// Whether a handle comes twice, the parent's included.
+// Whether a handle comes twice, the parent's included. A small table of those seen; a place that
+// was written for an earlier change is free.
 bool PrefixIndex::repeats(bool root, uint64_t parent_handle, const uint64_t* handles,
                           uint32_t count) {
-  if (count <= 16) {
-    for (uint32_t i = 0; i < count; ++i) {
-      if (!root && handles[i] == parent_handle) return true;
-      for (uint32_t j = 0; j < i; ++j) {
-        if (handles[i] == handles[j]) return true;
-      }
-    }
-    return false;
+  if (seen_.size() < 2 * (static_cast<size_t>(count) + 1)) {
+    size_t size = 64;
+    while (size < 2 * (static_cast<size_t>(count) + 1)) size *= 2;
+    seen_.assign(size, {0, 0});
+    change_ = 0;
   }
-  seen_.assign(handles, handles + count);
-  if (!root) seen_.push_back(parent_handle);
-  std::sort(seen_.begin(), seen_.end());
-  return std::adjacent_find(seen_.begin(), seen_.end()) != seen_.end();
+  ++change_;
+  const size_t mask = seen_.size() - 1;
+  const auto seen = [&](uint64_t handle) {
+    size_t at = ((handle ^ handle >> 32) * 0x9E3779B97F4A7C15u >> 32) & mask;
+    for (; seen_[at].change == change_; at = (at + 1) & mask) {
+      if (seen_[at].handle == handle) return true;
+    }
+    seen_[at] = {handle, change_};
+    return false;
+  };
+  if (!root) seen(parent_handle);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (seen(handles[i])) return true;
+  }
+  return false;
 }
 
 // Fills names_. `first`: the first block has no parent, and the format's own root counts.
@@ -153,10 +162,8 @@ void PrefixIndex::place(uint32_t parent, uint32_t count) {
       }
     }
     segments_.push_back(segment);
-    const Run& run = runs_.run(segment.run);
-    for (uint32_t j = 0; j < segment.count; ++j, ++i) {
-      blocks_[i] = runs_.block(run, segment.offset + j);
-    }
+    runs_.blocks(runs_.run(segment.run), segment.offset, segment.count, &blocks_[i]);
+    i += segment.count;
     parent = blocks_[i - 1];
   }
 }

@@ -27,6 +27,15 @@ RunTable::~RunTable() = default;
 
 // ---- anyone ----
 
+void RunTable::blocks(const Run& run, uint32_t offset, uint32_t count, uint32_t* numbers) const {
+  uint32_t index = offset / kGranuleNames;
+  uint32_t slot = offset % kGranuleNames;
+  for (uint32_t i = 0; i < count; ++index, slot = 0) {
+    const uint32_t first = granule_number(run, index) << 3;
+    for (; slot < kGranuleNames && i < count; ++slot, ++i) numbers[i] = first | slot;
+  }
+}
+
 uint32_t RunTable::find(uint64_t name, uint32_t parent) const {
   const Beginnings& table = *shown_beginnings_.load(std::memory_order_acquire);
   const uint32_t tag = static_cast<uint32_t>(name >> 32);

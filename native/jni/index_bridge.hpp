@@ -11,15 +11,17 @@ inline kvasir::PrefixIndex* kvasir_index_create(int format, int64_t max_bytes) {
 
 inline void kvasir_index_destroy(kvasir::PrefixIndex* index) { delete index; }
 
-// A ChangeStatus.
+// A ChangeStatus; less 8 where chains must go now.
 inline int kvasir_index_store(kvasir::PrefixIndex* index, int rank, bool root,
                               int64_t parent_handle, int64_t root_hash, const uint64_t* handles,
                               const uint64_t* local_hashes, int count) {
-  return static_cast<int>(index->store(static_cast<uint32_t>(rank), root,
-                                       static_cast<uint64_t>(parent_handle),
-                                       static_cast<uint64_t>(root_hash), handles, local_hashes,
-                                       static_cast<uint32_t>(count)));
+  const kvasir::ChangeStatus status = index->store(
+      static_cast<uint32_t>(rank), root, static_cast<uint64_t>(parent_handle),
+      static_cast<uint64_t>(root_hash), handles, local_hashes, static_cast<uint32_t>(count));
+  return static_cast<int>(status) - (index->is_over() ? 8 : 0);
 }
+
+inline void kvasir_index_shed(kvasir::PrefixIndex* index) { index->shed(); }
 
 // A ChangeStatus.
 inline int kvasir_index_remove(kvasir::PrefixIndex* index, int rank, const uint64_t* handles,
@@ -34,9 +36,9 @@ inline void kvasir_index_clear(kvasir::PrefixIndex* index, int rank) {
 
 inline int kvasir_index_match(kvasir::PrefixIndex* index, const uint64_t* names, int count,
                               int rank_limit, int* ranks, int* blocks) {
-  return static_cast<int>(index->match(
-      names, static_cast<uint32_t>(count), static_cast<uint32_t>(rank_limit),
-      reinterpret_cast<uint32_t*>(ranks), reinterpret_cast<uint32_t*>(blocks)));
+  return static_cast<int>(
+      index->match(names, static_cast<uint32_t>(count), static_cast<uint32_t>(rank_limit),
+                   reinterpret_cast<uint32_t*>(ranks), reinterpret_cast<uint32_t*>(blocks)));
 }
 
 // Writes the words of IndexCounts.

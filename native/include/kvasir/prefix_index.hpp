@@ -77,8 +77,7 @@ class PrefixIndex {
  public:
   static constexpr uint32_t kNoBlock = HandleTable::kNoBlock;
 
-  // `format` says how local hashes are chained: kvasir or dynamo. Above `max_bytes` the least
-  // recently matched chains of the rank with the most blocks go, until there is room again.
+  // `format` says how local hashes are chained: kvasir or dynamo.
   PrefixIndex(HashFormat format, uint64_t max_bytes);
   ~PrefixIndex();
   PrefixIndex(const PrefixIndex&) = delete;
@@ -92,6 +91,11 @@ class PrefixIndex {
   // Unknown handles are passed over.
   ChangeStatus remove(uint32_t rank, const uint64_t* handles, uint32_t count);
   void clear(uint32_t rank);
+
+  // Whether chains and handles take more than `max_bytes`. Then shed() must follow: the least
+  // recently matched chains of the rank with the most blocks go, until there is room again.
+  bool is_over() const { return used_bytes() > max_bytes_; }
+  void shed();
 
   // O(runs and their holders).
   IndexCounts counts() const;
@@ -151,7 +155,6 @@ class PrefixIndex {
   uint32_t needed_length(const Run& run, uint32_t number) const;
   void free_run(uint32_t number);
   void finish();
-  void shed();
   uint64_t bytes() const;
   uint64_t used_bytes() const;
 

@@ -90,7 +90,6 @@ ChangeStatus PrefixIndex::store(uint32_t rank, bool root, uint64_t parent_handle
   }
   settle_all();
   finish();
-  if (used_bytes() > max_bytes_) shed();
   return changed ? ChangeStatus::kApplied : ChangeStatus::kUnchanged;
 }
 

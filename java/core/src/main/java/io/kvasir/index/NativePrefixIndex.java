@@ -136,17 +136,20 @@ public final class NativePrefixIndex implements PrefixIndex {
   private ChangeStatus store(RankId rank, CacheChange.Stored stored) {
     Integer slot = slots.get(rank);
     int usedSlot = slot == null ? nextSlot() : slot;
-    ChangeStatus status =
-        STATUSES[
-            IndexLibrary.kvasir_index_store(
-                address,
-                usedSlot,
-                stored.root(),
-                stored.parentHandle(),
-                stored.rootHash(),
-                stored.handles(),
-                stored.localHashes(),
-                stored.handles().length)];
+    int number =
+        IndexLibrary.kvasir_index_store(
+            address,
+            usedSlot,
+            stored.root(),
+            stored.parentHandle(),
+            stored.rootHash(),
+            stored.handles(),
+            stored.localHashes(),
+            stored.handles().length);
+    if (number < 0) { // not inside the call, which holds its arrays in place
+      IndexLibrary.kvasir_index_shed(address);
+    }
+    ChangeStatus status = STATUSES[number < 0 ? number + 8 : number];
     if (slot == null && status == ChangeStatus.APPLIED) {
       take(usedSlot, rank);
     }

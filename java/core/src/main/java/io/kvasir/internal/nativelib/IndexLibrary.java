@@ -48,7 +48,7 @@ public final class IndexLibrary {
    * @param handles by block
    * @param localHashes by block
    * @param count number of blocks
-   * @return number of the status
+   * @return number of the status, less 8 where {@link #kvasir_index_shed} must follow
    */
   @CriticalRegion
   public static native int kvasir_index_store(
@@ -60,6 +60,13 @@ public final class IndexLibrary {
       @Cast("const uint64_t*") long[] handles,
       @Cast("const uint64_t*") long[] localHashes,
       int count);
+
+  /**
+   * Gives chains up until the index is within its cap.
+   *
+   * @param index its address
+   */
+  public static native void kvasir_index_shed(@Cast("kvasir::PrefixIndex*") long index);
 
   /**
    * Applies a removed event.

@@ -132,6 +132,6 @@ class RoutedServeLayerTest {
     Request atRank = layer.serve(hashed(request(1, 400).build()), 0).request().request();
 
     assertThat(atRank.conversationId()).isEqualTo("conv_id:0_1");
-    assertThat(layer.result().decisions()).isEqualTo(Map.of(ServeReason.FALLBACK, 1L));
+    assertThat(layer.result().decisions()).isEqualTo(Map.of(ServeReason.FALLBACK.id(), 1L));
   }
 }

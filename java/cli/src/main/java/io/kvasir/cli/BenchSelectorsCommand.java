@@ -6,6 +6,7 @@ import io.kvasir.hash.HashFormat;
 import io.kvasir.rank.StepTiming;
 import io.kvasir.route.AdpRouterKind;
 import io.kvasir.route.AttentionDpConfig;
+import io.kvasir.select.CostOptions;
 import io.kvasir.simulator.compare.Estimate;
 import io.kvasir.simulator.compare.PrefixedPrompts;
 import io.kvasir.simulator.compare.SelectorCell;
@@ -44,14 +45,18 @@ final class BenchSelectorsCommand implements Callable<Integer> {
   private static final int MOST_JOBS = 256;
   private static final double MOST_DELAY_MS = 3_600_000;
   private static final double LEAST_INTERVAL_MS = 0.001;
+  private static final double LEAST_TTL_SECONDS = 0.001;
+  private static final double MOST_TTL_SECONDS = 86_400;
+  private static final double MOST_OVERLAP_SCORE_WEIGHT = 1000;
   private static final double NS_PER_MS = 1e6;
+  private static final double MS_PER_S = 1e3;
 
   private final Console console;
 
   @Option(
       names = "--selector",
       paramLabel = "NAME[,NAME]",
-      defaultValue = "predictive,polled,round_robin",
+      defaultValue = "predictive,polled,approximate,round_robin",
       order = 1,
       description = "Who is compared (default: ${DEFAULT-VALUE}).")
   private String selectors;
@@ -59,19 +64,26 @@ final class BenchSelectorsCommand implements Callable<Integer> {
   @Option(
       names = "--concurrency",
       paramLabel = "N[,N]",
-      defaultValue = "10,20,1000",
+      defaultValue = "10,20",
       order = 2,
-      description =
-          "Requests in flight; all at once if there are no more (default: ${DEFAULT-VALUE}).")
+      description = "Requests in flight in a closed loop (default: ${DEFAULT-VALUE}).")
   private String concurrencies;
 
   @Option(
       names = "--requests",
       paramLabel = "N",
+      defaultValue = "2000",
+      order = 3,
+      description = "Requests of each closed loop (default: ${DEFAULT-VALUE}).")
+  private String requests;
+
+  @Option(
+      names = "--burst",
+      paramLabel = "N",
       defaultValue = "1000",
       order = 3,
-      description = "Requests of each replay (default: ${DEFAULT-VALUE}).")
-  private String requests;
+      description = "Requests that come all at once; 0 for no burst (default: ${DEFAULT-VALUE}).")
+  private String burst;
 
   @Option(
       names = "--input-tokens",
@@ -93,7 +105,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
   @Option(
       names = "--output-tokens",
       paramLabel = "N",
-      defaultValue = "250",
+      defaultValue = "200",
       order = 6,
       description = "Tokens of an answer (default: ${DEFAULT-VALUE}).")
   private String outputTokens;
@@ -151,17 +163,47 @@ final class BenchSelectorsCommand implements Callable<Integer> {
   private String metricIntervalMs;
 
   @Option(
+      names = "--router-ttl-secs",
+      paramLabel = "X",
+      defaultValue = "120",
+      order = 13,
+      description =
+          "approximate: modelled time for which a placed prefix counts as held"
+              + " (default: ${DEFAULT-VALUE}).")
+  private String routerTtlSecs;
+
+  @Option(
+      names = "--router-predicted-ttl-secs",
+      paramLabel = "X",
+      defaultValue = "2",
+      order = 14,
+      description =
+          "predictive: modelled time for which a placed prefix counts as held before there is an"
+              + " event; 0 for not at all (default: ${DEFAULT-VALUE}).")
+  private String routerPredictedTtlSecs;
+
+  @Option(
+      names = "--kv-overlap-score-weight",
+      paramLabel = "X",
+      defaultValue = "1",
+      order = 15,
+      description =
+          "predictive, approximate: weight of prompt blocks to compute against active blocks"
+              + " (default: ${DEFAULT-VALUE}).")
+  private String overlapScoreWeight;
+
+  @Option(
       names = "--seeds",
       paramLabel = "N[,N]",
       defaultValue = "1,2,3,4,5",
-      order = 13,
+      order = 16,
       description = "Seeds of the prompts (default: ${DEFAULT-VALUE}).")
   private String seeds;
 
   @Option(
       names = "--jobs",
       paramLabel = "N",
-      order = 14,
+      order = 17,
       description = "Replays at a time (default: the machine's processors).")
   private String jobs;
 
@@ -171,15 +213,14 @@ final class BenchSelectorsCommand implements Callable<Integer> {
     this.console = console;
   }
 
+  /** Requests, and how many of them are in flight. */
+  private record Load(int requests, int concurrency) {}
+
   @Override
   public Integer call() throws Exception {
     boolean text = common.format() == CommonOptions.Format.TEXT;
     List<SelectorKind> kinds = Values.list("--selector", selectors, BenchSelectorsCommand::kind);
-    List<Integer> loads =
-        Values.list(
-            "--concurrency",
-            concurrencies,
-            part -> Values.integer("--concurrency", part, 1, MOST_REQUESTS));
+    List<Load> loads = loads();
     int threads =
         jobs == null
             ? Runtime.getRuntime().availableProcessors()
@@ -193,8 +234,9 @@ final class BenchSelectorsCommand implements Callable<Integer> {
         console.print(SelectorTable.head());
       }
       for (PrefixedPrompts.Lengths lengths : PrefixedPrompts.Lengths.values()) {
-        for (int concurrency : loads) {
-          SelectorCell cell = comparison.compare(lengths, concurrency, kinds);
+        for (Load load : loads) {
+          SelectorCell cell =
+              comparison.compare(lengths, load.requests(), load.concurrency(), kinds);
           cells.add(cell);
           if (text) {
             console.print(SelectorTable.rows(cell));
@@ -210,9 +252,22 @@ final class BenchSelectorsCommand implements Callable<Integer> {
     return ExitCode.DONE;
   }
 
+  private List<Load> loads() {
+    int looped = Values.integer("--requests", requests, 1, MOST_REQUESTS);
+    List<Load> loads =
+        Values.list(
+            "--concurrency",
+            concurrencies,
+            part -> new Load(looped, Values.integer("--concurrency", part, 1, MOST_REQUESTS)));
+    int atOnce = Values.integer("--burst", burst, 0, MOST_REQUESTS);
+    if (atOnce > 0) {
+      loads.add(new Load(atOnce, atOnce));
+    }
+    return loads;
+  }
+
   private PrefixedPrompts prompts() {
     return new PrefixedPrompts(
-        Values.integer("--requests", requests, 1, MOST_REQUESTS),
         Values.integer("--prefixes", prefixes, 1, MOST_REQUESTS),
         Values.integer("--input-tokens", inputTokens, 2, MOST_TOKENS),
         Values.integer("--output-tokens", outputTokens, 2, MOST_TOKENS));
@@ -238,11 +293,20 @@ final class BenchSelectorsCommand implements Callable<Integer> {
         Values.integer("--instances", instances, 1, MOST_INSTANCES),
         ns("--event-delay-ms", eventDelayMs, 0),
         ns("--metric-delay-ms", metricDelayMs, 0),
-        ns("--metric-interval-ms", metricIntervalMs, LEAST_INTERVAL_MS));
+        ns("--metric-interval-ms", metricIntervalMs, LEAST_INTERVAL_MS),
+        secondsToMs("--router-ttl-secs", routerTtlSecs, LEAST_TTL_SECONDS),
+        secondsToMs("--router-predicted-ttl-secs", routerPredictedTtlSecs, 0),
+        CostOptions.DEFAULT.withOverlapScoreWeight(
+            Values.number(
+                "--kv-overlap-score-weight", overlapScoreWeight, 0, MOST_OVERLAP_SCORE_WEIGHT)));
   }
 
   private static long ns(String option, String milliseconds, double least) {
     return Math.round(Values.number(option, milliseconds, least, MOST_DELAY_MS) * NS_PER_MS);
+  }
+
+  private static long secondsToMs(String option, String seconds, double least) {
+    return Math.round(Values.number(option, seconds, least, MOST_TTL_SECONDS) * MS_PER_S);
   }
 
   private List<Long> seeds() {

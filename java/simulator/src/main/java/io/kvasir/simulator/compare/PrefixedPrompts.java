@@ -12,12 +12,11 @@ import java.util.Locale;
  *
  * <p>Immutable.
  *
- * @param requests number of requests, at least 1
  * @param prefixes number of prefixes, at least 1
  * @param inputTokens tokens of a prompt, at least 2
  * @param outputTokens tokens of an answer, at least 2
  */
-public record PrefixedPrompts(int requests, int prefixes, int inputTokens, int outputTokens) {
+public record PrefixedPrompts(int prefixes, int inputTokens, int outputTokens) {
 
   private static final double SIGMA = 0.5;
 
@@ -47,7 +46,6 @@ public record PrefixedPrompts(int requests, int prefixes, int inputTokens, int o
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public PrefixedPrompts {
-    atLeast("requests", 1, requests);
     atLeast("prefixes", 1, prefixes);
     atLeast("inputTokens", 2, inputTokens);
     atLeast("outputTokens", 2, outputTokens);
@@ -62,11 +60,12 @@ public record PrefixedPrompts(int requests, int prefixes, int inputTokens, int o
   /**
    * The requests.
    *
+   * @param requests how many, at least 1
    * @param lengths how long they are
    * @param seed seed of everything random
    * @return a sequence without arrival times of its own
    */
-  public RequestSequence sequence(Lengths lengths, long seed) {
+  public RequestSequence sequence(int requests, Lengths lengths, long seed) {
     boolean varied = lengths == Lengths.VARIED;
     int half = inputTokens / 2;
     return new SharedPrefix(

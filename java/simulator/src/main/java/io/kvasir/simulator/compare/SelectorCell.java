@@ -10,11 +10,12 @@ import java.util.List;
  * <p>Immutable.
  *
  * @param lengths how long requests are
- * @param concurrency requests in flight
+ * @param requests how many
+ * @param concurrency how many of them are in flight
  * @param selectors what each selector made of it, in the order asked for
  */
 public record SelectorCell(
-    PrefixedPrompts.Lengths lengths, int concurrency, List<Selected> selectors) {
+    PrefixedPrompts.Lengths lengths, int requests, int concurrency, List<Selected> selectors) {
 
   /** Copies the list. */
   public SelectorCell {

@@ -43,19 +43,21 @@ public record SelectorComparison(
    * Compares selectors under a load. Takes one replay for each selector and seed.
    *
    * @param lengths how long requests are
-   * @param concurrency requests in flight, at least 1; all of them at once if there are no more
+   * @param requests how many, at least 1
+   * @param concurrency how many of them are in flight, at least 1
    * @param selectors who is compared
    * @return the results
    * @throws InterruptedException if this thread is interrupted
    */
   public SelectorCell compare(
-      PrefixedPrompts.Lengths lengths, int concurrency, List<SelectorKind> selectors)
+      PrefixedPrompts.Lengths lengths, int requests, int concurrency, List<SelectorKind> selectors)
       throws InterruptedException {
     List<List<Future<ReplayResult>>> runs = new ArrayList<>();
     for (SelectorKind selector : selectors) {
       List<Future<ReplayResult>> ofSelector = new ArrayList<>();
       for (long seed : seeds) {
-        ofSelector.add(threads.submit(() -> replay(lengths, concurrency, selector, seed)));
+        ofSelector.add(
+            threads.submit(() -> replay(lengths, requests, concurrency, selector, seed)));
       }
       runs.add(ofSelector);
     }
@@ -63,13 +65,17 @@ public record SelectorComparison(
     for (int i = 0; i < runs.size(); i++) {
       compared.add(Selected.of(selectors.get(i), RouterComparison.get(runs.get(i))));
     }
-    return new SelectorCell(lengths, concurrency, compared);
+    return new SelectorCell(lengths, requests, concurrency, compared);
   }
 
   private ReplayResult replay(
-      PrefixedPrompts.Lengths lengths, int concurrency, SelectorKind selector, long seed) {
+      PrefixedPrompts.Lengths lengths,
+      int requests,
+      int concurrency,
+      SelectorKind selector,
+      long seed) {
     return Replay.run(
-        new ClosedLoop(prompts.sequence(lengths, seed), concurrency),
+        new ClosedLoop(prompts.sequence(requests, lengths, seed), concurrency),
         each,
         selection.with(selector),
         RankPools.Place.HOST,

@@ -131,6 +131,14 @@ final class RoutedServeLayer implements ServeLayer {
 
   @Override
   public ServeResult result() {
-    return new ServeResult(settings, decisions);
+    Map<String, Long> byName = new LinkedHashMap<>();
+    decisions.forEach((reason, count) -> byName.put(reason.id(), count));
+    return new ServeResult(
+        settings.instances(),
+        settings.router().id(),
+        settings.args(),
+        settings.followsBlocks(),
+        settings.eventDelayNs(),
+        byName);
   }
 }

@@ -57,7 +57,6 @@ public final class SelectorJson {
     json.writeNumberField("instances", comparison.selection().instances());
     json.writeNumberField("poolTokens", comparison.each().poolTokens());
     json.writeNumberField("tokensPerBlock", comparison.each().tokensPerBlock());
-    json.writeNumberField("requests", prompts.requests());
     json.writeNumberField("prefixes", prompts.prefixes());
     json.writeNumberField("inputTokens", prompts.inputTokens());
     json.writeNumberField("outputTokens", prompts.outputTokens());
@@ -75,6 +74,7 @@ public final class SelectorJson {
   private static void write(SelectorCell cell, JsonGenerator json) throws IOException {
     json.writeStartObject();
     json.writeStringField("lengths", cell.lengths().id());
+    json.writeNumberField("requests", cell.requests());
     json.writeNumberField("concurrency", cell.concurrency());
     json.writeArrayFieldStart("selectors");
     for (Selected selected : cell.selectors()) {
@@ -84,6 +84,7 @@ public final class SelectorJson {
       CellJson.write("ttftP95Ms", selected.ttftP95Ms(), json);
       CellJson.write("itlP50Ms", selected.itlP50Ms(), json);
       CellJson.write("itlP95Ms", selected.itlP95Ms(), json);
+      CellJson.write("behindPrompts", selected.behindPrompts(), json);
       CellJson.write("tokenHitRate", selected.tokenHitRate(), json);
       CellJson.write("routedCv", selected.routedCv(), json);
       CellJson.write("routedMaxOverMin", selected.routedMaxOverMin(), json);

@@ -20,8 +20,8 @@ public final class SelectorTable {
    * @return two lines
    */
   public static String head() {
-    return "| lengths | concurrency | selector | TTFT p50 ms | TTFT p95 ms | ITL p50 ms | ITL p95 ms"
-        + " | hit rate | CV | max/min |\n|---|---|---|---|---|---|---|---|---|---|\n";
+    return "| lengths | requests | in flight | selector | TTFT p50 ms | TTFT p95 ms | ITL p50 ms | ITL p95 ms"
+        + " | behind prompts | hit rate | CV | max/min |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   }
 
   /**
@@ -35,15 +35,18 @@ public final class SelectorTable {
     boolean first = true;
     for (Selected selected : cell.selectors()) {
       String lengths = first ? cell.lengths().id() : "";
+      String requests = first ? Numbers.count(cell.requests()) : "";
       String concurrency = first ? Numbers.count(cell.concurrency()) : "";
       String p95 = estimate(selected.ttftP95Ms());
       boolean best = selected.selector() == cell.best().selector();
-      rows.append("| ").append(lengths).append(" | ").append(concurrency);
+      rows.append("| ").append(lengths).append(" | ").append(requests);
+      rows.append(" | ").append(concurrency);
       rows.append(" | ").append(selected.selector().id());
       rows.append(" | ").append(Numbers.decimals(selected.ttftP50Ms().mean(), 0));
       rows.append(" | ").append(best ? "**" + p95 + "**" : p95);
       rows.append(" | ").append(Numbers.decimals(selected.itlP50Ms().mean(), 1));
       rows.append(" | ").append(Numbers.decimals(selected.itlP95Ms().mean(), 1));
+      rows.append(" | ").append(Numbers.percent(selected.behindPrompts().mean()));
       rows.append(" | ").append(Numbers.rate(selected.tokenHitRate().mean()));
       rows.append(" | ").append(Numbers.decimals(selected.routedCv().mean(), 3));
       rows.append(" | ").append(Numbers.decimals(selected.routedMaxOverMin().mean(), 2));

@@ -2,6 +2,7 @@ package io.kvasir.simulator.selection;
 
 import io.kvasir.event.CacheChange;
 import io.kvasir.hash.HashedRequest;
+import io.kvasir.index.PrefixIndex;
 import io.kvasir.index.RankMatches;
 import io.kvasir.select.CostPick;
 import java.util.List;
@@ -27,10 +28,11 @@ final class PolledSelector implements InstanceSelector {
 
   private final int instances;
   private final int tokensPerBlock;
-  private final InstanceIndex index;
+  private final PrefixIndex index;
+  private final RankMatches matches = new RankMatches();
   private final PolledLoads loads;
 
-  PolledSelector(int instances, int tokensPerBlock, InstanceIndex index, PolledLoads loads) {
+  PolledSelector(int instances, int tokensPerBlock, PrefixIndex index, PolledLoads loads) {
     this.instances = instances;
     this.tokensPerBlock = tokensPerBlock;
     this.index = index;
@@ -40,7 +42,7 @@ final class PolledSelector implements InstanceSelector {
   @Override
   public int select(HashedRequest request, long nowNs) {
     loads.update(nowNs);
-    RankMatches matches = index.match(request);
+    index.match(request.hashes().sequence(), request.hashes().blocks(), matches);
     int promptTokens = request.request().promptTokens();
     int mostWaiting = 0;
     for (int i = 0; i < instances; i++) {
@@ -67,7 +69,7 @@ final class PolledSelector implements InstanceSelector {
 
   @Override
   public void onChanges(int instance, List<CacheChange> changes, long nowNs) {
-    index.apply(instance, changes);
+    changes.forEach(change -> index.apply(InstanceIndex.rank(instance), change));
   }
 
   @Override

@@ -1,7 +1,11 @@
 package io.kvasir.simulator.selection;
 
 import io.kvasir.event.CacheChange;
+import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.HashedRequest;
+import io.kvasir.index.ApproximateIndex;
+import io.kvasir.index.ApproximateOptions;
+import io.kvasir.index.PredictingIndex;
 import io.kvasir.model.Request;
 import io.kvasir.rank.ActiveSequencesOptions;
 import io.kvasir.select.BusyThresholds;
@@ -18,21 +22,38 @@ import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import java.util.List;
 
 /**
- * The product's own scheduler: block events against the load that it predicts from what it placed
- * and what streamed out. Output blocks count. Not thread-safe.
+ * The product's own scheduler: what caches hold, by what was told and what is believed of them,
+ * against the load that it predicts from what it placed and what streamed out, output blocks
+ * included. Not thread-safe. Owns native memory.
  */
 final class ScheduledSelector implements InstanceSelector {
 
-  private final InstanceIndex index;
+  private static final long NO_SCOPE = 0;
+
+  private final PredictingIndex index;
+  private final boolean believes;
   private final KvScheduler scheduler;
   private final Long2LongOpenHashMap attempts = new Long2LongOpenHashMap();
   private long nowNs;
 
-  ScheduledSelector(int instances, int tokensPerBlock, InstanceIndex index, CostOptions cost) {
-    this.index = index;
+  /**
+   * Knows nothing yet.
+   *
+   * @param ttlMs how long to believe that an instance holds what was placed on it; 0 for not at all
+   */
+  ScheduledSelector(
+      int instances, HashFormat format, int tokensPerBlock, long ttlMs, CostOptions cost) {
+    this.believes = ttlMs > 0;
+    this.index =
+        new PredictingIndex(
+            InstanceIndex.empty(format, tokensPerBlock),
+            new ApproximateIndex(
+                InstanceIndex.empty(format, tokensPerBlock),
+                ApproximateOptions.DEFAULT.withTtlMs(Math.max(1, ttlMs)),
+                () -> nowNs));
     this.scheduler =
         new KvScheduler(
-            index.index(),
+            index,
             tokensPerBlock,
             new CostSelector(cost),
             new KvSchedulerOptions(
@@ -61,6 +82,9 @@ final class ScheduledSelector implements InstanceSelector {
     }
     Decision decision = dispatched.decision();
     attempts.put(request.id(), decision.attempt());
+    if (believes) {
+      index.place(decision.rank(), hashed.hashes(), NO_SCOPE);
+    }
     return (int) decision.rank().workerId();
   }
 
@@ -78,7 +102,7 @@ final class ScheduledSelector implements InstanceSelector {
 
   @Override
   public void onChanges(int instance, List<CacheChange> changes, long atNs) {
-    index.apply(instance, changes);
+    changes.forEach(change -> index.apply(InstanceIndex.rank(instance), change));
   }
 
   @Override

@@ -186,7 +186,7 @@ class CommandsTest {
         "replay --trace no/such.jsonl | no/such.jsonl: no such file",
         "replay --rank 3 | Unknown options: '--rank', '3' (did you mean --rate?); see kvasir replay --help",
         "replay --ranks | Missing required parameter for option '--ranks' (N); see kvasir replay --help",
-        "bench | a command is missing: routers, index; see kvasir bench --help",
+        "bench | a command is missing: routers, selectors, index; see kvasir bench --help",
         "bench routers --load 8 | --load must be RANKS@SHARE, for example 8@0.8, not '8'",
         "bench routers --load 8@1 | --load must be a number from 0.01 to 0.99, not '1'",
         "bench routers --load 0@0.5 | --load must be an integer from 1 to 4096, not '0'",

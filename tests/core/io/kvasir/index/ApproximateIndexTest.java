@@ -128,8 +128,7 @@ class ApproximateIndexTest {
   @Test
   void predictionsGoWithTheRanksState() {
     PredictingIndex index =
-        new PredictingIndex(
-            new NaiveIndex(HashFormat.KVASIR), index(ApproximateOptions.PREDICTED));
+        new PredictingIndex(new NaiveIndex(HashFormat.KVASIR), index(ApproximateOptions.PREDICTED));
     long[] sequence = prompt(1, 2).sequence();
     index.place(A, prompt(1), 0);
     index.apply(A, new CacheChange.Cleared());
@@ -168,8 +167,7 @@ class ApproximateIndexTest {
     Random random = new Random(seed);
     RandomChains chains = new RandomChains(random, 3, 9);
     int bound = 20 + random.nextInt(100);
-    ApproximateIndex index =
-        index(ApproximateOptions.DEFAULT.withTtlMs(50).withMaxBlocks(bound));
+    ApproximateIndex index = index(ApproximateOptions.DEFAULT.withTtlMs(50).withMaxBlocks(bound));
     List<Believed> model = new ArrayList<>();
     long nowMs = 0;
     for (int step = 0; step < 400; step++) {

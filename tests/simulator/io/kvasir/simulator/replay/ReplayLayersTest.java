@@ -185,7 +185,9 @@ class ReplayLayersTest {
     ReplayResult dealt = run(sessions(30), settings, serve(4, ServeRouterKind.ROUND_ROBIN));
 
     assertThat(sticky.serve().decisions())
-        .isEqualTo(Map.of(ServeReason.FALLBACK, 30L, ServeReason.STICKY, sticky.requests() - 30));
+        .isEqualTo(
+            Map.of(
+                ServeReason.FALLBACK.id(), 30L, ServeReason.STICKY.id(), sticky.requests() - 30));
     assertThat(sticky.decisions().get(Reason.STICKY))
         .as("a later turn meets the instance whose router knows it")
         .isEqualTo(sticky.requests() - 30);

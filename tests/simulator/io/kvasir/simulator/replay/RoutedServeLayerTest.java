@@ -59,7 +59,7 @@ class RoutedServeLayerTest {
 
   private static int instance(RoutedServeLayer layer, HashedRequest request, long nowNs) {
     int instance = layer.serve(request, nowNs).instance();
-    layer.onEnded(request.request(), false); // nothing is learned from it
+    layer.onEnded(request.request(), false, nowNs); // nothing is learned from it
     return instance;
   }
 
@@ -94,7 +94,7 @@ class RoutedServeLayerTest {
     RoutedServeLayer layer = layer(ServeRouterKind.KV_CACHE_AWARE, Long.MAX_VALUE / 2);
     HashedRequest asked = hashed(request(1, 5 * BLOCK).build());
     int first = layer.serve(asked, 0).instance();
-    layer.onEnded(asked.request(), true);
+    layer.onEnded(asked.request(), true, 0);
 
     for (int i = 0; i < 3; i++) {
       assertThat(instance(layer, hashed(request(1, 5 * BLOCK).build()), 0)).isEqualTo(first);
@@ -132,6 +132,6 @@ class RoutedServeLayerTest {
     Request atRank = layer.serve(hashed(request(1, 400).build()), 0).request().request();
 
     assertThat(atRank.conversationId()).isEqualTo("conv_id:0_1");
-    assertThat(layer.result().decisions()).isEqualTo(Map.of(ServeReason.FALLBACK, 1L));
+    assertThat(layer.result().decisions()).isEqualTo(Map.of(ServeReason.FALLBACK.id(), 1L));
   }
 }

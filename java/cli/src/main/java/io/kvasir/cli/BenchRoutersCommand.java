@@ -29,7 +29,6 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.function.Function;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -124,14 +123,14 @@ final class BenchRoutersCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     CommonOptions.Format format = common.format();
-    List<AdpRouterKind> kinds = list("--router", routers, BenchRoutersCommand::router);
-    List<Load> allLoads = list("--load", loads, BenchRoutersCommand::load);
+    List<AdpRouterKind> kinds = Values.list("--router", routers, BenchRoutersCommand::router);
+    List<Load> allLoads = Values.list("--load", loads, BenchRoutersCommand::load);
     List<Integer> pools =
-        list(
+        Values.list(
             "--pool-tokens",
             poolTokens,
             text -> Values.integer("--pool-tokens", text, 1024, Integer.MAX_VALUE));
-    List<Long> allSeeds = list("--seeds", seeds, text -> Values.seed("--seeds", text));
+    List<Long> allSeeds = Values.list("--seeds", seeds, text -> Values.seed("--seeds", text));
     if (allSeeds.size() > Estimate.MOST_VALUES) {
       throw new UsageException("--seeds", "must be " + Estimate.MOST_VALUES + " at most");
     }
@@ -241,17 +240,5 @@ final class BenchRoutersCommand implements Callable<Integer> {
     return new Load(
         Values.integer("--load", parts[0], 1, MOST_RANKS),
         Values.number("--load", parts[1], 0.01, 0.99));
-  }
-
-  private static <T> List<T> list(String option, String text, Function<String, T> read) {
-    List<T> values = new ArrayList<>();
-    for (String part : text.split(",", -1)) {
-      T value = read.apply(part.strip());
-      if (values.contains(value)) {
-        throw new UsageException(option, "must name each value once, not '" + text + "'");
-      }
-      values.add(value);
-    }
-    return values;
   }
 }

@@ -46,6 +46,7 @@ final class CommandRunner {
             .addSubcommand(
                 new CommandLine(new BenchCommand())
                     .addSubcommand(new BenchRoutersCommand(console))
+                    .addSubcommand(new BenchSelectorsCommand(console))
                     .addSubcommand(new BenchIndexCommand(console)))
             .addSubcommand(new RecordCommand(console))
             .addSubcommand(new DoctorCommand(console, machine))

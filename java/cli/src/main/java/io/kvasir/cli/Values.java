@@ -1,6 +1,7 @@
 package io.kvasir.cli;
 
 import io.kvasir.simulator.workload.IntRange;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
@@ -73,6 +74,19 @@ final class Values {
             + ", not '"
             + text
             + "'");
+  }
+
+  /** Values between commas, each once. */
+  static <T> List<T> list(String option, String text, Function<String, T> read) {
+    List<T> values = new ArrayList<>();
+    for (String part : text.split(",", -1)) {
+      T value = read.apply(part.strip());
+      if (values.contains(value)) {
+        throw new UsageException(option, "must name each value once, not '" + text + "'");
+      }
+      values.add(value);
+    }
+    return values;
   }
 
   /** A range like 3-8, or one number. */

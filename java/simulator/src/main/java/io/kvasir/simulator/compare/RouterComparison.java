@@ -96,18 +96,19 @@ public final class RouterComparison {
     }
     List<Compared> compared = new ArrayList<>();
     for (int i = 0; i < runs.size(); i++) {
-      List<ReplayResult> results = new ArrayList<>();
-      for (Future<ReplayResult> run : runs.get(i)) {
-        results.add(get(run));
-      }
-      compared.add(compared(routers.get(i), results));
+      compared.add(compared(routers.get(i), get(runs.get(i))));
     }
     return new Cell(requests.name(), load, poolTokens, speed.factor(), speed.share(), compared);
   }
 
-  private static ReplayResult get(Future<ReplayResult> run) throws InterruptedException {
+  /** Waits for all results. */
+  static List<ReplayResult> get(List<Future<ReplayResult>> runs) throws InterruptedException {
+    List<ReplayResult> results = new ArrayList<>();
     try {
-      return run.get();
+      for (Future<ReplayResult> run : runs) {
+        results.add(run.get());
+      }
+      return results;
     } catch (ExecutionException e) {
       throw new IllegalStateException("a replay failed: " + e.getCause().getMessage(), e);
     }

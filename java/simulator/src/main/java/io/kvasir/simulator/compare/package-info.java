@@ -1,6 +1,6 @@
 /**
- * Compares ADP routers under load: the same requests at the same speeds, with jittered arrivals, so
- * that what is chance can be told from what is not.
+ * Compares ADP routers, and selectors of instances, under load: the same requests for all of them,
+ * with several seeds, so that what is chance can be told from what is not.
  *
  * <p>Built on {@link io.kvasir.simulator.replay}; knows nothing of options or of how results are
  * shown.

@@ -16,7 +16,7 @@ import java.util.List;
  *
  * <p>Not thread-safe. O(1) an event, but for a rank that loses everything.
  */
-final class InstanceBlocks {
+final class InstanceBlocks implements BlockSink {
 
   private final List<LongOpenHashSet> held = new ArrayList<>();
   private final long[] nextSequence;
@@ -40,8 +40,8 @@ final class InstanceBlocks {
     return (int) Math.min(Integer.MAX_VALUE, 2L * pool.capacityBlocks());
   }
 
-  /** Takes an event of a rank's pool; all of them, in their order. */
-  void on(int rank, BlockEvent event) {
+  @Override
+  public void on(int rank, BlockEvent event) {
     if (event.sequence() != nextSequence[rank]++) {
       throw new IllegalStateException(
           "events of rank " + rank + " are lost before number " + event.sequence());
@@ -57,8 +57,8 @@ final class InstanceBlocks {
     }
   }
 
-  /** Takes all of a rank's blocks away, because it forgot or is lost. */
-  void clear(int rank) {
+  @Override
+  public void clear(int rank) {
     held.get(rank).forEach(this::release);
     held.get(rank).clear();
   }

@@ -3,6 +3,7 @@ package io.kvasir.simulator.replay;
 import io.kvasir.execute.RequestListener;
 import io.kvasir.model.Request;
 import io.kvasir.route.Decision;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
@@ -19,6 +20,8 @@ final class InstanceTally implements RequestListener {
   private final long[] inputTokens;
   private final long[] cachedTokens;
   private final long[] preemptions;
+  private final LongOpenHashSet running = new LongOpenHashSet();
+  private int unsettled;
   private final Deque<End> ends = new ArrayDeque<>();
 
   /** How a request ended; a reason only if it was rejected. */
@@ -33,6 +36,16 @@ final class InstanceTally implements RequestListener {
     this.preemptions = new long[ranks];
   }
 
+  /** A request came. */
+  void onSubmitted() {
+    unsettled++;
+  }
+
+  /** Requests that came and do not run, by what has been computed. */
+  int waitingRequests() {
+    return unsettled - running.size();
+  }
+
   @Override
   public void onPlaced(Decision decision, long nowNs) {
     placed[decision.rank()]++;
@@ -41,6 +54,7 @@ final class InstanceTally implements RequestListener {
 
   @Override
   public void onStarted(Request request, int rank, int cached, boolean resumed, long nowNs) {
+    running.add(request.id());
     if (!resumed) {
       metrics.onStarted(request, nowNs);
       inputTokens[rank] += request.promptTokens();
@@ -56,15 +70,25 @@ final class InstanceTally implements RequestListener {
   @Override
   public void onPaused(Request request, int rank, long nowNs) {
     preemptions[rank]++;
+    running.remove(request.id());
   }
 
   @Override
   public void onFinished(Request request, int rank, int[] answer, long nowNs) {
     ends.add(new End(request, answer, null, nowNs));
+    unsettled--;
+    running.remove(request.id());
+  }
+
+  @Override
+  public void onReturned(Request request, int rank, String reason, long nowNs) {
+    running.remove(request.id());
   }
 
   @Override
   public void onRejected(Request request, String reason, long nowNs) {
+    unsettled--;
+    running.remove(request.id());
     ends.add(new End(request, null, reason, nowNs));
   }
 

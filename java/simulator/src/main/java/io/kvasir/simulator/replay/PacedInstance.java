@@ -2,7 +2,7 @@ package io.kvasir.simulator.replay;
 
 import io.kvasir.execute.AdpLoop;
 import io.kvasir.hash.HashedRequest;
-import io.kvasir.serve.CacheEvent;
+import io.kvasir.simulator.selection.InstanceLoad;
 import io.kvasir.simulator.workload.Arrivals;
 import java.util.List;
 
@@ -11,7 +11,7 @@ import java.util.List;
  *
  * <p>Confined to the thread that drives the replay.
  */
-final class PacedInstance {
+final class PacedInstance implements IteratedInstance {
 
   private final ReplayInstance instance;
   private final AdpLoop loop;
@@ -55,6 +55,7 @@ final class PacedInstance {
 
   void submit(HashedRequest request, long nowNs) {
     instance.submit(request);
+    tally.onSubmitted();
     if (waits) {
       waits = false;
       readyNs = nowNs;
@@ -70,9 +71,14 @@ final class PacedInstance {
     tally.tellEnds(nowNs);
   }
 
-  /** What it came to hold in the iteration that it has computed. */
-  List<CacheEvent> drainBlocks() {
-    return instance.drainBlocks();
+  @Override
+  public void drainBlocks(BlockSink sink) {
+    instance.drainBlocks(sink);
+  }
+
+  @Override
+  public InstanceLoad load() {
+    return instance.load(tally.waitingRequests());
   }
 
   /** Begins an iteration and tells what has ended by a moment. */

@@ -10,6 +10,7 @@ import io.kvasir.lockstep.Member;
 import io.kvasir.lockstep.RankCollective;
 import io.kvasir.lockstep.SoleCollective;
 import io.kvasir.pool.RankPools;
+import io.kvasir.simulator.selection.SelectorSettings;
 import io.kvasir.simulator.workload.Arrivals;
 import io.kvasir.simulator.workload.RequestPreparation;
 import io.kvasir.simulator.workload.Workload;
@@ -117,6 +118,32 @@ public final class Replay {
     return run(workload, settings, layer, alone, place, engine, progress);
   }
 
+  /**
+   * Replays a workload to its end with a selector over several instances of one rank.
+   *
+   * @param workload what is asked
+   * @param settings each of the instances, made anew for this replay
+   * @param selector the instances, who chooses among them, and how late it learns what they do
+   * @param place where each instance's pools live
+   * @param progress hears how far it is
+   * @return what was measured
+   * @throws IllegalArgumentException if the instances have several ranks, or the selector follows
+   *     blocks and their names do not chain local hashes
+   * @throws IllegalStateException if all ranks of an instance are lost, or one stops making
+   *     progress, which is a defect
+   */
+  public static ReplayResult run(
+      Workload workload,
+      ReplaySettings settings,
+      SelectorSettings selector,
+      RankPools.Place place,
+      ReplayProgress progress) {
+    RankCollective alone = new SoleCollective(settings.ranks());
+    ServeLayer layer = new SelectedServeLayer(selector, settings);
+    StepEngine engine = new TimedStepEngine(settings.timing());
+    return run(workload, settings, layer, alone, place, engine, progress);
+  }
+
   private static ReplayResult run(
       Workload workload,
       ReplaySettings settings,
@@ -130,13 +157,15 @@ public final class Replay {
     UpperBound upperBound = new UpperBound(settings.tokensPerBlock());
     boolean answers = settings.mode() instanceof ReplayMode.Aggregated;
     try (Arrivals arrivals = workload.start(preparation(hasher, upperBound, answers));
-        ReplayInstances instances = new ReplayInstances()) {
+        ReplayInstances instances = new ReplayInstances();
+        serve) {
+      BlockHasher answerHasher = serve.hasher(hasher);
       ReplayMetrics metrics = new ReplayMetrics(arrivals, serve);
       for (int i = 0; i < serve.instances(); i++) {
         InstanceTally tally = new InstanceTally(settings.ranks(), metrics);
         instances.add(
             new ReplayInstance(
-                settings, serve.followsBlocks(), collective, place, hasher, engine, tally),
+                settings, serve.followsBlocks(), collective, place, answerHasher, engine, tally),
             tally);
       }
       ReplayDrive drive = new ReplayDrive(instances.all(), serve, arrivals, metrics);

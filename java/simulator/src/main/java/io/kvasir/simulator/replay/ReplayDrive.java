@@ -67,7 +67,7 @@ record ReplayDrive(
       if (instance.nextNs() <= nowNs) {
         instance.goOn(nowNs, single() ? Arrivals.NEVER : nowNs);
         requireLiveRanks(i);
-        serve.onBlocks(i, instance.drainBlocks(), instance.readyNs());
+        serve.onIterated(i, instance, instance.readyNs());
       }
     }
   }

@@ -17,7 +17,7 @@ import io.kvasir.model.Occupancy;
 import io.kvasir.pool.BlockPool;
 import io.kvasir.pool.PoolShape;
 import io.kvasir.pool.RankPools;
-import io.kvasir.serve.CacheEvent;
+import io.kvasir.simulator.selection.InstanceLoad;
 import io.kvasir.simulator.workload.Arrivals;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -39,9 +39,6 @@ final class ReplayInstance implements AutoCloseable {
   private final AdpLoop loop;
   private final RankHealth health;
   private long prefillNs;
-
-  /** What its ranks hold, if somebody wants to know. */
-  private final InstanceBlocks blocks;
 
   /** Answers what context ranks have computed; null if the ranks do that themselves. */
   private final Generation generation;
@@ -70,7 +67,6 @@ final class ReplayInstance implements AutoCloseable {
     this.members = collective.members();
     this.self = members.get(collective.self());
     this.group = members.size() == 1 ? null : new RankGroup(collective);
-    this.blocks = tellsBlocks ? new InstanceBlocks(self.ranks()) : null;
     this.generation =
         settings.mode() instanceof ReplayMode.Context mode
             ? new Generation(mode, new TimedStepEngine(settings.timing()), listener)
@@ -153,20 +149,26 @@ final class ReplayInstance implements AutoCloseable {
     return durationNs;
   }
 
-  /** What its ranks came to hold, or do no more, since the last call. Settles the pools. */
-  List<CacheEvent> drainBlocks() {
-    if (blocks == null) {
-      return List.of();
-    }
+  /** Tells what its ranks came to hold, or do no more, since the last call. Settles the pools. */
+  void drainBlocks(BlockSink sink) {
     for (int i = 0; i < self.ranks(); i++) {
       int rank = i;
       if (loop.isLive(self.firstRank() + i)) {
-        pools.pools().get(i).drainEvents(event -> blocks.on(rank, event));
+        pools.pools().get(i).drainEvents(event -> sink.on(rank, event));
       } else {
-        blocks.clear(rank);
+        sink.clear(rank);
       }
     }
-    return blocks.take();
+  }
+
+  /** What its live ranks have to do. Settles the pools. */
+  InstanceLoad load(int waitingRequests) {
+    long activeBlocks = 0;
+    for (int i = 0; i < self.ranks(); i++) {
+      activeBlocks += loop.isLive(self.firstRank() + i) ? occupancy(i).activeBlocks() : 0;
+    }
+    long totalBlocks = (long) self.ranks() * settings.poolBlocks();
+    return new InstanceLoad(activeBlocks, totalBlocks, waitingRequests);
   }
 
   /** The results of all ranks. To be called once, by all processes. */

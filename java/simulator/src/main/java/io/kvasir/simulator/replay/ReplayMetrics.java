@@ -71,19 +71,20 @@ final class ReplayMetrics {
     }
     times.lastTokenNs = nowNs;
     outputTokens++;
+    serve.onToken(request, nowNs);
   }
 
   void onFinished(Request request, int[] answer, long nowNs) {
     completed++;
     inFlight.remove(request.id());
-    serve.onEnded(request, true);
+    serve.onEnded(request, true, nowNs);
     arrivals.onFinished(request, answer, nowNs);
   }
 
   void onRejected(Request request, String reason, long nowNs) {
     rejections.add(new Rejection(request.id(), reason));
     inFlight.remove(request.id());
-    serve.onEnded(request, false);
+    serve.onEnded(request, false, nowNs);
     arrivals.onRejected(request, nowNs);
   }
 

@@ -35,6 +35,7 @@ final class RoutedServeLayer implements ServeLayer {
   private final ServeSettings settings;
   private final ServeRouter router;
   private final Map<String, Integer> instances = new LinkedHashMap<>();
+  private final List<InstanceBlocks> blocks = new ArrayList<>();
   private final List<Deque<News>> news = new ArrayList<>();
   private final Long2ObjectOpenHashMap<ServeChoice> inFlight = new Long2ObjectOpenHashMap<>();
   private final Map<ServeReason, Long> decisions = new EnumMap<>(ServeReason.class);
@@ -54,6 +55,7 @@ final class RoutedServeLayer implements ServeLayer {
     this.settings = settings;
     for (int instance = 0; instance < settings.instances(); instance++) {
       instances.put(name(instance), instance);
+      blocks.add(new InstanceBlocks(each.ranks()));
       news.add(new ArrayDeque<>());
     }
     List<String> servers = List.copyOf(instances.keySet());
@@ -107,12 +109,21 @@ final class RoutedServeLayer implements ServeLayer {
   }
 
   @Override
-  public void onEnded(Request request, boolean success) {
+  public void onEnded(Request request, boolean success, long atNs) {
     router.finish(inFlight.remove(request.id()), success);
   }
 
   @Override
-  public void onBlocks(int instance, List<CacheEvent> events, long nowNs) {
+  public void onIterated(int instance, IteratedInstance ran, long endNs) {
+    if (followsBlocks()) {
+      InstanceBlocks held = blocks.get(instance);
+      ran.drainBlocks(held);
+      onBlocks(instance, held.take(), endNs);
+    }
+  }
+
+  /** Takes note of what an instance came to hold at a moment, never before an earlier one of it. */
+  void onBlocks(int instance, List<CacheEvent> events, long nowNs) {
     if (!events.isEmpty()) {
       news.get(instance).add(new News(nowNs + settings.eventDelayNs(), events));
     }
@@ -120,6 +131,14 @@ final class RoutedServeLayer implements ServeLayer {
 
   @Override
   public ServeResult result() {
-    return new ServeResult(settings, decisions);
+    Map<String, Long> byName = new LinkedHashMap<>();
+    decisions.forEach((reason, count) -> byName.put(reason.id(), count));
+    return new ServeResult(
+        settings.instances(),
+        settings.router().id(),
+        settings.args(),
+        settings.followsBlocks(),
+        settings.eventDelayNs(),
+        byName);
   }
 }

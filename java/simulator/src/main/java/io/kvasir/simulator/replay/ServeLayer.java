@@ -1,15 +1,14 @@
 package io.kvasir.simulator.replay;
 
+import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
-import io.kvasir.serve.CacheEvent;
-import java.util.List;
 
 /**
  * Chooses an instance for each request when it arrives (port). Confined to the thread that drives
  * the replay.
  */
-interface ServeLayer {
+interface ServeLayer extends AutoCloseable {
 
   /** There is but one instance, and nobody to choose it. */
   ServeLayer NONE =
@@ -30,10 +29,10 @@ interface ServeLayer {
         }
 
         @Override
-        public void onEnded(Request request, boolean success) {}
+        public void onEnded(Request request, boolean success, long atNs) {}
 
         @Override
-        public void onBlocks(int instance, List<CacheEvent> events, long nowNs) {}
+        public void onIterated(int instance, IteratedInstance ran, long endNs) {}
 
         @Override
         public ServeResult result() {
@@ -50,15 +49,26 @@ interface ServeLayer {
   /** Whether it wants to be told what instances hold. */
   boolean followsBlocks();
 
+  /** What the instances hash answers with. */
+  default BlockHasher hasher(BlockHasher hasher) {
+    return hasher;
+  }
+
   /** Chooses an instance. */
   Served serve(HashedRequest request, long nowNs);
 
-  /** Takes note that a request was answered or rejected. */
-  void onEnded(Request request, boolean success);
+  /** Takes note, ahead of time, of a token that comes at a moment, which may be still to come. */
+  default void onToken(Request request, long atNs) {}
 
-  /** Takes note of what an instance came to hold at a moment, never before an earlier one of it. */
-  void onBlocks(int instance, List<CacheEvent> events, long nowNs);
+  /** Takes note that a request was answered or rejected at a moment that has come. */
+  void onEnded(Request request, boolean success, long atNs);
+
+  /** Takes note, ahead of time, of what an instance has done when its iteration ends. */
+  void onIterated(int instance, IteratedInstance ran, long endNs);
 
   /** What was done; null if there is nobody to choose. */
   ServeResult result();
+
+  @Override
+  default void close() {}
 }

@@ -65,7 +65,7 @@ public final class CellJson {
     json.writeEndObject();
   }
 
-  private static void write(String name, Estimate estimate, JsonGenerator json) throws IOException {
+  static void write(String name, Estimate estimate, JsonGenerator json) throws IOException {
     json.writeObjectFieldStart(name);
     json.writeNumberField("mean", estimate.mean());
     if (!Double.isNaN(estimate.halfWidth())) {

@@ -3,7 +3,6 @@ package io.kvasir.simulator.report;
 import io.kvasir.route.AdpRouterKind;
 import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.Compared;
-import io.kvasir.simulator.compare.Estimate;
 import java.util.List;
 import java.util.Locale;
 
@@ -54,7 +53,7 @@ public final class CellTable {
     row.append(" | ").append(Numbers.count(cell.poolTokens()));
     row.append(" | ").append(Numbers.decimals(cell.speed(), 3)).append(" |");
     for (Compared router : cell.routers()) {
-      String p95 = estimate(router.ttftP95Ms());
+      String p95 = SelectorTable.estimate(router.ttftP95Ms());
       boolean best = router.router() == cell.best().router();
       row.append(' ').append(best ? "**" + p95 + "**" : p95).append(" |");
     }
@@ -62,13 +61,6 @@ public final class CellTable {
       row.append(' ').append(Numbers.rate(router.tokenHitRate().mean())).append(" |");
     }
     return row.append('\n').toString();
-  }
-
-  private static String estimate(Estimate estimate) {
-    String mean = Numbers.decimals(estimate.mean(), 0);
-    return Double.isNaN(estimate.halfWidth())
-        ? mean
-        : mean + " ± " + Numbers.decimals(estimate.halfWidth(), 0);
   }
 
   /**

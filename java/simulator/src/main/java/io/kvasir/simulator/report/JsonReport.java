@@ -6,13 +6,12 @@ import com.fasterxml.jackson.core.StreamWriteFeature;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import com.fasterxml.jackson.core.util.Separators;
 import io.kvasir.route.Reason;
-import io.kvasir.serve.ServeReason;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.Rejection;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplayResult;
-import io.kvasir.simulator.replay.ServeSettings;
+import io.kvasir.simulator.replay.ServeResult;
 import io.kvasir.simulator.replay.Spread;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -107,17 +106,17 @@ public final class JsonReport {
   }
 
   private void writeServe(ReplayResult result) throws IOException {
-    ServeSettings serve = result.serve().settings();
+    ServeResult serve = result.serve();
     Spread spread = result.routedPerInstance();
     json.writeNumberField("instances", serve.instances());
-    json.writeStringField("serveRouter", serve.router().id());
+    json.writeStringField("serveRouter", serve.router());
     writeCounts("routedPerInstance", spread.requests());
     writeRounded("instanceCv", spread.cv(), RATE_DECIMALS);
     writeRounded("instanceMaxOverMin", spread.maxOverMin(), RATE_DECIMALS);
     writeRounded("instanceMinOverMean", spread.minOverMean(), RATE_DECIMALS);
     json.writeObjectFieldStart("serveDecisions");
-    for (Map.Entry<ServeReason, Long> decision : result.serve().decisions().entrySet()) {
-      json.writeNumberField(decision.getKey().id(), decision.getValue());
+    for (Map.Entry<String, Long> decision : serve.decisions().entrySet()) {
+      json.writeNumberField(decision.getKey(), decision.getValue());
     }
     json.writeEndObject();
     json.writeObjectFieldStart("serveRouterArgs");

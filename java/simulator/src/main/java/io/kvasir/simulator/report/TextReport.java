@@ -6,7 +6,6 @@ import static io.kvasir.simulator.report.Numbers.measure;
 import static io.kvasir.simulator.report.Numbers.rate;
 
 import io.kvasir.route.Reason;
-import io.kvasir.serve.ServeReason;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.ReplayMode;
@@ -86,9 +85,7 @@ public final class TextReport {
 
   private static String ranks(ReplayResult result) {
     String ranks = count(result.settings().ranks()) + " ranks";
-    return result.serve() == null
-        ? ranks
-        : count(result.serve().settings().instances()) + " x " + ranks;
+    return result.serve() == null ? ranks : count(result.serve().instances()) + " x " + ranks;
   }
 
   private void section(ReplayReport report) {
@@ -165,11 +162,11 @@ public final class TextReport {
   }
 
   private static String serve(ServeResult serve) {
-    return serve.settings().router().id()
+    return serve.router()
         + ": "
-        + decisions(serve.decisions(), ServeReason::id)
-        + (serve.settings().followsBlocks()
-            ? ", events after " + decimals(serve.settings().eventDelayNs() / NS_PER_MS, 1) + " ms"
+        + decisions(serve.decisions(), Function.identity())
+        + (serve.followsBlocks()
+            ? ", events after " + decimals(serve.eventDelayNs() / NS_PER_MS, 1) + " ms"
             : "");
   }
 

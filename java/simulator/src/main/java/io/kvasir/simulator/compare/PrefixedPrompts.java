@@ -1,0 +1,84 @@
+package io.kvasir.simulator.compare;
+
+import io.kvasir.simulator.workload.IntRange;
+import io.kvasir.simulator.workload.LognormalTokens;
+import io.kvasir.simulator.workload.RequestSequence;
+import io.kvasir.simulator.workload.SharedPrefix;
+import java.util.Locale;
+
+/**
+ * Prompts whose first half is one of a few prefixes, all equally popular, and whose second half is
+ * their own.
+ *
+ * <p>Immutable.
+ *
+ * @param prefixes number of prefixes, at least 1
+ * @param inputTokens tokens of a prompt, at least 2
+ * @param outputTokens tokens of an answer, at least 2
+ */
+public record PrefixedPrompts(int prefixes, int inputTokens, int outputTokens) {
+
+  private static final double SIGMA = 0.5;
+
+  /** Whether all requests are equally long. */
+  public enum Lengths {
+    /** They are. */
+    FIXED,
+    /**
+     * The own part of a prompt is lognormal about the same median, with sigma 0.5; an answer has
+     * half to one and a half times as many tokens.
+     */
+    VARIED;
+
+    /**
+     * The name in reports.
+     *
+     * @return for example {@code fixed}
+     */
+    public String id() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /**
+   * Checks the ranges.
+   *
+   * @throws IllegalArgumentException naming the field that is out of range
+   */
+  public PrefixedPrompts {
+    atLeast("prefixes", 1, prefixes);
+    atLeast("inputTokens", 2, inputTokens);
+    atLeast("outputTokens", 2, outputTokens);
+  }
+
+  private static void atLeast(String field, int least, int value) {
+    if (value < least) {
+      throw new IllegalArgumentException(field + " must be at least " + least + ", not " + value);
+    }
+  }
+
+  /**
+   * The requests.
+   *
+   * @param requests how many, at least 1
+   * @param lengths how long they are
+   * @param seed seed of everything random
+   * @return a sequence without arrival times of its own
+   */
+  public RequestSequence sequence(int requests, Lengths lengths, long seed) {
+    boolean varied = lengths == Lengths.VARIED;
+    int half = inputTokens / 2;
+    return new SharedPrefix(
+        new SharedPrefix.Shape(
+            requests,
+            prefixes,
+            half,
+            0,
+            new LognormalTokens(inputTokens - half, varied ? SIGMA : 0),
+            varied
+                ? new IntRange(outputTokens / 2, outputTokens + outputTokens / 2)
+                : new IntRange(outputTokens, outputTokens),
+            0,
+            seed));
+  }
+}

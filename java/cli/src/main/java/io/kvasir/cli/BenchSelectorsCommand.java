@@ -195,7 +195,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
   @Option(
       names = "--seeds",
       paramLabel = "N[,N]",
-      defaultValue = "1,2,3,4,5",
+      defaultValue = "1,2,3",
       order = 16,
       description = "Seeds of the prompts (default: ${DEFAULT-VALUE}).")
   private String seeds;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
 
 #include "kvasir/platform.hpp"
@@ -17,12 +16,12 @@ constexpr uint64_t odd_inverse(uint64_t odd) {
   return x;
 }
 
-// An array in ascending order of keys, with gaps. A key is its handle, mixed by a bijection, so
-// keys spread evenly over all numbers, and a key's home is its share of the array's length. Pairs
-// stand at their home or, pushed by smaller keys, a little behind it. So a look-up ends at the
-// first gap or larger key, a removal leaves nothing behind (what was pushed moves back), and the
-// array is copied into a longer or shorter one in one pass: it grows by small steps and stays well
-// filled.
+// An array in descending order of keys, with gaps, which are zeros. A key is its handle, mixed by a
+// bijection, so keys spread evenly over all numbers, and a key's home is its share of the array's
+// length. Pairs stand at their home or, pushed by larger keys, a little behind it. So a look-up
+// ends at the first smaller number, a removal leaves nothing behind (what was pushed moves back),
+// and the array is copied into a longer or shorter one in one pass: it grows by small steps and
+// stays well filled. The one handle whose key is zero has its place outside.
 class HandleTable {
  public:
   static constexpr uint32_t kNoBlock = UINT32_MAX;
@@ -32,21 +31,22 @@ class HandleTable {
   uint64_t size() const { return size_; }
   size_t bytes() const { return (homes_ + kSpare) * sizeof(Slot); }
 
-  void prefetch_slot(uint64_t handle) const { prefetch(&(*slots_)[home(mix(handle))]); }
+  void prefetch_slot(uint64_t handle) const { prefetch(&(*slots_)[home(mix(handle), homes_)]); }
 
   // The handle's block, or kNoBlock.
   uint32_t find(uint64_t handle) const {
     const uint64_t key = mix(handle);
+    if (key == 0) return block_of_zero_;
     const Slot& slot = (*slots_)[search(key)];
-    return slot.block_plus_1 != 0 && slot.key == key ? slot.block_plus_1 - 1 : kNoBlock;
+    return slot.key == key ? slot.block : kNoBlock;
   }
 
   // Makes room for so many more. Throws std::bad_alloc without effect when there is none.
   void reserve(uint64_t more) {
     const uint64_t wanted = size_ + more;
-    if (wanted * 20 > homes_ * 17) {
-      const uint64_t grown = homes_ + homes_ / 4;
-      const uint64_t needed = wanted * 5 / 4;
+    if (wanted * 4 > homes_ * 3) {
+      const uint64_t grown = homes_ + homes_ / 8;
+      const uint64_t needed = wanted * 7 / 5;
       resize(grown > needed ? grown : needed);
     }
   }
@@ -55,21 +55,22 @@ class HandleTable {
   // Throws std::bad_alloc without effect.
   uint32_t bind(uint64_t handle, uint32_t block) {
     const uint64_t key = mix(handle);
-    uint64_t at = search(key);
+    if (key == 0) return bind_zero(block);
+    const uint64_t at = search(key);
     Slot* slots = slots_->data();
-    if (slots[at].block_plus_1 != 0 && slots[at].key == key) {
-      const uint32_t before = slots[at].block_plus_1 - 1;
-      slots[at].block_plus_1 = block + 1;
+    if (slots[at].key == key) {
+      const uint32_t before = slots[at].block;
+      slots[at].block = block;
       return before;
     }
     uint64_t gap = at;
-    while (slots[gap].block_plus_1 != 0) ++gap;
+    while (slots[gap].key != 0) ++gap;
     if (gap == homes_ + kSpare - 1) {  // the last slot stays free: searches end there
-      resize(homes_ + homes_ / 4);
+      resize(homes_ + homes_ / 8);
       return bind(handle, block);
     }
-    std::memmove(slots + at + 1, slots + at, (gap - at) * sizeof(Slot));
-    slots[at] = {key, block + 1};
+    for (; gap > at; --gap) slots[gap] = slots[gap - 1];
+    slots[at] = {key, block};
     ++size_;
     return kNoBlock;
   }
@@ -77,29 +78,31 @@ class HandleTable {
   // Unbinds a handle and returns its block, or kNoBlock if it is not here.
   uint32_t erase(uint64_t handle) {
     const uint64_t key = mix(handle);
-    const uint64_t at = search(key);
+    if (key == 0) return bind_zero(kNoBlock);
+    uint64_t at = search(key);
     Slot* slots = slots_->data();
-    if (slots[at].block_plus_1 == 0 || slots[at].key != key) return kNoBlock;
-    const uint32_t block = slots[at].block_plus_1 - 1;
-    uint64_t end = at + 1;
-    while (slots[end].block_plus_1 != 0 && home(slots[end].key) < end) ++end;
-    std::memmove(slots + at, slots + at + 1, (end - at - 1) * sizeof(Slot));
-    slots[end - 1] = {0, 0};
+    if (slots[at].key != key) return kNoBlock;
+    const uint32_t block = slots[at].block;
+    for (; slots[at + 1].key != 0 && home(slots[at + 1].key, homes_) <= at; ++at) {
+      slots[at] = slots[at + 1];
+    }
+    slots[at].key = 0;
     --size_;
     return block;
   }
 
   // Gives memory back that removals have freed.
   void shrink() {
-    if (homes_ > 16 * kFewest && size_ * 5 < homes_ * 2) resize(size_ * 5 / 4);
+    if (homes_ > 16 * kFewest && size_ * 5 < homes_ * 2) resize(size_ * 7 / 5);
   }
 
   // Calls f(handle, block) for every pair.
   template <typename F>
   void for_each(F f) const {
+    if (block_of_zero_ != kNoBlock) f(unmix(0), block_of_zero_);
     for (uint64_t at = 0; at < homes_ + kSpare; ++at) {
       const Slot& slot = (*slots_)[at];
-      if (slot.block_plus_1 != 0) f(unmix(slot.key), slot.block_plus_1 - 1);
+      if (slot.key != 0) f(unmix(slot.key), slot.block);
     }
   }
 
@@ -110,8 +113,8 @@ class HandleTable {
 
 #pragma pack(push, 4)
   struct Slot {
-    uint64_t key;
-    uint32_t block_plus_1;  // 0: a gap
+    uint64_t key;  // 0: a gap
+    uint32_t block;
   };
 #pragma pack(pop)
   static_assert(sizeof(Slot) == 12, "no padding");
@@ -133,21 +136,28 @@ class HandleTable {
     return x ^ x >> 32;
   }
 
-  uint64_t home(uint64_t key) const {
-    return static_cast<uint64_t>(static_cast<unsigned __int128>(key) * homes_ >> 64);
+  static uint64_t home(uint64_t key, uint64_t homes) {
+    return static_cast<uint64_t>(static_cast<unsigned __int128>(~key) * homes >> 64);
   }
 
   // The slot of a key, or where it would have to stand.
   uint64_t search(uint64_t key) const {
     const Slot* slots = slots_->data();
-    uint64_t at = home(key);
-    while (slots[at].block_plus_1 != 0 && slots[at].key < key) ++at;
+    uint64_t at = home(key, homes_);
+    while (slots[at].key > key) ++at;
     return at;
+  }
+
+  uint32_t bind_zero(uint32_t block) {
+    const uint32_t before = block_of_zero_;
+    size_ += static_cast<uint64_t>(block != kNoBlock) - (before != kNoBlock);
+    block_of_zero_ = block;
+    return before;
   }
 
   void resize(uint64_t homes) {
     if (homes < kFewest) homes = kFewest;
-    for (;; homes += homes / 4) {
+    for (;; homes += homes / 8) {
       auto slots = make(homes);
       if (copy_to(slots->data(), homes)) {
         slots_ = std::move(slots);
@@ -162,9 +172,8 @@ class HandleTable {
     uint64_t next = 0;
     for (uint64_t at = 0; at < homes_ + kSpare; ++at) {
       const Slot& slot = (*slots_)[at];
-      if (slot.block_plus_1 == 0) continue;
-      const uint64_t own =
-          static_cast<uint64_t>(static_cast<unsigned __int128>(slot.key) * homes >> 64);
+      if (slot.key == 0) continue;
+      const uint64_t own = home(slot.key, homes);
       if (own > next) next = own;
       if (next == homes + kSpare - 1) return false;
       to[next++] = slot;
@@ -175,6 +184,7 @@ class HandleTable {
   uint64_t homes_;
   std::unique_ptr<ZeroedArray<Slot>> slots_;
   uint64_t size_ = 0;
+  uint32_t block_of_zero_ = kNoBlock;
 };
 
 }  // namespace kvasir

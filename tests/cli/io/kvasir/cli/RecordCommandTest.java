@@ -64,7 +64,8 @@ class RecordCommandTest {
         .isZero();
     RecorderOptions append = new RecorderOptions(2048, 0, 0, 0, 0, true);
     try (EventRecorder recorder = EventRecorder.open(Path.of(file()), append)) {
-      CacheChange stored = CacheChange.Stored.root(new long[] {-1, 12}, new long[] {-5, 6});
+      CacheChange stored =
+          new CacheChange.Stored(true, 0, 77, new long[] {-1, 12}, new long[] {-5, 6});
       recorder.record(new RankChange(new RankId(-7, 1), 40, stored));
       CacheChange removed = new CacheChange.Removed(new long[] {12});
       recorder.record(new RankChange(new RankId(-7, 1), 41, removed));

@@ -39,7 +39,7 @@ final class IndexOperations implements AutoCloseable {
           "trackPrefillTokens");
   private static final Set<String> EVENT = Set.of("op", "worker", "dpRank", "eventId", "data");
   private static final Set<String> DATA = Set.of("stored", "removed", "cleared");
-  private static final Set<String> STORED = Set.of("parentHash", "blocks");
+  private static final Set<String> STORED = Set.of("parentHash", "rootHash", "blocks");
   private static final Set<String> BLOCK = Set.of("blockHash", "tokens", "tokensHash");
   private static final Set<String> REMOVED = Set.of("blockHashes");
   private static final Set<String> MATCH = Set.of("op", "tokens", "sequenceHashes");
@@ -133,9 +133,11 @@ final class IndexOperations implements AutoCloseable {
       handles[i] = block.word("blockHash");
       localHashes[i] = block.has("tokensHash") ? block.word("tokensHash") : localHash(block);
     }
-    return fields.node("parentHash") == null
-        ? CacheChange.Stored.root(handles, localHashes)
-        : CacheChange.Stored.after(fields.word("parentHash"), handles, localHashes);
+    if (fields.node("parentHash") != null) {
+      return CacheChange.Stored.after(fields.word("parentHash"), handles, localHashes);
+    }
+    long rootHash = fields.has("rootHash") ? fields.word("rootHash") : 0;
+    return new CacheChange.Stored(true, 0, rootHash, handles, localHashes);
   }
 
   private long localHash(Fields block) {

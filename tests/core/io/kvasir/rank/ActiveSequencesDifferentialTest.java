@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Predicted loads are those of the rules, on random histories. */
 class ActiveSequencesDifferentialTest {
 
-  private static final long SEED = Long.getLong("kvasir.test.seed", System.nanoTime());
+  private static final long SEED = Long.getLong("kvasir.test.seed", 20);
 
   private final PredictedLoads loads = new PredictedLoads();
 

@@ -19,7 +19,7 @@ class RankChangeTest {
 
   @Test
   void changesComeBackAsTheyWere() throws IOException {
-    long seed = Long.getLong("kvasir.test.seed", System.nanoTime());
+    long seed = Long.getLong("kvasir.test.seed", 20);
     Random random = new Random(seed);
     List<RankChange> changes = new ArrayList<>();
     for (int i = 0; i < 500; i++) {

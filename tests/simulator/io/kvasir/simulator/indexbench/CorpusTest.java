@@ -110,7 +110,7 @@ class CorpusTest {
   void damageAnywhereIsFound() throws IOException {
     Path file = file(new CorpusShape(4, 1, 2, 40, false, 42));
     byte[] whole = Files.readAllBytes(file);
-    long seed = Long.getLong("kvasir.test.seed", System.nanoTime());
+    long seed = Long.getLong("kvasir.test.seed", 20);
     Random random = new Random(seed);
     for (int i = 0; i < 300; i++) {
       byte[] damaged = whole.clone();

@@ -22,7 +22,7 @@ class RadixIndexTest {
 
   @Test
   void answersLikeListsOnRandomHistories() {
-    long base = Long.getLong("kvasir.test.seed", System.nanoTime());
+    long base = Long.getLong("kvasir.test.seed", 20);
     for (int history = 0; history < 60; history++) {
       long seed = base + history;
       Random random = new Random(seed);

@@ -44,7 +44,7 @@ class PolledLoadsTest {
 
   @Test
   void everyPollFindsTheNewestMetricsOfItsTime() {
-    long seed = Long.getLong("kvasir.test.seed", System.nanoTime());
+    long seed = Long.getLong("kvasir.test.seed", 20);
     SplittableRandom random = new SplittableRandom(seed);
     long intervalNs = random.nextLong(1, 50);
     long delayNs = random.nextLong(1, 80);

@@ -7,6 +7,7 @@ import io.kvasir.index.PrefixIndex;
 import io.kvasir.index.RankMatches;
 import io.kvasir.model.RankId;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -14,6 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class GivenIndex implements PrefixIndex {
 
   private final Map<RankId, Integer> held = new ConcurrentHashMap<>();
+  private final Set<RankId> hidden = ConcurrentHashMap.newKeySet();
   private final AtomicInteger matches = new AtomicInteger();
 
   void hold(RankId rank, int blocks) {
@@ -28,17 +30,19 @@ final class GivenIndex implements PrefixIndex {
   @Override
   public void match(long[] sequenceHashes, int blocks, RankMatches found) {
     matches.incrementAndGet();
+    found.clear();
     held.forEach(
         (rank, most) -> {
-          if (Math.min(most, blocks) > 0) {
+          if (Math.min(most, blocks) > 0 && !hidden.contains(rank)) {
             found.add(rank, Math.min(most, blocks));
           }
         });
   }
 
+  /** Only {@link #hold} says what a rank holds. */
   @Override
   public ChangeStatus apply(RankId rank, CacheChange change) {
-    throw new UnsupportedOperationException();
+    return ChangeStatus.UNCHANGED;
   }
 
   @Override
@@ -48,12 +52,17 @@ final class GivenIndex implements PrefixIndex {
 
   @Override
   public void setVisible(RankId rank, boolean visible) {
-    throw new UnsupportedOperationException();
+    if (visible) {
+      hidden.remove(rank);
+    } else {
+      hidden.add(rank);
+    }
   }
 
   @Override
   public IndexStats stats() {
-    throw new UnsupportedOperationException();
+    long workers = held.keySet().stream().mapToLong(RankId::workerId).distinct().count();
+    return new IndexStats((int) workers, held.size(), 0, 0, 0, 0);
   }
 
   @Override

@@ -18,7 +18,7 @@ void throw_assertion_error(JNIEnv* env, const char* message) {
 
 }  // namespace
 
-extern "C" JNIEXPORT jint JNICALL Java_io_kvasir_device_ShimLibrary_launch(
+extern "C" JNIEXPORT jint JNICALL Java_io_kvasir_engine_device_ShimLibrary_launch(
     JNIEnv* env, jclass, jstring name, jint blocks, jint threads, jlong parameters) {
   const char* text = env->GetStringUTFChars(name, nullptr);
   const Kernel* kernel = find(text);
@@ -35,12 +35,12 @@ extern "C" JNIEXPORT jint JNICALL Java_io_kvasir_device_ShimLibrary_launch(
   return 0;
 }
 
-extern "C" JNIEXPORT void JNICALL Java_io_kvasir_device_ShimLibrary_seed(JNIEnv*, jclass,
+extern "C" JNIEXPORT void JNICALL Java_io_kvasir_engine_device_ShimLibrary_seed(JNIEnv*, jclass,
                                                                          jlong seed) {
   seed_launches(static_cast<uint64_t>(seed));
 }
 
-extern "C" JNIEXPORT jobjectArray JNICALL Java_io_kvasir_device_ShimLibrary_kernels(JNIEnv* env,
+extern "C" JNIEXPORT jobjectArray JNICALL Java_io_kvasir_engine_device_ShimLibrary_kernels(JNIEnv* env,
                                                                                     jclass) {
   constexpr jsize count = sizeof kKernels / sizeof kKernels[0];
   jobjectArray names = env->NewObjectArray(count, env->FindClass("java/lang/String"), nullptr);

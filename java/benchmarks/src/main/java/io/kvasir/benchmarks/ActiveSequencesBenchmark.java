@@ -1,9 +1,9 @@
 package io.kvasir.benchmarks;
 
+import io.kvasir.fleet.load.ActiveSequences;
+import io.kvasir.fleet.load.ActiveSequencesOptions;
+import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.model.RankId;
-import io.kvasir.rank.ActiveSequences;
-import io.kvasir.rank.ActiveSequencesOptions;
-import io.kvasir.rank.PredictedLoads;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

@@ -1,6 +1,6 @@
 package io.kvasir.benchmarks;
 
-import io.kvasir.device.DeviceApi;
+import io.kvasir.engine.device.DeviceApi;
 import it.unimi.dsi.fastutil.objects.Object2IntOpenHashMap;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;

@@ -1,12 +1,12 @@
 package io.kvasir.benchmarks;
 
-import io.kvasir.model.PrefixMatches;
-import io.kvasir.model.RankState;
+import io.kvasir.engine.adp.AdpReason;
+import io.kvasir.engine.adp.Assignment;
+import io.kvasir.engine.adp.ConversationAdpRouter;
+import io.kvasir.engine.adp.NewConversationPlacement;
+import io.kvasir.engine.adp.RankState;
+import io.kvasir.engine.pool.PrefixMatches;
 import io.kvasir.model.Request;
-import io.kvasir.route.Assignment;
-import io.kvasir.route.ConversationAdpRouter;
-import io.kvasir.route.NewConversationPlacement;
-import io.kvasir.route.Reason;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -106,7 +106,7 @@ public class ConversationBenchmark {
   }
 
   private static boolean allSticky(Assignment assignment) {
-    return assignment.decisions().stream().allMatch(each -> each.reason() == Reason.STICKY);
+    return assignment.decisions().stream().allMatch(each -> each.reason() == AdpReason.STICKY);
   }
 
   /** Heap that remembering a conversation takes, besides its id. */

@@ -1,14 +1,14 @@
 package io.kvasir.benchmarks;
 
-import io.kvasir.device.CudaDevice;
-import io.kvasir.device.CudaDriver;
-import io.kvasir.device.DeviceApi;
-import io.kvasir.device.DeviceSelection;
-import io.kvasir.device.DeviceUnavailableException;
-import io.kvasir.device.KernelModule;
-import io.kvasir.pool.CudaBlockPool;
-import io.kvasir.pool.NativeBlockPool;
-import io.kvasir.pool.PoolShape;
+import io.kvasir.engine.device.CudaDevice;
+import io.kvasir.engine.device.CudaDriver;
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.DeviceSelection;
+import io.kvasir.engine.device.DeviceUnavailableException;
+import io.kvasir.engine.device.KernelModule;
+import io.kvasir.engine.pool.NativeBlockPool;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.engine.pool.cuda.CudaBlockPool;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.kvasir.benchmarks;
 
-import io.kvasir.device.DeviceApi;
-import io.kvasir.device.KernelArguments;
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.KernelArguments;
 import io.kvasir.internal.nativelib.NativeMemory;
 import java.nio.ByteBuffer;
 

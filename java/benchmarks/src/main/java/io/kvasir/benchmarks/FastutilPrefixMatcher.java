@@ -1,6 +1,6 @@
 package io.kvasir.benchmarks;
 
-import io.kvasir.model.PrefixMatches;
+import io.kvasir.engine.pool.PrefixMatches;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.List;
 

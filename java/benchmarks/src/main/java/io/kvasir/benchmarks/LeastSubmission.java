@@ -1,7 +1,7 @@
 package io.kvasir.benchmarks;
 
-import io.kvasir.device.DeviceApi;
-import io.kvasir.device.KernelArguments;
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.KernelArguments;
 
 /**
  * The least that a question to a device costs: one launch of a kernel that writes four bytes to the

@@ -1,14 +1,14 @@
 package io.kvasir.benchmarks;
 
-import io.kvasir.device.DeviceApi;
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.pool.CommitBatch;
+import io.kvasir.engine.pool.LeaseBatch;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.engine.pool.PrefixMatches;
+import io.kvasir.engine.pool.ProbeBatch;
+import io.kvasir.engine.pool.cuda.CudaBlockPool;
+import io.kvasir.engine.pool.cuda.CudaPrefixMatcher;
 import io.kvasir.model.CacheScope;
-import io.kvasir.model.PrefixMatches;
-import io.kvasir.pool.CommitBatch;
-import io.kvasir.pool.CudaBlockPool;
-import io.kvasir.pool.CudaPrefixMatcher;
-import io.kvasir.pool.LeaseBatch;
-import io.kvasir.pool.PoolShape;
-import io.kvasir.pool.ProbeBatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;

@@ -1,10 +1,10 @@
 package io.kvasir.benchmarks;
 
-import io.kvasir.device.DeviceApi;
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.pool.LeaseBatch;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.engine.pool.cuda.CudaBlockPool;
 import io.kvasir.model.CacheScope;
-import io.kvasir.pool.CudaBlockPool;
-import io.kvasir.pool.LeaseBatch;
-import io.kvasir.pool.PoolShape;
 
 /**
  * How long after its submission a change of a pool on a device shows in the occupancy page, and how

@@ -1,14 +1,14 @@
 package io.kvasir.benchmarks;
 
+import io.kvasir.engine.pool.BlockPool;
+import io.kvasir.engine.pool.CommitBatch;
+import io.kvasir.engine.pool.ExtendBatch;
+import io.kvasir.engine.pool.LeaseBatch;
+import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.CacheScope;
-import io.kvasir.pool.BlockPool;
-import io.kvasir.pool.CommitBatch;
-import io.kvasir.pool.ExtendBatch;
-import io.kvasir.pool.LeaseBatch;
-import io.kvasir.pool.PoolShape;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

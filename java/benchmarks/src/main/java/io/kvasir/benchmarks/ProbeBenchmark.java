@@ -1,13 +1,13 @@
 package io.kvasir.benchmarks;
 
+import io.kvasir.engine.pool.CommitBatch;
+import io.kvasir.engine.pool.LeaseBatch;
+import io.kvasir.engine.pool.NativeBlockPool;
+import io.kvasir.engine.pool.NativePrefixMatcher;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.engine.pool.PrefixMatches;
+import io.kvasir.engine.pool.ProbeBatch;
 import io.kvasir.model.CacheScope;
-import io.kvasir.model.PrefixMatches;
-import io.kvasir.pool.CommitBatch;
-import io.kvasir.pool.LeaseBatch;
-import io.kvasir.pool.NativeBlockPool;
-import io.kvasir.pool.NativePrefixMatcher;
-import io.kvasir.pool.PoolShape;
-import io.kvasir.pool.ProbeBatch;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

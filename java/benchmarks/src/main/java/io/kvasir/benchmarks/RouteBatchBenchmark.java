@@ -1,15 +1,15 @@
 package io.kvasir.benchmarks;
 
-import io.kvasir.model.Occupancy;
-import io.kvasir.model.PrefixMatches;
-import io.kvasir.model.RankState;
-import io.kvasir.model.RankWork;
+import io.kvasir.engine.adp.AdpRouter;
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.adp.Assignment;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.BlockDemand;
+import io.kvasir.engine.adp.RankState;
+import io.kvasir.engine.adp.RankWork;
+import io.kvasir.engine.pool.Occupancy;
+import io.kvasir.engine.pool.PrefixMatches;
 import io.kvasir.model.Request;
-import io.kvasir.route.AdpRouter;
-import io.kvasir.route.AdpRouterKind;
-import io.kvasir.route.Assignment;
-import io.kvasir.route.AttentionDpConfig;
-import io.kvasir.route.BlockDemand;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

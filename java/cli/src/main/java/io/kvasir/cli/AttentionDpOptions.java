@@ -1,8 +1,8 @@
 package io.kvasir.cli;
 
-import io.kvasir.route.AttentionDpConfig;
-import io.kvasir.route.KvCacheRoutingOptions;
-import io.kvasir.route.NewConversationPlacement;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.KvCacheRoutingOptions;
+import io.kvasir.engine.adp.NewConversationPlacement;
 import java.util.List;
 import picocli.CommandLine.Option;
 

@@ -1,11 +1,11 @@
 package io.kvasir.cli;
 
-import io.kvasir.execute.ExecutorOptions;
-import io.kvasir.execute.QueuePolicy;
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.StepTiming;
+import io.kvasir.engine.execute.ExecutorOptions;
+import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.hash.HashFormat;
-import io.kvasir.rank.StepTiming;
-import io.kvasir.route.AdpRouterKind;
-import io.kvasir.route.AttentionDpConfig;
 import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.Estimate;
 import io.kvasir.simulator.compare.Load;
@@ -223,7 +223,7 @@ final class BenchRoutersCommand implements Callable<Integer> {
         AdpRouterKind.DEFAULT,
         AttentionDpConfig.DEFAULT,
         ExecutorOptions.DEFAULT,
-        QueuePolicy.FCFS,
+        WaitingQueuePolicy.FCFS,
         StepTiming.DEFAULT);
   }
 

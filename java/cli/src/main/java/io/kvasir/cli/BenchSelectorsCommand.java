@@ -1,12 +1,12 @@
 package io.kvasir.cli;
 
-import io.kvasir.execute.ExecutorOptions;
-import io.kvasir.execute.QueuePolicy;
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.StepTiming;
+import io.kvasir.engine.execute.ExecutorOptions;
+import io.kvasir.engine.execute.WaitingQueuePolicy;
+import io.kvasir.fleet.router.cost.CostOptions;
 import io.kvasir.hash.HashFormat;
-import io.kvasir.rank.StepTiming;
-import io.kvasir.route.AdpRouterKind;
-import io.kvasir.route.AttentionDpConfig;
-import io.kvasir.select.CostOptions;
 import io.kvasir.simulator.compare.Estimate;
 import io.kvasir.simulator.compare.PrefixedPrompts;
 import io.kvasir.simulator.compare.SelectorCell;
@@ -283,7 +283,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
         AdpRouterKind.DEFAULT,
         AttentionDpConfig.DEFAULT,
         ExecutorOptions.DEFAULT,
-        QueuePolicy.FCFS,
+        WaitingQueuePolicy.FCFS,
         StepTiming.DEFAULT);
   }
 

@@ -1,9 +1,9 @@
 package io.kvasir.cli;
 
-import io.kvasir.device.FatalDeviceException;
-import io.kvasir.device.RetryableDeviceException;
-import io.kvasir.lockstep.LockstepException;
-import io.kvasir.record.InvalidRecordingException;
+import io.kvasir.engine.device.FatalDeviceException;
+import io.kvasir.engine.device.RetryableDeviceException;
+import io.kvasir.engine.lockstep.LockstepException;
+import io.kvasir.fleet.record.InvalidRecordingException;
 import io.kvasir.simulator.indexbench.InvalidCorpusException;
 import io.kvasir.simulator.trace.InvalidTraceException;
 import java.io.IOException;

@@ -1,9 +1,9 @@
 package io.kvasir.cli;
 
-import io.kvasir.device.DeviceSelection;
-import io.kvasir.device.DeviceUnavailableException;
-import io.kvasir.device.FatalDeviceException;
-import io.kvasir.device.RetryableDeviceException;
+import io.kvasir.engine.device.DeviceSelection;
+import io.kvasir.engine.device.DeviceUnavailableException;
+import io.kvasir.engine.device.FatalDeviceException;
+import io.kvasir.engine.device.RetryableDeviceException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;

@@ -1,14 +1,14 @@
 package io.kvasir.cli;
 
-import io.kvasir.device.CudaDevice;
-import io.kvasir.device.CudaDriver;
-import io.kvasir.device.DeviceSelection;
-import io.kvasir.device.DeviceUnavailableException;
-import io.kvasir.device.KernelModule;
-import io.kvasir.device.NativeLibrary;
-import io.kvasir.device.Nvml;
-import io.kvasir.device.NvmlDevice;
-import io.kvasir.device.Unavailability;
+import io.kvasir.engine.device.CudaDevice;
+import io.kvasir.engine.device.CudaDriver;
+import io.kvasir.engine.device.DeviceSelection;
+import io.kvasir.engine.device.DeviceUnavailableException;
+import io.kvasir.engine.device.KernelModule;
+import io.kvasir.engine.device.NativeLibrary;
+import io.kvasir.engine.device.Nvml;
+import io.kvasir.engine.device.NvmlDevice;
+import io.kvasir.engine.device.Unavailability;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,9 +1,9 @@
 package io.kvasir.cli;
 
-import io.kvasir.device.CudaDevice;
-import io.kvasir.device.KernelModule;
-import io.kvasir.device.NvmlDevice;
-import io.kvasir.device.Unavailability;
+import io.kvasir.engine.device.CudaDevice;
+import io.kvasir.engine.device.KernelModule;
+import io.kvasir.engine.device.NvmlDevice;
+import io.kvasir.engine.device.Unavailability;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

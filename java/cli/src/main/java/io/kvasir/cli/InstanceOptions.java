@@ -1,12 +1,12 @@
 package io.kvasir.cli;
 
-import io.kvasir.execute.CapacityPolicy;
-import io.kvasir.execute.ExecutorOptions;
-import io.kvasir.execute.QueuePolicy;
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.StepTiming;
+import io.kvasir.engine.execute.CapacityPolicy;
+import io.kvasir.engine.execute.ExecutorOptions;
+import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.hash.HashFormat;
-import io.kvasir.rank.StepTiming;
-import io.kvasir.route.AdpRouterKind;
-import io.kvasir.route.AttentionDpConfig;
 import io.kvasir.simulator.replay.ReplaySettings;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -145,8 +145,8 @@ final class InstanceOptions {
         Values.choice(
             "--waiting-queue-policy",
             waitingQueuePolicy,
-            List.of(QueuePolicy.values()),
-            QueuePolicy::id),
+            List.of(WaitingQueuePolicy.values()),
+            WaitingQueuePolicy::id),
         StepTiming.DEFAULT);
   }
 

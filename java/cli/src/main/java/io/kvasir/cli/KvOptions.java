@@ -1,6 +1,6 @@
 package io.kvasir.cli;
 
-import io.kvasir.pool.KvShape;
+import io.kvasir.engine.pool.KvShape;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalInt;

@@ -1,7 +1,7 @@
 package io.kvasir.cli;
 
-import io.kvasir.record.EventRecorder;
-import io.kvasir.record.JsonEvent;
+import io.kvasir.fleet.record.EventRecorder;
+import io.kvasir.fleet.record.JsonEvent;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -1,9 +1,9 @@
 package io.kvasir.cli;
 
-import io.kvasir.device.CudaDriver;
-import io.kvasir.device.KernelModule;
-import io.kvasir.device.NativeLibrary;
-import io.kvasir.device.Nvml;
+import io.kvasir.engine.device.CudaDriver;
+import io.kvasir.engine.device.KernelModule;
+import io.kvasir.engine.device.NativeLibrary;
+import io.kvasir.engine.device.Nvml;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.function.Supplier;

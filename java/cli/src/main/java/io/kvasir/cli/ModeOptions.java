@@ -1,7 +1,7 @@
 package io.kvasir.cli;
 
-import io.kvasir.execute.KvTransfer;
-import io.kvasir.pool.KvShape;
+import io.kvasir.engine.execute.KvTransfer;
+import io.kvasir.engine.pool.KvShape;
 import io.kvasir.simulator.replay.ReplayMode;
 import java.util.List;
 import java.util.Locale;

@@ -1,8 +1,8 @@
 package io.kvasir.cli;
 
-import io.kvasir.device.CudaDevice;
-import io.kvasir.device.DeviceApi;
-import io.kvasir.device.DeviceHealth;
+import io.kvasir.engine.device.CudaDevice;
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.DeviceHealth;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,9 +1,9 @@
 package io.kvasir.cli;
 
-import io.kvasir.record.EventRecorder;
-import io.kvasir.record.RecorderOptions;
-import io.kvasir.record.RecordingReader;
-import io.kvasir.record.RecordingReplay;
+import io.kvasir.fleet.record.EventRecorder;
+import io.kvasir.fleet.record.RecorderOptions;
+import io.kvasir.fleet.record.RecordingReader;
+import io.kvasir.fleet.record.RecordingReplay;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.InvalidPathException;

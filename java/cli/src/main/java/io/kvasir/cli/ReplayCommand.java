@@ -1,10 +1,10 @@
 package io.kvasir.cli;
 
-import io.kvasir.device.DeviceOutOfMemoryException;
-import io.kvasir.lockstep.RankCollective;
-import io.kvasir.pool.KvShape;
-import io.kvasir.pool.RankPools;
-import io.kvasir.route.AdpRouterKind;
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.device.DeviceOutOfMemoryException;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.engine.lockstep.RankCollective;
+import io.kvasir.engine.pool.KvShape;
 import io.kvasir.simulator.replay.Replay;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplayResult;

@@ -1,12 +1,12 @@
 package io.kvasir.cli;
 
-import io.kvasir.lockstep.LockstepException;
-import io.kvasir.lockstep.Member;
-import io.kvasir.lockstep.RankCollective;
-import io.kvasir.lockstep.SoleCollective;
-import io.kvasir.lockstep.TcpCoordinator;
-import io.kvasir.lockstep.TcpGroup;
-import io.kvasir.lockstep.TcpMember;
+import io.kvasir.engine.lockstep.LockstepException;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.RankCollective;
+import io.kvasir.engine.lockstep.SoleCollective;
+import io.kvasir.engine.lockstep.TcpCoordinator;
+import io.kvasir.engine.lockstep.TcpGroup;
+import io.kvasir.engine.lockstep.TcpMember;
 import io.kvasir.model.Digest64;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.workload.Workload;

@@ -1,6 +1,6 @@
 package io.kvasir.cli;
 
-import io.kvasir.serve.ServeRouterKind;
+import io.kvasir.fleet.router.trtllm.ServeRouterKind;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.replay.ServeSettings;
 import java.util.HashMap;

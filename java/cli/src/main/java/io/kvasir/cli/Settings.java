@@ -1,6 +1,6 @@
 package io.kvasir.cli;
 
-import io.kvasir.route.AttentionDpConfig;
+import io.kvasir.engine.adp.AttentionDpConfig;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

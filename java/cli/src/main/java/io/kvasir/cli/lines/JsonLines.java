@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import io.kvasir.serve.NoServerException;
+import io.kvasir.fleet.router.trtllm.NoServerException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -5,8 +5,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
 import io.kvasir.cli.lines.JsonLines;
-import io.kvasir.execute.QueuePolicy;
-import io.kvasir.execute.WaitingQueue;
+import io.kvasir.engine.execute.WaitingQueue;
+import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
@@ -111,8 +111,10 @@ public final class RouteLines extends JsonLines {
   private static void pop(JsonNode node, JsonGenerator generator) throws IOException {
     Fields fields = new Fields("", node, POP);
     int[] active = fields.integers("activeRequests");
-    QueuePolicy policy =
-        fields.has("policy") ? QueuePolicy.named(fields.requiredText("policy")) : QueuePolicy.FCFS;
+    WaitingQueuePolicy policy =
+        fields.has("policy")
+            ? WaitingQueuePolicy.named(fields.requiredText("policy"))
+            : WaitingQueuePolicy.FCFS;
     WaitingQueue queue = policy.newQueue();
     JsonNode waiting = fields.array("queue");
     for (int i = 0; i < waiting.size(); i++) {

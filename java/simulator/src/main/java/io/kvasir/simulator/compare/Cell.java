@@ -1,6 +1,6 @@
 package io.kvasir.simulator.compare;
 
-import io.kvasir.route.AdpRouterKind;
+import io.kvasir.engine.adp.AdpRouterKind;
 import java.util.Comparator;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package io.kvasir.simulator.compare;
 
-import io.kvasir.route.AdpRouterKind;
+import io.kvasir.engine.adp.AdpRouterKind;
 
 /**
  * What one router made of one load.

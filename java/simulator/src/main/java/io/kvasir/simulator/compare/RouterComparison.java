@@ -1,7 +1,7 @@
 package io.kvasir.simulator.compare;
 
-import io.kvasir.pool.RankPools;
-import io.kvasir.route.AdpRouterKind;
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.execute.RankPools;
 import io.kvasir.simulator.replay.Replay;
 import io.kvasir.simulator.replay.ReplayProgress;
 import io.kvasir.simulator.replay.ReplayResult;

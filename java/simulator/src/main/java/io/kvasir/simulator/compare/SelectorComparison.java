@@ -1,6 +1,6 @@
 package io.kvasir.simulator.compare;
 
-import io.kvasir.pool.RankPools;
+import io.kvasir.engine.execute.RankPools;
 import io.kvasir.simulator.replay.Replay;
 import io.kvasir.simulator.replay.ReplayProgress;
 import io.kvasir.simulator.replay.ReplayResult;

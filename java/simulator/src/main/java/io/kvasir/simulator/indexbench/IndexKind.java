@@ -1,8 +1,8 @@
 package io.kvasir.simulator.indexbench;
 
+import io.kvasir.fleet.index.NativePrefixIndex;
+import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.hash.HashFormat;
-import io.kvasir.index.NativePrefixIndex;
-import io.kvasir.index.PrefixIndex;
 
 /** The indexes that are measured, by their names in options and reports. */
 public enum IndexKind {

@@ -1,6 +1,6 @@
 package io.kvasir.simulator.indexbench;
 
-import io.kvasir.index.PrefixIndex;
+import io.kvasir.fleet.index.PrefixIndex;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

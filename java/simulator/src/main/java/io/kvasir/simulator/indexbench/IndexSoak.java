@@ -1,10 +1,10 @@
 package io.kvasir.simulator.indexbench;
 
 import io.kvasir.event.CacheChange;
-import io.kvasir.index.ChangeStatus;
-import io.kvasir.index.IndexStats;
-import io.kvasir.index.PrefixIndex;
-import io.kvasir.index.RankMatches;
+import io.kvasir.fleet.index.ChangeStatus;
+import io.kvasir.fleet.index.IndexStats;
+import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.index.RankMatches;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,8 +1,8 @@
 package io.kvasir.simulator.indexbench;
 
 import io.kvasir.event.CacheChange;
-import io.kvasir.index.ChangeStatus;
-import io.kvasir.index.PrefixIndex;
+import io.kvasir.fleet.index.ChangeStatus;
+import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.model.RankId;
 import java.util.SplittableRandom;
 

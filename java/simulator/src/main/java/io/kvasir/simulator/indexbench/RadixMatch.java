@@ -1,6 +1,6 @@
 package io.kvasir.simulator.indexbench;
 
-import io.kvasir.index.RankMatches;
+import io.kvasir.fleet.index.RankMatches;
 
 /** One look-up at a time, with the memory it needs. Not thread-safe. */
 final class RadixMatch {

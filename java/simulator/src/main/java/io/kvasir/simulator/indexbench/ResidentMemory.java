@@ -1,6 +1,6 @@
 package io.kvasir.simulator.indexbench;
 
-import io.kvasir.index.IndexStats;
+import io.kvasir.fleet.index.IndexStats;
 
 /**
  * What an index held and the memory that this took. Immutable.

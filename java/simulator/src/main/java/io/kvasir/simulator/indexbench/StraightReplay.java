@@ -1,8 +1,8 @@
 package io.kvasir.simulator.indexbench;
 
-import io.kvasir.index.ChangeStatus;
-import io.kvasir.index.PrefixIndex;
-import io.kvasir.index.RankMatches;
+import io.kvasir.fleet.index.ChangeStatus;
+import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.index.RankMatches;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 

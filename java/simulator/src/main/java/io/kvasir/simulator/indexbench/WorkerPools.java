@@ -1,11 +1,11 @@
 package io.kvasir.simulator.indexbench;
 
+import io.kvasir.engine.pool.CommitBatch;
+import io.kvasir.engine.pool.LeaseBatch;
+import io.kvasir.engine.pool.NativeBlockPool;
+import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.model.CacheScope;
-import io.kvasir.pool.CommitBatch;
-import io.kvasir.pool.LeaseBatch;
-import io.kvasir.pool.NativeBlockPool;
-import io.kvasir.pool.PoolShape;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.IOException;
 import java.util.ArrayList;

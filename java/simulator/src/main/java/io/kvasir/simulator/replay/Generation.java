@@ -1,10 +1,10 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.execute.RequestListener;
-import io.kvasir.execute.TimedStepEngine;
+import io.kvasir.engine.adp.Decision;
+import io.kvasir.engine.execute.RequestListener;
+import io.kvasir.engine.execute.TimedStepEngine;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
-import io.kvasir.route.Decision;
 import io.kvasir.simulator.workload.Arrivals;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.Comparator;

@@ -1,6 +1,6 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.model.Occupancy;
+import io.kvasir.engine.pool.Occupancy;
 import java.nio.ByteBuffer;
 
 /**

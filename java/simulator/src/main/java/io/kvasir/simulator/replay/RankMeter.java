@@ -1,9 +1,9 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.execute.StepEngine;
-import io.kvasir.execute.StepPlan;
-import io.kvasir.model.Occupancy;
-import io.kvasir.pool.BlockPool;
+import io.kvasir.engine.execute.StepEngine;
+import io.kvasir.engine.execute.StepPlan;
+import io.kvasir.engine.pool.BlockPool;
+import io.kvasir.engine.pool.Occupancy;
 
 /**
  * Times a rank's steps and watches its pool while they run.

@@ -1,15 +1,15 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.execute.StepEngine;
-import io.kvasir.execute.TimedStepEngine;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.engine.execute.StepEngine;
+import io.kvasir.engine.execute.TimedStepEngine;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.RankCollective;
+import io.kvasir.engine.lockstep.SoleCollective;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.hash.NativeBlockHasher;
-import io.kvasir.lockstep.Member;
-import io.kvasir.lockstep.RankCollective;
-import io.kvasir.lockstep.SoleCollective;
-import io.kvasir.pool.RankPools;
 import io.kvasir.simulator.selection.SelectorSettings;
 import io.kvasir.simulator.workload.Arrivals;
 import io.kvasir.simulator.workload.RequestPreparation;
@@ -52,7 +52,8 @@ public final class Replay {
    * @param place where this process' pools live
    * @param progress hears how far it is
    * @return what was measured
-   * @throws io.kvasir.lockstep.LockstepException if this process cannot go on with the others
+   * @throws io.kvasir.engine.lockstep.LockstepException if this process cannot go on with the
+   *     others
    * @throws IllegalArgumentException if the members do not have the instance's ranks
    */
   public static ReplayResult run(
@@ -157,14 +158,14 @@ public final class Replay {
     UpperBound upperBound = new UpperBound(settings.tokensPerBlock());
     boolean answers = settings.mode() instanceof ReplayMode.Aggregated;
     try (Arrivals arrivals = workload.start(preparation(hasher, upperBound, answers));
-        ReplayInstances instances = new ReplayInstances();
+        ReplayWorkers instances = new ReplayWorkers();
         serve) {
       BlockHasher answerHasher = serve.hasher(hasher);
       ReplayMetrics metrics = new ReplayMetrics(arrivals, serve);
       for (int i = 0; i < serve.instances(); i++) {
-        InstanceTally tally = new InstanceTally(settings.ranks(), metrics);
+        WorkerTally tally = new WorkerTally(settings.ranks(), metrics);
         instances.add(
-            new ReplayInstance(
+            new ReplayWorker(
                 settings, serve.followsBlocks(), collective, place, answerHasher, engine, tally),
             tally);
       }

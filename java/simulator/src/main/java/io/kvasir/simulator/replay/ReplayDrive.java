@@ -18,7 +18,7 @@ import java.util.List;
  * @param metrics counts
  */
 record ReplayDrive(
-    List<PacedInstance> instances, ServeLayer serve, Arrivals arrivals, ReplayMetrics metrics) {
+    List<PacedWorker> instances, ServeLayer serve, Arrivals arrivals, ReplayMetrics metrics) {
 
   private static final int ROUNDS_PER_PROGRESS = 256;
 
@@ -26,7 +26,7 @@ record ReplayDrive(
   long toEnd(ReplayProgress progress, long planned) {
     long nowNs = 0;
     for (long round = 0; ; round++) {
-      for (PacedInstance instance : instances) {
+      for (PacedWorker instance : instances) {
         instance.tellEnds(nowNs);
       }
       submitUntil(nowNs);
@@ -41,7 +41,7 @@ record ReplayDrive(
       nowNs = Math.max(nowNs, nextNs);
     }
     progress.at(metrics.settled(), planned, nowNs);
-    if (!instances.stream().allMatch(PacedInstance::idle)) {
+    if (!instances.stream().allMatch(PacedWorker::idle)) {
       throw new IllegalStateException("requests are left that no rank will ever run");
     }
     return nowNs;
@@ -63,7 +63,7 @@ record ReplayDrive(
 
   private void goOn(long nowNs) {
     for (int i = 0; i < instances.size(); i++) {
-      PacedInstance instance = instances.get(i);
+      PacedWorker instance = instances.get(i);
       if (instance.nextNs() <= nowNs) {
         instance.goOn(nowNs, single() ? Arrivals.NEVER : nowNs);
         requireLiveRanks(i);
@@ -77,7 +77,7 @@ record ReplayDrive(
       return instances.get(0).nextNs();
     }
     long nextNs = arrivals.nextNs();
-    for (PacedInstance instance : instances) {
+    for (PacedWorker instance : instances) {
       nextNs = Math.min(nextNs, Math.min(instance.nextNs(), instance.nextWakeNs()));
     }
     return nextNs;

@@ -1,7 +1,7 @@
 package io.kvasir.simulator.replay;
 
+import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.model.Request;
-import io.kvasir.route.Reason;
 import io.kvasir.simulator.workload.Arrivals;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
@@ -19,7 +19,7 @@ final class ReplayMetrics {
   private final Arrivals arrivals;
   private final ServeLayer serve;
   private final Long2ObjectOpenHashMap<InFlight> inFlight = new Long2ObjectOpenHashMap<>();
-  private final Map<Reason, Long> decisions = new EnumMap<>(Reason.class);
+  private final Map<AdpReason, Long> decisions = new EnumMap<>(AdpReason.class);
   private final List<Rejection> rejections = new ArrayList<>();
   private final Durations ttft = new Durations();
   private final Durations itl = new Durations();
@@ -49,7 +49,7 @@ final class ReplayMetrics {
     inFlight.put(request.id(), new InFlight(nowNs));
   }
 
-  void onPlaced(Reason reason) {
+  void onPlaced(AdpReason reason) {
     decisions.merge(reason, 1L, Long::sum);
   }
 

@@ -1,6 +1,6 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.execute.KvTransfer;
+import io.kvasir.engine.execute.KvTransfer;
 import java.util.Objects;
 
 /** Which part of serving the ranks of an instance do. Immutable. */

@@ -1,6 +1,6 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.route.Reason;
+import io.kvasir.engine.adp.AdpReason;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
@@ -38,7 +38,7 @@ public record ReplayResult(
     List<RankResult> ranks,
     long outputTokens,
     long upperBoundCachedTokens,
-    Map<Reason, Long> decisions,
+    Map<AdpReason, Long> decisions,
     DurationSummary ttft,
     DurationSummary itl,
     DurationSummary queue,

@@ -1,18 +1,18 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.device.DeviceApi;
-import io.kvasir.device.DeviceOutOfMemoryException;
-import io.kvasir.execute.CapacityPolicy;
-import io.kvasir.execute.ExecutorOptions;
-import io.kvasir.execute.QueuePolicy;
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.BlockDemand;
+import io.kvasir.engine.adp.StepTiming;
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.DeviceOutOfMemoryException;
+import io.kvasir.engine.execute.CapacityPolicy;
+import io.kvasir.engine.execute.ExecutorOptions;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.engine.execute.WaitingQueuePolicy;
+import io.kvasir.engine.pool.KvShape;
+import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.HashFormat;
-import io.kvasir.pool.KvShape;
-import io.kvasir.pool.PoolShape;
-import io.kvasir.pool.RankPools;
-import io.kvasir.rank.StepTiming;
-import io.kvasir.route.AdpRouterKind;
-import io.kvasir.route.AttentionDpConfig;
-import io.kvasir.route.BlockDemand;
 import java.util.List;
 
 /**
@@ -39,7 +39,7 @@ public record ReplaySettings(
     AdpRouterKind router,
     AttentionDpConfig routing,
     ExecutorOptions executor,
-    QueuePolicy queuePolicy,
+    WaitingQueuePolicy queuePolicy,
     StepTiming timing,
     ReplayMode mode) {
 
@@ -84,7 +84,7 @@ public record ReplaySettings(
       AdpRouterKind router,
       AttentionDpConfig routing,
       ExecutorOptions executor,
-      QueuePolicy queuePolicy,
+      WaitingQueuePolicy queuePolicy,
       StepTiming timing) {
     this(
         ranks,

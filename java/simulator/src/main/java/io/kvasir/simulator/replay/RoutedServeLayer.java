@@ -1,18 +1,18 @@
 package io.kvasir.simulator.replay;
 
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.trtllm.CacheEvent;
+import io.kvasir.fleet.router.trtllm.DisaggParams;
+import io.kvasir.fleet.router.trtllm.KvCacheAwareRouter;
+import io.kvasir.fleet.router.trtllm.ServeChoice;
+import io.kvasir.fleet.router.trtllm.ServePorts;
+import io.kvasir.fleet.router.trtllm.ServeReason;
+import io.kvasir.fleet.router.trtllm.ServeRequest;
+import io.kvasir.fleet.router.trtllm.ServeRouter;
+import io.kvasir.fleet.router.trtllm.ServerDescription;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.hash.TrtllmHash;
 import io.kvasir.model.Request;
-import io.kvasir.serve.CacheEvent;
-import io.kvasir.serve.DisaggParams;
-import io.kvasir.serve.KvCacheAwareRouter;
-import io.kvasir.serve.Prompt;
-import io.kvasir.serve.ServeChoice;
-import io.kvasir.serve.ServePorts;
-import io.kvasir.serve.ServeReason;
-import io.kvasir.serve.ServeRequest;
-import io.kvasir.serve.ServeRouter;
-import io.kvasir.serve.ServerDescription;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -35,7 +35,7 @@ final class RoutedServeLayer implements ServeLayer {
   private final ServeSettings settings;
   private final ServeRouter router;
   private final Map<String, Integer> instances = new LinkedHashMap<>();
-  private final List<InstanceBlocks> blocks = new ArrayList<>();
+  private final List<WorkerBlocks> blocks = new ArrayList<>();
   private final List<Deque<News>> news = new ArrayList<>();
   private final Long2ObjectOpenHashMap<ServeChoice> inFlight = new Long2ObjectOpenHashMap<>();
   private final Map<ServeReason, Long> decisions = new EnumMap<>(ServeReason.class);
@@ -55,7 +55,7 @@ final class RoutedServeLayer implements ServeLayer {
     this.settings = settings;
     for (int instance = 0; instance < settings.instances(); instance++) {
       instances.put(name(instance), instance);
-      blocks.add(new InstanceBlocks(each.ranks()));
+      blocks.add(new WorkerBlocks(each.ranks()));
       news.add(new ArrayDeque<>());
     }
     List<String> servers = List.copyOf(instances.keySet());
@@ -114,9 +114,9 @@ final class RoutedServeLayer implements ServeLayer {
   }
 
   @Override
-  public void onIterated(int instance, IteratedInstance ran, long endNs) {
+  public void onIterated(int instance, IteratedWorker ran, long endNs) {
     if (followsBlocks()) {
-      InstanceBlocks held = blocks.get(instance);
+      WorkerBlocks held = blocks.get(instance);
       ran.drainBlocks(held);
       onBlocks(instance, held.take(), endNs);
     }

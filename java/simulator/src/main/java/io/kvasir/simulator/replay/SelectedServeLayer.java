@@ -23,7 +23,7 @@ final class SelectedServeLayer implements ServeLayer {
 
   private final SelectorSettings settings;
   private final InstanceSelector selector;
-  private final DelayedNews news = new DelayedNews();
+  private final DelayedEvents news = new DelayedEvents();
   private final Long2LongOpenHashMap localOf = new Long2LongOpenHashMap();
   private final Long2IntOpenHashMap prefilling = new Long2IntOpenHashMap();
   private final int[] prompts;
@@ -97,7 +97,7 @@ final class SelectedServeLayer implements ServeLayer {
   }
 
   @Override
-  public void onIterated(int instance, IteratedInstance ran, long endNs) {
+  public void onIterated(int instance, IteratedWorker ran, long endNs) {
     if (settings.kind().pollsLoads()) {
       InstanceLoad load = ran.load();
       news.send(endNs, () -> selector.onLoad(instance, load, endNs));

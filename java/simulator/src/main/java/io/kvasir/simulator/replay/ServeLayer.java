@@ -32,7 +32,7 @@ interface ServeLayer extends AutoCloseable {
         public void onEnded(Request request, boolean success, long atNs) {}
 
         @Override
-        public void onIterated(int instance, IteratedInstance ran, long endNs) {}
+        public void onIterated(int instance, IteratedWorker ran, long endNs) {}
 
         @Override
         public ServeResult result() {
@@ -64,7 +64,7 @@ interface ServeLayer extends AutoCloseable {
   void onEnded(Request request, boolean success, long atNs);
 
   /** Takes note, ahead of time, of what an instance has done when its iteration ends. */
-  void onIterated(int instance, IteratedInstance ran, long endNs);
+  void onIterated(int instance, IteratedWorker ran, long endNs);
 
   /** What was done; null if there is nobody to choose. */
   ServeResult result();

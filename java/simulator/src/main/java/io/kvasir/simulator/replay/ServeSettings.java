@@ -1,8 +1,8 @@
 package io.kvasir.simulator.replay;
 
+import io.kvasir.fleet.router.trtllm.ServePorts;
+import io.kvasir.fleet.router.trtllm.ServeRouterKind;
 import io.kvasir.hash.HashFormat;
-import io.kvasir.serve.ServePorts;
-import io.kvasir.serve.ServeRouterKind;
 import java.util.List;
 import java.util.Map;
 

@@ -1,6 +1,6 @@
 package io.kvasir.simulator.report;
 
-import io.kvasir.route.AdpRouterKind;
+import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.Compared;
 import java.util.List;

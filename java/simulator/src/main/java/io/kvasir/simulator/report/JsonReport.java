@@ -5,7 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.StreamWriteFeature;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import com.fasterxml.jackson.core.util.Separators;
-import io.kvasir.route.Reason;
+import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.Rejection;
@@ -94,7 +94,7 @@ public final class JsonReport {
     writeRounded("virtualSeconds", result.virtualSeconds(), TIME_DECIMALS);
     writeRounded("wallSeconds", result.wallSeconds(), TIME_DECIMALS);
     json.writeObjectFieldStart("decisions");
-    for (Map.Entry<Reason, Long> decision : result.decisions().entrySet()) {
+    for (Map.Entry<AdpReason, Long> decision : result.decisions().entrySet()) {
       json.writeNumberField(decision.getKey().id(), decision.getValue());
     }
     json.writeEndObject();

@@ -1,9 +1,9 @@
 package io.kvasir.simulator.report;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import io.kvasir.execute.ExecutorOptions;
-import io.kvasir.route.AttentionDpConfig;
-import io.kvasir.route.KvCacheRoutingOptions;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.KvCacheRoutingOptions;
+import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
 import java.io.IOException;

@@ -5,7 +5,7 @@ import static io.kvasir.simulator.report.Numbers.decimals;
 import static io.kvasir.simulator.report.Numbers.measure;
 import static io.kvasir.simulator.report.Numbers.rate;
 
-import io.kvasir.route.Reason;
+import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.ReplayMode;
@@ -153,7 +153,7 @@ public final class TextReport {
       fact("instances by", serve(result.serve()));
       fact("balance", "requests per instance: " + spread(result.routedPerInstance()));
     }
-    fact("placed by", decisions(result.decisions(), Reason::id));
+    fact("placed by", decisions(result.decisions(), AdpReason::id));
     fact("balance", "requests per rank: " + spread(result.routedPerRank()));
   }
 

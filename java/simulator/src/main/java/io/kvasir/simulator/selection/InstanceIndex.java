@@ -1,8 +1,8 @@
 package io.kvasir.simulator.selection;
 
+import io.kvasir.fleet.index.NativePrefixIndex;
+import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.hash.HashFormat;
-import io.kvasir.index.NativePrefixIndex;
-import io.kvasir.index.PrefixIndex;
 import io.kvasir.model.RankId;
 
 /** How indexes over instances of one rank are made and asked. */

@@ -1,10 +1,10 @@
 package io.kvasir.simulator.selection;
 
 import io.kvasir.event.CacheChange;
+import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.fleet.router.cost.CostPick;
 import io.kvasir.hash.HashedRequest;
-import io.kvasir.index.PrefixIndex;
-import io.kvasir.index.RankMatches;
-import io.kvasir.select.CostPick;
 import java.util.List;
 
 /**

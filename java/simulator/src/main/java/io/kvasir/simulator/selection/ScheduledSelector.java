@@ -1,23 +1,23 @@
 package io.kvasir.simulator.selection;
 
 import io.kvasir.event.CacheChange;
+import io.kvasir.fleet.index.ApproximateIndex;
+import io.kvasir.fleet.index.ApproximateOptions;
+import io.kvasir.fleet.index.PredictingIndex;
+import io.kvasir.fleet.load.ActiveSequencesOptions;
+import io.kvasir.fleet.router.RankCapacity;
+import io.kvasir.fleet.router.cost.BusyThresholds;
+import io.kvasir.fleet.router.cost.CostDecision;
+import io.kvasir.fleet.router.cost.CostOptions;
+import io.kvasir.fleet.router.cost.CostSelector;
+import io.kvasir.fleet.router.cost.KvScheduler;
+import io.kvasir.fleet.router.cost.KvSchedulerOptions;
+import io.kvasir.fleet.router.cost.QueueOptions;
+import io.kvasir.fleet.router.cost.SelectionOutcome;
+import io.kvasir.fleet.router.cost.SelectionRequest;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.HashedRequest;
-import io.kvasir.index.ApproximateIndex;
-import io.kvasir.index.ApproximateOptions;
-import io.kvasir.index.PredictingIndex;
 import io.kvasir.model.Request;
-import io.kvasir.rank.ActiveSequencesOptions;
-import io.kvasir.select.BusyThresholds;
-import io.kvasir.select.CostOptions;
-import io.kvasir.select.CostSelector;
-import io.kvasir.select.Decision;
-import io.kvasir.select.KvScheduler;
-import io.kvasir.select.KvSchedulerOptions;
-import io.kvasir.select.QueueOptions;
-import io.kvasir.select.RankCapacity;
-import io.kvasir.select.SelectionOutcome;
-import io.kvasir.select.SelectionRequest;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import java.util.List;
 
@@ -80,7 +80,7 @@ final class ScheduledSelector implements InstanceSelector {
     if (!(outcome instanceof SelectionOutcome.Dispatched dispatched)) {
       throw new IllegalStateException("nobody may refuse here: " + outcome);
     }
-    Decision decision = dispatched.decision();
+    CostDecision decision = dispatched.decision();
     attempts.put(request.id(), decision.attempt());
     if (believes) {
       index.place(decision.rank(), hashed.hashes(), NO_SCOPE);

@@ -1,6 +1,6 @@
 package io.kvasir.simulator.selection;
 
-import io.kvasir.select.CostOptions;
+import io.kvasir.fleet.router.cost.CostOptions;
 import java.util.Objects;
 
 /**

@@ -125,7 +125,7 @@ public record MultiTurn(Shape shape) implements Workload {
   @Override
   public long plannedRequests() {
     return IntStream.range(0, shape.sessions())
-        .mapToLong(index -> new Session(shape, index).turns())
+        .mapToLong(index -> new MultiTurnSession(shape, index).turns())
         .sum();
   }
 

@@ -11,19 +11,19 @@ final class MultiTurnRun implements Arrivals {
 
   private final MultiTurn.Shape shape;
   private final RequestPreparation preparation;
-  private final Session[] sessions;
+  private final MultiTurnSession[] sessions;
   private final PriorityQueue<Turn> due =
       new PriorityQueue<>(
           Comparator.comparingLong(Turn::atNs).thenComparingInt(turn -> turn.session().index()));
   private int nextSession;
 
   /** A turn that has not arrived yet. */
-  private record Turn(long atNs, Session session) {}
+  private record Turn(long atNs, MultiTurnSession session) {}
 
   MultiTurnRun(MultiTurn.Shape shape, RequestPreparation preparation) {
     this.shape = shape;
     this.preparation = preparation;
-    this.sessions = new Session[shape.sessions()];
+    this.sessions = new MultiTurnSession[shape.sessions()];
     if (shape.concurrency() > 0) {
       for (int i = 0; i < Math.min(shape.concurrency(), sessions.length); i++) {
         begin(shape.firstNs(i));
@@ -38,13 +38,13 @@ final class MultiTurnRun implements Arrivals {
 
   private void begin(long atNs) {
     if (nextSession < sessions.length) {
-      Session session = new Session(shape, nextSession);
+      MultiTurnSession session = new MultiTurnSession(shape, nextSession);
       sessions[nextSession++] = session;
       due.add(new Turn(atNs, session));
     }
   }
 
-  private void end(Session session, long nowNs) {
+  private void end(MultiTurnSession session, long nowNs) {
     sessions[session.index()] = null;
     begin(nowNs);
   }
@@ -59,14 +59,14 @@ final class MultiTurnRun implements Arrivals {
     if (due.isEmpty()) {
       throw new NoSuchElementException("no session has a turn to make");
     }
-    Session session = due.remove().session();
+    MultiTurnSession session = due.remove().session();
     int answeredTokens = session.answeredTokens();
     return preparation.prepare(session.ask(), answeredTokens);
   }
 
   @Override
   public void onFinished(Request request, int[] outputTokens, long nowNs) {
-    Session session = sessionOf(request);
+    MultiTurnSession session = sessionOf(request);
     long thinkNs = session.answered(outputTokens);
     if (session.over()) {
       end(session, nowNs);
@@ -80,7 +80,7 @@ final class MultiTurnRun implements Arrivals {
     end(sessionOf(request), nowNs);
   }
 
-  private Session sessionOf(Request request) {
+  private MultiTurnSession sessionOf(Request request) {
     return sessions[(int) (request.id() / shape.turns().maximum())];
   }
 

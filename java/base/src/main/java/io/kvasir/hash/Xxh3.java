@@ -1,0 +1,36 @@
+package io.kvasir.hash;
+
+import io.kvasir.internal.nativelib.HashLibrary;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * XXH3-64 of bytes, computed by the native library.
+ *
+ * <p>Thread-safe and stateless.
+ */
+public final class Xxh3 {
+
+  private Xxh3() {}
+
+  /**
+   * XXH3-64 of an array. O(bytes).
+   *
+   * @param bytes the input
+   * @param seed the seed; 0 is the same as none
+   * @return the hash
+   */
+  public static long hash(byte[] bytes, long seed) {
+    return HashLibrary.kvasir_xxh3_64(bytes, bytes.length, seed);
+  }
+
+  /**
+   * The id that the {@code dynamo} format gives a LoRA adapter: XXH3-64 of its name in UTF-8,
+   * without a seed.
+   *
+   * @param name the adapter's name
+   * @return an id for {@link io.kvasir.model.CacheScope#withLora}
+   */
+  public static long loraTaskId(String name) {
+    return hash(name.getBytes(StandardCharsets.UTF_8), 0);
+  }
+}

@@ -1,0 +1,129 @@
+package io.kvasir.internal.nativelib;
+
+import org.bytedeco.javacpp.annotation.Cast;
+import org.bytedeco.javacpp.annotation.CriticalRegion;
+import org.bytedeco.javacpp.annotation.Platform;
+
+/**
+ * The native functions of block hashing, as {@code native/jni/hash_bridge.hpp} declares them.
+ *
+ * <p>JavaCPP generates the C++ glue from this class. Nothing is checked here: wrong addresses and
+ * lengths end the process. Arrays are passed without a copy, so calls that take them are short.
+ */
+@Platform(include = "bridge.hpp", library = "jnikvasir")
+public final class HashLibrary {
+
+  static {
+    LibraryLoader.requireLoaded();
+  }
+
+  private HashLibrary() {}
+
+  /**
+   * Hashes the full blocks of a range, continuing the chain.
+   *
+   * @param format number of the format
+   * @param scopeMask what the scope has
+   * @param loraId the adapter's id, or 0
+   * @param saltId the salt's id, or 0
+   * @param tokens the sequence from its first token on
+   * @param tokensPerBlock at least 1
+   * @param fromBlock first block
+   * @param toBlock end of the range
+   * @param local receives local hashes, by block
+   * @param sequence receives sequence hashes, by block
+   */
+  @CriticalRegion
+  public static native void kvasir_hash_blocks(
+      int format,
+      long scopeMask,
+      long loraId,
+      long saltId,
+      @Cast("const uint32_t*") int[] tokens,
+      int tokensPerBlock,
+      int fromBlock,
+      int toBlock,
+      @Cast("uint64_t*") long[] local,
+      @Cast("uint64_t*") long[] sequence);
+
+  /**
+   * Hashes all full blocks of many prompts.
+   *
+   * @param format number of the format
+   * @param tokensPerBlock at least 1
+   * @param prompts number of prompts
+   * @param tokens address of the prompts' tokens back to back
+   * @param tokenOffsets address of where each prompt begins, and the end
+   * @param blockOffsets address of where each prompt's hashes begin
+   * @param scopes address of mask, LoRA id and salt id of each prompt
+   * @param local address that receives local hashes
+   * @param sequence address that receives sequence hashes
+   */
+  public static native void kvasir_hash_prompts(
+      int format,
+      int tokensPerBlock,
+      int prompts,
+      @Cast("const uint32_t*") long tokens,
+      @Cast("const int32_t*") long tokenOffsets,
+      @Cast("const int32_t*") long blockOffsets,
+      @Cast("const uint64_t*") long scopes,
+      @Cast("uint64_t*") long local,
+      @Cast("uint64_t*") long sequence);
+
+  /**
+   * The v1 block key of one block, full or partial.
+   *
+   * @param scopeMask what the scope has
+   * @param loraId the adapter's id, or 0
+   * @param saltId the salt's id, or 0
+   * @param parent key of the block before, or 0
+   * @param tokens an array that holds the block
+   * @param fromToken the block's first token
+   * @param toToken the block's end
+   * @return the key
+   */
+  @CriticalRegion
+  @Cast("int64_t")
+  public static native long kvasir_trtllm_v1_block_key(
+      long scopeMask,
+      long loraId,
+      long saltId,
+      long parent,
+      @Cast("const uint32_t*") int[] tokens,
+      int fromToken,
+      int toToken);
+
+  /**
+   * The v1 block keys of a prompt without its last token.
+   *
+   * @param scopeMask what the scope has
+   * @param loraId the adapter's id, or 0
+   * @param saltId the salt's id, or 0
+   * @param tokens the prompt
+   * @param tokenCount its length
+   * @param tokensPerBlock at least 1
+   * @param keys receives the keys
+   */
+  @CriticalRegion
+  public static native void kvasir_trtllm_v1_prompt_keys(
+      long scopeMask,
+      long loraId,
+      long saltId,
+      @Cast("const uint32_t*") int[] tokens,
+      int tokenCount,
+      int tokensPerBlock,
+      @Cast("uint64_t*") long[] keys);
+
+  /**
+   * XXH3-64 of bytes.
+   *
+   * @param bytes the bytes
+   * @param count how many of them
+   * @param seed the seed, 0 for none
+   * @return the hash
+   */
+  @CriticalRegion
+  @Cast("int64_t")
+  public static native long kvasir_xxh3_64(
+      @Cast("const uint8_t*") byte[] bytes, int count, long seed);
+}

@@ -1,0 +1,357 @@
+package io.kvasir.internal.nativelib;
+
+import org.bytedeco.javacpp.annotation.Cast;
+import org.bytedeco.javacpp.annotation.CriticalRegion;
+import org.bytedeco.javacpp.annotation.Platform;
+
+/**
+ * The native functions of block pools, directories and mirrors, as {@code native/jni} declares
+ * them.
+ *
+ * <p>JavaCPP generates the C++ glue from this class. Nothing is checked here: wrong addresses and
+ * lengths end the process. Arrays are passed without a copy, so calls that take them are short.
+ */
+@Platform(include = "bridge.hpp", library = "jnikvasir")
+public final class PoolLibrary {
+
+  static {
+    LibraryLoader.requireLoaded();
+  }
+
+  private PoolLibrary() {}
+
+  /**
+   * The version of the interface between Java, this library and the kernel module.
+   *
+   * @return {@code KVASIR_ABI_VERSION} of platform.hpp
+   */
+  public static native int kvasir_abi_version();
+
+  // ---- pools in host memory (pool_bridge.hpp) ----
+
+  /**
+   * Makes a pool.
+   *
+   * @param capacityBlocks at least 1
+   * @param tokensPerBlock at least 1
+   * @param maxLeases at least 1
+   * @param maxBlocksPerLease at least 1
+   * @param eventCapacity at least 0
+   * @param page where the occupancy page is kept, or 0 for memory of the pool's own
+   * @param ring where the event ring is kept, or 0 for memory of the pool's own
+   * @return the pool's address
+   * @throws RuntimeException if the memory is not to be had
+   */
+  @Cast("int64_t")
+  public static native long kvasir_pool_create(
+      int capacityBlocks,
+      int tokensPerBlock,
+      int maxLeases,
+      int maxBlocksPerLease,
+      int eventCapacity,
+      @Cast("kvasir::OccupancyPage*") long page,
+      @Cast("kvasir::EventRingHead*") long ring);
+
+  /**
+   * Frees a pool.
+   *
+   * @param pool its address
+   */
+  public static native void kvasir_pool_destroy(@Cast("kvasir::BlockPool*") long pool);
+
+  /**
+   * The pool's occupancy page.
+   *
+   * @param pool its address
+   * @return the page's address, valid as long as the pool
+   */
+  @Cast("int64_t")
+  public static native long kvasir_pool_page(@Cast("const kvasir::BlockPool*") long pool);
+
+  /**
+   * The pool's directory.
+   *
+   * @param pool its address
+   * @return the directory's address, valid as long as the pool
+   */
+  @Cast("int64_t")
+  public static native long kvasir_pool_directory(@Cast("const kvasir::BlockPool*") long pool);
+
+  /**
+   * Leases; answers are written into the requests.
+   *
+   * @param pool its address
+   * @param requests address of {@code LeaseRequest[count]}
+   * @param count number of requests
+   * @return 0, or error and entry
+   */
+  public static native long kvasir_pool_lease(
+      @Cast("kvasir::BlockPool*") long pool,
+      @Cast("kvasir::LeaseRequest*") long requests,
+      int count);
+
+  /**
+   * Extends; answers are written into the requests.
+   *
+   * @param pool its address
+   * @param requests address of {@code ExtendRequest[count]}
+   * @param count number of requests
+   * @return 0, or error and entry
+   */
+  public static native long kvasir_pool_extend(
+      @Cast("kvasir::BlockPool*") long pool,
+      @Cast("kvasir::ExtendRequest*") long requests,
+      int count);
+
+  /**
+   * Commits.
+   *
+   * @param pool its address
+   * @param requests address of {@code CommitRequest[count]}
+   * @param count number of requests
+   * @return 0, or error and entry
+   */
+  public static native long kvasir_pool_commit(
+      @Cast("kvasir::BlockPool*") long pool,
+      @Cast("const kvasir::CommitRequest*") long requests,
+      int count);
+
+  /**
+   * Releases.
+   *
+   * @param pool its address
+   * @param leases the leases
+   * @param count how many of them
+   * @return 0, or error and entry
+   */
+  @CriticalRegion
+  public static native long kvasir_pool_release(
+      @Cast("kvasir::BlockPool*") long pool, @Cast("const int*") int[] leases, int count);
+
+  /**
+   * Forgets every name.
+   *
+   * @param pool its address
+   */
+  public static native void kvasir_pool_clear(@Cast("kvasir::BlockPool*") long pool);
+
+  /**
+   * Copies out events.
+   *
+   * @param pool its address
+   * @param events address of {@code BlockEvent[count]}
+   * @param count room
+   * @return events copied
+   */
+  public static native int kvasir_pool_drain_events(
+      @Cast("kvasir::BlockPool*") long pool, @Cast("kvasir::BlockEvent*") long events, int count);
+
+  /**
+   * Copies a block table if it fits.
+   *
+   * @param pool its address
+   * @param lease the lease
+   * @param table receives the blocks
+   * @param room length of {@code table}
+   * @return the table's length, or -1 for an unknown lease
+   */
+  @CriticalRegion
+  public static native int kvasir_pool_block_table(
+      @Cast("const kvasir::BlockPool*") long pool, int lease, int[] table, int room);
+
+  // ---- directories (directory_bridge.hpp) ----
+
+  /**
+   * Looks prompts up in one directory. Safe on any thread.
+   *
+   * @param directory its address
+   * @param hashes address of the prompts' hashes back to back
+   * @param offsets address of where each prompt begins, and the end
+   * @param prompts number of prompts
+   * @param matched receives the matched blocks
+   * @param first first index of {@code matched} written
+   */
+  @CriticalRegion
+  public static native void kvasir_directory_probe(
+      @Cast("const kvasir::Directory*") long directory,
+      @Cast("const uint64_t*") long hashes,
+      @Cast("const uint32_t*") long offsets,
+      int prompts,
+      int[] matched,
+      int first);
+
+  /**
+   * Looks prompts up in several directories. Safe on any thread.
+   *
+   * @param directories address of the directories' addresses; 0 stands for an empty one
+   * @param directoryCount number of directories
+   * @param hashes address of the prompts' hashes back to back
+   * @param offsets address of where each prompt begins, and the end
+   * @param prompts number of prompts
+   * @param matched address that receives the matched blocks, by directory and prompt
+   */
+  public static native void kvasir_directories_probe(
+      @Cast("const kvasir::Directory* const*") long directories,
+      int directoryCount,
+      @Cast("const uint64_t*") long hashes,
+      @Cast("const uint32_t*") long offsets,
+      int prompts,
+      @Cast("uint32_t*") long matched);
+
+  /**
+   * A directory's array of buckets, which hold its names.
+   *
+   * @param directory its address
+   * @return the array's address; it has {@link #kvasir_directory_bytes}
+   */
+  @Cast("int64_t")
+  public static native long kvasir_directory_buckets(
+      @Cast("const kvasir::Directory*") long directory);
+
+  /**
+   * Size of the array of buckets of a directory.
+   *
+   * @param capacityBlocks blocks of its pool
+   * @return bytes
+   */
+  public static native long kvasir_directory_bytes(int capacityBlocks);
+
+  /**
+   * Makes a mirror.
+   *
+   * @param capacityBlocks blocks of the mirrored pool, at least 1
+   * @return its address
+   * @throws RuntimeException if the memory is not to be had
+   */
+  @Cast("int64_t")
+  public static native long kvasir_mirror_create(int capacityBlocks);
+
+  /**
+   * Frees a mirror.
+   *
+   * @param mirror its address
+   */
+  public static native void kvasir_mirror_destroy(@Cast("kvasir::DirectoryMirror*") long mirror);
+
+  /**
+   * The mirror's directory.
+   *
+   * @param mirror its address
+   * @return the directory's address, valid as long as the mirror
+   */
+  @Cast("int64_t")
+  public static native long kvasir_mirror_directory(
+      @Cast("const kvasir::DirectoryMirror*") long mirror);
+
+  /**
+   * Where the mirror stands.
+   *
+   * @param mirror its address
+   * @return address of a {@code MirrorState}, valid as long as the mirror
+   */
+  @Cast("int64_t")
+  public static native long kvasir_mirror_state(
+      @Cast("const kvasir::DirectoryMirror*") long mirror);
+
+  /**
+   * Applies what a ring holds.
+   *
+   * @param mirror its address
+   * @param ring address of an {@code EventRingHead} and its slots
+   * @param eventCapacity number of slots
+   */
+  public static native void kvasir_mirror_follow(
+      @Cast("kvasir::DirectoryMirror*") long mirror,
+      @Cast("const kvasir::EventRingHead*") long ring,
+      int eventCapacity);
+
+  /**
+   * Adds names ahead of their events.
+   *
+   * @param mirror its address
+   * @param hashes an array that holds the names
+   * @param first index of the first
+   * @param count how many of them
+   */
+  @CriticalRegion
+  public static native void kvasir_mirror_add(
+      @Cast("kvasir::DirectoryMirror*") long mirror,
+      @Cast("const int64_t*") long[] hashes,
+      int first,
+      int count);
+
+  /**
+   * Replaces all names.
+   *
+   * @param mirror its address
+   * @param buckets address of the buckets of a directory of the same capacity
+   * @param nextEvent number of the first event that is not in them
+   * @return false if there are more names than blocks; nothing is known then
+   */
+  public static native boolean kvasir_mirror_replace(
+      @Cast("kvasir::DirectoryMirror*") long mirror,
+      @Cast("const kvasir::Bucket*") long buckets,
+      long nextEvent);
+
+  // ---- pools in device memory (device_pool_bridge.hpp) ----
+
+  /**
+   * Bytes of device memory that a pool takes, without KV, page and events.
+   *
+   * @param capacityBlocks at least 1
+   * @param tokensPerBlock at least 1
+   * @param maxLeases at least 1
+   * @param maxBlocksPerLease at least 1
+   * @param eventCapacity at least 0
+   * @return bytes, or -1 if the pool would be too large for its kernels
+   */
+  @Cast("int64_t")
+  public static native long kvasir_device_pool_bytes(
+      int capacityBlocks,
+      int tokensPerBlock,
+      int maxLeases,
+      int maxBlocksPerLease,
+      int eventCapacity);
+
+  /**
+   * Bytes of an event ring.
+   *
+   * @param eventCapacity at least 0
+   * @return bytes
+   */
+  @Cast("int64_t")
+  public static native long kvasir_event_ring_bytes(int eventCapacity);
+
+  /**
+   * Where a pool's block tables begin.
+   *
+   * @param capacityBlocks at least 1
+   * @param tokensPerBlock at least 1
+   * @param maxLeases at least 1
+   * @param maxBlocksPerLease at least 1
+   * @param eventCapacity at least 0
+   * @return bytes from the start of the pool's memory
+   */
+  @Cast("int64_t")
+  public static native long kvasir_device_pool_tables(
+      int capacityBlocks,
+      int tokensPerBlock,
+      int maxLeases,
+      int maxBlocksPerLease,
+      int eventCapacity);
+
+  /**
+   * Bits of an eviction key that hold a block's depth.
+   *
+   * @param maxBlocksPerLease at least 1
+   * @return bits; the tick has the others
+   */
+  public static native int kvasir_device_pool_depth_bits(int maxBlocksPerLease);
+
+  /**
+   * Bits of the key of the last victim that one launch of the selection finds.
+   *
+   * @return bits
+   */
+  public static native int kvasir_device_select_bits();
+}

@@ -1,9 +1,0 @@
-package io.kvasir.record;
-
-/**
- * An event of a recording. Immutable.
- *
- * @param timestampMs milliseconds since its recorder began
- * @param json the event, one JSON object on one line
- */
-public record RecordedEvent(long timestampMs, String json) {}

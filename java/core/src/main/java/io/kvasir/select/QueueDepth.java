@@ -1,9 +1,0 @@
-package io.kvasir.select;
-
-/**
- * Who waits in a {@link KvScheduler}. Immutable.
- *
- * @param requests how many requests
- * @param tokens prompt tokens that they have
- */
-public record QueueDepth(int requests, long tokens) {}

@@ -1,0 +1,42 @@
+package io.kvasir.engine.adp;
+
+import io.kvasir.model.Request;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A router's answer to one batch.
+ *
+ * <p>Immutable.
+ *
+ * @param ranks number of ranks of the instance, retired ones included
+ * @param decisions every placement, in the order in which they were made
+ * @param unassigned requests that fit nowhere, in batch order; they go back to the queue
+ * @param expectedActiveRequests soft target of requests per rank: a rank below it is padded
+ * @param activeTokensAfter each rank's load after the batch, as the router counted it; 0 for
+ *     retired ranks
+ */
+@SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
+public record Assignment(
+    int ranks,
+    List<Decision> decisions,
+    List<Request> unassigned,
+    int expectedActiveRequests,
+    long[] activeTokensAfter) {
+
+  /**
+   * The requests of one rank, in assignment order.
+   *
+   * @param rank the rank
+   * @return a new list
+   */
+  public List<Request> assignedTo(int rank) {
+    List<Request> assigned = new ArrayList<>();
+    for (Decision decision : decisions) {
+      if (decision.rank() == rank) {
+        assigned.add(decision.request());
+      }
+    }
+    return assigned;
+  }
+}

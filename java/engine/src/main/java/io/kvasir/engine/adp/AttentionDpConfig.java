@@ -1,0 +1,130 @@
+package io.kvasir.engine.adp;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * TensorRT-LLM's {@code attention_dp_config}: which ADP router an instance has, and its settings.
+ *
+ * <p>Immutable.
+ *
+ * @param enableBalance whether prefill is held back while ranks are out of balance
+ * @param timeoutIters iterations for which it is held back at most
+ * @param batchingWaitIters iterations for which it is held back to gather larger batches
+ * @param minGenerationRequests decoding requests of some rank below which it is held back for
+ *     {@code lowOccupancyTimeoutIters} only; 0 for never. This and the next are no keys but
+ *     TensorRT-LLM's variables {@code TLLM_ADP_BALANCE_MIN_GENERATION_REQUESTS} and {@code
+ *     TLLM_ADP_BALANCE_LOW_OCCUPANCY_TIMEOUT_ITERS}
+ * @param lowOccupancyTimeoutIters iterations for which it is held back then, at most
+ * @param enableKvCacheAwareRouting whether the router follows the cache
+ * @param conversationAffinity whether the router keeps conversations on their ranks
+ * @param kvCacheRouting settings of the {@code kv_cache_aware} router; its multiplier is also the
+ *     {@code conversation} router's
+ * @param maxSessions conversations that the {@code conversation} router remembers
+ * @param newConversationPlacement where it puts new ones
+ */
+public record AttentionDpConfig(
+    boolean enableBalance,
+    int timeoutIters,
+    int batchingWaitIters,
+    int minGenerationRequests,
+    int lowOccupancyTimeoutIters,
+    boolean enableKvCacheAwareRouting,
+    boolean conversationAffinity,
+    KvCacheRoutingOptions kvCacheRouting,
+    int maxSessions,
+    NewConversationPlacement newConversationPlacement) {
+
+  /** Nothing is enabled; 50 and 10 iterations, 65,536 conversations, dealt out in turn. */
+  public static final AttentionDpConfig DEFAULT =
+      new AttentionDpConfig(
+          false,
+          50,
+          10,
+          0,
+          0,
+          false,
+          false,
+          KvCacheRoutingOptions.DEFAULT,
+          65_536,
+          NewConversationPlacement.ROUND_ROBIN);
+
+  /**
+   * Checks the bounds.
+   *
+   * @throws IllegalArgumentException naming the key that is out of range and what is allowed
+   */
+  public AttentionDpConfig {
+    atLeast("timeout_iters", timeoutIters, 0);
+    atLeast("batching_wait_iters", batchingWaitIters, 0);
+    atLeast("min_generation_requests", minGenerationRequests, 0);
+    atLeast("low_occupancy_timeout_iters", lowOccupancyTimeoutIters, 0);
+    atLeast("kv_cache_routing_max_sessions", maxSessions, 1);
+    Objects.requireNonNull(kvCacheRouting, "kvCacheRouting");
+    Objects.requireNonNull(newConversationPlacement, "newConversationPlacement");
+  }
+
+  private static void atLeast(String key, int value, int least) {
+    if (value < least) {
+      throw new IllegalArgumentException(key + " must be at least " + least + ", not " + value);
+    }
+  }
+
+  /**
+   * Reads the block as a YAML or JSON parser gives it. Keys that are missing have their defaults.
+   *
+   * @param block values by TensorRT-LLM's names: booleans, whole numbers, numbers and strings
+   * @return the configuration
+   * @throws IllegalArgumentException naming the key that is unknown, of another type or out of
+   *     range, and what is allowed
+   */
+  public static AttentionDpConfig of(Map<String, ?> block) {
+    return new AttentionDpBlock(block).read();
+  }
+
+  /**
+   * The keys that a block may have.
+   *
+   * @return TensorRT-LLM's names, in alphabetical order
+   */
+  public static List<String> keys() {
+    return AttentionDpBlock.keys();
+  }
+
+  /**
+   * The default with other settings of the {@code kv_cache_aware} router.
+   *
+   * @param options the settings
+   * @return the configuration
+   */
+  public static AttentionDpConfig of(KvCacheRoutingOptions options) {
+    return new AttentionDpConfig(
+        DEFAULT.enableBalance,
+        DEFAULT.timeoutIters,
+        DEFAULT.batchingWaitIters,
+        DEFAULT.minGenerationRequests,
+        DEFAULT.lowOccupancyTimeoutIters,
+        DEFAULT.enableKvCacheAwareRouting,
+        DEFAULT.conversationAffinity,
+        options,
+        DEFAULT.maxSessions,
+        DEFAULT.newConversationPlacement);
+  }
+
+  /**
+   * The router that the enabling keys ask for. Conversation affinity comes first and needs no
+   * cache; following the cache is silently left out where nothing is reused.
+   *
+   * @param enableBlockReuse whether the instance's ranks reuse blocks
+   * @return the router's kind
+   */
+  public AdpRouterKind router(boolean enableBlockReuse) {
+    if (conversationAffinity) {
+      return AdpRouterKind.CONVERSATION;
+    }
+    return enableKvCacheAwareRouting && enableBlockReuse
+        ? AdpRouterKind.KV_CACHE_AWARE
+        : AdpRouterKind.DEFAULT;
+  }
+}

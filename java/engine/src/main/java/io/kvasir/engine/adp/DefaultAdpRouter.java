@@ -1,0 +1,118 @@
+package io.kvasir.engine.adp;
+
+import io.kvasir.engine.pool.PrefixMatches;
+import io.kvasir.model.Request;
+import java.util.List;
+
+/**
+ * Balances prompt tokens and ignores what ranks have cached.
+ *
+ * <p>Requests that name a rank with room go there, strict ones first, and are not charged to its
+ * token load. The others are dealt out longest first, each to the rank with the fewest tokens, then
+ * the fewest requests, then the lowest index, among the ranks below the soft target: the ceiling of
+ * the mean number of requests per rank, or the fullest rank's, but never above the hard cap. Ranks
+ * that cannot hold a request are passed over while others can.
+ *
+ * <p>Stateless between calls. Not thread-safe: working memory is reused.
+ */
+public final class DefaultAdpRouter implements AdpRouter {
+
+  private final PlacementBatch batch;
+  private final RankLoads ranks;
+
+  /**
+   * Makes a router.
+   *
+   * @param ranks ranks of the instance
+   * @throws IllegalArgumentException if {@code ranks} is below 1
+   */
+  public DefaultAdpRouter(int ranks) {
+    this(ranks, null);
+  }
+
+  /**
+   * Makes a router that reads occupancy.
+   *
+   * @param ranks ranks of the instance
+   * @param demand what requests need of a pool; null to ignore occupancy
+   * @throws IllegalArgumentException if {@code ranks} is below 1
+   */
+  public DefaultAdpRouter(int ranks, BlockDemand demand) {
+    this.batch = new PlacementBatch(AdpRouterKind.DEFAULT.id(), ranks, demand);
+    this.ranks = batch.ranks();
+  }
+
+  @Override
+  public String name() {
+    return AdpRouterKind.DEFAULT.id();
+  }
+
+  @Override
+  public boolean needsPrefixMatches() {
+    return false;
+  }
+
+  @Override
+  public boolean readsOccupancy() {
+    return batch.readsOccupancy();
+  }
+
+  @Override
+  public LoadMetric loadMetric() {
+    return LoadMetric.PROMPT_TOKENS;
+  }
+
+  @Override
+  public Assignment route(
+      List<RankState> states,
+      List<Request> requests,
+      PrefixMatches matches,
+      int maxActiveRequests) {
+    batch.begin(states, requests, matches, maxActiveRequests);
+    for (int i = 0; i < batch.size(); i++) {
+      int index = batch.strictFirst(i);
+      int target = batch.request(index).targetRank();
+      if (target != Request.ANY_RANK && batch.hasRoom(target)) {
+        batch.place(index, target, AdpReason.EXPLICIT, 0);
+      } else {
+        batch.defer(index);
+      }
+    }
+    int expected = batch.softTarget(1.0);
+    batch.sortDeferred(
+        (a, b) ->
+            Integer.compare(batch.request(b).promptTokens(), batch.request(a).promptTokens()));
+    int placed = 0;
+    for (; placed < batch.deferredCount(); placed++) {
+      int index = batch.deferred(placed);
+      int rank = lightest(index, expected);
+      if (rank < 0) {
+        break;
+      }
+      batch.place(index, rank, AdpReason.LOAD, batch.request(index).promptTokens());
+    }
+    return batch.finish(placed, expected);
+  }
+
+  /** The least loaded rank below {@code expected} requests, or -1. */
+  private int lightest(int index, int expected) {
+    batch.consider(index, expected);
+    int lightest = -1;
+    for (int i = 0; i < ranks.liveCount(); i++) {
+      int rank = ranks.live(i);
+      if (ranks.activeRequests(rank) < expected
+          && (lightest < 0 || lighter(rank, lightest))
+          && batch.acceptable(rank, index)) {
+        lightest = rank;
+      }
+    }
+    return lightest;
+  }
+
+  private boolean lighter(int rank, int other) {
+    long tokens = ranks.activeTokens(rank);
+    long otherTokens = ranks.activeTokens(other);
+    return tokens < otherTokens
+        || (tokens == otherTokens && ranks.activeRequests(rank) < ranks.activeRequests(other));
+  }
+}

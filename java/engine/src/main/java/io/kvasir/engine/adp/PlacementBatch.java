@@ -1,0 +1,290 @@
+package io.kvasir.engine.adp;
+
+import io.kvasir.engine.pool.PrefixMatches;
+import io.kvasir.model.Request;
+import it.unimi.dsi.fastutil.ints.IntArrays;
+import it.unimi.dsi.fastutil.ints.IntComparator;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One batch while it is placed: what each rank holds so far, who was placed, who is still deferred.
+ * The part of the work that all routers share.
+ *
+ * <p>Requests are spoken of by their index in the batch. The deferred ones grow inside the array of
+ * the visiting order, behind the place that is being read.
+ *
+ * <p>Not thread-safe. Arrays are reused from batch to batch; between batches nothing of a caller is
+ * held.
+ */
+final class PlacementBatch {
+
+  private static final Logger LOG = LoggerFactory.getLogger(AdpRouter.class);
+  private static final Request[] NO_REQUESTS = {};
+
+  private final String router;
+  private final RankLoads ranks;
+  private final BlockRoom blocks;
+  private int[] order = new int[16];
+  private int[] sortSpace = new int[16];
+  private int deferredCount;
+  private int deferredSequences;
+
+  /** Whether ranks that cannot hold the request which is looked at are passed over. */
+  private boolean restricted;
+
+  private Request[] requests = NO_REQUESTS;
+  private PrefixMatches matches = PrefixMatches.NONE;
+  private int maxActiveRequests;
+  private List<Decision> decisions;
+
+  /**
+   * Makes the place where a router works.
+   *
+   * @param demand what requests need of a pool, or null
+   */
+  PlacementBatch(String router, int ranks, BlockDemand demand) {
+    this.router = router;
+    this.ranks = new RankLoads(ranks);
+    this.blocks = new BlockRoom(ranks, demand);
+  }
+
+  boolean readsOccupancy() {
+    return blocks.readsOccupancy();
+  }
+
+  /** Starts a batch. Everything is checked here, so that a bad batch changes no router. */
+  void begin(
+      List<RankState> states, List<Request> batch, PrefixMatches table, int maxActiveRequests) {
+    Objects.requireNonNull(table, "matches");
+    ranks.check(states);
+    if (maxActiveRequests < 0) {
+      throw new IllegalArgumentException(
+          "maxActiveRequests must be at least 0, not " + maxActiveRequests);
+    }
+    Request[] checked = batch.toArray(NO_REQUESTS);
+    checkTargets(checked);
+    this.requests = checked;
+    this.matches = table;
+    this.maxActiveRequests = maxActiveRequests;
+    this.decisions = new ArrayList<>(checked.length);
+    this.deferredCount = 0;
+    this.deferredSequences = 0;
+    ranks.begin(states);
+    blocks.begin(states);
+    orderStrictFirst();
+  }
+
+  private void checkTargets(Request[] batch) {
+    for (Request request : batch) {
+      if (request.targetRank() >= ranks.ranks()) {
+        throw new IllegalArgumentException(
+            "request "
+                + request.id()
+                + ": targetRank must be within 0 to "
+                + (ranks.ranks() - 1)
+                + ", not "
+                + request.targetRank());
+      }
+    }
+  }
+
+  private void orderStrictFirst() {
+    if (order.length < requests.length) {
+      order = new int[Math.max(requests.length, 2 * order.length)];
+      sortSpace = new int[order.length];
+    }
+    int next = 0;
+    for (int index = 0; index < requests.length; index++) {
+      if (isStrict(requests[index])) {
+        order[next++] = index;
+      }
+    }
+    for (int index = 0; index < requests.length; index++) {
+      if (!isStrict(requests[index])) {
+        order[next++] = index;
+      }
+    }
+  }
+
+  private static boolean isStrict(Request request) {
+    return request.targetRank() != Request.ANY_RANK && !request.relax();
+  }
+
+  /** The ranks and what they hold so far. */
+  RankLoads ranks() {
+    return ranks;
+  }
+
+  int size() {
+    return requests.length;
+  }
+
+  /** The request to visit at a position: strict ones first, else in arrival order. */
+  int strictFirst(int position) {
+    return order[position];
+  }
+
+  Request request(int index) {
+    return requests[index];
+  }
+
+  int maxActiveRequests() {
+    return maxActiveRequests;
+  }
+
+  /** Whether a rank is live and below the hard cap. */
+  boolean hasRoom(int rank) {
+    return ranks.activeRequests(rank) < maxActiveRequests;
+  }
+
+  /**
+   * What a request counts for: upstream counts each as one; where occupancy is known, its children
+   * count too.
+   */
+  private int sequences(int index) {
+    return blocks.known() ? requests[index].sequences() : 1;
+  }
+
+  /**
+   * Turns to a request. Ranks that cannot hold it are passed over from now on, if some rank below
+   * {@code expected} requests can.
+   */
+  void consider(int index, int expected) {
+    restricted = false;
+    for (int i = 0; blocks.known() && !restricted && i < ranks.liveCount(); i++) {
+      int rank = ranks.live(i);
+      restricted = ranks.activeRequests(rank) < expected && canHold(rank, index);
+    }
+  }
+
+  /** Whether ranks are passed over for the request given to {@link #consider}. */
+  boolean restricted() {
+    return restricted;
+  }
+
+  /** Whether a rank need not be passed over for the request given to {@link #consider}. */
+  boolean acceptable(int rank, int index) {
+    return !restricted || canHold(rank, index);
+  }
+
+  /** Whether the pool of some live rank with room can hold a request now. */
+  boolean canBeHeld(int index, int expected) {
+    consider(index, expected);
+    return restricted || !blocks.known();
+  }
+
+  private boolean canHold(int rank, int index) {
+    return ranks.activeRequests(rank) <= maxActiveRequests - requests[index].sequences()
+        && blocks.canHold(rank, requests[index], matchedTokens(rank, index));
+  }
+
+  /** Matched tokens, within 0 and the prompt's length. */
+  int matchedTokens(int rank, int index) {
+    return Math.max(0, Math.min(matches.tokens(rank, index), requests[index].promptTokens()));
+  }
+
+  void place(int index, int rank, AdpReason reason, int chargedTokens) {
+    Request request = requests[index];
+    place(new Decision(request, index, rank, reason, matchedTokens(rank, index)), chargedTokens);
+  }
+
+  void place(Decision decision, int chargedTokens) {
+    int rank = decision.rank();
+    ranks.add(rank, sequences(decision.requestIndex()), chargedTokens);
+    blocks.take(rank, decision.request(), decision.matchedTokens());
+    decisions.add(decision);
+  }
+
+  /** Leaves a request for later; only for the one that {@link #strictFirst} gave last. */
+  void defer(int index) {
+    order[deferredCount++] = index;
+    deferredSequences += sequences(index);
+  }
+
+  int deferredCount() {
+    return deferredCount;
+  }
+
+  int deferred(int position) {
+    return order[position];
+  }
+
+  /** Sorts the deferred requests, stable, comparing indices. */
+  void sortDeferred(IntComparator byIndex) {
+    System.arraycopy(order, 0, sortSpace, 0, deferredCount);
+    IntArrays.mergeSort(order, 0, deferredCount, byIndex, sortSpace);
+  }
+
+  /** Requests per rank up to which the deferred ones may fill it. */
+  int softTarget(double multiplier) {
+    return ranks.softTarget(deferredSequences, multiplier, maxActiveRequests);
+  }
+
+  /**
+   * Leaves a deferred request unplaced; only for those at positions that were read.
+   *
+   * @param leftOver how many were left before
+   */
+  void leave(int leftOver, int index) {
+    order[leftOver] = index;
+  }
+
+  /** Ends the batch; so many of the deferred requests were left unplaced. */
+  Assignment finishLeaving(int leftOver, int expectedActiveRequests) {
+    deferredCount = leftOver;
+    return finish(0, expectedActiveRequests);
+  }
+
+  /** Ends the batch; the deferred requests from position {@code placed} on were not placed. */
+  Assignment finish(int placed, int expectedActiveRequests) {
+    List<Request> unassigned = List.of();
+    if (placed < deferredCount) {
+      Arrays.sort(order, placed, deferredCount);
+      unassigned = new ArrayList<>(deferredCount - placed);
+      for (int i = placed; i < deferredCount; i++) {
+        unassigned.add(requests[order[i]]);
+      }
+    }
+    Assignment assignment =
+        new Assignment(
+            ranks.ranks(),
+            Collections.unmodifiableList(decisions),
+            Collections.unmodifiableList(unassigned),
+            expectedActiveRequests,
+            ranks.takeActiveTokens());
+    if (LOG.isDebugEnabled()) {
+      LOG.debug("{}: {}", router, summary(assignment));
+    }
+    requests = NO_REQUESTS;
+    matches = PrefixMatches.NONE;
+    decisions = null;
+    return assignment;
+  }
+
+  private static String summary(Assignment assignment) {
+    Map<AdpReason, Integer> reasons = new EnumMap<>(AdpReason.class);
+    int[] placed = new int[assignment.ranks()];
+    for (Decision decision : assignment.decisions()) {
+      reasons.merge(decision.reason(), 1, Integer::sum);
+      placed[decision.rank()]++;
+    }
+    return "placed "
+        + assignment.decisions().size()
+        + " "
+        + reasons
+        + ", by rank "
+        + Arrays.toString(placed)
+        + ", left over "
+        + assignment.unassigned().size()
+        + ", expected "
+        + assignment.expectedActiveRequests();
+  }
+}

@@ -1,0 +1,145 @@
+package io.kvasir.engine.adp;
+
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * What each rank of an instance holds while a batch is placed, and which ranks are live: those that
+ * a state was given for. A rank without a state has been retired; it has no room and counts for
+ * nothing.
+ *
+ * <p>Not thread-safe. Arrays are reused from batch to batch.
+ */
+final class RankLoads {
+
+  /** Active requests of a rank that is not live: never less than a cap. */
+  private static final int NO_ROOM = Integer.MAX_VALUE;
+
+  private final int[] activeRequests;
+  private final int[] live;
+  private int liveCount;
+  private long[] activeTokens = {};
+
+  RankLoads(int ranks) {
+    if (ranks < 1) {
+      throw new IllegalArgumentException("ranks must be at least 1, not " + ranks);
+    }
+    this.activeRequests = new int[ranks];
+    this.live = new int[ranks];
+  }
+
+  /** Refuses states that are not of ascending ranks or out of range; nothing is changed. */
+  void check(List<RankState> states) {
+    if (states.isEmpty() || states.size() > ranks()) {
+      throw new IllegalArgumentException(
+          "states must hold one entry for each live one of "
+              + ranks()
+              + " ranks, not "
+              + states.size()
+              + " entries");
+    }
+    int index = 0;
+    int lowest = 0;
+    for (RankState state : states) {
+      if (state.rank() < lowest || state.rank() >= ranks()) {
+        String rule = "rank must be within " + lowest + " to " + (ranks() - 1);
+        throw badState(index, rule, state.rank());
+      }
+      if (state.activeRequests() < 0) {
+        throw badState(index, "activeRequests must be at least 0", state.activeRequests());
+      }
+      if (state.activeTokens() < 0) {
+        throw badState(index, "activeTokens must be at least 0", state.activeTokens());
+      }
+      lowest = state.rank() + 1;
+      index++;
+    }
+  }
+
+  private static IllegalArgumentException badState(int index, String rule, long value) {
+    return new IllegalArgumentException("states[" + index + "]." + rule + ", not " + value);
+  }
+
+  /** Starts a batch from states that were checked. */
+  void begin(List<RankState> states) {
+    Arrays.fill(activeRequests, NO_ROOM);
+    activeTokens = new long[ranks()];
+    liveCount = 0;
+    for (RankState state : states) {
+      live[liveCount++] = state.rank();
+      activeRequests[state.rank()] = state.activeRequests();
+      activeTokens[state.rank()] = state.activeTokens();
+    }
+  }
+
+  void add(int rank, int sequences, int tokens) {
+    activeRequests[rank] += sequences;
+    activeTokens[rank] += tokens;
+  }
+
+  /** Ranks of the instance, live or not. */
+  int ranks() {
+    return activeRequests.length;
+  }
+
+  int liveCount() {
+    return liveCount;
+  }
+
+  /** A live rank's number; ascending with {@code i}. */
+  int live(int i) {
+    return live[i];
+  }
+
+  /** The lowest live rank of a set, or -1. */
+  int firstLive(BitSet candidates) {
+    int rank = candidates.nextSetBit(0);
+    while (rank >= 0 && activeRequests[rank] == NO_ROOM) {
+      rank = candidates.nextSetBit(rank + 1);
+    }
+    return rank;
+  }
+
+  boolean isLive(int rank) {
+    return activeRequests[rank] != NO_ROOM;
+  }
+
+  /** Requests of the fullest live rank. */
+  int mostActiveRequests() {
+    int most = 0;
+    for (int i = 0; i < liveCount; i++) {
+      most = Math.max(most, activeRequests[live[i]]);
+    }
+    return most;
+  }
+
+  int activeRequests(int rank) {
+    return activeRequests[rank];
+  }
+
+  long activeTokens(int rank) {
+    return activeTokens[rank];
+  }
+
+  /** Each rank's tokens now, 0 for those that are not live. The array is not used again. */
+  long[] takeActiveTokens() {
+    long[] taken = activeTokens;
+    activeTokens = null;
+    return taken;
+  }
+
+  /**
+   * A multiple of the live ranks' fair share, at least what the fullest of them has; the hard cap
+   * comes last, so that the result can lie below a rank's own count.
+   */
+  int softTarget(int newRequests, double multiplier, int maxActiveRequests) {
+    long total = newRequests;
+    for (int i = 0; i < liveCount; i++) {
+      total += activeRequests[live[i]];
+    }
+    long fairShare = (total + liveCount - 1) / liveCount;
+    double target = Math.max(Math.ceil(multiplier * fairShare), mostActiveRequests());
+    return (int) Math.min(target, maxActiveRequests);
+  }
+}

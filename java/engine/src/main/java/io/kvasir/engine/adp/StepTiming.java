@@ -1,0 +1,84 @@
+package io.kvasir.engine.adp;
+
+/**
+ * The polynomials that model a step's time.
+ *
+ * <p>Prefill, for chunks of n new tokens behind c tokens of context: {@code 2 a sum(n (c + n / 2))
+ * + b sum(n) + d} milliseconds. For one whole prompt without context that is the published {@code a
+ * n^2 + b n + d}. Decode, for p = active KV tokens / KV tokens of the pool, at most 1: {@code
+ * max(floor, A p^2 + B p + C)} milliseconds. Source of both polynomials and their default
+ * coefficients: the mocker engine of NVIDIA Dynamo.
+ *
+ * <p>Immutable.
+ *
+ * @param prefillQuadratic a, milliseconds per token pair
+ * @param prefillLinear b, milliseconds per token
+ * @param prefillConstantMs d
+ * @param decodeQuadratic A, milliseconds
+ * @param decodeLinear B, milliseconds
+ * @param decodeConstantMs C
+ * @param decodeFloorMs the least a decode step takes
+ * @param decodeKvTokens active KV tokens at which p is 1; fixed, so that a larger pool does not
+ *     decode faster
+ */
+public record StepTiming(
+    double prefillQuadratic,
+    double prefillLinear,
+    double prefillConstantMs,
+    double decodeQuadratic,
+    double decodeLinear,
+    double decodeConstantMs,
+    double decodeFloorMs,
+    long decodeKvTokens) {
+
+  /** The published coefficients, with 1,048,576 KV tokens. */
+  public static final StepTiming DEFAULT =
+      new StepTiming(4.209989e-7, 1.518344e-2, 16.50142, -25.74, 54.01, 5.74, 1.0, 1L << 20);
+
+  /**
+   * Checks what would make times meaningless.
+   *
+   * @throws IllegalArgumentException naming the field that is out of range
+   */
+  public StepTiming {
+    notNegative("prefillQuadratic", prefillQuadratic);
+    notNegative("prefillLinear", prefillLinear);
+    notNegative("prefillConstantMs", prefillConstantMs);
+    notNegative("decodeFloorMs", decodeFloorMs);
+    if (!Double.isFinite(decodeQuadratic + decodeLinear + decodeConstantMs)) {
+      throw new IllegalArgumentException("decode coefficients must be finite");
+    }
+    if (decodeKvTokens < 1) {
+      throw new IllegalArgumentException(
+          "decodeKvTokens must be at least 1, not " + decodeKvTokens);
+    }
+  }
+
+  /**
+   * The time of a step's prefill chunks.
+   *
+   * @param attendedPairs sum of n (c + n / 2) over the chunks
+   * @param newTokens sum of n
+   * @return milliseconds
+   */
+  public double prefillMs(double attendedPairs, long newTokens) {
+    return 2 * prefillQuadratic * attendedPairs + prefillLinear * newTokens + prefillConstantMs;
+  }
+
+  /**
+   * The time of a step's decoding requests.
+   *
+   * @param activeKvTokens sum of their sequence lengths
+   * @return milliseconds
+   */
+  public double decodeMs(long activeKvTokens) {
+    double p = Math.min(1.0, (double) activeKvTokens / decodeKvTokens);
+    return Math.max(decodeFloorMs, decodeQuadratic * p * p + decodeLinear * p + decodeConstantMs);
+  }
+
+  private static void notNegative(String field, double value) {
+    if (!(value >= 0) || Double.isInfinite(value)) {
+      throw new IllegalArgumentException(field + " must be finite and at least 0, not " + value);
+    }
+  }
+}

@@ -1,0 +1,163 @@
+package io.kvasir.engine.device;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.stream.IntStream;
+
+/**
+ * The CUDA driver of this machine and its devices, or the reason why there are none. Immutable and
+ * thread-safe; asks the driver once, when it is made, and keeps the answer.
+ */
+public final class CudaDriver {
+
+  private static final class Holder {
+    static final CudaDriver SYSTEM = probe(new JCudaApi(), System.getenv());
+  }
+
+  private final CudaApi api;
+  private final OptionalInt version;
+  private final List<CudaDevice> devices;
+  private final Optional<Unavailability> unavailability;
+
+  private CudaDriver(
+      CudaApi api,
+      OptionalInt version,
+      List<CudaDevice> devices,
+      Optional<Unavailability> unavailability) {
+    this.api = api;
+    this.version = version;
+    this.devices = devices;
+    this.unavailability = unavailability;
+  }
+
+  /**
+   * This process's driver, probed by the first call. Never fails.
+   *
+   * @return the driver
+   */
+  public static CudaDriver system() {
+    return Holder.SYSTEM;
+  }
+
+  /**
+   * Asks a driver what it has. Never fails.
+   *
+   * @param api the way to the driver
+   * @param environment the process's variables, which may hide devices
+   * @return the driver, available if it has at least one device
+   */
+  public static CudaDriver probe(CudaApi api, Map<String, String> environment) {
+    OptionalInt version = OptionalInt.empty();
+    try {
+      version = OptionalInt.of(api.driverVersion());
+      api.init();
+      List<CudaDevice> devices =
+          IntStream.range(0, api.deviceCount()).mapToObj(api::device).toList();
+      Optional<Unavailability> none =
+          devices.isEmpty()
+              ? Optional.of(CudaFailure.noDevice("CUDA_ERROR_NO_DEVICE", environment))
+              : Optional.empty();
+      return new CudaDriver(api, version, devices, none);
+    } catch (DriverCallException e) {
+      return new CudaDriver(
+          api, version, List.of(), Optional.of(CudaFailure.explain(e, environment)));
+    } catch (LinkageError e) {
+      return new CudaDriver(api, version, List.of(), Optional.of(CudaFailure.explain(e)));
+    }
+  }
+
+  /**
+   * Whether there is a driver with at least one device.
+   *
+   * @return true if {@link #unavailability} is empty
+   */
+  public boolean isAvailable() {
+    return unavailability.isEmpty();
+  }
+
+  /**
+   * Why there is no device, and what helps.
+   *
+   * @return empty if there is one
+   */
+  public Optional<Unavailability> unavailability() {
+    return unavailability;
+  }
+
+  /**
+   * The newest CUDA version that the driver supports.
+   *
+   * @return 1000 x major + 10 x minor, or empty if the driver could not be asked
+   */
+  public OptionalInt version() {
+    return version;
+  }
+
+  /**
+   * The visible devices.
+   *
+   * @return by ordinal; empty if the driver is not available
+   */
+  public List<CudaDevice> devices() {
+    return devices;
+  }
+
+  /**
+   * Begins to use a device, with this build's kernels loaded. Takes some hundred milliseconds.
+   *
+   * @param device one of {@link #devices}
+   * @param module the kernels; must have no obstacle to the device
+   * @return the device in use; the caller closes it
+   * @throws RetryableDeviceException if the device refuses for now
+   * @throws FatalDeviceException if it cannot be used
+   */
+  public DeviceApi open(CudaDevice device, KernelModule module) {
+    DeviceApi opened = api.open(device);
+    try {
+      module.loadOnto(opened);
+      return opened;
+    } catch (RuntimeException e) {
+      opened.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Memory that is free on a device now. Slow where the process has no context on it yet; see
+   * {@link CudaApi#freeBytes}.
+   *
+   * @param device one of {@link #devices}
+   * @return bytes, or empty if the device refuses to say, for example because it is used
+   *     exclusively
+   */
+  public OptionalLong freeBytes(CudaDevice device) {
+    try {
+      return OptionalLong.of(api.freeBytes(device.ordinal()));
+    } catch (DriverCallException e) {
+      return OptionalLong.empty();
+    }
+  }
+
+  /**
+   * The devices whose memory a device can address.
+   *
+   * @param device one of {@link #devices}
+   * @return the others it reaches, by ordinal
+   */
+  public List<CudaDevice> peers(CudaDevice device) {
+    return devices.stream()
+        .filter(other -> other.ordinal() != device.ordinal() && reaches(device, other))
+        .toList();
+  }
+
+  private boolean reaches(CudaDevice from, CudaDevice to) {
+    try {
+      return api.canAccessPeer(from.ordinal(), to.ordinal());
+    } catch (DriverCallException e) {
+      return false;
+    }
+  }
+}

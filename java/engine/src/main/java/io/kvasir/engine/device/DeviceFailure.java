@@ -1,0 +1,55 @@
+package io.kvasir.engine.device;
+
+import java.util.Set;
+
+/** What a failed call means for a device in use. Codes are those of the CUDA driver API. */
+final class DeviceFailure {
+
+  private static final int OUT_OF_MEMORY = 2;
+  private static final int INVALID_PTX = 218;
+  private static final int NO_BINARY = 209;
+  private static final int UNSUPPORTED_PTX = 222;
+  private static final int NOT_READY = 600;
+  private static final int LAUNCH_OUT_OF_RESOURCES = 701;
+
+  private static final Set<Integer> RETRYABLE =
+      Set.of(OUT_OF_MEMORY, NOT_READY, LAUNCH_OUT_OF_RESOURCES);
+
+  private static final Set<Integer> WRONG_MODULE = Set.of(INVALID_PTX, NO_BINARY, UNSUPPORTED_PTX);
+
+  /** Errors that stick to the context, and devices that are gone. */
+  private static final Set<Integer> LOST =
+      Set.of(
+          3, 4, 46, 100, 101, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719,
+          999);
+
+  private DeviceFailure() {}
+
+  static RuntimeException of(CudaDevice device, DriverCallException e) {
+    if (RETRYABLE.contains(e.code())) {
+      return new RetryableDeviceException(device.label() + " refused: " + e.getMessage(), e);
+    }
+    if (WRONG_MODULE.contains(e.code())) {
+      return new FatalDeviceException(
+          device.label()
+              + ", "
+              + device.architecture()
+              + ", cannot run this build's kernels: "
+              + e.getMessage()
+              + "; update the NVIDIA driver or build for this architecture",
+          e);
+    }
+    String what = LOST.contains(e.code()) ? " is lost: " : " cannot go on: ";
+    return new FatalDeviceException(device.label() + what + e.getMessage(), e);
+  }
+
+  static DeviceOutOfMemoryException outOfMemory(
+      CudaDevice device, long wantedBytes, long freeBytes, DriverCallException e) {
+    return new DeviceOutOfMemoryException(device.label(), wantedBytes, freeBytes, e);
+  }
+
+  /** The host has too little memory that can be page-locked; nobody says how much there is. */
+  static DeviceOutOfMemoryException outOfPinnedMemory(long wantedBytes, DriverCallException e) {
+    return new DeviceOutOfMemoryException("the host (page-locked)", wantedBytes, -1, e);
+  }
+}

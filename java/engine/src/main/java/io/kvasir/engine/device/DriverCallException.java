@@ -1,0 +1,30 @@
+package io.kvasir.engine.device;
+
+/** A call of the CUDA driver or of NVML answered with an error code. Immutable. */
+public final class DriverCallException extends RuntimeException {
+
+  private static final long serialVersionUID = 1L;
+
+  private final int code;
+
+  /**
+   * Makes the exception.
+   *
+   * @param call the function that failed, for example {@code cuInit}
+   * @param code its answer
+   * @param meaning what the answer means, as the binding names it
+   */
+  public DriverCallException(String call, int code, String meaning) {
+    super(call + " failed: " + meaning + " (" + code + ")");
+    this.code = code;
+  }
+
+  /**
+   * The error code.
+   *
+   * @return a {@code CUresult} or {@code nvmlReturn_t}
+   */
+  public int code() {
+    return code;
+  }
+}

@@ -1,0 +1,304 @@
+package io.kvasir.engine.device;
+
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicBoolean;
+import jcuda.Pointer;
+import jcuda.driver.CUcontext;
+import jcuda.driver.CUdevice;
+import jcuda.driver.CUdevice_attribute;
+import jcuda.driver.CUdeviceptr;
+import jcuda.driver.CUevent;
+import jcuda.driver.CUevent_flags;
+import jcuda.driver.CUfunction;
+import jcuda.driver.CUmodule;
+import jcuda.driver.CUresult;
+import jcuda.driver.CUstream;
+import jcuda.driver.CUstream_flags;
+import jcuda.driver.JCudaDriver;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A device in use through JCuda: the primary context, which every library of the process shares, is
+ * kept alive from construction to {@link #close}. Each call makes it current on its thread.
+ */
+final class JCudaDeviceApi implements DeviceApi {
+
+  private static final Logger LOG = LoggerFactory.getLogger(JCudaDeviceApi.class);
+
+  private record JCudaStream(CUstream handle) implements Stream {}
+
+  private record JCudaKernel(CUfunction handle) implements Kernel {}
+
+  private record JCudaEvent(CUevent handle) implements Event {}
+
+  /** An address as JCuda takes and gives it. */
+  private static final class HostAddress extends Pointer {
+    HostAddress(long address) {
+      super(address);
+    }
+
+    long value() {
+      return getNativePointer() + getByteOffset();
+    }
+  }
+
+  private static final class DeviceAddress extends CUdeviceptr {
+    private static final CUdeviceptr ZERO = new CUdeviceptr();
+
+    DeviceAddress(long address) {
+      super(ZERO, address);
+    }
+
+    long value() {
+      return getNativePointer() + getByteOffset();
+    }
+  }
+
+  private final CudaDevice device;
+  private final CUdevice handle = new CUdevice();
+  private final CUcontext context = new CUcontext();
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private final CUmodule module = new CUmodule();
+  private boolean loaded;
+
+  JCudaDeviceApi(CudaDevice device) {
+    this.device = device;
+    check("cuDeviceGet", JCudaDriver.cuDeviceGet(handle, device.ordinal()));
+    check("cuDevicePrimaryCtxRetain", JCudaDriver.cuDevicePrimaryCtxRetain(context, handle));
+  }
+
+  @Override
+  public CudaDevice device() {
+    return device;
+  }
+
+  @Override
+  public long freeBytes() {
+    enter();
+    long[] free = new long[1];
+    check("cuMemGetInfo", JCudaDriver.cuMemGetInfo(free, new long[1]));
+    return free[0];
+  }
+
+  @Override
+  public int multiprocessors() {
+    int[] count = new int[1];
+    int attribute = CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+    check("cuDeviceGetAttribute", JCudaDriver.cuDeviceGetAttribute(count, attribute, handle));
+    return count[0];
+  }
+
+  @Override
+  public void loadModule(byte[] image) {
+    enter();
+    check("cuModuleLoadData", JCudaDriver.cuModuleLoadData(module, image));
+    loaded = true;
+  }
+
+  @Override
+  public Kernel kernel(String name) {
+    enter();
+    CUfunction function = new CUfunction();
+    check("cuModuleGetFunction", JCudaDriver.cuModuleGetFunction(function, module, name));
+    return new JCudaKernel(function);
+  }
+
+  @Override
+  public long allocate(long bytes) {
+    enter();
+    DeviceAddress address = new DeviceAddress(0);
+    int result = JCudaDriver.cuMemAlloc(address, bytes);
+    if (result == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
+      throw DeviceFailure.outOfMemory(device, bytes, freeBytes(), failed("cuMemAlloc", result));
+    }
+    check("cuMemAlloc", result);
+    return address.value();
+  }
+
+  @Override
+  public void free(long address) {
+    enter();
+    check("cuMemFree", JCudaDriver.cuMemFree(new DeviceAddress(address)));
+  }
+
+  @Override
+  public long allocatePinned(long bytes) {
+    enter();
+    HostAddress address = new HostAddress(0);
+    int flags = JCudaDriver.CU_MEMHOSTALLOC_PORTABLE | JCudaDriver.CU_MEMHOSTALLOC_DEVICEMAP;
+    int result = JCudaDriver.cuMemHostAlloc(address, bytes, flags);
+    if (result == CUresult.CUDA_ERROR_OUT_OF_MEMORY) {
+      throw DeviceFailure.outOfPinnedMemory(bytes, failed("cuMemHostAlloc", result));
+    }
+    check("cuMemHostAlloc", result);
+    return address.value();
+  }
+
+  @Override
+  public void freePinned(long address) {
+    enter();
+    check("cuMemFreeHost", JCudaDriver.cuMemFreeHost(new HostAddress(address)));
+  }
+
+  @Override
+  public long pin(long address, long bytes) {
+    enter();
+    int flags = JCudaDriver.CU_MEMHOSTREGISTER_PORTABLE | JCudaDriver.CU_MEMHOSTREGISTER_DEVICEMAP;
+    check(
+        "cuMemHostRegister", JCudaDriver.cuMemHostRegister(new HostAddress(address), bytes, flags));
+    DeviceAddress mapped = new DeviceAddress(0);
+    int result = JCudaDriver.cuMemHostGetDevicePointer(mapped, new HostAddress(address), 0);
+    if (result != CUresult.CUDA_SUCCESS) {
+      JCudaDriver.cuMemHostUnregister(new HostAddress(address));
+    }
+    check("cuMemHostGetDevicePointer", result);
+    return mapped.value();
+  }
+
+  @Override
+  public void unpin(long address) {
+    enter();
+    check("cuMemHostUnregister", JCudaDriver.cuMemHostUnregister(new HostAddress(address)));
+  }
+
+  @Override
+  public Stream openStream(boolean urgent) {
+    enter();
+    int[] least = new int[1];
+    int[] greatest = new int[1];
+    check("cuCtxGetStreamPriorityRange", JCudaDriver.cuCtxGetStreamPriorityRange(least, greatest));
+    CUstream stream = new CUstream();
+    check(
+        "cuStreamCreateWithPriority",
+        JCudaDriver.cuStreamCreateWithPriority(
+            stream, CUstream_flags.CU_STREAM_NON_BLOCKING, urgent ? greatest[0] : least[0]));
+    return new JCudaStream(stream);
+  }
+
+  @Override
+  public void closeStream(Stream stream) {
+    enter();
+    check("cuStreamDestroy", JCudaDriver.cuStreamDestroy(handle(stream)));
+  }
+
+  @Override
+  public Event openEvent() {
+    enter();
+    CUevent event = new CUevent();
+    check("cuEventCreate", JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DEFAULT));
+    return new JCudaEvent(event);
+  }
+
+  @Override
+  public void closeEvent(Event event) {
+    enter();
+    check("cuEventDestroy", JCudaDriver.cuEventDestroy(handle(event)));
+  }
+
+  @Override
+  public void record(Stream stream, Event event) {
+    enter();
+    check("cuEventRecord", JCudaDriver.cuEventRecord(handle(event), handle(stream)));
+  }
+
+  @Override
+  public void await(Stream stream, Event event) {
+    enter();
+    check("cuStreamWaitEvent", JCudaDriver.cuStreamWaitEvent(handle(stream), handle(event), 0));
+  }
+
+  @Override
+  public long elapsedNs(Event from, Event to) {
+    enter();
+    float[] milliseconds = new float[1];
+    check(
+        "cuEventElapsedTime",
+        JCudaDriver.cuEventElapsedTime(milliseconds, handle(from), handle(to)));
+    return (long) (milliseconds[0] * 1e6);
+  }
+
+  @Override
+  public void copy(Stream stream, long destination, long source, long bytes) {
+    enter();
+    check(
+        "cuMemcpyAsync",
+        JCudaDriver.cuMemcpyAsync(
+            new DeviceAddress(destination), new DeviceAddress(source), bytes, handle(stream)));
+  }
+
+  @Override
+  public void fill(Stream stream, long address, byte value, long bytes) {
+    enter();
+    check(
+        "cuMemsetD8Async",
+        JCudaDriver.cuMemsetD8Async(new DeviceAddress(address), value, bytes, handle(stream)));
+  }
+
+  @Override
+  public void launch(
+      Stream stream, Kernel kernel, int blocks, int threads, KernelArguments arguments) {
+    enter();
+    ByteBuffer pointers = arguments.pointers();
+    check(
+        "cuLaunchKernel",
+        JCudaDriver.cuLaunchKernel(
+            ((JCudaKernel) kernel).handle(),
+            blocks,
+            1,
+            1,
+            threads,
+            1,
+            1,
+            0,
+            handle(stream),
+            Pointer.to(pointers),
+            null));
+  }
+
+  @Override
+  public void synchronize(Stream stream) {
+    enter();
+    check("cuStreamSynchronize", JCudaDriver.cuStreamSynchronize(handle(stream)));
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      // Neither call helps a lost device; its context goes with the last who releases it.
+      if (loaded && JCudaDriver.cuCtxSetCurrent(context) == CUresult.CUDA_SUCCESS) {
+        logFailure("cuModuleUnload", JCudaDriver.cuModuleUnload(module));
+      }
+      logFailure("cuDevicePrimaryCtxRelease", JCudaDriver.cuDevicePrimaryCtxRelease(handle));
+    }
+  }
+
+  private void logFailure(String call, int result) {
+    if (result != CUresult.CUDA_SUCCESS) {
+      LOG.debug(
+          "{} was left after an error: {}", device.label(), failed(call, result).getMessage());
+    }
+  }
+
+  private void enter() {
+    check("cuCtxSetCurrent", JCudaDriver.cuCtxSetCurrent(context));
+  }
+
+  private static CUstream handle(Stream stream) {
+    return ((JCudaStream) stream).handle();
+  }
+
+  private static CUevent handle(Event event) {
+    return ((JCudaEvent) event).handle();
+  }
+
+  private void check(String call, int result) {
+    if (result != CUresult.CUDA_SUCCESS) {
+      throw DeviceFailure.of(device, failed(call, result));
+    }
+  }
+
+  private static DriverCallException failed(String call, int result) {
+    return new DriverCallException(call, result, CUresult.stringFor(result));
+  }
+}

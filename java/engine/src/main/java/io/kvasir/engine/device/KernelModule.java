@@ -1,0 +1,172 @@
+package io.kvasir.engine.device;
+
+import io.kvasir.internal.nativelib.NativeMemory;
+import io.kvasir.internal.nativelib.PoolLibrary;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Properties;
+import org.bytedeco.javacpp.Loader;
+
+/**
+ * The GPU kernels that this build carries. Immutable.
+ *
+ * @param bytes size of the module
+ * @param architectures machine code ({@code sm_90}) and PTX ({@code compute_120}) inside
+ * @param cudaVersion version of the compiler, for example {@code 13.0}
+ * @param abi version of the interface between Java, the library and the module
+ */
+public record KernelModule(long bytes, List<String> architectures, String cudaVersion, int abi) {
+
+  /** What helps a build without kernels. */
+  public static final Unavailability ABSENT =
+      new Unavailability(
+          "this build has no GPU kernels: nvcc was not there when it was made",
+          "install the CUDA toolkit and build again");
+
+  private static final String MACHINE_CODE = "sm_";
+  private static final String PTX = "compute_";
+  private static final int WARP = 32;
+
+  /**
+   * Makes a description.
+   *
+   * @param bytes more than 0
+   * @param architectures copied
+   * @param cudaVersion major and minor version
+   * @param abi a version
+   */
+  public KernelModule {
+    architectures = List.copyOf(architectures);
+  }
+
+  /**
+   * The module of this build.
+   *
+   * @return empty if it was made without a CUDA compiler
+   */
+  public static Optional<KernelModule> embedded() {
+    String fatbin = resource();
+    try (InputStream module = PoolLibrary.class.getResourceAsStream(fatbin);
+        InputStream inside = PoolLibrary.class.getResourceAsStream(fatbin + ".properties")) {
+      if (module == null || inside == null) {
+        return Optional.empty();
+      }
+      Properties properties = new Properties();
+      properties.load(inside);
+      return Optional.of(
+          new KernelModule(
+              module.transferTo(OutputStream.nullOutputStream()),
+              List.of(properties.getProperty("architectures").split(" ")),
+              properties.getProperty("cudaVersion"),
+              Integer.parseInt(properties.getProperty("abi"))));
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot read the embedded kernel module", e);
+    }
+  }
+
+  /**
+   * Loads this build's kernels onto a device and sees that they are of this build.
+   *
+   * @param device a device without kernels
+   * @throws FatalDeviceException if it cannot run them, or they are not of this build
+   */
+  void loadOnto(DeviceApi device) {
+    try (InputStream module = PoolLibrary.class.getResourceAsStream(resource())) {
+      if (module == null) {
+        throw new IllegalStateException(ABSENT.reason());
+      }
+      device.loadModule(module.readAllBytes());
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot read the embedded kernel module", e);
+    }
+    requireAbi(device, PoolLibrary.kvasir_abi_version());
+  }
+
+  /** Runs the kernel that says which version the loaded module is of. */
+  static void requireAbi(DeviceApi device, int expected) {
+    long word = device.allocatePinned(Integer.BYTES);
+    try {
+      DeviceApi.Stream stream = device.openStream(false);
+      try {
+        KernelArguments arguments = KernelArguments.words(1).set(0, word);
+        device.launch(stream, device.kernel("kvasir_module_abi"), 1, WARP, arguments);
+        device.synchronize(stream);
+      } finally {
+        device.closeStream(stream);
+      }
+      int abi = NativeMemory.view(word, Integer.BYTES).getInt(0);
+      if (abi != expected) {
+        throw new FatalDeviceException(
+            "the kernels are of version " + abi + ", the library of " + expected, null);
+      }
+    } finally {
+      device.freePinned(word);
+    }
+  }
+
+  /**
+   * Why a device cannot run the kernels, if so.
+   *
+   * <p>Machine code runs on the same generation from its own variant on, PTX on everything that is
+   * not older; both need a driver of at least the compiler's major version.
+   *
+   * @param device the device
+   * @param driverVersion 1000 x major + 10 x minor
+   * @return empty if it can
+   */
+  public Optional<Unavailability> obstacle(CudaDevice device, int driverVersion) {
+    int neededMajor = Integer.parseInt(cudaVersion.substring(0, cudaVersion.indexOf('.')));
+    if (driverVersion / 1000 < neededMajor) {
+      return Optional.of(
+          new Unavailability(
+              "the driver is too old: it supports CUDA "
+                  + versionText(driverVersion)
+                  + ", the kernels need CUDA "
+                  + neededMajor,
+              "update the NVIDIA driver"));
+    }
+    if (architectures.stream().noneMatch(architecture -> runs(architecture, device))) {
+      return Optional.of(
+          new Unavailability(
+              "the kernels of this build ("
+                  + String.join(", ", architectures)
+                  + ") do not run on device "
+                  + device.ordinal()
+                  + ", "
+                  + device.name()
+                  + " ("
+                  + device.architecture()
+                  + ")",
+              "add its architecture to KVASIR_CUDA_ARCHITECTURES in cmake/KvasirCuda.cmake and build"
+                  + " again"));
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * Writes a CUDA version for people.
+   *
+   * @param version 1000 x major + 10 x minor
+   * @return for example {@code 13.0}
+   */
+  public static String versionText(int version) {
+    return version / 1000 + "." + version % 1000 / 10;
+  }
+
+  private static String resource() {
+    return Loader.getPlatform() + "/kvasir.fatbin";
+  }
+
+  private static boolean runs(String architecture, CudaDevice device) {
+    int capability = 10 * device.computeCapabilityMajor() + device.computeCapabilityMinor();
+    if (architecture.startsWith(PTX)) {
+      return Integer.parseInt(architecture.substring(PTX.length())) <= capability;
+    }
+    int compiled = Integer.parseInt(architecture.substring(MACHINE_CODE.length()));
+    return compiled / 10 == device.computeCapabilityMajor() && compiled <= capability;
+  }
+}

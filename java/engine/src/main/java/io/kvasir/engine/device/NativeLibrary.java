@@ -1,0 +1,41 @@
+package io.kvasir.engine.device;
+
+import io.kvasir.internal.nativelib.PoolLibrary;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.bytedeco.javacpp.Loader;
+
+/**
+ * The native library of this build: whether it is loaded. Immutable.
+ *
+ * @param path the file it was loaded from; empty if it is not loaded
+ * @param abi version of the interface between Java, the library and the kernel module
+ * @param unavailability why it is not loaded; empty if it is
+ */
+public record NativeLibrary(
+    Optional<String> path, OptionalInt abi, Optional<Unavailability> unavailability) {
+
+  /**
+   * Loads the library if that has not been done. Never fails.
+   *
+   * @return its state
+   */
+  public static NativeLibrary load() {
+    try {
+      int abi = PoolLibrary.kvasir_abi_version();
+      return new NativeLibrary(
+          Optional.ofNullable(Loader.load(PoolLibrary.class)),
+          OptionalInt.of(abi),
+          Optional.empty());
+    } catch (LinkageError e) {
+      String firstLine = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+      return new NativeLibrary(
+          Optional.empty(),
+          OptionalInt.empty(),
+          Optional.of(
+              new Unavailability(
+                  firstLine,
+                  "build Kvasir on this machine (mvn package), and let ~/.javacpp be written")));
+    }
+  }
+}

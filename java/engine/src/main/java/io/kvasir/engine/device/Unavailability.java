@@ -1,0 +1,23 @@
+package io.kvasir.engine.device;
+
+import java.util.Objects;
+
+/**
+ * Why something cannot be used here, and what helps. Immutable.
+ *
+ * @param reason what is missing or wrong, in one line without a full stop
+ * @param remedy what the user can do about it, in one line without a full stop
+ */
+public record Unavailability(String reason, String remedy) {
+
+  /**
+   * Makes an unavailability.
+   *
+   * @param reason what is missing or wrong
+   * @param remedy what the user can do about it
+   */
+  public Unavailability {
+    Objects.requireNonNull(reason, "reason");
+    Objects.requireNonNull(remedy, "remedy");
+  }
+}

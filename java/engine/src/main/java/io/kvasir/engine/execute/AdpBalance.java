@@ -1,0 +1,145 @@
+package io.kvasir.engine.execute;
+
+import io.kvasir.engine.adp.AttentionDpConfig;
+
+/**
+ * Holds prefill back while the ranks of an instance are out of balance ({@code enable_balance}), so
+ * that ranks which prefill do not slow down those which decode.
+ *
+ * <p>Every process asks once an iteration with the gathered counts of all ranks; all get the same
+ * answer. Counters evolve identically on every rank. O(ranks). Not thread-safe.
+ */
+public final class AdpBalance {
+
+  private final int maxBatchSize;
+  private final int timeoutIters;
+  private final int batchingWaitIters;
+  private final int minGenerationRequests;
+  private final int lowOccupancyTimeoutIters;
+
+  /** Iterations held because some rank had nothing to prefill or was full. */
+  private int waited;
+
+  /** Iterations held although all ranks could prefill, to gather larger batches. */
+  private int batched;
+
+  /**
+   * What one rank has scheduled.
+   *
+   * @param contextRequests requests that would prefill
+   * @param generationRequests requests that decode, those that only pad the batch included
+   * @param realGenerationRequests requests that decode, without padding
+   */
+  public record Scheduled(int contextRequests, int generationRequests, int realGenerationRequests) {
+
+    /** A rank without requests: it pads the iterations of the others with one that decodes. */
+    static final Scheduled PADDING = new Scheduled(0, 1, 0);
+  }
+
+  /**
+   * The balance that a configuration asks for.
+   *
+   * @param config the configuration
+   * @param maxBatchSize requests that a rank decodes at most, at least 1
+   * @return a balance that has held nothing; null if balancing is not enabled
+   * @throws IllegalArgumentException naming what is out of range
+   */
+  public static AdpBalance of(AttentionDpConfig config, int maxBatchSize) {
+    return config.enableBalance()
+        ? new AdpBalance(
+            maxBatchSize,
+            config.timeoutIters(),
+            config.batchingWaitIters(),
+            config.minGenerationRequests(),
+            config.lowOccupancyTimeoutIters())
+        : null;
+  }
+
+  /**
+   * Makes a balance that has held nothing.
+   *
+   * @param maxBatchSize requests that a rank decodes at most, at least 1
+   * @param timeoutIters iterations to wait for all ranks at most, at least 0
+   * @param batchingWaitIters iterations to wait for larger batches, at least 0
+   * @param minGenerationRequests decoding requests below which {@code lowOccupancyTimeoutIters}
+   *     holds; 0 to {@code maxBatchSize}, 0 for never
+   * @param lowOccupancyTimeoutIters 0 to {@code timeoutIters}
+   * @throws IllegalArgumentException naming what is out of range
+   */
+  public AdpBalance(
+      int maxBatchSize,
+      int timeoutIters,
+      int batchingWaitIters,
+      int minGenerationRequests,
+      int lowOccupancyTimeoutIters) {
+    this.maxBatchSize = within("maxBatchSize", maxBatchSize, 1, Integer.MAX_VALUE);
+    this.timeoutIters = within("timeout_iters", timeoutIters, 0, Integer.MAX_VALUE);
+    this.batchingWaitIters = within("batching_wait_iters", batchingWaitIters, 0, Integer.MAX_VALUE);
+    this.minGenerationRequests =
+        within("TLLM_ADP_BALANCE_MIN_GENERATION_REQUESTS", minGenerationRequests, 0, maxBatchSize);
+    this.lowOccupancyTimeoutIters =
+        within(
+            "TLLM_ADP_BALANCE_LOW_OCCUPANCY_TIMEOUT_ITERS",
+            lowOccupancyTimeoutIters,
+            0,
+            timeoutIters);
+  }
+
+  private static int within(String name, int value, int least, int most) {
+    if (value < least || value > most) {
+      throw new IllegalArgumentException(
+          name + " must be within " + least + " to " + most + ", not " + value);
+    }
+    return value;
+  }
+
+  /**
+   * Whether prefill is held back in this iteration; decoding goes on.
+   *
+   * @param ranks what each rank has scheduled, in the same order everywhere
+   * @return true if nobody prefills now
+   */
+  public boolean hold(Iterable<Scheduled> ranks) {
+    boolean allPrefill = true;
+    boolean allDecode = true;
+    boolean anyFull = false;
+    int fewestReal = Integer.MAX_VALUE;
+    for (Scheduled rank : ranks) {
+      allPrefill &= rank.contextRequests() > 0;
+      allDecode &= rank.generationRequests() > 0;
+      anyFull |= rank.generationRequests() >= maxBatchSize;
+      fewestReal = Math.min(fewestReal, rank.realGenerationRequests());
+    }
+    return (allPrefill && !anyFull)
+        ? holdForBatch(allDecode)
+        : holdForOthers(allDecode, fewestReal);
+  }
+
+  /** A digest of what it has counted. */
+  long stateDigest() {
+    return (long) waited << Integer.SIZE | batched;
+  }
+
+  private boolean holdForBatch(boolean allDecode) {
+    waited = 0;
+    if (!allDecode) {
+      return false;
+    }
+    if (batched < batchingWaitIters) {
+      batched++;
+      return true;
+    }
+    batched = 0;
+    return false;
+  }
+
+  private boolean holdForOthers(boolean allDecode, int fewestReal) {
+    waited++;
+    int timeout = fewestReal < minGenerationRequests ? lowOccupancyTimeoutIters : timeoutIters;
+    if (waited < timeout && allDecode) {
+      return true;
+    }
+    waited = 0;
+    return false;
+  }
+}

@@ -1,0 +1,113 @@
+package io.kvasir.engine.execute;
+
+import io.kvasir.engine.device.FatalDeviceException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One step of all live ranks together: each begins its own, and when the slowest has computed, each
+ * ends it. What one rank throws keeps no other rank from its step.
+ *
+ * <p>Confined to the loop's thread.
+ */
+final class AdpStep {
+
+  private final List<RankExecutor> executors;
+  private final LiveRanks ranks;
+  private final AdpBalance balance;
+
+  /** What the step in progress is going to throw, or null. */
+  private RuntimeException failure;
+
+  /** {@code balance} decides whether prefill is held back; null for never. */
+  AdpStep(List<RankExecutor> executors, LiveRanks ranks, AdpBalance balance) {
+    this.executors = executors;
+    this.ranks = ranks;
+    this.balance = balance;
+  }
+
+  /** How long it took, in nanoseconds; 0 only if no rank had work that could be done now. */
+  long run(long nowNs) {
+    failure = null;
+    WorkerRank[] stepping = ranks.live();
+    if (!anyWork(stepping)) {
+      return 0;
+    }
+    boolean withoutPrefill = balance != null && balance.hold(scheduled(stepping));
+    boolean ran = false;
+    long durationNs = 1;
+    for (WorkerRank rank : stepping) {
+      if (rank.hasWork()) {
+        RankExecutor executor = executors.get(rank.rank());
+        durationNs = Math.max(durationNs, begin(executor, nowNs, withoutPrefill));
+        ran |= !executor.waitsForTransfer();
+      }
+    }
+    if (!ran) {
+      return 0;
+    }
+    for (WorkerRank rank : stepping) {
+      end(executors.get(rank.rank()), nowNs + durationNs);
+    }
+    if (failure != null) {
+      throw failure;
+    }
+    return durationNs;
+  }
+
+  static boolean anyWork(WorkerRank[] stepping) {
+    for (WorkerRank rank : stepping) {
+      if (rank.hasWork()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private List<AdpBalance.Scheduled> scheduled(WorkerRank[] stepping) {
+    List<AdpBalance.Scheduled> all = new ArrayList<>(stepping.length);
+    for (WorkerRank rank : stepping) {
+      all.add(executors.get(rank.rank()).scheduled());
+    }
+    return all;
+  }
+
+  private long begin(RankExecutor executor, long nowNs, boolean withoutPrefill) {
+    try {
+      return executor.beginStep(nowNs, withoutPrefill);
+    } catch (FatalDeviceException lost) {
+      retire(executor, lost, nowNs);
+    } catch (RuntimeException e) {
+      remember(e); // nothing was told yet: the rank tries again
+    }
+    return 0;
+  }
+
+  private void end(RankExecutor executor, long endNs) {
+    try {
+      executor.endStep(endNs);
+    } catch (FatalDeviceException lost) {
+      retire(executor, lost, endNs);
+    } catch (RuntimeException e) {
+      remember(e);
+      retire(executor, e, endNs);
+    }
+  }
+
+  /** Even if the listener fails the other ranks end their steps. */
+  private void retire(RankExecutor executor, RuntimeException cause, long nowNs) {
+    try {
+      ranks.retire(executor, cause, nowNs);
+    } catch (RuntimeException e) {
+      remember(e);
+    }
+  }
+
+  private void remember(RuntimeException e) {
+    if (failure == null) {
+      failure = e;
+    } else if (failure != e) {
+      failure.addSuppressed(e);
+    }
+  }
+}

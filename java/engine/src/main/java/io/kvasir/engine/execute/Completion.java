@@ -1,0 +1,136 @@
+package io.kvasir.engine.execute;
+
+import io.kvasir.engine.pool.BlockPool;
+import io.kvasir.engine.pool.CommitBatch;
+import io.kvasir.hash.BlockHasher;
+import java.util.Arrays;
+
+/**
+ * What follows from a step that has run: tokens are appended, blocks that filled up are hashed and
+ * named in one batch, and requests that are done give their blocks back in one call, unless these
+ * have to be sent first.
+ *
+ * <p>Confined to the rank's executor thread.
+ */
+final class Completion {
+
+  private final int rank;
+  private final BlockPool pool;
+  private final BlockHasher hasher;
+  private final int tokensPerBlock;
+  private final boolean reuse;
+  private final StartedRequests started;
+  private final Admission admission;
+  private final boolean sends;
+  private final RequestListener listener;
+  private final CommitBatch commits = new CommitBatch();
+
+  /** Where the hasher leaves the local hashes, which nobody needs here. */
+  private long[] localHashes = new long[64];
+
+  private PlacedRequest[] done = new PlacedRequest[16];
+  private int[] doneLeases = new int[16];
+  private int doneCount;
+
+  Completion(
+      int rank,
+      BlockPool pool,
+      BlockHasher hasher,
+      boolean reuse,
+      StartedRequests started,
+      Admission admission,
+      boolean sends,
+      RequestListener listener) {
+    this.rank = rank;
+    this.pool = pool;
+    this.hasher = hasher;
+    this.tokensPerBlock = pool.shape().tokensPerBlock();
+    this.reuse = reuse;
+    this.started = started;
+    this.admission = admission;
+    this.sends = sends;
+    this.listener = listener;
+  }
+
+  /** Applies a step's results to its requests and their blocks, and tells of the new tokens. */
+  void apply(StepPlan plan, long endNs) {
+    doneCount = 0;
+    for (int i = 0; i < plan.size(); i++) {
+      PlacedRequest request = plan.request(i);
+      request.computed += plan.newTokens(i);
+      if (request.computed >= request.nextCommitAt && reuse) {
+        name(request);
+      }
+      if (request.computed == request.length) {
+        append(request, plan.output(i), endNs);
+      }
+    }
+    if (commits.size() > 0) {
+      pool.commit(commits);
+      commits.clear();
+    }
+    if (doneCount > 0) {
+      if (!sends) {
+        pool.release(doneLeases, doneCount);
+        admission.allowRetry();
+      }
+      started.removeDone();
+    }
+  }
+
+  /** How many requests were done with the last step. */
+  int doneCount() {
+    return doneCount;
+  }
+
+  /** Hands out one of them; keeps it no longer. */
+  PlacedRequest takeDone(int i) {
+    PlacedRequest taken = done[i];
+    done[i] = null;
+    return taken;
+  }
+
+  private void append(PlacedRequest request, int token, long endNs) {
+    if (!request.decoding) {
+      started.startDecoding(request);
+    }
+    int index = request.outputs();
+    request.tokens[request.length++] = token;
+    listener.onToken(request.request, rank, index, token, endNs);
+    if (request.done()) {
+      if (doneCount == done.length) {
+        done = Arrays.copyOf(done, doneCount * 2);
+        doneLeases = Arrays.copyOf(doneLeases, doneCount * 2);
+      }
+      done[doneCount] = request;
+      doneLeases[doneCount++] = request.lease;
+    }
+  }
+
+  /**
+   * Queues the blocks that are full now to be named; those of generated tokens are hashed first.
+   */
+  private void name(PlacedRequest request) {
+    int full = request.computed / tokensPerBlock;
+    if (full > request.hashedBlocks) {
+      if (localHashes.length < full) {
+        localHashes = new long[Math.max(full, localHashes.length * 2)];
+      }
+      hasher.hashBlocks(
+          request.scope(),
+          request.tokens,
+          request.hashedBlocks,
+          full,
+          localHashes,
+          request.sequenceHashes);
+      request.hashedBlocks = full;
+    }
+    commits.add(
+        request.lease, request.tokens, request.sequenceHashes, request.committedBlocks, full);
+    request.committedBlocks = full;
+    request.nextCommitAt = (full + 1) * tokensPerBlock;
+    if (!request.decoding) {
+      admission.allowRetry();
+    }
+  }
+}

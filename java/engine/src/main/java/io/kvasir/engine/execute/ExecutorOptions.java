@@ -1,0 +1,116 @@
+package io.kvasir.engine.execute;
+
+import java.util.Objects;
+
+/**
+ * How a rank runs its requests.
+ *
+ * <p>Immutable.
+ *
+ * @param tokenBudget tokens that one step computes at most, decoding requests and prefill chunks
+ *     together ({@code max_num_tokens})
+ * @param maxActiveRequests requests that a rank holds at most ({@code max_batch_size})
+ * @param capacityPolicy how blocks are shared
+ * @param enableBlockReuse whether requests share computed blocks; if not, nothing is named in the
+ *     pool and every prompt is computed whole
+ * @param kvTransfer how KV is sent from a context rank, which ends with a request's first token and
+ *     holds its blocks until they are sent; null for ranks that answer themselves
+ */
+public record ExecutorOptions(
+    int tokenBudget,
+    int maxActiveRequests,
+    CapacityPolicy capacityPolicy,
+    boolean enableBlockReuse,
+    KvTransfer kvTransfer) {
+
+  /** 8,192 tokens a step, 256 requests a rank, GUARANTEED_NO_EVICT, with block reuse. */
+  public static final ExecutorOptions DEFAULT =
+      new ExecutorOptions(8192, 256, CapacityPolicy.GUARANTEED_NO_EVICT, true);
+
+  /**
+   * Checks the ranges.
+   *
+   * @throws IllegalArgumentException naming the field that is out of range
+   */
+  public ExecutorOptions {
+    atLeastOne("tokenBudget", tokenBudget);
+    atLeastOne("maxActiveRequests", maxActiveRequests);
+    Objects.requireNonNull(capacityPolicy, "capacityPolicy");
+  }
+
+  /**
+   * Options of ranks that answer themselves.
+   *
+   * @param tokenBudget tokens that one step computes at most
+   * @param maxActiveRequests requests that a rank holds at most
+   * @param capacityPolicy how blocks are shared
+   * @param enableBlockReuse whether requests share computed blocks
+   * @throws IllegalArgumentException naming the field that is out of range
+   */
+  public ExecutorOptions(
+      int tokenBudget,
+      int maxActiveRequests,
+      CapacityPolicy capacityPolicy,
+      boolean enableBlockReuse) {
+    this(tokenBudget, maxActiveRequests, capacityPolicy, enableBlockReuse, null);
+  }
+
+  /**
+   * These options with another token budget.
+   *
+   * @param tokens at least 1
+   * @return the options
+   */
+  public ExecutorOptions withTokenBudget(int tokens) {
+    return new ExecutorOptions(
+        tokens, maxActiveRequests, capacityPolicy, enableBlockReuse, kvTransfer);
+  }
+
+  /**
+   * These options with another cap of requests.
+   *
+   * @param requests at least 1
+   * @return the options
+   */
+  public ExecutorOptions withMaxActiveRequests(int requests) {
+    return new ExecutorOptions(tokenBudget, requests, capacityPolicy, enableBlockReuse, kvTransfer);
+  }
+
+  /**
+   * These options with another capacity policy.
+   *
+   * @param policy the policy
+   * @return the options
+   */
+  public ExecutorOptions withCapacityPolicy(CapacityPolicy policy) {
+    return new ExecutorOptions(
+        tokenBudget, maxActiveRequests, policy, enableBlockReuse, kvTransfer);
+  }
+
+  /**
+   * These options with block reuse on or off.
+   *
+   * @param enabled whether requests share computed blocks
+   * @return the options
+   */
+  public ExecutorOptions withBlockReuse(boolean enabled) {
+    return new ExecutorOptions(tokenBudget, maxActiveRequests, capacityPolicy, enabled, kvTransfer);
+  }
+
+  /**
+   * These options for context ranks.
+   *
+   * @param transfer how their KV is sent; null for ranks that answer themselves
+   * @return the options
+   */
+  public ExecutorOptions withKvTransfer(KvTransfer transfer) {
+    return new ExecutorOptions(
+        tokenBudget, maxActiveRequests, capacityPolicy, enableBlockReuse, transfer);
+  }
+
+  private static void atLeastOne(String field, int value) {
+    if (value < 1) {
+      throw new IllegalArgumentException(field + " must be at least 1, not " + value);
+    }
+  }
+}

@@ -1,0 +1,149 @@
+package io.kvasir.engine.execute;
+
+import io.kvasir.engine.adp.RankWork;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The requests that a rank holds, at whatever stage: found by id, lined up or started, and booked
+ * in the rank's ledger, all at once.
+ *
+ * <p>Confined to the rank's executor thread.
+ */
+final class HeldRequests {
+
+  private final Long2ObjectOpenHashMap<PlacedRequest> byId = new Long2ObjectOpenHashMap<>();
+  private final StartedRequests started;
+  private final Admission admission;
+  private final SendingRequests sending;
+  private final RankLedger ledger;
+
+  HeldRequests(
+      StartedRequests started, Admission admission, SendingRequests sending, RankLedger ledger) {
+    this.started = started;
+    this.admission = admission;
+    this.sending = sending;
+    this.ledger = ledger;
+  }
+
+  boolean contains(long requestId) {
+    return byId.containsKey(requestId);
+  }
+
+  /** Whether nobody waits here and nobody has started. */
+  boolean isEmpty() {
+    return started.isEmpty() && admission.isEmpty();
+  }
+
+  void add(PlacedRequest request) {
+    byId.put(request.request.id(), request);
+    ledger.add(request.promptTokens, request.request.sequences());
+    admission.add(request);
+  }
+
+  /** What is yet to be computed. O(requests). */
+  RankWork work() {
+    int prefills = 0;
+    long tokens = 0;
+    double pairs = 0;
+    long decodeKvTokens = 0;
+    for (int i = 0; i < started.size(); i++) {
+      PlacedRequest request = started.get(i);
+      if (request.decoding) {
+        decodeKvTokens += request.length;
+      } else {
+        int left = request.length - request.computed;
+        prefills++;
+        tokens += left;
+        pairs += RankWork.attendedPairs(request.computed, left);
+      }
+    }
+    for (PlacedRequest request : admission.waiting()) {
+      int left = request.length - Math.min(request.expectedTokens, request.length - 1);
+      prefills++;
+      tokens += left;
+      pairs += RankWork.attendedPairs(request.length - left, left);
+    }
+    return new RankWork(prefills, tokens, pairs, started.decoding(), decodeKvTokens);
+  }
+
+  /**
+   * How many leading blocks of a prompt are being computed here, or will be before it. O(requests x
+   * log blocks).
+   */
+  int pendingBlocks(PlacedRequest candidate) {
+    int most = 0;
+    for (int i = 0; i < started.size(); i++) {
+      if (!started.get(i).decoding) {
+        most = Math.max(most, candidate.commonBlocks(started.get(i)));
+      }
+    }
+    for (PlacedRequest request : admission.waiting()) {
+      most = Math.max(most, candidate.commonBlocks(request));
+    }
+    return most;
+  }
+
+  /**
+   * Takes one out and returns its blocks; null if it is not here. A pool's failure changes nothing.
+   */
+  PlacedRequest remove(long requestId) {
+    PlacedRequest request = byId.get(requestId);
+    if (request == null) {
+      return null;
+    }
+    if (request.sending) {
+      admission.release(request);
+      byId.remove(requestId);
+      sending.abort(request);
+      return request;
+    }
+    if (request.started()) {
+      admission.release(request);
+      started.remove(request);
+    } else {
+      admission.remove(request);
+    }
+    forget(request);
+    return request;
+  }
+
+  /** Takes out one that is done; its blocks have been returned. */
+  void forget(PlacedRequest request) {
+    byId.remove(request.request.id());
+    ledger.remove(request.promptTokens, request.cachedTokens, request.request.sequences());
+  }
+
+  /** The request whose transfer ends first is sent. */
+  PlacedRequest endTransfer() {
+    PlacedRequest sent = sending.end();
+    byId.remove(sent.request.id());
+    return sent;
+  }
+
+  /**
+   * Takes all out without a call of the pool, in order of arrival. Those whose KV was not sent yet
+   * start anew.
+   */
+  List<PlacedRequest> takeAll() {
+    List<PlacedRequest> taken = new ArrayList<>(byId.values());
+    taken.sort(Comparator.comparingLong(request -> request.arrival));
+    for (PlacedRequest request : taken) {
+      if (request.sending) {
+        byId.remove(request.request.id());
+        sending.abort(request);
+      } else {
+        forget(request);
+      }
+      if (sending.sends()) {
+        request.forgetOutput();
+      }
+      request.leaveRank();
+    }
+    started.clear();
+    admission.clear();
+    return taken;
+  }
+}

@@ -1,0 +1,115 @@
+package io.kvasir.engine.execute;
+
+import io.kvasir.engine.adp.AdpRouter;
+import io.kvasir.engine.adp.Assignment;
+import io.kvasir.engine.adp.RankState;
+import io.kvasir.engine.device.FatalDeviceException;
+import io.kvasir.engine.pool.PrefixMatcher;
+import io.kvasir.engine.pool.PrefixMatches;
+import io.kvasir.engine.pool.ProbeBatch;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The ranks of an instance that all live here. Confined to the loop's thread. */
+final class LocalRanks implements RankAccess {
+
+  private static final Logger LOG = LoggerFactory.getLogger(LocalRanks.class);
+
+  private final List<RankExecutor> executors;
+  private final LiveRanks ranks;
+  private final AdpRouter router;
+  private final PrefixMatcher matcher;
+  private final AdpStep step;
+
+  LocalRanks(
+      List<RankExecutor> executors,
+      LiveRanks ranks,
+      AdpRouter router,
+      PrefixMatcher matcher,
+      AdpBalance balance) {
+    this.executors = List.copyOf(executors);
+    this.ranks = ranks;
+    this.router = router;
+    this.matcher = matcher;
+    this.step = new AdpStep(this.executors, ranks, balance);
+  }
+
+  @Override
+  public void retireAsked(long nowNs) {
+    ranks.retireAsked(nowNs);
+  }
+
+  @Override
+  public List<RankState> states(long nowNs) {
+    if (router.readsOccupancy()) {
+      submitPools(nowNs);
+    }
+    List<RankState> states = new ArrayList<>(ranks.count());
+    for (WorkerRank rank : ranks.live()) {
+      RankExecutor executor = executors.get(rank.rank());
+      try {
+        if (router.readsOccupancy()) {
+          executor.settle();
+        }
+        states.add(RankAccess.state(executor, router));
+      } catch (FatalDeviceException lost) {
+        ranks.retire(executor, lost, nowNs);
+      }
+    }
+    return states;
+  }
+
+  /** Lets all devices work while the first is waited for. */
+  private void submitPools(long nowNs) {
+    for (WorkerRank rank : ranks.live()) {
+      RankExecutor executor = executors.get(rank.rank());
+      try {
+        executor.submitPool();
+      } catch (FatalDeviceException lost) {
+        ranks.retire(executor, lost, nowNs);
+      }
+    }
+  }
+
+  @Override
+  public PrefixMatches matches(ProbeBatch probe, List<PlacedRequest> batch) {
+    PrefixMatches matches = held(probe);
+    if (router.readsWork()) {
+      matches =
+          matches == PrefixMatches.NONE ? new PrefixMatches(ranks.count(), batch.size()) : matches;
+      for (WorkerRank rank : ranks.live()) {
+        RankExecutor executor = executors.get(rank.rank());
+        for (int i = 0; i < batch.size(); i++) {
+          matches.setPending(rank.rank(), i, executor.pendingTokens(batch.get(i)));
+        }
+      }
+    }
+    return matches;
+  }
+
+  private PrefixMatches held(ProbeBatch probe) {
+    try {
+      return matcher.match(probe);
+    } catch (FatalDeviceException lost) {
+      // Matches are advice. Which rank is lost, its own next call will tell.
+      LOG.warn("Requests are placed without prefix matches: {}", lost.getMessage());
+      return PrefixMatches.NONE;
+    }
+  }
+
+  @Override
+  public void routed(
+      List<RankState> states,
+      List<PlacedRequest> batch,
+      PrefixMatches matches,
+      Assignment assignment) {
+    // Nobody else needs to agree.
+  }
+
+  @Override
+  public long step(long nowNs) {
+    return step.run(nowNs);
+  }
+}

@@ -1,0 +1,229 @@
+package io.kvasir.engine.execute;
+
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.DeviceHealth;
+import io.kvasir.engine.device.DeviceOutOfMemoryException;
+import io.kvasir.engine.device.ReleaseSteps;
+import io.kvasir.engine.pool.BlockPool;
+import io.kvasir.engine.pool.KvShape;
+import io.kvasir.engine.pool.NativeBlockPool;
+import io.kvasir.engine.pool.NativePrefixMatcher;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.engine.pool.PrefixMatcher;
+import io.kvasir.engine.pool.cuda.CudaBlockPool;
+import io.kvasir.engine.pool.cuda.CudaPoolMemory;
+import io.kvasir.engine.pool.cuda.CudaPrefixMatcher;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * The pools of an instance's ranks, and the matcher over all of them.
+ *
+ * <p>Immutable; the pools have their own rules about threads.
+ */
+public final class RankPools implements AutoCloseable {
+
+  /** Where an instance's pools live. */
+  @FunctionalInterface
+  public interface Place {
+
+    /** Host memory. */
+    Place HOST = (ranks, shape) -> onHost(ranks, shape);
+
+    /**
+     * Makes the pools of an instance.
+     *
+     * @param ranks number of ranks
+     * @param shape the shape of each pool
+     * @return the pools; the caller closes them
+     */
+    RankPools open(int ranks, PoolShape shape);
+  }
+
+  private final List<BlockPool> pools;
+  private final PrefixMatcher matcher;
+
+  /** The devices that ranks are dealt out to; empty for host memory. */
+  private final List<DeviceApi> devices;
+
+  /** Who watches them; null if nobody does. */
+  private final DeviceHealth health;
+
+  private RankPools(
+      List<? extends BlockPool> pools,
+      PrefixMatcher matcher,
+      List<DeviceApi> devices,
+      DeviceHealth health) {
+    this.pools = List.copyOf(pools);
+    this.matcher = matcher;
+    this.devices = List.copyOf(devices);
+    this.health = health;
+  }
+
+  /**
+   * Pools in host memory.
+   *
+   * @param ranks number of ranks, at least 1
+   * @param shape the shape of each pool
+   * @return the pools; the caller closes them
+   * @throws OutOfMemoryError if the address space is not to be had
+   */
+  public static RankPools onHost(int ranks, PoolShape shape) {
+    return open(
+        ranks, rank -> NativeBlockPool.create(shape), NativePrefixMatcher::new, List.of(), null);
+  }
+
+  /**
+   * Pools on devices that nobody watches. Ranks are dealt out evenly, neighbours to the same
+   * device.
+   *
+   * @param devices the devices, with kernels loaded; not closed with the pools
+   * @param ranks number of ranks, at least 1
+   * @param shape the shape of each pool
+   * @param kv the KV that a pool keeps for a token
+   * @return the pools; the caller closes them
+   * @throws DeviceOutOfMemoryException if the memory is not to be had; nothing is kept
+   */
+  public static RankPools onDevices(
+      List<DeviceApi> devices, int ranks, PoolShape shape, KvShape kv) {
+    return onDevices(devices, ranks, shape, kv, null);
+  }
+
+  /**
+   * Pools on devices, dealt out in the same way.
+   *
+   * @param devices the devices, with kernels loaded; not closed with the pools
+   * @param ranks number of ranks, at least 1
+   * @param shape the shape of each pool
+   * @param kv the KV that a pool keeps for a token
+   * @param health who watches the devices, for {@link #problem}; not closed with the pools
+   * @return the pools; the caller closes them
+   * @throws DeviceOutOfMemoryException if the memory is not to be had; nothing is kept
+   */
+  public static RankPools onDevices(
+      List<DeviceApi> devices, int ranks, PoolShape shape, KvShape kv, DeviceHealth health) {
+    long kvBytesPerBlock = kv.bytesPerBlock(shape.tokensPerBlock());
+    return open(
+        ranks,
+        rank ->
+            CudaBlockPool.create(
+                devices.get(deviceOf(rank, ranks, devices.size())), shape, kvBytesPerBlock),
+        CudaPrefixMatcher::new,
+        devices,
+        health);
+  }
+
+  /**
+   * Blocks that each pool may have if all pools of a device together take a share of the memory
+   * that is free on it now, as engines size their caches.
+   *
+   * @param devices the devices, with kernels loaded
+   * @param ranks number of ranks, at least 1
+   * @param shape the shape of each pool; its capacity and longest lease are the most blocks
+   * @param kv the KV that a pool keeps for a token
+   * @param freeMemoryFraction the share, above 0 and at most 1
+   * @return blocks of each pool, 0 if not even one fits
+   */
+  public static int blocksThatFit(
+      List<DeviceApi> devices, int ranks, PoolShape shape, KvShape kv, double freeMemoryFraction) {
+    long bytesPerRank = Long.MAX_VALUE;
+    for (int device = 0; device < devices.size(); device++) {
+      int here = 0;
+      for (int rank = 0; rank < ranks; rank++) {
+        here += deviceOf(rank, ranks, devices.size()) == device ? 1 : 0;
+      }
+      if (here > 0) {
+        double share = freeMemoryFraction * devices.get(device).freeBytes() / here;
+        bytesPerRank = Math.min(bytesPerRank, (long) share);
+      }
+    }
+    int fits = 0;
+    int tooMany = shape.capacityBlocks();
+    while (fits < tooMany) {
+      int blocks = fits + (tooMany - fits + 1) / 2;
+      if (CudaPoolMemory.deviceBytes(shape.withBlocks(blocks), kv) <= bytesPerRank) {
+        fits = blocks;
+      } else {
+        tooMany = blocks - 1;
+      }
+    }
+    return fits;
+  }
+
+  private static int deviceOf(int rank, int ranks, int devices) {
+    return (int) ((long) rank * devices / ranks);
+  }
+
+  private static <P extends BlockPool> RankPools open(
+      int ranks,
+      Function<Integer, P> create,
+      Function<List<P>, PrefixMatcher> match,
+      List<DeviceApi> devices,
+      DeviceHealth health) {
+    List<P> pools = new ArrayList<>();
+    try {
+      for (int rank = 0; rank < ranks; rank++) {
+        pools.add(create.apply(rank));
+      }
+      return new RankPools(pools, match.apply(pools), devices, health);
+    } catch (RuntimeException | Error e) {
+      ReleaseSteps.after(e, closing(pools));
+      throw e;
+    }
+  }
+
+  /**
+   * The pools.
+   *
+   * @return by rank
+   */
+  public List<BlockPool> pools() {
+    return pools;
+  }
+
+  /**
+   * Looks prompts up in all pools.
+   *
+   * @return the matcher, which the pools' owner may use
+   */
+  public PrefixMatcher matcher() {
+    return matcher;
+  }
+
+  /**
+   * How many devices have a problem. One volatile load; nothing for pools in host memory.
+   *
+   * @return at least 0; never falls
+   */
+  public int problems() {
+    return health == null ? 0 : health.problems();
+  }
+
+  /**
+   * Why a rank's pool must not be relied upon any more.
+   *
+   * @param rank its index
+   * @return what is known against its device; empty if nothing is
+   */
+  public Optional<String> problem(int rank) {
+    return health == null
+        ? Optional.empty()
+        : health.problem(devices.get(deviceOf(rank, pools.size(), devices.size())).device());
+  }
+
+  /** Closes the matcher and the pools. */
+  @Override
+  public void close() {
+    List<Runnable> steps = closing(pools);
+    steps.add(0, matcher::close);
+    ReleaseSteps.all(steps);
+  }
+
+  private static List<Runnable> closing(List<? extends BlockPool> pools) {
+    List<Runnable> steps = new ArrayList<>();
+    pools.forEach(pool -> steps.add(pool::close));
+    return steps;
+  }
+}

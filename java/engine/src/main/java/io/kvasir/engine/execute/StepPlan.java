@@ -1,0 +1,173 @@
+package io.kvasir.engine.execute;
+
+import io.kvasir.model.CacheScope;
+import java.util.Arrays;
+
+/**
+ * What a rank computes in one step, and the tokens that come out of it.
+ *
+ * <p>An entry is either a prefill chunk or one decoding request. It computes the KV of {@link
+ * #newTokens} tokens of the request's sequence behind the {@link #contextTokens} that are already
+ * in the pool; both ranges lie in the blocks of its {@link #lease}. An entry that reaches the end
+ * of the known sequence produces the next token. Entries stand in the order in which their requests
+ * started.
+ *
+ * <p>Lent to the {@link StepEngine} for the length of one call. Not thread-safe.
+ */
+public final class StepPlan {
+
+  private int size;
+  private PlacedRequest[] requests = new PlacedRequest[16];
+  private int[] newTokens = new int[16];
+  private int[] outputs = new int[16];
+
+  StepPlan() {}
+
+  /**
+   * Number of entries.
+   *
+   * @return at least 1 in a plan that an engine gets
+   */
+  public int size() {
+    return size;
+  }
+
+  /**
+   * Whether an entry is a decoding request, not a prefill chunk.
+   *
+   * @param i the entry's index
+   * @return true if it decodes
+   */
+  public boolean decodes(int i) {
+    return requests[i].decoding;
+  }
+
+  /**
+   * The entry's request.
+   *
+   * @param i the entry's index
+   * @return the request's id
+   */
+  public long requestId(int i) {
+    return requests[i].request.id();
+  }
+
+  /**
+   * LoRA adapter and cache salt of an entry's request.
+   *
+   * @param i the entry's index
+   * @return the scope
+   */
+  public CacheScope scope(int i) {
+    return requests[i].scope();
+  }
+
+  /**
+   * Tokens whose KV was computed before this step: by earlier steps or for other requests.
+   *
+   * @param i the entry's index
+   * @return at least 0
+   */
+  public int contextTokens(int i) {
+    return requests[i].computed;
+  }
+
+  /**
+   * Tokens to compute in this step.
+   *
+   * @param i the entry's index
+   * @return at least 1; exactly 1 for a decoding request
+   */
+  public int newTokens(int i) {
+    return newTokens[i];
+  }
+
+  /**
+   * The request's sequence, prompt and outputs so far.
+   *
+   * @param i the entry's index
+   * @return the array itself, which must not be changed; the first {@code contextTokens +
+   *     newTokens} elements count
+   */
+  public int[] tokens(int i) {
+    return requests[i].tokens;
+  }
+
+  /**
+   * The lease that holds the request's blocks; its block table is the pool's to tell.
+   *
+   * @param i the entry's index
+   * @return the lease
+   */
+  public int lease(int i) {
+    return requests[i].lease;
+  }
+
+  /**
+   * Whether an entry reaches the end of the known sequence, so that the engine must {@link
+   * #produce} the next token.
+   *
+   * @param i the entry's index
+   * @return false for a prefill chunk that is not the last
+   */
+  public boolean producesToken(int i) {
+    PlacedRequest request = requests[i];
+    return request.computed + newTokens[i] == request.length;
+  }
+
+  /**
+   * Which output token an entry would produce.
+   *
+   * @param i the entry's index
+   * @return from 0
+   */
+  public int outputIndex(int i) {
+    return requests[i].outputs();
+  }
+
+  /**
+   * The engine's answer for an entry that produces a token.
+   *
+   * @param i the entry's index
+   * @param token the token
+   */
+  public void produce(int i, int token) {
+    outputs[i] = token;
+  }
+
+  void add(PlacedRequest request, int tokens) {
+    if (size == requests.length) {
+      requests = Arrays.copyOf(requests, size * 2);
+      newTokens = Arrays.copyOf(newTokens, size * 2);
+      outputs = Arrays.copyOf(outputs, size * 2);
+    }
+    requests[size] = request;
+    newTokens[size] = tokens;
+    size++;
+  }
+
+  /** Takes the last entry out again if it is this request's. */
+  void dropLast(PlacedRequest request) {
+    if (size > 0 && requests[size - 1] == request) {
+      size--;
+    }
+  }
+
+  void clear() {
+    size = 0;
+  }
+
+  /** Empties the plan and keeps no request alive. */
+  void forget() {
+    Arrays.fill(requests, 0, size, null);
+    size = 0;
+  }
+
+  PlacedRequest request(int i) {
+    return requests[i];
+  }
+
+  int output(int i) {
+    return outputs[i];
+  }
+}

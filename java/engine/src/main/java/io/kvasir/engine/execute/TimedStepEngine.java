@@ -1,0 +1,85 @@
+package io.kvasir.engine.execute;
+
+import io.kvasir.engine.adp.StepTiming;
+
+/**
+ * Models how long steps take and makes up their tokens; it has no KV.
+ *
+ * <p>A step takes as long as its prefill chunks and its decoding requests together, by {@link
+ * StepTiming}. The KV that a decoding request reads is its whole sequence, the token of this step
+ * included. Output tokens are a pure function of request id and output index, so a request's text
+ * does not depend on where and when it ran. O(entries), nothing is allocated.
+ *
+ * <p>Stateless and thread-safe; ranks may share it.
+ */
+public final class TimedStepEngine implements StepEngine {
+
+  /** Size of the made-up vocabulary unless another is given. */
+  public static final int DEFAULT_VOCABULARY = 128_000;
+
+  private static final double NANOS_PER_MILLI = 1e6;
+
+  private final StepTiming timing;
+  private final int vocabulary;
+
+  /**
+   * An engine with a vocabulary of {@link #DEFAULT_VOCABULARY} tokens.
+   *
+   * @param timing the model of time
+   */
+  public TimedStepEngine(StepTiming timing) {
+    this(timing, DEFAULT_VOCABULARY);
+  }
+
+  /**
+   * An engine.
+   *
+   * @param timing the model of time
+   * @param vocabulary token ids lie below it
+   * @throws IllegalArgumentException if {@code vocabulary} is less than 1
+   */
+  public TimedStepEngine(StepTiming timing, int vocabulary) {
+    if (vocabulary < 1) {
+      throw new IllegalArgumentException("vocabulary must be at least 1, not " + vocabulary);
+    }
+    this.timing = timing;
+    this.vocabulary = vocabulary;
+  }
+
+  @Override
+  public long step(StepPlan plan) {
+    double attendedPairs = 0;
+    long prefillTokens = 0;
+    long decodeKvTokens = 0;
+    for (int i = 0; i < plan.size(); i++) {
+      int context = plan.contextTokens(i);
+      if (plan.decodes(i)) {
+        decodeKvTokens += context + 1;
+      } else {
+        int tokens = plan.newTokens(i);
+        attendedPairs += tokens * (context + tokens / 2.0);
+        prefillTokens += tokens;
+      }
+      if (plan.producesToken(i)) {
+        plan.produce(i, outputToken(plan.requestId(i), plan.outputIndex(i)));
+      }
+    }
+    double ms = prefillTokens == 0 ? 0 : timing.prefillMs(attendedPairs, prefillTokens);
+    if (decodeKvTokens > 0) {
+      ms += timing.decodeMs(decodeKvTokens);
+    }
+    return Math.round(ms * NANOS_PER_MILLI);
+  }
+
+  /**
+   * The token that a request produces at one place of its output. O(1).
+   *
+   * @param requestId the request
+   * @param outputIndex the place, from 0
+   * @return a token id below the vocabulary's size
+   */
+  public int outputToken(long requestId, int outputIndex) {
+    long bits = Mix64.mix(Mix64.mix(requestId + Mix64.GOLDEN) + Mix64.GOLDEN * outputIndex);
+    return Mix64.below(bits, vocabulary);
+  }
+}

@@ -1,0 +1,110 @@
+package io.kvasir.engine.execute;
+
+import io.kvasir.hash.HashedRequest;
+import io.kvasir.model.Request;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * The requests of an instance that no rank has: their queue, and what each of them has got so far.
+ *
+ * <p>Requests that lost ranks give back are in flight at once, but stand in the queue only after
+ * {@link #lineUpReturned}, so that those of ranks which are lost together come back in the order in
+ * which they once arrived.
+ *
+ * <p>Confined to the loop's thread.
+ */
+final class WaitingRequests {
+
+  private static final Comparator<PlacedRequest> ARRIVAL =
+      Comparator.comparingLong(request -> request.arrival);
+
+  private final WaitingQueue queue;
+  private final Long2ObjectOpenHashMap<PlacedRequest> byId = new Long2ObjectOpenHashMap<>();
+  private final List<PlacedRequest> returned = new ArrayList<>();
+  private final List<HashedRequest> hashed = new ArrayList<>();
+
+  WaitingRequests(WaitingQueue queue) {
+    this.queue = queue;
+  }
+
+  boolean isEmpty() {
+    return byId.isEmpty();
+  }
+
+  boolean contains(long requestId) {
+    return byId.containsKey(requestId);
+  }
+
+  void arrive(PlacedRequest request) {
+    byId.put(request.request.id(), request);
+    queue.enqueue(request.hashed);
+  }
+
+  /** Removes one request; null if it is not here. O(size). */
+  PlacedRequest remove(long requestId) {
+    PlacedRequest request = byId.remove(requestId);
+    if (request != null && queue.remove(requestId) == null) {
+      returned.remove(request);
+    }
+    return request;
+  }
+
+  /** As {@link WaitingQueue#pop}; who is popped stays in flight until it is handed over. */
+  void pop(int maxCount, int maxActive, int[] active, List<PlacedRequest> popped) {
+    queue.pop(maxCount, maxActive, active, hashed);
+    for (int i = 0; i < hashed.size(); i++) {
+      popped.add(byId.get(hashed.get(i).request().id()));
+    }
+    hashed.clear();
+  }
+
+  /** A popped request goes to a rank. */
+  void handOver(PlacedRequest request) {
+    byId.remove(request.request.id());
+  }
+
+  /** Popped requests that no rank took stand in front again, in this order. */
+  void putBack(List<PlacedRequest> requests) {
+    for (int i = 0; i < requests.size(); i++) {
+      PlacedRequest request = requests.get(i);
+      byId.put(request.request.id(), request);
+      hashed.add(request.hashed);
+    }
+    queue.pushFront(hashed);
+    hashed.clear();
+  }
+
+  /** Takes a request back from a lost rank. */
+  void giveBack(PlacedRequest request) {
+    byId.put(request.request.id(), request);
+    returned.add(request);
+  }
+
+  /** Puts all requests that were given back in front of the others, in order of arrival. */
+  void lineUpReturned() {
+    if (!returned.isEmpty()) {
+      returned.sort(ARRIVAL);
+      putBack(returned);
+      returned.clear();
+    }
+  }
+
+  /** Takes out all that a test is true of, in the order in which they would be served. */
+  List<Request> removeIf(Predicate<Request> test) {
+    List<Request> removed = new ArrayList<>();
+    for (HashedRequest candidate : queue.toList()) {
+      if (test.test(candidate.request())) {
+        removed.add(candidate.request());
+        byId.remove(candidate.request().id());
+      }
+    }
+    if (!removed.isEmpty()) {
+      queue.removeIf(test);
+    }
+    return removed;
+  }
+}

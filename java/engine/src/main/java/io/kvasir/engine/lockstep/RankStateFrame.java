@@ -1,0 +1,124 @@
+package io.kvasir.engine.lockstep;
+
+import io.kvasir.engine.adp.IterationStats;
+import io.kvasir.engine.adp.RankState;
+import io.kvasir.engine.adp.RankWork;
+import io.kvasir.engine.pool.Occupancy;
+import java.nio.ByteBuffer;
+
+/**
+ * Kvasir's own form of a rank state: all that {@link RankState} has, occupancy included. Which
+ * version of it a frame holds stands at the frame's head ({@link Lockstep#VERSION}).
+ *
+ * <p>Rank, active, retiring and in-transfer requests (4 bytes each), active tokens and queued
+ * blocks (8 each); whether there is an occupancy (1) and, if so, its eight counts (8 each); whether
+ * there are statistics of an iteration (1) and, if so, their eight numbers (8 each); whether the
+ * work is known (1) and, if so, prefill requests (4), prefill tokens and attended pairs (8 each),
+ * decoding requests (4) and their KV tokens (8). Stateless.
+ */
+public final class RankStateFrame {
+
+  /** Bytes of a state at most. */
+  public static final int MAX_BYTES =
+      4 * Integer.BYTES
+          + 2 * Long.BYTES
+          + 2 * (1 + 8 * Long.BYTES)
+          + 1
+          + 2 * Integer.BYTES
+          + 3 * Long.BYTES;
+
+  private RankStateFrame() {}
+
+  /**
+   * Appends a state.
+   *
+   * @param state the state
+   * @param to receives at most {@link #MAX_BYTES}
+   */
+  public static void write(RankState state, ByteBuffer to) {
+    to.putInt(state.rank()).putInt(state.activeRequests());
+    to.putInt(state.retiringRequests()).putInt(state.inTransferRequests());
+    to.putLong(state.activeTokens()).putLong(state.queuedBlocks());
+    Occupancy occupancy = state.occupancy();
+    to.put((byte) (occupancy == null ? 0 : 1));
+    if (occupancy != null) {
+      to.putLong(occupancy.capacityBlocks()).putLong(occupancy.freeBlocks());
+      to.putLong(occupancy.cachedBlocks()).putLong(occupancy.activeBlocks());
+      to.putLong(occupancy.reservedBlocks()).putLong(occupancy.evictedBlocks());
+      to.putLong(occupancy.oldestEvictableTick()).putLong(occupancy.tick());
+    }
+    IterationStats stats = state.iterationStats();
+    to.put((byte) (stats == null ? 0 : 1));
+    if (stats != null) {
+      to.putLong(stats.iteration()).putLong(stats.contextRequests());
+      to.putLong(stats.contextTokens()).putLong(stats.contextKvTokens());
+      to.putLong(stats.generationRequests()).putLong(stats.generationKvTokens());
+      to.putLong(stats.pausedRequests()).putLong(stats.pausedKvTokens());
+    }
+    RankWork work = state.work();
+    to.put((byte) (work == null ? 0 : 1));
+    if (work != null) {
+      to.putInt(work.prefillRequests()).putLong(work.prefillTokens());
+      to.putDouble(work.attendedPairs());
+      to.putInt(work.decodingRequests()).putLong(work.decodeKvTokens());
+    }
+  }
+
+  /**
+   * Reads a state.
+   *
+   * @param from stands behind it afterwards
+   * @return the state
+   * @throws java.nio.BufferUnderflowException if it ends too early
+   */
+  public static RankState read(ByteBuffer from) {
+    int rank = from.getInt();
+    int activeRequests = from.getInt();
+    int retiringRequests = from.getInt();
+    int inTransferRequests = from.getInt();
+    long activeTokens = from.getLong();
+    long queuedBlocks = from.getLong();
+    Occupancy occupancy = from.get() == 0 ? null : readOccupancy(from);
+    IterationStats stats = from.get() == 0 ? null : readStats(from);
+    RankWork work = from.get() == 0 ? null : readWork(from);
+    return new RankState(
+        rank,
+        activeRequests,
+        activeTokens,
+        retiringRequests,
+        inTransferRequests,
+        queuedBlocks,
+        occupancy,
+        stats,
+        work);
+  }
+
+  private static RankWork readWork(ByteBuffer from) {
+    return new RankWork(
+        from.getInt(), from.getLong(), from.getDouble(), from.getInt(), from.getLong());
+  }
+
+  private static Occupancy readOccupancy(ByteBuffer from) {
+    return new Occupancy(
+        from.getLong(),
+        from.getLong(),
+        from.getLong(),
+        from.getLong(),
+        from.getLong(),
+        from.getLong(),
+        from.getLong(),
+        from.getLong());
+  }
+
+  private static IterationStats readStats(ByteBuffer from) {
+    return new IterationStats(
+        from.getLong(),
+        from.getLong(),
+        from.getLong(),
+        from.getLong(),
+        from.getLong(),
+        from.getLong(),
+        from.getLong(),
+        from.getLong());
+  }
+}

@@ -1,0 +1,95 @@
+package io.kvasir.engine.pool;
+
+import java.util.Arrays;
+
+/**
+ * Leases that want more blocks, and the pool's answer to each. Reusable: {@link #clear()} and fill
+ * again.
+ *
+ * <p>Not thread-safe.
+ */
+public final class ExtendBatch {
+
+  private int size;
+  private int[] leases = new int[8];
+  private int[] blocks = new int[8];
+  private long[] missingBlocks = new long[8];
+
+  /** Makes an empty batch. */
+  public ExtendBatch() {}
+
+  /**
+   * Adds a lease; a lease may stand in a batch once.
+   *
+   * @param lease the lease
+   * @param additionalBlocks blocks to add at its end
+   * @return the entry's index in the batch
+   * @throws IllegalArgumentException if {@code additionalBlocks} is less than 1
+   */
+  public int add(int lease, int additionalBlocks) {
+    if (additionalBlocks < 1) {
+      throw new IllegalArgumentException(
+          "additionalBlocks must be at least 1, not " + additionalBlocks);
+    }
+    if (size == leases.length) {
+      leases = Arrays.copyOf(leases, size * 2);
+      blocks = Arrays.copyOf(blocks, size * 2);
+      missingBlocks = Arrays.copyOf(missingBlocks, size * 2);
+    }
+    leases[size] = lease;
+    blocks[size] = additionalBlocks;
+    return size++;
+  }
+
+  /** Empties the batch. */
+  public void clear() {
+    size = 0;
+  }
+
+  /**
+   * Number of entries.
+   *
+   * @return at least 0
+   */
+  public int size() {
+    return size;
+  }
+
+  /**
+   * Whether entry {@code i} got its blocks.
+   *
+   * @param i the entry's index
+   * @return false if nothing was added to that lease
+   */
+  public boolean granted(int i) {
+    return missingBlocks[i] == 0;
+  }
+
+  /**
+   * Blocks that were missing for entry {@code i} and every earlier one of the batch.
+   *
+   * @param i the entry's index
+   * @return 0 if it was granted
+   */
+  public long missingBlocks(int i) {
+    return missingBlocks[i];
+  }
+
+  /**
+   * The lease of entry {@code i}.
+   *
+   * @param i the entry's index
+   * @return the lease
+   */
+  public int lease(int i) {
+    return leases[i];
+  }
+
+  public int blocks(int i) {
+    return blocks[i];
+  }
+
+  public void answer(int i, long missing) {
+    missingBlocks[i] = missing;
+  }
+}

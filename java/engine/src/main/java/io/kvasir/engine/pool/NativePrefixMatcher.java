@@ -1,0 +1,46 @@
+package io.kvasir.engine.pool;
+
+import java.util.BitSet;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Looks a batch up in the native pools of all ranks in one crossing; the look-ups' cache misses
+ * overlap.
+ *
+ * <p>Confined to one thread. Safe beside the pools' owners.
+ */
+public final class NativePrefixMatcher implements PrefixMatcher {
+
+  private final List<NativeBlockPool> pools;
+  private final BitSet retired = new BitSet();
+  private final DirectoryProbe probe;
+
+  /**
+   * Makes a matcher; it does not own the pools.
+   *
+   * @param pools one pool per rank, in rank order, all with the same tokens per block
+   * @throws IllegalArgumentException if there is none or they differ
+   */
+  public NativePrefixMatcher(List<NativeBlockPool> pools) {
+    this.pools = List.copyOf(pools);
+    this.probe = DirectoryProbe.of(this.pools, NativeBlockPool::shape);
+  }
+
+  @Override
+  public PrefixMatches match(ProbeBatch batch) {
+    for (int rank = 0; rank < pools.size(); rank++) {
+      boolean lost = retired.get(rank);
+      probe.directory(rank, lost ? DirectoryProbe.NOTHING : pools.get(rank).directoryAddress());
+    }
+    return probe.match(batch);
+  }
+
+  @Override
+  public void retire(int rank) {
+    retired.set(Objects.checkIndex(rank, pools.size()));
+  }
+
+  @Override
+  public void close() {}
+}

@@ -1,0 +1,129 @@
+package io.kvasir.engine.pool;
+
+import io.kvasir.internal.nativelib.NativeMemory;
+import java.nio.ByteBuffer;
+import java.nio.IntBuffer;
+import java.nio.LongBuffer;
+
+/**
+ * Prompts to look up in pools: their sequence hashes, back to back, where the native library reads
+ * them. Reusable: {@link #clear()} and fill again.
+ *
+ * <p>Not thread-safe; a thread that probes owns its batch.
+ */
+public final class ProbeBatch {
+
+  private int size;
+  private IntBuffer offsets;
+  private long offsetsAddress;
+  private LongBuffer hashes;
+  private long hashesAddress;
+
+  /** Makes an empty batch. */
+  public ProbeBatch() {
+    growOffsets(9);
+    growHashes(256);
+  }
+
+  /**
+   * Adds a prompt.
+   *
+   * @param sequenceHashes sequence hashes of its blocks
+   * @param blocks how many of them to look up
+   * @return the prompt's index in the batch
+   * @throws IndexOutOfBoundsException if there are fewer hashes than {@code blocks}
+   */
+  public int add(long[] sequenceHashes, int blocks) {
+    if (size + 2 > offsets.capacity()) {
+      growOffsets(offsets.capacity() * 2);
+    }
+    int start = offsets.get(size);
+    if (start + blocks > hashes.capacity()) {
+      growHashes(Math.max(start + blocks, hashes.capacity() * 2));
+    }
+    hashes.put(start, sequenceHashes, 0, blocks);
+    offsets.put(size + 1, start + blocks);
+    return size++;
+  }
+
+  private void growOffsets(int count) {
+    ByteBuffer bytes = NativeMemory.allocate(Math.multiplyExact(count, Integer.BYTES));
+    IntBuffer grown = bytes.asIntBuffer();
+    if (offsets != null) {
+      grown.put(0, offsets, 0, size + 1);
+    }
+    offsets = grown;
+    offsetsAddress = NativeMemory.address(bytes);
+  }
+
+  private void growHashes(int count) {
+    ByteBuffer bytes = NativeMemory.allocate(Math.multiplyExact(count, Long.BYTES));
+    LongBuffer grown = bytes.asLongBuffer();
+    if (hashes != null) {
+      grown.put(0, hashes, 0, hashCount());
+    }
+    hashes = grown;
+    hashesAddress = NativeMemory.address(bytes);
+  }
+
+  /** Empties the batch. */
+  public void clear() {
+    size = 0;
+  }
+
+  /**
+   * Number of prompts.
+   *
+   * @return at least 0
+   */
+  public int size() {
+    return size;
+  }
+
+  /**
+   * Number of hashes of all prompts together.
+   *
+   * @return at least 0
+   */
+  public int hashCount() {
+    return offsets.get(size);
+  }
+
+  /**
+   * The prompts' hashes, one prompt after the other.
+   *
+   * @return a copy
+   */
+  long[] hashes() {
+    long[] copy = new long[hashCount()];
+    hashes.get(0, copy);
+    return copy;
+  }
+
+  /**
+   * Where each prompt's hashes begin, and where the last one's end.
+   *
+   * @return a copy
+   */
+  int[] offsets() {
+    int[] copy = new int[size + 1];
+    offsets.get(0, copy);
+    return copy;
+  }
+
+  /** Copies {@link #hashes()} and {@link #offsets()} to positions in a buffer. */
+  public void copyTo(ByteBuffer to, int hashesAt, int offsetsAt) {
+    to.asLongBuffer().put(hashesAt / Long.BYTES, hashes, 0, hashCount());
+    to.asIntBuffer().put(offsetsAt / Integer.BYTES, offsets, 0, size + 1);
+  }
+
+  /** Where {@link #hashes()} lie; valid until the next prompt is added, as long as the batch. */
+  long hashesAddress() {
+    return hashesAddress;
+  }
+
+  /** Where {@link #offsets()} lie; valid until the next prompt is added, as long as the batch. */
+  long offsetsAddress() {
+    return offsetsAddress;
+  }
+}

@@ -1,0 +1,115 @@
+package io.kvasir.engine.pool.cuda;
+
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.KernelArguments;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.hash.NativeBlockHasher;
+import java.util.Objects;
+
+/**
+ * Hashes blocks of tokens that lie in a device's memory already; the hashes stay there. Bit for bit
+ * those of {@link NativeBlockHasher}.
+ *
+ * <p>A batch is two launches, of which the second chains the first's local hashes. Nothing is
+ * copied and nothing waits. Not thread-safe.
+ */
+public final class CudaBlockHasher {
+
+  private static final int THREADS = 128;
+  private static final int WARP = 32;
+  private static final int LANES_PER_CHAIN = 8;
+  private static final int LOCAL_BLOCKS_PER_MULTIPROCESSOR = 6;
+  private static final int CHAIN_BLOCKS_PER_MULTIPROCESSOR = 16;
+  private static final int BATCH_BYTES = 6 * Long.BYTES;
+
+  private static final int FORMAT = 0;
+  private static final int TOKENS_PER_BLOCK = 1;
+  private static final int BATCH = 2;
+  private static final int PROMPTS = 3;
+
+  private final DeviceApi device;
+  private final DeviceApi.Kernel local;
+  private final DeviceApi.Kernel chain;
+  private final KernelArguments arguments;
+  private final boolean chainsTokens;
+  private final int multiprocessors;
+
+  /**
+   * Prompts in device memory, one after the other; addresses of the {@code HashBatch} of {@code
+   * block_hash_core.hpp}. Immutable.
+   *
+   * @param tokens the prompts' tokens, 4 bytes each
+   * @param tokenOffsets where each prompt's tokens begin, and the end: prompts + 1 numbers of 4
+   *     bytes
+   * @param blockOffsets where each prompt's hashes begin: 4 bytes for each prompt, ascending
+   * @param scopes presence mask, LoRA task id and salt id of each prompt: 3 x 8 bytes
+   * @param localHashes receives local hashes, 8 bytes for each block
+   * @param sequenceHashes receives sequence hashes, 8 bytes for each block
+   */
+  public record Prompts(
+      long tokens,
+      long tokenOffsets,
+      long blockOffsets,
+      long scopes,
+      long localHashes,
+      long sequenceHashes) {}
+
+  /**
+   * A hasher of one format and block size.
+   *
+   * @param device the device, with kernels loaded
+   * @param format the format
+   * @param tokensPerBlock tokens in a full block
+   * @throws IllegalArgumentException if {@code tokensPerBlock} is less than 1
+   */
+  public CudaBlockHasher(DeviceApi device, HashFormat format, int tokensPerBlock) {
+    if (tokensPerBlock < 1) {
+      throw new IllegalArgumentException(
+          "tokensPerBlock must be at least 1, not " + tokensPerBlock);
+    }
+    this.device = Objects.requireNonNull(device, "device");
+    this.local = device.kernel("kvasir_hash_local");
+    this.chain = device.kernel("kvasir_hash_chain");
+    this.multiprocessors = device.multiprocessors();
+    this.chainsTokens = format == HashFormat.TRTLLM_V1;
+    this.arguments =
+        new KernelArguments(Integer.BYTES, Integer.BYTES, BATCH_BYTES, Integer.BYTES)
+            .set(FORMAT, format.nativeNumber())
+            .set(TOKENS_PER_BLOCK, tokensPerBlock);
+  }
+
+  /**
+   * Hashes all full blocks of all prompts, behind what the stream has to do.
+   *
+   * @param stream when
+   * @param prompts where the prompts are and the hashes go
+   * @param count number of prompts, at least 0
+   * @param blocks number of full blocks of all prompts together, which decides how wide the work is
+   *     spread
+   */
+  public void hash(DeviceApi.Stream stream, Prompts prompts, int count, long blocks) {
+    if (count == 0) {
+      return;
+    }
+    arguments
+        .set(PROMPTS, count)
+        .setField(BATCH, 0, prompts.tokens())
+        .setField(BATCH, 8, prompts.tokenOffsets())
+        .setField(BATCH, 16, prompts.blockOffsets())
+        .setField(BATCH, 24, prompts.scopes())
+        .setField(BATCH, 32, prompts.localHashes())
+        .setField(BATCH, 40, prompts.sequenceHashes());
+    if (!chainsTokens) {
+      launch(stream, local, blocks, LOCAL_BLOCKS_PER_MULTIPROCESSOR);
+    }
+    long lanes = (long) count * (chainsTokens ? 1 : LANES_PER_CHAIN);
+    launch(stream, chain, Math.max(lanes, WARP), CHAIN_BLOCKS_PER_MULTIPROCESSOR);
+  }
+
+  private void launch(
+      DeviceApi.Stream stream, DeviceApi.Kernel kernel, long wanted, int perMultiprocessor) {
+    long blocks =
+        Math.min((wanted + THREADS - 1) / THREADS, (long) multiprocessors * perMultiprocessor);
+    device.launch(stream, kernel, (int) Math.max(1, blocks), THREADS, arguments);
+  }
+}

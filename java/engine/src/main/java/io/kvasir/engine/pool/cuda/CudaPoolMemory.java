@@ -1,0 +1,242 @@
+package io.kvasir.engine.pool.cuda;
+
+import static io.kvasir.engine.pool.PoolRecords.EVENT_BYTES;
+
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.DeviceOutOfMemoryException;
+import io.kvasir.engine.device.ReleaseSteps;
+import io.kvasir.engine.pool.KvShape;
+import io.kvasir.engine.pool.PoolRecords;
+import io.kvasir.engine.pool.PoolRegion;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.event.BlockEvent;
+import io.kvasir.internal.nativelib.NativeMemory;
+import io.kvasir.internal.nativelib.PoolLibrary;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * All memory of a pool on a device: state and KV on the device; occupancy page and event ring on
+ * the host, page-locked, where the device writes and the host reads.
+ *
+ * <p>Confined to the pool's owner.
+ */
+public final class CudaPoolMemory implements AutoCloseable {
+
+  private static final int PAGE_ROOM = 128;
+  private static final int RING_HEAD_BYTES = 64;
+
+  /** Events that one view shows: a buffer has 2 GiB at most, a ring may have more. */
+  private static final int EVENTS_AT_ONCE = 1 << 12;
+
+  private final DeviceApi device;
+  private final PoolShape shape;
+  private final long kvBytesPerBlock;
+  private final long state;
+  private final long kv;
+
+  /** Page and ring, as the host and as the device address them. */
+  private final long shared;
+
+  private final long sharedOnDevice;
+
+  /** Whose memory page and ring are; null for the pool's own. */
+  private final PoolRegion region;
+
+  /** Shows the events of some slots, from {@link #firstSlot} on. */
+  private ByteBuffer events;
+
+  private long firstSlot = -1;
+
+  /**
+   * Takes all of it or nothing.
+   *
+   * @param region where page and ring are kept for other processes; null for memory of the pool's
+   *     own
+   * @throws DeviceOutOfMemoryException with all that was wanted and what was free
+   * @throws IllegalArgumentException if the pool would be too large for its kernels
+   */
+  CudaPoolMemory(DeviceApi device, PoolShape shape, long kvBytesPerBlock, PoolRegion region) {
+    this.device = device;
+    this.shape = region == null ? withAllEvents(shape) : shape;
+    this.region = region;
+    if (region != null && shape.eventCapacity() < shape.capacityBlocks()) {
+      throw new IllegalArgumentException(
+          "eventCapacity of a shared pool on a device must be at least its capacityBlocks, "
+              + shape.capacityBlocks()
+              + ", not "
+              + shape.eventCapacity());
+    }
+    this.kvBytesPerBlock = kvBytesPerBlock;
+    long stateBytes = requireSupported(stateBytes(this.shape), shape);
+    long kvBytes = kvBytes(kvBytesPerBlock, shape);
+    long freeBytes = device.freeBytes();
+    long takenState = 0;
+    long takenKv = 0;
+    try {
+      takenState = device.allocate(stateBytes);
+      takenKv = kvBytes == 0 ? 0 : device.allocate(kvBytes);
+      if (region == null) {
+        shared = device.allocatePinned(PAGE_ROOM + ringBytes(this.shape));
+        sharedOnDevice = shared;
+      } else {
+        shared = region.pageAddress();
+        sharedOnDevice =
+            device.pin(region.address(), region.bytes())
+                + (region.pageAddress() - region.address());
+      }
+    } catch (RuntimeException e) {
+      long[] taken = {takenState, takenKv};
+      ReleaseSteps.after(e, List.of(() -> free(taken[0]), () -> free(taken[1])));
+      boolean hostRefused = takenState != 0 && (takenKv != 0 || kvBytes == 0);
+      throw e instanceof DeviceOutOfMemoryException && !hostRefused
+          ? new DeviceOutOfMemoryException(
+              device.device().label(), stateBytes + kvBytes, freeBytes, e)
+          : e;
+    }
+    state = takenState;
+    kv = takenKv;
+  }
+
+  /** Less than 0 if the kernels cannot serve such a pool. */
+  private static long stateBytes(PoolShape shape) {
+    return PoolLibrary.kvasir_device_pool_bytes(
+        shape.capacityBlocks(),
+        shape.tokensPerBlock(),
+        shape.maxLeases(),
+        shape.maxBlocksPerLease(),
+        shape.eventCapacity());
+  }
+
+  private static long requireSupported(long stateBytes, PoolShape shape) {
+    if (stateBytes < 0) {
+      throw new IllegalArgumentException(
+          "capacityBlocks of a pool on a device must be at most 2^30, not "
+              + shape.capacityBlocks());
+    }
+    return stateBytes;
+  }
+
+  private static long kvBytes(long perBlock, PoolShape shape) {
+    long most = mostKvPerBlock(shape);
+    if (perBlock < 0 || perBlock > most) {
+      throw new IllegalArgumentException(
+          "kvBytesPerBlock must be 0 to " + most + ", not " + perBlock);
+    }
+    return perBlock * shape.capacityBlocks();
+  }
+
+  /** Device memory that a pool takes, state and KV; the largest number if there can be none. */
+  public static long deviceBytes(PoolShape shape, KvShape kv) {
+    long stateBytes = stateBytes(withAllEvents(shape));
+    long kvPerBlock = kv.bytesPerBlock(shape.tokensPerBlock());
+    return stateBytes < 0 || kvPerBlock > mostKvPerBlock(shape)
+        ? Long.MAX_VALUE
+        : stateBytes + kvPerBlock * shape.capacityBlocks();
+  }
+
+  private static long mostKvPerBlock(PoolShape shape) {
+    return Long.MAX_VALUE / 2 / shape.capacityBlocks();
+  }
+
+  /** The pool's shape as the device keeps it. */
+  PoolShape shape() {
+    return shape;
+  }
+
+  /** Address of the pool's state on the device. */
+  long state() {
+    return state;
+  }
+
+  /** Address of the KV memory on the device; 0 if there is none. */
+  long kv() {
+    return kv;
+  }
+
+  long kvBytesPerBlock() {
+    return kvBytesPerBlock;
+  }
+
+  /** Address of a lease's block table on the device. */
+  long blockTable(int lease) {
+    long tables =
+        PoolLibrary.kvasir_device_pool_tables(
+            shape.capacityBlocks(),
+            shape.tokensPerBlock(),
+            shape.maxLeases(),
+            shape.maxBlocksPerLease(),
+            shape.eventCapacity());
+    return state + tables + (long) lease * shape.maxBlocksPerLease() * Integer.BYTES;
+  }
+
+  /** Address of the occupancy page on the host. */
+  long page() {
+    return shared;
+  }
+
+  /** Address of the event ring on the host. */
+  long ring() {
+    return shared + PAGE_ROOM;
+  }
+
+  /** Address of the occupancy page for kernels. */
+  long pageOnDevice() {
+    return sharedOnDevice;
+  }
+
+  /** Address of the event ring for kernels. */
+  long ringOnDevice() {
+    return sharedOnDevice + PAGE_ROOM;
+  }
+
+  /** An event that the ring still keeps. */
+  BlockEvent event(long number) {
+    long slot = number % shape.eventCapacity();
+    long first = slot / EVENTS_AT_ONCE * EVENTS_AT_ONCE;
+    if (first != firstSlot) {
+      int count = (int) Math.min(EVENTS_AT_ONCE, shape.eventCapacity() - first);
+      events =
+          NativeMemory.view(ring() + RING_HEAD_BYTES + first * EVENT_BYTES, count * EVENT_BYTES);
+      firstSlot = first;
+    }
+    return PoolRecords.event(events, (int) (slot - first) * EVENT_BYTES);
+  }
+
+  @Override
+  public void close() {
+    ReleaseSteps.all(List.of(() -> free(state), () -> free(kv), this::freeShared));
+  }
+
+  private void freeShared() {
+    if (region == null) {
+      device.freePinned(shared);
+    } else {
+      device.unpin(region.address());
+    }
+  }
+
+  private void free(long address) {
+    if (address != 0) {
+      device.free(address);
+    }
+  }
+
+  /**
+   * With room for all events of an executor's iteration: it names no more blocks than there are,
+   * then evicts no more than there are.
+   */
+  private static PoolShape withAllEvents(PoolShape shape) {
+    int most = (int) Math.min(Integer.MAX_VALUE, 2L * shape.capacityBlocks());
+    return new PoolShape(
+        shape.capacityBlocks(),
+        shape.tokensPerBlock(),
+        shape.maxLeases(),
+        shape.maxBlocksPerLease(),
+        Math.max(shape.eventCapacity(), most));
+  }
+
+  private static long ringBytes(PoolShape shape) {
+    return PoolLibrary.kvasir_event_ring_bytes(shape.eventCapacity());
+  }
+}

@@ -1,0 +1,249 @@
+package io.kvasir.engine.pool.cuda;
+
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.FatalDeviceException;
+import io.kvasir.engine.device.KernelArguments;
+import io.kvasir.engine.device.ReleaseSteps;
+import io.kvasir.engine.device.RetryableDeviceException;
+import io.kvasir.engine.pool.DirectoryProbe;
+import io.kvasir.engine.pool.PrefixMatcher;
+import io.kvasir.engine.pool.PrefixMatches;
+import io.kvasir.engine.pool.ProbeBatch;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.LongSupplier;
+
+/**
+ * Looks a batch up in the pools of all ranks, on their devices or in the pools' mirrors on the
+ * host, whichever was faster lately for batches of that size. Both give the same answer. On
+ * devices: one launch for each device, on a stream of high priority, all devices at once.
+ *
+ * <p>Confined to the pools' owner.
+ */
+public final class CudaPrefixMatcher implements PrefixMatcher {
+
+  /** The way that is not the devices'. */
+  private static final int HOST = 0;
+
+  private final List<CudaBlockPool> pools;
+  private final int tokensPerBlock;
+  private final DirectoryProbe mirrors;
+  private final List<DeviceProbe> devices = new ArrayList<>();
+  private final BitSet retired = new BitSet();
+  private final PathTimings fasterWay = new PathTimings();
+  private final LongSupplier nanoTime;
+
+  /**
+   * Makes a matcher; it does not own the pools.
+   *
+   * @param pools one pool per rank, in rank order, all with the same tokens per block
+   * @throws IllegalArgumentException if there is none or they differ
+   */
+  public CudaPrefixMatcher(List<CudaBlockPool> pools) {
+    this(pools, System::nanoTime);
+  }
+
+  CudaPrefixMatcher(List<CudaBlockPool> pools, LongSupplier nanoTime) {
+    this.pools = List.copyOf(pools);
+    this.mirrors = DirectoryProbe.of(this.pools, CudaBlockPool::shape);
+    this.tokensPerBlock = pools.get(0).shape().tokensPerBlock();
+    this.nanoTime = nanoTime;
+    Map<DeviceApi, List<Integer>> ranks = new LinkedHashMap<>();
+    for (int rank = 0; rank < pools.size(); rank++) {
+      DeviceApi device = pools.get(rank).deviceBlocks().device();
+      ranks.computeIfAbsent(device, key -> new ArrayList<>()).add(rank);
+    }
+    try {
+      ranks.forEach((device, members) -> devices.add(new DeviceProbe(device, members, this.pools)));
+    } catch (RuntimeException e) {
+      ReleaseSteps.after(e, List.of(this::close));
+      throw e;
+    }
+  }
+
+  @Override
+  public PrefixMatches match(ProbeBatch batch) {
+    int searches = Math.multiplyExact(pools.size(), batch.size());
+    int way = retired.isEmpty() ? fasterWay.choose(searches) : HOST;
+    long from = nanoTime.getAsLong();
+    PrefixMatches matches = way == HOST ? matchOnHost(batch) : matchOnDevices(batch);
+    fasterWay.took(way, searches, nanoTime.getAsLong() - from);
+    return matches;
+  }
+
+  /** From now on the host looks up, so that a lost device fails nobody's look-up but its own. */
+  @Override
+  public void retire(int rank) {
+    retired.set(Objects.checkIndex(rank, pools.size()));
+  }
+
+  /**
+   * The number of look-ups (prompts x ranks) from which on devices were faster than the host.
+   *
+   * @return a power of two, or -1 if they were at no size
+   */
+  public int crossover() {
+    return fasterWay.crossover();
+  }
+
+  /**
+   * Looks up in the mirrors.
+   *
+   * @param batch the prompts
+   * @return matched tokens by rank and prompt
+   */
+  public PrefixMatches matchOnHost(ProbeBatch batch) {
+    for (int rank = 0; rank < pools.size(); rank++) {
+      boolean lost = retired.get(rank);
+      mirrors.directory(rank, lost ? DirectoryProbe.NOTHING : pools.get(rank).directoryAddress());
+    }
+    return mirrors.match(batch);
+  }
+
+  /**
+   * Looks up on the devices.
+   *
+   * @param batch the prompts
+   * @return matched tokens by rank and prompt
+   */
+  public PrefixMatches matchOnDevices(ProbeBatch batch) {
+    PrefixMatches matches = new PrefixMatches(pools.size(), batch.size());
+    if (batch.size() > 0) {
+      try {
+        devices.forEach(device -> device.start(batch));
+        devices.forEach(device -> device.finish(batch.size(), tokensPerBlock, matches));
+      } catch (FatalDeviceException | RetryableDeviceException e) {
+        return matchOnHost(batch); // a lost rank says so itself when it is used next
+      }
+    }
+    return matches;
+  }
+
+  @Override
+  public void close() {
+    List<Runnable> steps = new ArrayList<>();
+    devices.forEach(device -> steps.add(device::close));
+    devices.clear();
+    ReleaseSteps.all(steps);
+  }
+
+  /** Look-ups in the pools of one device. */
+  private static final class DeviceProbe implements AutoCloseable {
+
+    private static final int THREADS = 128;
+
+    /** The kernel gives a warp to each search, or four lanes if there are more than this many. */
+    private static final int MOST_WIDE_SEARCHES = 2048;
+
+    private static final int BLOCKS_PER_MULTIPROCESSOR = 16;
+    private static final int STAGING_BYTES = 1 << 20;
+
+    private final DeviceApi device;
+    private final List<Integer> ranks;
+    private final List<CudaBlockPool> pools;
+    private final DeviceApi.Stream stream;
+    private final DeviceApi.Event submitted;
+    private final DeviceApi.Kernel kernel;
+    private final KernelArguments arguments = KernelArguments.words(6);
+    private final DeviceStaging staging;
+    private final int mostBlocks;
+    private int answers;
+
+    /** Whether the device may still be using the staging memory. */
+    private boolean started;
+
+    DeviceProbe(DeviceApi device, List<Integer> ranks, List<CudaBlockPool> all) {
+      this.device = device;
+      this.ranks = ranks;
+      this.pools = ranks.stream().map(all::get).toList();
+      this.kernel = device.kernel("kvasir_probe");
+      this.mostBlocks = device.multiprocessors() * BLOCKS_PER_MULTIPROCESSOR;
+      this.staging = new DeviceStaging(device, STAGING_BYTES);
+      DeviceApi.Stream opened = null;
+      try {
+        opened = device.openStream(true);
+        this.stream = opened;
+        this.submitted = device.openEvent();
+      } catch (RuntimeException e) {
+        List<Runnable> steps = new ArrayList<>(List.of(staging::close));
+        if (opened != null) {
+          DeviceApi.Stream leftOver = opened;
+          steps.add(0, () -> device.closeStream(leftOver));
+        }
+        ReleaseSteps.after(e, steps);
+        throw e;
+      }
+    }
+
+    void start(ProbeBatch batch) {
+      if (started) {
+        awaitAnswers(); // of a batch that another device failed
+      }
+      started = true;
+      for (CudaBlockPool pool : pools) {
+        pool.submit();
+        device.record(pool.deviceBlocks().stream(), submitted);
+        device.await(stream, submitted);
+      }
+      int prompts = batch.size();
+      long poolBytes = DeviceStaging.aligned((long) pools.size() * Long.BYTES);
+      long hashBytes = DeviceStaging.aligned((long) batch.hashCount() * Long.BYTES);
+      long offsetBytes = DeviceStaging.aligned((prompts + 1L) * Integer.BYTES);
+      long answerBytes = DeviceStaging.aligned((long) pools.size() * prompts * Integer.BYTES);
+      staging.reset();
+      long bytes = poolBytes + hashBytes + offsetBytes + answerBytes;
+      if (!staging.fits(bytes)) {
+        staging.grow(bytes);
+      }
+      int poolsAt = staging.reserve(poolBytes);
+      for (int i = 0; i < pools.size(); i++) {
+        staging.bytes().putLong(poolsAt + i * Long.BYTES, pools.get(i).deviceBlocks().pool());
+      }
+      int hashesAt = staging.reserve(hashBytes);
+      int offsetsAt = staging.reserve(offsetBytes);
+      batch.copyTo(staging.bytes(), hashesAt, offsetsAt);
+      staging.copyToDevice(stream);
+      answers = staging.reserve(answerBytes);
+      arguments
+          .set(0, staging.onDevice(poolsAt))
+          .set(1, pools.size())
+          .set(2, staging.onDevice(hashesAt))
+          .set(3, staging.onDevice(offsetsAt))
+          .set(4, prompts)
+          .set(5, staging.onDevice(answers));
+      int searches = pools.size() * prompts;
+      int perBlock = THREADS / (searches <= MOST_WIDE_SEARCHES ? 32 : 4);
+      int blocks = (searches + perBlock - 1) / perBlock;
+      device.launch(stream, kernel, Math.min(blocks, mostBlocks), THREADS, arguments);
+      staging.copyFromDevice(stream, answers, searches * Integer.BYTES);
+    }
+
+    private void awaitAnswers() {
+      device.synchronize(stream);
+      started = false;
+    }
+
+    void finish(int prompts, int tokensPerBlock, PrefixMatches matches) {
+      awaitAnswers();
+      for (int i = 0; i < pools.size(); i++) {
+        for (int prompt = 0; prompt < prompts; prompt++) {
+          int at = answers + (i * prompts + prompt) * Integer.BYTES;
+          matches.set(ranks.get(i), prompt, staging.bytes().getInt(at) * tokensPerBlock);
+        }
+      }
+    }
+
+    @Override
+    public void close() {
+      ReleaseSteps.all(
+          List.of(
+              () -> device.closeEvent(submitted),
+              () -> device.closeStream(stream),
+              staging::close));
+    }
+  }
+}

@@ -1,0 +1,175 @@
+package io.kvasir.engine.pool.cuda;
+
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.KernelArguments;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.internal.nativelib.PoolLibrary;
+
+/**
+ * The launches that make up a pool's operations, on the pool's stream: {@code device_pool_core.hpp}
+ * says what each is for. Nothing here waits.
+ *
+ * <p>Confined to the pool's owner.
+ */
+final class PoolKernels {
+
+  private static final int WARP = 32;
+  private static final int MOST_THREADS = 256;
+  private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
+  private static final int SHAPE_BYTES = 5 * Integer.BYTES;
+  private static final int SELECT_BITS = PoolLibrary.kvasir_device_select_bits();
+
+  private final DeviceApi device;
+  private final DeviceApi.Stream stream;
+  private final PoolShape shape;
+  private final int threads;
+  private final int mostBlocks;
+  private final int depthBits;
+
+  private final KernelArguments pool;
+  private final KernelArguments poolAndEntries = KernelArguments.words(2);
+  private final KernelArguments poolEntriesAndCount = KernelArguments.words(3);
+  private final KernelArguments planned = KernelArguments.words(4);
+
+  private final DeviceApi.Kernel leaseMatch;
+  private final DeviceApi.Kernel leasePlan;
+  private final DeviceApi.Kernel leaseUnpin;
+  private final DeviceApi.Kernel leaseAdmit;
+  private final DeviceApi.Kernel extendPlan;
+  private final DeviceApi.Kernel extendGrow;
+  private final DeviceApi.Kernel select;
+  private final DeviceApi.Kernel takeVictims;
+  private final DeviceApi.Kernel removedEvents;
+  private final DeviceApi.Kernel commitPlan;
+  private final DeviceApi.Kernel commitClaim;
+  private final DeviceApi.Kernel commitName;
+  private final DeviceApi.Kernel commitCheck;
+  private final DeviceApi.Kernel commitFinish;
+  private final DeviceApi.Kernel commitSequential;
+  private final DeviceApi.Kernel releasePlan;
+  private final DeviceApi.Kernel releaseDrop;
+  private final DeviceApi.Kernel clear;
+  private final DeviceApi.Kernel occupancy;
+
+  PoolKernels(DeviceApi device, DeviceApi.Stream stream, PoolShape shape, long memory) {
+    this.device = device;
+    this.stream = stream;
+    this.shape = shape;
+    this.threads = Math.min(MOST_THREADS, (shape.capacityBlocks() + WARP - 1) / WARP * WARP);
+    this.mostBlocks = device.multiprocessors() * BLOCKS_PER_MULTIPROCESSOR;
+    this.depthBits = PoolLibrary.kvasir_device_pool_depth_bits(shape.maxBlocksPerLease());
+    this.pool = KernelArguments.words(1).set(0, memory);
+    poolAndEntries.set(0, memory);
+    poolEntriesAndCount.set(0, memory);
+    planned.set(0, memory);
+    leaseMatch = device.kernel("kvasir_pool_lease_match");
+    leasePlan = device.kernel("kvasir_pool_lease_plan");
+    leaseUnpin = device.kernel("kvasir_pool_lease_unpin");
+    leaseAdmit = device.kernel("kvasir_pool_lease_admit");
+    extendPlan = device.kernel("kvasir_pool_extend_plan");
+    extendGrow = device.kernel("kvasir_pool_extend_grow");
+    select = device.kernel("kvasir_pool_select");
+    takeVictims = device.kernel("kvasir_pool_take_victims");
+    removedEvents = device.kernel("kvasir_pool_removed_events");
+    commitPlan = device.kernel("kvasir_pool_commit_plan");
+    commitClaim = device.kernel("kvasir_pool_commit_claim");
+    commitName = device.kernel("kvasir_pool_commit_name");
+    commitCheck = device.kernel("kvasir_pool_commit_check");
+    commitFinish = device.kernel("kvasir_pool_commit_finish");
+    commitSequential = device.kernel("kvasir_pool_commit_sequential");
+    releasePlan = device.kernel("kvasir_pool_release_plan");
+    releaseDrop = device.kernel("kvasir_pool_release_drop");
+    clear = device.kernel("kvasir_pool_clear");
+    occupancy = device.kernel("kvasir_pool_occupancy");
+  }
+
+  void initialise(long memory, long page, long ring) {
+    KernelArguments arguments =
+        new KernelArguments(Long.BYTES, SHAPE_BYTES, Long.BYTES, Long.BYTES)
+            .set(0, memory)
+            .setField(1, 0, shape.capacityBlocks())
+            .setField(1, 4, shape.tokensPerBlock())
+            .setField(1, 8, shape.maxLeases())
+            .setField(1, 12, shape.maxBlocksPerLease())
+            .setField(1, 16, shape.eventCapacity())
+            .set(2, page)
+            .set(3, ring);
+    wide(device.kernel("kvasir_pool_initialise"), arguments);
+  }
+
+  /**
+   * {@code tick} is at least the pool's tick; {@code evict} false if free blocks surely suffice.
+   */
+  void lease(long requests, int count, long result, boolean evict, long tick) {
+    poolEntriesAndCount.set(1, requests).set(2, count);
+    poolAndEntries.set(1, requests);
+    blocks(leaseMatch, count, poolEntriesAndCount);
+    plan(leasePlan, requests, count, result);
+    blocks(leaseUnpin, count, poolEntriesAndCount);
+    if (evict) {
+      evict(tick);
+    }
+    blocks(leaseAdmit, count, poolAndEntries);
+  }
+
+  void extend(long requests, int count, long result, boolean evict, long tick) {
+    plan(extendPlan, requests, count, result);
+    if (evict) {
+      evict(tick);
+    }
+    warps(extendGrow, count, poolAndEntries.set(1, requests));
+  }
+
+  void commit(long requests, int count, long result) {
+    poolAndEntries.set(1, requests);
+    plan(commitPlan, requests, count, result);
+    blocks(commitClaim, count, poolAndEntries);
+    blocks(commitName, count, poolAndEntries);
+    blocks(commitCheck, count, poolAndEntries);
+    blocks(commitFinish, count, poolAndEntries);
+    blocks(commitSequential, 1, poolAndEntries);
+  }
+
+  void release(long leases, int count, long result) {
+    plan(releasePlan, leases, count, result);
+    blocks(releaseDrop, count, poolAndEntries.set(1, leases));
+  }
+
+  void clear() {
+    wide(clear, pool);
+  }
+
+  void occupancy() {
+    wide(occupancy, pool);
+  }
+
+  private void evict(long tick) {
+    int keyBits = Long.SIZE - Long.numberOfLeadingZeros(tick + 1) + depthBits;
+    for (int found = 0; found < keyBits; found += SELECT_BITS) {
+      wide(select, pool);
+    }
+    wide(takeVictims, pool);
+    if (shape.eventCapacity() > 0) {
+      wide(removedEvents, pool);
+    }
+  }
+
+  private void plan(DeviceApi.Kernel kernel, long entries, int count, long result) {
+    device.launch(stream, kernel, 1, threads, planned.set(1, entries).set(2, count).set(3, result));
+  }
+
+  /** A thread for each block of the pool, in strides of the grid. */
+  private void wide(DeviceApi.Kernel kernel, KernelArguments arguments) {
+    blocks(kernel, (shape.capacityBlocks() + threads - 1) / threads, arguments);
+  }
+
+  /** A warp for each entry. */
+  private void warps(DeviceApi.Kernel kernel, int entries, KernelArguments arguments) {
+    int perBlock = threads / WARP;
+    blocks(kernel, (entries + perBlock - 1) / perBlock, arguments);
+  }
+
+  private void blocks(DeviceApi.Kernel kernel, int wanted, KernelArguments arguments) {
+    device.launch(stream, kernel, Math.max(1, Math.min(wanted, mostBlocks)), threads, arguments);
+  }
+}

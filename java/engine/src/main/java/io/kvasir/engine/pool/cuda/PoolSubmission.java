@@ -1,0 +1,330 @@
+package io.kvasir.engine.pool.cuda;
+
+import static io.kvasir.engine.pool.PoolRecords.COMMIT_BYTES;
+import static io.kvasir.engine.pool.PoolRecords.EXTEND_BYTES;
+import static io.kvasir.engine.pool.PoolRecords.LEASE_BYTES;
+import static io.kvasir.engine.pool.PoolRecords.RESULT_BYTES;
+import static io.kvasir.engine.pool.cuda.DeviceStaging.aligned;
+
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.FatalDeviceException;
+import io.kvasir.engine.device.ReleaseSteps;
+import io.kvasir.engine.pool.CommitBatch;
+import io.kvasir.engine.pool.ExtendBatch;
+import io.kvasir.engine.pool.LeaseBatch;
+import io.kvasir.engine.pool.PoolRecords;
+import io.kvasir.engine.pool.PoolRefusal;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.internal.nativelib.NativeMemory;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Operations of a pool that go to the device together: they are laid out in staging memory as they
+ * are recorded, then sent by one copy and a row of launches, and awaited by one synchronisation.
+ *
+ * <p>Confined to the pool's owner.
+ */
+final class PoolSubmission implements AutoCloseable {
+
+  private enum Kind {
+    LEASE,
+    EXTEND,
+    COMMIT,
+    RELEASE,
+    CLEAR
+  }
+
+  /** Operations of one submission at most; more than any iteration has. */
+  private static final int MOST_OPERATIONS = 64;
+
+  private final DeviceApi device;
+  private final DeviceApi.Stream stream;
+  private final PoolKernels kernels;
+  private final PoolShape shape;
+  private final int tokensPerBlock;
+  private final DeviceStaging staging;
+
+  /** A {@code PoolResult} for each operation, written by the device. */
+  private final long resultsAddress;
+
+  private final ByteBuffer results;
+
+  private final Kind[] kinds = new Kind[MOST_OPERATIONS];
+  private final int[] entries = new int[MOST_OPERATIONS];
+  private final int[] counts = new int[MOST_OPERATIONS];
+  private final boolean[] evicts = new boolean[MOST_OPERATIONS];
+  private int leasesAt;
+
+  /** Where the next block of the batch that is being laid out goes. */
+  private int tokensAt;
+
+  private int hashesAt;
+  private int recorded;
+  private int sent;
+  private long ticks;
+  private long events;
+
+  PoolSubmission(
+      DeviceApi device,
+      DeviceApi.Stream stream,
+      PoolKernels kernels,
+      PoolShape shape,
+      int stagingBytes) {
+    this.device = device;
+    this.stream = stream;
+    this.kernels = kernels;
+    this.shape = shape;
+    this.tokensPerBlock = shape.tokensPerBlock();
+    this.resultsAddress = device.allocatePinned(MOST_OPERATIONS * RESULT_BYTES);
+    this.results = NativeMemory.view(resultsAddress, MOST_OPERATIONS * RESULT_BYTES);
+    try {
+      this.staging = new DeviceStaging(device, stagingBytes);
+    } catch (RuntimeException e) {
+      ReleaseSteps.after(e, List.of(() -> device.freePinned(resultsAddress)));
+      throw e;
+    }
+  }
+
+  /** Whether something was sent and has not been forgotten. */
+  boolean isOnItsWay() {
+    return sent > 0;
+  }
+
+  /** Whether an operation of so many bytes, which makes so many events at most, can be recorded. */
+  boolean takes(long bytes, long moreEvents) {
+    return sent == 0
+        && recorded < MOST_OPERATIONS - 1
+        && staging.fits(bytes)
+        && (recorded == 0 || events + moreEvents <= shape.eventCapacity());
+  }
+
+  /** Books the events that the operation recorded next may make. */
+  void expectEvents(long more) {
+    events += more;
+  }
+
+  /** Makes room for one operation; nothing may be recorded. */
+  void makeRoom(long bytes) {
+    if (!staging.fits(bytes)) {
+      staging.grow(bytes);
+    }
+  }
+
+  static long bytes(LeaseBatch batch, int tokensPerBlock) {
+    return bytes((long) batch.size() * LEASE_BYTES, blocks(batch), tokensPerBlock);
+  }
+
+  static long bytes(CommitBatch batch, int tokensPerBlock) {
+    return bytes((long) batch.size() * COMMIT_BYTES, blocks(batch), tokensPerBlock);
+  }
+
+  private static long blocks(LeaseBatch batch) {
+    long blocks = 0;
+    for (int i = 0; i < batch.size(); i++) {
+      blocks += batch.matchableBlocks(i);
+    }
+    return blocks;
+  }
+
+  private static long blocks(CommitBatch batch) {
+    long blocks = 0;
+    for (int i = 0; i < batch.size(); i++) {
+      blocks += batch.toBlock(i) - batch.fromBlock(i);
+    }
+    return blocks;
+  }
+
+  static long bytes(ExtendBatch batch) {
+    return aligned((long) batch.size() * EXTEND_BYTES);
+  }
+
+  static long releaseBytes(int count) {
+    return aligned((long) count * Integer.BYTES);
+  }
+
+  private static long bytes(long entryBytes, long blocks, int tokensPerBlock) {
+    return aligned(entryBytes)
+        + aligned(blocks * tokensPerBlock * Integer.BYTES)
+        + aligned(blocks * Long.BYTES);
+  }
+
+  void lease(LeaseBatch batch, boolean evict) {
+    int count = batch.size();
+    int at = staging.reserve((long) count * LEASE_BYTES);
+    reserveBlocks(blocks(batch));
+    for (int i = 0; i < count; i++) {
+      PoolRecords.putLease(
+          staging.bytes(),
+          at + i * LEASE_BYTES,
+          batch,
+          i,
+          staging.onDevice(tokensAt),
+          staging.onDevice(hashesAt));
+      putBlocks(batch.tokens(i), batch.sequenceHashes(i), 0, batch.matchableBlocks(i));
+    }
+    record(Kind.LEASE, at, count, evict);
+    leasesAt = at;
+    ticks += count;
+  }
+
+  void commit(CommitBatch batch) {
+    int count = batch.size();
+    int at = staging.reserve((long) count * COMMIT_BYTES);
+    reserveBlocks(blocks(batch));
+    for (int i = 0; i < count; i++) {
+      PoolRecords.putCommit(
+          staging.bytes(),
+          at + i * COMMIT_BYTES,
+          batch,
+          i,
+          staging.onDevice(tokensAt),
+          staging.onDevice(hashesAt));
+      putBlocks(batch.tokens(i), batch.sequenceHashes(i), batch.fromBlock(i), batch.toBlock(i));
+    }
+    record(Kind.COMMIT, at, count, false);
+  }
+
+  /** Room for the tokens and hashes of a batch, which {@link #putBlocks} fills from the start. */
+  private void reserveBlocks(long blocks) {
+    tokensAt = staging.reserve(blocks * tokensPerBlock * Integer.BYTES);
+    hashesAt = staging.reserve(blocks * Long.BYTES);
+  }
+
+  private void putBlocks(int[] tokens, long[] hashes, int from, int to) {
+    int count = to - from;
+    staging.putInts(tokensAt, tokens, from * tokensPerBlock, count * tokensPerBlock);
+    staging.putLongs(hashesAt, hashes, from, count);
+    tokensAt += count * tokensPerBlock * Integer.BYTES;
+    hashesAt += count * Long.BYTES;
+  }
+
+  void extend(ExtendBatch batch, boolean evict) {
+    int at = staging.reserve((long) batch.size() * EXTEND_BYTES);
+    for (int i = 0; i < batch.size(); i++) {
+      PoolRecords.putExtend(staging.bytes(), at + i * EXTEND_BYTES, batch, i);
+    }
+    record(Kind.EXTEND, at, batch.size(), evict);
+    ticks += batch.size();
+  }
+
+  void release(int[] leases, int count) {
+    int at = staging.reserve((long) count * Integer.BYTES);
+    staging.putInts(at, leases, 0, count);
+    record(Kind.RELEASE, at, count, false);
+    ticks += count;
+  }
+
+  void clear() {
+    record(Kind.CLEAR, 0, 0, false);
+  }
+
+  private void record(Kind kind, int at, int count, boolean evict) {
+    kinds[recorded] = kind;
+    entries[recorded] = at;
+    counts[recorded] = count;
+    evicts[recorded] = evict;
+    recorded++;
+  }
+
+  /** Sends what is recorded; {@code tick} is the pool's tick as of its page. */
+  void send(long tick) {
+    if (sent == recorded) {
+      return;
+    }
+    if (!staging.isEmpty()) {
+      staging.copyToDevice(stream);
+    }
+    long atMost = tick + ticks;
+    for (int i = 0; i < recorded; i++) {
+      long at = staging.onDevice(entries[i]);
+      long result = resultsAddress + (long) i * RESULT_BYTES;
+      results.putLong(i * RESULT_BYTES, 0);
+      switch (kinds[i]) {
+        case LEASE -> {
+          kernels.lease(at, counts[i], result, evicts[i], atMost);
+          staging.copyFromDevice(stream, entries[i], counts[i] * LEASE_BYTES);
+        }
+        case EXTEND -> {
+          kernels.extend(at, counts[i], result, evicts[i], atMost);
+          staging.copyFromDevice(stream, entries[i], counts[i] * EXTEND_BYTES);
+        }
+        case COMMIT -> kernels.commit(at, counts[i], result);
+        case RELEASE -> kernels.release(at, counts[i], result);
+        case CLEAR -> kernels.clear();
+      }
+    }
+    kernels.occupancy();
+    sent = recorded;
+  }
+
+  /** Waits for what was sent and sees that the device did what the host took for granted. */
+  void await() {
+    device.synchronize(stream);
+    for (int i = 0; i < sent; i++) {
+      int error = results.getInt(i * RESULT_BYTES);
+      if (error != PoolRefusal.NONE) {
+        throw disagreement(kinds[i], results.getInt(i * RESULT_BYTES + 4), error);
+      }
+      if (kinds[i] == Kind.EXTEND) {
+        requireGranted(i);
+      }
+    }
+  }
+
+  /** Answers the leases, which have been awaited. */
+  void readAnswers(LeaseBatch batch) {
+    for (int i = 0; i < batch.size(); i++) {
+      PoolRecords.readLeaseAnswer(staging.bytes(), leasesAt + i * LEASE_BYTES, batch, i);
+    }
+  }
+
+  /** Forgets what has been awaited. */
+  void reset() {
+    Arrays.fill(kinds, 0, recorded, null);
+    recorded = 0;
+    sent = 0;
+    ticks = 0;
+    events = 0;
+    staging.reset();
+  }
+
+  /**
+   * Copies device memory of the pool to the host, behind all that was sent, and waits. There must
+   * be room for it.
+   */
+  void read(long source, int[] to, int count) {
+    int bytes = count * Integer.BYTES;
+    int at = staging.reserve(bytes);
+    staging.copyFrom(stream, source, at, bytes);
+    device.synchronize(stream);
+    staging.getInts(at, to, count);
+    staging.reset();
+  }
+
+  private void requireGranted(int operation) {
+    for (int i = 0; i < counts[operation]; i++) {
+      int at = entries[operation] + i * EXTEND_BYTES;
+      if (PoolRecords.extendAnswer(staging.bytes(), at) != 0) {
+        throw disagreement(Kind.EXTEND, i, PoolRefusal.NONE);
+      }
+    }
+  }
+
+  private static FatalDeviceException disagreement(Kind kind, int entry, int error) {
+    return new FatalDeviceException(
+        "the pool on the device and its ledger on the host disagree: operation "
+            + kind
+            + ", entry "
+            + entry
+            + ", error "
+            + error,
+        null);
+  }
+
+  @Override
+  public void close() {
+    ReleaseSteps.all(List.of(staging::close, () -> device.freePinned(resultsAddress)));
+  }
+}

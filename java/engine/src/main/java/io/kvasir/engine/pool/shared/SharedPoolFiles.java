@@ -1,0 +1,110 @@
+package io.kvasir.engine.pool.shared;
+
+import static java.nio.file.StandardOpenOption.CREATE;
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+
+/**
+ * The files of a shared pool: readable and writable by their user alone, never written through a
+ * link, and under their names only when complete.
+ *
+ * <p>Stateless.
+ */
+final class SharedPoolFiles {
+
+  private static final FileAttribute<Set<PosixFilePermission>> PRIVATE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+  private static final int ZEROS_AT_ONCE = 1 << 16;
+
+  private SharedPoolFiles() {}
+
+  /** The owner's lock, held by its process as long as it lives. */
+  static Path lockOf(Path file) {
+    return file.resolveSibling(file.getFileName() + ".lock");
+  }
+
+  static Path snapshotOf(Path file) {
+    return file.resolveSibling(file.getFileName() + ".snapshot");
+  }
+
+  private static Path draftOf(Path file) {
+    return file.resolveSibling(file.getFileName() + ".new");
+  }
+
+  /** Opens a file to lock it, and makes it if need be. */
+  static FileChannel openLock(Path lock) throws IOException {
+    return FileChannel.open(lock, Set.of(CREATE, WRITE, LinkOption.NOFOLLOW_LINKS), PRIVATE);
+  }
+
+  /** What a draft is filled with. */
+  interface Content {
+    void writeTo(FileChannel draft) throws IOException;
+  }
+
+  /**
+   * Makes a file under another name and renames it. Of several processes only the one that holds
+   * the lock may do this.
+   */
+  static void publish(Path file, Content content) throws IOException {
+    Path draft = draftOf(file);
+    Files.deleteIfExists(draft);
+    try (FileChannel channel =
+        FileChannel.open(draft, Set.<OpenOption>of(CREATE_NEW, READ, WRITE), PRIVATE)) {
+      content.writeTo(channel);
+      Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } finally {
+      Files.deleteIfExists(draft);
+    }
+  }
+
+  /**
+   * Writes zeros, so that the room is taken now: a mapped page that finds the disk full later would
+   * end the process.
+   */
+  static void takeRoom(Path file, FileChannel channel, long bytes) throws IOException {
+    ByteBuffer zeros = ByteBuffer.allocate(ZEROS_AT_ONCE);
+    try {
+      for (long at = 0; at < bytes; ) {
+        zeros.clear().limit((int) Math.min(ZEROS_AT_ONCE, bytes - at));
+        at += channel.write(zeros, at);
+      }
+    } catch (IOException e) {
+      throw new IOException(
+          "no room for the " + bytes + " bytes of " + file + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Reads the first bytes of a file. */
+  static ByteBuffer readHead(Path file, FileChannel channel, int bytes) throws IOException {
+    ByteBuffer head = ByteBuffer.allocate(bytes).order(ByteOrder.nativeOrder());
+    readFully(file, channel, head, 0);
+    return head;
+  }
+
+  /** Fills a buffer from a place of a file on. */
+  static void readFully(Path file, FileChannel channel, ByteBuffer to, long from)
+      throws IOException {
+    while (to.hasRemaining()) {
+      if (channel.read(to, from + to.position()) < 0) {
+        throw new IOException(
+            file + " is truncated: it ends before byte " + (from + to.capacity()));
+      }
+    }
+    to.flip();
+  }
+}

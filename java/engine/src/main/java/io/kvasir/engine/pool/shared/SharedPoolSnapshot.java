@@ -1,0 +1,86 @@
+package io.kvasir.engine.pool.shared;
+
+import static java.nio.file.StandardOpenOption.READ;
+
+import io.kvasir.engine.pool.DirectoryMirror;
+import io.kvasir.internal.nativelib.NativeMemory;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+
+/**
+ * All names of a shared pool at one moment, in a file beside its region: what the owner writes when
+ * a reader has lost events.
+ *
+ * <p>Stateless.
+ */
+final class SharedPoolSnapshot {
+
+  /** {@code KVASIRSN} in memory on a little-endian machine. */
+  private static final long MAGIC = 0x4e53_5249_5341_564bL;
+
+  private static final int REGION_AT = 8;
+  private static final int REQUEST_AT = 16;
+  private static final int NEXT_EVENT_AT = 24;
+  private static final int HEAD_BYTES = 32;
+
+  private SharedPoolSnapshot() {}
+
+  /** Writes the buckets of a directory, which must not change meanwhile. */
+  static void write(
+      Path regionFile,
+      SharedPoolLayout.Header header,
+      long request,
+      long bucketsAddress,
+      long nextEvent)
+      throws IOException {
+    ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES).order(ByteOrder.nativeOrder());
+    head.putLong(0, MAGIC);
+    head.putLong(REGION_AT, header.region());
+    head.putLong(REQUEST_AT, request);
+    head.putLong(NEXT_EVENT_AT, nextEvent);
+    ByteBuffer buckets = NativeMemory.view(bucketsAddress, bucketBytes(header));
+    SharedPoolFiles.publish(
+        SharedPoolFiles.snapshotOf(regionFile),
+        draft -> {
+          writeFully(draft, head);
+          writeFully(draft, buckets);
+        });
+  }
+
+  /**
+   * Loads the snapshot that answers a request, or a later one, into a mirror.
+   *
+   * @throws IOException if there is none, or not a whole one
+   */
+  static void load(
+      Path regionFile, SharedPoolLayout.Header header, long request, DirectoryMirror mirror)
+      throws IOException {
+    Path file = SharedPoolFiles.snapshotOf(regionFile);
+    try (FileChannel channel = FileChannel.open(file, READ)) {
+      ByteBuffer head = SharedPoolFiles.readHead(file, channel, HEAD_BYTES);
+      if (head.getLong(0) != MAGIC
+          || head.getLong(REGION_AT) != header.region()
+          || head.getLong(REQUEST_AT) < request) {
+        throw new IOException(file + " is not the snapshot that was asked for");
+      }
+      ByteBuffer buckets = NativeMemory.allocate(bucketBytes(header));
+      SharedPoolFiles.readFully(file, channel, buckets, HEAD_BYTES);
+      if (!mirror.replace(NativeMemory.address(buckets), head.getLong(NEXT_EVENT_AT))) {
+        throw new IOException(file + " holds more names than its pool has blocks");
+      }
+    }
+  }
+
+  private static int bucketBytes(SharedPoolLayout.Header header) {
+    return Math.toIntExact(DirectoryMirror.bucketBytes(header.shape().capacityBlocks()));
+  }
+
+  private static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {
+    while (bytes.hasRemaining()) {
+      channel.write(bytes);
+    }
+  }
+}

@@ -1,0 +1,209 @@
+package io.kvasir.fleet.index;
+
+import io.kvasir.event.CacheChange;
+import io.kvasir.hash.BlockHashes;
+import io.kvasir.model.RankId;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+
+/**
+ * Which rank probably holds which prefix, known from where requests were placed, for engines that
+ * tell no events. A rank is believed to hold a placed prompt for some time; placing a prompt that
+ * begins like it makes the time begin anew for the blocks they share.
+ *
+ * <p>Above the bound, blocks go until a part of it is left: the first to expire first, and of those
+ * that expire in the same millisecond the deepest first. So a prefix never loses its head before
+ * its tail: a block is used whenever one behind it is.
+ *
+ * <p>Thread-safe. Placements take turns. Matches wait only if something has expired since the last
+ * call.
+ */
+public final class ApproximateIndex implements AutoCloseable {
+
+  private static final long NS_PER_MS = 1_000_000;
+
+  private final PrefixIndex index;
+  private final ApproximateOptions options;
+  private final LongSupplier clockNs;
+  private final long startNs;
+
+  // Guarded by this.
+  private final Map<RankId, PlacedBlocks> ranks = new TreeMap<>();
+  private final LongArrayList gone = new LongArrayList();
+  private int blocks;
+  private long expiredBlocks;
+  private long prunedBlocks;
+
+  /** No block expires before this. Written under the monitor. */
+  private volatile long earliestMs = Long.MAX_VALUE;
+
+  /**
+   * Nothing is believed yet.
+   *
+   * @param index an empty index, which this one fills, and closes
+   * @param options how long and how much to believe
+   * @param clockNs a clock that does not go back, in nanoseconds
+   */
+  public ApproximateIndex(PrefixIndex index, ApproximateOptions options, LongSupplier clockNs) {
+    this.index = index;
+    this.options = options;
+    this.clockNs = clockNs;
+    this.startNs = clockNs.getAsLong();
+  }
+
+  /**
+   * A request was placed on a rank. O(blocks), and above the bound O(n log n) in all blocks, which
+   * happens once for each part of the bound that is then pruned.
+   *
+   * @param rank where
+   * @param prompt its full blocks
+   * @param rootHash what their chain starts from, as in {@link CacheChange.Stored}: 0 for no scope
+   * @return false if the index has no room; nothing is believed then
+   */
+  public synchronized boolean place(RankId rank, BlockHashes prompt, long rootHash) {
+    long nowMs = nowMs();
+    expire(nowMs);
+    if (prompt.blocks() == 0) {
+      return true;
+    }
+    CacheChange stored =
+        new CacheChange.Stored(true, 0, rootHash, prompt.sequence(), prompt.local());
+    ChangeStatus status = index.apply(rank, stored);
+    if (status != ChangeStatus.APPLIED && status != ChangeStatus.UNCHANGED) {
+      return false;
+    }
+    PlacedBlocks placed = ranks.computeIfAbsent(rank, id -> new PlacedBlocks());
+    blocks -= placed.size();
+    placed.use(prompt.sequence(), nowMs + options.ttlMs());
+    blocks += placed.size();
+    earliestMs = Math.min(earliestMs, nowMs + options.ttlMs());
+    if (blocks > options.maxBlocks()) {
+      prune((int) (options.maxBlocks() * options.pruneRatio()));
+    }
+    return true;
+  }
+
+  /**
+   * Finds how many leading blocks of a prompt each rank probably holds.
+   *
+   * @param sequenceHashes the prompt's, from its first block
+   * @param count how many of them count
+   * @param matches is filled with all ranks that probably hold the first block
+   */
+  public void match(long[] sequenceHashes, int count, RankMatches matches) {
+    long nowMs = nowMs();
+    if (nowMs >= earliestMs) {
+      synchronized (this) {
+        expire(nowMs);
+      }
+    }
+    index.match(sequenceHashes, count, matches);
+  }
+
+  /**
+   * Forgets a rank.
+   *
+   * @param rank which; unknown ones are passed over
+   */
+  public synchronized void removeRank(RankId rank) {
+    PlacedBlocks placed = ranks.remove(rank);
+    if (placed != null) {
+      blocks -= placed.size();
+      index.removeRank(rank);
+    }
+  }
+
+  /**
+   * Pairs of a rank and a block that it is believed to hold.
+   *
+   * @return at most the bound
+   */
+  public synchronized int blocks() {
+    expire(nowMs());
+    return blocks;
+  }
+
+  /**
+   * Blocks that have expired so far.
+   *
+   * @return at least 0
+   */
+  public synchronized long expiredBlocks() {
+    return expiredBlocks;
+  }
+
+  /**
+   * Blocks that went to stay within the bound, so far.
+   *
+   * @return at least 0
+   */
+  public synchronized long prunedBlocks() {
+    return prunedBlocks;
+  }
+
+  private long nowMs() {
+    return (clockNs.getAsLong() - startNs) / NS_PER_MS;
+  }
+
+  private void expire(long nowMs) {
+    if (nowMs < earliestMs) {
+      return;
+    }
+    long earliest = Long.MAX_VALUE;
+    for (Iterator<Map.Entry<RankId, PlacedBlocks>> i = ranks.entrySet().iterator(); i.hasNext(); ) {
+      Map.Entry<RankId, PlacedBlocks> rank = i.next();
+      rank.getValue().takeExpired(nowMs, gone);
+      expiredBlocks += gone.size();
+      if (remove(rank.getKey(), rank.getValue())) {
+        i.remove();
+      } else {
+        earliest = Math.min(earliest, rank.getValue().earliestMs());
+      }
+    }
+    earliestMs = earliest;
+  }
+
+  private void prune(int target) {
+    long[] standings = new long[blocks];
+    int copied = 0;
+    for (PlacedBlocks placed : ranks.values()) {
+      copied = placed.copy(standings, copied);
+    }
+    Arrays.sort(standings);
+    int excess = blocks - target;
+    long last = standings[excess - 1];
+    int tied = excess;
+    while (tied > 0 && standings[excess - tied] < last) {
+      tied--;
+    }
+    for (Iterator<Map.Entry<RankId, PlacedBlocks>> i = ranks.entrySet().iterator(); i.hasNext(); ) {
+      Map.Entry<RankId, PlacedBlocks> rank = i.next();
+      tied -= rank.getValue().take(last, tied, gone);
+      prunedBlocks += gone.size();
+      if (remove(rank.getKey(), rank.getValue())) {
+        i.remove();
+      }
+    }
+  }
+
+  /** Tells the index what has gone from a rank; true if nothing is left. */
+  private boolean remove(RankId rank, PlacedBlocks left) {
+    blocks -= gone.size();
+    if (left.size() == 0) {
+      index.removeRank(rank);
+    } else if (!gone.isEmpty()) {
+      index.apply(rank, new CacheChange.Removed(gone.toLongArray()));
+    }
+    gone.clear();
+    return left.size() == 0;
+  }
+
+  @Override
+  public void close() {
+    index.close();
+  }
+}

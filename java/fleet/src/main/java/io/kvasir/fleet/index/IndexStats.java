@@ -1,0 +1,19 @@
+package io.kvasir.fleet.index;
+
+/**
+ * What an index holds. Immutable.
+ *
+ * @param workers workers with at least one known rank
+ * @param ranks known ranks
+ * @param memberships pairs of a rank and a handle that names a block it holds
+ * @param distinctBlocks blocks that some rank holds
+ * @param bytes memory in use, in bytes
+ * @param evictedMemberships memberships given up to stay within the cap on memory, so far
+ */
+public record IndexStats(
+    int workers,
+    int ranks,
+    long memberships,
+    long distinctBlocks,
+    long bytes,
+    long evictedMemberships) {}

@@ -1,0 +1,83 @@
+package io.kvasir.fleet.index;
+
+import io.kvasir.event.CacheChange;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * One rank's events that wait behind a gap, by their numbers. Bounded, together with those of all
+ * other ranks. Not thread-safe, except for the total.
+ */
+final class PendingEvents {
+
+  private final TreeMap<Long, CacheChange> events = new TreeMap<>(Long::compareUnsigned);
+  private final StreamLimits limits;
+  private final AtomicLong total;
+  private long blocks;
+
+  PendingEvents(StreamLimits limits, AtomicLong total) {
+    this.limits = limits;
+    this.total = total;
+  }
+
+  boolean isEmpty() {
+    return events.isEmpty();
+  }
+
+  boolean contains(long eventId) {
+    return events.containsKey(eventId);
+  }
+
+  /** The lowest number that waits; there must be one. */
+  long first() {
+    return events.firstKey();
+  }
+
+  /** Keeps an event that does not wait yet; false if there is no room for it. */
+  boolean add(long eventId, CacheChange change) {
+    long weight = weight(change);
+    if (blocks + weight > limits.pendingBlocksPerRank()) {
+      return false;
+    }
+    if (total.addAndGet(weight) > limits.pendingBlocks()) {
+      total.addAndGet(-weight);
+      return false;
+    }
+    blocks += weight;
+    events.put(eventId, change);
+    return true;
+  }
+
+  /** Takes an event out; null if it does not wait. */
+  CacheChange take(long eventId) {
+    CacheChange change = events.remove(eventId);
+    if (change != null) {
+      release(weight(change));
+    }
+    return change;
+  }
+
+  /** Drops all events with lower numbers. */
+  void dropBelow(long eventId) {
+    while (!events.isEmpty() && Long.compareUnsigned(events.firstKey(), eventId) < 0) {
+      release(weight(events.pollFirstEntry().getValue()));
+    }
+  }
+
+  void clear() {
+    events.clear();
+    release(blocks);
+  }
+
+  private void release(long weight) {
+    blocks -= weight;
+    total.addAndGet(-weight);
+  }
+
+  private static long weight(CacheChange change) {
+    if (change instanceof CacheChange.Stored stored) {
+      return 1L + stored.handles().length;
+    }
+    return change instanceof CacheChange.Removed removed ? 1L + removed.handles().length : 1;
+  }
+}

@@ -1,0 +1,77 @@
+package io.kvasir.fleet.index;
+
+import io.kvasir.event.CacheChange;
+import io.kvasir.model.RankId;
+import java.util.function.Predicate;
+
+/**
+ * Which rank holds which prefixes, learned from the changes that the ranks' engines tell.
+ *
+ * <p>One index serves one model at one number of tokens a block. A block's identity is its sequence
+ * hash: the chain of the local hashes from the prompt's start. Engines name blocks by handles of
+ * their own ({@link CacheChange}). A rank holds a block as long as one of its handles names it. A
+ * match is the number of leading blocks that a rank holds without a hole; a block behind a hole
+ * counts again once the hole is filled, under whatever handle.
+ *
+ * <p>Thread-safe. Matches never wait, for changes or for each other. Changes of one rank take
+ * effect in the order of their calls.
+ */
+public interface PrefixIndex extends AutoCloseable {
+
+  /**
+   * Applies a change. All or nothing, except that unknown handles in a removal are passed over.
+   *
+   * @param rank whose
+   * @param change what changed
+   * @return what became of it
+   */
+  ChangeStatus apply(RankId rank, CacheChange change);
+
+  /**
+   * Forgets a rank.
+   *
+   * @param rank which; unknown ones are passed over
+   */
+  void removeRank(RankId rank);
+
+  /**
+   * Lets a rank be matched, or not. Changes go on being applied to a hidden rank.
+   *
+   * @param rank which; it need not be known yet
+   * @param visible whether it may be matched
+   */
+  void setVisible(RankId rank, boolean visible);
+
+  /**
+   * Finds how many leading blocks of a prompt each rank holds.
+   *
+   * @param sequenceHashes the prompt's, from its first block
+   * @param blocks how many of them count
+   * @param matches is filled with all visible ranks that hold at least the first block
+   */
+  void match(long[] sequenceHashes, int blocks, RankMatches matches);
+
+  /**
+   * Finds how many leading blocks of a prompt each of some ranks holds.
+   *
+   * @param sequenceHashes the prompt's, from its first block
+   * @param blocks how many of them count
+   * @param candidates the ranks that count
+   * @param matches is filled with those that hold at least the first block
+   */
+  default void match(
+      long[] sequenceHashes, int blocks, Predicate<RankId> candidates, RankMatches matches) {
+    match(sequenceHashes, blocks, matches);
+    matches.retain(candidates);
+  }
+
+  /**
+   * Counts and memory.
+   *
+   * @return a snapshot
+   */
+  IndexStats stats();
+
+  @Override
+  void close();
+}

@@ -1,0 +1,244 @@
+package io.kvasir.fleet.index;
+
+import io.kvasir.event.CacheChange;
+import io.kvasir.model.RankId;
+import java.util.List;
+
+/**
+ * The event stream of one rank: what {@link EventStreams} says, for one. Guarded by its own
+ * monitor, which every caller holds.
+ *
+ * <p>Invariant: without a gap nothing waits, and {@code next} is the number behind the highest one
+ * heard of. With a gap the rank is hidden.
+ */
+final class RankStream {
+
+  private static final CacheChange CLEARED = new CacheChange.Cleared();
+
+  /** What to ask a source, once the monitor is left. */
+  record Question(long firstEventId, long lastEventId, int life) {}
+
+  private final RankId rank;
+  private final PrefixIndex index;
+  private final StreamCounters counters;
+  private final PendingEvents pending;
+  private final SeenEvents seen = new SeenEvents();
+  private final AskingPace pace = new AskingPace();
+
+  private boolean started;
+  private boolean removed;
+  private boolean gap;
+  private long next;
+  private long highest;
+  private int life;
+
+  RankStream(RankId rank, PrefixIndex index, StreamLimits limits, StreamCounters counters) {
+    this.rank = rank;
+    this.index = index;
+    this.counters = counters;
+    this.pending = new PendingEvents(limits, counters.pendingBlocks);
+  }
+
+  boolean removed() {
+    return removed;
+  }
+
+  void onEvent(long eventId, CacheChange change) {
+    pace.onEvent();
+    if (!started) {
+      start(eventId, change);
+    } else if (Long.compareUnsigned(eventId, next) >= 0) {
+      onNews(eventId, change);
+    } else {
+      onPast(eventId, change);
+    }
+  }
+
+  private void start(long eventId, CacheChange change) {
+    started = true;
+    next = eventId;
+    highest = eventId;
+    seen.start(eventId, change);
+    apply(change);
+  }
+
+  private void onNews(long eventId, CacheChange change) {
+    seen.onNews();
+    highest = max(highest, eventId);
+    if (eventId != next) {
+      if (!gap) {
+        counters.gaps.increment();
+        hide();
+      }
+      if (change instanceof CacheChange.Cleared) {
+        startClean(eventId);
+      } else {
+        await(eventId, change);
+        return;
+      }
+    }
+    apply(change);
+    settle();
+  }
+
+  private void await(long eventId, CacheChange change) {
+    if (pending.contains(eventId)) {
+      counters.duplicates.increment();
+    } else if (!pending.add(eventId, change)) {
+      counters.overflows.increment();
+    }
+  }
+
+  private void onPast(long eventId, CacheChange change) {
+    SeenEvents.Event first = seen.newStart(eventId, next, change);
+    if (first == null) {
+      counters.duplicates.increment();
+      return;
+    }
+    counters.restarts.increment();
+    life++;
+    pending.clear();
+    index.apply(rank, CLEARED);
+    start(first.eventId(), first.change());
+    settle();
+    if (first.eventId() != eventId) {
+      onEvent(eventId, change);
+    }
+  }
+
+  /** Forgets what the rank held; the sequence goes on at a number. */
+  private void startClean(long eventId) {
+    index.apply(rank, CLEARED);
+    seen.skip(next, eventId);
+    next = eventId;
+    pending.dropBelow(next);
+  }
+
+  /** Applies the next event. */
+  private void apply(CacheChange change) {
+    seen.add(next, change);
+    counters.count(index.apply(rank, change));
+    next++;
+  }
+
+  /** Applies what has waited for the events before, and shows the rank if nothing is missing. */
+  private void settle() {
+    if (!gap) {
+      return;
+    }
+    pending.dropBelow(next);
+    for (CacheChange change; (change = pending.take(next)) != null; ) {
+      apply(change);
+    }
+    if (Long.compareUnsigned(next, highest) > 0) {
+      gap = false;
+      pace.onProgress();
+      counters.hiddenRanks.decrement();
+      counters.recoveries.increment();
+      index.setVisible(rank, true);
+    }
+  }
+
+  private void hide() {
+    gap = true;
+    pace.askSoon();
+    counters.hiddenRanks.increment();
+    index.setVisible(rank, false);
+  }
+
+  /** What to ask now, for which the caller then asks; null if there is nothing to ask. */
+  Question question() {
+    if (removed || !gap || !pace.tryAsk()) {
+      return null;
+    }
+    return new Question(next, pending.isEmpty() ? highest : pending.first() - 1, life);
+  }
+
+  AskingPace pace() {
+    return pace;
+  }
+
+  boolean alive(int ofLife) {
+    return !removed && life == ofLife;
+  }
+
+  void onAnswer(long firstEventId, List<? extends CacheChange> changes) {
+    long before = next;
+    if (!changes.isEmpty() && Long.compareUnsigned(firstEventId, next) > 0) {
+      if (!gap) {
+        return;
+      }
+      startClean(firstEventId);
+    }
+    for (int i = 0; i < changes.size(); i++) {
+      if (firstEventId + i == next) {
+        highest = max(highest, next);
+        apply(changes.get(i));
+      }
+    }
+    settle();
+    if (next == before) {
+      pace.onFailure();
+    } else {
+      pace.onProgress();
+    }
+    pace.onAnswer();
+  }
+
+  /** Takes the whole contents; false, and nothing is done, if later events have taken effect. */
+  boolean onDump(long lastEventId, List<CacheChange.Stored> contents) {
+    if (started && Long.compareUnsigned(lastEventId, next - 1) < 0 && next != 0) {
+      pace.onFailure();
+      return false;
+    }
+    if (!gap) {
+      hide();
+    }
+    if (!started) {
+      started = true;
+      next = lastEventId;
+      seen.start(lastEventId, CLEARED);
+    }
+    startClean(lastEventId + 1);
+    highest = max(highest, lastEventId);
+    for (CacheChange.Stored stored : contents) {
+      counters.count(index.apply(rank, stored));
+    }
+    settle();
+    pace.onAnswer();
+    return true;
+  }
+
+  /** Takes the whole contents as of the last event heard. */
+  void onContents(List<CacheChange.Stored> contents) {
+    if (started) {
+      onDump(highest, contents);
+    } else {
+      index.apply(rank, CLEARED);
+      contents.forEach(stored -> counters.count(index.apply(rank, stored)));
+    }
+  }
+
+  /** Goes on from what waits, holding nothing. */
+  void onGone() {
+    pace.onAnswer();
+    if (gap) {
+      startClean(pending.isEmpty() ? highest + 1 : pending.first());
+      settle();
+    }
+  }
+
+  void remove() {
+    removed = true;
+    pending.clear();
+    if (gap) {
+      gap = false;
+      counters.hiddenRanks.decrement();
+    }
+    index.removeRank(rank);
+  }
+
+  private static long max(long a, long b) {
+    return Long.compareUnsigned(a, b) > 0 ? a : b;
+  }
+}

@@ -1,0 +1,104 @@
+package io.kvasir.fleet.index;
+
+import io.kvasir.event.CacheChange;
+
+/**
+ * What the first and the last events of a stream said, as digests, so that an event that comes
+ * again is told from another one under the same number: {@link EventStreams} says what follows from
+ * that. Not thread-safe.
+ */
+final class SeenEvents {
+
+  /** A power of two. Events that come again come soon. */
+  private static final int KEPT = 64;
+
+  /** In place of a digest: the event was passed over, and may come late. */
+  private static final long UNHEARD = 0;
+
+  /** An event and its number. */
+  record Event(long eventId, CacheChange change) {}
+
+  private final long[] digests = new long[KEPT];
+  private long base;
+  private long baseDigest;
+
+  /** The last event, if it came under a number from before and said something else; or null. */
+  private Event odd;
+
+  /** Starts at an event. */
+  void start(long eventId, CacheChange change) {
+    base = eventId;
+    baseDigest = digest(change);
+    odd = null;
+  }
+
+  /** An event under a new number came. */
+  void onNews() {
+    odd = null;
+  }
+
+  void add(long eventId, CacheChange change) {
+    digests[slot(eventId)] = digest(change);
+  }
+
+  /** Passes over the events from one number to before another one. */
+  void skip(long fromEventId, long toEventId) {
+    long first =
+        Long.compareUnsigned(toEventId - fromEventId, KEPT) > 0 ? toEventId - KEPT : fromEventId;
+    for (long eventId = first; eventId != toEventId; eventId++) {
+      digests[slot(eventId)] = UNHEARD;
+    }
+  }
+
+  /**
+   * Judges an event under a number from before.
+   *
+   * @return the event with which the sequence has started over, this one or the last; null if this
+   *     one is to be ignored
+   */
+  Event newStart(long eventId, long nextEventId, CacheChange change) {
+    if (same(eventId, nextEventId, change)) {
+      return null;
+    }
+    Event before = odd;
+    odd = new Event(eventId, change);
+    int toBase = Long.compareUnsigned(eventId, base);
+    if (eventId == 0 || toBase < 0 || (toBase == 0 && eventId != nextEventId - 1)) {
+      return odd;
+    }
+    return before != null && Long.compareUnsigned(before.eventId(), eventId) < 0 ? before : null;
+  }
+
+  /** Whether an event from before may be taken for one that comes again. */
+  private boolean same(long eventId, long nextEventId, CacheChange change) {
+    long digest = digest(change);
+    if (eventId == base) {
+      return digest == baseDigest;
+    }
+    return nextEventId - eventId <= KEPT
+        && Long.compareUnsigned(eventId, base) > 0
+        && (digests[slot(eventId)] == digest || digests[slot(eventId)] == UNHEARD);
+  }
+
+  private static int slot(long eventId) {
+    return (int) eventId & KEPT - 1;
+  }
+
+  /** Never {@link #UNHEARD}. */
+  private static long digest(CacheChange change) {
+    if (change instanceof CacheChange.Stored stored) {
+      long seed = stored.root() ? ~stored.rootHash() : stored.parentHandle();
+      return 31 * fold(seed, stored.handles()) + fold(1, stored.localHashes()) | 1;
+    }
+    return change instanceof CacheChange.Removed removed ? fold(2, removed.handles()) | 1 : 3;
+  }
+
+  private static long fold(long seed, long[] words) {
+    long hash = seed;
+    for (long word : words) {
+      hash = (hash ^ word) * 0x9E3779B97F4A7C15L;
+      hash ^= hash >>> 32;
+    }
+    return hash + words.length;
+  }
+}

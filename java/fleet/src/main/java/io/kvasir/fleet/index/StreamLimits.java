@@ -1,0 +1,28 @@
+package io.kvasir.fleet.index;
+
+/**
+ * How much may wait behind gaps. An event counts as its blocks and one more. Immutable.
+ *
+ * @param pendingBlocksPerRank most that may wait for one rank, at least 0
+ * @param pendingBlocks most that may wait for all ranks together, at least 0
+ */
+public record StreamLimits(int pendingBlocksPerRank, int pendingBlocks) {
+
+  /** 65,536 for a rank, 1,048,576 for all. */
+  public static final StreamLimits DEFAULT = new StreamLimits(1 << 16, 1 << 20);
+
+  /**
+   * Checks the ranges.
+   *
+   * @throws IllegalArgumentException if a limit is negative
+   */
+  public StreamLimits {
+    if (pendingBlocksPerRank < 0 || pendingBlocks < 0) {
+      throw new IllegalArgumentException(
+          "pendingBlocksPerRank and pendingBlocks must be at least 0, not "
+              + pendingBlocksPerRank
+              + " and "
+              + pendingBlocks);
+    }
+  }
+}

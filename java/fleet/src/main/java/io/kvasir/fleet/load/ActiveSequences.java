@@ -1,0 +1,373 @@
+package io.kvasir.fleet.load;
+
+import io.kvasir.model.RankId;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.LongSupplier;
+
+/**
+ * The predicted load of all ranks of one model, known from what was placed on them: nobody is
+ * asked.
+ *
+ * <p>A request takes blocks on its rank from {@link #add} to {@link #free}. A full block of its
+ * prompt goes by its sequence hash and counts once for all requests of a rank that have it; a
+ * partial last block and blocks that stream out are its own. Each booking is an <i>attempt</i> with
+ * a number that never comes again, so that a late word about a failed attempt cannot hit its retry.
+ * Once all attempts have ended all loads are 0.
+ *
+ * <p>Not thread-safe: one lock guards all calls, and whoever reads, chooses and books in one step
+ * owns it and holds it across {@link #potential} and {@link #add}. Nothing blocks. With no word on
+ * it, a call costs O(1); the work on a prompt is O(1) a block for all ranks together. Memory is in
+ * proportion to the blocks and requests in flight, and shrinks with them. {@link #potential} and
+ * {@link #add} look for stale requests first if the last look was long ago.
+ */
+public final class ActiveSequences {
+
+  /** No attempt. */
+  public static final long NONE = 0;
+
+  /** How often, in the age at which a request is stale, calls look for stale ones. */
+  private static final int SWEEPS_PER_AGE = 10;
+
+  private static final long[] NO_HASHES = {};
+
+  private final int tokensPerBlock;
+  private final ActiveSequencesOptions options;
+  private final LongSupplier clockNs;
+  private final LoadedRanks ranks = new LoadedRanks();
+  private final SequenceTree named = new SequenceTree();
+  private final Bookings bookings = new Bookings();
+  private int[] liveBlocks = new int[0];
+  private long sweptNs;
+  private long unknownFrees;
+  private long staleRequests;
+
+  /**
+   * Makes a prediction without ranks.
+   *
+   * @param tokensPerBlock tokens in a full block, at least 1
+   * @param options what counts
+   * @param clockNs a clock that does not go back, in nanoseconds
+   * @throws IllegalArgumentException if {@code tokensPerBlock} is below 1
+   */
+  public ActiveSequences(int tokensPerBlock, ActiveSequencesOptions options, LongSupplier clockNs) {
+    if (tokensPerBlock < 1) {
+      throw new IllegalArgumentException(
+          "tokensPerBlock must be at least 1, not " + tokensPerBlock);
+    }
+    this.tokensPerBlock = tokensPerBlock;
+    this.options = Objects.requireNonNull(options, "options");
+    this.clockNs = Objects.requireNonNull(clockNs, "clockNs");
+    sweptNs = clockNs.getAsLong();
+  }
+
+  /**
+   * A rank may be chosen from now on. O(ranks).
+   *
+   * @param rank which
+   * @return false if it was known
+   */
+  public boolean addRank(RankId rank) {
+    if (ranks.slot(rank) != LoadedRanks.NONE) {
+      return false;
+    }
+    ranks.add(rank);
+    named.allowRanks(ranks.slotLimit());
+    liveBlocks = new int[ranks.slotLimit()];
+    return true;
+  }
+
+  /**
+   * A rank is gone, and its requests with it. O(requests of all ranks + blocks of its own).
+   *
+   * @param rank which
+   * @return how many requests ended; 0 if it is unknown
+   */
+  public int removeRank(RankId rank) {
+    int slot = ranks.slot(rank);
+    if (slot == LoadedRanks.NONE) {
+      return 0;
+    }
+    int ended = endAll(bookings.on(slot));
+    ranks.remove(slot);
+    return ended;
+  }
+
+  /**
+   * Tells the load of every rank, and what a request would add there. O(blocks + ranks).
+   *
+   * @param sequenceHashes the request's full blocks, from its first one
+   * @param blocks how many of them count
+   * @param inputTokens tokens of its prompt; what the blocks leave over is never shared
+   * @param out is filled
+   * @throws IllegalArgumentException if the blocks are more than hashes or tokens
+   */
+  public void potential(long[] sequenceHashes, int blocks, int inputTokens, PredictedLoads out) {
+    checkSequence(sequenceHashes, blocks, inputTokens);
+    sweepIfDue();
+    Arrays.fill(liveBlocks, 0);
+    if (options.assumeKvReuse()) {
+      named.count(sequenceHashes, blocks, liveBlocks);
+    }
+    ranks.tell(out, named, blocksFor(inputTokens), liveBlocks);
+  }
+
+  /**
+   * Tells the load of every rank. O(ranks).
+   *
+   * @param out is filled; nothing is new
+   */
+  public void loads(PredictedLoads out) {
+    potential(NO_HASHES, 0, 0, out);
+  }
+
+  /**
+   * Books a request. O(blocks).
+   *
+   * @param requestId the request; any number
+   * @param rank where it goes
+   * @param sequenceHashes its full blocks, from the first one; they are copied
+   * @param blocks how many of them count
+   * @param inputTokens tokens of its prompt; what the blocks leave over is never shared
+   * @param prefillTokens how many of them are to be computed, because they are in no cache
+   * @return the attempt
+   * @throws IllegalArgumentException if the rank is unknown, the request is booked already, or a
+   *     number is out of range; nothing has changed then
+   */
+  public long add(
+      long requestId,
+      RankId rank,
+      long[] sequenceHashes,
+      int blocks,
+      int inputTokens,
+      int prefillTokens) {
+    return add(
+        requestId, rank, new SequenceLoad(sequenceHashes, blocks, inputTokens, prefillTokens));
+  }
+
+  /**
+   * Books a request. O(blocks).
+   *
+   * @param requestId the request; any number
+   * @param rank where it goes
+   * @param load what it brings
+   * @return the attempt
+   * @throws IllegalArgumentException if the rank is unknown, the request is booked already, or the
+   *     blocks are more than the tokens fill; nothing has changed then
+   */
+  public long add(long requestId, RankId rank, SequenceLoad load) {
+    int slot = slotFor(rank, load);
+    long nowNs = sweepIfDue();
+    if (bookings.attemptOf(requestId) != NONE) {
+      throw new IllegalArgumentException("request " + requestId + " is booked already");
+    }
+    return book(bookings.open(requestId, slot, nowNs), load);
+  }
+
+  /**
+   * Books a request that another router has placed. It has no id here, only an attempt. O(blocks).
+   *
+   * @param rank where it is
+   * @param load what it brings
+   * @return the attempt
+   * @throws IllegalArgumentException if the rank is unknown, or the blocks are more than the tokens
+   *     fill; nothing has changed then
+   */
+  public long addForeign(RankId rank, SequenceLoad load) {
+    int slot = slotFor(rank, load);
+    return book(bookings.openForeign(slot, sweepIfDue()), load);
+  }
+
+  private int slotFor(RankId rank, SequenceLoad load) {
+    checkSequence(load.sequenceHashes(), load.blocks(), load.inputTokens());
+    int slot = ranks.slot(rank);
+    if (slot == LoadedRanks.NONE) {
+      throw new IllegalArgumentException("rank " + rank + " is unknown");
+    }
+    return slot;
+  }
+
+  private long book(Booking booking, SequenceLoad load) {
+    int shared = options.assumeKvReuse() ? load.blocks() : 0;
+    booking.end = named.begin(load.sequenceHashes(), shared, booking.rank);
+    int blocks = blocksFor(load.inputTokens());
+    booking.ownBlocks = blocks - shared;
+    booking.room = (int) ((long) blocks * tokensPerBlock - load.inputTokens());
+    booking.prefillTokens = options.trackPrefillTokens() ? load.prefillTokens() : 0;
+    booking.expectedTokens = load.expectedOutputTokens();
+    ranks.book(booking.rank, booking.ownBlocks, booking.prefillTokens);
+    return booking.attempt;
+  }
+
+  /**
+   * Tokens streamed out. With the first of them the prompt has been computed. A token that begins a
+   * block adds one, and what was the partial block before stays as a full one of its own.
+   *
+   * @param attempt whose
+   * @param tokens how many, at least 1
+   * @return false if the attempt is not in flight; nothing has changed then
+   * @throws IllegalArgumentException if {@code tokens} is below 1
+   */
+  public boolean push(long attempt, int tokens) {
+    return push(attempt, tokens, NO_HASHES, 0);
+  }
+
+  /**
+   * Tokens streamed out, as in {@link #push(long, int)}, and full blocks that they left behind are
+   * known by name: from now on they are shared. O(blocks named).
+   *
+   * @param attempt whose
+   * @param tokens how many, at least 1
+   * @param sequenceHashes the blocks that are full and followed by a token, in order, from the
+   *     first one that has no name yet
+   * @param blocks how many of them count; 0 if their names are unknown
+   * @return false if the attempt is not in flight; nothing has changed then
+   * @throws IllegalArgumentException if {@code tokens} is below 1, or {@code blocks} negative or
+   *     more than there are
+   */
+  public boolean push(long attempt, int tokens, long[] sequenceHashes, int blocks) {
+    if (tokens < 1) {
+      throw new IllegalArgumentException("tokens must be at least 1, not " + tokens);
+    }
+    Booking booking = bookings.touch(attempt);
+    if (booking == null) {
+      return false;
+    }
+    if (options.trackOutputBlocks()) {
+      grow(booking, tokens, sequenceHashes, blocks);
+    }
+    prefilled(booking);
+    return true;
+  }
+
+  private void grow(Booking booking, int tokens, long[] sequenceHashes, int blocks) {
+    int begun = tokens <= booking.room ? 0 : blocksFor((long) tokens - booking.room);
+    if (blocks != 0) {
+      int most = Math.min(booking.ownBlocks + begun - 1, sequenceHashes.length);
+      SequenceLoad.check("blocks", blocks, most);
+    }
+    booking.room += begun * tokensPerBlock - tokens;
+    int added = begun;
+    if (blocks != 0 && options.assumeKvReuse()) {
+      booking.end = named.extend(booking.end, sequenceHashes, blocks, booking.rank);
+      added -= blocks;
+    }
+    booking.ownBlocks += added;
+    ranks.addOwnBlocks(booking.rank, added);
+    booking.outputTokens += tokens;
+    if (begun > 0 && booking.expectedTokens > 0) {
+      int exclusive = booking.ownBlocks + named.exclusiveBlocks(booking.end, booking.rank);
+      ranks.discount(booking.rank, booking.discount(exclusive));
+    }
+  }
+
+  /**
+   * A prompt has been computed.
+   *
+   * @param attempt whose
+   * @return false if the attempt is not in flight
+   */
+  public boolean prefillDone(long attempt) {
+    Booking booking = bookings.touch(attempt);
+    if (booking == null) {
+      return false;
+    }
+    prefilled(booking);
+    return true;
+  }
+
+  private void prefilled(Booking booking) {
+    if (booking.prefillTokens != 0) {
+      ranks.prefilled(booking.rank, booking.prefillTokens);
+      booking.prefillTokens = 0;
+    }
+  }
+
+  /**
+   * An attempt has ended, for whatever reason. O(blocks). May be called again.
+   *
+   * @param attempt which
+   * @return false if it is not in flight; this is counted
+   */
+  public boolean free(long attempt) {
+    Booking booking = bookings.close(attempt);
+    if (booking == null) {
+      unknownFrees++;
+      return false;
+    }
+    named.end(booking.end, booking.rank);
+    ranks.release(booking.rank, booking.ownBlocks, booking.prefillTokens);
+    ranks.discount(booking.rank, booking.discount(0));
+    return true;
+  }
+
+  /**
+   * Ends the attempts that have been booked, or last heard of, long ago. What counts as the time of
+   * a sign of life is the first look after it, so looks decide how late an attempt is found.
+   * O(requests + their blocks).
+   *
+   * @return how many
+   */
+  public int expireStale() {
+    sweptNs = clockNs.getAsLong();
+    int stale = endAll(bookings.stale(sweptNs, options.staleAfterNs()));
+    staleRequests += stale;
+    return stale;
+  }
+
+  private long sweepIfDue() {
+    long nowNs = clockNs.getAsLong();
+    if (nowNs - sweptNs >= options.staleAfterNs() / SWEEPS_PER_AGE) {
+      expireStale();
+    }
+    return nowNs;
+  }
+
+  private int endAll(List<Booking> ended) {
+    for (Booking booking : ended) {
+      free(booking.attempt);
+    }
+    return ended.size();
+  }
+
+  /**
+   * The attempt in flight of a request.
+   *
+   * @param requestId the request
+   * @return its attempt, or {@link #NONE}
+   */
+  public long attemptOf(long requestId) {
+    return bookings.attemptOf(requestId);
+  }
+
+  /**
+   * Whether an attempt has begun and not ended.
+   *
+   * @param attempt which
+   * @return whether it is in flight
+   */
+  public boolean inFlight(long attempt) {
+    return bookings.inFlight(attempt);
+  }
+
+  /**
+   * Counts.
+   *
+   * @return a snapshot
+   */
+  public ActiveSequencesStats stats() {
+    return new ActiveSequencesStats(
+        ranks.size(), bookings.size(), named.blocks(), named.runs(), unknownFrees, staleRequests);
+  }
+
+  private int blocksFor(long tokens) {
+    return (int) ((tokens + tokensPerBlock - 1) / tokensPerBlock);
+  }
+
+  private void checkSequence(long[] sequenceHashes, int blocks, int inputTokens) {
+    SequenceLoad.check("inputTokens", inputTokens, Integer.MAX_VALUE);
+    int most = Math.min(sequenceHashes.length, inputTokens / tokensPerBlock);
+    SequenceLoad.check("blocks", blocks, most);
+  }
+}

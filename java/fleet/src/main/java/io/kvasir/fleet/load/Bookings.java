@@ -1,0 +1,91 @@
+package io.kvasir.fleet.load;
+
+import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * The attempts in flight, by their numbers and by their requests. Not thread-safe. O(1) where
+ * nothing else is said.
+ */
+final class Bookings {
+
+  private final Long2ObjectOpenHashMap<Booking> byAttempt = new Long2ObjectOpenHashMap<>();
+  private final Long2LongOpenHashMap attemptByRequest = new Long2LongOpenHashMap();
+  private long lastAttempt;
+
+  int size() {
+    return byAttempt.size();
+  }
+
+  /** The attempt in flight of a request, or 0. */
+  long attemptOf(long requestId) {
+    return attemptByRequest.get(requestId);
+  }
+
+  /** An attempt in flight, or null. A look is a sign of its life. */
+  Booking touch(long attempt) {
+    Booking booking = byAttempt.get(attempt);
+    if (booking != null) {
+      booking.touched = true;
+    }
+    return booking;
+  }
+
+  /** Begins an attempt of a request that has none in flight. Numbers begin with 1. */
+  Booking open(long requestId, int rank, long nowNs) {
+    Booking booking = new Booking(++lastAttempt, false, requestId, rank, nowNs);
+    byAttempt.put(booking.attempt, booking);
+    attemptByRequest.put(requestId, booking.attempt);
+    return booking;
+  }
+
+  /** Begins an attempt of a request that has no id here. */
+  Booking openForeign(int rank, long nowNs) {
+    Booking booking = new Booking(++lastAttempt, true, 0, rank, nowNs);
+    byAttempt.put(booking.attempt, booking);
+    return booking;
+  }
+
+  boolean inFlight(long attempt) {
+    return byAttempt.containsKey(attempt);
+  }
+
+  /** Ends an attempt; null if it is not in flight. */
+  Booking close(long attempt) {
+    Booking booking = byAttempt.remove(attempt);
+    if (booking != null && !booking.foreign) {
+      attemptByRequest.remove(booking.requestId);
+    }
+    return booking;
+  }
+
+  /** The attempts on a rank. O(attempts). */
+  List<Booking> on(int rank) {
+    return which(booking -> booking.rank == rank);
+  }
+
+  /** The attempts that have given no sign of life for so long, as far as looks can tell. */
+  List<Booking> stale(long nowNs, long ageNs) {
+    return which(
+        booking -> {
+          if (booking.touched) {
+            booking.touched = false;
+            booking.aliveNs = nowNs;
+          }
+          return nowNs - booking.aliveNs >= ageNs;
+        });
+  }
+
+  private List<Booking> which(Predicate<Booking> condition) {
+    List<Booking> found = new ArrayList<>();
+    for (Booking booking : byAttempt.values()) {
+      if (condition.test(booking)) {
+        found.add(booking);
+      }
+    }
+    return found;
+  }
+}

@@ -1,0 +1,168 @@
+package io.kvasir.fleet.load;
+
+import io.kvasir.model.RankId;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/**
+ * A batch of messages of one router, and its form in bytes. Immutable.
+ *
+ * <p>All numbers are little-endian. A frame is a mark, a version, the router's id, the number of
+ * messages, the messages, and the CRC-32C of all bytes before it. A message is its kind (0 added, 1
+ * prefill done, 2 freed), request, attempt, worker and rank, the adapter's name in UTF-8 behind its
+ * length, and for an added one the input, prefill and expected output tokens, the number of blocks
+ * and their hashes.
+ *
+ * @param routerId the router that tells; drawn anew whenever it starts
+ * @param messages in order; at most {@link #MAX_MESSAGES}
+ */
+public record LoadFrame(long routerId, List<LoadMessage> messages) {
+
+  /** Most messages of a frame. */
+  public static final int MAX_MESSAGES = 256;
+
+  private static final int MARK = 0x444c564b; // "KVLD"
+  private static final byte VERSION = 1;
+  private static final int HEAD_BYTES = 4 + 1 + 8 + 2;
+  private static final int CRC_BYTES = 4;
+  private static final int MESSAGE_BYTES = 1 + 8 + 8 + 8 + 4 + 2;
+  private static final int LOAD_BYTES = 4 * 4;
+
+  private static final byte ADDED = 0;
+  private static final byte PREFILL_DONE = 1;
+  private static final byte FREED = 2;
+
+  /**
+   * Copies the list.
+   *
+   * @throws IllegalArgumentException if there are too many messages
+   */
+  public LoadFrame {
+    SequenceLoad.check("messages", messages.size(), MAX_MESSAGES);
+    messages = List.copyOf(messages);
+  }
+
+  /**
+   * Writes the frame. O(bytes).
+   *
+   * @return its bytes
+   * @throws IllegalArgumentException if an adapter's name is too long
+   */
+  public byte[] encode() {
+    List<byte[]> names = new ArrayList<>();
+    int length = HEAD_BYTES + CRC_BYTES;
+    for (LoadMessage message : messages) {
+      byte[] name = message.loraName().getBytes(StandardCharsets.UTF_8);
+      SequenceLoad.check("bytes of loraName", name.length, 0xffff);
+      names.add(name);
+      length = Math.addExact(length, MESSAGE_BYTES + name.length);
+      if (message.change() instanceof LoadMessage.Added added) {
+        length = Math.addExact(length, LOAD_BYTES + Long.BYTES * added.load().blocks());
+      }
+    }
+    byte[] bytes = new byte[length];
+    ByteBuffer out = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    out.putInt(MARK).put(VERSION).putLong(routerId).putShort((short) messages.size());
+    for (int i = 0; i < messages.size(); i++) {
+      write(out, messages.get(i), names.get(i));
+    }
+    out.putInt(crc(bytes));
+    return bytes;
+  }
+
+  private static void write(ByteBuffer out, LoadMessage message, byte[] name) {
+    LoadMessage.Change change = message.change();
+    out.put(
+        change instanceof LoadMessage.Added
+            ? ADDED
+            : change instanceof LoadMessage.PrefillDone ? PREFILL_DONE : FREED);
+    out.putLong(message.requestId()).putLong(message.attempt());
+    out.putLong(message.rank().workerId()).putInt(message.rank().dpRank());
+    out.putShort((short) name.length).put(name);
+    if (change instanceof LoadMessage.Added added) {
+      SequenceLoad load = added.load();
+      out.putInt(load.inputTokens()).putInt(load.prefillTokens());
+      out.putInt(load.expectedOutputTokens()).putInt(load.blocks());
+      out.asLongBuffer().put(load.sequenceHashes(), 0, load.blocks());
+      out.position(out.position() + Long.BYTES * load.blocks());
+    }
+  }
+
+  /**
+   * Reads a frame. O(bytes).
+   *
+   * @param bytes a whole frame and nothing else
+   * @return the frame
+   * @throws IllegalArgumentException if the bytes are anything else
+   */
+  public static LoadFrame decode(byte[] bytes) {
+    if (bytes.length < HEAD_BYTES + CRC_BYTES) {
+      throw new IllegalArgumentException("a frame of " + bytes.length + " bytes is too short");
+    }
+    ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    int version = in.get(4);
+    if (in.getInt(0) != MARK || version != VERSION) {
+      throw new IllegalArgumentException("a frame must begin with its mark and version " + VERSION);
+    }
+    int end = bytes.length - CRC_BYTES;
+    if (in.getInt(end) != crc(bytes)) {
+      throw new IllegalArgumentException("the frame's checksum is wrong");
+    }
+    in.limit(end).position(5);
+    long routerId = in.getLong();
+    int count = in.getShort();
+    SequenceLoad.check("messages", count, MAX_MESSAGES);
+    List<LoadMessage> messages = new ArrayList<>(count);
+    try {
+      for (int i = 0; i < count; i++) {
+        messages.add(read(in));
+      }
+    } catch (BufferUnderflowException e) {
+      throw new IllegalArgumentException("the frame ends within a message", e);
+    }
+    SequenceLoad.check("bytes behind the last message", in.remaining(), 0);
+    return new LoadFrame(routerId, messages);
+  }
+
+  private static LoadMessage read(ByteBuffer in) {
+    byte kind = in.get();
+    long requestId = in.getLong();
+    long attempt = in.getLong();
+    RankId rank = new RankId(in.getLong(), in.getInt());
+    byte[] name = new byte[Short.toUnsignedInt(in.getShort())];
+    in.get(name);
+    LoadMessage.Change change =
+        switch (kind) {
+          case ADDED -> new LoadMessage.Added(readLoad(in));
+          case PREFILL_DONE -> new LoadMessage.PrefillDone();
+          case FREED -> new LoadMessage.Freed();
+          default -> throw new IllegalArgumentException("kind must be 0 to 2, not " + kind);
+        };
+    return new LoadMessage(
+        requestId, attempt, rank, new String(name, StandardCharsets.UTF_8), change);
+  }
+
+  private static SequenceLoad readLoad(ByteBuffer in) {
+    int inputTokens = in.getInt();
+    int prefillTokens = in.getInt();
+    int expectedOutputTokens = in.getInt();
+    int blocks = in.getInt();
+    SequenceLoad.check("blocks", blocks, in.remaining() / Long.BYTES);
+    long[] hashes = new long[blocks];
+    in.asLongBuffer().get(hashes);
+    in.position(in.position() + Long.BYTES * blocks);
+    return new SequenceLoad(hashes, blocks, inputTokens, prefillTokens, expectedOutputTokens);
+  }
+
+  /** Of all bytes before the checksum's place. */
+  private static int crc(byte[] bytes) {
+    CRC32C crc = new CRC32C();
+    crc.update(bytes, 0, bytes.length - CRC_BYTES);
+    return (int) crc.getValue();
+  }
+}

@@ -1,0 +1,91 @@
+package io.kvasir.fleet.load;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Messages of a router on their way to its replicas. Best effort: when too many wait, the newest
+ * one is dropped and counted, and the replicas' prediction is wrong until the request is stale.
+ *
+ * <p>Thread-safe. Nothing blocks, except what a port does.
+ */
+public final class ReplicaOutbox {
+
+  /** Messages that may wait. */
+  public static final int CAPACITY = 100_000;
+
+  private final long routerId;
+  private final LinkedBlockingQueue<LoadMessage> waiting;
+  private final LongAdder dropped = new LongAdder();
+
+  /**
+   * Makes an empty box for {@link #CAPACITY} messages.
+   *
+   * @param routerId the sender, a number drawn anew at each start
+   */
+  public ReplicaOutbox(long routerId) {
+    this(routerId, CAPACITY);
+  }
+
+  /**
+   * Makes an empty box.
+   *
+   * @param routerId the sender, a number drawn anew at each start
+   * @param capacity messages that may wait, at least 1
+   * @throws IllegalArgumentException if {@code capacity} is below 1
+   */
+  public ReplicaOutbox(long routerId, int capacity) {
+    if (capacity < 1) {
+      throw new IllegalArgumentException("capacity must be at least 1, not " + capacity);
+    }
+    this.routerId = routerId;
+    this.waiting = new LinkedBlockingQueue<>(capacity);
+  }
+
+  /**
+   * Puts a message in. O(1).
+   *
+   * @param message the message
+   * @return false if it was dropped
+   */
+  public boolean offer(LoadMessage message) {
+    boolean taken = waiting.offer(message);
+    if (!taken) {
+      dropped.increment();
+    }
+    return taken;
+  }
+
+  /**
+   * Sends what waits now, in frames of at most {@link LoadFrame#MAX_MESSAGES}.
+   *
+   * @param port where to
+   * @return how many messages were sent
+   */
+  public int drainTo(ReplicaPort port) {
+    int left = waiting.size();
+    int sent = 0;
+    while (left > 0) {
+      List<LoadMessage> batch = new ArrayList<>();
+      int taken = waiting.drainTo(batch, Math.min(left, LoadFrame.MAX_MESSAGES));
+      if (taken == 0) {
+        break;
+      }
+      port.send(new LoadFrame(routerId, batch).encode());
+      sent += taken;
+      left -= taken;
+    }
+    return sent;
+  }
+
+  /**
+   * Messages dropped so far.
+   *
+   * @return at least 0
+   */
+  public long dropped() {
+    return dropped.sum();
+  }
+}

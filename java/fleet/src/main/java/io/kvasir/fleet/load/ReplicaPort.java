@@ -1,0 +1,13 @@
+package io.kvasir.fleet.load;
+
+/** Carries frames to all replicas of a router, as well as it can. Called from one thread. */
+@FunctionalInterface
+public interface ReplicaPort {
+
+  /**
+   * Sends a frame to everyone. What cannot be sent is lost.
+   *
+   * @param frame a {@link LoadFrame} in bytes
+   */
+  void send(byte[] frame);
+}

@@ -1,0 +1,54 @@
+package io.kvasir.fleet.load;
+
+/**
+ * What a request brings to the rank where it is placed. Immutable, if nobody writes to the array,
+ * which is not copied.
+ *
+ * @param sequenceHashes its full blocks, from its first one
+ * @param blocks how many of them count
+ * @param inputTokens tokens of its prompt; what the blocks leave over is never shared
+ * @param prefillTokens how many of them are to be computed, because they are in no cache; 0 also if
+ *     that is not to be tracked
+ * @param expectedOutputTokens how many tokens will probably stream out; 0 if nobody knows
+ */
+@SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
+public record SequenceLoad(
+    long[] sequenceHashes,
+    int blocks,
+    int inputTokens,
+    int prefillTokens,
+    int expectedOutputTokens) {
+
+  /**
+   * Checks the ranges.
+   *
+   * @throws IllegalArgumentException if the blocks are more than hashes, the prefill tokens more
+   *     than input tokens, or a number is negative
+   */
+  public SequenceLoad {
+    check("blocks", blocks, sequenceHashes.length);
+    check("inputTokens", inputTokens, Integer.MAX_VALUE);
+    check("prefillTokens", prefillTokens, inputTokens);
+    check("expectedOutputTokens", expectedOutputTokens, Integer.MAX_VALUE);
+  }
+
+  /**
+   * A request of which nobody knows how many tokens will stream out.
+   *
+   * @param sequenceHashes its full blocks, from its first one
+   * @param blocks how many of them count
+   * @param inputTokens tokens of its prompt
+   * @param prefillTokens how many of them are to be computed
+   * @throws IllegalArgumentException if the blocks are more than hashes, the prefill tokens more
+   *     than input tokens, or a number is negative
+   */
+  public SequenceLoad(long[] sequenceHashes, int blocks, int inputTokens, int prefillTokens) {
+    this(sequenceHashes, blocks, inputTokens, prefillTokens, 0);
+  }
+
+  static void check(String field, long value, long most) {
+    if (value < 0 || value > most) {
+      throw new IllegalArgumentException(field + " must be 0 to " + most + ", not " + value);
+    }
+  }
+}

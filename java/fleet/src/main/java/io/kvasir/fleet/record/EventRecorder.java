@@ -1,0 +1,333 @@
+package io.kvasir.fleet.record;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes events to a file as JSON lines: {@code {"timestamp":12,"event":{...}}}, the timestamp in
+ * milliseconds since the recorder began.
+ *
+ * <p>A thread of its own writes. Whoever records never waits for the disk: an event that finds the
+ * queue full is dropped and counted. If writing fails, because the disk is full or the file cannot
+ * be written, the recording ends: the reason is logged, what is not in the file counts as lost, and
+ * later events are refused. What is written is whole lines; what a dead process leaves of a last
+ * one is cut off when the recording is continued.
+ *
+ * <p>Thread-safe.
+ */
+public final class EventRecorder implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(EventRecorder.class);
+  private static final long NS_PER_MS = 1_000_000;
+  private static final int BATCH_EVENTS = 64;
+
+  private final Path path;
+  private final RecorderOptions options;
+  private final LongSupplier nanoTime;
+  private final long startNs;
+  private final RecordingFile file;
+  private final Thread writer;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition work = lock.newCondition();
+  private final Condition room = lock.newCondition();
+
+  // Guarded by `lock`.
+  private final ArrayDeque<Taken> queue = new ArrayDeque<>();
+  private long taken;
+  private long written;
+  private long dropped;
+  private long refused;
+  private boolean closing;
+  private boolean closed;
+  private IOException failure;
+
+  private record Taken(long timestampMs, JsonEvent event) {}
+
+  private EventRecorder(Path path, RecorderOptions options, LongSupplier nanoTime)
+      throws IOException {
+    this.path = path;
+    this.options = options;
+    this.nanoTime = nanoTime;
+    this.startNs = nanoTime.getAsLong();
+    this.file = new RecordingFile(path, options.rotateLines(), options.append());
+    this.writer = new Thread(this::write, "kvasir-recorder");
+    writer.setDaemon(true);
+  }
+
+  /**
+   * Begins a recording.
+   *
+   * @param path the file; when lines are rotated, the first of {@code events.jsonl}, {@code
+   *     events-1.jsonl} and so on
+   * @param options how
+   * @return the recorder; the caller closes it
+   * @throws IOException if the file cannot be opened
+   */
+  public static EventRecorder open(Path path, RecorderOptions options) throws IOException {
+    return open(path, options, System::nanoTime);
+  }
+
+  /**
+   * Begins a recording by another clock, which timestamps and the time limit go by.
+   *
+   * @param path the file
+   * @param options how
+   * @param nanoTime tells the time in nanoseconds, from any origin
+   * @return the recorder; the caller closes it
+   * @throws IOException if the file cannot be opened
+   */
+  public static EventRecorder open(Path path, RecorderOptions options, LongSupplier nanoTime)
+      throws IOException {
+    EventRecorder recorder = new EventRecorder(path, options, nanoTime);
+    if (recorder.cutBytes() > 0) {
+      LOG.warn("{}: cut a torn last line of {} bytes", path, recorder.cutBytes());
+    }
+    recorder.writer.start();
+    return recorder;
+  }
+
+  /**
+   * Takes an event, unless the queue is full or the recording has ended. Never waits for the disk;
+   * O(1).
+   *
+   * @param event what to write
+   * @return whether it was taken
+   */
+  public boolean record(JsonEvent event) {
+    lock.lock();
+    try {
+      if (hasEnded()) {
+        refused++;
+        return false;
+      }
+      if (queue.size() >= options.queueEvents()) {
+        dropped++;
+        return false;
+      }
+      take(event);
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Takes an event, and waits for room in the queue if there is none.
+   *
+   * @param event what to write
+   * @return whether it was taken; if not, the recording has ended
+   * @throws InterruptedException if the thread is interrupted while it waits
+   */
+  public boolean recordWaiting(JsonEvent event) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      while (!hasEnded() && queue.size() >= options.queueEvents()) {
+        room.await();
+      }
+      if (hasEnded()) {
+        refused++;
+        return false;
+      }
+      take(event);
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void take(JsonEvent event) {
+    queue.add(new Taken((nanoTime.getAsLong() - startNs) / NS_PER_MS, event));
+    taken++;
+    if (queue.size() == 1) {
+      work.signal();
+    }
+  }
+
+  private boolean hasEnded() {
+    return closing
+        || failure != null
+        || (options.maxEvents() > 0 && taken >= options.maxEvents())
+        || (options.maxNs() > 0 && nanoTime.getAsLong() - startNs >= options.maxNs());
+  }
+
+  /**
+   * Whether no more events are taken: a limit is reached, writing failed, or it was closed.
+   *
+   * @return whether the recording has ended
+   */
+  public boolean ended() {
+    lock.lock();
+    try {
+      return hasEnded();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Bytes of a torn last line that were cut off when the recording was continued.
+   *
+   * @return at least 0
+   */
+  public long cutBytes() {
+    return file.cutBytes();
+  }
+
+  /**
+   * What became of the events so far.
+   *
+   * @return a snapshot
+   */
+  public RecorderStats stats() {
+    lock.lock();
+    try {
+      long pending = taken - written;
+      return new RecorderStats(
+          written,
+          failure == null ? pending : 0,
+          dropped,
+          refused,
+          failure == null ? 0 : pending,
+          Optional.ofNullable(failure).map(IOException::getMessage));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void write() {
+    List<Taken> batch = new ArrayList<>();
+    try {
+      long flushedNs = System.nanoTime();
+      while (nextBatch(batch, flushedNs)) {
+        for (Taken event : batch) {
+          file.append(event.timestampMs(), event.event());
+        }
+        if (flushDue(flushedNs)) {
+          file.flush();
+          flushedNs = System.nanoTime();
+        }
+        noteWritten();
+      }
+      file.close();
+    } catch (IOException | RuntimeException | InterruptedException e) {
+      fail(e);
+    } finally {
+      noteWritten();
+    }
+  }
+
+  private boolean flushDue(long flushedNs) {
+    return options.flushNs() > 0 && System.nanoTime() - flushedNs >= options.flushNs();
+  }
+
+  /** Waits for events, or until it is time to flush; false when there will be no more. */
+  private boolean nextBatch(List<Taken> batch, long flushedNs) throws InterruptedException {
+    batch.clear();
+    lock.lock();
+    try {
+      while (queue.isEmpty()) {
+        if (closing) {
+          return false;
+        }
+        if (options.flushNs() == 0 || !file.hasBuffered()) {
+          work.await();
+        } else if (flushDue(flushedNs)) {
+          return true;
+        } else {
+          work.awaitNanos(flushedNs + options.flushNs() - System.nanoTime());
+        }
+      }
+      while (!queue.isEmpty() && batch.size() < BATCH_EVENTS) {
+        batch.add(queue.poll());
+      }
+      room.signalAll();
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void noteWritten() {
+    lock.lock();
+    try {
+      written = file.writtenLines();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void fail(Exception e) {
+    try {
+      file.close();
+    } catch (IOException again) {
+      e.addSuppressed(again);
+    }
+    lock.lock();
+    try {
+      written = file.writtenLines();
+      queue.clear();
+      failure =
+          new IOException(
+              path
+                  + ": cannot be written: "
+                  + e.getMessage()
+                  + "; events lost: "
+                  + (taken - written),
+              e);
+      room.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    LOG.error(failure.getMessage());
+  }
+
+  /**
+   * Writes what was taken and ends the recording; waits for that. Later calls do nothing.
+   *
+   * @throws IOException if something that was taken could not be written
+   */
+  @Override
+  public void close() throws IOException {
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      closing = true;
+      work.signal();
+      room.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    join();
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private void join() {
+    boolean interrupted = false;
+    while (true) {
+      try {
+        writer.join();
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package io.kvasir.fleet.record;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import java.io.IOException;
+
+/**
+ * Something that can be recorded: it writes itself as one JSON object.
+ *
+ * <p>Called once, on the recorder's thread, so what it writes must not change after it was handed
+ * over.
+ */
+public interface JsonEvent {
+
+  /**
+   * Writes one JSON object.
+   *
+   * @param json where to
+   * @throws IOException if the generator fails
+   */
+  void writeTo(JsonGenerator json) throws IOException;
+
+  /**
+   * An event that is JSON text already. O(characters).
+   *
+   * @param text one JSON object
+   * @return the event
+   * @throws IllegalArgumentException if it is not one JSON object and nothing else
+   */
+  static JsonEvent ofJson(String text) {
+    try (JsonParser json = RecordingJson.FACTORY.createParser(text)) {
+      if (json.nextToken() != JsonToken.START_OBJECT) {
+        throw new IllegalArgumentException("an event must be a JSON object");
+      }
+      json.skipChildren();
+      if (json.nextToken() != null) {
+        throw new IllegalArgumentException("an event must be one JSON object and nothing else");
+      }
+    } catch (IOException e) {
+      throw new IllegalArgumentException(
+          "an event must be a JSON object: " + RecordingJson.reason(e), e);
+    }
+    // Line breaks are blanks to JSON: inside strings there are none.
+    String line = text.strip().replace('\n', ' ').replace('\r', ' ');
+    return json -> json.writeRawValue(line);
+  }
+}

@@ -1,0 +1,9 @@
+package io.kvasir.fleet.record;
+
+/**
+ * An event of a recording. Immutable.
+ *
+ * @param timestampMs milliseconds since its recorder began
+ * @param json the event, one JSON object on one line
+ */
+public record RecordedEvent(long timestampMs, String json) {}

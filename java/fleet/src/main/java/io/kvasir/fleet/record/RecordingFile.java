@@ -1,0 +1,170 @@
+package io.kvasir.fleet.record;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+
+/**
+ * The file that a recorder writes to, or the row of them. Only whole lines are handed to the
+ * system, so that a process that dies leaves whole lines, but for one that the system was just
+ * writing. Confined to the recorder's thread.
+ */
+final class RecordingFile implements Closeable {
+
+  private static final int BUFFER_BYTES = 32 << 10;
+
+  private final Path first;
+  private final long rotateLines;
+  private final Lines buffer = new Lines();
+  private FileChannel channel;
+  private int number;
+  private long linesInFile;
+  private long bufferedLines;
+  private long writtenLines;
+  private long cutBytes;
+
+  /** Whole lines, and one that is being written. */
+  private static final class Lines extends ByteArrayOutputStream {
+    Lines() {
+      super(BUFFER_BYTES);
+    }
+
+    void truncate(int bytes) {
+      count = bytes;
+    }
+
+    ByteBuffer bytes() {
+      return ByteBuffer.wrap(buf, 0, count);
+    }
+  }
+
+  RecordingFile(Path first, long rotateLines, boolean append) throws IOException {
+    this.first = first;
+    this.rotateLines = rotateLines;
+    List<Path> files = append ? RecordingFiles.existing(first) : List.of();
+    if (files.isEmpty()) {
+      open();
+      if (rotateLines > 0 && Files.isRegularFile(first)) {
+        RecordingFiles.removeFurther(first);
+      }
+      return;
+    }
+    number = files.size() - 1;
+    channel =
+        FileChannel.open(files.get(number), StandardOpenOption.READ, StandardOpenOption.WRITE);
+    try {
+      RecordingTail tail = RecordingTail.of(channel);
+      linesInFile = tail.lines();
+      cutBytes = channel.size() - tail.bytes();
+      channel.truncate(tail.bytes());
+      channel.position(tail.bytes());
+    } catch (IOException e) {
+      channel.close();
+      throw e;
+    }
+  }
+
+  private void open() throws IOException {
+    channel =
+        FileChannel.open(
+            RecordingFiles.numbered(first, number),
+            StandardOpenOption.CREATE,
+            StandardOpenOption.WRITE,
+            StandardOpenOption.TRUNCATE_EXISTING);
+    linesInFile = 0;
+  }
+
+  /** Bytes of a torn last line that were cut off when the recording was continued. */
+  long cutBytes() {
+    return cutBytes;
+  }
+
+  /** Lines that the system was given. */
+  long writtenLines() {
+    return writtenLines;
+  }
+
+  boolean hasBuffered() {
+    return bufferedLines > 0;
+  }
+
+  /** Adds a line; writes if the buffer is full. */
+  void append(long timestampMs, JsonEvent event) throws IOException {
+    if (rotateLines > 0 && linesInFile + bufferedLines >= rotateLines) {
+      flush();
+      channel.close();
+      number++;
+      open();
+    }
+    int whole = buffer.size();
+    try (JsonGenerator json = RecordingJson.FACTORY.createGenerator(buffer)) {
+      json.writeStartObject();
+      json.writeNumberField("timestamp", timestampMs);
+      json.writeFieldName("event");
+      event.writeTo(json);
+      json.writeEndObject();
+    } catch (IOException | RuntimeException e) {
+      buffer.truncate(whole);
+      throw e;
+    }
+    buffer.write('\n');
+    bufferedLines++;
+    if (buffer.size() >= BUFFER_BYTES) {
+      flush();
+    }
+  }
+
+  /** Hands all lines to the system. */
+  void flush() throws IOException {
+    ByteBuffer bytes = buffer.bytes();
+    try {
+      while (bytes.hasRemaining()) {
+        channel.write(bytes);
+      }
+    } catch (IOException e) {
+      cutTorn(bytes.position(), e);
+      throw e;
+    }
+    buffer.reset();
+    linesInFile += bufferedLines;
+    writtenLines += bufferedLines;
+    bufferedLines = 0;
+  }
+
+  /** Leaves whole lines where writing failed in the middle of one. */
+  private void cutTorn(int written, IOException failure) {
+    byte[] bytes = buffer.toByteArray();
+    int whole = written;
+    while (whole > 0 && bytes[whole - 1] != '\n') {
+      whole--;
+    }
+    try {
+      channel.truncate(channel.position() - (written - whole));
+    } catch (IOException e) {
+      failure.addSuppressed(e);
+    }
+    for (int i = 0; i < whole; i++) {
+      if (bytes[i] == '\n') {
+        writtenLines++;
+      }
+    }
+    buffer.reset();
+    bufferedLines = 0;
+  }
+
+  @Override
+  public void close() throws IOException {
+    try (FileChannel closing = channel) {
+      if (closing.isOpen()) {
+        flush();
+      }
+    }
+  }
+}

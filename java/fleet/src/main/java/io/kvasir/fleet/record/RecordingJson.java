@@ -1,0 +1,26 @@
+package io.kvasir.fleet.record;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.StreamWriteFeature;
+import java.io.IOException;
+
+/** How this package reads and writes JSON. Stateless. */
+final class RecordingJson {
+
+  static final JsonFactory FACTORY =
+      JsonFactory.builder()
+          .disable(StreamWriteFeature.AUTO_CLOSE_TARGET)
+          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .build();
+
+  private RecordingJson() {}
+
+  /** What was wrong, in one line. */
+  static String reason(IOException e) {
+    String message =
+        e instanceof JsonProcessingException json ? json.getOriginalMessage() : e.getMessage();
+    return String.valueOf(message).replaceAll("\\s+", " ");
+  }
+}

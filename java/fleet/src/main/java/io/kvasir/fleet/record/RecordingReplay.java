@@ -1,0 +1,139 @@
+package io.kvasir.fleet.record;
+
+import java.io.IOException;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Hands the events of a recording out in their old rhythm, faster or slower, or at once. Stateless.
+ */
+public final class RecordingReplay {
+
+  private static final double NS_PER_MS = 1e6;
+
+  private RecordingReplay() {}
+
+  /**
+   * How it is played. Immutable.
+   *
+   * @param speed times the recorded speed, above 0; infinite for as fast as possible
+   * @param maxEvents events after which it ends; 0 for all
+   * @param maxNs time after which it ends, in nanoseconds of the clock; 0 for no end
+   */
+  public record Options(double speed, long maxEvents, long maxNs) {
+
+    /** All events, in the recorded rhythm. */
+    public static final Options AS_RECORDED = new Options(1, 0, 0);
+
+    /** All events, at once. */
+    public static final Options AS_FAST_AS_POSSIBLE = new Options(Double.POSITIVE_INFINITY, 0, 0);
+
+    /**
+     * Checks the ranges.
+     *
+     * @throws IllegalArgumentException naming the field that is out of range
+     */
+    public Options {
+      if (!(speed > 0)) {
+        throw new IllegalArgumentException("speed must be above 0, not " + speed);
+      }
+      if (maxEvents < 0 || maxNs < 0) {
+        throw new IllegalArgumentException("maxEvents and maxNs must be at least 0");
+      }
+    }
+  }
+
+  /** Tells the time and lets it pass. */
+  public interface Clock {
+
+    /** The system's clock. */
+    Clock SYSTEM =
+        new Clock() {
+          @Override
+          public long nanoTime() {
+            return System.nanoTime();
+          }
+
+          @Override
+          public void sleepUntil(long deadlineNs) throws InterruptedException {
+            long leftNs = deadlineNs - System.nanoTime();
+            while (leftNs > 0) {
+              LockSupport.parkNanos(this, leftNs);
+              if (Thread.interrupted()) {
+                throw new InterruptedException("interrupted between two events");
+              }
+              leftNs = deadlineNs - System.nanoTime();
+            }
+          }
+        };
+
+    /**
+     * The time.
+     *
+     * @return nanoseconds from any origin
+     */
+    long nanoTime();
+
+    /**
+     * Waits.
+     *
+     * @param deadlineNs until {@link #nanoTime} has come to this
+     * @throws InterruptedException if the thread is interrupted
+     */
+    void sleepUntil(long deadlineNs) throws InterruptedException;
+  }
+
+  /** Takes events. */
+  public interface Sink {
+
+    /**
+     * Takes an event.
+     *
+     * @param event the next one
+     * @throws IOException if it cannot be passed on
+     */
+    void accept(RecordedEvent event) throws IOException;
+  }
+
+  /**
+   * Plays a recording from where its reader is. Where timestamps go back, another recording was
+   * appended: it goes on without a wait. Blocks.
+   *
+   * @param reader the recording
+   * @param options how
+   * @param clock the time
+   * @param sink receives the events on the calling thread
+   * @return events that it received
+   * @throws IOException if the recording cannot be read or the sink fails
+   * @throws InterruptedException if the thread is interrupted between two events
+   */
+  public static long run(RecordingReader reader, Options options, Clock clock, Sink sink)
+      throws IOException, InterruptedException {
+    long startNs = clock.nanoTime();
+    long originNs = startNs;
+    long originMs = 0;
+    long lastMs = 0;
+    long sent = 0;
+    while (options.maxEvents() == 0 || sent < options.maxEvents()) {
+      RecordedEvent event = reader.next();
+      if (event == null) {
+        return sent;
+      }
+      if (event.timestampMs() < lastMs) {
+        originNs = clock.nanoTime();
+        originMs = event.timestampMs();
+      }
+      lastMs = event.timestampMs();
+      long dueNs = originNs + (long) ((lastMs - originMs) * NS_PER_MS / options.speed());
+      long atNs = Math.max(dueNs, clock.nanoTime());
+      if (options.maxNs() > 0 && atNs - startNs >= options.maxNs()) {
+        return sent;
+      }
+      if (dueNs - clock.nanoTime() > 0) {
+        clock.sleepUntil(dueNs);
+      }
+      sink.accept(event);
+      sent++;
+    }
+    return sent;
+  }
+}

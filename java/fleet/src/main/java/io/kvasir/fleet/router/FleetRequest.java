@@ -1,0 +1,415 @@
+package io.kvasir.fleet.router;
+
+import io.kvasir.hash.BlockHashes;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.hash.NativeBlockHasher;
+import io.kvasir.hash.TrtllmHash;
+import io.kvasir.model.CacheScope;
+import io.kvasir.model.Checks;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * What a fleet router sees of a request.
+ *
+ * <p>Immutable by contract: token and hash arrays are not copied and must not be changed.
+ * Thread-safe. Hashes are computed when a policy first asks for them, once for each naming and
+ * block size, on the asking thread; routers ask outside their locks.
+ */
+public final class FleetRequest {
+
+  private final long id;
+  private final Prompt prompt;
+  private final int[] promptTokenIds;
+  private final List<int[]> tokens;
+  private final int inputTokens;
+  private final CacheScope scope;
+  private final String conversationId;
+  private final boolean generationOnly;
+  private final RankFilter filter;
+  private final CostOverrides overrides;
+  private final int expectedOutputTokens;
+  private final int strictPriority;
+  private final double priorityJump;
+  private final ConcurrentHashMap<Naming, BlockHashes> hashes;
+  private final ConcurrentHashMap<Naming, List<long[]>> trtllmKeys = new ConcurrentHashMap<>();
+
+  /** A way to name blocks: a {@link HashFormat} or a {@link TrtllmHash}, and a block size. */
+  private record Naming(Object format, int tokensPerBlock) {}
+
+  private FleetRequest(Builder builder) {
+    this.id = builder.id;
+    this.prompt = builder.prompt;
+    this.promptTokenIds = builder.promptTokenIds;
+    this.tokens = builder.allTokens();
+    this.inputTokens = builder.inputTokens();
+    this.scope = builder.scope;
+    this.conversationId = builder.conversationId;
+    this.generationOnly = builder.generationOnly;
+    this.filter = builder.filter;
+    this.overrides = builder.overrides;
+    this.expectedOutputTokens = builder.expectedOutputTokens;
+    this.strictPriority = builder.strictPriority;
+    this.priorityJump = builder.priorityJump;
+    this.hashes = new ConcurrentHashMap<>(builder.hashes);
+  }
+
+  /**
+   * Starts a request.
+   *
+   * @param id the request's id, unique among the requests in flight; also the seed of its
+   *     tie-breaks
+   * @param prompt the prompt as the client sent it
+   * @return a builder without a scope, conversation or filter
+   */
+  public static Builder builder(long id, Prompt prompt) {
+    return new Builder(id, prompt);
+  }
+
+  /**
+   * The request's id.
+   *
+   * @return unique among the requests in flight
+   */
+  public long id() {
+    return id;
+  }
+
+  /**
+   * The prompt as the client sent it.
+   *
+   * @return text, token lists or messages
+   */
+  public Prompt prompt() {
+    return prompt;
+  }
+
+  /**
+   * The tokens that the client sent beside a chat or text prompt.
+   *
+   * @return the tokens, or null
+   */
+  public int[] promptTokenIds() {
+    return promptTokenIds;
+  }
+
+  /**
+   * The prompt's tokens: those the client sent, or else those that the caller made of its text.
+   *
+   * @return one list for each prompt; null if the request has no tokens
+   */
+  public List<int[]> tokens() {
+    return tokens;
+  }
+
+  /**
+   * Prompt tokens.
+   *
+   * @return at least 0; 0 if the request has no tokens and their number was not set
+   */
+  public int inputTokens() {
+    return inputTokens;
+  }
+
+  /**
+   * LoRA adapter and cache salt.
+   *
+   * @return the scope
+   */
+  public CacheScope scope() {
+    return scope;
+  }
+
+  /**
+   * The conversation that the request continues or starts.
+   *
+   * @return its id, or null
+   */
+  public String conversationId() {
+    return conversationId;
+  }
+
+  /**
+   * Whether the context was computed elsewhere.
+   *
+   * @return true for the generation part of a disaggregated request
+   */
+  public boolean generationOnly() {
+    return generationOnly;
+  }
+
+  /**
+   * The ranks that may serve the request.
+   *
+   * @return the filter
+   */
+  public RankFilter filter() {
+    return filter;
+  }
+
+  /**
+   * Cost options that the request sets for itself.
+   *
+   * @return the overrides
+   */
+  public CostOverrides overrides() {
+    return overrides;
+  }
+
+  /**
+   * Tokens that are likely to be generated.
+   *
+   * @return at least 0; 0 if unknown
+   */
+  public int expectedOutputTokens() {
+    return expectedOutputTokens;
+  }
+
+  /**
+   * The request's class while it waits: a higher class always goes first.
+   *
+   * @return 0 unless set
+   */
+  public int strictPriority() {
+    return strictPriority;
+  }
+
+  /**
+   * How far the request moves forward in its class while it waits: seconds under FCFS, a share of
+   * its weight under WSPT.
+   *
+   * @return at least 0; 0 unless set
+   */
+  public double priorityJump() {
+    return priorityJump;
+  }
+
+  /**
+   * The hashes of the full blocks of the first prompt.
+   *
+   * @param format how blocks are named
+   * @param tokensPerBlock tokens in a block, at least 1
+   * @return the hashes; without blocks if the request has no tokens
+   */
+  public BlockHashes hashes(HashFormat format, int tokensPerBlock) {
+    return hashes.computeIfAbsent(
+        new Naming(format, tokensPerBlock),
+        naming ->
+            tokens == null || tokens.isEmpty()
+                ? new BlockHashes(new long[0], new long[0])
+                : NativeBlockHasher.of(format, tokensPerBlock).hash(tokens.get(0), scope));
+  }
+
+  /**
+   * The keys under which TensorRT-LLM names the blocks of each prompt; a partial last block has a
+   * key too.
+   *
+   * @param naming how blocks are named
+   * @param tokensPerBlock tokens in a full block, at least 1
+   * @return the keys of each prompt; empty if the request has no tokens
+   */
+  public List<long[]> trtllmKeys(TrtllmHash naming, int tokensPerBlock) {
+    return trtllmKeys.computeIfAbsent(
+        new Naming(naming, tokensPerBlock),
+        key -> {
+          List<long[]> keys = new ArrayList<>();
+          for (int[] sequence : tokens == null ? List.<int[]>of() : tokens) {
+            keys.add(naming.keys(sequence, tokensPerBlock, scope));
+          }
+          return keys;
+        });
+  }
+
+  @Override
+  public String toString() {
+    return "request " + id + " (" + inputTokens + " tokens)";
+  }
+
+  /** Collects the parts of a {@link FleetRequest}. Not thread-safe. */
+  public static final class Builder {
+    private final long id;
+    private final Prompt prompt;
+    private int[] promptTokenIds;
+    private List<int[]> tokens;
+    private int inputTokens = -1;
+    private CacheScope scope = CacheScope.NONE;
+    private String conversationId;
+    private boolean generationOnly;
+    private RankFilter filter = RankFilter.ANY;
+    private CostOverrides overrides = CostOverrides.NONE;
+    private int expectedOutputTokens;
+    private int strictPriority;
+    private double priorityJump;
+    private final ConcurrentHashMap<Naming, BlockHashes> hashes = new ConcurrentHashMap<>();
+
+    private Builder(long id, Prompt prompt) {
+      this.id = id;
+      this.prompt = Objects.requireNonNull(prompt, "prompt");
+    }
+
+    /**
+     * Sets {@link FleetRequest#promptTokenIds()}.
+     *
+     * @param value the tokens that the client sent, or null; not copied
+     * @return this builder
+     */
+    public Builder promptTokenIds(int[] value) {
+      this.promptTokenIds = value;
+      return this;
+    }
+
+    /**
+     * Sets the tokens that the caller made of the prompt's text; the client's own go before them.
+     *
+     * @param value one list for each prompt, or null; the arrays are not copied
+     * @return this builder
+     */
+    public Builder tokens(List<int[]> value) {
+      this.tokens = value == null ? null : List.copyOf(value);
+      return this;
+    }
+
+    /**
+     * Sets {@link FleetRequest#inputTokens()} where it is known without the tokens.
+     *
+     * @param value at least 0
+     * @return this builder
+     */
+    public Builder inputTokens(int value) {
+      this.inputTokens = value;
+      return this;
+    }
+
+    /**
+     * Sets hashes that the caller has computed already.
+     *
+     * @param format how blocks are named
+     * @param tokensPerBlock tokens in a block
+     * @param value the hashes of the first prompt's full blocks; not copied
+     * @return this builder
+     */
+    public Builder hashes(HashFormat format, int tokensPerBlock, BlockHashes value) {
+      hashes.put(new Naming(format, tokensPerBlock), value);
+      return this;
+    }
+
+    /**
+     * Sets {@link FleetRequest#scope()}.
+     *
+     * @param value the scope
+     * @return this builder
+     */
+    public Builder scope(CacheScope value) {
+      this.scope = Objects.requireNonNull(value, "scope");
+      return this;
+    }
+
+    /**
+     * Sets {@link FleetRequest#conversationId()}.
+     *
+     * @param value the id; blank counts as null
+     * @return this builder
+     */
+    public Builder conversationId(String value) {
+      this.conversationId = value == null || value.isBlank() ? null : value;
+      return this;
+    }
+
+    /**
+     * Sets {@link FleetRequest#generationOnly()}.
+     *
+     * @param value whether the context was computed elsewhere
+     * @return this builder
+     */
+    public Builder generationOnly(boolean value) {
+      this.generationOnly = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link FleetRequest#filter()}.
+     *
+     * @param value the filter
+     * @return this builder
+     */
+    public Builder filter(RankFilter value) {
+      this.filter = Objects.requireNonNull(value, "filter");
+      return this;
+    }
+
+    /**
+     * Sets {@link FleetRequest#overrides()}.
+     *
+     * @param value the overrides
+     * @return this builder
+     */
+    public Builder overrides(CostOverrides value) {
+      this.overrides = Objects.requireNonNull(value, "overrides");
+      return this;
+    }
+
+    /**
+     * Sets {@link FleetRequest#expectedOutputTokens()}.
+     *
+     * @param value at least 0
+     * @return this builder
+     */
+    public Builder expectedOutputTokens(int value) {
+      this.expectedOutputTokens = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link FleetRequest#strictPriority()}.
+     *
+     * @param value a higher class goes first
+     * @return this builder
+     */
+    public Builder strictPriority(int value) {
+      this.strictPriority = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link FleetRequest#priorityJump()}.
+     *
+     * @param value finite, at least 0
+     * @return this builder
+     */
+    public Builder priorityJump(double value) {
+      this.priorityJump = value;
+      return this;
+    }
+
+    private List<int[]> allTokens() {
+      if (promptTokenIds != null) {
+        return List.of(promptTokenIds);
+      }
+      return prompt instanceof Prompt.Tokens given ? given.sequences() : tokens;
+    }
+
+    private int inputTokens() {
+      if (inputTokens >= 0) {
+        return inputTokens;
+      }
+      List<int[]> all = allTokens();
+      long sum = all == null ? 0 : all.stream().mapToLong(sequence -> sequence.length).sum();
+      return (int) Math.min(sum, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Makes the request.
+     *
+     * @return the request
+     * @throws IllegalArgumentException naming the field that is out of range
+     */
+    public FleetRequest build() {
+      Checks.atLeast("inputTokens", inputTokens, -1);
+      Checks.atLeast("expectedOutputTokens", expectedOutputTokens, 0);
+      Checks.finiteAtLeast0("priorityJump", priorityJump);
+      return new FleetRequest(this);
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package io.kvasir.fleet.router;
+
+import io.kvasir.event.CacheChange;
+import io.kvasir.fleet.load.PredictedLoads;
+import io.kvasir.model.RankId;
+
+/**
+ * Chooses the rank that serves a request, one request at a time, and accounts for the load that its
+ * choices cause. This is the port of every policy in front of engines that Kvasir does not run; a
+ * {@link FleetRouterProvider} makes one by name.
+ *
+ * <p>Each placement is an <i>attempt</i> with a number that is never reused, so a late message
+ * about a failed attempt cannot affect its retry. The caller reports what happens to an attempt and
+ * ends it exactly once with {@link #onFinished}.
+ *
+ * <p>Thread-safe, and no call blocks for longer than the router's own lock. Equal histories of
+ * calls give equal answers: the only clock is the injected one, and randomness is seeded by request
+ * ids. Expected refusals are values.
+ */
+public interface FleetRouter extends AutoCloseable {
+
+  /**
+   * The policy's name in options, reports and metrics.
+   *
+   * @return for example {@code cost}
+   */
+  String name();
+
+  /**
+   * Whether {@link #route} needs the tokens of a request whose prompt is text. The caller tokenises
+   * before it routes, because a router has no tokenizer.
+   *
+   * @param request the request, with or without tokens
+   * @return false if its text, or its arrival alone, is enough
+   */
+  default boolean readsTokens(FleetRequest request) {
+    return false;
+  }
+
+  /**
+   * Chooses a rank and books the request there. O(ranks), and O(tokens) where prompts are hashed,
+   * without the lock.
+   *
+   * @param request the request
+   * @return the placement, a wait for one, or why there is none
+   */
+  RouteOutcome route(FleetRequest request);
+
+  /**
+   * Output tokens have streamed. The first of them ends the attempt's prefill.
+   *
+   * @param attempt the attempt
+   * @param tokens number of tokens, at least 1
+   * @return false if the attempt is not in flight
+   * @throws IllegalArgumentException if {@code tokens} is below 1
+   */
+  boolean onTokens(long attempt, int tokens);
+
+  /**
+   * The prompt of an attempt has been computed.
+   *
+   * @param attempt the attempt
+   * @return false if the attempt is not in flight
+   */
+  boolean onPrefillDone(long attempt);
+
+  /**
+   * An attempt has ended. Repeated calls have no effect.
+   *
+   * @param attempt the attempt
+   * @param success whether the request was served
+   * @return false if the attempt is not in flight
+   */
+  boolean onFinished(long attempt, boolean success);
+
+  /**
+   * Adds a rank behind the others, or changes the description of a known one.
+   *
+   * @param rank the rank
+   * @param capacity what is known of the rank and its engine
+   * @return false if the rank was known
+   */
+  boolean addRank(RankId rank, RankCapacity capacity);
+
+  /**
+   * Removes a rank with everything known of it. Its attempts end; their numbers stay unknown from
+   * then on. Waiting requests that no other rank may serve are refused.
+   *
+   * @param rank the rank
+   * @return false if the rank is unknown
+   */
+  boolean removeRank(RankId rank);
+
+  /**
+   * A rank's cache has changed. Policies that do not follow blocks ignore it.
+   *
+   * @param rank the rank; {@link RankId#anyOf} where the engine reports for a whole worker
+   * @param event the change
+   */
+  default void onBlocks(RankId rank, CacheChange event) {}
+
+  /**
+   * An engine has reported its metrics. Policies that predict load ignore them.
+   *
+   * @param rank the rank
+   * @param metrics its metrics from now on
+   */
+  default void onMetrics(RankId rank, EngineMetrics metrics) {}
+
+  /**
+   * Reads the load that this router has placed. O(ranks).
+   *
+   * @param out receives one entry for each rank, in ascending order; policies that choose workers
+   *     give one entry for each worker, under {@link RankId#anyOf}
+   */
+  void loads(PredictedLoads out);
+
+  /** Releases what the router owns. Idempotent. */
+  @Override
+  default void close() {}
+}

@@ -1,0 +1,112 @@
+package io.kvasir.fleet.router;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * What a client asks for: texts, token sequences or chat messages.
+ *
+ * <p>Immutable by contract: token arrays are not copied and must not be changed by anyone.
+ */
+public sealed interface Prompt {
+
+  /**
+   * The whole prompt as one text: texts joined by line feeds, or one line {@code role:content} per
+   * message. O(characters).
+   *
+   * @return the text
+   * @throws IllegalStateException if the prompt is given as tokens
+   */
+  String text();
+
+  /**
+   * A completion prompt of one text.
+   *
+   * @param text the text
+   * @return the prompt
+   */
+  static Prompt of(String text) {
+    return new Texts(List.of(text));
+  }
+
+  /**
+   * A completion prompt of one token sequence.
+   *
+   * @param tokens its tokens, unsigned 32-bit numbers; not copied
+   * @return the prompt
+   */
+  static Prompt of(int[] tokens) {
+    return new Tokens(List.of(tokens));
+  }
+
+  /**
+   * A completion prompt of texts.
+   *
+   * @param texts the texts, mostly one
+   */
+  record Texts(List<String> texts) implements Prompt {
+
+    /** Copies the list. */
+    public Texts {
+      texts = List.copyOf(texts);
+    }
+
+    @Override
+    public String text() {
+      return String.join("\n", texts);
+    }
+  }
+
+  /**
+   * A completion prompt that is tokenised already.
+   *
+   * @param sequences the token sequences, mostly one; the arrays are not copied
+   */
+  record Tokens(List<int[]> sequences) implements Prompt {
+
+    /** Copies the list, not the arrays. */
+    public Tokens {
+      sequences = List.copyOf(sequences);
+    }
+
+    @Override
+    public String text() {
+      throw new IllegalStateException("the prompt is given as tokens and has no text");
+    }
+  }
+
+  /**
+   * A conversation so far.
+   *
+   * @param messages its messages, oldest first
+   */
+  record Chat(List<Message> messages) implements Prompt {
+
+    /** Copies the list. */
+    public Chat {
+      messages = List.copyOf(messages);
+    }
+
+    @Override
+    public String text() {
+      return messages.stream()
+          .map(message -> message.role() + ":" + message.content())
+          .collect(Collectors.joining("\n"));
+    }
+  }
+
+  /**
+   * One message of a conversation.
+   *
+   * @param role who speaks, for example {@code user}
+   * @param content what is said; empty if the message has none
+   */
+  record Message(String role, String content) {
+
+    /** Takes no role and no content as empty ones. */
+    public Message {
+      role = role == null ? "" : role;
+      content = content == null ? "" : content;
+    }
+  }
+}

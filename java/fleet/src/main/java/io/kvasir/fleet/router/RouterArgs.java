@@ -1,0 +1,79 @@
+package io.kvasir.fleet.router;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** A router's args as a JSON or YAML parser gives them, checked key by key; never changed. */
+public final class RouterArgs {
+
+  private final Map<String, ?> args;
+
+  /**
+   * Refuses unknown keys.
+   *
+   * @throws IllegalArgumentException naming the first one and the known ones
+   */
+  public RouterArgs(String router, Map<String, ?> args, List<String> known) {
+    for (String key : new TreeMap<>(args).keySet()) {
+      if (!known.contains(key)) {
+        throw new IllegalArgumentException(
+            key + " is not known to " + router + "; allowed: " + known);
+      }
+    }
+    this.args = args;
+  }
+
+  public boolean has(String key) {
+    return args.get(key) != null;
+  }
+
+  public boolean flag(String key, boolean otherwise) {
+    Object value = args.get(key);
+    if (value == null) {
+      return otherwise;
+    }
+    if (value instanceof Boolean flag) {
+      return flag;
+    }
+    throw wrong(key, "true or false", value);
+  }
+
+  public double number(String key, double otherwise) {
+    Object value = args.get(key);
+    if (value == null) {
+      return otherwise;
+    }
+    if (value instanceof Number number) {
+      return number.doubleValue();
+    }
+    throw wrong(key, "a number", value);
+  }
+
+  public int integer(String key, int otherwise) {
+    Object value = args.get(key);
+    if (value == null) {
+      return otherwise;
+    }
+    if (value instanceof Number number && number.doubleValue() == number.intValue()) {
+      return number.intValue();
+    }
+    throw wrong(key, "an integer below 2^31", value);
+  }
+
+  public static void requireRange(String key, double value, double least, double most) {
+    if (!(value >= least && value <= most)) {
+      throw wrong(key, "within " + least + " to " + most, value);
+    }
+  }
+
+  public static void requireAtLeast(String key, long value, long least) {
+    if (value < least) {
+      throw wrong(key, "at least " + least, value);
+    }
+  }
+
+  static IllegalArgumentException wrong(String key, String allowed, Object value) {
+    return new IllegalArgumentException(key + " must be " + allowed + ", not " + value);
+  }
+}

@@ -1,0 +1,64 @@
+package io.kvasir.fleet.router.cost;
+
+import io.kvasir.fleet.router.RankCapacity;
+import io.kvasir.model.Checks;
+
+/**
+ * When a rank is overloaded, so that it gets no further request. One exceeded threshold is enough;
+ * one that is null never is. The names are those of Dynamo's KV router. Immutable.
+ *
+ * @param activeDecodeBlocksThreshold share of the rank's KV cache, 0 to 1, that active blocks must
+ *     exceed; counts only where {@link RankCapacity#totalKvBlocks()} is known
+ * @param activePrefillTokensThreshold tokens that active prefill must exceed
+ * @param activePrefillTokensThresholdFrac multiple of {@link RankCapacity#maxNumBatchedTokens()},
+ *     where that is known, that active prefill must exceed
+ */
+public record BusyThresholds(
+    Double activeDecodeBlocksThreshold,
+    Long activePrefillTokensThreshold,
+    Double activePrefillTokensThresholdFrac) {
+
+  /** No rank is ever overloaded. */
+  public static final BusyThresholds NONE = new BusyThresholds(null, null, null);
+
+  /**
+   * Checks the ranges.
+   *
+   * @throws IllegalArgumentException naming the threshold that is out of range, what is allowed and
+   *     what was given
+   */
+  public BusyThresholds {
+    if (activeDecodeBlocksThreshold != null
+        && !(activeDecodeBlocksThreshold >= 0 && activeDecodeBlocksThreshold <= 1)) {
+      throw new IllegalArgumentException(
+          "activeDecodeBlocksThreshold must be within 0 to 1, not " + activeDecodeBlocksThreshold);
+    }
+    if (activePrefillTokensThreshold != null && activePrefillTokensThreshold < 0) {
+      throw new IllegalArgumentException(
+          "activePrefillTokensThreshold must be at least 0, not " + activePrefillTokensThreshold);
+    }
+    if (activePrefillTokensThresholdFrac != null) {
+      Checks.finiteAtLeast0("activePrefillTokensThresholdFrac", activePrefillTokensThresholdFrac);
+    }
+  }
+
+  /**
+   * Whether a rank is overloaded. O(1).
+   *
+   * @param activePrefillTokens prompt tokens that it has still to compute
+   * @param activeBlocks blocks in use there
+   * @param capacity what it can take
+   * @return true if any threshold is exceeded
+   */
+  public boolean exceededBy(long activePrefillTokens, long activeBlocks, RankCapacity capacity) {
+    return (activeDecodeBlocksThreshold != null
+            && capacity.totalKvBlocks() > 0
+            && activeBlocks > activeDecodeBlocksThreshold * capacity.totalKvBlocks())
+        || (activePrefillTokensThreshold != null
+            && activePrefillTokens > activePrefillTokensThreshold)
+        || (activePrefillTokensThresholdFrac != null
+            && capacity.maxNumBatchedTokens() > 0
+            && activePrefillTokens
+                > activePrefillTokensThresholdFrac * capacity.maxNumBatchedTokens());
+  }
+}

@@ -1,0 +1,162 @@
+package io.kvasir.fleet.router.cost;
+
+import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.fleet.load.PredictedLoads;
+import io.kvasir.fleet.router.RankCapacity;
+import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.Refusal;
+import io.kvasir.model.RankId;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * All ranks with their loads at one moment, narrowed down to those that may serve one request.
+ * Guarded by the scheduler's lock.
+ */
+final class CandidateTable implements Candidates {
+
+  private final int tokensPerBlock;
+  private final PredictedLoads loads = new PredictedLoads();
+  private final Map<RankId, RankCapacity> capacities = new HashMap<>();
+
+  /** By position in {@link #loads}: blocks of the request that the rank's cache holds. */
+  private int[] overlapBlocks = new int[0];
+
+  /** Positions in {@link #loads} of the candidates, ascending. */
+  private int[] positions = new int[0];
+
+  private int size;
+  private boolean tracksPrefill;
+
+  CandidateTable(int tokensPerBlock) {
+    this.tokensPerBlock = tokensPerBlock;
+  }
+
+  void setCapacity(RankId rank, RankCapacity capacity) {
+    capacities.put(rank, capacity);
+  }
+
+  void remove(RankId rank) {
+    capacities.remove(rank);
+  }
+
+  /** The loads, to be filled before the table is narrowed. */
+  PredictedLoads loads() {
+    return loads;
+  }
+
+  /** Narrows to the eligible ranks. O(ranks). Returns why there is none, or null if there is. */
+  Refusal narrow(RankFilter filter, BusyThresholds busy) {
+    if (positions.length < loads.size()) {
+      positions = new int[loads.size()];
+      overlapBlocks = new int[loads.size()];
+    }
+    size = 0;
+    boolean pinKnown = false;
+    boolean anyAllowed = false;
+    for (int i = 0; i < loads.size(); i++) {
+      RankId rank = loads.rank(i);
+      pinKnown |= filter.pins(rank);
+      if (filter.allows(rank)) {
+        anyAllowed = true;
+        if (!busy.exceededBy(
+            loads.activePrefillTokens(i), loads.activeBlocks(i), capacities.get(rank))) {
+          positions[size++] = i;
+        }
+      }
+    }
+    return size > 0 ? null : refusal(filter.isPinned(), pinKnown, anyAllowed);
+  }
+
+  private static Refusal refusal(boolean pinned, boolean pinKnown, boolean anyAllowed) {
+    if (!pinned) {
+      return anyAllowed ? Refusal.ALL_OVERLOADED : Refusal.NO_ENDPOINT;
+    }
+    if (!pinKnown) {
+      return Refusal.PINNED_UNKNOWN;
+    }
+    return anyAllowed ? Refusal.PINNED_OVERLOADED : Refusal.PINNED_NOT_ALLOWED;
+  }
+
+  /** Whether some candidate has room for a request that may wait. O(candidates). */
+  boolean anyRoom(QueueOptions queue) {
+    for (int i = 0; i < size; i++) {
+      if (queue.hasRoom(activePrefillTokens(i), capacity(i))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Takes what the ranks hold. O(ranks + matches x log ranks). */
+  void setOverlaps(RankMatches matches, boolean prefillTracked) {
+    tracksPrefill = prefillTracked;
+    Arrays.fill(overlapBlocks, 0, loads.size(), 0);
+    for (int i = 0; i < matches.size(); i++) {
+      int position = loads.indexOf(matches.rank(i));
+      if (position >= 0) {
+        overlapBlocks[position] = matches.blocks(i);
+      }
+    }
+  }
+
+  /** The longest overlap among the candidates. O(candidates). */
+  int longestOverlap() {
+    int longest = 0;
+    for (int i = 0; i < size; i++) {
+      longest = Math.max(longest, overlapBlocks(i));
+    }
+    return longest;
+  }
+
+  @Override
+  public int size() {
+    return size;
+  }
+
+  @Override
+  public int tokensPerBlock() {
+    return tokensPerBlock;
+  }
+
+  @Override
+  public boolean tracksPrefill() {
+    return tracksPrefill;
+  }
+
+  @Override
+  public RankId rank(int i) {
+    return loads.rank(positions[i]);
+  }
+
+  @Override
+  public int overlapBlocks(int i) {
+    return overlapBlocks[positions[i]];
+  }
+
+  @Override
+  public long activePrefillTokens(int i) {
+    return loads.activePrefillTokens(positions[i]);
+  }
+
+  @Override
+  public long activeBlocks(int i) {
+    return loads.activeBlocks(positions[i]);
+  }
+
+  @Override
+  public int newBlocks(int i) {
+    return loads.newBlocks(positions[i]);
+  }
+
+  @Override
+  public int activeRequests(int i) {
+    return loads.activeRequests(positions[i]);
+  }
+
+  @Override
+  public RankCapacity capacity(int i) {
+    return capacities.get(rank(i));
+  }
+}

@@ -1,0 +1,90 @@
+package io.kvasir.fleet.router.cost;
+
+import io.kvasir.fleet.router.RankCapacity;
+import io.kvasir.model.Checks;
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * Whether, and how, requests wait while every eligible rank has too much prefill. The names are
+ * those of Dynamo's KV router. Immutable.
+ *
+ * @param queueThreshold requests wait while every eligible rank's active prefill exceeds this
+ *     multiple of {@link RankCapacity#maxNumBatchedTokens()}; null: they never wait
+ * @param queuePolicy who goes first
+ * @param maxQueuedRequests requests that may wait
+ * @param maxQueuedTokens prompt tokens that may wait; the request that crosses it is still taken,
+ *     the next is not
+ * @param overlapRefreshAfterNs who waited longer than this, in nanoseconds, is matched anew before
+ *     a rank is chosen; 0: never
+ */
+public record QueueOptions(
+    Double queueThreshold,
+    QueuePolicy queuePolicy,
+    int maxQueuedRequests,
+    long maxQueuedTokens,
+    long overlapRefreshAfterNs) {
+
+  /** What counts as {@link RankCapacity#maxNumBatchedTokens()} where that is unknown. */
+  public static final long UNKNOWN_MAX_NUM_BATCHED_TOKENS = 10_000_000;
+
+  private static final int DEFAULT_MAX_QUEUED_REQUESTS = 10_000;
+  private static final long DEFAULT_MAX_QUEUED_TOKENS = 1L << 30;
+
+  /** Requests never wait. */
+  public static final QueueOptions OFF = of(null, QueuePolicy.FCFS);
+
+  /**
+   * Checks the ranges.
+   *
+   * @throws IllegalArgumentException naming the option that is out of range, what is allowed and
+   *     what was given
+   */
+  public QueueOptions {
+    if (queueThreshold != null) {
+      Checks.finiteAtLeast0("queueThreshold", queueThreshold);
+    }
+    Objects.requireNonNull(queuePolicy, "queuePolicy");
+    atLeast("maxQueuedRequests", 1, maxQueuedRequests);
+    atLeast("maxQueuedTokens", 1, maxQueuedTokens);
+    atLeast("overlapRefreshAfterNs", 0, overlapRefreshAfterNs);
+  }
+
+  private static void atLeast(String name, long least, long value) {
+    if (value < least) {
+      throw new IllegalArgumentException(name + " must be at least " + least + ", not " + value);
+    }
+  }
+
+  /**
+   * Options with bounds of 10,000 requests and 2^30 tokens, and matches refreshed after 10 s.
+   *
+   * @param queueThreshold see {@link #queueThreshold()}
+   * @param queuePolicy who goes first
+   * @return the options
+   * @throws IllegalArgumentException if the threshold is not finite and at least 0
+   */
+  public static QueueOptions of(Double queueThreshold, QueuePolicy queuePolicy) {
+    return new QueueOptions(
+        queueThreshold,
+        queuePolicy,
+        DEFAULT_MAX_QUEUED_REQUESTS,
+        DEFAULT_MAX_QUEUED_TOKENS,
+        Duration.ofSeconds(10).toNanos());
+  }
+
+  /**
+   * Whether a rank has room for a request that may wait. O(1).
+   *
+   * @param activePrefillTokens prompt tokens that it has still to compute
+   * @param capacity what it can take
+   * @return true unless its active prefill exceeds the threshold
+   */
+  boolean hasRoom(long activePrefillTokens, RankCapacity capacity) {
+    long batch =
+        capacity.maxNumBatchedTokens() > 0
+            ? capacity.maxNumBatchedTokens()
+            : UNKNOWN_MAX_NUM_BATCHED_TOKENS;
+    return queueThreshold == null || activePrefillTokens <= queueThreshold * batch;
+  }
+}

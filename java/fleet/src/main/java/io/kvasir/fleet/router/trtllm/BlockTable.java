@@ -1,0 +1,75 @@
+package io.kvasir.fleet.router.trtllm;
+
+import io.kvasir.hash.TrtllmHash;
+import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
+import java.util.EnumMap;
+import java.util.Map;
+
+/**
+ * The blocks that a server is thought to hold, by the way it names them. Guarded by the router's
+ * lock.
+ *
+ * <p>What a server was sent may never be told to be gone, so each set is bounded; what was added
+ * longest ago goes first. About 40 bytes a block.
+ */
+final class BlockTable {
+
+  private final int maxBlocks;
+  private final Map<TrtllmHash, LongLinkedOpenHashSet> blocks = new EnumMap<>(TrtllmHash.class);
+  private TrtllmHash hash = TrtllmHash.V1_BLOCK_KEY;
+
+  BlockTable(int maxBlocks) {
+    this.maxBlocks = maxBlocks;
+  }
+
+  /** How the server names blocks, as it was last told or seen. */
+  TrtllmHash hash() {
+    return hash;
+  }
+
+  void nameBy(TrtllmHash newHash) {
+    hash = newHash;
+  }
+
+  /** Adds blocks and names by them from now on. O(keys). */
+  void add(TrtllmHash by, long[] keys) {
+    hash = by;
+    LongLinkedOpenHashSet set = blocks.computeIfAbsent(by, any -> new LongLinkedOpenHashSet());
+    // Tails first: when blocks must go, no prompt loses its head before its tail.
+    for (int i = keys.length - 1; i >= 0; i--) {
+      set.addAndMoveToLast(keys[i]);
+    }
+    while (set.size() > maxBlocks) {
+      set.removeFirstLong();
+    }
+  }
+
+  /** Removes blocks; unknown ones are ignored. O(keys). */
+  void remove(TrtllmHash by, long[] keys) {
+    LongLinkedOpenHashSet set = blocks.get(by);
+    if (set != null) {
+      for (long key : keys) {
+        set.remove(key);
+      }
+    }
+  }
+
+  /** Leading blocks of the prompts that are known, each prompt on its own. O(matched blocks). */
+  long matchedBlocks(PromptKeys keys) {
+    LongLinkedOpenHashSet set = blocks.get(hash);
+    return set == null ? 0 : keys.of(hash).stream().mapToLong(one -> leading(set, one)).sum();
+  }
+
+  private static long leading(LongLinkedOpenHashSet set, long[] keys) {
+    int matched = 0;
+    while (matched < keys.length && set.contains(keys[matched])) {
+      matched++;
+    }
+    return matched;
+  }
+
+  /** Blocks known in all ways of naming. */
+  long size() {
+    return blocks.values().stream().mapToLong(LongLinkedOpenHashSet::size).sum();
+  }
+}

@@ -1,0 +1,128 @@
+package io.kvasir.fleet.router.trtllm;
+
+import io.kvasir.hash.TrtllmHash;
+import io.kvasir.hash.TrtllmSha256Keys;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Reads TensorRT-LLM's {@code kv_cache_events} as a JSON parser gives them.
+ *
+ * <p>An event may stand by itself or in the {@code data} of an envelope; {@code hash_algo} may be
+ * told in either. {@code created} and {@code updated} events say nothing of what is held.
+ *
+ * <p>Thread-safe and stateless.
+ */
+public final class CacheEvents {
+
+  private static final int HEX_DIGITS = 2 * TrtllmSha256Keys.DIGEST_BYTES;
+
+  private CacheEvents() {}
+
+  /**
+   * Reads a list of events; all or none.
+   *
+   * @param events the list
+   * @return the events that change what is held, in order
+   * @throws IllegalArgumentException naming the event and the field that is wrong
+   */
+  public static List<CacheEvent> parse(List<?> events) {
+    List<CacheEvent> parsed = new ArrayList<>(events.size());
+    for (int i = 0; i < events.size(); i++) {
+      String at = "events[" + i + "]";
+      Map<?, ?> envelope = object(at, events.get(i));
+      Object inner = envelope.get("data");
+      Map<?, ?> data = inner == null ? envelope : object(at + ".data", inner);
+      Object algorithm = data.get("hash_algo");
+      TrtllmHash hash = hash(at, algorithm == null ? envelope.get("hash_algo") : algorithm);
+      Object type = data.get("type");
+      if ("stored".equals(type)) {
+        parsed.add(stored(at, hash, list(at + ".blocks", data.get("blocks"))));
+      } else if ("removed".equals(type)) {
+        parsed.add(removed(at, hash, list(at + ".block_hashes", data.get("block_hashes"))));
+      } else if (!"created".equals(type) && !"updated".equals(type)) {
+        throw wrong(at + ".type", "created, stored, removed or updated", type);
+      }
+    }
+    return parsed;
+  }
+
+  private static CacheEvent stored(String at, TrtllmHash hash, List<?> blocks) {
+    List<Object> keys = new ArrayList<>(blocks.size());
+    for (Object block : blocks) {
+      keys.add(object(at + ".blocks", block).get("block_hash"));
+    }
+    return new CacheEvent.Stored(hashOf(hash, keys), keys(at, hash, keys));
+  }
+
+  private static CacheEvent removed(String at, TrtllmHash hash, List<?> keys) {
+    return new CacheEvent.Removed(hashOf(hash, keys), keys(at, hash, keys));
+  }
+
+  /** A text can only be a digest, whether the event says so or not. */
+  private static TrtllmHash hashOf(TrtllmHash told, List<?> keys) {
+    return told == null && !keys.isEmpty() && keys.get(0) instanceof String
+        ? TrtllmHash.V2_SHA256
+        : told;
+  }
+
+  private static long[] keys(String at, TrtllmHash told, List<?> values) {
+    boolean digests = hashOf(told, values) == TrtllmHash.V2_SHA256;
+    long[] keys = new long[values.size()];
+    for (int i = 0; i < keys.length; i++) {
+      keys[i] = digests ? digest(at, values.get(i)) : number(at, values.get(i));
+    }
+    return keys;
+  }
+
+  private static long digest(String at, Object value) {
+    if (value instanceof String text
+        && text.length() == HEX_DIGITS
+        && text.chars().allMatch(c -> c < 128 && Character.digit(c, 16) >= 0)) {
+      return Long.parseUnsignedLong(text.substring(0, 2 * Long.BYTES), 16);
+    }
+    throw wrong(at + " block hash", "a text of " + HEX_DIGITS + " hexadecimal digits", value);
+  }
+
+  private static long number(String at, Object value) {
+    if (value instanceof Long || value instanceof Integer) {
+      long number = ((Number) value).longValue();
+      if (number >= 0) {
+        return number;
+      }
+    } else if (value instanceof BigInteger big && big.signum() >= 0 && big.bitLength() <= 64) {
+      return big.longValue();
+    }
+    throw wrong(at + " block hash", "an integer from 0 to 2^64 - 1", value);
+  }
+
+  private static TrtllmHash hash(String at, Object value) {
+    if (value == null) {
+      return null;
+    }
+    if (value instanceof String name) {
+      return TrtllmHash.named(name);
+    }
+    throw wrong(at + ".hash_algo", "a text", value);
+  }
+
+  private static Map<?, ?> object(String at, Object value) {
+    if (value instanceof Map<?, ?> map) {
+      return map;
+    }
+    throw wrong(at, "an object", value);
+  }
+
+  private static List<?> list(String at, Object value) {
+    if (value instanceof List<?> list) {
+      return list;
+    }
+    throw wrong(at, "a list", value);
+  }
+
+  private static IllegalArgumentException wrong(String at, String allowed, Object value) {
+    return new IllegalArgumentException(at + " must be " + allowed + ", not " + value);
+  }
+}

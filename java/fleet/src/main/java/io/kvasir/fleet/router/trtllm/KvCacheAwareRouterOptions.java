@@ -1,0 +1,46 @@
+package io.kvasir.fleet.router.trtllm;
+
+import io.kvasir.fleet.router.RouterArgs;
+
+/**
+ * Settings of the {@code kv_cache_aware} serve router, by TensorRT-LLM's names and defaults.
+ *
+ * <p>Immutable.
+ *
+ * @param maxBatchSize requests that a server is thought to take
+ * @param tokensPerBlock tokens in a block, or 0 to adopt the first prepared server's; until then
+ *     {@link #DEFAULT_TOKENS_PER_BLOCK}
+ * @param loadWeight blocks of match that outweigh one active request
+ * @param loadCap share of {@code maxBatchSize} from which on a server is avoided; may be infinite
+ * @param trackRoutedBlocks whether a server is thought to hold what it has served
+ * @param maxSessions conversations remembered, for {@code firstTurn} alone
+ */
+public record KvCacheAwareRouterOptions(
+    int maxBatchSize,
+    int tokensPerBlock,
+    double loadWeight,
+    double loadCap,
+    boolean trackRoutedBlocks,
+    int maxSessions) {
+
+  /** Tokens in a block while nobody has said. */
+  public static final int DEFAULT_TOKENS_PER_BLOCK = 32;
+
+  /** TensorRT-LLM's defaults: 64, adopt, 0.25, infinite, true, 100,000. */
+  public static final KvCacheAwareRouterOptions DEFAULT =
+      new KvCacheAwareRouterOptions(64, 0, 0.25, Double.POSITIVE_INFINITY, true, 100_000);
+
+  /**
+   * Checks the bounds.
+   *
+   * @throws IllegalArgumentException naming the key that is out of range, what is allowed and what
+   *     was given
+   */
+  public KvCacheAwareRouterOptions {
+    RouterArgs.requireAtLeast("max_batch_size", maxBatchSize, 1);
+    RouterArgs.requireAtLeast("tokens_per_block", tokensPerBlock, 0);
+    RouterArgs.requireRange("load_weight", loadWeight, 0, Double.MAX_VALUE);
+    RouterArgs.requireRange("load_cap", loadCap, 0, Double.POSITIVE_INFINITY);
+    RouterArgs.requireAtLeast("max_sessions", maxSessions, 1);
+  }
+}

@@ -1,0 +1,25 @@
+package io.kvasir.fleet.router.trtllm;
+
+import io.kvasir.fleet.router.RouterArgs;
+
+/**
+ * What a server says of its KV cache ({@code GET /server_info}).
+ *
+ * <p>Immutable.
+ *
+ * @param tokensPerBlock tokens in a block, or null if it does not say
+ * @param hashAlgorithm how it names blocks, one of TensorRT-LLM's names, or null if it does not say
+ */
+public record ServerDescription(Integer tokensPerBlock, String hashAlgorithm) {
+
+  /**
+   * Checks the block size.
+   *
+   * @throws IllegalArgumentException if it is below 1
+   */
+  public ServerDescription {
+    if (tokensPerBlock != null) {
+      RouterArgs.requireAtLeast("tokens_per_block", tokensPerBlock, 1);
+    }
+  }
+}

@@ -1,0 +1,16 @@
+/** Engines that Kvasir stands in front of: prefix index, predicted load, routers, recorder. */
+module io.kvasir.fleet {
+  requires transitive io.kvasir.base;
+  requires transitive com.fasterxml.jackson.core;
+  requires it.unimi.dsi.fastutil.core;
+  requires org.slf4j;
+
+  exports io.kvasir.fleet.index;
+  exports io.kvasir.fleet.load;
+  exports io.kvasir.fleet.record;
+  exports io.kvasir.fleet.router;
+  exports io.kvasir.fleet.router.cost;
+  exports io.kvasir.fleet.router.trtllm;
+
+  uses io.kvasir.fleet.router.FleetRouterProvider;
+}

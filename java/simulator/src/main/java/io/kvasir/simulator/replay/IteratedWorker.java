@@ -1,0 +1,13 @@
+package io.kvasir.simulator.replay;
+
+import io.kvasir.simulator.selection.InstanceLoad;
+
+/** An instance that has computed an iteration, as a serve layer sees it. */
+interface IteratedWorker {
+
+  /** Tells what its ranks came to hold, or do no more, since the last call. Settles the pools. */
+  void drainBlocks(BlockSink sink);
+
+  /** What it has to do. Settles the pools. */
+  InstanceLoad load();
+}

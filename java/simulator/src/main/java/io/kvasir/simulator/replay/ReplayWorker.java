@@ -1,0 +1,223 @@
+package io.kvasir.simulator.replay;
+
+import io.kvasir.engine.execute.AdpBalance;
+import io.kvasir.engine.execute.AdpLoop;
+import io.kvasir.engine.execute.RankExecutor;
+import io.kvasir.engine.execute.RankGroup;
+import io.kvasir.engine.execute.RankHealth;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.engine.execute.RequestListener;
+import io.kvasir.engine.execute.StepEngine;
+import io.kvasir.engine.execute.TimedStepEngine;
+import io.kvasir.engine.lockstep.GatheredFrames;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.RankCollective;
+import io.kvasir.engine.pool.BlockPool;
+import io.kvasir.engine.pool.Occupancy;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.hash.BlockHasher;
+import io.kvasir.hash.HashedRequest;
+import io.kvasir.simulator.selection.InstanceLoad;
+import io.kvasir.simulator.workload.Arrivals;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The instance under replay: pools, executors with modelled time, and the loop over them.
+ *
+ * <p>Confined to the thread that drives the replay. Owns its pools.
+ */
+final class ReplayWorker implements AutoCloseable {
+
+  private final ReplaySettings settings;
+  private final List<Member> members;
+  private final Member self;
+  private final RankGroup group;
+  private final RankPools pools;
+  private final List<RankMeter> meters = new ArrayList<>();
+  private final AdpLoop loop;
+  private final RankHealth health;
+  private long prefillNs;
+
+  /** Answers what context ranks have computed; null if the ranks do that themselves. */
+  private final Generation generation;
+
+  private final List<RankExecutor> executors = new ArrayList<>();
+
+  /** Makes a rank's result of what was measured of it. */
+  interface RankSummary {
+    RankResult of(int rank, RankMeasure measure);
+  }
+
+  /**
+   * The instance's part in one process; all of it if the collective has but one member.
+   *
+   * @param tellsBlocks whether somebody wants to know what its ranks hold
+   */
+  ReplayWorker(
+      ReplaySettings settings,
+      boolean tellsBlocks,
+      RankCollective collective,
+      RankPools.Place place,
+      BlockHasher hasher,
+      StepEngine engine,
+      RequestListener listener) {
+    this.settings = settings;
+    this.members = collective.members();
+    this.self = members.get(collective.self());
+    this.group = members.size() == 1 ? null : new RankGroup(collective);
+    this.generation =
+        settings.mode() instanceof ReplayMode.Context mode
+            ? new Generation(mode, new TimedStepEngine(settings.timing()), listener)
+            : null;
+    RequestListener hears = generation == null ? listener : generation;
+    PoolShape shape = settings.poolShape();
+    this.pools =
+        place.open(
+            self.ranks(), tellsBlocks ? shape.withEvents(WorkerBlocks.events(shape)) : shape);
+    for (int i = 0; i < self.ranks(); i++) {
+      int rank = self.firstRank() + i;
+      BlockPool pool = pools.pools().get(i);
+      RankMeter meter = new RankMeter(engine, pool);
+      meters.add(meter);
+      RequestListener told = group == null ? hears : group.listener(rank);
+      executors.add(new RankExecutor(rank, pool, hasher, meter, settings.executorOptions(), told));
+    }
+    this.loop =
+        new AdpLoop(
+            group,
+            executors,
+            settings
+                .router()
+                .create(
+                    settings.ranks(),
+                    settings.routing(),
+                    settings.blockDemand(),
+                    settings.timing(),
+                    settings.executor().tokenBudget(),
+                    false),
+            pools.matcher(),
+            settings.queuePolicy().newQueue(),
+            AdpBalance.of(settings.routing(), settings.executor().maxActiveRequests()),
+            hears);
+    this.health = new RankHealth(loop, pools, self.firstRank());
+  }
+
+  ReplaySettings settings() {
+    return settings;
+  }
+
+  /** Modelled time in which some rank of this process prefilled. */
+  long prefillNs() {
+    return prefillNs;
+  }
+
+  AdpLoop loop() {
+    return loop;
+  }
+
+  /** Puts a request into the waiting queue. */
+  void submit(HashedRequest request) {
+    loop.submit(generation == null ? request : generation.contextPart(request));
+  }
+
+  /** When something next ends without an iteration, or {@link Arrivals#NEVER}. */
+  long nextWakeNs() {
+    return generation == null ? Arrivals.NEVER : Math.min(loop.nextWakeNs(), generation.nextNs());
+  }
+
+  /** Ends what has ended by now without an iteration, transfers and answers; whether any had. */
+  boolean wake(long nowNs) {
+    if (nextWakeNs() > nowNs) {
+      return false;
+    }
+    loop.endTransfers(nowNs);
+    generation.tellUntil(nowNs);
+    return true;
+  }
+
+  /** Runs an iteration, without the ranks of devices that are not healthy any more. */
+  long iterate(long nowNs) {
+    health.check();
+    long durationNs = loop.iterate(nowNs);
+    boolean prefilled = false;
+    for (RankMeter meter : meters) {
+      prefilled |= meter.takePrefilled();
+    }
+    prefillNs += prefilled ? durationNs : 0;
+    return durationNs;
+  }
+
+  /** Tells what its ranks came to hold, or do no more, since the last call. Settles the pools. */
+  void drainBlocks(BlockSink sink) {
+    for (int i = 0; i < self.ranks(); i++) {
+      int rank = i;
+      if (loop.isLive(self.firstRank() + i)) {
+        pools.pools().get(i).drainEvents(event -> sink.on(rank, event));
+      } else {
+        sink.clear(rank);
+      }
+    }
+  }
+
+  /** What its live ranks have to do. Settles the pools. */
+  InstanceLoad load(int waitingRequests) {
+    long activeBlocks = 0;
+    for (int i = 0; i < self.ranks(); i++) {
+      activeBlocks += loop.isLive(self.firstRank() + i) ? occupancy(i).activeBlocks() : 0;
+    }
+    long totalBlocks = (long) self.ranks() * settings.poolBlocks();
+    return new InstanceLoad(activeBlocks, totalBlocks, waitingRequests);
+  }
+
+  /** The results of all ranks. To be called once, by all processes. */
+  List<RankResult> ranks(RankSummary summary) {
+    List<RankResult> results = new ArrayList<>();
+    for (RankMeasure measure : group == null ? ownMeasures() : gatherMeasures()) {
+      results.add(summary.of(results.size(), measure));
+    }
+    return results;
+  }
+
+  private List<RankMeasure> ownMeasures() {
+    List<RankMeasure> measures = new ArrayList<>();
+    for (int i = 0; i < meters.size(); i++) {
+      RankMeter meter = meters.get(i);
+      // A lost pool is not asked; what its rank saw last stands.
+      boolean live = loop.isLive(self.firstRank() + i);
+      Occupancy occupancy = live ? occupancy(i) : meter.lastOccupancy();
+      measures.add(RankMeasure.of(meter, occupancy, executors.get(i).peakInTransferRequests()));
+    }
+    return measures;
+  }
+
+  /** What a lost process measured is lost with it. */
+  private List<RankMeasure> gatherMeasures() {
+    ByteBuffer body = ByteBuffer.allocate(self.ranks() * RankMeasure.BYTES);
+    ownMeasures().forEach(measure -> measure.write(body));
+    GatheredFrames gathered = group.gatherSummary(body.flip());
+    List<RankMeasure> measures = new ArrayList<>();
+    for (Member member : members) {
+      ByteBuffer frame = gathered.frame(member.index());
+      for (int i = 0; i < member.ranks(); i++) {
+        measures.add(
+            frame == null
+                ? new RankMeasure(0, 0, settings.poolBlocks(), 0, 0)
+                : RankMeasure.read(frame));
+      }
+    }
+    return measures;
+  }
+
+  private Occupancy occupancy(int i) {
+    BlockPool pool = pools.pools().get(i);
+    pool.settle();
+    return pool.occupancy();
+  }
+
+  @Override
+  public void close() {
+    pools.close();
+  }
+}

@@ -1,0 +1,161 @@
+package io.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The table in docs/configuration.md says what the options say. */
+class ConfigurationDocsTest {
+
+  private static final String HEAD =
+      "| key | option | variable | default | value |\n|---|---|---|---|---|\n";
+
+  private static final Pattern DEFAULT = Pattern.compile("\\(default:?(.*)\\)\\.$");
+
+  /** Without these the option would not be looked at. */
+  private static final Map<String, String> CONTEXT =
+      Map.ofEntries(
+          Map.entry("--trace-block-tokens", " --trace pom.xml"),
+          Map.entry("--speed", " --rate 1"),
+          Map.entry("--serve-router-args", " --instances 2"),
+          Map.entry("--requests", " --workload uniform"),
+          Map.entry("--prefixes", " --workload shared_prefix"),
+          Map.entry("--prefix-tokens", " --workload shared_prefix"),
+          Map.entry("--prefix-skew", " --workload shared_prefix"),
+          Map.entry("--num-hidden-layers", " --num-key-value-heads 8 --head-dim 128"),
+          Map.entry("--num-key-value-heads", " --num-hidden-layers 8 --head-dim 128"),
+          Map.entry("--head-dim", " --num-key-value-heads 8 --num-hidden-layers 8"),
+          Map.entry("--kv-cache-memory-bytes", " --kv-bytes-per-token 1024"),
+          Map.entry("--transfer-bandwidth", " --mode context"),
+          Map.entry("--generation-ms-per-token", " --mode context"));
+
+  /** What no value breaks, or only a machine with a GPU looks at. */
+  private static final Map<String, String> WORDS =
+      Map.of(
+          "--trace", "a path",
+          "--config", "a path; not in a file itself",
+          "--device", "auto, cpu, cuda or cuda:0,1",
+          "--kv-cache-free-gpu-memory-fraction", "a number from 0.001 to 1.0");
+
+  @Test
+  void theTableHasEveryOptionWithItsDefaultAndRange() throws IOException {
+    Path root = Path.of(Objects.requireNonNull(System.getProperty("kvasir.root")));
+    String page = Files.readString(root.resolve("docs/configuration.md"));
+
+    assertThat(page)
+        .as("the end of docs/configuration.md")
+        .endsWith(HEAD + String.join("\n", rows()) + "\n");
+  }
+
+  @Test
+  void everyOptionIsAText() {
+    assertThat(options()).allMatch(option -> option.type() == String.class);
+  }
+
+  /** Options that shape nothing, or of which the report tells the outcome. */
+  private static final Set<String> UNTOLD =
+      Set.of(
+          "--trace", // the report's workload
+          "--config",
+          "--format",
+          "--device",
+          "--processes",
+          "--num-hidden-layers", // with the next ones, poolTokens
+          "--num-key-value-heads",
+          "--head-dim",
+          "--kv-cache-dtype",
+          "--kv-bytes-per-token",
+          "--kv-cache-memory-bytes",
+          "--kv-cache-free-gpu-memory-fraction");
+
+  @Test
+  void aReportTellsEveryOptionThatShapedIt() {
+    Set<String> told = new HashSet<>();
+    for (String workload :
+        List.of(
+            "--think-time lognormal --sessions 2",
+            "--sessions 2 --rate 1 --speed 2",
+            "--workload shared_prefix --requests 2 --rate 1",
+            "--sessions 2 --instances 2",
+            "--sessions 2 --mode context --ramp-seconds 1")) {
+      JsonNode report =
+          Outcome.of(Map.of(), "replay --router default --format json " + workload).json();
+      report.get("config").fieldNames().forEachRemaining(told::add);
+      report.fieldNames().forEachRemaining(told::add);
+    }
+    told.add("traceBlockTokens"); // of a trace
+
+    assertThat(options())
+        .extracting(OptionSpec::longestName)
+        .filteredOn(option -> !UNTOLD.contains(option))
+        .allMatch(option -> told.contains(camelCase(option)), "told in the report");
+  }
+
+  private static String camelCase(String option) {
+    String name = option.replaceFirst("^-+", "");
+    return Pattern.compile("-(.)")
+        .matcher(name)
+        .replaceAll(m -> m.group(1).toUpperCase(Locale.ROOT));
+  }
+
+  private static List<String> rows() {
+    List<String> rows = new ArrayList<>();
+    for (OptionSpec option : options()) {
+      String name = option.longestName();
+      String key = "`" + Settings.key(name) + "`";
+      if (name.equals("--config")) {
+        key = "";
+      } else if (AttentionDpConfig.keys().contains(Settings.key(name))) {
+        key = "*" + key + "*";
+      }
+      rows.add(
+          "| %s | `%s` | `%s` | %s | %s |"
+              .formatted(key, name, Environment.variable(name), initial(option), values(name)));
+    }
+    return rows;
+  }
+
+  /** The default, or what the help says about it. */
+  private static String initial(OptionSpec option) {
+    if (option.defaultValue() != null) {
+      return "`" + option.defaultValue() + "`";
+    }
+    Matcher said = DEFAULT.matcher(String.join(" ", option.description()));
+    return said.find() ? said.group(1).strip() : "";
+  }
+
+  private static List<OptionSpec> options() {
+    return new CommandLine(new ReplayCommand(null, null))
+        .getCommandSpec().options().stream()
+            .filter(option -> option.arity().max() > 0 && !option.hidden())
+            .sorted((a, b) -> Integer.compare(a.order(), b.order()))
+            .toList();
+  }
+
+  /** What is allowed, as the error says that an absurd value gets. */
+  private static String values(String option) {
+    if (WORDS.containsKey(option)) {
+      return WORDS.get(option);
+    }
+    String error =
+        Outcome.of(Map.of(), "replay " + option + " ?" + CONTEXT.getOrDefault(option, "")).err();
+    assertThat(error).startsWith(option + " must be ").endsWith(", not '?'\n");
+    return error.substring((option + " must be ").length(), error.lastIndexOf(", not '?'"));
+  }
+}

@@ -1,0 +1,383 @@
+package io.kvasir.engine.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.internal.nativelib.NativeMemory;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+
+/**
+ * A CUDA device that is not there: its memory is the host's and its kernels run on the CPU, through
+ * {@link ShimLibrary}.
+ *
+ * <p>Work is carried out when it is submitted, or, with {@link #late}, at any moment until somebody
+ * waits for it. Memory holds garbage when it is given out; what is written beside it, or is not
+ * given back, fails the test. Calls are counted and can be made to fail with a code of the driver;
+ * after a fatal one the device is lost, and so are all later calls. Thread-safe.
+ */
+public final class ShimDevice implements DeviceApi {
+
+  /** A kind of call. */
+  public enum Call {
+    FREE_BYTES,
+    LOAD_MODULE,
+    KERNEL,
+    ALLOCATE,
+    FREE,
+    ALLOCATE_PINNED,
+    FREE_PINNED,
+    PIN,
+    UNPIN,
+    OPEN_STREAM,
+    CLOSE_STREAM,
+    OPEN_EVENT,
+    CLOSE_EVENT,
+    RECORD,
+    AWAIT,
+    ELAPSED,
+    COPY,
+    FILL,
+    LAUNCH,
+    SYNCHRONIZE
+  }
+
+  private static final int OUT_OF_MEMORY = 2;
+  private static final int NOT_FOUND = 500;
+  private static final int NOT_READY = 600;
+  private static final int PAGE = 4096;
+
+  private record ShimKernel(String name) implements Kernel {}
+
+  private record Fault(Call call, int at, int code) {}
+
+  private final CudaDevice device;
+  private final SplittableRandom lateness;
+  private final ShimMemory memory = new ShimMemory("device memory", 256);
+  private final ShimMemory pinned = new ShimMemory("page-locked memory", PAGE);
+  private final Map<Long, Long> foreign = new HashMap<>();
+  private final Set<ShimStream> streams = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final Map<Call, Integer> counts = new EnumMap<>(Call.class);
+  private final List<Fault> faults = new ArrayList<>();
+  private int openEvents;
+  private int urgentStreams;
+  private int copiesToDevice;
+  private boolean lost;
+
+  private ShimDevice(int ordinal, long totalBytes, SplittableRandom lateness) {
+    String pciBusId = "0000:0" + ordinal + ":00.0";
+    this.device = new CudaDevice(ordinal, "shim", "uuid", pciBusId, 9, 0, totalBytes, -1);
+    this.lateness = lateness;
+  }
+
+  /**
+   * A device whose work is done when it has been submitted.
+   *
+   * @param totalBytes size of its memory
+   */
+  public static ShimDevice atOnce(long totalBytes) {
+    return atOnce(totalBytes, 0);
+  }
+
+  /**
+   * The same as one of several.
+   *
+   * @param totalBytes size of its memory
+   * @param ordinal its number, of one digit
+   */
+  public static ShimDevice atOnce(long totalBytes, int ordinal) {
+    return new ShimDevice(ordinal, totalBytes, null);
+  }
+
+  /**
+   * A device that carries work out at a random moment before somebody waits for it.
+   *
+   * @param totalBytes size of its memory
+   * @param seed of the moments
+   */
+  public static ShimDevice late(long totalBytes, long seed) {
+    return new ShimDevice(0, totalBytes, new SplittableRandom(seed));
+  }
+
+  /**
+   * Lets a later call fail.
+   *
+   * @param call its kind
+   * @param nth 1 for the next call of that kind
+   * @param code of the CUDA driver API
+   */
+  public synchronized void failAt(Call call, int nth, int code) {
+    faults.add(new Fault(call, count(call) + nth, code));
+  }
+
+  /** How many calls of a kind there were, failed ones too. */
+  public synchronized int count(Call call) {
+    return counts.getOrDefault(call, 0);
+  }
+
+  /** How many copies there were from the host's memory to the device's. */
+  public synchronized int copiesToDevice() {
+    return copiesToDevice;
+  }
+
+  /** Fails if something was written beside the memory that is given out now. */
+  public synchronized void assertGuarded() {
+    memory.assertGuarded();
+    pinned.assertGuarded();
+  }
+
+  @Override
+  public CudaDevice device() {
+    return device;
+  }
+
+  @Override
+  public synchronized long freeBytes() {
+    enter(Call.FREE_BYTES);
+    return device.totalBytes() - memory.usedBytes();
+  }
+
+  @Override
+  public int multiprocessors() {
+    return 2;
+  }
+
+  @Override
+  public synchronized void loadModule(byte[] module) {
+    enter(Call.LOAD_MODULE);
+  }
+
+  @Override
+  public synchronized Kernel kernel(String name) {
+    enter(Call.KERNEL);
+    if (!List.of(ShimLibrary.kernels()).contains(name)) {
+      throw failure(Call.KERNEL, NOT_FOUND);
+    }
+    return new ShimKernel(name);
+  }
+
+  @Override
+  public synchronized long allocate(long bytes) {
+    enter(Call.ALLOCATE, bytes);
+    if (memory.usedBytes() + bytes > device.totalBytes()) {
+      throw outOfMemory(Call.ALLOCATE, bytes);
+    }
+    return memory.allocate(bytes);
+  }
+
+  @Override
+  public synchronized void free(long address) {
+    enter(Call.FREE);
+    finishAll();
+    memory.free(address);
+  }
+
+  @Override
+  public synchronized long allocatePinned(long bytes) {
+    enter(Call.ALLOCATE_PINNED, bytes);
+    return pinned.allocate(bytes);
+  }
+
+  @Override
+  public synchronized void freePinned(long address) {
+    enter(Call.FREE_PINNED);
+    finishAll();
+    pinned.free(address);
+  }
+
+  @Override
+  public synchronized long pin(long address, long bytes) {
+    enter(Call.PIN);
+    assertThat(address % PAGE).as("offset in a page").isZero();
+    assertThat(foreign.put(address, bytes)).as("bytes pinned there already").isNull();
+    return address;
+  }
+
+  @Override
+  public synchronized void unpin(long address) {
+    enter(Call.UNPIN);
+    finishAll();
+    assertThat(foreign.remove(address)).as("bytes pinned at " + address).isNotNull();
+  }
+
+  @Override
+  public synchronized Stream openStream(boolean urgent) {
+    enter(Call.OPEN_STREAM);
+    ShimStream stream = new ShimStream(lateness);
+    streams.add(stream);
+    urgentStreams += urgent ? 1 : 0;
+    return stream;
+  }
+
+  /** How many streams were opened whose work goes before that of others. */
+  public synchronized int urgentStreams() {
+    return urgentStreams;
+  }
+
+  @Override
+  public synchronized void closeStream(Stream stream) {
+    enter(Call.CLOSE_STREAM);
+    open(stream).runAll();
+    streams.remove(stream);
+  }
+
+  @Override
+  public synchronized Event openEvent() {
+    enter(Call.OPEN_EVENT);
+    openEvents++;
+    return new ShimStream.Mark();
+  }
+
+  @Override
+  public synchronized void closeEvent(Event event) {
+    enter(Call.CLOSE_EVENT);
+    openEvents--;
+  }
+
+  @Override
+  public synchronized void record(Stream stream, Event event) {
+    enter(Call.RECORD);
+    open(stream).record((ShimStream.Mark) event);
+  }
+
+  @Override
+  public synchronized void await(Stream stream, Event event) {
+    enter(Call.AWAIT);
+    open(stream).submit(((ShimStream.Mark) event).reach());
+  }
+
+  @Override
+  public synchronized long elapsedNs(Event from, Event to) {
+    enter(Call.ELAPSED);
+    ShimStream.Mark first = (ShimStream.Mark) from;
+    ShimStream.Mark second = (ShimStream.Mark) to;
+    if (!first.passed() || !second.passed()) {
+      throw failure(Call.ELAPSED, NOT_READY);
+    }
+    return second.passedNs() - first.passedNs();
+  }
+
+  @Override
+  public synchronized void copy(Stream stream, long destination, long source, long bytes) {
+    enter(Call.COPY);
+    requireKnown(destination, bytes);
+    requireKnown(source, bytes);
+    copiesToDevice +=
+        memory.contains(destination, bytes) && !memory.contains(source, bytes) ? 1 : 0;
+    open(stream).submit(() -> view(destination, bytes).put(view(source, bytes)));
+  }
+
+  @Override
+  public synchronized void fill(Stream stream, long address, byte value, long bytes) {
+    enter(Call.FILL);
+    assertThat(memory.contains(address, bytes)).as("device memory at " + address).isTrue();
+    open(stream)
+        .submit(
+            () -> {
+              ByteBuffer filled = view(address, bytes);
+              while (filled.hasRemaining()) {
+                filled.put(value);
+              }
+            });
+  }
+
+  @Override
+  public synchronized void launch(
+      Stream stream, Kernel kernel, int blocks, int threads, KernelArguments arguments) {
+    enter(Call.LAUNCH);
+    String name = ((ShimKernel) kernel).name();
+    KernelArguments held = arguments.copy();
+    open(stream)
+        .submit(
+            () -> {
+              long parameters = NativeMemory.address(held.pointers());
+              assertThat(ShimLibrary.launch(name, blocks, threads, parameters)).isZero();
+            });
+  }
+
+  @Override
+  public synchronized void synchronize(Stream stream) {
+    enter(Call.SYNCHRONIZE);
+    open(stream).runAll();
+  }
+
+  /** Fails if something was not given back, unless the device was lost. */
+  @Override
+  public synchronized void close() {
+    if (lost) {
+      return;
+    }
+    finishAll();
+    memory.assertAllGivenBack();
+    pinned.assertAllGivenBack();
+    assertThat(foreign).as("pinned memory of others").isEmpty();
+    assertThat(streams).as("open streams").isEmpty();
+    assertThat(openEvents).as("open events").isZero();
+  }
+
+  private void enter(Call call) {
+    enter(call, 0);
+  }
+
+  private void enter(Call call, long wantedBytes) {
+    int count = counts.merge(call, 1, Integer::sum);
+    if (lost) {
+      throw failure(call, 700);
+    }
+    for (Fault fault : faults) {
+      if (fault.call == call && fault.at == count) {
+        throw fault.code == OUT_OF_MEMORY && wantedBytes > 0
+            ? outOfMemory(call, wantedBytes)
+            : failure(call, fault.code);
+      }
+    }
+  }
+
+  private RuntimeException failure(Call call, int code) {
+    RuntimeException failure =
+        DeviceFailure.of(device, new DriverCallException(call.name(), code, "injected"));
+    lost |= failure instanceof FatalDeviceException;
+    return failure;
+  }
+
+  private RuntimeException outOfMemory(Call call, long wantedBytes) {
+    DriverCallException cause =
+        new DriverCallException(call.name(), OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY");
+    return call == Call.ALLOCATE_PINNED
+        ? DeviceFailure.outOfPinnedMemory(wantedBytes, cause)
+        : DeviceFailure.outOfMemory(
+            device, wantedBytes, device.totalBytes() - memory.usedBytes(), cause);
+  }
+
+  private ShimStream open(Stream stream) {
+    assertThat(streams).as("open streams").contains((ShimStream) stream);
+    return (ShimStream) stream;
+  }
+
+  private void finishAll() {
+    streams.forEach(ShimStream::runAll);
+  }
+
+  private void requireKnown(long address, long bytes) {
+    boolean known =
+        memory.contains(address, bytes)
+            || pinned.contains(address, bytes)
+            || foreign.entrySet().stream()
+                .anyMatch(
+                    piece ->
+                        address >= piece.getKey()
+                            && address + bytes <= piece.getKey() + piece.getValue());
+    assertThat(known).as(bytes + " bytes of the device's at " + address).isTrue();
+  }
+
+  private static ByteBuffer view(long address, long bytes) {
+    return NativeMemory.view(address, Math.toIntExact(bytes));
+  }
+}

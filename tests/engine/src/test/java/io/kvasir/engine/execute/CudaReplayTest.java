@@ -1,0 +1,98 @@
+package io.kvasir.engine.execute;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.BlockDemand;
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.TestDevices;
+import io.kvasir.engine.pool.BlockPool;
+import io.kvasir.engine.pool.Occupancy;
+import io.kvasir.engine.pool.cuda.CudaBlockPool;
+import io.kvasir.engine.pool.cuda.CudaPrefixMatcher;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.hash.NativeBlockHasher;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Eight ranks on one device make of a workload what eight ranks on the host make of it. */
+@Tag("device")
+class CudaReplayTest {
+
+  private static final int RANKS = 8;
+  private static final int TOKENS_PER_BLOCK = 4;
+  private static final int SEEDS = Integer.getInteger("kvasir.device.seeds", 8);
+
+  /** What was told, decision by decision and event by event, and what the pools hold in the end. */
+  private record Story(List<String> told, List<Occupancy> pools, int pauses, long reused) {}
+
+  @Test
+  void everyDecisionAndEveryEventIsTheSame() {
+    int pauses = 0;
+    long reused = 0;
+    long evicted = 0;
+    for (long seed = 0; seed < SEEDS; seed++) {
+      Story expected;
+      try (TestInstance instance = setup(seed).build()) {
+        expected = tell(instance, seed);
+      }
+      try (DeviceApi device = TestDevices.open(seed);
+          TestInstance instance =
+              setup(seed)
+                  .pools(
+                      shape -> CudaBlockPool.create(device, shape, 0),
+                      pools ->
+                          new CudaPrefixMatcher(
+                              pools.stream().map(CudaBlockPool.class::cast).toList()))
+                  .build()) {
+        Story story = tell(instance, seed);
+        String at = "seed " + seed + ": " + setup(seed);
+        for (int i = 0; i < Math.min(story.told.size(), expected.told.size()); i++) {
+          assertThat(story.told.get(i)).as("%s, line %d", at, i).isEqualTo(expected.told.get(i));
+        }
+        assertThat(story).as(at).isEqualTo(expected);
+      }
+      pauses += expected.pauses;
+      reused += expected.reused;
+      evicted += expected.pools.stream().mapToLong(Occupancy::evictedBlocks).sum();
+    }
+    assertThat(pauses).as("the workloads must pause").isPositive();
+    assertThat(reused).as("the workloads must reuse").isGreaterThan(50L * SEEDS);
+    assertThat(evicted).as("the workloads must evict").isGreaterThan(50L * SEEDS);
+  }
+
+  /** Both routers, both policies, pools that are full and pools that never are. */
+  private static TestInstance.Setup setup(long seed) {
+    int largest = Conversations.largestRequest(TOKENS_PER_BLOCK);
+    boolean small = seed / 4 % 2 == 0;
+    AdpRouterKind router = seed % 2 == 0 ? AdpRouterKind.KV_CACHE_AWARE : AdpRouterKind.DEFAULT;
+    CapacityPolicy policy =
+        seed / 2 % 2 == 0 ? CapacityPolicy.GUARANTEED_NO_EVICT : CapacityPolicy.MAX_UTILIZATION;
+    BlockDemand demand =
+        new BlockDemand(TOKENS_PER_BLOCK, policy == CapacityPolicy.GUARANTEED_NO_EVICT);
+    return BlockReuseTest.stamping(RANKS, small ? largest + 2 : 300, TOKENS_PER_BLOCK)
+        .hasher(NativeBlockHasher.of(HashFormat.KVASIR, TOKENS_PER_BLOCK))
+        .router(router.create(RANKS, AttentionDpConfig.DEFAULT, demand, true))
+        .options(
+            ExecutorOptions.DEFAULT
+                .withCapacityPolicy(policy)
+                .withTokenBudget(24)
+                .withMaxActiveRequests(6));
+  }
+
+  private static Story tell(TestInstance instance, long seed) {
+    new Conversations(seed, 48).cancelSome(new Random(seed)).run(instance);
+    instance.assertNothingHeld();
+    List<Occupancy> pools = new ArrayList<>();
+    for (BlockPool pool : instance.pools) {
+      pool.settle();
+      pools.add(pool.occupancy());
+    }
+    Recorder recorder = instance.recorder;
+    return new Story(recorder.story, pools, recorder.pauses, recorder.cachedTokens);
+  }
+}

@@ -1,0 +1,119 @@
+package io.kvasir.engine.lockstep;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+
+/** What every collective of several members does. */
+abstract class RankCollectiveContract {
+
+  static final Duration LONG = Duration.ofSeconds(30);
+  private static final Duration SHORT = Duration.ofMillis(200);
+
+  /** A group, each member's collective in order. */
+  abstract List<RankCollective> group(List<Member> members, Duration timeout) throws Exception;
+
+  static byte[] frame(int member, int round) {
+    byte[] bytes =
+        new byte[new Random(31L * round + member).nextInt(round % 50 == 0 ? 90_000 : 90)];
+    Arrays.fill(bytes, (byte) (member + round));
+    return bytes;
+  }
+
+  static byte[] bytes(ByteBuffer frame) {
+    byte[] bytes = new byte[frame.remaining()];
+    frame.duplicate().get(bytes);
+    return bytes;
+  }
+
+  private static Object gatherRounds(RankCollective collective, int rounds) {
+    for (int round = 0; round < rounds; round++) {
+      byte[] own = frame(collective.self(), round);
+      ByteBuffer given =
+          ByteBuffer.allocate(own.length + 7).position(3).put(own).flip().position(3);
+      GatheredFrames gathered = collective.gather(given);
+      assertThat(given.position()).isEqualTo(3);
+      for (Member member : collective.members()) {
+        assertThat(bytes(gathered.frame(member.index()))).isEqualTo(frame(member.index(), round));
+        assertThat(gathered.loss(member.index())).isNull();
+      }
+    }
+    return "done";
+  }
+
+  @Test
+  void everyMemberGetsTheFramesOfAllInOrder() throws Exception {
+    List<RankCollective> group = group(Member.of(4, 1, 3), LONG);
+    List<Callable<Object>> members = new ArrayList<>();
+    for (RankCollective collective : group) {
+      assertThat(collective.members().get(collective.self()).index()).isEqualTo(collective.self());
+      members.add(() -> gatherRounds(collective, 200));
+    }
+    assertThat(Threads.run(members)).containsOnly("done");
+    group.forEach(RankCollective::close);
+  }
+
+  private static List<String> losses(RankCollective collective, int rounds) {
+    List<String> losses = new ArrayList<>();
+    for (int round = 0; round < rounds; round++) {
+      GatheredFrames gathered = collective.gather(ByteBuffer.wrap(frame(collective.self(), round)));
+      assertThat(gathered.frame(collective.self())).isNotNull();
+      assertThat(gathered.frame(1) == null).isEqualTo(gathered.loss(1) != null);
+      losses.add(gathered.loss(1));
+    }
+    return losses;
+  }
+
+  @Test
+  void whoLeavesIsLostByNameForAllOthersAlike() throws Exception {
+    List<RankCollective> group = group(Member.of(2, 2, 2), LONG);
+    List<Object> results =
+        Threads.run(
+            List.of(
+                () -> losses(group.get(0), 10),
+                () -> {
+                  losses(group.get(1), 4);
+                  group.get(1).close();
+                  return List.of();
+                },
+                () -> losses(group.get(2), 10)));
+    assertThat(results.get(0)).isEqualTo(results.get(2));
+    List<?> losses = (List<?>) results.get(0);
+    assertThat(losses.subList(0, 4)).containsOnlyNulls();
+    assertThat(losses.subList(4, 10))
+        .allSatisfy(loss -> assertThat(loss).asString().startsWith("member 1 (ranks 2 to 3) "));
+    group.forEach(RankCollective::close);
+  }
+
+  @Test
+  void whoIsSilentForTooLongIsLostAndIsToldSoWhenItComesBack() throws Exception {
+    List<RankCollective> group = group(Member.of(2, 2, 2), SHORT);
+    List<Object> results =
+        Threads.run(List.of(() -> losses(group.get(0), 2), () -> losses(group.get(2), 2)));
+    assertThat(results.get(0)).isEqualTo(results.get(1));
+    assertThat(results.get(0))
+        .asInstanceOf(org.assertj.core.api.InstanceOfAssertFactories.LIST)
+        .allSatisfy(
+            loss ->
+                assertThat(loss).asString().contains("member 1 (ranks 2 to 3)").contains("silent"));
+    assertThatThrownBy(() -> losses(group.get(1), 2)).isInstanceOf(LockstepException.class);
+    group.forEach(RankCollective::close);
+  }
+
+  @Test
+  void whoHasLeftCannotGather() throws Exception {
+    List<RankCollective> group = group(Member.of(1, 1), LONG);
+    group.get(0).close();
+    group.get(0).close();
+    assertThatThrownBy(() -> losses(group.get(0), 1)).isInstanceOf(LockstepException.class);
+    group.forEach(RankCollective::close);
+  }
+}

@@ -1,0 +1,252 @@
+package io.kvasir.engine.lockstep;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class TcpCollectiveTest extends RankCollectiveContract {
+
+  private static final long PATIENCE_MS = 30_000;
+
+  private ServerSocketChannel server;
+
+  @BeforeEach
+  void listen() throws IOException {
+    server = ServerSocketChannel.open();
+    server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+  }
+
+  @AfterEach
+  void close() throws IOException {
+    server.close();
+  }
+
+  private static TcpGroup agreed(List<Member> members, Duration timeout) {
+    return new TcpGroup("instance", 7, 42, members, timeout, 1 << 17);
+  }
+
+  @Override
+  List<RankCollective> group(List<Member> members, Duration timeout) throws Exception {
+    return group(agreed(members, timeout));
+  }
+
+  private List<RankCollective> group(TcpGroup group) throws Exception {
+    List<RankCollective> collectives = new ArrayList<>();
+    for (Object joined : meet(group, group)) {
+      if (joined instanceof Exception e) {
+        throw e;
+      }
+      collectives.add((RankCollective) joined);
+    }
+    return collectives;
+  }
+
+  /** The coordinator and the members, or what they threw. */
+  private List<Object> meet(TcpGroup coordinator, TcpGroup members) throws Exception {
+    List<Callable<Object>> parties = new ArrayList<>();
+    parties.add(() -> TcpCoordinator.accept(server, coordinator, PATIENCE_MS));
+    for (Member member : members.members().subList(1, members.members().size())) {
+      parties.add(() -> TcpMember.connect(server.getLocalAddress(), members, member.index()));
+    }
+    return Threads.run(parties);
+  }
+
+  private void assertRefused(TcpGroup other, String why) throws Exception {
+    List<Object> met = meet(agreed(Member.of(4, 4), LONG), other);
+    assertThat(met.get(0)).isInstanceOf(LockstepException.class).asString().contains(why);
+    assertThat(met.get(1))
+        .isInstanceOf(LockstepException.class)
+        .asString()
+        .contains("the coordinator refuses member 1 (ranks")
+        .contains(why);
+  }
+
+  @Test
+  void membersThatAreNotAlikeAreRefusedOnBothSides() throws Exception {
+    List<Member> members = Member.of(4, 4);
+    assertRefused(
+        new TcpGroup("instance", 8, 42, members, LONG, 1 << 17),
+        "it has version 8 of the code, the coordinator 7");
+    assertRefused(
+        new TcpGroup("instance", 7, 43, members, LONG, 1 << 17),
+        "its settings or its workload are not those of the coordinator");
+    assertRefused(
+        new TcpGroup("instance", 7, 42, Member.of(4, 5), LONG, 1 << 17),
+        "it takes the members' ranks for [4, 5], the coordinator for [4, 4]");
+  }
+
+  @Test
+  void aMemberThatSpeaksAnotherVersionIsRefusedByName() throws Exception {
+    TcpGroup group = agreed(Member.of(4, 4), LONG);
+    TcpHello own = TcpHello.of(group, 1);
+    ByteBuffer hello =
+        new TcpHello(9, own.abi(), own.configuration(), 1, own.ranks(), own.instance()).encode();
+    List<Object> met =
+        Threads.run(
+            List.of(
+                () -> TcpCoordinator.accept(server, group, PATIENCE_MS),
+                () -> {
+                  try (FrameChannel channel =
+                      new FrameChannel(SocketChannel.open(server.getLocalAddress()))) {
+                    long deadlineNs = System.nanoTime() + LONG.toNanos();
+                    channel.send(hello, deadlineNs);
+                    return UTF_8.decode(channel.receive(1000, deadlineNs)).toString();
+                  }
+                }));
+    String why = "it speaks version 9 of the protocol, the coordinator 1";
+    assertThat(met.get(0)).isInstanceOf(LockstepException.class).asString().contains(why);
+    assertThat(met.get(1)).isEqualTo(why);
+  }
+
+  @Test
+  void strangersKeepNobodyOut() throws Exception {
+    TcpGroup group = agreed(Member.of(1, 1), Duration.ofMillis(300));
+    TcpGroup foreign = new TcpGroup("other", 7, 42, group.members(), LONG, 1 << 17);
+    InetSocketAddress address = (InetSocketAddress) server.getLocalAddress();
+    try (Socket silent = new Socket(address.getAddress(), address.getPort());
+        Socket talkative = new Socket(address.getAddress(), address.getPort())) {
+      assertThat(silent.isConnected()).isTrue();
+      talkative.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(UTF_8));
+      List<Object> met =
+          Threads.run(
+              List.of(
+                  () -> TcpCoordinator.accept(server, group, PATIENCE_MS),
+                  () -> {
+                    try {
+                      return TcpMember.connect(address, foreign, 1);
+                    } catch (LockstepException turnedAway) {
+                      assertThat(turnedAway).hasMessageContaining("closed the connection");
+                      return TcpMember.connect(address, group, 1);
+                    }
+                  }));
+      assertThat(met.get(0)).isInstanceOf(TcpCoordinator.class);
+      assertThat(met.get(1)).isInstanceOf(TcpMember.class);
+      ((RankCollective) met.get(0)).close();
+      ((RankCollective) met.get(1)).close();
+    }
+  }
+
+  @Test
+  void whoDoesNotConnectIsNamed() throws Exception {
+    TcpGroup group = agreed(Member.of(4, 4, 1), LONG);
+    assertThat(Threads.run(List.of(() -> TcpCoordinator.accept(server, group, 50))).get(0))
+        .isInstanceOf(LockstepException.class)
+        .asString()
+        .contains("[member 1 (ranks 4 to 7), member 2 (rank 8)] did not connect within 50 ms");
+  }
+
+  @Test
+  void withoutTheCoordinatorTheOthersEndWithAnErrorThatSaysSo() throws Exception {
+    List<RankCollective> group = group(agreed(Member.of(1, 1, 1), LONG));
+    List<Callable<Object>> members = new ArrayList<>();
+    members.add(
+        () -> {
+          group.get(0).gather(ByteBuffer.allocate(1));
+          group.get(0).close();
+          return "left";
+        });
+    for (RankCollective member : group.subList(1, 3)) {
+      members.add(
+          () -> {
+            member.gather(ByteBuffer.allocate(1));
+            return member.gather(ByteBuffer.allocate(1));
+          });
+    }
+    List<Object> ended = Threads.run(members);
+    assertThat(ended.get(0)).isEqualTo("left");
+    for (int member = 1; member < 3; member++) {
+      assertThat(ended.get(member))
+          .isInstanceOf(LockstepException.class)
+          .asString()
+          .contains("member " + member + " (rank " + member + ") has lost its coordinator")
+          .contains("member 0 (rank 0)");
+    }
+  }
+
+  @Test
+  void framesAreBounded() throws Exception {
+    List<RankCollective> group = group(agreed(Member.of(1, 1), LONG));
+    ByteBuffer tooLong = ByteBuffer.allocate((1 << 17) + 1);
+    for (RankCollective member : group) {
+      org.assertj.core.api.Assertions.assertThatThrownBy(() -> member.gather(tooLong))
+          .isInstanceOf(LockstepException.class)
+          .hasMessage("a frame of 131073 bytes is too long; maxFrameBytes is 131072");
+    }
+    group.forEach(RankCollective::close);
+  }
+
+  @Test
+  void aLengthOutOfRangeLosesItsSender() throws Exception {
+    TcpGroup group = agreed(Member.of(1, 1), LONG);
+    List<Object> met =
+        Threads.run(
+            List.of(
+                () -> {
+                  try (RankCollective coordinator =
+                      TcpCoordinator.accept(server, group, PATIENCE_MS)) {
+                    return coordinator.gather(ByteBuffer.allocate(1)).loss(1);
+                  }
+                },
+                () -> {
+                  FrameChannel channel =
+                      new FrameChannel(SocketChannel.open(server.getLocalAddress()));
+                  long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+                  channel.send(TcpHello.of(group, 1).encode(), deadlineNs);
+                  channel.receive(100, deadlineNs);
+                  channel.send(ByteBuffer.allocate(1 << 18), deadlineNs);
+                  return channel;
+                }));
+    assertThat(met.get(0))
+        .isEqualTo(
+            "member 1 (rank 1) is lost: it sent a frame of 262144 bytes; at most 131072 are"
+                + " allowed");
+    if (met.get(1) instanceof FrameChannel channel) {
+      channel.close();
+    }
+  }
+
+  @Test
+  void aPeerThatTakesNothingIsGivenUp() throws Exception {
+    TcpGroup group =
+        new TcpGroup("instance", 7, 42, Member.of(1, 1), Duration.ofMillis(300), 64 << 20);
+    List<Object> met =
+        Threads.run(
+            List.of(
+                () -> {
+                  try (RankCollective coordinator =
+                      TcpCoordinator.accept(server, group, PATIENCE_MS)) {
+                    ByteBuffer large = ByteBuffer.allocate(64 << 20);
+                    assertThat(coordinator.gather(large).loss(1)).isNull();
+                    return coordinator.gather(large).loss(1);
+                  }
+                },
+                () -> {
+                  FrameChannel channel =
+                      new FrameChannel(SocketChannel.open(server.getLocalAddress()));
+                  long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+                  channel.send(TcpHello.of(group, 1).encode(), deadlineNs);
+                  channel.receive(100, deadlineNs);
+                  channel.send(ByteBuffer.allocate(1), deadlineNs);
+                  return channel;
+                }));
+    assertThat(met.get(0)).asString().startsWith("member 1 (rank 1) is lost");
+    if (met.get(1) instanceof FrameChannel channel) {
+      channel.close();
+    }
+  }
+}

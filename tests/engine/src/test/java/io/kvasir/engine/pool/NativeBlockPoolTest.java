@@ -1,0 +1,10 @@
+package io.kvasir.engine.pool;
+
+/** Holds the native pool to the contract. */
+class NativeBlockPoolTest extends BlockPoolContract {
+
+  @Override
+  public BlockPool create(PoolShape shape) {
+    return NativeBlockPool.create(shape);
+  }
+}

@@ -1,0 +1,203 @@
+package io.kvasir.engine.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.event.BlockEvent;
+import io.kvasir.model.CacheScope;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A pool driven in shorthand: a prompt is a string with one letter per block, and {@code "AB"} is
+ * also how its second block is called in {@link #events()}.
+ */
+public final class PoolScenario implements AutoCloseable {
+
+  public static final int TOKENS_PER_BLOCK = 3;
+  public static final int MAX_BLOCKS_PER_LEASE = 10;
+
+  private final BlockPool pool;
+  private final Map<Long, String> lettersByName = new HashMap<>();
+
+  public PoolScenario(BlockPool pool) {
+    this.pool = pool;
+  }
+
+  public static PoolShape shape(int capacityBlocks, int maxLeases, int eventCapacity) {
+    return new PoolShape(
+        capacityBlocks, TOKENS_PER_BLOCK, maxLeases, MAX_BLOCKS_PER_LEASE, eventCapacity);
+  }
+
+  /** What one request of a lease batch asks for. */
+  public record Want(Prompt prompt, int matchableBlocks, int blocks, int reserveBlocks) {
+
+    /** The same with a block table that is longer than the prompt. */
+    Want andNew(int more) {
+      return new Want(prompt, matchableBlocks, blocks + more, reserveBlocks);
+    }
+
+    Want reserving(int reserve) {
+      return new Want(prompt, matchableBlocks, blocks, reserve);
+    }
+
+    Want matchingAtMost(int matchable) {
+      return new Want(prompt, matchable, blocks, reserveBlocks);
+    }
+
+    Want ofBlocks(int total) {
+      return new Want(prompt, matchableBlocks, total, reserveBlocks);
+    }
+  }
+
+  /** A prompt of one block per letter; equal prefixes have equal names. */
+  public Prompt prompt(String letters) {
+    int[] tokens = new int[letters.length() * TOKENS_PER_BLOCK];
+    long[] names = new long[letters.length()];
+    long parent = 0;
+    for (int depth = 0; depth < names.length; depth++) {
+      Arrays.fill(
+          tokens, depth * TOKENS_PER_BLOCK, (depth + 1) * TOKENS_PER_BLOCK, letters.charAt(depth));
+      parent = TestHash.mix(parent + letters.charAt(depth));
+      names[depth] = parent;
+      lettersByName.put(parent, letters.substring(0, depth + 1));
+    }
+    return new Prompt(tokens, names, CacheScope.NONE);
+  }
+
+  public long name(String letters) {
+    return prompt(letters).names()[letters.length() - 1];
+  }
+
+  /** Asks for exactly the prompt's blocks, all of which may be matched. */
+  public Want want(String letters) {
+    return want(prompt(letters));
+  }
+
+  public Want want(Prompt prompt) {
+    return new Want(prompt, prompt.blocks(), Math.max(1, prompt.blocks()), 0);
+  }
+
+  /** Leases a batch. */
+  public LeaseBatch lease(Want... wants) {
+    LeaseBatch batch = new LeaseBatch();
+    for (Want want : wants) {
+      batch.add(
+          want.prompt.tokens(),
+          want.prompt.names(),
+          want.prompt.scope(),
+          want.matchableBlocks,
+          want.blocks,
+          want.reserveBlocks);
+    }
+    pool.lease(batch);
+    return batch;
+  }
+
+  /** Leases for one request that must be admitted. */
+  public int start(Want want) {
+    int lease = lease(want).lease(0);
+    assertThat(lease).as("the lease of an admitted request").isNotEqualTo(LeaseBatch.REFUSED);
+    return lease;
+  }
+
+  /** Leases a prompt's blocks and names those that were not matched. */
+  public int hold(Prompt prompt) {
+    LeaseBatch batch = lease(want(prompt));
+    assertThat(batch.lease(0)).isNotEqualTo(LeaseBatch.REFUSED);
+    if (batch.matchedBlocks(0) < prompt.blocks()) {
+      commit(batch.lease(0), prompt, batch.matchedBlocks(0), prompt.blocks());
+    }
+    return batch.lease(0);
+  }
+
+  public int hold(String letters) {
+    return hold(prompt(letters));
+  }
+
+  /** Leaves a prompt's blocks behind as cached ones. */
+  public void cache(String letters) {
+    release(hold(letters));
+  }
+
+  public void commit(int lease, Prompt prompt, int fromBlock, int toBlock) {
+    CommitBatch batch = new CommitBatch();
+    batch.add(lease, prompt.tokens(), prompt.names(), fromBlock, toBlock);
+    pool.commit(batch);
+  }
+
+  public void commit(int lease, String letters, int fromBlock, int toBlock) {
+    commit(lease, prompt(letters), fromBlock, toBlock);
+  }
+
+  /** Extends leases; the arguments are pairs of a lease and its additional blocks. */
+  public ExtendBatch extend(int... leasesAndBlocks) {
+    ExtendBatch batch = new ExtendBatch();
+    for (int i = 0; i < leasesAndBlocks.length; i += 2) {
+      batch.add(leasesAndBlocks[i], leasesAndBlocks[i + 1]);
+    }
+    pool.extend(batch);
+    return batch;
+  }
+
+  public void release(int... leases) {
+    pool.release(leases, leases.length);
+  }
+
+  /** What a probe finds of a prompt. */
+  public int held(String letters) {
+    return held(prompt(letters));
+  }
+
+  public int held(Prompt prompt) {
+    ProbeBatch batch = new ProbeBatch();
+    batch.add(prompt.names(), prompt.blocks());
+    int[] matched = new int[1];
+    pool.probe(batch, matched, 0);
+    return matched[0];
+  }
+
+  public List<Integer> table(int lease) {
+    int[] table = new int[MAX_BLOCKS_PER_LEASE];
+    int length = pool.blockTable(lease, table);
+    return Arrays.stream(table, 0, length).boxed().toList();
+  }
+
+  /** The events since the last call, without their numbers: {@code "+AB"}, {@code "-AB"}, ... */
+  public List<String> events() {
+    List<String> events = new ArrayList<>();
+    pool.drainEvents(event -> events.add(describe(event)));
+    return events;
+  }
+
+  private String describe(BlockEvent event) {
+    if (event instanceof BlockEvent.Stored stored) {
+      return "+" + lettersByName.get(stored.blockHash());
+    }
+    if (event instanceof BlockEvent.Removed removed) {
+      return "-" + lettersByName.get(removed.blockHash());
+    }
+    return "cleared";
+  }
+
+  public Occupancy occupancy() {
+    return pool.occupancy();
+  }
+
+  /** Free, cached, active and reserved blocks, in this order. */
+  public List<Long> counts() {
+    Occupancy now = pool.occupancy();
+    return List.of(now.freeBlocks(), now.cachedBlocks(), now.activeBlocks(), now.reservedBlocks());
+  }
+
+  public BlockPool pool() {
+    return pool;
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

@@ -1,0 +1,75 @@
+package io.kvasir.engine.pool;
+
+import io.kvasir.event.BlockEvent;
+import java.util.function.Consumer;
+
+/** A pool that is settled whenever somebody looks at it, for cases that look after every call. */
+public record SettledBlockPool(BlockPool pool) implements BlockPool {
+
+  @Override
+  public PoolShape shape() {
+    return pool.shape();
+  }
+
+  @Override
+  public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
+    pool.settle();
+    pool.probe(batch, matchedBlocks, offset);
+  }
+
+  @Override
+  public void lease(LeaseBatch batch) {
+    pool.lease(batch);
+  }
+
+  @Override
+  public void extend(ExtendBatch batch) {
+    pool.extend(batch);
+  }
+
+  @Override
+  public void commit(CommitBatch batch) {
+    pool.commit(batch);
+  }
+
+  @Override
+  public void release(int[] leases, int count) {
+    pool.release(leases, count);
+  }
+
+  @Override
+  public void clear() {
+    pool.clear();
+  }
+
+  @Override
+  public void submit() {
+    pool.submit();
+  }
+
+  @Override
+  public void complete() {
+    pool.complete();
+  }
+
+  @Override
+  public int drainEvents(Consumer<BlockEvent> sink) {
+    return pool.drainEvents(sink);
+  }
+
+  @Override
+  public Occupancy occupancy() {
+    pool.settle();
+    return pool.occupancy();
+  }
+
+  @Override
+  public int blockTable(int lease, int[] table) {
+    return pool.blockTable(lease, table);
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

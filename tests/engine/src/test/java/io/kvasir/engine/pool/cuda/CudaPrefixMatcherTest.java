@@ -1,0 +1,108 @@
+package io.kvasir.engine.pool.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.engine.device.ShimDevice;
+import io.kvasir.engine.device.ShimDevice.Call;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.engine.pool.KvShape;
+import io.kvasir.engine.pool.PoolScenario;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.engine.pool.PrefixMatches;
+import io.kvasir.engine.pool.ProbeBatch;
+import io.kvasir.engine.pool.Prompt;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Look-ups on devices and in mirrors, which must not differ. */
+class CudaPrefixMatcherTest {
+
+  private static final int OUT_OF_MEMORY = 2;
+  private static final int ILLEGAL_ADDRESS = 700;
+  private static final long BYTES = 1 << 24;
+  private static final PoolShape SHAPE = PoolScenario.shape(8, 4, 0);
+
+  /** Two ranks on each of two devices; the last one holds what is put off only. */
+  private static PrefixMatches match(
+      ShimDevice first, ShimDevice second, Runnable before, boolean onDevices) {
+    try (RankPools pools = RankPools.onDevices(List.of(first, second), 4, SHAPE, KvShape.NONE)) {
+      ProbeBatch batch = new ProbeBatch();
+      for (int rank = 0; rank < 4; rank++) {
+        PoolScenario pool = new PoolScenario(pools.pools().get(rank));
+        Prompt prompt = pool.prompt("ABCD");
+        int lease = pool.start(pool.want(prompt));
+        pool.commit(lease, prompt, 0, rank + 1);
+        if (rank == 0) {
+          batch.add(prompt.names(), 4);
+          batch.add(prompt.names(), 2);
+        }
+      }
+      CudaPrefixMatcher matcher = (CudaPrefixMatcher) pools.matcher();
+      before.run();
+      PrefixMatches matches =
+          onDevices ? matcher.matchOnDevices(batch) : matcher.matchOnHost(batch);
+      return matches;
+    }
+  }
+
+  private static void assertRight(String at, PrefixMatches matches) {
+    for (int rank = 0; rank < 4; rank++) {
+      for (int prompt = 0; prompt < 2; prompt++) {
+        assertThat(matches.tokens(rank, prompt))
+            .as("%s, rank %d, prompt %d", at, rank, prompt)
+            .isEqualTo(Math.min(rank + 1, prompt == 0 ? 4 : 2) * SHAPE.tokensPerBlock());
+      }
+    }
+  }
+
+  @Test
+  void devicesAndMirrorsAnswerTheSame() {
+    for (boolean onDevices : new boolean[] {false, true}) {
+      try (ShimDevice first = ShimDevice.late(BYTES, 1);
+          ShimDevice second = ShimDevice.late(BYTES, 2)) {
+        assertRight("on devices: " + onDevices, match(first, second, () -> {}, onDevices));
+      }
+    }
+  }
+
+  @Test
+  void aBatchIsOneUrgentLaunchOnEachDevice() {
+    try (ShimDevice first = ShimDevice.late(BYTES, 1);
+        ShimDevice second = ShimDevice.late(BYTES, 2);
+        RankPools pools = RankPools.onDevices(List.of(first, second), 4, SHAPE, KvShape.NONE)) {
+      ProbeBatch batch = new ProbeBatch();
+      batch.add(new long[] {1, 2, 3}, 3);
+      int launches = first.count(Call.LAUNCH) + second.count(Call.LAUNCH);
+
+      ((CudaPrefixMatcher) pools.matcher()).matchOnDevices(batch);
+
+      assertThat(first.count(Call.LAUNCH) + second.count(Call.LAUNCH)).isEqualTo(launches + 2);
+      assertThat(first.urgentStreams()).as("streams for look-ups").isEqualTo(1);
+      assertThat(second.urgentStreams()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void whereADeviceFailsTheMirrorsAnswer() {
+    int failed = 0;
+    for (int code : new int[] {OUT_OF_MEMORY, ILLEGAL_ADDRESS}) {
+      for (Call call : List.of(Call.COPY, Call.LAUNCH, Call.RECORD, Call.AWAIT, Call.SYNCHRONIZE)) {
+        for (int nth = 1; nth <= 20; nth += 3) {
+          int at = nth;
+          int[] before = new int[1];
+          try (ShimDevice first = ShimDevice.late(BYTES, nth);
+              ShimDevice second = ShimDevice.late(BYTES, nth)) {
+            Runnable arm =
+                () -> {
+                  second.failAt(call, at, code);
+                  before[0] = second.count(call);
+                };
+            assertRight(call + " " + nth + " code " + code, match(first, second, arm, true));
+            failed += second.count(call) - before[0] >= nth ? 1 : 0;
+          }
+        }
+      }
+    }
+    assertThat(failed).isGreaterThan(15);
+  }
+}

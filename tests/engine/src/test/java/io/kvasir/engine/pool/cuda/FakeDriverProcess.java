@@ -1,0 +1,181 @@
+package io.kvasir.engine.pool.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.kvasir.engine.device.CudaDriver;
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.DeviceApi.Event;
+import io.kvasir.engine.device.DeviceApi.Stream;
+import io.kvasir.engine.device.DeviceOutOfMemoryException;
+import io.kvasir.engine.device.FakeDriver;
+import io.kvasir.engine.device.FatalDeviceException;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.engine.pool.PoolChurn;
+import io.kvasir.engine.pool.PoolScenario;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.engine.pool.RandomPoolRun;
+import io.kvasir.engine.pool.TestHash;
+import io.kvasir.internal.nativelib.NativeMemory;
+import java.nio.ByteBuffer;
+
+/** What {@link FakeDriverTest} does in processes of its own; prints OK when all was well. */
+final class FakeDriverProcess {
+
+  private static final int PAGE = 4096;
+
+  private FakeDriverProcess() {}
+
+  /**
+   * Does one of the things.
+   *
+   * @param arguments which
+   */
+  public static void main(String[] arguments) {
+    switch (arguments[0]) {
+      case "device" -> useDevice();
+      case "history" -> runHistory();
+      case "memory" -> exhaustMemory();
+      case "lose" -> loseDevice();
+      default -> throw new IllegalArgumentException(arguments[0]);
+    }
+    System.out.println("OK");
+  }
+
+  private static void useDevice() {
+    assertThat(CudaDriver.system().devices()).hasSize(1);
+    assertThat(CudaDriver.system().version()).hasValue(13_000);
+    try (DeviceApi device = FakeDriver.open()) {
+      try (DeviceApi again = FakeDriver.open()) {
+        assertThat(again.freeBytes()).isEqualTo(device.freeBytes());
+      }
+      assertThat(device.device().label()).isEqualTo("CUDA device 0 (Fake GPU)");
+      assertThat(device.device().pciBusId()).isEqualTo("0000:1F:00.0");
+      assertThat(device.device().architecture()).isEqualTo("sm_90");
+      assertThat(device.multiprocessors()).isEqualTo(2);
+      long freeBytes = device.freeBytes();
+      assertThat(CudaDriver.system().freeBytes(device.device())).hasValue(freeBytes);
+      copyBothWays(device);
+      copyForeignMemory(device);
+      measure(device);
+      assertThatThrownBy(() -> device.kernel("no_such_kernel"))
+          .isInstanceOf(FatalDeviceException.class)
+          .hasMessageContaining("cuModuleGetFunction failed: CUDA_ERROR_NOT_FOUND (500)");
+      assertThat(device.freeBytes()).isEqualTo(freeBytes);
+    }
+  }
+
+  private static void copyBothWays(DeviceApi device) {
+    Stream stream = device.openStream(false);
+    long pinned = device.allocatePinned(2 * PAGE);
+    assertThat(pinned % PAGE).isZero();
+    long memory = device.allocate(PAGE);
+    assertThat(memory % 256).isZero();
+    ByteBuffer words = NativeMemory.view(pinned, 2 * PAGE);
+    for (int i = 0; i < PAGE; i += Long.BYTES) {
+      words.putLong(i, 0x0123456789abcdefL * i);
+    }
+    device.copy(stream, memory, pinned, PAGE);
+    device.copy(stream, pinned + PAGE, memory, PAGE);
+    device.synchronize(stream);
+    assertThat(words.slice(0, PAGE)).isEqualTo(words.slice(PAGE, PAGE));
+    device.fill(stream, memory + 8, (byte) -3, 8);
+    device.copy(stream, pinned, memory, 16);
+    device.synchronize(stream);
+    assertThat(words.getLong(0)).isZero();
+    assertThat(words.getLong(8)).isEqualTo(0xfdfdfdfdfdfdfdfdL);
+    device.free(memory);
+    device.freePinned(pinned);
+    device.closeStream(stream);
+  }
+
+  private static void copyForeignMemory(DeviceApi device) {
+    ByteBuffer foreign = NativeMemory.allocate(3 * PAGE);
+    long start = (NativeMemory.address(foreign) + PAGE - 1) / PAGE * PAGE;
+    long mapped = device.pin(start, PAGE);
+    Stream stream = device.openStream(true);
+    long memory = device.allocate(8);
+    device.fill(stream, memory, (byte) 9, 8);
+    device.copy(stream, mapped + 16, memory, 8);
+    device.synchronize(stream);
+    assertThat(NativeMemory.view(start, PAGE).getLong(16)).isEqualTo(0x0909090909090909L);
+    device.free(memory);
+    device.unpin(start);
+    device.closeStream(stream);
+  }
+
+  private static void measure(DeviceApi device) {
+    Stream first = device.openStream(false);
+    Stream second = device.openStream(true);
+    Event from = device.openEvent();
+    Event to = device.openEvent();
+    device.record(first, from);
+    device.await(second, from);
+    device.record(second, to);
+    device.synchronize(second);
+    assertThat(device.elapsedNs(from, to)).isNotNegative();
+    device.closeEvent(from);
+    device.closeEvent(to);
+    device.closeStream(first);
+    device.closeStream(second);
+  }
+
+  private static void runHistory() {
+    PoolShape shape = new PoolShape(40, 3, 8, 20, 64);
+    try (DeviceApi device = FakeDriver.open()) {
+      long freeBytes = device.freeBytes();
+      try (CudaBlockPool pool = CudaBlockPool.create(device, shape, 100)) {
+        new RandomPoolRun(pool, TestHash.STRONG, 5).run(200, 3);
+        assertThat(pool.occupancy().evictedBlocks()).isPositive();
+      }
+      try (RankPools pools = RankPools.onHost(1, shape);
+          CudaBlockPool pool = CudaBlockPool.create(device, shape, 0)) {
+        PoolChurn onHost = new PoolChurn(pools.pools().get(0), 5);
+        PoolChurn onDevice = new PoolChurn(pool, 5);
+        for (int step = 0; step < 100; step++) {
+          onHost.comeOrGo();
+          onDevice.comeOrGo();
+          pool.settle();
+          assertThat(pool.occupancy()).isEqualTo(pools.pools().get(0).occupancy());
+        }
+      }
+      assertThat(device.freeBytes()).isEqualTo(freeBytes);
+    }
+  }
+
+  private static void exhaustMemory() {
+    try (DeviceApi device = FakeDriver.open()) {
+      long freeBytes = device.freeBytes();
+      PoolShape shape = PoolScenario.shape(8, 4, 0);
+      Throwable refusal = catchThrowable(() -> CudaBlockPool.create(device, shape, 1 << 30));
+      assertThat(refusal)
+          .isInstanceOf(DeviceOutOfMemoryException.class)
+          .hasMessageContaining("CUDA device 0 (Fake GPU) has too little memory: ")
+          .hasMessageContaining(" bytes were wanted, " + freeBytes + " are free");
+      assertThat(((DeviceOutOfMemoryException) refusal).wantedBytes()).isGreaterThan(8L << 30);
+      assertThat(device.freeBytes()).isEqualTo(freeBytes);
+      CudaBlockPool.create(device, shape, 1 << 10).close();
+    }
+  }
+
+  /** The driver was told to lose its device at some launch. */
+  private static void loseDevice() {
+    try (DeviceApi device = FakeDriver.open();
+        PoolScenario pool =
+            new PoolScenario(CudaBlockPool.create(device, PoolScenario.shape(8, 4, 0), 0))) {
+      Throwable loss = null;
+      for (int round = 0; loss == null; round++) {
+        assertThat(round).isLessThan(100);
+        loss = catchThrowable(() -> pool.cache("ABC"));
+      }
+      assertThat(loss)
+          .isInstanceOf(FatalDeviceException.class)
+          .hasMessageContaining("is lost: cuLaunchKernel failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+      assertThatThrownBy(pool::occupancy).isInstanceOf(FatalDeviceException.class);
+      assertThatThrownBy(() -> pool.start(pool.want("A"))).isInstanceOf(FatalDeviceException.class);
+      assertThatThrownBy(device::freeBytes).isInstanceOf(FatalDeviceException.class);
+      assertThatThrownBy(() -> device.allocate(1)).isInstanceOf(FatalDeviceException.class);
+    }
+  }
+}

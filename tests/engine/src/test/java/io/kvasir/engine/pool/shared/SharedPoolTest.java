@@ -1,0 +1,354 @@
+package io.kvasir.engine.pool.shared;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.kvasir.engine.pool.NativeBlockPool;
+import io.kvasir.engine.pool.NativePrefixMatcher;
+import io.kvasir.engine.pool.Occupancy;
+import io.kvasir.engine.pool.OccupancyPage;
+import io.kvasir.engine.pool.PoolChurn;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.engine.pool.PrefixMatches;
+import io.kvasir.engine.pool.ProbeBatch;
+import io.kvasir.engine.pool.shared.SharedPoolReader.Owner;
+import io.kvasir.internal.nativelib.NativeMemory;
+import io.kvasir.model.RankId;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A pool and its reader, over two mappings of one file. */
+class SharedPoolTest {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final RankId RANK = new RankId(-1, 3);
+  private static final PoolShape SHAPE = new PoolShape(60, 2, 6, 12, 64);
+
+  private final AtomicLong clock = new AtomicLong(17);
+  @TempDir private Path folder;
+
+  private Path file() {
+    return folder.resolve("pool");
+  }
+
+  private SharedPoolRegion region() throws IOException {
+    return SharedPoolRegion.create(file(), SHAPE, RANK, 4096);
+  }
+
+  private SharedPoolReader reader() throws IOException {
+    return SharedPoolReader.open(file(), PATIENCE, clock::get);
+  }
+
+  private void pass(Duration time) {
+    clock.addAndGet(time.toNanos());
+  }
+
+  private static int[] matched(SharedPoolReader reader, ProbeBatch batch) {
+    int[] matched = new int[batch.size()];
+    reader.probe(batch, matched, 0);
+    return matched;
+  }
+
+  @Test
+  void aReaderKnowsWhatThePoolKnows() throws IOException {
+    try (SharedPoolRegion region = region();
+        SharedPoolReader reader = reader()) {
+      assertThat(reader.rank()).isEqualTo(RANK);
+      assertThat(reader.shape()).isEqualTo(SHAPE);
+      assertThat(reader.kvBytesPerBlock()).isEqualTo(4096);
+      assertThat(reader.occupancy()).as("before there is a pool").isNull();
+      try (NativeBlockPool pool = NativeBlockPool.create(region)) {
+        long seed = Long.getLong("kvasir.test.seed", 1);
+        PoolChurn churn = new PoolChurn(pool, seed);
+        for (int step = 0; step < 500; step++) {
+          churn.step();
+          assertThat(reader.poll()).as("seed %d, step %d", seed, step).isTrue();
+          assertThat(reader.occupancy()).isEqualTo(pool.occupancy());
+          assertThat(matched(reader, churn.probes()))
+              .as("seed %d, step %d", seed, step)
+              .isEqualTo(churn.matched());
+        }
+        assertThat(reader.gaps()).isZero();
+        assertThat(pool.occupancy().evictedBlocks()).isPositive();
+        assertThat(reader.nextEvent()).isGreaterThan(SHAPE.eventCapacity());
+      }
+    }
+  }
+
+  /** A reader that looks too seldom loses events, knows nothing, and catches up by a snapshot. */
+  @Test
+  void aReaderThatFellBehindCatchesUp() throws IOException {
+    try (SharedPoolRegion region = region();
+        NativeBlockPool pool = NativeBlockPool.create(region);
+        SharedPoolReader reader = reader()) {
+      long seed = Long.getLong("kvasir.test.seed", 2);
+      Random random = new Random(seed);
+      PoolChurn churn = new PoolChurn(pool, seed);
+      int unknown = 0;
+      for (int round = 0; round < 200; round++) {
+        for (int steps = random.nextInt(random.nextInt(8) == 0 ? 60 : 4); steps > 0; steps--) {
+          churn.step();
+        }
+        pass(PATIENCE.dividedBy(2));
+        if (reader.poll()) {
+          assertThat(matched(reader, churn.probes()))
+              .as("seed %d, round %d", seed, round)
+              .isEqualTo(churn.matched());
+        } else {
+          unknown++;
+          assertThat(matched(reader, churn.probes())).containsOnly(0);
+        }
+      }
+      assertThat(reader.gaps()).isPositive();
+      assertThat(reader.snapshots()).isPositive();
+      assertThat(reader.failedSnapshots()).isZero();
+      assertThat(unknown).isPositive();
+    }
+  }
+
+  @Test
+  void anIdleOwnerServesSnapshotsWhenAsked() throws IOException {
+    try (SharedPoolRegion region = region();
+        NativeBlockPool pool = NativeBlockPool.create(region)) {
+      PoolChurn churn = new PoolChurn(pool, 3);
+      while (region.nextEvent() < 3L * SHAPE.eventCapacity()) {
+        churn.comeOrGo();
+      }
+      try (SharedPoolReader late = reader();
+          SharedPoolReader other = reader()) {
+        assertThat(late.poll()).isFalse();
+        assertThat(other.poll()).isFalse();
+        assertThat(late.poll()).as("nobody has answered").isFalse();
+        pool.serveSnapshots();
+        assertThat(region.snapshotWanted()).isFalse();
+        assertThat(late.poll()).isTrue();
+        assertThat(other.poll()).isTrue();
+        assertThat(matched(late, churn.probes())).isEqualTo(churn.matched());
+        assertThat(matched(other, churn.probes())).isEqualTo(churn.matched());
+      }
+    }
+  }
+
+  /** At most one request in the reader's patience, so that it cannot keep the owner busy. */
+  @Test
+  void aSnapshotThatIsNotThereIsAskedForAgainLater() throws IOException {
+    try (SharedPoolRegion region = region();
+        NativeBlockPool pool = NativeBlockPool.create(region)) {
+      PoolChurn churn = new PoolChurn(pool, 4);
+      while (region.nextEvent() < 3L * SHAPE.eventCapacity()) {
+        churn.comeOrGo();
+      }
+      try (SharedPoolReader reader = reader()) {
+        reader.poll();
+        pool.serveSnapshots();
+        Path snapshot = folder.resolve("pool.snapshot");
+        Files.write(snapshot, new byte[] {1, 2, 3});
+        assertThat(reader.poll()).isFalse();
+        assertThat(reader.failedSnapshots()).isOne();
+        reader.poll();
+        assertThat(region.snapshotWanted()).as("too soon").isFalse();
+        pass(PATIENCE);
+        reader.poll();
+        assertThat(region.snapshotWanted()).isTrue();
+        pool.serveSnapshots();
+        assertThat(reader.poll()).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void anOwnerIsAliveWhileItsHeartBeats() throws IOException {
+    try (SharedPoolRegion region = region();
+        SharedPoolReader reader = reader()) {
+      assertThat(reader.owner()).isEqualTo(Owner.ALIVE);
+      pass(PATIENCE.minusNanos(1));
+      assertThat(reader.owner()).isEqualTo(Owner.ALIVE);
+      pass(Duration.ofNanos(1));
+      assertThat(reader.owner()).isEqualTo(Owner.DEAD);
+      region.beat();
+      assertThat(reader.owner()).isEqualTo(Owner.ALIVE);
+      pass(PATIENCE);
+      assertThat(reader.owner()).isEqualTo(Owner.DEAD);
+    }
+  }
+
+  @Test
+  void theHeartbeatThreadBeatsUntilTheEnd() throws IOException {
+    SharedPoolRegion region = region();
+    try (SharedPoolReader reader = reader()) {
+      region.startHeartbeat(Duration.ofMillis(1));
+      assertThatIllegalStateException()
+          .isThrownBy(() -> region.startHeartbeat(Duration.ofMillis(1)));
+      for (int beats = 0; beats < 3; beats++) {
+        pass(PATIENCE);
+        while (reader.owner() == Owner.DEAD) {
+          Thread.onSpinWait();
+        }
+      }
+      region.close();
+      assertThat(reader.owner()).isEqualTo(Owner.CLOSED);
+    }
+  }
+
+  @Test
+  void anOwnerThatClosesSaysSoAndLeavesNothingBehind() throws IOException {
+    SharedPoolRegion region = region();
+    try (SharedPoolReader reader = reader()) {
+      region.close();
+      region.close();
+      assertThat(reader.owner()).isEqualTo(Owner.CLOSED);
+      try (Stream<Path> left = Files.list(folder)) {
+        assertThat(left).containsExactly(folder.resolve("pool.lock"));
+      }
+      assertThatIllegalStateException().isThrownBy(region::pageAddress);
+      assertThatIllegalStateException().isThrownBy(() -> NativeBlockPool.create(region));
+    }
+  }
+
+  /** An owner that dies in the middle of a page must not take its readers along. */
+  @Test
+  void aPageThatIsNeverFinishedIsReadAsItWasBefore() throws IOException {
+    try (SharedPoolRegion region = region();
+        NativeBlockPool pool = NativeBlockPool.create(region);
+        SharedPoolReader reader = reader()) {
+      Occupancy before = reader.occupancy();
+      assertThat(before).isEqualTo(pool.occupancy());
+      ByteBuffer page = NativeMemory.view(region.pageAddress(), OccupancyPage.BYTES);
+      page.putLong(0, page.getLong(0) + 1);
+      page.putLong(8, 12345);
+      assertThat(reader.occupancy()).isEqualTo(before);
+    }
+  }
+
+  @Test
+  void filesThatAreNoSharedPoolsAreNamedWithTheReason() throws IOException {
+    assertThatThrownBy(this::reader).isInstanceOf(IOException.class).hasMessageContaining("pool");
+    Files.write(file(), new byte[] {1, 2, 3});
+    assertThatThrownBy(this::reader).hasMessageContaining("truncated: it ends before byte 8");
+    Files.write(file(), new byte[8192]);
+    assertThatThrownBy(this::reader).hasMessageContaining("no shared pool");
+    assertThatThrownBy(this::region)
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("will not replace a foreign file");
+    assertThat(Files.readAllBytes(file())).hasSize(8192).containsOnly(0);
+    Files.delete(file());
+    try (SharedPoolRegion region = region();
+        FileChannel channel =
+            FileChannel.open(file(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      ByteBuffer header = ByteBuffer.allocate(64).order(ByteOrder.nativeOrder());
+      channel.read(header, 0);
+      damaged(channel, header, 8, 99, "of version 99; this reads version 1");
+      damaged(channel, header, 12, 77, "interface version 77");
+      damaged(channel, header, 16, -5, "capacityBlocks must be at least 1, not -5");
+      damaged(channel, header, 32, 1000, "truncated: 8192 of 36864 bytes");
+      damaged(channel, header, 32, 0, "eventCapacity of a shared pool must be from 1 to");
+      channel.truncate(6000);
+      assertThatThrownBy(this::reader).hasMessageContaining("truncated: 6000 of 8192 bytes");
+      assertThat(region.file()).isEqualTo(file());
+    }
+  }
+
+  private void damaged(FileChannel file, ByteBuffer header, int at, int value, String reason)
+      throws IOException {
+    ByteBuffer copy = ByteBuffer.allocate(64).order(ByteOrder.nativeOrder());
+    copy.put(0, header, 0, 64).putInt(at, value);
+    file.write(copy, 0);
+    assertThatThrownBy(this::reader).isInstanceOf(IOException.class).hasMessageContaining(reason);
+    file.write(header.clear(), 0);
+  }
+
+  @Test
+  void aFileHasOneOwnerAndOnePool() throws IOException {
+    try (SharedPoolRegion region = region()) {
+      assertThatThrownBy(this::region)
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("belongs to another pool of this process");
+      NativeBlockPool.create(region).close();
+      assertThatIllegalStateException()
+          .isThrownBy(() -> NativeBlockPool.create(region))
+          .withMessageContaining("serves one pool");
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file())))
+          .isEqualTo("rw-------");
+    }
+    region().close();
+  }
+
+  @Test
+  void shapesThatCannotBeSharedAreRefusedByName() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> SharedPoolRegion.create(file(), new PoolShape(4, 1, 1, 1, 0), RANK, 0))
+        .withMessageContaining("eventCapacity of a shared pool must be from 1 to");
+    assertThatIllegalArgumentException()
+        .isThrownBy(
+            () ->
+                SharedPoolRegion.create(
+                    file(), new PoolShape(Integer.MAX_VALUE, 1, 1, 1, 1), RANK, 0))
+        .withMessageContaining("capacityBlocks of a shared pool");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> SharedPoolRegion.create(file(), SHAPE, RANK, -1))
+        .withMessageContaining("kvBytesPerBlock");
+  }
+
+  @Test
+  void aMatcherLeavesOutRanksThatDiedOrWereRetired() throws IOException {
+    try (SharedPoolRegion region = region();
+        NativeBlockPool pool = NativeBlockPool.create(region);
+        SharedPoolRegion otherRegion =
+            SharedPoolRegion.create(folder.resolve("other"), SHAPE, new RankId(-1, 4), 0);
+        NativeBlockPool otherPool = NativeBlockPool.create(otherRegion);
+        SharedPoolReader reader = reader();
+        SharedPoolReader other =
+            SharedPoolReader.open(folder.resolve("other"), PATIENCE, clock::get);
+        SharedPrefixMatcher matcher = new SharedPrefixMatcher(List.of(reader, other));
+        NativePrefixMatcher oracle = new NativePrefixMatcher(List.of(pool, otherPool))) {
+      PoolChurn churn = new PoolChurn(pool, 5);
+      PoolChurn otherChurn = new PoolChurn(otherPool, 5);
+      for (int step = 0; step < 20; step++) {
+        churn.step();
+        otherChurn.step();
+      }
+      ProbeBatch batch = churn.probes();
+      PrefixMatches expected = oracle.match(batch);
+      PrefixMatches matches = matcher.match(batch);
+      int held = 0;
+      for (int prompt = 0; prompt < batch.size(); prompt++) {
+        assertThat(matches.tokens(0, prompt)).isEqualTo(expected.tokens(0, prompt));
+        assertThat(matches.tokens(1, prompt)).isEqualTo(expected.tokens(1, prompt));
+        held += matches.tokens(1, prompt);
+      }
+      assertThat(held).isPositive();
+      assertThat(matcher.lostRanks()).isEmpty();
+      pass(PATIENCE);
+      region.beat();
+      matches = matcher.match(batch);
+      assertThat(matcher.lostRanks()).containsExactly(other.rank());
+      for (int prompt = 0; prompt < batch.size(); prompt++) {
+        assertThat(matches.tokens(0, prompt)).isEqualTo(expected.tokens(0, prompt));
+        assertThat(matches.tokens(1, prompt)).isZero();
+      }
+      otherRegion.beat();
+      matcher.retire(0);
+      matches = matcher.match(batch);
+      assertThat(matcher.lostRanks()).containsExactly(RANK);
+      for (int prompt = 0; prompt < batch.size(); prompt++) {
+        assertThat(matches.tokens(0, prompt)).isZero();
+        assertThat(matches.tokens(1, prompt)).isEqualTo(expected.tokens(1, prompt));
+      }
+    }
+  }
+}

@@ -1,0 +1,178 @@
+package io.kvasir.fleet.index;
+
+import io.kvasir.event.CacheChange;
+import io.kvasir.model.RankId;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+
+/**
+ * One rank of an engine that numbers its events from 0, keeps the last ones and restarts; its
+ * events are lost, repeated and swapped on their way. It removes children before parents.
+ */
+final class LossyEngine {
+
+  /** An event on its way. */
+  private record Sent(long eventId, CacheChange change) {}
+
+  private static final int KEPT = 30;
+  private static final int MOST_BLOCKS = 60;
+
+  final RankId rank;
+  private final Random random;
+  private final PrefixIndex truth;
+  private final RandomChains chains;
+  private final List<CacheChange> events = new ArrayList<>();
+  private final Set<List<Long>> held = new LinkedHashSet<>();
+  private final List<Sent> way = new ArrayList<>();
+  private final List<Sent> delivered = new ArrayList<>();
+  private int life;
+  private int heard;
+  private boolean lossless;
+
+  LossyEngine(RankId rank, PrefixIndex truth, RandomChains chains, Random random) {
+    this.rank = rank;
+    this.truth = truth;
+    this.chains = chains;
+    this.random = random;
+  }
+
+  /** How often it had restarted when it was last heard of; -1 if it has restarted since. */
+  int life() {
+    return heard == life ? life : -1;
+  }
+
+  /** Stores, removes or clears; the event goes on its way, unless it is lost. */
+  void step() {
+    CacheChange change = next();
+    truth.apply(rank, change);
+    events.add(change);
+    if (lossless || events.size() <= 2 || random.nextInt(6) != 0) {
+      way.add(new Sent(events.size() - 1, change));
+    }
+  }
+
+  /** Everything is forgotten, and numbers start again. */
+  void restart() {
+    life++;
+    way.clear();
+    delivered.clear();
+    events.clear();
+    held.clear();
+    truth.apply(rank, new CacheChange.Cleared());
+    step();
+    step();
+  }
+
+  private CacheChange next() {
+    if (random.nextInt(60) == 0) {
+      held.clear();
+      return new CacheChange.Cleared();
+    }
+    if (held.size() > MOST_BLOCKS || (held.size() > 5 && random.nextInt(3) == 0)) {
+      return removal();
+    }
+    List<Long> prompt = Arrays.stream(chains.next()).boxed().toList();
+    int known = 0;
+    while (known < prompt.size() && held.contains(prompt.subList(0, known + 1))) {
+      known++;
+    }
+    int from = random.nextBoolean() ? 0 : known;
+    CacheChange change = stored(prompt, from);
+    for (int i = from; i < prompt.size(); i++) {
+      held.add(prompt.subList(0, i + 1));
+    }
+    return change;
+  }
+
+  private CacheChange.Stored stored(List<Long> prompt, int from) {
+    int count = prompt.size() - from;
+    long[] handles = new long[count];
+    long[] locals = new long[count];
+    for (int i = 0; i < count; i++) {
+      handles[i] = handle(prompt.subList(0, from + i + 1));
+      locals[i] = prompt.get(from + i);
+    }
+    return from == 0
+        ? CacheChange.Stored.root(handles, locals)
+        : CacheChange.Stored.after(handle(prompt.subList(0, from)), handles, locals);
+  }
+
+  private CacheChange removal() {
+    List<Long> leaf = new ArrayList<>();
+    for (List<Long> prefix : held) {
+      if (prefix.size() > leaf.size()) {
+        leaf = prefix;
+      }
+    }
+    int count = 1 + random.nextInt(Math.min(4, leaf.size()));
+    long[] gone = new long[0];
+    for (int i = 0; i < count && isLeaf(leaf); i++) {
+      held.remove(leaf);
+      gone = Arrays.copyOf(gone, i + 1);
+      gone[i] = handle(leaf);
+      leaf = leaf.subList(0, leaf.size() - 1);
+    }
+    return new CacheChange.Removed(gone);
+  }
+
+  private boolean isLeaf(List<Long> prefix) {
+    return held.contains(prefix)
+        && held.stream()
+            .noneMatch(
+                other ->
+                    other.size() > prefix.size() && other.subList(0, prefix.size()).equals(prefix));
+  }
+
+  private long handle(List<Long> prefix) {
+    return (prefix.hashCode() + 31L * life) * 0x9E3779B97F4A7C15L + prefix.size();
+  }
+
+  /** Brings what is on its way. */
+  void deliver(EventStreams streams) {
+    while (!way.isEmpty()) {
+      boolean swap =
+          !lossless && way.size() > 1 && way.get(0).eventId() > 1 && random.nextInt(8) == 0;
+      Sent next = way.remove(swap ? 1 : 0);
+      heard = life;
+      streams.onEvent(rank, next.eventId(), next.change());
+      delivered.add(next);
+      if (random.nextInt(6) == 0) {
+        int back = Math.min(delivered.size(), 20);
+        Sent again = delivered.get(delivered.size() - 1 - random.nextInt(back));
+        streams.onEvent(rank, again.eventId(), again.change());
+      }
+    }
+  }
+
+  /** From here on everything arrives. */
+  void makeLossless() {
+    lossless = true;
+  }
+
+  /** Answers as a source may that keeps some events, or none. */
+  void answer(boolean mayKeep, long first, long last, RecoverySource.Answer answer) {
+    int kind = random.nextInt(8);
+    if (kind == 0) {
+      answer.failed();
+    } else if (kind == 1) {
+      answer.events(first, List.of(events.get((int) first)));
+    } else if (kind == 2 || !mayKeep || first < events.size() - KEPT) {
+      answer.dump(events.size() - 1, contents());
+    } else {
+      int end = Math.min(events.size(), (int) last + 1 + random.nextInt(3));
+      answer.events(first, List.copyOf(events.subList((int) first, end)));
+    }
+  }
+
+  private List<CacheChange.Stored> contents() {
+    return held.stream()
+        .sorted(Comparator.comparingInt(List::size))
+        .map(prefix -> stored(prefix, prefix.size() - 1))
+        .toList();
+  }
+}

@@ -1,0 +1,70 @@
+package io.kvasir.fleet.router.cost;
+
+import io.kvasir.event.CacheChange;
+import io.kvasir.fleet.index.ChangeStatus;
+import io.kvasir.fleet.index.IndexStats;
+import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.model.RankId;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** An index in which a rank holds so many leading blocks of every prompt, as the test says. */
+final class GivenIndex implements PrefixIndex {
+
+  private final Map<RankId, Integer> held = new ConcurrentHashMap<>();
+  private final Set<RankId> hidden = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger matches = new AtomicInteger();
+
+  void hold(RankId rank, int blocks) {
+    held.put(rank, blocks);
+  }
+
+  /** Calls of {@link #match} so far. */
+  int matches() {
+    return matches.get();
+  }
+
+  @Override
+  public void match(long[] sequenceHashes, int blocks, RankMatches found) {
+    matches.incrementAndGet();
+    found.clear();
+    held.forEach(
+        (rank, most) -> {
+          if (Math.min(most, blocks) > 0 && !hidden.contains(rank)) {
+            found.add(rank, Math.min(most, blocks));
+          }
+        });
+  }
+
+  /** Only {@link #hold} says what a rank holds. */
+  @Override
+  public ChangeStatus apply(RankId rank, CacheChange change) {
+    return ChangeStatus.UNCHANGED;
+  }
+
+  @Override
+  public void removeRank(RankId rank) {
+    held.remove(rank);
+  }
+
+  @Override
+  public void setVisible(RankId rank, boolean visible) {
+    if (visible) {
+      hidden.remove(rank);
+    } else {
+      hidden.add(rank);
+    }
+  }
+
+  @Override
+  public IndexStats stats() {
+    long workers = held.keySet().stream().mapToLong(RankId::workerId).distinct().count();
+    return new IndexStats((int) workers, held.size(), 0, 0, 0, 0);
+  }
+
+  @Override
+  public void close() {}
+}

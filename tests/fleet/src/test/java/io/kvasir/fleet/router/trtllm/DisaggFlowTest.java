@@ -1,0 +1,239 @@
+package io.kvasir.fleet.router.trtllm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.trtllm.DisaggFlow.Step;
+import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
+import io.kvasir.fleet.router.trtllm.DisaggParams.RequestType;
+import io.kvasir.model.Request;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class DisaggFlowTest {
+
+  private static final ServeRequest FIRST =
+      ServeRequest.of(Prompt.of("hello")).withConversation("conversation-a");
+
+  private static DisaggParams own(ServeRequest request) {
+    ServeRouter router =
+        ServeRouterKind.CONVERSATION.create(List.of("ctx"), Map.of(), ServePorts.NONE);
+    return DisaggParams.NONE.withConversation(request, router.next(request, null));
+  }
+
+  /** What a rank makes of parameters that came over the wire. */
+  private static Request atRank(DisaggParams sent) {
+    return DisaggParams.fromMap(sent.toMap()).applyTo(Request.builder(1, new int[] {1, 2})).build();
+  }
+
+  private static ContextAnswer answer(String finishReason, DisaggParams params) {
+    return new ContextAnswer(
+        List.of(new ContextAnswer.Choice(finishReason, params)), new int[] {5, 6});
+  }
+
+  /** B14. */
+  @Test
+  void contextFirstTheConversationReachesBothRanks() {
+    DisaggParams own = own(FIRST);
+    DisaggParams context = DisaggParams.fromMap(DisaggFlow.contextParams(own, 77).toMap());
+    assertThat(context.requestType()).isEqualTo(RequestType.CONTEXT_ONLY);
+    assertThat(atRank(context).conversationId()).isEqualTo("conversation-a");
+    assertThat(atRank(context).firstTurn()).isTrue();
+
+    Map<String, Object> fromContextServer =
+        Map.of("ctx_request_id", 12, "disagg_request_id", 77, "opaque_state", "xyz");
+    ContextAnswer answer = answer("length", DisaggParams.fromMap(fromContextServer));
+    DisaggParams generation = DisaggFlow.generationParams(own, DisaggFlow.verified(answer));
+    assertThat(generation.toMap())
+        .isEqualTo(
+            Map.of(
+                "request_type",
+                "generation_only",
+                "ctx_request_id",
+                12L,
+                "disagg_request_id",
+                77L,
+                "opaque_state",
+                "xyz",
+                "conversation_id",
+                "conversation-a",
+                "is_first_turn",
+                true));
+    assertThat(atRank(generation).conversationId()).isEqualTo("conversation-a");
+    assertThat(atRank(generation).firstTurn()).isTrue();
+    assertThat(DisaggFlow.generationPrompt(FIRST.prompt(), answer))
+        .isInstanceOfSatisfying(
+            Prompt.Tokens.class, tokens -> assertThat(tokens.sequences()).hasSize(1));
+  }
+
+  /** B14. */
+  @Test
+  void generationFirstTheConversationReachesBothRanks() {
+    DisaggParams own = own(FIRST);
+    DisaggParams generation =
+        DisaggFlow.generationFirstParams(
+            own, Map.of("ctx_info_endpoint", List.of("tcp://a", "tcp://b"), "ctx_dp_rank", 3), 77);
+    assertThat(generation.others())
+        .isEqualTo(Map.of("ctx_info_endpoint", "tcp://a", "ctx_dp_rank", 3));
+    assertThat(generation.disaggRequestId()).isEqualTo(77);
+    for (DisaggParams sent : List.of(generation, DisaggFlow.contextParams(own, 77))) {
+      assertThat(atRank(sent).conversationId()).isEqualTo("conversation-a");
+      assertThat(atRank(sent).firstTurn()).isTrue();
+    }
+  }
+
+  @Test
+  void aLaterTurnIsNotAFirstOneAtTheRank() {
+    ServeRouter router =
+        ServeRouterKind.CONVERSATION.create(List.of("ctx"), Map.of(), ServePorts.NONE);
+    router.next(FIRST, null);
+    DisaggParams own = DisaggParams.NONE.withConversation(FIRST, router.next(FIRST, null));
+    assertThat(atRank(own).firstTurn()).isFalse();
+    assertThat(atRank(own).conversationId()).isEqualTo("conversation-a");
+  }
+
+  /** B14, on every path and through every router. */
+  @ParameterizedTest
+  @EnumSource(ServeRouterKind.class)
+  void conversationAndFirstTurnComeBackFromTheRankAsTheyWent(ServeRouterKind kind) {
+    ServeRouter router = kind.create(List.of("ctx"), Map.of(), ServePorts.NONE);
+    for (boolean first : new boolean[] {true, false, false}) {
+      Request client =
+          Request.builder(1, new int[] {1, 2})
+              .conversationId("conversation-a")
+              .firstTurn(first)
+              .build();
+      DisaggParams sent = DisaggParams.of(client);
+      DisaggParams own = sent.withConversation(FIRST, router.next(FIRST, null));
+      assertThat(own).isEqualTo(sent);
+
+      DisaggParams context = DisaggFlow.contextParams(own, 77);
+      DisaggParams fromContext = ids(12L, 77L);
+      for (DisaggParams part :
+          List.of(
+              context,
+              DisaggFlow.generationParams(own, fromContext),
+              DisaggFlow.generationFirstParams(own, Map.of("ctx_dp_rank", 3), 77),
+              DisaggFlow.withoutContext(context),
+              DisaggFlow.benchmarkParams(own))) {
+        assertThat(DisaggParams.of(atRank(part))).as(part.toString()).isEqualTo(sent);
+        assertThat(DisaggParams.fromMap(part.toMap())).isEqualTo(part);
+      }
+    }
+  }
+
+  @Test
+  void aRouterWithoutConversationsTakesNothingAway() {
+    ServeRouter router =
+        ServeRouterKind.ROUND_ROBIN.create(List.of("ctx"), Map.of(), ServePorts.NONE);
+    DisaggParams known = new DisaggParams(null, null, null, "a", true, Map.of("k", "v"));
+    ServeRequest unnamed = ServeRequest.of(Prompt.of("hello"));
+
+    assertThat(known.withConversation(unnamed, router.next(unnamed, null))).isEqualTo(known);
+    assertThat(known.withConversation(FIRST, router.next(FIRST, null)).conversationId())
+        .as("the request's own id goes first")
+        .isEqualTo("conversation-a");
+  }
+
+  @Test
+  void aMadeUpConversationReachesTheRank() {
+    assertThat(atRank(own(ServeRequest.of(Prompt.of("hello")))).conversationId())
+        .isEqualTo("conv_id:0_1");
+  }
+
+  /** B20. */
+  @Test
+  void withoutAContextServerNothingOfItReachesTheGenerationServer() {
+    DisaggParams synthetic = DisaggFlow.contextParams(own(FIRST), 77);
+    Map<String, Object> sent = DisaggFlow.withoutContext(synthetic).toMap();
+    assertThat(sent).isEqualTo(Map.of("conversation_id", "conversation-a", "is_first_turn", true));
+  }
+
+  @Test
+  void anIncompleteContextAnswerIsRefused() {
+    DisaggParams whole = DisaggFlow.generationParams(DisaggParams.NONE, ids(1L, 2L));
+    assertThat(DisaggFlow.verified(answer("length", whole))).isEqualTo(whole);
+    ContextAnswer.Choice choice = new ContextAnswer.Choice("length", whole);
+    for (ContextAnswer wrong :
+        List.of(
+            new ContextAnswer(List.of(), null),
+            new ContextAnswer(List.of(choice, choice), null),
+            answer("length", null),
+            answer("length", ids(null, 2L)),
+            answer("length", ids(1L, null)))) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> DisaggFlow.verified(wrong))
+          .withMessageContaining("context answer must have");
+    }
+  }
+
+  private static DisaggParams ids(Long context, Long shared) {
+    return new DisaggParams(null, context, shared, null, false, Map.of());
+  }
+
+  @Test
+  void generationGoesOnOnlyIfTheAnswerIsNotComplete() {
+    assertThat(DisaggFlow.needsGeneration("length")).isTrue();
+    assertThat(DisaggFlow.needsGeneration("not_finished")).isTrue();
+    assertThat(DisaggFlow.needsGeneration("stop")).isFalse();
+    assertThat(DisaggFlow.needsGeneration(null)).isFalse();
+  }
+
+  @Test
+  void generationFirstStartsTheStreamBeforeItAwaitsTheContext() {
+    List<Step> steps = DisaggFlow.steps(Style.GENERATION_FIRST);
+    assertThat(steps.indexOf(Step.START_GENERATION)).isLessThan(steps.indexOf(Step.AWAIT_CONTEXT));
+    assertThat(DisaggFlow.steps(Style.CONTEXT_FIRST))
+        .containsExactly(Step.SEND_CONTEXT, Step.AWAIT_CONTEXT, Step.START_GENERATION);
+  }
+
+  @Test
+  void severalPromptsAreRefused() {
+    for (Prompt one : List.of(Prompt.of("a"), Prompt.of(new int[2]), new Prompt.Chat(List.of()))) {
+      assertThat(DisaggFlow.requireSingle(one)).isSameAs(one);
+    }
+    for (Prompt several :
+        List.of(
+            new Prompt.Texts(List.of("a", "b")),
+            new Prompt.Texts(List.of()),
+            new Prompt.Tokens(List.of(new int[1], new int[1])))) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> DisaggFlow.requireSingle(several))
+          .withMessageContaining("prompt");
+    }
+  }
+
+  @Test
+  void aClusterThatIsNotReadyRefuses() {
+    DisaggFlow.requireReady(true);
+    assertThatIllegalStateException()
+        .isThrownBy(() -> DisaggFlow.requireReady(false))
+        .withMessageContaining("not ready");
+  }
+
+  @Test
+  void aBenchmarkOfGenerationAsksNoContextServer() {
+    DisaggParams params = DisaggFlow.benchmarkParams(own(FIRST));
+    assertThat(params.requestType()).isEqualTo(RequestType.GENERATION_ONLY);
+    assertThat(params.contextRequestId()).isEqualTo(1);
+    assertThat(params.others()).containsEntry("first_gen_tokens", List.of(7));
+  }
+
+  @Test
+  void wrongFieldsAreNamed() {
+    for (String key :
+        List.of("request_type", "ctx_request_id", "disagg_request_id", "conversation_id")) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> DisaggParams.fromMap(Map.of(key, List.of())))
+          .withMessageContaining(key);
+    }
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> DisaggParams.fromMap(Map.of("request_type", "prefill")))
+        .withMessageContaining("prefill");
+  }
+}

@@ -1,0 +1,84 @@
+package io.kvasir.simulator.compare;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.StepTiming;
+import io.kvasir.engine.execute.ExecutorOptions;
+import io.kvasir.engine.execute.WaitingQueuePolicy;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.simulator.workload.IntRange;
+import io.kvasir.simulator.workload.LognormalTokens;
+import io.kvasir.simulator.workload.RequestSequence;
+import io.kvasir.simulator.workload.SharedPrefix;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+
+class RouterComparisonTest {
+
+  private static final List<AdpRouterKind> ROUTERS =
+      List.of(AdpRouterKind.DEFAULT, AdpRouterKind.PROJECTED);
+
+  @Test
+  void playsAtTheSpeedThatKeepsRoundRobinAsBusyAsAskedFor() throws InterruptedException {
+    Cell cell = compare(new Load(4, 0.5), 1, List.of(1L, 2L));
+    assertThat(cell.roundRobinShare()).isCloseTo(0.5, within(0.005));
+    assertThat(cell.speed()).isPositive();
+    assertThat(cell.routers()).extracting(Compared::router).containsExactlyElementsOf(ROUTERS);
+    assertThat(cell.of(AdpRouterKind.PROJECTED).tokenHitRate().mean())
+        .as("prefixes are shared, and only one of the two looks for them")
+        .isGreaterThan(cell.of(AdpRouterKind.DEFAULT).tokenHitRate().mean());
+  }
+
+  @Test
+  void resultsDoNotDependOnHowManyThreadsWork() throws InterruptedException {
+    Load load = new Load(2, 0.6);
+    assertThat(compare(load, 3, List.of(7L, 8L, 9L)))
+        .isEqualTo(compare(load, 1, List.of(7L, 8L, 9L)));
+  }
+
+  @Test
+  void whereRoundRobinCannotKeepUpTheFastestSpeedIsTakenAtWhichItDoes()
+      throws InterruptedException {
+    // A pool that holds one request at a time: decoding, not prefill, is the limit.
+    Cell cell = compare(new Load(2, 0.95), 1, List.of(1L), 4_096);
+    assertThat(cell.roundRobinShare()).isLessThan(0.9);
+    assertThat(cell.speed()).isPositive();
+  }
+
+  private static Cell compare(Load load, int threads, List<Long> seeds)
+      throws InterruptedException {
+    return compare(load, threads, seeds, 100_000);
+  }
+
+  private static Cell compare(Load load, int threads, List<Long> seeds, int poolTokens)
+      throws InterruptedException {
+    RequestSequence requests =
+        new SharedPrefix(
+            new SharedPrefix.Shape(
+                1_500, 10, 1_000, 1, new LognormalTokens(1_000, 0.5), new IntRange(50, 100), 5, 3));
+    ReplaySettings settings =
+        new ReplaySettings(
+            2,
+            poolTokens,
+            32,
+            HashFormat.KVASIR,
+            AdpRouterKind.DEFAULT,
+            AttentionDpConfig.DEFAULT,
+            ExecutorOptions.DEFAULT,
+            WaitingQueuePolicy.FCFS,
+            StepTiming.DEFAULT);
+    ExecutorService pool = Executors.newFixedThreadPool(threads);
+    try {
+      return new RouterComparison(requests, requests, settings, 1, seeds, pool)
+          .compare(load, poolTokens, ROUTERS);
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package io.kvasir.simulator.replay;
+
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.StepTiming;
+import io.kvasir.engine.execute.CapacityPolicy;
+import io.kvasir.engine.execute.ExecutorOptions;
+import io.kvasir.engine.execute.KvTransfer;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.engine.execute.WaitingQueuePolicy;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.RankCollective;
+import io.kvasir.engine.lockstep.TcpGroup;
+import io.kvasir.engine.lockstep.TcpMember;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.simulator.workload.IntRange;
+import io.kvasir.simulator.workload.LognormalTokens;
+import io.kvasir.simulator.workload.MultiTurn;
+import io.kvasir.simulator.workload.ThinkTime;
+import io.kvasir.simulator.workload.Workload;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A member's process of a replay that is spread over several, and what all of them replay. */
+final class ReplayProcess {
+
+  static final int RANKS = 8;
+
+  private ReplayProcess() {}
+
+  /** Sessions in a closed loop that keep small pools full. */
+  static Workload workload() {
+    return new MultiTurn(
+        new MultiTurn.Shape(
+            120,
+            60,
+            0,
+            300,
+            new IntRange(2, 4),
+            new LognormalTokens(60, 1),
+            new IntRange(10, 40),
+            new ThinkTime(ThinkTime.Distribution.EXPONENTIAL, 1, 1),
+            11));
+  }
+
+  static ReplaySettings settings(AdpRouterKind router) {
+    return new ReplaySettings(
+        RANKS,
+        2_560,
+        32,
+        HashFormat.KVASIR,
+        router,
+        AttentionDpConfig.DEFAULT,
+        new ExecutorOptions(512, 12, CapacityPolicy.MAX_UTILIZATION, true),
+        WaitingQueuePolicy.FCFS,
+        StepTiming.DEFAULT);
+  }
+
+  /** The same with context ranks, whose links are slow enough to fill pools with what is sent. */
+  static ReplaySettings contextSettings(AdpRouterKind router) {
+    KvTransfer slow = new KvTransfer(70_272, 2e8);
+    return settings(router).withMode(new ReplayMode.Context(slow, 5));
+  }
+
+  static TcpGroup group(int members) {
+    return new TcpGroup(
+        "replay",
+        1,
+        2,
+        Member.evenly(members, RANKS),
+        Duration.ofSeconds(60),
+        TcpGroup.DEFAULT_MAX_FRAME_BYTES);
+  }
+
+  static Process start(
+      ReplaySettings settings,
+      int member,
+      int members,
+      int port,
+      List<String> javaOptions,
+      Path errors)
+      throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-XX:TieredStopAtLevel=1");
+    command.addAll(javaOptions);
+    command.add("-cp");
+    command.add(System.getProperty("java.class.path"));
+    command.add(ReplayProcess.class.getName());
+    command.addAll(
+        List.of(
+            settings.router().name(),
+            settings.mode().id(),
+            Integer.toString(member),
+            Integer.toString(members),
+            Integer.toString(port)));
+    return new ProcessBuilder(command)
+        .redirectError(errors.toFile())
+        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+        .start();
+  }
+
+  public static void main(String[] arguments) {
+    AdpRouterKind router = AdpRouterKind.valueOf(arguments[0]);
+    ReplaySettings settings =
+        arguments[1].equals("context") ? contextSettings(router) : settings(router);
+    InetSocketAddress coordinator =
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[4]));
+    TcpGroup group = group(Integer.parseInt(arguments[3]));
+    try (RankCollective collective =
+        TcpMember.connect(coordinator, group, Integer.parseInt(arguments[2]))) {
+      Replay.run(workload(), settings, collective, RankPools.Place.HOST, ReplayProgress.SILENT);
+    }
+  }
+}

@@ -57,6 +57,10 @@ final class IndexOperations implements AutoCloseable {
     HashFormat format =
         HashFormat.parse(
             configure.has("hash") ? configure.requiredText("hash") : HashFormat.KVASIR.id());
+    if (format == HashFormat.TRTLLM_V1) {
+      throw new IllegalArgumentException(
+          "format must be kvasir or dynamo: trtllm-v1 does not chain local hashes");
+    }
     long maxBytes = configure.longInteger("maxBytes", 1 << 20, Long.MAX_VALUE, MAX_BYTES);
     hasher = NativeBlockHasher.of(format, tokensPerBlock);
     prediction = new PredictOperations(configure, tokensPerBlock, this::held, this::sequence);

@@ -125,7 +125,7 @@ public final class EventStreams {
     streams.forEach(
         (rank, stream) -> {
           synchronized (stream) {
-            stream.pace().askSoon();
+            stream.backoff().askSoon();
           }
           ask(rank, stream);
         });
@@ -173,7 +173,7 @@ public final class EventStreams {
             new ToStream(rank, stream, question.life()));
       } finally {
         synchronized (stream) {
-          stream.pace().onAsked();
+          stream.backoff().onAsked();
         }
       }
     }
@@ -209,7 +209,7 @@ public final class EventStreams {
 
     @Override
     public void failed() {
-      tell(stream.pace()::onFailure);
+      tell(stream.backoff()::onFailure);
     }
 
     private void tell(Runnable answer) {

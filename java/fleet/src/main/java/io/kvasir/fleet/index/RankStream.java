@@ -23,7 +23,7 @@ final class RankStream {
   private final StreamCounters counters;
   private final PendingEvents pending;
   private final SeenEvents seen = new SeenEvents();
-  private final AskingPace pace = new AskingPace();
+  private final RecoveryBackoff backoff = new RecoveryBackoff();
 
   private boolean started;
   private boolean removed;
@@ -44,7 +44,7 @@ final class RankStream {
   }
 
   void onEvent(long eventId, CacheChange change) {
-    pace.onEvent();
+    backoff.onEvent();
     if (!started) {
       start(eventId, change);
     } else if (Long.compareUnsigned(eventId, next) >= 0) {
@@ -132,7 +132,7 @@ final class RankStream {
     }
     if (Long.compareUnsigned(next, highest) > 0) {
       gap = false;
-      pace.onProgress();
+      backoff.onProgress();
       counters.hiddenRanks.decrement();
       counters.recoveries.increment();
       index.setVisible(rank, true);
@@ -141,21 +141,21 @@ final class RankStream {
 
   private void hide() {
     gap = true;
-    pace.askSoon();
+    backoff.askSoon();
     counters.hiddenRanks.increment();
     index.setVisible(rank, false);
   }
 
   /** What to ask now, for which the caller then asks; null if there is nothing to ask. */
   Question question() {
-    if (removed || !gap || !pace.tryAsk()) {
+    if (removed || !gap || !backoff.tryAsk()) {
       return null;
     }
     return new Question(next, pending.isEmpty() ? highest : pending.first() - 1, life);
   }
 
-  AskingPace pace() {
-    return pace;
+  RecoveryBackoff backoff() {
+    return backoff;
   }
 
   boolean alive(int ofLife) {
@@ -178,17 +178,17 @@ final class RankStream {
     }
     settle();
     if (next == before) {
-      pace.onFailure();
+      backoff.onFailure();
     } else {
-      pace.onProgress();
+      backoff.onProgress();
     }
-    pace.onAnswer();
+    backoff.onAnswer();
   }
 
   /** Takes the whole contents; false, and nothing is done, if later events have taken effect. */
   boolean onDump(long lastEventId, List<CacheChange.Stored> contents) {
     if (started && Long.compareUnsigned(lastEventId, next - 1) < 0 && next != 0) {
-      pace.onFailure();
+      backoff.onFailure();
       return false;
     }
     if (!gap) {
@@ -205,7 +205,7 @@ final class RankStream {
       counters.count(index.apply(rank, stored));
     }
     settle();
-    pace.onAnswer();
+    backoff.onAnswer();
     return true;
   }
 
@@ -221,7 +221,7 @@ final class RankStream {
 
   /** Goes on from what waits, holding nothing. */
   void onGone() {
-    pace.onAnswer();
+    backoff.onAnswer();
     if (gap) {
       startClean(pending.isEmpty() ? highest + 1 : pending.first());
       settle();

@@ -102,7 +102,7 @@ class ArchitectureTest {
         "engine.pool.cuda",
         uses("engine.device", "engine.pool", "event", "hash", "internal.nativelib"));
     edges.put("engine.pool.shared", uses("engine.pool", "internal.nativelib", "model"));
-    edges.put("event", uses());
+    edges.put("event", uses("hash"));
     edges.put("fleet.index", uses("event", "hash", "internal.nativelib", "model"));
     edges.put("fleet.load", uses("model"));
     edges.put("fleet.record", uses("event", "model"));

@@ -23,7 +23,8 @@ public final class IndexLibrary {
   /**
    * Makes an index.
    *
-   * @param format number of the hash format that chains local hashes; trtllm-v1: none does
+   * @param format number of the hash format that chains local hashes, or of trtllm-v1, for an index
+   *     that takes sequence hashes only
    * @param maxBytes the cap on memory
    * @return its address
    */

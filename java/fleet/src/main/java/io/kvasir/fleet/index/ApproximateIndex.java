@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
@@ -61,18 +61,15 @@ public final class ApproximateIndex implements AutoCloseable {
    *
    * @param rank where
    * @param prompt its full blocks
-   * @param rootHash what their chain starts from, as in {@link CacheChange.Stored}: 0 for no scope
    * @return false if the index has no room; nothing is believed then
    */
-  public synchronized boolean place(RankId rank, BlockHashes prompt, long rootHash) {
+  public synchronized boolean place(RankId rank, BlockHashes prompt) {
     long nowMs = nowMs();
     expire(nowMs);
     if (prompt.blocks() == 0) {
       return true;
     }
-    CacheChange stored =
-        new CacheChange.Stored(true, 0, rootHash, prompt.sequence(), prompt.local());
-    ChangeStatus status = index.apply(rank, stored);
+    ChangeStatus status = index.apply(rank, BlockEvent.Stored.named(null, prompt.sequence()));
     if (status != ChangeStatus.APPLIED && status != ChangeStatus.UNCHANGED) {
       return false;
     }
@@ -196,7 +193,7 @@ public final class ApproximateIndex implements AutoCloseable {
     if (left.size() == 0) {
       index.removeRank(rank);
     } else if (!gone.isEmpty()) {
-      index.apply(rank, new CacheChange.Removed(gone.toLongArray()));
+      index.apply(rank, BlockEvent.Removed.of(gone.toLongArray()));
     }
     gone.clear();
     return left.size() == 0;

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.internal.nativelib.IndexLibrary;
 import io.kvasir.model.RankId;
@@ -108,15 +108,15 @@ public final class NativePrefixIndex implements PrefixIndex {
   }
 
   @Override
-  public ChangeStatus apply(RankId rank, CacheChange change) {
+  public ChangeStatus apply(RankId rank, BlockEvent event) {
     changes.lock();
     try {
       requireOpen();
-      if (change instanceof CacheChange.Stored stored) {
+      if (event instanceof BlockEvent.Stored stored) {
         return store(rank, stored);
       }
       Integer slot = slots.get(Objects.requireNonNull(rank, "rank"));
-      if (change instanceof CacheChange.Removed removed) {
+      if (event instanceof BlockEvent.Removed removed) {
         return remove(slot, removed.handles());
       }
       boolean held = slot != null && IndexLibrary.kvasir_index_memberships(address, slot) > 0;
@@ -130,8 +130,8 @@ public final class NativePrefixIndex implements PrefixIndex {
   }
 
   /** A rank gets its slot with the first change that takes effect. */
-  private ChangeStatus store(RankId rank, CacheChange.Stored stored) {
-    if (format == HashFormat.TRTLLM_V1) {
+  private ChangeStatus store(RankId rank, BlockEvent.Stored stored) {
+    if (format == HashFormat.TRTLLM_V1 && stored.localHashes() != null) {
       throw new IllegalArgumentException(
           "local hashes need format kvasir or dynamo: trtllm-v1 does not chain them");
     }
@@ -146,7 +146,7 @@ public final class NativePrefixIndex implements PrefixIndex {
             stored.rootHash(),
             stored.handles(),
             stored.localHashes(),
-            null,
+            stored.sequenceHashes(),
             stored.handles().length);
     if (number < 0) { // not inside the call, which holds its arrays in place
       IndexLibrary.kvasir_index_shed(address);

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.objects.Object2IntMap;
@@ -44,11 +44,10 @@ public final class PredictingIndex implements PrefixIndex {
    *
    * @param rank where
    * @param prompt its full blocks
-   * @param rootHash what their chain starts from, as in {@link CacheChange.Stored}: 0 for no scope
    */
-  public void place(RankId rank, BlockHashes prompt, long rootHash) {
+  public void place(RankId rank, BlockHashes prompt) {
     if (!hidden.contains(rank)) {
-      believed.place(rank, prompt, rootHash);
+      believed.place(rank, prompt);
       if (hidden.contains(rank)) {
         believed.removeRank(rank);
       }
@@ -56,9 +55,9 @@ public final class PredictingIndex implements PrefixIndex {
   }
 
   @Override
-  public ChangeStatus apply(RankId rank, CacheChange change) {
-    ChangeStatus status = told.apply(rank, change);
-    if (change instanceof CacheChange.Cleared) {
+  public ChangeStatus apply(RankId rank, BlockEvent event) {
+    ChangeStatus status = told.apply(rank, event);
+    if (event instanceof BlockEvent.Cleared) {
       believed.removeRank(rank);
     }
     return status;

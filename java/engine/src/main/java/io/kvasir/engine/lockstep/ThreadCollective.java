@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * The collective of members that are threads of one process.
  *
- * <p>Each member's instance is confined to its thread, except for {@link #close}.
+ * <p>Each member's worker is confined to its thread, except for {@link #close}.
  */
 public final class ThreadCollective implements RankCollective {
 

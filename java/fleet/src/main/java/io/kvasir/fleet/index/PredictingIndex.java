@@ -17,6 +17,8 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class PredictingIndex implements PrefixIndex {
 
+  private static final long NO_SCOPE = 0;
+
   private final PrefixIndex told;
   private final ApproximateIndex believed;
   private final Set<RankId> hidden = ConcurrentHashMap.newKeySet();
@@ -53,6 +55,11 @@ public final class PredictingIndex implements PrefixIndex {
         believed.removeRank(rank);
       }
     }
+  }
+
+  @Override
+  public void onPlaced(RankId rank, BlockHashes prompt) {
+    place(rank, prompt, NO_SCOPE);
   }
 
   @Override

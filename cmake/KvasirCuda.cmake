@@ -17,7 +17,8 @@ endif()
 
 set(KVASIR_CUDA_ARCHITECTURES 80 90 100 120 CACHE STRING "Device architectures in the fatbin")
 
-function(kvasir_cuda_fatbin destination)
+# The target kvasir_fatbin, as a part of another target.
+function(kvasir_cuda_fatbin whole)
   if(NOT KVASIR_NVCC_VERSION)
     return()
   endif()
@@ -45,16 +46,20 @@ function(kvasir_cuda_fatbin destination)
     COMMENT "Compiling CUDA kernels"
     VERBATIM)
   add_custom_target(kvasir_fatbin ALL DEPENDS "${fatbin}")
+  add_dependencies(${whole} kvasir_fatbin)
   # What is inside, for KernelModule.java: nothing else can tell without a driver.
   file(STRINGS "${CMAKE_CURRENT_SOURCE_DIR}/include/kvasir/platform.hpp" abi
     REGEX "^#define KVASIR_ABI_VERSION [0-9]+$")
   string(REGEX REPLACE ".* " "" abi "${abi}")
   list(TRANSFORM KVASIR_CUDA_ARCHITECTURES PREPEND "sm_" OUTPUT_VARIABLE architectures)
   list(JOIN architectures " " architectures)
-  set(properties "${CMAKE_CURRENT_BINARY_DIR}/kvasir.fatbin.properties")
-  file(GENERATE OUTPUT "${properties}" CONTENT
+  file(GENERATE OUTPUT "${fatbin}.properties" CONTENT
     "architectures=${architectures} compute_${oldest} compute_${newest}\ncudaVersion=${KVASIR_NVCC_VERSION}\nabi=${abi}\n")
-  install(FILES "${fatbin}" "${fatbin}.resources" "${properties}" DESTINATION "${destination}")
+endfunction()
+
+function(kvasir_cuda_install destination)
+  set(fatbin "${CMAKE_CURRENT_BINARY_DIR}/kvasir.fatbin")
+  install(FILES "${fatbin}" "${fatbin}.resources" "${fatbin}.properties" DESTINATION "${destination}")
 endfunction()
 
 set(KVASIR_GPU_PROGRAM_ARCHITECTURE 90 CACHE STRING

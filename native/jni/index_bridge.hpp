@@ -11,13 +11,15 @@ inline kvasir::PrefixIndex* kvasir_index_create(int format, int64_t max_bytes) {
 
 inline void kvasir_index_destroy(kvasir::PrefixIndex* index) { delete index; }
 
-// A ChangeStatus; less 8 where chains must go now.
+// A ChangeStatus; less 8 where shed() must follow. One of the two arrays of hashes is null.
 inline int kvasir_index_store(kvasir::PrefixIndex* index, int rank, bool root,
                               int64_t parent_handle, int64_t root_hash, const uint64_t* handles,
-                              const uint64_t* local_hashes, int count) {
-  const kvasir::ChangeStatus status = index->store(
-      static_cast<uint32_t>(rank), root, static_cast<uint64_t>(parent_handle),
-      static_cast<uint64_t>(root_hash), handles, local_hashes, static_cast<uint32_t>(count));
+                              const uint64_t* local_hashes, const uint64_t* sequence_hashes,
+                              int count) {
+  const kvasir::ChangeStatus status =
+      index->store(static_cast<uint32_t>(rank), root, static_cast<uint64_t>(parent_handle),
+                   static_cast<uint64_t>(root_hash), handles, local_hashes, sequence_hashes,
+                   static_cast<uint32_t>(count));
   return static_cast<int>(status) - (index->is_over() ? 8 : 0);
 }
 

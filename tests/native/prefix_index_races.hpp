@@ -74,7 +74,7 @@ class IndexRace {
       handles.push_back(handle(chain, i));
       locals.push_back(local(chain, i));
     }
-    index_.store(rank, true, 0, 0, handles.data(), locals.data(), end);
+    index_.store(rank, true, 0, 0, handles.data(), locals.data(), nullptr, end);
   }
 
   void remove(uint32_t rank, uint32_t chain, uint32_t from, uint32_t end) {

@@ -1,4 +1,8 @@
-// Which rank holds which prefix, for ranks whose engines tell of blocks by handles of their own.
+// Which rank holds which prefix. Events name blocks by handles, opaque numbers that are valid for
+// one rank, and give each block's local hash or its sequence hash.
+//
+// Sequence hashes are trusted to stand for everything before the block. An engine that breaks this
+// gets wrong matches, nothing worse.
 //
 // Chains, not blocks. Prompts that begin alike share blocks, and most blocks have one successor. So
 // the index keeps *runs*: a run is a piece of a chain of blocks, its names (sequence hashes) one
@@ -77,7 +81,8 @@ class PrefixIndex {
  public:
   static constexpr uint32_t kNoBlock = HandleTable::kNoBlock;
 
-  // `format` says how local hashes are chained: kvasir or dynamo.
+  // `format` says how local hashes are chained. trtllm-v1 does not chain them: such an index takes
+  // sequence hashes only.
   PrefixIndex(HashFormat format, uint64_t max_bytes);
   ~PrefixIndex();
   PrefixIndex(const PrefixIndex&) = delete;
@@ -85,9 +90,11 @@ class PrefixIndex {
 
   // ---- the writer ----
 
-  // All or nothing. `root_hash` is what the chain of a root starts from, 0 for the format's own.
+  // All or nothing. One of the two arrays of hashes is null. `root_hash` is what the chain of a
+  // root's local hashes starts from, 0 for the format's own; sequence hashes do not need it.
   ChangeStatus store(uint32_t rank, bool root, uint64_t parent_handle, uint64_t root_hash,
-                     const uint64_t* handles, const uint64_t* local_hashes, uint32_t count);
+                     const uint64_t* handles, const uint64_t* local_hashes,
+                     const uint64_t* sequence_hashes, uint32_t count);
   // Unknown handles are passed over.
   ChangeStatus remove(uint32_t rank, const uint64_t* handles, uint32_t count);
   void clear(uint32_t rank);

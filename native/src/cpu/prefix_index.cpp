@@ -47,7 +47,8 @@ PrefixIndex::Rank& PrefixIndex::make_rank(uint32_t rank) {
 
 ChangeStatus PrefixIndex::store(uint32_t rank, bool root, uint64_t parent_handle,
                                 uint64_t root_hash, const uint64_t* handles,
-                                const uint64_t* local_hashes, uint32_t count) {
+                                const uint64_t* local_hashes, const uint64_t* sequence_hashes,
+                                uint32_t count) {
   if (repeats(root, parent_handle, handles, count)) return ChangeStatus::kInvalidSequence;
   Rank* owner = rank_of(rank);
   uint32_t parent = kNoBlock;
@@ -63,7 +64,11 @@ ChangeStatus PrefixIndex::store(uint32_t rank, bool root, uint64_t parent_handle
     owner->table.reserve(count);
     table_bytes_ += owner->table.bytes() - before;
     for (uint32_t i = 0; i < std::min(count, kAhead); ++i) owner->table.prefetch_slot(handles[i]);
-    chain(root ? root_hash : runs_.name(parent), root && root_hash == 0, local_hashes, count);
+    if (sequence_hashes != nullptr) {
+      names_.assign(sequence_hashes, sequence_hashes + count);
+    } else {
+      chain(root ? root_hash : runs_.name(parent), root && root_hash == 0, local_hashes, count);
+    }
     place(parent, count);
     for (const Segment& segment : segments_) {
       Run& run = runs_.run(segment.run);

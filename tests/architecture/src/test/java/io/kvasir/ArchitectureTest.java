@@ -102,12 +102,14 @@ class ArchitectureTest {
         "engine.pool.cuda",
         uses("engine.device", "engine.pool", "event", "hash", "internal.nativelib"));
     edges.put("engine.pool.shared", uses("engine.pool", "internal.nativelib", "model"));
-    edges.put("event", uses());
+    edges.put("event", uses("hash"));
     edges.put("fleet.index", uses("event", "hash", "internal.nativelib", "model"));
     edges.put("fleet.load", uses("model"));
     edges.put("fleet.record", uses("event", "model"));
     edges.put("fleet.router", uses("event", "fleet.load", "hash", "model"));
-    edges.put("fleet.router.cost", uses("fleet.index", "fleet.load", "fleet.router", "model"));
+    edges.put(
+        "fleet.router.cost",
+        uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
     edges.put("fleet.router.trtllm", uses("fleet.router", "hash", "model"));
     edges.put("hash", uses("internal.nativelib", "model"));
     edges.put("internal.nativelib", uses());

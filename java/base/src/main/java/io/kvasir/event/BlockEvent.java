@@ -1,42 +1,141 @@
 package io.kvasir.event;
 
+import io.kvasir.hash.BlockNaming;
+
 /**
- * One change of what a pool can match.
+ * One change of the blocks that a rank holds.
  *
- * <p>Immutable. The sequence numbers of one pool are consecutive from 0; a jump means that events
- * were lost.
+ * <p>Blocks go by handles, which are opaque: any number, valid for one rank, equal or not for equal
+ * blocks of different ranks. Sources that have no handles of their own use sequence hashes.
+ * Immutable by contract: arrays are not copied, and nobody writes to them. Arrays are compared by
+ * identity.
  */
+@SuppressWarnings("ArrayRecordComponent") // read once, not compared
 public sealed interface BlockEvent {
 
   /**
-   * The event's number in its pool's stream.
+   * Blocks were stored, each behind the one before it. Either local or sequence hashes are given,
+   * the other array is null.
    *
-   * @return from 0, without gaps
+   * @param naming how sequence hashes are made, or null if the source does not say
+   * @param root whether the first block begins a prompt
+   * @param parentHandle the block before the first one; without meaning for a root
+   * @param rootHash what the chain of a root's local hashes starts from: {@code 0} for no scope,
+   *     else a number that stands for the scope; without meaning for sequence hashes
+   * @param handles one per block
+   * @param localHashes one per block: the hash of its own tokens; or null
+   * @param sequenceHashes one per block: the chained hash of everything up to its end; or null
    */
-  long sequence();
+  record Stored(
+      BlockNaming naming,
+      boolean root,
+      long parentHandle,
+      long rootHash,
+      long[] handles,
+      long[] localHashes,
+      long[] sequenceHashes)
+      implements BlockEvent {
+
+    /**
+     * Checks the arrays.
+     *
+     * @throws IllegalArgumentException if both or none of the arrays of hashes are given, or there
+     *     is not one hash for each handle
+     */
+    public Stored {
+      if ((localHashes == null) == (sequenceHashes == null)) {
+        throw new IllegalArgumentException(
+            "one of localHashes and sequenceHashes must be given, not both");
+      }
+      int hashes = localHashes == null ? sequenceHashes.length : localHashes.length;
+      if (handles.length != hashes) {
+        throw new IllegalArgumentException(
+            handles.length
+                + " handles need as many "
+                + (localHashes == null ? "sequenceHashes" : "localHashes")
+                + ", not "
+                + hashes);
+      }
+    }
+
+    /**
+     * Blocks with local hashes that begin a prompt without a scope.
+     *
+     * @param handles one per block
+     * @param localHashes one per block
+     * @return the event
+     */
+    public static Stored root(long[] handles, long[] localHashes) {
+      return root(0, handles, localHashes);
+    }
+
+    /**
+     * Blocks with local hashes that begin a prompt.
+     *
+     * @param rootHash stands for the prompt's scope; 0 for none
+     * @param handles one per block
+     * @param localHashes one per block
+     * @return the event
+     */
+    public static Stored root(long rootHash, long[] handles, long[] localHashes) {
+      return new Stored(null, true, 0, rootHash, handles, localHashes, null);
+    }
+
+    /**
+     * Blocks with local hashes behind another block.
+     *
+     * @param parentHandle that block
+     * @param handles one per block
+     * @param localHashes one per block
+     * @return the event
+     */
+    public static Stored after(long parentHandle, long[] handles, long[] localHashes) {
+      return new Stored(null, false, parentHandle, 0, handles, localHashes, null);
+    }
+
+    /**
+     * Blocks that begin a prompt and whose handles are their sequence hashes.
+     *
+     * @param naming how the hashes are made, or null
+     * @param sequenceHashes one per block
+     * @return the event
+     */
+    public static Stored named(BlockNaming naming, long... sequenceHashes) {
+      return new Stored(naming, true, 0, 0, sequenceHashes, null, sequenceHashes);
+    }
+
+    /**
+     * Blocks behind another block, all with their sequence hashes as handles.
+     *
+     * @param naming how the hashes are made, or null
+     * @param parent sequence hash of the block before the first one
+     * @param sequenceHashes one per block
+     * @return the event
+     */
+    public static Stored namedAfter(BlockNaming naming, long parent, long... sequenceHashes) {
+      return new Stored(naming, false, parent, 0, sequenceHashes, null, sequenceHashes);
+    }
+  }
 
   /**
-   * A block got its name.
+   * Blocks were removed.
    *
-   * @param sequence the event's number
-   * @param blockHash the block's sequence hash
-   * @param parentHash the sequence hash of the block before it; 0 for a first block
-   * @param depth position of the block in its prompt, 0 for a first block
+   * @param naming how the source makes sequence hashes, or null if it does not say
+   * @param handles one per block
    */
-  record Stored(long sequence, long blockHash, long parentHash, int depth) implements BlockEvent {}
+  record Removed(BlockNaming naming, long... handles) implements BlockEvent {
 
-  /**
-   * A named block was evicted.
-   *
-   * @param sequence the event's number
-   * @param blockHash the sequence hash it had
-   */
-  record Removed(long sequence, long blockHash) implements BlockEvent {}
+    /**
+     * Blocks were removed by a source that does not say how it makes sequence hashes.
+     *
+     * @param handles one per block
+     * @return the event
+     */
+    public static Removed of(long... handles) {
+      return new Removed(null, handles);
+    }
+  }
 
-  /**
-   * The pool forgot every name.
-   *
-   * @param sequence the event's number
-   */
-  record Cleared(long sequence) implements BlockEvent {}
+  /** The rank forgot every block. */
+  record Cleared() implements BlockEvent {}
 }

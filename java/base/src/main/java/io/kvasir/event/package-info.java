@@ -1,6 +1,6 @@
 /**
- * What changed in a rank's pool: {@link io.kvasir.event.BlockEvent}s with consecutive sequence
- * numbers. Replaying them into an empty index reproduces the pool's matches. The package knows who
- * emits and who listens as little as the events do.
+ * What changed in the blocks that a rank holds: {@link io.kvasir.event.BlockEvent}, the one form
+ * for Kvasir's own pools, foreign engines, indexes and recordings. Applying a rank's events to an
+ * empty index reproduces the rank's matches. Events know neither their source nor their sinks.
  */
 package io.kvasir.event;

@@ -7,7 +7,7 @@ import io.kvasir.model.Choice;
  * computed and how LoRA and salt enter is written in {@code
  * native/include/kvasir/block_hash_core.hpp}.
  */
-public enum HashFormat {
+public enum HashFormat implements BlockNaming {
   /** Kvasir's own: unseeded XXH3-64 of each block, then a parent mix; the default. */
   KVASIR("kvasir", 0),
   /** Dynamo's: XXH3-64 with seed 1337 for blocks and for the chain. */
@@ -23,11 +23,7 @@ public enum HashFormat {
     this.nativeNumber = nativeNumber;
   }
 
-  /**
-   * The format's name in options and files.
-   *
-   * @return the name
-   */
+  @Override
   public String id() {
     return id;
   }

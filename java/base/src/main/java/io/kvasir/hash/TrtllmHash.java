@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
  * kv_cache_event_hash_algo}. All of them leave out a prompt's last token and name a partial last
  * block, which pools do not; hence they stand beside {@link HashFormat}, not in it.
  */
-public enum TrtllmHash {
+public enum TrtllmHash implements BlockNaming {
   /** 64-bit keys that C++ computes: {@link TrtllmBlockKeys}. What {@code auto} means. */
   V1_BLOCK_KEY("v1_block_key", "trtllm-v1"),
   /** SHA-256 digests, published in hexadecimal: {@link TrtllmSha256Keys}. */
@@ -19,12 +19,12 @@ public enum TrtllmHash {
 
   private static final String AUTO = "auto";
 
+  private final String algorithm;
   private final String id;
-  private final String formatName;
 
-  TrtllmHash(String id, String formatName) {
+  TrtllmHash(String algorithm, String id) {
+    this.algorithm = algorithm;
     this.id = id;
-    this.formatName = formatName;
   }
 
   /**
@@ -32,17 +32,13 @@ public enum TrtllmHash {
    *
    * @return for example {@code v1_block_key}
    */
-  public String id() {
-    return id;
+  public String algorithm() {
+    return algorithm;
   }
 
-  /**
-   * The name in the manner of {@link HashFormat#id()}.
-   *
-   * @return for example {@code trtllm-v2-sha256}
-   */
-  public String formatName() {
-    return formatName;
+  @Override
+  public String id() {
+    return id;
   }
 
   /**
@@ -57,11 +53,12 @@ public enum TrtllmHash {
       return V1_BLOCK_KEY;
     }
     for (TrtllmHash hash : values()) {
-      if (hash.id.equals(name) || hash.formatName.equals(name)) {
+      if (hash.algorithm.equals(name) || hash.id.equals(name)) {
         return hash;
       }
     }
-    String allowed = Arrays.stream(values()).map(TrtllmHash::id).collect(Collectors.joining(", "));
+    String allowed =
+        Arrays.stream(values()).map(TrtllmHash::algorithm).collect(Collectors.joining(", "));
     throw new IllegalArgumentException(
         "block hash must be one of " + AUTO + ", " + allowed + ", not '" + name + "'");
   }

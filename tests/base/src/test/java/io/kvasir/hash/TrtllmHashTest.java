@@ -76,8 +76,8 @@ class TrtllmHashTest {
   @Test
   void bothNamesAreUnderstood() {
     for (TrtllmHash hash : TrtllmHash.values()) {
+      assertThat(TrtllmHash.named(hash.algorithm())).isEqualTo(hash);
       assertThat(TrtllmHash.named(hash.id())).isEqualTo(hash);
-      assertThat(TrtllmHash.named(hash.formatName())).isEqualTo(hash);
     }
     assertThat(TrtllmHash.named("auto")).isEqualTo(TrtllmHash.V1_BLOCK_KEY);
     assertThatIllegalArgumentException()

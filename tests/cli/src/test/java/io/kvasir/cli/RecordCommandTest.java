@@ -3,7 +3,7 @@ package io.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.record.EventRecorder;
 import io.kvasir.fleet.record.JsonEvent;
 import io.kvasir.fleet.record.RankChange;
@@ -64,10 +64,9 @@ class RecordCommandTest {
         .isZero();
     RecorderOptions append = new RecorderOptions(2048, 0, 0, 0, 0, true);
     try (EventRecorder recorder = EventRecorder.open(Path.of(file()), append)) {
-      CacheChange stored =
-          new CacheChange.Stored(true, 0, 77, new long[] {-1, 12}, new long[] {-5, 6});
+      BlockEvent stored = BlockEvent.Stored.root(77, new long[] {-1, 12}, new long[] {-5, 6});
       recorder.record(new RankChange(new RankId(-7, 1), 40, stored));
-      CacheChange removed = new CacheChange.Removed(new long[] {12});
+      BlockEvent removed = BlockEvent.Removed.of(new long[] {12});
       recorder.record(new RankChange(new RankId(-7, 1), 41, removed));
       recorder.record(JsonEvent.ofJson("{\"op\":\"stats\"}"));
     }

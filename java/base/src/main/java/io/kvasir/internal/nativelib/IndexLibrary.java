@@ -23,7 +23,8 @@ public final class IndexLibrary {
   /**
    * Makes an index.
    *
-   * @param format number of a hash format that chains local hashes
+   * @param format number of the hash format that chains local hashes, or of trtllm-v1, for an index
+   *     that takes sequence hashes only
    * @param maxBytes the cap on memory
    * @return its address
    */
@@ -46,7 +47,8 @@ public final class IndexLibrary {
    * @param parentHandle handle of the block before
    * @param rootHash what a root's chain starts from, or 0
    * @param handles by block
-   * @param localHashes by block
+   * @param localHashes by block, or null
+   * @param sequenceHashes by block, or null where local hashes are given
    * @param count number of blocks
    * @return number of the status, less 8 where {@link #kvasir_index_shed} must follow
    */
@@ -59,6 +61,7 @@ public final class IndexLibrary {
       long rootHash,
       @Cast("const uint64_t*") long[] handles,
       @Cast("const uint64_t*") long[] localHashes,
+      @Cast("const uint64_t*") long[] sequenceHashes,
       int count);
 
   /**

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.EventStreams;
 import io.kvasir.fleet.index.IndexStats;
 import io.kvasir.fleet.index.NativePrefixIndex;
@@ -57,6 +57,10 @@ final class IndexOperations implements AutoCloseable {
     HashFormat format =
         HashFormat.parse(
             configure.has("hash") ? configure.requiredText("hash") : HashFormat.KVASIR.id());
+    if (format == HashFormat.TRTLLM_V1) {
+      throw new IllegalArgumentException(
+          "format must be kvasir or dynamo: trtllm-v1 does not chain local hashes");
+    }
     long maxBytes = configure.longInteger("maxBytes", 1 << 20, Long.MAX_VALUE, MAX_BYTES);
     hasher = NativeBlockHasher.of(format, tokensPerBlock);
     prediction = new PredictOperations(configure, tokensPerBlock, this::held, this::sequence);
@@ -80,10 +84,10 @@ final class IndexOperations implements AutoCloseable {
   void snapshot(JsonNode line) {
     Fields fields = new Fields("", line, EVENT);
     RankId rank = rank(fields);
-    List<CacheChange.Stored> contents = new ArrayList<>();
+    List<BlockEvent.Stored> contents = new ArrayList<>();
     JsonNode data = fields.array("data");
     for (int i = 0; i < data.size(); i++) {
-      if (!(change("data[" + i + "]", data.get(i)) instanceof CacheChange.Stored stored)) {
+      if (!(change("data[" + i + "]", data.get(i)) instanceof BlockEvent.Stored stored)) {
         throw new InvalidLineException("data[" + i + "] must be stored");
       }
       contents.add(stored);
@@ -107,7 +111,7 @@ final class IndexOperations implements AutoCloseable {
     return new RankId(fields.word("worker"), fields.integer("dpRank", 0, Integer.MAX_VALUE, 0));
   }
 
-  private CacheChange change(String path, JsonNode data) {
+  private BlockEvent change(String path, JsonNode data) {
     Fields fields = new Fields(path, data, DATA);
     if (data.size() != 1) {
       throw new InvalidLineException(path + " must have one of stored, removed, cleared");
@@ -117,13 +121,13 @@ final class IndexOperations implements AutoCloseable {
     }
     if (fields.has("removed")) {
       Fields removed = new Fields(path + ".removed", data.get("removed"), REMOVED);
-      return new CacheChange.Removed(removed.words("blockHashes"));
+      return BlockEvent.Removed.of(removed.words("blockHashes"));
     }
     new Fields(path + ".cleared", data.get("cleared"), Set.of());
-    return new CacheChange.Cleared();
+    return new BlockEvent.Cleared();
   }
 
-  private CacheChange.Stored stored(String path, JsonNode stored) {
+  private BlockEvent.Stored stored(String path, JsonNode stored) {
     Fields fields = new Fields(path, stored, STORED);
     JsonNode blocks = fields.array("blocks");
     long[] handles = new long[blocks.size()];
@@ -134,10 +138,10 @@ final class IndexOperations implements AutoCloseable {
       localHashes[i] = block.has("tokensHash") ? block.word("tokensHash") : localHash(block);
     }
     if (fields.node("parentHash") != null) {
-      return CacheChange.Stored.after(fields.word("parentHash"), handles, localHashes);
+      return BlockEvent.Stored.after(fields.word("parentHash"), handles, localHashes);
     }
     long rootHash = fields.has("rootHash") ? fields.word("rootHash") : 0;
-    return new CacheChange.Stored(true, 0, rootHash, handles, localHashes);
+    return BlockEvent.Stored.root(rootHash, handles, localHashes);
   }
 
   private long localHash(Fields block) {

@@ -1,7 +1,7 @@
 package io.kvasir.engine.pool;
 
 import io.kvasir.event.BlockEvent;
-import java.util.function.Consumer;
+import io.kvasir.event.BlockEventSink;
 
 /**
  * One rank's KV blocks and their directory.
@@ -131,13 +131,15 @@ public interface BlockPool extends AutoCloseable {
   }
 
   /**
-   * Hands out the events since the last call, oldest first. If the sink throws, events may be lost,
-   * which the next call shows as a jump of the sequence number.
+   * Hands out the events since the last call, oldest first. Event numbers are consecutive from 0; a
+   * jump means that events were lost, as they may be if the sink throws. Each event has one block.
+   * Handles are sequence hashes, so the events can be applied to an index as they are. The naming
+   * is null: a pool does not know who hashes.
    *
    * @param sink receives them on the calling thread; must not use this pool
    * @return how many were handed out
    */
-  int drainEvents(Consumer<BlockEvent> sink);
+  int drainEvents(BlockEventSink sink);
 
   /**
    * The pool's occupancy now, without what is put off. Any thread; a load, never a wait for an

@@ -1,11 +1,10 @@
 package io.kvasir.engine.pool;
 
-import io.kvasir.event.BlockEvent;
+import io.kvasir.event.BlockEventSink;
 import io.kvasir.internal.nativelib.PoolLibrary;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.util.Objects;
-import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -176,7 +175,7 @@ public final class NativeBlockPool implements BlockPool {
   }
 
   @Override
-  public int drainEvents(Consumer<BlockEvent> sink) {
+  public int drainEvents(BlockEventSink sink) {
     int drained = 0;
     while (true) {
       int count =

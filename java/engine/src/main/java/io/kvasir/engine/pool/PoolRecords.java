@@ -56,14 +56,19 @@ public final class PoolRecords {
     to.putInt(at + 24, batch.toBlock(i));
   }
 
+  public static long eventId(ByteBuffer from, int at) {
+    return from.getLong(at);
+  }
+
   public static BlockEvent event(ByteBuffer from, int at) {
-    long sequence = from.getLong(at);
-    long hash = from.getLong(at + 8);
+    long hash = eventHash(from, at);
     return switch (from.getInt(at + 24)) {
       case EVENT_STORED ->
-          new BlockEvent.Stored(sequence, hash, from.getLong(at + 16), from.getInt(at + 28));
-      case EVENT_REMOVED -> new BlockEvent.Removed(sequence, hash);
-      default -> new BlockEvent.Cleared(sequence);
+          from.getInt(at + 28) == 0 // depth
+              ? BlockEvent.Stored.named(null, hash)
+              : BlockEvent.Stored.namedAfter(null, from.getLong(at + 16), hash);
+      case EVENT_REMOVED -> BlockEvent.Removed.of(hash);
+      default -> new BlockEvent.Cleared();
     };
   }
 

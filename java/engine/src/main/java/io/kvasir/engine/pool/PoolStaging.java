@@ -5,12 +5,11 @@ import static io.kvasir.engine.pool.PoolRecords.EVENT_BYTES;
 import static io.kvasir.engine.pool.PoolRecords.EXTEND_BYTES;
 import static io.kvasir.engine.pool.PoolRecords.LEASE_BYTES;
 
-import io.kvasir.event.BlockEvent;
+import io.kvasir.event.BlockEventSink;
 import io.kvasir.internal.nativelib.NativeMemory;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 import java.nio.LongBuffer;
-import java.util.function.Consumer;
 
 /**
  * Lays batches out as the native pool takes them (the structs of {@code pool_batch.hpp}) and reads
@@ -106,9 +105,10 @@ final class PoolStaging {
     return entriesAddress;
   }
 
-  void readEvents(int count, Consumer<BlockEvent> sink) {
+  void readEvents(int count, BlockEventSink sink) {
     for (int i = 0; i < count; i++) {
-      sink.accept(PoolRecords.event(entries, i * EVENT_BYTES));
+      int at = i * EVENT_BYTES;
+      sink.onEvent(PoolRecords.eventId(entries, at), PoolRecords.event(entries, at));
     }
   }
 

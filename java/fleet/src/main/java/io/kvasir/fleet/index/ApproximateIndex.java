@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
@@ -27,7 +27,6 @@ import java.util.function.LongSupplier;
 public final class ApproximateIndex implements PrefixIndex {
 
   private static final long NS_PER_MS = 1_000_000;
-  private static final long NO_SCOPE = 0;
 
   private final PrefixIndex index;
   private final ApproximateOptions options;
@@ -65,18 +64,15 @@ public final class ApproximateIndex implements PrefixIndex {
    *
    * @param rank where
    * @param prompt its full blocks
-   * @param rootHash what their chain starts from, as in {@link CacheChange.Stored}: 0 for no scope
    * @return false if the index has no room; nothing is believed then
    */
-  public synchronized boolean place(RankId rank, BlockHashes prompt, long rootHash) {
+  public synchronized boolean place(RankId rank, BlockHashes prompt) {
     long nowMs = nowMs();
     expire(nowMs);
     if (prompt.blocks() == 0) {
       return true;
     }
-    CacheChange stored =
-        new CacheChange.Stored(true, 0, rootHash, prompt.sequence(), prompt.local());
-    ChangeStatus status = index.apply(rank, stored);
+    ChangeStatus status = index.apply(rank, BlockEvent.Stored.named(null, prompt.sequence()));
     if (status != ChangeStatus.APPLIED && status != ChangeStatus.UNCHANGED) {
       return false;
     }
@@ -93,12 +89,12 @@ public final class ApproximateIndex implements PrefixIndex {
 
   @Override
   public void onPlaced(RankId rank, BlockHashes prompt) {
-    place(rank, prompt, NO_SCOPE);
+    place(rank, prompt);
   }
 
-  /** Ignores the change: this index learns from placements only. */
+  /** Ignores the event: this index learns from placements only. */
   @Override
-  public ChangeStatus apply(RankId rank, CacheChange change) {
+  public ChangeStatus apply(RankId rank, BlockEvent event) {
     return ChangeStatus.UNCHANGED;
   }
 
@@ -219,7 +215,7 @@ public final class ApproximateIndex implements PrefixIndex {
     if (left.size() == 0) {
       index.removeRank(rank);
     } else if (!gone.isEmpty()) {
-      index.apply(rank, new CacheChange.Removed(gone.toLongArray()));
+      index.apply(rank, BlockEvent.Removed.of(gone.toLongArray()));
     }
     gone.clear();
     return left.size() == 0;

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -60,10 +60,10 @@ public final class EventStreams {
    *
    * @param rank whose
    * @param eventId its number in the rank's sequence, unsigned
-   * @param change what it says
+   * @param event what it says
    */
-  public void onEvent(RankId rank, long eventId, CacheChange change) {
-    with(rank, stream -> stream.onEvent(eventId, change));
+  public void onEvent(RankId rank, long eventId, BlockEvent event) {
+    with(rank, stream -> stream.onEvent(eventId, event));
   }
 
   /**
@@ -74,7 +74,7 @@ public final class EventStreams {
    * @param contents the blocks, parents before children
    * @return false, and nothing is done, if later events have taken effect already
    */
-  public boolean onSnapshot(RankId rank, long lastEventId, List<CacheChange.Stored> contents) {
+  public boolean onSnapshot(RankId rank, long lastEventId, List<BlockEvent.Stored> contents) {
     boolean[] taken = new boolean[1];
     with(rank, stream -> taken[0] = stream.onDump(lastEventId, contents));
     return taken[0];
@@ -86,7 +86,7 @@ public final class EventStreams {
    * @param rank whose
    * @param contents the blocks, parents before children
    */
-  public void onSnapshot(RankId rank, List<CacheChange.Stored> contents) {
+  public void onSnapshot(RankId rank, List<BlockEvent.Stored> contents) {
     with(rank, stream -> stream.onContents(contents));
   }
 
@@ -125,7 +125,7 @@ public final class EventStreams {
     streams.forEach(
         (rank, stream) -> {
           synchronized (stream) {
-            stream.pace().askSoon();
+            stream.backoff().askSoon();
           }
           ask(rank, stream);
         });
@@ -173,7 +173,7 @@ public final class EventStreams {
             new ToStream(rank, stream, question.life()));
       } finally {
         synchronized (stream) {
-          stream.pace().onAsked();
+          stream.backoff().onAsked();
         }
       }
     }
@@ -193,12 +193,12 @@ public final class EventStreams {
     }
 
     @Override
-    public void events(long firstEventId, List<? extends CacheChange> changes) {
-      tell(() -> stream.onAnswer(firstEventId, changes));
+    public void events(long firstEventId, List<? extends BlockEvent> events) {
+      tell(() -> stream.onAnswer(firstEventId, events));
     }
 
     @Override
-    public void dump(long lastEventId, List<CacheChange.Stored> contents) {
+    public void dump(long lastEventId, List<BlockEvent.Stored> contents) {
       tell(() -> stream.onDump(lastEventId, contents));
     }
 
@@ -209,7 +209,7 @@ public final class EventStreams {
 
     @Override
     public void failed() {
-      tell(stream.pace()::onFailure);
+      tell(stream.backoff()::onFailure);
     }
 
     private void tell(Runnable answer) {

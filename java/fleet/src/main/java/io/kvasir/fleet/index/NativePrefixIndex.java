@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.internal.nativelib.IndexLibrary;
 import io.kvasir.model.RankId;
@@ -27,9 +27,9 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class NativePrefixIndex implements PrefixIndex {
 
-  /** Formats that chain local hashes, by their numbers in {@code block_hash_core.hpp}. */
+  /** By their numbers in {@code block_hash_core.hpp}. */
   private static final Map<HashFormat, Integer> NATIVE_NUMBERS =
-      Map.of(HashFormat.KVASIR, 0, HashFormat.DYNAMO, 1);
+      Map.of(HashFormat.KVASIR, 0, HashFormat.DYNAMO, 1, HashFormat.TRTLLM_V1, 2);
 
   private static final ChangeStatus[] STATUSES = ChangeStatus.values();
 
@@ -62,7 +62,8 @@ public final class NativePrefixIndex implements PrefixIndex {
   /**
    * Makes an empty index.
    *
-   * @param format how local hashes are chained; one that chains them
+   * @param format how local hashes are chained; trtllm-v1 does not chain them, so that such an
+   *     index takes sequence hashes only
    * @param tokensPerBlock tokens of a block, at least 1
    * @param maxBytes cap on the memory of chains and handles, at least 1 MiB: above it, chains go,
    *     of the rank with the most blocks, the least recently matched first
@@ -70,10 +71,6 @@ public final class NativePrefixIndex implements PrefixIndex {
    * @throws OutOfMemoryError if there is no memory
    */
   public NativePrefixIndex(HashFormat format, int tokensPerBlock, long maxBytes) {
-    if (!NATIVE_NUMBERS.containsKey(format)) {
-      throw new IllegalArgumentException(
-          "format must be kvasir or dynamo: trtllm-v1 does not chain local hashes");
-    }
     if (tokensPerBlock < 1) {
       throw new IllegalArgumentException(
           "tokensPerBlock must be at least 1, not " + tokensPerBlock);
@@ -111,15 +108,15 @@ public final class NativePrefixIndex implements PrefixIndex {
   }
 
   @Override
-  public ChangeStatus apply(RankId rank, CacheChange change) {
+  public ChangeStatus apply(RankId rank, BlockEvent event) {
     changes.lock();
     try {
       requireOpen();
-      if (change instanceof CacheChange.Stored stored) {
+      if (event instanceof BlockEvent.Stored stored) {
         return store(rank, stored);
       }
       Integer slot = slots.get(Objects.requireNonNull(rank, "rank"));
-      if (change instanceof CacheChange.Removed removed) {
+      if (event instanceof BlockEvent.Removed removed) {
         return remove(slot, removed.handles());
       }
       boolean held = slot != null && IndexLibrary.kvasir_index_memberships(address, slot) > 0;
@@ -133,7 +130,11 @@ public final class NativePrefixIndex implements PrefixIndex {
   }
 
   /** A rank gets its slot with the first change that takes effect. */
-  private ChangeStatus store(RankId rank, CacheChange.Stored stored) {
+  private ChangeStatus store(RankId rank, BlockEvent.Stored stored) {
+    if (format == HashFormat.TRTLLM_V1 && stored.localHashes() != null) {
+      throw new IllegalArgumentException(
+          "local hashes need format kvasir or dynamo: trtllm-v1 does not chain them");
+    }
     Integer slot = slots.get(rank);
     int usedSlot = slot == null ? nextSlot() : slot;
     int number =
@@ -145,6 +146,7 @@ public final class NativePrefixIndex implements PrefixIndex {
             stored.rootHash(),
             stored.handles(),
             stored.localHashes(),
+            stored.sequenceHashes(),
             stored.handles().length);
     if (number < 0) { // not inside the call, which holds its arrays in place
       IndexLibrary.kvasir_index_shed(address);

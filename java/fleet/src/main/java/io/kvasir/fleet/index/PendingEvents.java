@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class PendingEvents {
 
-  private final TreeMap<Long, CacheChange> events = new TreeMap<>(Long::compareUnsigned);
+  private final TreeMap<Long, BlockEvent> events = new TreeMap<>(Long::compareUnsigned);
   private final StreamLimits limits;
   private final AtomicLong total;
   private long blocks;
@@ -34,8 +34,8 @@ final class PendingEvents {
   }
 
   /** Keeps an event that does not wait yet; false if there is no room for it. */
-  boolean add(long eventId, CacheChange change) {
-    long weight = weight(change);
+  boolean add(long eventId, BlockEvent event) {
+    long weight = weight(event);
     if (blocks + weight > limits.pendingBlocksPerRank()) {
       return false;
     }
@@ -44,17 +44,17 @@ final class PendingEvents {
       return false;
     }
     blocks += weight;
-    events.put(eventId, change);
+    events.put(eventId, event);
     return true;
   }
 
   /** Takes an event out; null if it does not wait. */
-  CacheChange take(long eventId) {
-    CacheChange change = events.remove(eventId);
-    if (change != null) {
-      release(weight(change));
+  BlockEvent take(long eventId) {
+    BlockEvent event = events.remove(eventId);
+    if (event != null) {
+      release(weight(event));
     }
-    return change;
+    return event;
   }
 
   /** Drops all events with lower numbers. */
@@ -74,10 +74,10 @@ final class PendingEvents {
     total.addAndGet(-weight);
   }
 
-  private static long weight(CacheChange change) {
-    if (change instanceof CacheChange.Stored stored) {
+  private static long weight(BlockEvent event) {
+    if (event instanceof BlockEvent.Stored stored) {
       return 1L + stored.handles().length;
     }
-    return change instanceof CacheChange.Removed removed ? 1L + removed.handles().length : 1;
+    return event instanceof BlockEvent.Removed removed ? 1L + removed.handles().length : 1;
   }
 }

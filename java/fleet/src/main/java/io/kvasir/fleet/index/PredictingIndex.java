@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.objects.Object2IntMap;
@@ -16,8 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>What is believed of a rank goes when the rank is cleared, hidden or removed. Thread-safe.
  */
 public final class PredictingIndex implements PrefixIndex {
-
-  private static final long NO_SCOPE = 0;
 
   private final PrefixIndex told;
   private final ApproximateIndex believed;
@@ -41,16 +39,11 @@ public final class PredictingIndex implements PrefixIndex {
     this.believed = believed;
   }
 
-  /**
-   * A request was placed on a rank; passed over while the rank is hidden. O(blocks).
-   *
-   * @param rank where
-   * @param prompt its full blocks
-   * @param rootHash what their chain starts from, as in {@link CacheChange.Stored}: 0 for no scope
-   */
-  public void place(RankId rank, BlockHashes prompt, long rootHash) {
+  /** Ignores placements on hidden ranks. */
+  @Override
+  public void onPlaced(RankId rank, BlockHashes prompt) {
     if (!hidden.contains(rank)) {
-      believed.place(rank, prompt, rootHash);
+      believed.place(rank, prompt);
       if (hidden.contains(rank)) {
         believed.removeRank(rank);
       }
@@ -58,14 +51,9 @@ public final class PredictingIndex implements PrefixIndex {
   }
 
   @Override
-  public void onPlaced(RankId rank, BlockHashes prompt) {
-    place(rank, prompt, NO_SCOPE);
-  }
-
-  @Override
-  public ChangeStatus apply(RankId rank, CacheChange change) {
-    ChangeStatus status = told.apply(rank, change);
-    if (change instanceof CacheChange.Cleared) {
+  public ChangeStatus apply(RankId rank, BlockEvent event) {
+    ChangeStatus status = told.apply(rank, event);
+    if (event instanceof BlockEvent.Cleared) {
       believed.removeRank(rank);
     }
     return status;

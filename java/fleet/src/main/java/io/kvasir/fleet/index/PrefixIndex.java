@@ -1,18 +1,19 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
 import java.util.function.Predicate;
 
 /**
- * Which rank holds which prefixes, learned from the changes that the ranks' engines tell.
+ * Which rank holds which prefixes, learned from the ranks' block events.
  *
  * <p>One index serves one model at one number of tokens a block. A block's identity is its sequence
- * hash: the chain of the local hashes from the prompt's start. Engines name blocks by handles of
- * their own ({@link CacheChange}). A rank holds a block as long as one of its handles names it. A
- * match is the number of leading blocks that a rank holds without a hole; a block behind a hole
- * counts again once the hole is filled, under whatever handle.
+ * hash. An event gives it, or gives local hashes, which the index chains behind the parent; a
+ * parent given in one form may have children in the other. Events refer to blocks by handles
+ * ({@link BlockEvent}). A rank holds a block as long as one of its handles names it. A match is the
+ * number of leading blocks that a rank holds without a hole; a block behind a hole counts again
+ * once the hole is filled, under whatever handle.
  *
  * <p>Thread-safe. Matches never wait, for changes or for each other. Changes of one rank take
  * effect in the order of their calls.
@@ -20,13 +21,15 @@ import java.util.function.Predicate;
 public interface PrefixIndex extends AutoCloseable {
 
   /**
-   * Applies a change. All or nothing, except that unknown handles in a removal are passed over.
+   * Applies an event. All or nothing, except that unknown handles in a removal are passed over. Its
+   * naming is not looked at: a caller must not mix namings in one index.
    *
    * @param rank whose
-   * @param change what changed
+   * @param event what changed
    * @return what became of it
+   * @throws IllegalArgumentException if the index cannot chain the event's local hashes
    */
-  ChangeStatus apply(RankId rank, CacheChange change);
+  ChangeStatus apply(RankId rank, BlockEvent event);
 
   /**
    * Forgets a rank.

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
 import java.util.List;
 
@@ -13,7 +13,7 @@ import java.util.List;
  */
 final class RankStream {
 
-  private static final CacheChange CLEARED = new CacheChange.Cleared();
+  private static final BlockEvent CLEARED = new BlockEvent.Cleared();
 
   /** What to ask a source, once the monitor is left. */
   record Question(long firstEventId, long lastEventId, int life) {}
@@ -23,7 +23,7 @@ final class RankStream {
   private final StreamCounters counters;
   private final PendingEvents pending;
   private final SeenEvents seen = new SeenEvents();
-  private final AskingPace pace = new AskingPace();
+  private final RecoveryBackoff backoff = new RecoveryBackoff();
 
   private boolean started;
   private boolean removed;
@@ -43,26 +43,26 @@ final class RankStream {
     return removed;
   }
 
-  void onEvent(long eventId, CacheChange change) {
-    pace.onEvent();
+  void onEvent(long eventId, BlockEvent event) {
+    backoff.onEvent();
     if (!started) {
-      start(eventId, change);
+      start(eventId, event);
     } else if (Long.compareUnsigned(eventId, next) >= 0) {
-      onNews(eventId, change);
+      onNews(eventId, event);
     } else {
-      onPast(eventId, change);
+      onPast(eventId, event);
     }
   }
 
-  private void start(long eventId, CacheChange change) {
+  private void start(long eventId, BlockEvent event) {
     started = true;
     next = eventId;
     highest = eventId;
-    seen.start(eventId, change);
-    apply(change);
+    seen.start(eventId, event);
+    apply(event);
   }
 
-  private void onNews(long eventId, CacheChange change) {
+  private void onNews(long eventId, BlockEvent event) {
     seen.onNews();
     highest = max(highest, eventId);
     if (eventId != next) {
@@ -70,27 +70,27 @@ final class RankStream {
         counters.gaps.increment();
         hide();
       }
-      if (change instanceof CacheChange.Cleared) {
+      if (event instanceof BlockEvent.Cleared) {
         startClean(eventId);
       } else {
-        await(eventId, change);
+        await(eventId, event);
         return;
       }
     }
-    apply(change);
+    apply(event);
     settle();
   }
 
-  private void await(long eventId, CacheChange change) {
+  private void await(long eventId, BlockEvent event) {
     if (pending.contains(eventId)) {
       counters.duplicates.increment();
-    } else if (!pending.add(eventId, change)) {
+    } else if (!pending.add(eventId, event)) {
       counters.overflows.increment();
     }
   }
 
-  private void onPast(long eventId, CacheChange change) {
-    SeenEvents.Event first = seen.newStart(eventId, next, change);
+  private void onPast(long eventId, BlockEvent event) {
+    SeenEvents.Event first = seen.newStart(eventId, next, event);
     if (first == null) {
       counters.duplicates.increment();
       return;
@@ -99,10 +99,10 @@ final class RankStream {
     life++;
     pending.clear();
     index.apply(rank, CLEARED);
-    start(first.eventId(), first.change());
+    start(first.eventId(), first.event());
     settle();
     if (first.eventId() != eventId) {
-      onEvent(eventId, change);
+      onEvent(eventId, event);
     }
   }
 
@@ -115,9 +115,9 @@ final class RankStream {
   }
 
   /** Applies the next event. */
-  private void apply(CacheChange change) {
-    seen.add(next, change);
-    counters.count(index.apply(rank, change));
+  private void apply(BlockEvent event) {
+    seen.add(next, event);
+    counters.count(index.apply(rank, event));
     next++;
   }
 
@@ -127,12 +127,12 @@ final class RankStream {
       return;
     }
     pending.dropBelow(next);
-    for (CacheChange change; (change = pending.take(next)) != null; ) {
-      apply(change);
+    for (BlockEvent event; (event = pending.take(next)) != null; ) {
+      apply(event);
     }
     if (Long.compareUnsigned(next, highest) > 0) {
       gap = false;
-      pace.onProgress();
+      backoff.onProgress();
       counters.hiddenRanks.decrement();
       counters.recoveries.increment();
       index.setVisible(rank, true);
@@ -141,54 +141,54 @@ final class RankStream {
 
   private void hide() {
     gap = true;
-    pace.askSoon();
+    backoff.askSoon();
     counters.hiddenRanks.increment();
     index.setVisible(rank, false);
   }
 
   /** What to ask now, for which the caller then asks; null if there is nothing to ask. */
   Question question() {
-    if (removed || !gap || !pace.tryAsk()) {
+    if (removed || !gap || !backoff.tryAsk()) {
       return null;
     }
     return new Question(next, pending.isEmpty() ? highest : pending.first() - 1, life);
   }
 
-  AskingPace pace() {
-    return pace;
+  RecoveryBackoff backoff() {
+    return backoff;
   }
 
   boolean alive(int ofLife) {
     return !removed && life == ofLife;
   }
 
-  void onAnswer(long firstEventId, List<? extends CacheChange> changes) {
+  void onAnswer(long firstEventId, List<? extends BlockEvent> events) {
     long before = next;
-    if (!changes.isEmpty() && Long.compareUnsigned(firstEventId, next) > 0) {
+    if (!events.isEmpty() && Long.compareUnsigned(firstEventId, next) > 0) {
       if (!gap) {
         return;
       }
       startClean(firstEventId);
     }
-    for (int i = 0; i < changes.size(); i++) {
+    for (int i = 0; i < events.size(); i++) {
       if (firstEventId + i == next) {
         highest = max(highest, next);
-        apply(changes.get(i));
+        apply(events.get(i));
       }
     }
     settle();
     if (next == before) {
-      pace.onFailure();
+      backoff.onFailure();
     } else {
-      pace.onProgress();
+      backoff.onProgress();
     }
-    pace.onAnswer();
+    backoff.onAnswer();
   }
 
   /** Takes the whole contents; false, and nothing is done, if later events have taken effect. */
-  boolean onDump(long lastEventId, List<CacheChange.Stored> contents) {
+  boolean onDump(long lastEventId, List<BlockEvent.Stored> contents) {
     if (started && Long.compareUnsigned(lastEventId, next - 1) < 0 && next != 0) {
-      pace.onFailure();
+      backoff.onFailure();
       return false;
     }
     if (!gap) {
@@ -201,16 +201,16 @@ final class RankStream {
     }
     startClean(lastEventId + 1);
     highest = max(highest, lastEventId);
-    for (CacheChange.Stored stored : contents) {
+    for (BlockEvent.Stored stored : contents) {
       counters.count(index.apply(rank, stored));
     }
     settle();
-    pace.onAnswer();
+    backoff.onAnswer();
     return true;
   }
 
   /** Takes the whole contents as of the last event heard. */
-  void onContents(List<CacheChange.Stored> contents) {
+  void onContents(List<BlockEvent.Stored> contents) {
     if (started) {
       onDump(highest, contents);
     } else {
@@ -221,7 +221,7 @@ final class RankStream {
 
   /** Goes on from what waits, holding nothing. */
   void onGone() {
-    pace.onAnswer();
+    backoff.onAnswer();
     if (gap) {
       startClean(pending.isEmpty() ? highest + 1 : pending.first());
       settle();

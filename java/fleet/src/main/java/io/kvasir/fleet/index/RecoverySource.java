@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
 import java.util.List;
 
@@ -35,9 +35,9 @@ public interface RecoverySource {
      * those between are lost for good: what the rank held before is forgotten.
      *
      * @param firstEventId the number of the first, unsigned
-     * @param changes what they say, in order and without a gap; they may end early or late
+     * @param events what they say, in order and without a gap; they may end early or late
      */
-    void events(long firstEventId, List<? extends CacheChange> changes);
+    void events(long firstEventId, List<? extends BlockEvent> events);
 
     /**
      * Everything that the rank holds.
@@ -46,7 +46,7 @@ public interface RecoverySource {
      *     if later ones have taken effect already
      * @param contents the blocks, parents before children
      */
-    void dump(long lastEventId, List<CacheChange.Stored> contents);
+    void dump(long lastEventId, List<BlockEvent.Stored> contents);
 
     /** Nobody has the events any more: the rank goes on from what waits, holding nothing before. */
     void gone();

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 
 /**
  * What the first and the last events of a stream said, as digests, so that an event that comes
@@ -16,7 +16,7 @@ final class SeenEvents {
   private static final long UNHEARD = 0;
 
   /** An event and its number. */
-  record Event(long eventId, CacheChange change) {}
+  record Event(long eventId, BlockEvent event) {}
 
   private final long[] digests = new long[KEPT];
   private long base;
@@ -26,9 +26,9 @@ final class SeenEvents {
   private Event odd;
 
   /** Starts at an event. */
-  void start(long eventId, CacheChange change) {
+  void start(long eventId, BlockEvent event) {
     base = eventId;
-    baseDigest = digest(change);
+    baseDigest = digest(event);
     odd = null;
   }
 
@@ -37,8 +37,8 @@ final class SeenEvents {
     odd = null;
   }
 
-  void add(long eventId, CacheChange change) {
-    digests[slot(eventId)] = digest(change);
+  void add(long eventId, BlockEvent event) {
+    digests[slot(eventId)] = digest(event);
   }
 
   /** Passes over the events from one number to before another one. */
@@ -56,12 +56,12 @@ final class SeenEvents {
    * @return the event with which the sequence has started over, this one or the last; null if this
    *     one is to be ignored
    */
-  Event newStart(long eventId, long nextEventId, CacheChange change) {
-    if (same(eventId, nextEventId, change)) {
+  Event newStart(long eventId, long nextEventId, BlockEvent event) {
+    if (same(eventId, nextEventId, event)) {
       return null;
     }
     Event before = odd;
-    odd = new Event(eventId, change);
+    odd = new Event(eventId, event);
     int toBase = Long.compareUnsigned(eventId, base);
     if (eventId == 0 || toBase < 0 || (toBase == 0 && eventId != nextEventId - 1)) {
       return odd;
@@ -70,8 +70,8 @@ final class SeenEvents {
   }
 
   /** Whether an event from before may be taken for one that comes again. */
-  private boolean same(long eventId, long nextEventId, CacheChange change) {
-    long digest = digest(change);
+  private boolean same(long eventId, long nextEventId, BlockEvent event) {
+    long digest = digest(event);
     if (eventId == base) {
       return digest == baseDigest;
     }
@@ -85,12 +85,16 @@ final class SeenEvents {
   }
 
   /** Never {@link #UNHEARD}. */
-  private static long digest(CacheChange change) {
-    if (change instanceof CacheChange.Stored stored) {
+  private static long digest(BlockEvent event) {
+    if (event instanceof BlockEvent.Stored stored) {
       long seed = stored.root() ? ~stored.rootHash() : stored.parentHandle();
-      return 31 * fold(seed, stored.handles()) + fold(1, stored.localHashes()) | 1;
+      long hashes =
+          stored.localHashes() != null
+              ? fold(1, stored.localHashes())
+              : fold(4, stored.sequenceHashes());
+      return 31 * fold(seed, stored.handles()) + hashes | 1;
     }
-    return change instanceof CacheChange.Removed removed ? fold(2, removed.handles()) | 1 : 3;
+    return event instanceof BlockEvent.Removed removed ? fold(2, removed.handles()) | 1 : 3;
   }
 
   private static long fold(long seed, long[] words) {

@@ -1,20 +1,32 @@
 package io.kvasir.fleet.record;
 
 import com.fasterxml.jackson.core.JsonGenerator;
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
 import java.io.IOException;
 
 /**
- * A change that an engine told, as an event that can be recorded: an {@code event} operation of
- * {@code kvasir index}, whose blocks have their tokens' hash instead of tokens. Hashes, handles and
- * workers are unsigned numbers. Immutable, as the change is.
+ * A numbered block event of a rank in the form of a recording: an {@code event} operation of {@code
+ * kvasir index} that gives each block's local hash instead of its tokens. Hashes, handles and
+ * workers are unsigned numbers. The file has no field for a naming or for sequence hashes.
+ * Immutable, as the event is.
  *
  * @param rank whose
  * @param eventId its number in the rank's sequence, unsigned
- * @param change what changed
+ * @param event what changed
  */
-public record RankChange(RankId rank, long eventId, CacheChange change) implements JsonEvent {
+public record RankChange(RankId rank, long eventId, BlockEvent event) implements JsonEvent {
+
+  /**
+   * Checks the event.
+   *
+   * @throws IllegalArgumentException if it gives sequence hashes
+   */
+  public RankChange {
+    if (event instanceof BlockEvent.Stored stored && stored.localHashes() == null) {
+      throw new IllegalArgumentException("a recording has no field for sequence hashes");
+    }
+  }
 
   @Override
   public void writeTo(JsonGenerator json) throws IOException {
@@ -24,9 +36,9 @@ public record RankChange(RankId rank, long eventId, CacheChange change) implemen
     json.writeNumberField("dpRank", rank.dpRank());
     unsigned(json, "eventId", eventId);
     json.writeObjectFieldStart("data");
-    if (change instanceof CacheChange.Stored stored) {
+    if (event instanceof BlockEvent.Stored stored) {
       write(stored, json);
-    } else if (change instanceof CacheChange.Removed removed) {
+    } else if (event instanceof BlockEvent.Removed removed) {
       json.writeObjectFieldStart("removed");
       json.writeArrayFieldStart("blockHashes");
       for (long handle : removed.handles()) {
@@ -42,7 +54,7 @@ public record RankChange(RankId rank, long eventId, CacheChange change) implemen
     json.writeEndObject();
   }
 
-  private static void write(CacheChange.Stored stored, JsonGenerator json) throws IOException {
+  private static void write(BlockEvent.Stored stored, JsonGenerator json) throws IOException {
     json.writeObjectFieldStart("stored");
     if (stored.root()) {
       json.writeNullField("parentHash");

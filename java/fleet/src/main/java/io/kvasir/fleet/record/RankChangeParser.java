@@ -2,7 +2,7 @@ package io.kvasir.fleet.record;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.IOException;
@@ -17,14 +17,14 @@ final class RankChangeParser {
   private Long worker;
   private Long dpRank;
   private Long eventId;
-  private CacheChange change;
+  private BlockEvent event;
 
   private RankChangeParser(JsonParser json) {
     this.json = json;
   }
 
-  static RankChange parse(String event) throws InvalidRecordingException {
-    try (JsonParser json = RecordingJson.FACTORY.createParser(event)) {
+  static RankChange parse(String line) throws InvalidRecordingException {
+    try (JsonParser json = RecordingJson.FACTORY.createParser(line)) {
       return new RankChangeParser(json).parse();
     } catch (InvalidRecordingException e) {
       throw e;
@@ -55,11 +55,11 @@ final class RankChangeParser {
     present("worker", worker);
     present("dpRank", dpRank);
     present("eventId", eventId);
-    present("data", change);
+    present("data", event);
     if (dpRank < 0 || dpRank > Integer.MAX_VALUE) {
       throw new InvalidRecordingException("dpRank must be 0 to 2147483647");
     }
-    return new RankChange(new RankId(worker, (int) (long) dpRank), eventId, change);
+    return new RankChange(new RankId(worker, (int) (long) dpRank), eventId, event);
   }
 
   private void readData(JsonToken value) throws IOException {
@@ -69,7 +69,7 @@ final class RankChangeParser {
     }
     String name = json.currentName();
     begin(name, json.nextToken());
-    change =
+    event =
         switch (name) {
           case "stored" -> stored();
           case "removed" -> removed();
@@ -81,7 +81,7 @@ final class RankChangeParser {
     }
   }
 
-  private CacheChange stored() throws IOException {
+  private BlockEvent stored() throws IOException {
     Long parent = null;
     long root = 0;
     LongArrayList handles = new LongArrayList();
@@ -96,12 +96,9 @@ final class RankChangeParser {
         default -> throw unknown(name);
       }
     }
-    return new CacheChange.Stored(
-        parent == null,
-        parent == null ? 0 : parent,
-        parent == null ? root : 0,
-        handles.toLongArray(),
-        locals.toLongArray());
+    return parent == null
+        ? BlockEvent.Stored.root(root, handles.toLongArray(), locals.toLongArray())
+        : BlockEvent.Stored.after(parent, handles.toLongArray(), locals.toLongArray());
   }
 
   private void readBlocks(JsonToken value, LongArrayList handles, LongArrayList locals)
@@ -129,7 +126,7 @@ final class RankChangeParser {
     }
   }
 
-  private CacheChange removed() throws IOException {
+  private BlockEvent removed() throws IOException {
     LongArrayList handles = new LongArrayList();
     while (json.nextToken() == JsonToken.FIELD_NAME) {
       if (!json.currentName().equals("blockHashes")) {
@@ -144,14 +141,14 @@ final class RankChangeParser {
         handles.add(unsigned("blockHashes", next));
       }
     }
-    return new CacheChange.Removed(handles.toLongArray());
+    return BlockEvent.Removed.of(handles.toLongArray());
   }
 
-  private CacheChange cleared() throws IOException {
+  private BlockEvent cleared() throws IOException {
     if (json.nextToken() != JsonToken.END_OBJECT) {
       throw new InvalidRecordingException("cleared must be an empty object");
     }
-    return new CacheChange.Cleared();
+    return new BlockEvent.Cleared();
   }
 
   /** A number of 64 bits, given signed or unsigned. */

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.router;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.model.RankId;
 
@@ -97,7 +97,7 @@ public interface FleetRouter extends AutoCloseable {
    * @param rank the rank; {@link RankId#anyOf} where the engine reports for a whole worker
    * @param event the change
    */
-  default void onBlocks(RankId rank, CacheChange event) {}
+  default void onBlocks(RankId rank, BlockEvent event) {}
 
   /**
    * An engine has reported its metrics. Policies that predict load ignore them.

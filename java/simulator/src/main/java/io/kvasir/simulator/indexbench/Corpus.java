@@ -1,6 +1,6 @@
 package io.kvasir.simulator.indexbench;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
 
 /**
@@ -19,7 +19,7 @@ public final class Corpus {
   private final boolean[] isQuery;
   private final long[][] queries;
   private final long[] queryAtNs;
-  private final CacheChange[] changes;
+  private final BlockEvent[] changes;
   private final int[] changeWorker;
   private final long[] changeAtNs;
 
@@ -36,7 +36,7 @@ public final class Corpus {
       boolean[] isQuery,
       long[][] queries,
       long[] queryAtNs,
-      CacheChange[] changes,
+      BlockEvent[] changes,
       int[] changeWorker,
       long[] changeAtNs) {
     this.description = header.description();
@@ -100,7 +100,7 @@ public final class Corpus {
     return queryAtNs[query];
   }
 
-  CacheChange change(int change) {
+  BlockEvent change(int change) {
     return changes[change];
   }
 

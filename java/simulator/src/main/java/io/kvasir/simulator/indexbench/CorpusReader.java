@@ -1,6 +1,6 @@
 package io.kvasir.simulator.indexbench;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import java.io.IOException;
 import java.nio.file.Path;
 
@@ -44,7 +44,7 @@ public final class CorpusReader {
     private final boolean[] isQuery;
     private final long[][] queries;
     private final long[] queryAtNs;
-    private final CacheChange[] changes;
+    private final BlockEvent[] changes;
     private final int[] changeWorker;
     private final long[] changeAtNs;
     private int query;
@@ -57,7 +57,7 @@ public final class CorpusReader {
       this.isQuery = new boolean[Math.addExact(counts.queries(), counts.changes())];
       this.queries = new long[counts.queries()][];
       this.queryAtNs = new long[counts.queries()];
-      this.changes = new CacheChange[counts.changes()];
+      this.changes = new BlockEvent[counts.changes()];
       this.changeWorker = new int[counts.changes()];
       this.changeAtNs = new long[counts.changes()];
     }
@@ -103,12 +103,12 @@ public final class CorpusReader {
           switch (kind) {
             case CorpusHeader.STORED_ROOT -> stored(true, 0, count);
             case CorpusHeader.STORED_AFTER -> stored(false, words.next(), count);
-            case CorpusHeader.REMOVED -> new CacheChange.Removed(words.next(count));
+            case CorpusHeader.REMOVED -> BlockEvent.Removed.of(words.next(count));
             default -> throw words.damaged();
           };
     }
 
-    private CacheChange stored(boolean root, long parent, int count) throws IOException {
+    private BlockEvent stored(boolean root, long parent, int count) throws IOException {
       words.requireRoom(2L * count);
       long[] handles = new long[count];
       long[] locals = new long[count];
@@ -116,7 +116,9 @@ public final class CorpusReader {
         handles[i] = words.next();
         locals[i] = words.next();
       }
-      return new CacheChange.Stored(root, parent, 0, handles, locals);
+      return root
+          ? BlockEvent.Stored.root(handles, locals)
+          : BlockEvent.Stored.after(parent, handles, locals);
     }
   }
 }

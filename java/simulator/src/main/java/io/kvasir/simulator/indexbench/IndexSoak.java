@@ -1,6 +1,6 @@
 package io.kvasir.simulator.indexbench;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.ChangeStatus;
 import io.kvasir.fleet.index.IndexStats;
 import io.kvasir.fleet.index.PrefixIndex;
@@ -79,7 +79,7 @@ public final class IndexSoak {
       model.join(worker);
       churned++;
     } else if (model.oneIn(OPERATIONS_PER_CLEAR)) {
-      index.apply(model.id(worker), new CacheChange.Cleared());
+      index.apply(model.id(worker), new BlockEvent.Cleared());
       model.forget(worker);
       churned++;
     } else if (model.oneIn(OPERATIONS_PER_DOCUMENT)) {
@@ -98,7 +98,7 @@ public final class IndexSoak {
     }
   }
 
-  private void apply(int worker, CacheChange change) {
+  private void apply(int worker, BlockEvent change) {
     if (change == null) {
       return;
     }
@@ -107,9 +107,9 @@ public final class IndexSoak {
       throw wrong("a change of worker " + model.id(worker) + " was " + status);
     }
     events +=
-        change instanceof CacheChange.Stored stored
+        change instanceof BlockEvent.Stored stored
             ? stored.handles().length
-            : ((CacheChange.Removed) change).handles().length;
+            : ((BlockEvent.Removed) change).handles().length;
   }
 
   private void check(int document) {

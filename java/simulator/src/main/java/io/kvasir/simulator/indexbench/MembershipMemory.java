@@ -1,6 +1,6 @@
 package io.kvasir.simulator.indexbench;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.ChangeStatus;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.model.RankId;
@@ -56,8 +56,11 @@ public record MembershipMemory(int holders, double meanBytes, double worstBytes)
           handles[i] = random.nextLong();
           locals[i] = local[from + i];
         }
-        ChangeStatus status =
-            index.apply(rank, new CacheChange.Stored(from == 0, parent, 0, handles, locals));
+        BlockEvent.Stored stored =
+            from == 0
+                ? BlockEvent.Stored.root(handles, locals)
+                : BlockEvent.Stored.after(parent, handles, locals);
+        ChangeStatus status = index.apply(rank, stored);
         if (status != ChangeStatus.APPLIED) {
           throw new IllegalStateException("blocks could not be stored: " + status);
         }

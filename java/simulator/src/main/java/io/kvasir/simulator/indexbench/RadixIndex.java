@@ -1,6 +1,6 @@
 package io.kvasir.simulator.indexbench;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.ChangeStatus;
 import io.kvasir.fleet.index.IndexStats;
 import io.kvasir.fleet.index.PrefixIndex;
@@ -37,14 +37,14 @@ final class RadixIndex implements PrefixIndex {
   private long[] hashes = new long[64];
 
   @Override
-  public ChangeStatus apply(RankId id, CacheChange change) {
+  public ChangeStatus apply(RankId id, BlockEvent event) {
     long stamp = lock.writeLock();
     try {
-      if (change instanceof CacheChange.Stored stored) {
+      if (event instanceof BlockEvent.Stored stored) {
         return store(id, stored);
       }
       RadixRank rank = ranks.get(id);
-      if (change instanceof CacheChange.Removed removed) {
+      if (event instanceof BlockEvent.Removed removed) {
         return remove(rank, removed.handles());
       }
       if (rank == null || rank.places.isEmpty()) {
@@ -57,7 +57,7 @@ final class RadixIndex implements PrefixIndex {
     }
   }
 
-  private ChangeStatus store(RankId id, CacheChange.Stored stored) {
+  private ChangeStatus store(RankId id, BlockEvent.Stored stored) {
     if (hasTwice(stored)) {
       return ChangeStatus.INVALID_SEQUENCE;
     }
@@ -77,6 +77,16 @@ final class RadixIndex implements PrefixIndex {
       rank = slots.add(id, !hidden.contains(id));
       ranks.put(id, rank);
     }
+    return tree.store(rank, place, stored.handles(), sequenceHashes(stored, place), count)
+        ? ChangeStatus.APPLIED
+        : ChangeStatus.UNCHANGED;
+  }
+
+  private long[] sequenceHashes(BlockEvent.Stored stored, long place) {
+    if (stored.sequenceHashes() != null) {
+      return stored.sequenceHashes();
+    }
+    int count = stored.handles().length;
     if (hashes.length < count) {
       hashes = new long[2 * count];
     }
@@ -85,12 +95,10 @@ final class RadixIndex implements PrefixIndex {
             ? tree.hash(place)
             : stored.rootHash() == 0 ? SequenceChain.ROOT : stored.rootHash();
     SequenceChain.chain(parent, stored.localHashes(), count, hashes);
-    return tree.store(rank, place, stored.handles(), hashes, count)
-        ? ChangeStatus.APPLIED
-        : ChangeStatus.UNCHANGED;
+    return hashes;
   }
 
-  private boolean hasTwice(CacheChange.Stored stored) {
+  private boolean hasTwice(BlockEvent.Stored stored) {
     handles.clear();
     if (!stored.root()) {
       handles.add(stored.parentHandle());

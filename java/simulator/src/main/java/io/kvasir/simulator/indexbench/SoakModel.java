@@ -1,6 +1,6 @@
 package io.kvasir.simulator.indexbench;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.longs.LongArrays;
 import java.util.SplittableRandom;
@@ -83,7 +83,7 @@ final class SoakModel {
   }
 
   /** A worker computes more of a document, after making room; null if it holds all of it. */
-  CacheChange.Stored extend(int worker, int document) {
+  BlockEvent.Stored extend(int worker, int document) {
     int from = held[worker][document];
     int count = Math.min(DOCUMENT_BLOCKS - from, 1 + random.nextInt(MOST_BLOCKS));
     if (count == 0) {
@@ -95,8 +95,8 @@ final class SoakModel {
     held[worker][document] += count;
     blocks[worker] += count;
     return from == 0
-        ? CacheChange.Stored.root(handles, locals)
-        : CacheChange.Stored.after(
+        ? BlockEvent.Stored.root(handles, locals)
+        : BlockEvent.Stored.after(
             SequenceChain.mix(handleKeys[worker], sequence[document][from - 1]), handles, locals);
   }
 
@@ -115,7 +115,7 @@ final class SoakModel {
   }
 
   /** A worker loses the end of a document, deepest block first; null if it holds nothing of it. */
-  CacheChange.Removed trim(int worker, int document, boolean all) {
+  BlockEvent.Removed trim(int worker, int document, boolean all) {
     int from = held[worker][document];
     int count = all ? from : Math.min(from, 1 + random.nextInt(MOST_BLOCKS));
     if (count == 0) {
@@ -125,7 +125,7 @@ final class SoakModel {
     LongArrays.reverse(handles);
     held[worker][document] -= count;
     blocks[worker] -= count;
-    return new CacheChange.Removed(handles);
+    return BlockEvent.Removed.of(handles);
   }
 
   private long[] handles(int worker, int document, int from, int to) {

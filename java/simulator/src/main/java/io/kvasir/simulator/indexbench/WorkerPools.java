@@ -81,9 +81,9 @@ final class WorkerPools implements AutoCloseable {
     }
   }
 
-  private void on(BlockEvent event) {
+  private void on(long eventId, BlockEvent event) {
     if (event instanceof BlockEvent.Removed gone) {
-      removed.add(gone.blockHash());
+      removed.add(gone.handles()[0]);
     } else {
       stored++;
     }

@@ -2,12 +2,10 @@ package io.kvasir.simulator.replay;
 
 import io.kvasir.event.BlockEvent;
 
-/** Takes what the ranks of one instance come to hold. Confined to the replay's thread. */
+/** Takes the block events of the ranks of one worker. Confined to the replay's thread. */
+@FunctionalInterface
 interface BlockSink {
 
-  /** Takes an event of a rank's pool; all of them, in their order. */
+  /** Takes the next event of a rank; the blocks of a lost rank are cleared. */
   void on(int rank, BlockEvent event);
-
-  /** Takes all of a rank's blocks away, because it forgot or is lost. */
-  void clear(int rank);
 }

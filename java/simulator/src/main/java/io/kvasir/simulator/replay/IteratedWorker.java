@@ -5,7 +5,7 @@ import io.kvasir.simulator.selection.InstanceLoad;
 /** An instance that has computed an iteration, as a serve layer sees it. */
 interface IteratedWorker {
 
-  /** Tells what its ranks came to hold, or do no more, since the last call. Settles the pools. */
+  /** Passes on the block events of its ranks since the last call. Settles the pools. */
   void drainBlocks(BlockSink sink);
 
   /** What it has to do. Settles the pools. */

@@ -160,13 +160,12 @@ public final class Replay {
     try (Arrivals arrivals = workload.start(preparation(hasher, upperBound, answers));
         ReplayWorkers instances = new ReplayWorkers();
         serve) {
-      BlockHasher answerHasher = serve.hasher(hasher);
       ReplayMetrics metrics = new ReplayMetrics(arrivals, serve);
       for (int i = 0; i < serve.instances(); i++) {
         WorkerTally tally = new WorkerTally(settings.ranks(), metrics);
         instances.add(
             new ReplayWorker(
-                settings, serve.followsBlocks(), collective, place, answerHasher, engine, tally),
+                settings, serve.followsBlocks(), collective, place, hasher, engine, tally),
             tally);
       }
       ReplayDrive drive = new ReplayDrive(instances.all(), serve, arrivals, metrics);

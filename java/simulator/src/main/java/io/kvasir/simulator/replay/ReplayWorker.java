@@ -15,6 +15,7 @@ import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.simulator.selection.InstanceLoad;
@@ -38,6 +39,7 @@ final class ReplayWorker implements AutoCloseable {
   private final List<RankMeter> meters = new ArrayList<>();
   private final AdpLoop loop;
   private final RankHealth health;
+  private final long[] nextEvent;
   private long prefillNs;
 
   /** Answers what context ranks have computed; null if the ranks do that themselves. */
@@ -73,9 +75,7 @@ final class ReplayWorker implements AutoCloseable {
             : null;
     RequestListener hears = generation == null ? listener : generation;
     PoolShape shape = settings.poolShape();
-    this.pools =
-        place.open(
-            self.ranks(), tellsBlocks ? shape.withEvents(WorkerBlocks.events(shape)) : shape);
+    this.pools = place.open(self.ranks(), tellsBlocks ? shape.withEvents(eventsOf(shape)) : shape);
     for (int i = 0; i < self.ranks(); i++) {
       int rank = self.firstRank() + i;
       BlockPool pool = pools.pools().get(i);
@@ -102,6 +102,15 @@ final class ReplayWorker implements AutoCloseable {
             AdpBalance.of(settings.routing(), settings.executor().maxActiveRequests()),
             hears);
     this.health = new RankHealth(loop, pools, self.firstRank());
+    this.nextEvent = new long[self.ranks()];
+  }
+
+  /**
+   * Events that a pool must keep for an iteration: at its start no block is evicted twice, and none
+   * is named before its end.
+   */
+  private static int eventsOf(PoolShape pool) {
+    return (int) Math.min(Integer.MAX_VALUE, 2L * pool.capacityBlocks());
   }
 
   ReplaySettings settings() {
@@ -149,15 +158,27 @@ final class ReplayWorker implements AutoCloseable {
     return durationNs;
   }
 
-  /** Tells what its ranks came to hold, or do no more, since the last call. Settles the pools. */
+  /** Passes on the block events of its ranks since the last call. Settles the pools. */
   void drainBlocks(BlockSink sink) {
     for (int i = 0; i < self.ranks(); i++) {
       int rank = i;
       if (loop.isLive(self.firstRank() + i)) {
-        pools.pools().get(i).drainEvents(event -> sink.on(rank, event));
+        BlockPool pool = pools.pools().get(i);
+        pool.drainEvents(
+            (eventId, event) -> {
+              requireNext(rank, eventId);
+              sink.on(rank, event);
+            });
       } else {
-        sink.clear(rank);
+        sink.on(rank, new BlockEvent.Cleared());
       }
+    }
+  }
+
+  private void requireNext(int rank, long eventId) {
+    if (eventId != nextEvent[rank]++) {
+      throw new IllegalStateException(
+          "events of rank " + rank + " are lost before number " + eventId);
     }
   }
 

@@ -1,7 +1,7 @@
 package io.kvasir.simulator.replay;
 
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.Prompt;
-import io.kvasir.fleet.router.trtllm.CacheEvent;
 import io.kvasir.fleet.router.trtllm.DisaggParams;
 import io.kvasir.fleet.router.trtllm.KvCacheAwareRouter;
 import io.kvasir.fleet.router.trtllm.ServeChoice;
@@ -41,7 +41,7 @@ final class RoutedServeLayer implements ServeLayer {
   private final Map<ServeReason, Long> decisions = new EnumMap<>(ServeReason.class);
 
   /** Events on their way to the router. */
-  private record News(long dueNs, List<CacheEvent> events) {}
+  private record News(long dueNs, List<BlockEvent> events) {}
 
   RoutedServeLayer(ServeSettings settings, ReplaySettings each) {
     if (settings.followsBlocks() && each.hashFormat() != ServeSettings.BLOCK_NAMES) {
@@ -62,7 +62,7 @@ final class RoutedServeLayer implements ServeLayer {
     this.router = settings.router().create(servers, settings.args(), ServePorts.NONE);
     if (router instanceof KvCacheAwareRouter follows) {
       ServerDescription description =
-          new ServerDescription(each.tokensPerBlock(), TrtllmHash.V1_BLOCK_KEY.id());
+          new ServerDescription(each.tokensPerBlock(), TrtllmHash.V1_BLOCK_KEY.algorithm());
       servers.forEach(server -> follows.prepare(server, description));
     }
   }
@@ -123,7 +123,7 @@ final class RoutedServeLayer implements ServeLayer {
   }
 
   /** Takes note of what an instance came to hold at a moment, never before an earlier one of it. */
-  void onBlocks(int instance, List<CacheEvent> events, long nowNs) {
+  void onBlocks(int instance, List<BlockEvent> events, long nowNs) {
     if (!events.isEmpty()) {
       news.get(instance).add(new News(nowNs + settings.eventDelayNs(), events));
     }

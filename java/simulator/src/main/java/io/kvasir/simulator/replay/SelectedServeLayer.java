@@ -1,14 +1,13 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.event.CacheChange;
-import io.kvasir.hash.BlockHasher;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 import io.kvasir.simulator.selection.InstanceLoad;
 import io.kvasir.simulator.selection.InstanceSelector;
 import io.kvasir.simulator.selection.SelectorSettings;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
-import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -24,7 +23,6 @@ final class SelectedServeLayer implements ServeLayer {
   private final SelectorSettings settings;
   private final InstanceSelector selector;
   private final DelayedEvents news = new DelayedEvents();
-  private final Long2LongOpenHashMap localOf = new Long2LongOpenHashMap();
   private final Long2IntOpenHashMap prefilling = new Long2IntOpenHashMap();
   private final int[] prompts;
   private final Map<String, Long> decisions = new TreeMap<>();
@@ -51,16 +49,8 @@ final class SelectedServeLayer implements ServeLayer {
   }
 
   @Override
-  public BlockHasher hasher(BlockHasher hasher) {
-    return followsBlocks() ? new KnownHasher(hasher, localOf) : hasher;
-  }
-
-  @Override
   public Served serve(HashedRequest request, long nowNs) {
     news.tellUntil(nowNs);
-    if (followsBlocks()) {
-      KnownHasher.learn(localOf, request.hashes());
-    }
     int chosen = selector.select(request, nowNs);
     decisions.merge(
         prompts[chosen]++ == 0 ? ServeResult.FREE : ServeResult.BEHIND_PROMPTS, 1L, Long::sum);
@@ -103,11 +93,10 @@ final class SelectedServeLayer implements ServeLayer {
       news.send(endNs, () -> selector.onLoad(instance, load, endNs));
     }
     if (followsBlocks()) {
-      RankChanges events = new RankChanges(localOf);
-      ran.drainBlocks(events);
-      List<CacheChange> changes = events.take();
+      List<BlockEvent> events = new ArrayList<>();
+      ran.drainBlocks((rank, event) -> events.add(event));
       long knownNs = endNs + settings.eventDelayNs();
-      news.send(knownNs, () -> selector.onChanges(instance, changes, knownNs));
+      news.send(knownNs, () -> selector.onEvents(instance, events, knownNs));
     }
   }
 

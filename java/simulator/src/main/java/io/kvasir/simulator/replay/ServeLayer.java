@@ -1,6 +1,5 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 
@@ -48,11 +47,6 @@ interface ServeLayer extends AutoCloseable {
 
   /** Whether it wants to be told what instances hold. */
   boolean followsBlocks();
-
-  /** What the instances hash answers with. */
-  default BlockHasher hasher(BlockHasher hasher) {
-    return hasher;
-  }
 
   /** Chooses an instance. */
   Served serve(HashedRequest request, long nowNs);

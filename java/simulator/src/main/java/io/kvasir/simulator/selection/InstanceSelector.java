@@ -1,6 +1,6 @@
 package io.kvasir.simulator.selection;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 import java.util.List;
@@ -42,10 +42,10 @@ public interface InstanceSelector extends AutoCloseable {
    * An instance's block events came.
    *
    * @param instance whose
-   * @param changes what changed, in its order
+   * @param events what changed, in order
    * @param nowNs when
    */
-  default void onChanges(int instance, List<CacheChange> changes, long nowNs) {}
+  default void onEvents(int instance, List<BlockEvent> events, long nowNs) {}
 
   /**
    * An instance has other metrics from now on, for those who ask.

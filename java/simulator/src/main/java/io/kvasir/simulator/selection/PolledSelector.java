@@ -1,6 +1,6 @@
 package io.kvasir.simulator.selection;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.router.cost.CostPick;
@@ -68,8 +68,8 @@ final class PolledSelector implements InstanceSelector {
   }
 
   @Override
-  public void onChanges(int instance, List<CacheChange> changes, long nowNs) {
-    changes.forEach(change -> index.apply(InstanceIndex.rank(instance), change));
+  public void onEvents(int instance, List<BlockEvent> events, long nowNs) {
+    events.forEach(event -> index.apply(InstanceIndex.rank(instance), event));
   }
 
   @Override

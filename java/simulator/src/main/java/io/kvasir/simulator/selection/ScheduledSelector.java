@@ -1,6 +1,6 @@
 package io.kvasir.simulator.selection;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.ApproximateIndex;
 import io.kvasir.fleet.index.ApproximateOptions;
 import io.kvasir.fleet.index.PredictingIndex;
@@ -27,8 +27,6 @@ import java.util.List;
  * included. Not thread-safe. Owns native memory.
  */
 final class ScheduledSelector implements InstanceSelector {
-
-  private static final long NO_SCOPE = 0;
 
   private final PredictingIndex index;
   private final boolean believes;
@@ -83,7 +81,7 @@ final class ScheduledSelector implements InstanceSelector {
     CostDecision decision = dispatched.decision();
     attempts.put(request.id(), decision.attempt());
     if (believes) {
-      index.place(decision.rank(), hashed.hashes(), NO_SCOPE);
+      index.place(decision.rank(), hashed.hashes());
     }
     return (int) decision.rank().workerId();
   }
@@ -101,8 +99,8 @@ final class ScheduledSelector implements InstanceSelector {
   }
 
   @Override
-  public void onChanges(int instance, List<CacheChange> changes, long atNs) {
-    changes.forEach(change -> index.apply(InstanceIndex.rank(instance), change));
+  public void onEvents(int instance, List<BlockEvent> events, long atNs) {
+    events.forEach(event -> index.apply(InstanceIndex.rank(instance), event));
   }
 
   @Override

@@ -7,10 +7,9 @@ import io.kvasir.engine.pool.LeaseBatch;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.ProbeBatch;
-import io.kvasir.event.BlockEvent;
+import io.kvasir.event.BlockEventSink;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 
 /** Passes calls on to a pool and remembers their names. */
 class PoolCalls implements BlockPool {
@@ -97,7 +96,7 @@ class PoolCalls implements BlockPool {
   }
 
   @Override
-  public int drainEvents(Consumer<BlockEvent> sink) {
+  public int drainEvents(BlockEventSink sink) {
     return pool.drainEvents(sink);
   }
 

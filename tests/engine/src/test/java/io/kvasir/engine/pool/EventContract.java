@@ -2,27 +2,24 @@ package io.kvasir.engine.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.event.BlockEvent;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The event stream. */
 interface EventContract extends PoolContract {
 
   @Test
-  default void eventsCarryNumbersNamesParentsAndDepths() {
+  default void eventsCarryNumbersBlocksAndParents() {
     try (PoolScenario pool = pool(2)) {
       pool.cache("AB");
       pool.cache("C");
       pool.pool().clear();
-      assertThat(drain(pool))
+      assertThat(PoolEvent.drain(pool.pool()))
           .containsExactly(
-              new BlockEvent.Stored(0, pool.name("A"), 0, 0),
-              new BlockEvent.Stored(1, pool.name("AB"), pool.name("A"), 1),
-              new BlockEvent.Removed(2, pool.name("AB")),
-              new BlockEvent.Stored(3, pool.name("C"), 0, 0),
-              new BlockEvent.Cleared(4));
+              PoolEvent.firstStored(0, pool.name("A")),
+              PoolEvent.storedAfter(1, pool.name("A"), pool.name("AB")),
+              PoolEvent.removed(2, pool.name("AB")),
+              PoolEvent.firstStored(3, pool.name("C")),
+              PoolEvent.cleared(4));
     }
   }
 
@@ -31,7 +28,8 @@ interface EventContract extends PoolContract {
     try (PoolScenario pool = pool(2)) {
       pool.pool().clear();
       pool.pool().clear();
-      assertThat(drain(pool)).containsExactly(new BlockEvent.Cleared(0), new BlockEvent.Cleared(1));
+      assertThat(PoolEvent.drain(pool.pool()))
+          .containsExactly(PoolEvent.cleared(0), PoolEvent.cleared(1));
     }
   }
 
@@ -39,12 +37,12 @@ interface EventContract extends PoolContract {
   default void eventsAreHandedOutOnce() {
     try (PoolScenario pool = pool(4)) {
       pool.cache("AB");
-      List<BlockEvent> events = new ArrayList<>();
-      assertThat(pool.pool().drainEvents(events::add)).isEqualTo(2);
-      assertThat(pool.pool().drainEvents(events::add)).isZero();
+      assertThat(PoolEvent.drain(pool.pool()))
+          .extracting(PoolEvent::eventId)
+          .containsExactly(0L, 1L);
+      assertThat(PoolEvent.drain(pool.pool())).isEmpty();
       pool.cache("ABC");
-      assertThat(pool.pool().drainEvents(events::add)).isEqualTo(1);
-      assertThat(events).extracting(BlockEvent::sequence).containsExactly(0L, 1L, 2L);
+      assertThat(PoolEvent.drain(pool.pool())).extracting(PoolEvent::eventId).containsExactly(2L);
     }
   }
 
@@ -52,10 +50,12 @@ interface EventContract extends PoolContract {
   default void aFullRingLosesItsOldestEventsAndTheNumbersGoOn() {
     try (PoolScenario pool = new PoolScenario(create(PoolScenario.shape(8, 4, 3)))) {
       pool.cache("ABCDE");
-      assertThat(drain(pool)).extracting(BlockEvent::sequence).containsExactly(2L, 3L, 4L);
+      assertThat(PoolEvent.drain(pool.pool()))
+          .extracting(PoolEvent::eventId)
+          .containsExactly(2L, 3L, 4L);
       pool.cache("AX");
-      assertThat(drain(pool))
-          .containsExactly(new BlockEvent.Stored(5, pool.name("AX"), pool.name("A"), 1));
+      assertThat(PoolEvent.drain(pool.pool()))
+          .containsExactly(PoolEvent.storedAfter(5, pool.name("A"), pool.name("AX")));
     }
   }
 
@@ -65,13 +65,7 @@ interface EventContract extends PoolContract {
       pool.cache("ABC");
       pool.cache("DE");
       pool.pool().clear();
-      assertThat(drain(pool)).isEmpty();
+      assertThat(PoolEvent.drain(pool.pool())).isEmpty();
     }
-  }
-
-  private static List<BlockEvent> drain(PoolScenario pool) {
-    List<BlockEvent> events = new ArrayList<>();
-    pool.pool().drainEvents(events::add);
-    return events;
   }
 }

@@ -1,13 +1,12 @@
 package io.kvasir.engine.pool;
 
-import io.kvasir.event.BlockEvent;
+import io.kvasir.event.BlockEventSink;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Consumer;
 
 /**
  * The obvious block pool: objects, maps and full scans. It says what {@link BlockPool} means, and
@@ -162,7 +161,7 @@ public final class NaiveBlockPool implements BlockPool {
   }
 
   @Override
-  public synchronized int drainEvents(Consumer<BlockEvent> sink) {
+  public synchronized int drainEvents(BlockEventSink sink) {
     requireOpen();
     return directory.drainEvents(sink);
   }

@@ -1,6 +1,6 @@
 package io.kvasir.engine.pool;
 
-import io.kvasir.event.BlockEvent;
+import io.kvasir.event.BlockEventSink;
 import io.kvasir.model.CacheScope;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -9,7 +9,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /** The blocks of the naive pool, who has which name, and the events of names given and taken. */
@@ -24,7 +23,7 @@ final class NaiveDirectory {
   private final PoolShape shape;
   private final List<NaiveBlock> blocks = new ArrayList<>();
   private final Map<Long, NaiveBlock> named = new HashMap<>();
-  private final ArrayDeque<BlockEvent> events = new ArrayDeque<>();
+  private final ArrayDeque<PoolEvent> events = new ArrayDeque<>();
   private long nextEvent;
   private long evictedBlocks;
 
@@ -88,7 +87,10 @@ final class NaiveDirectory {
       own.parent = parent;
       own.depth = depth;
       named.put(name, own);
-      emit(new BlockEvent.Stored(nextEvent, name, parent == null ? 0 : parent.name, depth));
+      emit(
+          parent == null
+              ? PoolEvent.firstStored(nextEvent, name)
+              : PoolEvent.storedAfter(nextEvent, parent.name, name));
     } else if (holder.holds(slice(tokens, depth), lease.scope, parent)) {
       own.references--;
       holder.references++;
@@ -113,7 +115,7 @@ final class NaiveDirectory {
         blocks.stream().filter(NaiveBlock::cached).sorted(EVICTION_ORDER).limit(shortfall).toList();
     for (NaiveBlock victim : victims) {
       named.remove(victim.name);
-      emit(new BlockEvent.Removed(nextEvent, victim.name));
+      emit(PoolEvent.removed(nextEvent, victim.name));
       victim.forget();
       evictedBlocks++;
     }
@@ -122,19 +124,20 @@ final class NaiveDirectory {
   void clear() {
     named.values().forEach(NaiveBlock::forget);
     named.clear();
-    emit(new BlockEvent.Cleared(nextEvent));
+    emit(PoolEvent.cleared(nextEvent));
   }
 
-  int drainEvents(Consumer<BlockEvent> sink) {
+  int drainEvents(BlockEventSink sink) {
     int drained = 0;
     while (!events.isEmpty()) {
-      sink.accept(events.removeFirst());
+      PoolEvent next = events.removeFirst();
+      sink.onEvent(next.eventId(), next.event());
       drained++;
     }
     return drained;
   }
 
-  private void emit(BlockEvent event) {
+  private void emit(PoolEvent event) {
     nextEvent++;
     events.addLast(event);
     if (events.size() > shape.eventCapacity()) {

@@ -2,7 +2,6 @@ package io.kvasir.engine.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.event.BlockEvent;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -38,17 +37,13 @@ final class PoolAudit {
 
   /** Drains both pools and compares their events, and the probes with what the events say. */
   void checkEvents(List<Prompt> prompts) {
-    List<BlockEvent> events = new ArrayList<>();
-    List<BlockEvent> expected = new ArrayList<>();
-    int drained = subject.drainEvents(events::add);
-    oracle.drainEvents(expected::add);
-    assertThat(events).as("events").isEqualTo(expected);
-    assertThat(drained).as("number of events").isEqualTo(events.size());
+    List<PoolEvent> events = PoolEvent.drain(subject);
+    assertThat(events).as("events").isEqualTo(PoolEvent.drain(oracle));
     replay.apply(events);
     if (replay.complete() && subject.shape().eventCapacity() > 0) {
       Occupancy now = subject.occupancy();
-      assertThat((long) replay.names())
-          .as("names according to the events")
+      assertThat((long) replay.blocks())
+          .as("blocks according to the events")
           .isBetween(now.cachedBlocks(), now.cachedBlocks() + now.activeBlocks());
       if (hash != TestHash.WEAK_NAMES) {
         assertThat(probe(subject, prompts))

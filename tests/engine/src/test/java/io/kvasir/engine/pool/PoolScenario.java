@@ -2,9 +2,7 @@ package io.kvasir.engine.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.event.BlockEvent;
 import io.kvasir.model.CacheScope;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -167,19 +165,16 @@ public final class PoolScenario implements AutoCloseable {
 
   /** The events since the last call, without their numbers: {@code "+AB"}, {@code "-AB"}, ... */
   public List<String> events() {
-    List<String> events = new ArrayList<>();
-    pool.drainEvents(event -> events.add(describe(event)));
-    return events;
+    return PoolEvent.drain(pool).stream().map(this::describe).toList();
   }
 
-  private String describe(BlockEvent event) {
-    if (event instanceof BlockEvent.Stored stored) {
-      return "+" + lettersByName.get(stored.blockHash());
-    }
-    if (event instanceof BlockEvent.Removed removed) {
-      return "-" + lettersByName.get(removed.blockHash());
-    }
-    return "cleared";
+  private String describe(PoolEvent event) {
+    String letters = lettersByName.get(event.block());
+    return switch (event.kind()) {
+      case FIRST_STORED, STORED_AFTER -> "+" + letters;
+      case REMOVED -> "-" + letters;
+      case CLEARED -> "cleared";
+    };
   }
 
   public Occupancy occupancy() {

@@ -1,7 +1,6 @@
 package io.kvasir.engine.pool;
 
-import io.kvasir.event.BlockEvent;
-import java.util.function.Consumer;
+import io.kvasir.event.BlockEventSink;
 
 /** A pool that is settled whenever somebody looks at it, for cases that look after every call. */
 public record SettledBlockPool(BlockPool pool) implements BlockPool {
@@ -53,7 +52,7 @@ public record SettledBlockPool(BlockPool pool) implements BlockPool {
   }
 
   @Override
-  public int drainEvents(Consumer<BlockEvent> sink) {
+  public int drainEvents(BlockEventSink sink) {
     return pool.drainEvents(sink);
   }
 

@@ -3,7 +3,7 @@ package io.kvasir.fleet.index;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
@@ -45,10 +45,10 @@ class ApproximateIndexTest {
   @Test
   void believesForTwoMinutesAfterTheLastUse() {
     ApproximateIndex index = index(ApproximateOptions.DEFAULT);
-    index.place(A, prompt(1, 2, 3), 0);
-    index.place(B, prompt(1), 0);
+    index.place(A, prompt(1, 2, 3));
+    index.place(B, prompt(1));
     nowNs += 60_000 * MS;
-    index.place(A, prompt(1, 2, 9), 0);
+    index.place(A, prompt(1, 2, 9));
     assertThat(match(index, 1, 2, 3)).isEqualTo(Map.of(A, 3, B, 1));
     nowNs += 60_000 * MS - 1;
     assertThat(match(index, 1, 2, 3)).isEqualTo(Map.of(A, 3, B, 1));
@@ -64,12 +64,12 @@ class ApproximateIndexTest {
   @Test
   void aboveTheBoundTheFirstToExpireGoesFirstAndOfThoseTheDeepest() {
     ApproximateIndex index = index(ApproximateOptions.DEFAULT.withMaxBlocks(10));
-    index.place(A, prompt(1, 2, 3, 4), 0);
-    index.place(B, prompt(1, 2, 3), 0);
+    index.place(A, prompt(1, 2, 3, 4));
+    index.place(B, prompt(1, 2, 3));
     nowNs += MS;
-    index.place(B, prompt(5, 6, 7), 0);
+    index.place(B, prompt(5, 6, 7));
     assertThat(index.blocks()).isEqualTo(10);
-    index.place(A, prompt(8), 0);
+    index.place(A, prompt(8));
 
     assertThat(index.blocks()).isEqualTo(8);
     assertThat(index.prunedBlocks()).isEqualTo(3);
@@ -81,15 +81,15 @@ class ApproximateIndexTest {
   @Test
   void aPromptAboveTheBoundKeepsItsHead() {
     ApproximateIndex index = index(ApproximateOptions.DEFAULT.withMaxBlocks(5));
-    index.place(A, prompt(1, 2, 3, 4, 5, 6, 7, 8), 0);
+    index.place(A, prompt(1, 2, 3, 4, 5, 6, 7, 8));
     assertThat(match(index, 1, 2, 3, 4, 5, 6, 7, 8)).isEqualTo(Map.of(A, 4));
   }
 
   @Test
   void aRemovedRankIsForgotten() {
     ApproximateIndex index = index(ApproximateOptions.DEFAULT);
-    index.place(A, prompt(1, 2), 0);
-    index.place(B, prompt(1), 0);
+    index.place(A, prompt(1, 2));
+    index.place(B, prompt(1));
     index.removeRank(A);
     index.removeRank(A);
     assertThat(match(index, 1, 2)).isEqualTo(Map.of(B, 1));
@@ -113,13 +113,13 @@ class ApproximateIndexTest {
   void predictionsServeSiblingsUntilTheEventsCome() {
     NaiveIndex told = new NaiveIndex(HashFormat.KVASIR);
     PredictingIndex index = new PredictingIndex(told, index(ApproximateOptions.PREDICTED));
-    told.apply(A, CacheChange.Stored.root(new long[] {1, 2}, new long[] {1, 2}));
-    index.place(A, prompt(1), 0);
-    index.place(B, prompt(1, 2, 3), 0);
+    told.apply(A, BlockEvent.Stored.root(new long[] {1, 2}, new long[] {1, 2}));
+    index.onPlaced(A, prompt(1));
+    index.onPlaced(B, prompt(1, 2, 3));
     long[] sequence = prompt(1, 2, 3, 4).sequence();
 
     assertThat(IndexScenario.match(index, sequence)).isEqualTo(Map.of(A, 2, B, 3));
-    index.apply(B, CacheChange.Stored.root(new long[] {1}, new long[] {1}));
+    index.apply(B, BlockEvent.Stored.root(new long[] {1}, new long[] {1}));
     assertThat(IndexScenario.match(index, sequence)).isEqualTo(Map.of(A, 2, B, 3));
     nowNs += ApproximateOptions.PREDICTED.ttlMs() * MS;
     assertThat(IndexScenario.match(index, sequence)).isEqualTo(Map.of(A, 2, B, 1));
@@ -130,16 +130,16 @@ class ApproximateIndexTest {
     PredictingIndex index =
         new PredictingIndex(new NaiveIndex(HashFormat.KVASIR), index(ApproximateOptions.PREDICTED));
     long[] sequence = prompt(1, 2).sequence();
-    index.place(A, prompt(1), 0);
-    index.apply(A, new CacheChange.Cleared());
+    index.onPlaced(A, prompt(1));
+    index.apply(A, new BlockEvent.Cleared());
     assertThat(IndexScenario.match(index, sequence)).isEmpty();
-    index.place(A, prompt(1), 0);
+    index.onPlaced(A, prompt(1));
     index.setVisible(A, false);
     assertThat(IndexScenario.match(index, sequence)).isEmpty();
-    index.place(A, prompt(1), 0);
+    index.onPlaced(A, prompt(1));
     assertThat(IndexScenario.match(index, sequence)).isEmpty();
     index.setVisible(A, true);
-    index.place(A, prompt(1), 0);
+    index.onPlaced(A, prompt(1));
     assertThat(IndexScenario.match(index, sequence)).isEqualTo(Map.of(A, 1));
     index.removeRank(A);
     assertThat(IndexScenario.match(index, sequence)).isEmpty();
@@ -184,7 +184,7 @@ class ApproximateIndexTest {
         index.removeRank(rank);
         model.removeIf(block -> block.rank().equals(rank));
       } else if (random.nextInt(3) > 0) {
-        index.place(rank, prompt(prompt), 0);
+        index.place(rank, prompt(prompt));
         place(model, rank, prompt(prompt).sequence(), nowMs + 50, step);
         if (model.size() > bound) {
           model.sort(

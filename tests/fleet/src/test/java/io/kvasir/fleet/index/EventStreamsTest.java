@@ -2,7 +2,7 @@ package io.kvasir.fleet.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import java.util.ArrayList;
@@ -31,11 +31,11 @@ class EventStreamsTest {
   }
 
   /** Event {@code n} stores block n behind block n - 1; handles are the blocks' numbers. */
-  private static CacheChange event(long n) {
+  private static BlockEvent event(long n) {
     long[] block = {n};
     return n == 1
-        ? CacheChange.Stored.root(block, block)
-        : CacheChange.Stored.after(n - 1, block, block);
+        ? BlockEvent.Stored.root(block, block)
+        : BlockEvent.Stored.after(n - 1, block, block);
   }
 
   private void tell(RankId rank, long... ids) {
@@ -49,8 +49,8 @@ class EventStreamsTest {
         index, NaiveIndex.chain(HashFormat.KVASIR, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
   }
 
-  private static CacheChange root(long handle, long local) {
-    return CacheChange.Stored.root(new long[] {handle}, new long[] {local});
+  private static BlockEvent root(long handle, long local) {
+    return BlockEvent.Stored.root(new long[] {handle}, new long[] {local});
   }
 
   @Test
@@ -67,7 +67,7 @@ class EventStreamsTest {
   @Test
   void aNumberThatRepeatsIsIgnoredWhateverItSays() {
     tell(A, 1, 2, 3, 2, 3);
-    streams.onEvent(A, 3, new CacheChange.Removed(new long[] {1}));
+    streams.onEvent(A, 3, BlockEvent.Removed.of(new long[] {1}));
     tell(A, 4);
 
     assertThat(match()).isEqualTo(Map.of(A, 4));
@@ -110,7 +110,7 @@ class EventStreamsTest {
   @Test
   void clearedEndsAGap() {
     tell(A, 1, 2, 5);
-    streams.onEvent(A, 8, new CacheChange.Cleared());
+    streams.onEvent(A, 8, new BlockEvent.Cleared());
     assertThat(match()).isEmpty();
     streams.onEvent(A, 9, event(1));
 
@@ -131,7 +131,7 @@ class EventStreamsTest {
                 A,
                 6,
                 List.of(
-                    CacheChange.Stored.root(
+                    BlockEvent.Stored.root(
                         new long[] {1, 2, 3, 4, 5, 6}, new long[] {1, 2, 3, 4, 5, 6}))))
         .isTrue();
     assertThat(match()).isEqualTo(Map.of(A, 7));
@@ -142,7 +142,7 @@ class EventStreamsTest {
 
   @Test
   void aSnapshotMayComeFirst() {
-    streams.onSnapshot(A, 40, List.of((CacheChange.Stored) event(1)));
+    streams.onSnapshot(A, 40, List.of((BlockEvent.Stored) event(1)));
     assertThat(match()).isEqualTo(Map.of(A, 1));
     streams.onEvent(A, 41, event(2));
     assertThat(match()).isEqualTo(Map.of(A, 2));
@@ -255,11 +255,25 @@ class EventStreamsTest {
   }
 
   @Test
+  void sequenceHashesAreCompared() {
+    streams.onEvent(A, 0, BlockEvent.Stored.named(null, 5));
+    streams.onEvent(A, 0, BlockEvent.Stored.named(null, 5));
+    assertThat(streams.stats().duplicates()).isEqualTo(1);
+    streams.onEvent(
+        A, 0, new BlockEvent.Stored(null, true, 0, 0, new long[] {5}, null, new long[] {6}));
+    assertThat(streams.stats().restarts()).isEqualTo(1);
+    assertThat(IndexScenario.match(index, 5)).isEmpty();
+    assertThat(IndexScenario.match(index, 6)).isEqualTo(Map.of(A, 1));
+    streams.onEvent(A, 0, root(5, 6)); // the same numbers as local hashes
+    assertThat(streams.stats().restarts()).isEqualTo(2);
+  }
+
+  @Test
   void aRestartWhoseFirstEventsAreLostIsSeenByTwoThatContradict() {
     tell(A, 1, 2, 3, 4, 5);
     streams.onEvent(A, 2, root(8, 1));
     assertThat(match()).isEqualTo(Map.of(A, 5));
-    streams.onEvent(A, 3, CacheChange.Stored.after(8, new long[] {9}, new long[] {2}));
+    streams.onEvent(A, 3, BlockEvent.Stored.after(8, new long[] {9}, new long[] {2}));
 
     assertThat(match()).isEqualTo(Map.of(A, 2));
     assertThat(streams.stats().restarts()).isEqualTo(1);
@@ -297,9 +311,9 @@ class EventStreamsTest {
   @Test
   void errorsSkipTheirEventOnlyAndAreCountedByCause() {
     tell(A, 1);
-    streams.onEvent(A, 2, CacheChange.Stored.after(77, new long[] {5}, new long[] {5}));
-    streams.onEvent(A, 3, CacheChange.Stored.after(1, new long[] {5, 5}, new long[] {5, 6}));
-    streams.onEvent(A, 4, new CacheChange.Removed(new long[] {66}));
+    streams.onEvent(A, 2, BlockEvent.Stored.after(77, new long[] {5}, new long[] {5}));
+    streams.onEvent(A, 3, BlockEvent.Stored.after(1, new long[] {5, 5}, new long[] {5, 6}));
+    streams.onEvent(A, 4, BlockEvent.Removed.of(new long[] {66}));
     streams.onEvent(A, 5, event(2));
 
     assertThat(match()).isEqualTo(Map.of(A, 2));

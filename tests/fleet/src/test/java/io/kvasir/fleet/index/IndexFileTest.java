@@ -3,7 +3,7 @@ package io.kvasir.fleet.index;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import java.io.ByteArrayInputStream;
@@ -19,10 +19,10 @@ class IndexFileTest {
   private static NativePrefixIndex filled() {
     NativePrefixIndex index = new NativePrefixIndex(HashFormat.KVASIR, 16, 1 << 20);
     long[] first = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-    index.apply(RANK, CacheChange.Stored.root(first, first));
-    index.apply(RANK, CacheChange.Stored.after(4, new long[] {50, 60}, new long[] {50, 60}));
-    index.apply(RANK, new CacheChange.Removed(new long[] {2}));
-    index.apply(new RankId(7, 0), CacheChange.Stored.root(first, first));
+    index.apply(RANK, BlockEvent.Stored.root(first, first));
+    index.apply(RANK, BlockEvent.Stored.after(4, new long[] {50, 60}, new long[] {50, 60}));
+    index.apply(RANK, BlockEvent.Removed.of(new long[] {2}));
+    index.apply(new RankId(7, 0), BlockEvent.Stored.root(first, first));
     return index;
   }
 
@@ -40,7 +40,7 @@ class IndexFileTest {
       assertThat(loaded.stats().memberships()).isEqualTo(index.stats().memberships());
       loaded.match(prompt, prompt.length, matches);
       assertThat(matches.blocks(RANK)).isEqualTo(1);
-      loaded.apply(RANK, CacheChange.Stored.after(1, new long[] {99}, new long[] {2}));
+      loaded.apply(RANK, BlockEvent.Stored.after(1, new long[] {99}, new long[] {2}));
       loaded.match(prompt, prompt.length, matches);
       assertThat(matches.blocks(RANK)).isEqualTo(6);
     }

@@ -2,7 +2,7 @@ package io.kvasir.fleet.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import java.util.Random;
@@ -20,12 +20,12 @@ class IndexMemoryTest {
     RankMatches matches = new RankMatches();
     long stored = 50;
     try (NativePrefixIndex index = new NativePrefixIndex(HashFormat.KVASIR, 16, CAP)) {
-      index.apply(hot, CacheChange.Stored.root(prompt, prompt));
+      index.apply(hot, BlockEvent.Stored.root(prompt, prompt));
       long[] names = NaiveIndex.chain(HashFormat.KVASIR, 0, prompt);
       for (int chain = 0; chain < 5_000; chain++) {
         long[] blocks = random.longs(100).toArray();
         RankId rank = chain % 2 == 0 ? hot : new RankId(2, 0);
-        assertThat(index.apply(rank, CacheChange.Stored.root(blocks, blocks)))
+        assertThat(index.apply(rank, BlockEvent.Stored.root(blocks, blocks)))
             .isEqualTo(ChangeStatus.APPLIED);
         stored += blocks.length;
         index.match(names, names.length, matches);

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import java.util.Map;
@@ -28,16 +28,16 @@ final class IndexScenario implements AutoCloseable {
     return index.apply(
         rank,
         parent == null
-            ? CacheChange.Stored.root(handles, locals)
-            : CacheChange.Stored.after(parent, handles, locals));
+            ? BlockEvent.Stored.root(handles, locals)
+            : BlockEvent.Stored.after(parent, handles, locals));
   }
 
   ChangeStatus remove(RankId rank, long... handles) {
-    return index.apply(rank, new CacheChange.Removed(handles));
+    return index.apply(rank, BlockEvent.Removed.of(handles));
   }
 
   ChangeStatus clear(RankId rank) {
-    return index.apply(rank, new CacheChange.Cleared());
+    return index.apply(rank, new BlockEvent.Cleared());
   }
 
   /** By rank, how many leading blocks of a prompt it holds. */

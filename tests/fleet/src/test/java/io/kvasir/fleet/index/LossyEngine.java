@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,7 +17,7 @@ import java.util.Set;
 final class LossyEngine {
 
   /** An event on its way. */
-  private record Sent(long eventId, CacheChange change) {}
+  private record Sent(long eventId, BlockEvent change) {}
 
   private static final int KEPT = 30;
   private static final int MOST_BLOCKS = 60;
@@ -26,7 +26,7 @@ final class LossyEngine {
   private final Random random;
   private final PrefixIndex truth;
   private final RandomChains chains;
-  private final List<CacheChange> events = new ArrayList<>();
+  private final List<BlockEvent> events = new ArrayList<>();
   private final Set<List<Long>> held = new LinkedHashSet<>();
   private final List<Sent> way = new ArrayList<>();
   private final List<Sent> delivered = new ArrayList<>();
@@ -48,7 +48,7 @@ final class LossyEngine {
 
   /** Stores, removes or clears; the event goes on its way, unless it is lost. */
   void step() {
-    CacheChange change = next();
+    BlockEvent change = next();
     truth.apply(rank, change);
     events.add(change);
     if (lossless || events.size() <= 2 || random.nextInt(6) != 0) {
@@ -63,15 +63,15 @@ final class LossyEngine {
     delivered.clear();
     events.clear();
     held.clear();
-    truth.apply(rank, new CacheChange.Cleared());
+    truth.apply(rank, new BlockEvent.Cleared());
     step();
     step();
   }
 
-  private CacheChange next() {
+  private BlockEvent next() {
     if (random.nextInt(60) == 0) {
       held.clear();
-      return new CacheChange.Cleared();
+      return new BlockEvent.Cleared();
     }
     if (held.size() > MOST_BLOCKS || (held.size() > 5 && random.nextInt(3) == 0)) {
       return removal();
@@ -82,14 +82,14 @@ final class LossyEngine {
       known++;
     }
     int from = random.nextBoolean() ? 0 : known;
-    CacheChange change = stored(prompt, from);
+    BlockEvent change = stored(prompt, from);
     for (int i = from; i < prompt.size(); i++) {
       held.add(prompt.subList(0, i + 1));
     }
     return change;
   }
 
-  private CacheChange.Stored stored(List<Long> prompt, int from) {
+  private BlockEvent.Stored stored(List<Long> prompt, int from) {
     int count = prompt.size() - from;
     long[] handles = new long[count];
     long[] locals = new long[count];
@@ -98,11 +98,11 @@ final class LossyEngine {
       locals[i] = prompt.get(from + i);
     }
     return from == 0
-        ? CacheChange.Stored.root(handles, locals)
-        : CacheChange.Stored.after(handle(prompt.subList(0, from)), handles, locals);
+        ? BlockEvent.Stored.root(handles, locals)
+        : BlockEvent.Stored.after(handle(prompt.subList(0, from)), handles, locals);
   }
 
-  private CacheChange removal() {
+  private BlockEvent removal() {
     List<Long> leaf = new ArrayList<>();
     for (List<Long> prefix : held) {
       if (prefix.size() > leaf.size()) {
@@ -117,7 +117,7 @@ final class LossyEngine {
       gone[i] = handle(leaf);
       leaf = leaf.subList(0, leaf.size() - 1);
     }
-    return new CacheChange.Removed(gone);
+    return BlockEvent.Removed.of(gone);
   }
 
   private boolean isLeaf(List<Long> prefix) {
@@ -169,7 +169,7 @@ final class LossyEngine {
     }
   }
 
-  private List<CacheChange.Stored> contents() {
+  private List<BlockEvent.Stored> contents() {
     return held.stream()
         .sorted(Comparator.comparingInt(List::size))
         .map(prefix -> stored(prefix, prefix.size() - 1))

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import java.nio.ByteBuffer;
@@ -59,7 +59,8 @@ class NaiveIndex implements PrefixIndex {
       case KVASIR -> mix(first && parent == 0 ? KVASIR_ROOT : parent, local);
       case DYNAMO -> first && parent == 0 ? local : pair(parent, local);
       case TRTLLM_V1 ->
-          throw new IllegalArgumentException("trtllm-v1 has no chain of local hashes");
+          throw new IllegalArgumentException(
+              "local hashes need format kvasir or dynamo: trtllm-v1 does not chain them");
     };
   }
 
@@ -85,12 +86,12 @@ class NaiveIndex implements PrefixIndex {
   }
 
   @Override
-  public synchronized ChangeStatus apply(RankId id, CacheChange change) {
+  public synchronized ChangeStatus apply(RankId id, BlockEvent event) {
     Rank rank = ranks.getOrDefault(id, new Rank());
     ChangeStatus status;
-    if (change instanceof CacheChange.Stored stored) {
+    if (event instanceof BlockEvent.Stored stored) {
       status = store(rank, stored);
-    } else if (change instanceof CacheChange.Removed removed) {
+    } else if (event instanceof BlockEvent.Removed removed) {
       status = remove(rank, removed);
     } else {
       status = clear(rank);
@@ -101,7 +102,7 @@ class NaiveIndex implements PrefixIndex {
     return status;
   }
 
-  private ChangeStatus store(Rank rank, CacheChange.Stored stored) {
+  private ChangeStatus store(Rank rank, BlockEvent.Stored stored) {
     Set<Long> handles = new HashSet<>();
     if (!stored.root()) {
       handles.add(stored.parentHandle());
@@ -117,7 +118,10 @@ class NaiveIndex implements PrefixIndex {
     long block = stored.root() ? stored.rootHash() : rank.blockOf.get(stored.parentHandle());
     ChangeStatus status = ChangeStatus.UNCHANGED;
     for (int i = 0; i < stored.handles().length; i++) {
-      block = chain(format, stored.root() && i == 0, block, stored.localHashes()[i]);
+      block =
+          stored.sequenceHashes() != null
+              ? stored.sequenceHashes()[i]
+              : chain(format, stored.root() && i == 0, block, stored.localHashes()[i]);
       Long before = rank.blockOf.get(stored.handles()[i]);
       if (before == null || before != block) {
         rank.unbind(stored.handles()[i]);
@@ -128,7 +132,7 @@ class NaiveIndex implements PrefixIndex {
     return status;
   }
 
-  private static ChangeStatus remove(Rank rank, CacheChange.Removed removed) {
+  private static ChangeStatus remove(Rank rank, BlockEvent.Removed removed) {
     ChangeStatus status =
         removed.handles().length == 0 ? ChangeStatus.UNCHANGED : ChangeStatus.APPLIED;
     for (long handle : removed.handles()) {
@@ -178,9 +182,14 @@ class NaiveIndex implements PrefixIndex {
         });
   }
 
+  /** The block that a rank's handle names, or null. */
+  synchronized Long block(RankId rank, long handle) {
+    return ranks.containsKey(rank) ? ranks.get(rank).blockOf.get(handle) : null;
+  }
+
   /** Whether a handle names a block of a rank. */
   synchronized boolean names(RankId rank, long handle) {
-    return ranks.containsKey(rank) && ranks.get(rank).blockOf.containsKey(handle);
+    return block(rank, handle) != null;
   }
 
   /** Whether a rank holds a block, whatever is before it. */

@@ -2,7 +2,7 @@ package io.kvasir.fleet.index;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import java.util.Arrays;
@@ -47,7 +47,10 @@ class PrefixIndexDifferentialTest {
 
   private static void run(Function<HashFormat, PrefixIndex> index, long seed) {
     Random random = new Random(~seed);
-    HashFormat format = random.nextInt(4) == 0 ? HashFormat.DYNAMO : HashFormat.KVASIR;
+    HashFormat[] formats = {
+      HashFormat.KVASIR, HashFormat.KVASIR, HashFormat.DYNAMO, HashFormat.TRTLLM_V1
+    };
+    HashFormat format = formats[random.nextInt(formats.length)];
     RandomChains.Handles[] kinds = RandomChains.Handles.values();
     RandomChains.Handles handles = kinds[random.nextInt(kinds.length)];
     try (PrefixIndex subject = index.apply(format)) {
@@ -90,16 +93,16 @@ class PrefixIndexDifferentialTest {
     }
 
     @Override
-    public synchronized ChangeStatus apply(RankId rank, CacheChange change) {
-      if (mistake == Mistake.CLEARS_THE_WHOLE_WORKER && change instanceof CacheChange.Cleared) {
-        super.apply(new RankId(rank.workerId(), rank.dpRank() ^ 1), change);
+    public synchronized ChangeStatus apply(RankId rank, BlockEvent event) {
+      if (mistake == Mistake.CLEARS_THE_WHOLE_WORKER && event instanceof BlockEvent.Cleared) {
+        super.apply(new RankId(rank.workerId(), rank.dpRank() ^ 1), event);
       }
       if (mistake == Mistake.IGNORES_REBINDING
-          && change instanceof CacheChange.Stored stored
+          && event instanceof BlockEvent.Stored stored
           && Arrays.stream(stored.handles()).anyMatch(handle -> names(rank, handle))) {
         return ChangeStatus.APPLIED;
       }
-      return super.apply(rank, change);
+      return super.apply(rank, event);
     }
 
     @Override

@@ -2,7 +2,7 @@ package io.kvasir.fleet.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import java.util.ArrayDeque;
@@ -26,6 +26,10 @@ final class RandomIndexRun {
   private final PrefixIndex subject;
   private final NaiveIndex oracle;
   private final HashFormat format;
+
+  /** How sequence hashes are made. */
+  private final HashFormat chain;
+
   private final RandomChains.Handles handles;
   private final long seed;
   private final Random random;
@@ -38,6 +42,7 @@ final class RandomIndexRun {
     this.subject = subject;
     this.oracle = new NaiveIndex(format);
     this.format = format;
+    this.chain = format == HashFormat.TRTLLM_V1 ? HashFormat.KVASIR : format;
     this.handles = handles;
     this.seed = seed;
     this.random = new Random(seed);
@@ -90,7 +95,7 @@ final class RandomIndexRun {
     } else if (choice < 950) {
       remove(rank, known);
     } else if (choice < 965) {
-      apply(rank, new CacheChange.Cleared());
+      apply(rank, new BlockEvent.Cleared());
       known.clear();
     } else if (choice < 980) {
       log(rank + " goes");
@@ -114,7 +119,7 @@ final class RandomIndexRun {
   private void store(RankId rank, List<Named> known) {
     if (known.isEmpty() || random.nextInt(3) == 0) {
       long[] prompt = chains.next();
-      long rootHash = random.nextInt(16) == 0 && format == HashFormat.KVASIR ? 77 : 0;
+      long rootHash = random.nextInt(16) == 0 && chain == HashFormat.KVASIR ? 77 : 0;
       store(rank, known, prompt, 0, 0, rootHash, prompt.length);
       return;
     }
@@ -146,15 +151,38 @@ final class RandomIndexRun {
     }
     long[] locals = Arrays.copyOfRange(prompt, from, from + count);
     boolean first = from == 0;
+    long parentHandle = first ? random.nextInt(3) : parent;
+    boolean sequence = format == HashFormat.TRTLLM_V1 || random.nextInt(4) == 0;
     ChangeStatus status =
         apply(
             rank,
-            new CacheChange.Stored(first, first ? random.nextInt(3) : parent, root, names, locals));
+            new BlockEvent.Stored(
+                null,
+                first,
+                parentHandle,
+                root,
+                names,
+                sequence ? null : locals,
+                sequence
+                    ? sequenceHashes(rank, first, first ? root : parentHandle, locals)
+                    : null));
     if (status == ChangeStatus.APPLIED) {
       for (int i = 0; i < count; i++) {
         known.add(new Named(names[i], prompt, from + i + 1));
       }
     }
+  }
+
+  /** The chain behind the block that a handle names now, or behind a root. */
+  private long[] sequenceHashes(RankId rank, boolean first, long parent, long[] locals) {
+    Long block = first ? Long.valueOf(parent) : oracle.block(rank, parent);
+    long hash = block == null ? random.nextLong() : block;
+    long[] sequence = new long[locals.length];
+    for (int i = 0; i < locals.length; i++) {
+      hash = NaiveIndex.chain(chain, first && i == 0, hash, locals[i]);
+      sequence[i] = hash;
+    }
+    return sequence;
   }
 
   /** A tail, a middle, a head or any of the blocks told; some of them may be unknown. */
@@ -183,13 +211,13 @@ final class RandomIndexRun {
     if (random.nextInt(8) != 0) {
       gone.clear();
     }
-    apply(rank, new CacheChange.Removed(names));
+    apply(rank, BlockEvent.Removed.of(names));
   }
 
-  private ChangeStatus apply(RankId rank, CacheChange change) {
-    log(rank + " " + text(change));
-    ChangeStatus expected = oracle.apply(rank, change);
-    assertThat(subject.apply(rank, change)).isEqualTo(expected);
+  private ChangeStatus apply(RankId rank, BlockEvent event) {
+    log(rank + " " + text(event));
+    ChangeStatus expected = oracle.apply(rank, event);
+    assertThat(subject.apply(rank, event)).isEqualTo(expected);
     return expected;
   }
 
@@ -201,7 +229,7 @@ final class RandomIndexRun {
   }
 
   private void compare(long[] prompt) {
-    long[] sequence = NaiveIndex.chain(format, random.nextInt(16) == 0 ? 77 : 0, prompt);
+    long[] sequence = NaiveIndex.chain(chain, random.nextInt(16) == 0 ? 77 : 0, prompt);
     assertThat(IndexScenario.match(subject, sequence))
         .as("match of %s", Arrays.toString(prompt))
         .isEqualTo(IndexScenario.match(oracle, sequence));
@@ -238,15 +266,16 @@ final class RandomIndexRun {
     }
   }
 
-  private static String text(CacheChange change) {
-    if (change instanceof CacheChange.Stored stored) {
+  private static String text(BlockEvent event) {
+    if (event instanceof BlockEvent.Stored stored) {
       return "stores "
           + Arrays.toString(stored.handles())
-          + " of "
-          + Arrays.toString(stored.localHashes())
+          + (stored.localHashes() == null
+              ? " as " + Arrays.toString(stored.sequenceHashes())
+              : " of " + Arrays.toString(stored.localHashes()))
           + (stored.root() ? " as root " + stored.rootHash() : " after " + stored.parentHandle());
     }
-    return change instanceof CacheChange.Removed removed
+    return event instanceof BlockEvent.Removed removed
         ? "removes " + Arrays.toString(removed.handles())
         : "clears";
   }

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import java.io.ByteArrayInputStream;
@@ -38,7 +38,7 @@ final class ReloadedIndex implements PrefixIndex {
   }
 
   @Override
-  public ChangeStatus apply(RankId rank, CacheChange change) {
+  public ChangeStatus apply(RankId rank, BlockEvent change) {
     if (++changes % CHANGES_BETWEEN == 0) {
       reload();
     }

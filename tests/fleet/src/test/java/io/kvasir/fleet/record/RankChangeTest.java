@@ -3,7 +3,7 @@ package io.kvasir.fleet.record;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -41,13 +41,13 @@ class RankChangeTest {
     RankId rank = new RankId(random.nextLong(), random.nextInt(8));
     long[] handles = random.longs(random.nextInt(5)).toArray();
     long[] locals = random.longs(handles.length).toArray();
-    CacheChange change =
+    BlockEvent change =
         switch (random.nextInt(5)) {
-          case 0 -> CacheChange.Stored.root(handles, locals);
-          case 1 -> new CacheChange.Stored(true, 0, random.nextLong(), handles, locals);
-          case 2 -> CacheChange.Stored.after(random.nextLong(), handles, locals);
-          case 3 -> new CacheChange.Removed(handles);
-          default -> new CacheChange.Cleared();
+          case 0 -> BlockEvent.Stored.root(handles, locals);
+          case 1 -> BlockEvent.Stored.root(random.nextLong(), handles, locals);
+          case 2 -> BlockEvent.Stored.after(random.nextLong(), handles, locals);
+          case 3 -> BlockEvent.Removed.of(handles);
+          default -> new BlockEvent.Cleared();
         };
     return new RankChange(rank, random.nextLong(), change);
   }
@@ -57,10 +57,17 @@ class RankChangeTest {
   }
 
   @Test
+  void refusesSequenceHashes() {
+    assertThatThrownBy(() -> new RankChange(new RankId(1, 0), 0, BlockEvent.Stored.named(null, 5)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("a recording has no field for sequence hashes");
+  }
+
+  @Test
   void whatIsWrongIsNamed() throws IOException {
     String head = "{\"op\":\"event\",\"worker\":1,\"dpRank\":0,\"eventId\":1,\"data\":";
-    assertThat(RankChange.parse(head + "{\"cleared\":{}}}").change())
-        .isEqualTo(new CacheChange.Cleared());
+    assertThat(RankChange.parse(head + "{\"cleared\":{}}}").event())
+        .isEqualTo(new BlockEvent.Cleared());
     refused("[]", "an event must be a JSON object");
     refused("{\"op\":\"match\"}", "op must be event");
     refused("{\"op\":\"event\"}", "worker is missing");

@@ -3,7 +3,7 @@ package io.kvasir.simulator.indexbench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.ChangeStatus;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.simulator.trace.Trace;
@@ -51,9 +51,9 @@ class CorpusTest {
           assertThat(index.apply(corpus.rank(change), corpus.change(change)))
               .isEqualTo(ChangeStatus.APPLIED);
           held[(int) corpus.rank(change).workerId()] +=
-              corpus.change(change) instanceof CacheChange.Stored stored
+              corpus.change(change) instanceof BlockEvent.Stored stored
                   ? stored.handles().length
-                  : -((CacheChange.Removed) corpus.change(change)).handles().length;
+                  : -((BlockEvent.Removed) corpus.change(change)).handles().length;
           assertThat(held[(int) corpus.rank(change).workerId()]).isBetween(0L, 40L);
         }
         assertThat(index.stats().memberships())
@@ -73,7 +73,7 @@ class CorpusTest {
   private static long distinctHandles(Corpus corpus) {
     LongOpenHashSet handles = new LongOpenHashSet();
     for (int change = 0; change < corpus.counts().changes(); change++) {
-      if (corpus.change(change) instanceof CacheChange.Stored stored) {
+      if (corpus.change(change) instanceof BlockEvent.Stored stored) {
         handles.addAll(LongOpenHashSet.of(stored.handles()));
       }
     }

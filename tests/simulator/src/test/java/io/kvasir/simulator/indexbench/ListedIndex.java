@@ -1,6 +1,6 @@
 package io.kvasir.simulator.indexbench;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.ChangeStatus;
 import io.kvasir.fleet.index.IndexStats;
 import io.kvasir.fleet.index.PrefixIndex;
@@ -18,7 +18,7 @@ final class ListedIndex implements PrefixIndex {
   private final Set<RankId> hidden = new HashSet<>();
 
   @Override
-  public ChangeStatus apply(RankId id, CacheChange change) {
+  public ChangeStatus apply(RankId id, BlockEvent change) {
     Map<Long, Long> blocks = new TreeMap<>(ranks.getOrDefault(id, Map.of()));
     ChangeStatus status = changed(blocks, change);
     if (ranks.containsKey(id) || status == ChangeStatus.APPLIED) {
@@ -27,9 +27,9 @@ final class ListedIndex implements PrefixIndex {
     return status;
   }
 
-  private static ChangeStatus changed(Map<Long, Long> blocks, CacheChange change) {
+  private static ChangeStatus changed(Map<Long, Long> blocks, BlockEvent change) {
     Map<Long, Long> before = new TreeMap<>(blocks);
-    if (change instanceof CacheChange.Stored stored) {
+    if (change instanceof BlockEvent.Stored stored) {
       Set<Long> named = new HashSet<>();
       if (!stored.root()) {
         named.add(stored.parentHandle());
@@ -45,10 +45,13 @@ final class ListedIndex implements PrefixIndex {
       long root = stored.rootHash() == 0 ? SequenceChain.ROOT : stored.rootHash();
       long parent = stored.root() ? root : blocks.get(stored.parentHandle());
       for (int i = 0; i < stored.handles().length; i++) {
-        parent = SequenceChain.mix(parent, stored.localHashes()[i]);
+        parent =
+            stored.sequenceHashes() != null
+                ? stored.sequenceHashes()[i]
+                : SequenceChain.mix(parent, stored.localHashes()[i]);
         blocks.put(stored.handles()[i], parent);
       }
-    } else if (change instanceof CacheChange.Removed removed) {
+    } else if (change instanceof BlockEvent.Removed removed) {
       boolean all = true;
       for (long handle : removed.handles()) {
         all &= blocks.remove(handle) != null;

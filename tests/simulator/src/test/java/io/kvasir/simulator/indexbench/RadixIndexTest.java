@@ -2,7 +2,7 @@ package io.kvasir.simulator.indexbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.IndexStats;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.index.RankMatches;
@@ -53,23 +53,24 @@ class RadixIndexTest {
       radix.setVisible(rank, visible);
       listed.setVisible(rank, visible);
     } else {
-      CacheChange change =
+      BlockEvent change =
           kind == 3
-              ? new CacheChange.Cleared()
-              : kind < 60 ? stored(random) : new CacheChange.Removed(handles(random));
+              ? new BlockEvent.Cleared()
+              : kind < 60 ? stored(random) : BlockEvent.Removed.of(handles(random));
       assertThat(radix.apply(rank, change)).as(at).isEqualTo(listed.apply(rank, change));
     }
   }
 
-  private static CacheChange stored(Random random) {
+  private static BlockEvent stored(Random random) {
     long[] handles = handles(random);
-    boolean root = random.nextInt(3) > 0;
-    return new CacheChange.Stored(
-        root,
-        random.nextInt(40),
-        random.nextInt(8) == 0 ? 77 : 0,
-        handles,
-        locals(random, handles));
+    if (random.nextInt(3) == 0) {
+      return BlockEvent.Stored.after(random.nextInt(40), handles, locals(random, handles));
+    }
+    if (random.nextInt(3) == 0) {
+      return new BlockEvent.Stored(null, true, 0, 0, handles, null, chain(random, handles.length));
+    }
+    long rootHash = random.nextInt(8) == 0 ? 77 : 0;
+    return BlockEvent.Stored.root(rootHash, handles, locals(random, handles));
   }
 
   /** Few handles, so that they come again for other blocks. */
@@ -115,9 +116,9 @@ class RadixIndexTest {
       RankId rank = new RankId(1, 0);
       long empty = index.stats().bytes();
       long[] handles = random.longs(10_000).toArray();
-      index.apply(rank, CacheChange.Stored.root(handles, random.longs(10_000).toArray()));
+      index.apply(rank, BlockEvent.Stored.root(handles, random.longs(10_000).toArray()));
       assertThat(index.stats().bytes()).isGreaterThan(10_000L * 3 * Long.BYTES);
-      index.apply(rank, new CacheChange.Removed(handles));
+      index.apply(rank, BlockEvent.Removed.of(handles));
       assertThat(index.stats().bytes()).isLessThan(empty + 2_000);
       assertThat(index.stats().distinctBlocks()).isZero();
     }

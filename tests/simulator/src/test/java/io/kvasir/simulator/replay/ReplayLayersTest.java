@@ -2,6 +2,7 @@ package io.kvasir.simulator.replay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
@@ -215,6 +216,23 @@ class ReplayLayersTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> run(sessions(3), others, serve(2, ServeRouterKind.KV_CACHE_AWARE)))
         .withMessage("kv_cache_aware needs blocks named trtllm-v1, not kvasir");
+  }
+
+  @Test
+  void lostEventsAreADefect() {
+    RankPools.Place forgetful =
+        (ranks, shape) -> RankPools.Place.HOST.open(ranks, shape.withEvents(2));
+
+    assertThatIllegalStateException()
+        .isThrownBy(
+            () ->
+                Replay.run(
+                    sessions(30),
+                    settings(1, 20_000),
+                    serve(2, ServeRouterKind.KV_CACHE_AWARE),
+                    forgetful,
+                    ReplayProgress.SILENT))
+        .withMessageStartingWith("events of rank 0 are lost before number ");
   }
 
   @Test

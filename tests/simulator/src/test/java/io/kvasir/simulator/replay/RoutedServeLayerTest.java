@@ -7,7 +7,7 @@ import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
-import io.kvasir.fleet.router.trtllm.CacheEvent;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.trtllm.ServeReason;
 import io.kvasir.fleet.router.trtllm.ServeRouterKind;
 import io.kvasir.hash.BlockHashes;
@@ -80,8 +80,8 @@ class RoutedServeLayerTest {
     RoutedServeLayer layer = layer(ServeRouterKind.KV_CACHE_AWARE, 50);
     HashedRequest asked = hashed(request(1, 5 * BLOCK + 1).build());
     long[] blocks = asked.hashes().sequence();
-    layer.onBlocks(2, List.of(new CacheEvent.Stored(TrtllmHash.V1_BLOCK_KEY, blocks)), 100);
-    layer.onBlocks(2, List.of(new CacheEvent.Removed(TrtllmHash.V1_BLOCK_KEY, blocks)), 300);
+    layer.onBlocks(2, List.of(BlockEvent.Stored.named(TrtllmHash.V1_BLOCK_KEY, blocks)), 100);
+    layer.onBlocks(2, List.of(new BlockEvent.Removed(TrtllmHash.V1_BLOCK_KEY, blocks)), 300);
 
     assertThat(instance(layer, asked, 149)).as("nobody is known to hold it").isEqualTo(0);
     assertThat(instance(layer, asked, 150)).isEqualTo(2);

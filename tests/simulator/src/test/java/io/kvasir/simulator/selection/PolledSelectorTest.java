@@ -2,7 +2,7 @@ package io.kvasir.simulator.selection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.hash.NativeBlockHasher;
@@ -34,7 +34,7 @@ class PolledSelectorTest {
   private static void hold(InstanceSelector selector, int instance, HashedRequest request, int n) {
     long[] handles = Arrays.copyOf(request.hashes().sequence(), n);
     long[] locals = Arrays.copyOf(request.hashes().local(), n);
-    selector.onChanges(instance, List.of(CacheChange.Stored.root(handles, locals)), 0);
+    selector.onEvents(instance, List.of(BlockEvent.Stored.root(handles, locals)), 0);
   }
 
   @Test

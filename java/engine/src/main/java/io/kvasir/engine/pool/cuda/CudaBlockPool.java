@@ -16,10 +16,9 @@ import io.kvasir.engine.pool.OccupancyPage;
 import io.kvasir.engine.pool.PoolRegion;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.ProbeBatch;
-import io.kvasir.event.BlockEvent;
+import io.kvasir.event.BlockEventSink;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Consumer;
 
 /**
  * A block pool in the memory of a CUDA device: KV, directory and all state. Kernels carry its
@@ -335,12 +334,12 @@ public final class CudaBlockPool implements BlockPool {
   }
 
   @Override
-  public int drainEvents(Consumer<BlockEvent> sink) {
+  public int drainEvents(BlockEventSink sink) {
     settle();
     long first = Math.max(drained, mirror.nextEvent() - shape.eventCapacity());
     drained = mirror.nextEvent();
     for (long number = first; number < drained; number++) {
-      sink.accept(memory.event(number));
+      sink.onEvent(number, memory.event(number));
     }
     return (int) (drained - first);
   }

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.router.cost;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.load.ActiveSequences;
 import io.kvasir.fleet.load.PredictedLoads;
@@ -168,7 +168,7 @@ public final class CostRouter implements FleetRouter {
   }
 
   @Override
-  public void onBlocks(RankId rank, CacheChange event) {
+  public void onBlocks(RankId rank, BlockEvent event) {
     index.apply(rank, event);
   }
 

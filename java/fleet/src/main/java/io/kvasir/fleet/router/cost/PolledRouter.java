@@ -1,6 +1,6 @@
 package io.kvasir.fleet.router.cost;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.EngineMetrics;
@@ -155,7 +155,7 @@ public final class PolledRouter implements FleetRouter {
   }
 
   @Override
-  public void onBlocks(RankId rank, CacheChange event) {
+  public void onBlocks(RankId rank, BlockEvent event) {
     router.onBlocks(rank, event);
   }
 

@@ -1,5 +1,8 @@
 package io.kvasir.fleet.router.trtllm;
 
+import io.kvasir.event.BlockEvent;
+import io.kvasir.hash.BlockNaming;
+import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.TrtllmHash;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 import java.util.EnumMap;
@@ -29,6 +32,40 @@ final class BlockTable {
 
   void nameBy(TrtllmHash newHash) {
     hash = newHash;
+  }
+
+  /**
+   * Applies an event whose handles are sequence hashes. O(blocks in the event).
+   *
+   * @throws IllegalArgumentException if it gives local hashes, or a naming that is not
+   *     TensorRT-LLM's
+   */
+  void apply(BlockEvent event) {
+    if (event instanceof BlockEvent.Stored stored) {
+      if (stored.sequenceHashes() == null) {
+        throw new IllegalArgumentException("block events must give sequence hashes");
+      }
+      add(resolve(stored.naming()), stored.sequenceHashes());
+    } else if (event instanceof BlockEvent.Removed removed) {
+      remove(resolve(removed.naming()), removed.handles());
+    } else {
+      blocks.clear();
+    }
+  }
+
+  /** An event that does not say how its blocks are named goes by the server's current naming. */
+  private TrtllmHash resolve(BlockNaming naming) {
+    if (naming == null) {
+      return hash;
+    }
+    if (naming instanceof TrtllmHash named) {
+      return named;
+    }
+    if (naming == HashFormat.TRTLLM_V1) {
+      return TrtllmHash.V1_BLOCK_KEY;
+    }
+    throw new IllegalArgumentException(
+        "block events must be named as TensorRT-LLM does, not " + naming.id());
   }
 
   /** Adds blocks and names by them from now on. O(keys). */

@@ -1,5 +1,6 @@
 package io.kvasir.fleet.router.trtllm;
 
+import io.kvasir.event.BlockEvent;
 import java.io.IOException;
 import java.util.List;
 
@@ -18,5 +19,5 @@ public interface CacheEventSource {
    * @return the events, oldest first
    * @throws IOException if the server cannot be asked
    */
-  List<CacheEvent> poll(String server) throws IOException;
+  List<BlockEvent> poll(String server) throws IOException;
 }

@@ -1,5 +1,6 @@
 package io.kvasir.fleet.router.trtllm;
 
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.TrtllmHash;
 import io.kvasir.hash.TrtllmSha256Keys;
 import java.math.BigInteger;
@@ -10,8 +11,10 @@ import java.util.Map;
 /**
  * Reads TensorRT-LLM's {@code kv_cache_events} as a JSON parser gives them.
  *
- * <p>An event may stand by itself or in the {@code data} of an envelope; {@code hash_algo} may be
- * told in either. {@code created} and {@code updated} events say nothing of what is held.
+ * <p>Handles and sequence hashes of the result are both TensorRT-LLM's block hashes, digests in
+ * their short form. An event may stand by itself or in the {@code data} of an envelope; {@code
+ * hash_algo} may be told in either. {@code created} and {@code updated} events say nothing of what
+ * is held.
  *
  * <p>Thread-safe and stateless.
  */
@@ -28,8 +31,8 @@ public final class CacheEvents {
    * @return the events that change what is held, in order
    * @throws IllegalArgumentException naming the event and the field that is wrong
    */
-  public static List<CacheEvent> parse(List<?> events) {
-    List<CacheEvent> parsed = new ArrayList<>(events.size());
+  public static List<BlockEvent> parse(List<?> events) {
+    List<BlockEvent> parsed = new ArrayList<>(events.size());
     for (int i = 0; i < events.size(); i++) {
       String at = "events[" + i + "]";
       Map<?, ?> envelope = object(at, events.get(i));
@@ -39,7 +42,8 @@ public final class CacheEvents {
       TrtllmHash hash = hash(at, algorithm == null ? envelope.get("hash_algo") : algorithm);
       Object type = data.get("type");
       if ("stored".equals(type)) {
-        parsed.add(stored(at, hash, list(at + ".blocks", data.get("blocks"))));
+        List<?> blocks = list(at + ".blocks", data.get("blocks"));
+        parsed.add(stored(at, hash, data.get("parent_hash"), blocks));
       } else if ("removed".equals(type)) {
         parsed.add(removed(at, hash, list(at + ".block_hashes", data.get("block_hashes"))));
       } else if (!"created".equals(type) && !"updated".equals(type)) {
@@ -49,16 +53,21 @@ public final class CacheEvents {
     return parsed;
   }
 
-  private static CacheEvent stored(String at, TrtllmHash hash, List<?> blocks) {
+  private static BlockEvent stored(String at, TrtllmHash told, Object parent, List<?> blocks) {
     List<Object> keys = new ArrayList<>(blocks.size());
     for (Object block : blocks) {
       keys.add(object(at + ".blocks", block).get("block_hash"));
     }
-    return new CacheEvent.Stored(hashOf(hash, keys), keys(at, hash, keys));
+    TrtllmHash hash = hashOf(told, keys);
+    if (parent == null) {
+      return BlockEvent.Stored.named(hash, keys(at, hash, keys));
+    }
+    long parentKey = keys(at + ".parent_hash", hash, List.of(parent))[0];
+    return BlockEvent.Stored.namedAfter(hash, parentKey, keys(at, hash, keys));
   }
 
-  private static CacheEvent removed(String at, TrtllmHash hash, List<?> keys) {
-    return new CacheEvent.Removed(hashOf(hash, keys), keys(at, hash, keys));
+  private static BlockEvent removed(String at, TrtllmHash told, List<?> keys) {
+    return new BlockEvent.Removed(hashOf(told, keys), keys(at, told, keys));
   }
 
   /** A text can only be a digest, whether the event says so or not. */

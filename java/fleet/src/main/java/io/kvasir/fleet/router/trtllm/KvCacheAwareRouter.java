@@ -1,5 +1,6 @@
 package io.kvasir.fleet.router.trtllm;
 
+import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.TrtllmHash;
 import java.io.IOException;
 import java.util.EnumSet;
@@ -163,26 +164,20 @@ public final class KvCacheAwareRouter extends LoadKeepingRouter<CachingServer> {
    * @param server the server's name
    * @param events what {@link CacheEvents} read
    * @return false if they are not believed, see {@link #prepare}
-   * @throws IllegalArgumentException if the server is unknown
+   * @throws IllegalArgumentException if the server is unknown, or an event gives local hashes or a
+   *     naming that is not TensorRT-LLM's
    */
-  public boolean onEvents(String server, List<CacheEvent> events) {
+  public boolean onEvents(String server, List<BlockEvent> events) {
     synchronized (lock()) {
       return apply(require(server), events);
     }
   }
 
-  private static boolean apply(CachingServer server, List<CacheEvent> events) {
+  private static boolean apply(CachingServer server, List<BlockEvent> events) {
     if (!server.usesEvents()) {
       return false;
     }
-    BlockTable blocks = server.blocks();
-    for (CacheEvent event : events) {
-      if (event instanceof CacheEvent.Stored stored) {
-        blocks.add(stored.hash() == null ? blocks.hash() : stored.hash(), stored.keys());
-      } else if (event instanceof CacheEvent.Removed removed) {
-        blocks.remove(removed.hash() == null ? blocks.hash() : removed.hash(), removed.keys());
-      }
-    }
+    events.forEach(server.blocks()::apply);
     return true;
   }
 
@@ -213,7 +208,7 @@ public final class KvCacheAwareRouter extends LoadKeepingRouter<CachingServer> {
   }
 
   private void fetchEvents(CachingServer server) {
-    List<CacheEvent> events = List.of();
+    List<BlockEvent> events = List.of();
     Exception failure = null;
     try {
       events = ports.events().poll(server.name());

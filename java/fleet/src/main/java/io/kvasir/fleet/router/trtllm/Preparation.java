@@ -49,7 +49,9 @@ record Preparation(TrtllmHash hash, int tokensPerBlock, boolean believesEvents) 
   private static TrtllmHash hashOf(String server, String algorithm) {
     if (algorithm == null) {
       LOG.warn(
-          "{} does not tell its block hash; {} is assumed", server, TrtllmHash.V1_BLOCK_KEY.id());
+          "{} does not tell its block hash; {} is assumed",
+          server,
+          TrtllmHash.V1_BLOCK_KEY.algorithm());
       return TrtllmHash.V1_BLOCK_KEY;
     }
     try {

@@ -8,17 +8,15 @@ import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.engine.pool.BlockPoolContract;
 import io.kvasir.engine.pool.CommitBatch;
 import io.kvasir.engine.pool.LeaseBatch;
+import io.kvasir.engine.pool.PoolEvent;
 import io.kvasir.engine.pool.PoolScenario;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.RandomPoolRun;
 import io.kvasir.engine.pool.SettledBlockPool;
 import io.kvasir.engine.pool.TestHash;
-import io.kvasir.event.BlockEvent;
 import io.kvasir.model.CacheScope;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
@@ -94,10 +92,9 @@ class CudaBlockPoolTest extends BlockPoolContract {
       CommitBatch commit = new CommitBatch();
       commit.add(lease.lease(0), tokens, names, 0, blocks);
       pool.commit(commit);
-      List<Long> stored = new ArrayList<>();
-      assertThat(pool.drainEvents(event -> stored.add(((BlockEvent.Stored) event).blockHash())))
-          .isEqualTo(blocks);
-      assertThat(stored).isEqualTo(LongStream.of(names).boxed().toList());
+      assertThat(PoolEvent.drain(pool))
+          .extracting(PoolEvent::block)
+          .isEqualTo(LongStream.of(names).boxed().toList());
     }
   }
 

@@ -152,7 +152,7 @@ class CudaPoolFaultTest {
             pool::clear,
             pool::submit,
             pool::complete,
-            () -> pool.drainEvents(event -> {}),
+            () -> pool.drainEvents((eventId, event) -> {}),
             pool::occupancy,
             () -> pool.blockTable(0, new int[6]),
             pool::deviceBlocks);

@@ -8,8 +8,7 @@ import io.kvasir.engine.pool.LeaseBatch;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.ProbeBatch;
-import io.kvasir.event.BlockEvent;
-import java.util.function.Consumer;
+import io.kvasir.event.BlockEventSink;
 import java.util.function.Supplier;
 
 /** Asks a pool again what it refused for now. A pool that had changed would answer otherwise. */
@@ -90,7 +89,7 @@ final class PatientPool implements BlockPool {
   }
 
   @Override
-  public int drainEvents(Consumer<BlockEvent> sink) {
+  public int drainEvents(BlockEventSink sink) {
     return again(() -> pool.drainEvents(sink));
   }
 

@@ -46,14 +46,14 @@ class CudaSharedPoolTest {
       PoolChurn churn = new PoolChurn(pool, seed);
       for (int step = 0; step < 120; step++) {
         churn.comeOrGo();
-        pool.drainEvents(event -> {}); // waits for the device
+        pool.drainEvents((eventId, event) -> {}); // waits for the device
         assertThat(reader.poll()).isTrue();
         compare(reader, pool, churn, step);
       }
       assertThat(pool.occupancy().evictedBlocks()).isPositive();
       assertThat(slow.poll()).as("more events than the ring keeps").isFalse();
       churn.comeOrGo();
-      pool.drainEvents(event -> {});
+      pool.drainEvents((eventId, event) -> {});
       assertThat(slow.poll()).as("a snapshot").isTrue();
       compare(slow, pool, churn, -1);
       assertThat(slow.snapshots()).isOne();

@@ -5,7 +5,7 @@ import static io.kvasir.fleet.router.cost.RouterFixture.rank;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
@@ -80,7 +80,7 @@ class CostProvidersTest {
       router.addRank(rank(0), RankCapacity.UNKNOWN);
       router.addRank(rank(1), RankCapacity.UNKNOWN);
       BlockHashes hashes = prompt(1, 18).build().hashes(naming, 4);
-      router.onBlocks(rank(1), CacheChange.Stored.root(hashes.sequence(), hashes.local()));
+      router.onBlocks(rank(1), BlockEvent.Stored.root(hashes.sequence(), hashes.local()));
       assertThat(placement(router.route(prompt(1, 18).build())).rank()).isEqualTo(rank(1));
       assertThat(matched(router, 2, 1)).isEqualTo(4);
       assertThat(matched(router, 3, 0)).isZero();
@@ -111,9 +111,9 @@ class CostProvidersTest {
   void approximateGoesByPlacementsAlone() {
     try (FleetRouter router = router("approximate", Map.of())) {
       BlockHashes hashes = prompt(1, 18).build().hashes(HashFormat.KVASIR, 4);
-      router.onBlocks(rank(1), CacheChange.Stored.root(hashes.sequence(), hashes.local()));
+      router.onBlocks(rank(1), BlockEvent.Stored.root(hashes.sequence(), hashes.local()));
       assertThat(matched(router, 1, 1)).as("events are ignored").isZero();
-      router.onBlocks(rank(1), new CacheChange.Cleared());
+      router.onBlocks(rank(1), new BlockEvent.Cleared());
       clockNs.addAndGet(120 * SECOND_NS - 1);
       assertThat(matched(router, 2, 1)).isEqualTo(4);
       clockNs.addAndGet(120 * SECOND_NS);
@@ -134,8 +134,7 @@ class CostProvidersTest {
         router.onTokens(placement.attempt(), 8);
         PredictedLoads loads = new PredictedLoads();
         router.loads(loads);
-        assertThat(loads.activeBlocks((int) placement.rank().workerId()))
-            .isEqualTo(track ? 3 : 1);
+        assertThat(loads.activeBlocks((int) placement.rank().workerId())).isEqualTo(track ? 3 : 1);
       }
     }
   }

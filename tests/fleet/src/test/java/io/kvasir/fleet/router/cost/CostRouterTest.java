@@ -181,8 +181,7 @@ class CostRouterTest {
 
   @Test
   void refusesBlocksThatThePromptDoesNotHave() {
-    assertThatThrownBy(
-            () -> router.route(request(1, 7, new long[2]).build()))
+    assertThatThrownBy(() -> router.route(request(1, 7, new long[2]).build()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("blocks must be 0 to 1 for request 1 (7 tokens), not 2");
     fixture.isIdle();
@@ -191,8 +190,7 @@ class CostRouterTest {
   @Test
   void aSelectorThatFailsBooksNothing() {
     RouterFixture wrong =
-        new RouterFixture((c, r, t) -> 3, CostRouterOptions.DEFAULT, new ReentrantLock())
-            .ranks(3);
+        new RouterFixture((c, r, t) -> 3, CostRouterOptions.DEFAULT, new ReentrantLock()).ranks(3);
     assertThatThrownBy(() -> wrong.router.route(request(1, 16).build()))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("a selector must choose 0 to 2, not 3");

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.router.cost;
 
-import io.kvasir.event.CacheChange;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.ChangeStatus;
 import io.kvasir.fleet.index.IndexStats;
 import io.kvasir.fleet.index.PrefixIndex;
@@ -56,7 +56,7 @@ final class GivenIndex implements PrefixIndex {
 
   /** Only {@link #hold} says what a rank holds. */
   @Override
-  public ChangeStatus apply(RankId rank, CacheChange change) {
+  public ChangeStatus apply(RankId rank, BlockEvent change) {
     return ChangeStatus.UNCHANGED;
   }
 

@@ -72,8 +72,7 @@ class HerdingTest {
   @Test
   void manyRoundsLeaveNothingBehind() throws Exception {
     RouterFixture fixture =
-        new RouterFixture(RouterFixture.queue(QueueOptions.of(0.5, QueuePolicy.FCFS)))
-            .ranks(RANKS);
+        new RouterFixture(RouterFixture.queue(QueueOptions.of(0.5, QueuePolicy.FCFS))).ranks(RANKS);
     int rounds = 50;
     List<Future<?>> threads = new ArrayList<>();
     ExecutorService executor = Executors.newFixedThreadPool(THREADS);

@@ -38,8 +38,7 @@ final class RouterFixture {
 
   RouterFixture(RankSelector selector, CostRouterOptions options, Lock lock) {
     router =
-        new CostRouter(
-            "cost", index, selector, options, hitRates::add, setup(clockNs::get), lock);
+        new CostRouter("cost", index, selector, options, hitRates::add, setup(clockNs::get), lock);
   }
 
   static FleetRouterSetup setup(LongSupplier clockNs) {

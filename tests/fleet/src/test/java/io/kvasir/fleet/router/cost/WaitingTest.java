@@ -273,8 +273,7 @@ class WaitingTest {
           return 0;
         };
     RouterFixture fixture =
-        new RouterFixture(cancelling, RouterFixture.queue(FCFS), new ReentrantLock())
-            .ranks(2);
+        new RouterFixture(cancelling, RouterFixture.queue(FCFS), new ReentrantLock()).ranks(2);
     long[] attempts = fill(fixture);
     cancelled.add(waits(fixture, request(1, 101)));
     var next = waits(fixture, request(2, 8).filter(RankFilter.pin(rank(0))));

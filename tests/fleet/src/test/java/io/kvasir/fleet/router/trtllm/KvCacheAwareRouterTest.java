@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.Prompt;
+import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.TrtllmHash;
 import io.kvasir.model.CacheScope;
 import java.io.IOException;
@@ -27,8 +29,8 @@ class KvCacheAwareRouterTest {
   private final ArrayDeque<Runnable> background = new ArrayDeque<>();
   private final List<String> polled = new ArrayList<>();
 
-  private static CacheEvent stored(int... prompt) {
-    return new CacheEvent.Stored(
+  private static BlockEvent stored(int... prompt) {
+    return BlockEvent.Stored.named(
         TrtllmHash.V1_BLOCK_KEY, TrtllmHash.V1_BLOCK_KEY.keys(prompt, 4, CacheScope.NONE));
   }
 
@@ -53,6 +55,35 @@ class KvCacheAwareRouterTest {
     assertThat(polled).containsExactly("s2");
     assertThat(router.next(REQUEST, null).explanation().matches())
         .isEqualTo(Map.of("s1", 0L, "s2", 8L));
+  }
+
+  @Test
+  void eventsOfAPoolCountAsTheyAre() {
+    KvCacheAwareRouter router = router(FOURS, server -> List.of());
+    long[] keys = TrtllmHash.V1_BLOCK_KEY.keys(PROMPT, 4, CacheScope.NONE);
+    router.onEvents(
+        "s1",
+        List.of(
+            BlockEvent.Stored.named(null, keys[0]),
+            BlockEvent.Stored.namedAfter(HashFormat.TRTLLM_V1, keys[0], keys[1])));
+    assertThat(router.next(REQUEST, null).explanation().matches()).containsEntry("s1", 8L);
+    router.onEvents("s1", List.of(BlockEvent.Removed.of(keys[1])));
+    assertThat(router.next(REQUEST, null).explanation().matches()).containsEntry("s1", 4L);
+    router.onEvents("s1", List.of(new BlockEvent.Cleared()));
+    assertThat(router.blockCount("s1")).isZero();
+  }
+
+  @Test
+  void eventsWhoseBlocksCannotBeComparedAreRefused() {
+    KvCacheAwareRouter router = router(FOURS, server -> List.of());
+    long[] one = {1};
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> router.onEvents("s1", List.of(BlockEvent.Stored.root(one, one))))
+        .withMessage("block events must give sequence hashes");
+    assertThatIllegalArgumentException()
+        .isThrownBy(
+            () -> router.onEvents("s1", List.of(BlockEvent.Stored.named(HashFormat.KVASIR, 1))))
+        .withMessage("block events must be named as TensorRT-LLM does, not kvasir");
   }
 
   /** KA8. */

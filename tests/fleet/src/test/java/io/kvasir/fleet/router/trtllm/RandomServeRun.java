@@ -3,6 +3,7 @@ package io.kvasir.fleet.router.trtllm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.Prompt;
 import java.util.ArrayList;
 import java.util.List;
@@ -124,8 +125,7 @@ final class RandomServeRun {
       long[] keys = oracle.tell(server, prompt, removed);
       aware.onEvents(
           server,
-          List.of(
-              removed ? new CacheEvent.Removed(null, keys) : new CacheEvent.Stored(null, keys)));
+          List.of(removed ? BlockEvent.Removed.of(keys) : BlockEvent.Stored.named(null, keys)));
     }
   }
 

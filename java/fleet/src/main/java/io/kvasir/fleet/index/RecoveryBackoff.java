@@ -1,10 +1,10 @@
 package io.kvasir.fleet.index;
 
 /**
- * When a source is to be asked about one rank's gap: one question at a time, and after failures
- * less and less often. Guarded by the monitor of the rank's stream.
+ * When to ask a source about the gap of one rank: one question at a time, and after failures less
+ * and less often. Guarded by the monitor of the rank's stream.
  */
-final class AskingPace {
+final class RecoveryBackoff {
 
   private static final int MOST_DOUBLINGS = 10;
 

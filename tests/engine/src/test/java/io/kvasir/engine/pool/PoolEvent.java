@@ -1,0 +1,75 @@
+package io.kvasir.engine.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.event.BlockEvent;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * An event of a pool, comparable.
+ *
+ * @param eventId its number
+ * @param kind what happened
+ * @param block the block's sequence hash, or 0
+ * @param parent the parent's, or 0
+ */
+public record PoolEvent(long eventId, Kind kind, long block, long parent) {
+
+  /** What happened. */
+  public enum Kind {
+    FIRST_STORED,
+    STORED_AFTER,
+    REMOVED,
+    CLEARED
+  }
+
+  static PoolEvent firstStored(long eventId, long block) {
+    return new PoolEvent(eventId, Kind.FIRST_STORED, block, 0);
+  }
+
+  static PoolEvent storedAfter(long eventId, long parent, long block) {
+    return new PoolEvent(eventId, Kind.STORED_AFTER, block, parent);
+  }
+
+  static PoolEvent removed(long eventId, long block) {
+    return new PoolEvent(eventId, Kind.REMOVED, block, 0);
+  }
+
+  static PoolEvent cleared(long eventId) {
+    return new PoolEvent(eventId, Kind.CLEARED, 0, 0);
+  }
+
+  /** Reads what a pool hands out: one block an event, under its sequence hash. */
+  static PoolEvent of(long eventId, BlockEvent event) {
+    if (event instanceof BlockEvent.Stored stored) {
+      assertThat(stored.handles()).hasSize(1).isEqualTo(stored.sequenceHashes());
+      long block = stored.handles()[0];
+      return stored.root()
+          ? firstStored(eventId, block)
+          : storedAfter(eventId, stored.parentHandle(), block);
+    }
+    if (event instanceof BlockEvent.Removed removed) {
+      assertThat(removed.handles()).hasSize(1);
+      return removed(eventId, removed.handles()[0]);
+    }
+    return cleared(eventId);
+  }
+
+  /** The events since the last call. */
+  public static List<PoolEvent> drain(BlockPool pool) {
+    List<PoolEvent> events = new ArrayList<>();
+    int drained = pool.drainEvents((eventId, event) -> events.add(of(eventId, event)));
+    assertThat(drained).as("number of events").isEqualTo(events.size());
+    return events;
+  }
+
+  BlockEvent event() {
+    return switch (kind) {
+      case FIRST_STORED -> BlockEvent.Stored.named(null, block);
+      case STORED_AFTER -> BlockEvent.Stored.namedAfter(null, parent, block);
+      case REMOVED -> BlockEvent.Removed.of(block);
+      case CLEARED -> new BlockEvent.Cleared();
+    };
+  }
+}

@@ -13,4 +13,9 @@ module io.kvasir.fleet {
   exports io.kvasir.fleet.router.trtllm;
 
   uses io.kvasir.fleet.router.FleetRouterProvider;
+
+  provides io.kvasir.fleet.router.FleetRouterProvider with
+      io.kvasir.fleet.router.cost.CostRouterProvider,
+      io.kvasir.fleet.router.cost.ApproximateRouterProvider,
+      io.kvasir.fleet.router.cost.PolledRouterProvider;
 }

@@ -107,7 +107,9 @@ class ArchitectureTest {
     edges.put("fleet.load", uses("model"));
     edges.put("fleet.record", uses("event", "model"));
     edges.put("fleet.router", uses("event", "fleet.load", "hash", "model"));
-    edges.put("fleet.router.cost", uses("fleet.index", "fleet.load", "fleet.router", "model"));
+    edges.put(
+        "fleet.router.cost",
+        uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
     edges.put("fleet.router.trtllm", uses("fleet.router", "hash", "model"));
     edges.put("hash", uses("internal.nativelib", "model"));
     edges.put("internal.nativelib", uses());

@@ -1,5 +1,6 @@
 package io.kvasir.fleet.router;
 
+import io.kvasir.model.Checks;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -59,6 +60,60 @@ public final class RouterArgs {
       return number.intValue();
     }
     throw wrong(key, "an integer below 2^31", value);
+  }
+
+  /**
+   * A text.
+   *
+   * @param key the key
+   * @param otherwise the value of a missing key
+   * @return the text
+   * @throws IllegalArgumentException if the value is not a text
+   */
+  public String text(String key, String otherwise) {
+    Object value = args.get(key);
+    if (value == null || value instanceof String) {
+      return value == null ? otherwise : (String) value;
+    }
+    throw wrong(key, "a text", value);
+  }
+
+  /**
+   * A number of at least 0.
+   *
+   * @param key the key
+   * @param otherwise the value of a missing key; may be null
+   * @return the number
+   * @throws IllegalArgumentException if the value is not a number, negative or not finite
+   */
+  public Double atLeast0(String key, Double otherwise) {
+    if (!has(key)) {
+      return otherwise;
+    }
+    double value = number(key, 0);
+    Checks.finiteAtLeast0(key, value);
+    return value;
+  }
+
+  /**
+   * An integer of 64 bits with a lower bound.
+   *
+   * @param key the key
+   * @param least the lowest allowed value
+   * @param otherwise the value of a missing key; may be null
+   * @return the integer
+   * @throws IllegalArgumentException if the value is not an integer or too low
+   */
+  public Long longInteger(String key, long least, Long otherwise) {
+    Object value = args.get(key);
+    if (value == null) {
+      return otherwise;
+    }
+    if (value instanceof Number number && number.doubleValue() == number.longValue()) {
+      requireAtLeast(key, number.longValue(), least);
+      return number.longValue();
+    }
+    throw wrong(key, "an integer below 2^63", value);
   }
 
   public static void requireRange(String key, double value, double least, double most) {

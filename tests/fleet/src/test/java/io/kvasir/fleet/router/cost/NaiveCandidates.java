@@ -10,7 +10,7 @@ record NaiveCandidates(int tokensPerBlock, boolean tracksPrefill, List<One> list
 
   /** One of them. */
   record One(
-      RankId rank, int overlap, NaiveScheduler.Load load, int newBlocks, RankCapacity capacity) {}
+      RankId rank, int overlap, NaiveRouter.Load load, int newBlocks, RankCapacity capacity) {}
 
   @Override
   public int size() {
@@ -23,7 +23,7 @@ record NaiveCandidates(int tokensPerBlock, boolean tracksPrefill, List<One> list
   }
 
   @Override
-  public int overlapBlocks(int i) {
+  public int matchedBlocks(int i) {
     return list.get(i).overlap();
   }
 

@@ -1,5 +1,6 @@
 package io.kvasir.fleet.router.cost;
 
+import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
@@ -16,55 +17,56 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /**
- * The scheduler's rules, slow and obvious: loads are added up from all bookings whenever somebody
- * asks, and the whole line is looked at again after every operation.
+ * The router's rules, slow and obvious: every look at a load adds up all bookings, and every
+ * operation goes through the whole queue.
  */
-final class NaiveScheduler {
+final class NaiveRouter {
 
   /** What a rank has booked. */
   record Load(long prefill, int blocks, int requests) {}
 
   private record Booking(
-      SelectionRequest request, RankId rank, Set<Object> blocks, AtomicInteger prefill) {}
+      FleetRequest request, RankId rank, Set<Object> blocks, AtomicInteger prefill) {}
 
   private record Waiting(
-      SelectionRequest request, Map<RankId, Integer> held, long arrivedNs, double key) {}
+      FleetRequest request, Map<RankId, Integer> held, long arrivedNs, double key) {}
 
   private final int tokensPerBlock;
-  private final WorkerSelector selector;
+  private final RankSelector selector;
   private final QueueOptions queue;
   private final TreeMap<RankId, RankCapacity> ranks = new TreeMap<>();
   private final Map<Long, Booking> bookings = new HashMap<>();
-  private final List<Waiting> line = new ArrayList<>();
+  private final List<Waiting> queued = new ArrayList<>();
 
   /** What the ranks hold of every prompt, in blocks. */
   final Map<RankId, Integer> held = new HashMap<>();
 
-  /** What was settled since somebody looked: {@code request rank overlap waited}, or a refusal. */
+  /** Outcomes so far: {@code request rank matched waited}, or {@code request refusal}. */
   final List<String> settled = new ArrayList<>();
 
   BusyThresholds busy = BusyThresholds.NONE;
   long nowNs;
 
-  NaiveScheduler(int tokensPerBlock, WorkerSelector selector, QueueOptions queue) {
+  NaiveRouter(int tokensPerBlock, RankSelector selector, QueueOptions queue) {
     this.tokensPerBlock = tokensPerBlock;
     this.selector = selector;
     this.queue = queue;
   }
 
-  void setRank(RankId rank, RankCapacity capacity) {
+  void addRank(RankId rank, RankCapacity capacity) {
     ranks.put(rank, capacity);
     serve();
   }
 
   void removeRank(RankId rank) {
     ranks.remove(rank);
+    held.remove(rank);
     bookings.values().removeIf(booking -> booking.rank().equals(rank));
     for (Waiting waiting : inOrder()) {
       Refusal refusal = refusal(waiting.request().filter(), BusyThresholds.NONE);
       if (refusal != null) {
-        line.remove(waiting);
-        settled.add(waiting.request().requestId() + " " + refusal);
+        queued.remove(waiting);
+        settled.add(waiting.request().id() + " " + refusal);
       }
     }
     serve();
@@ -75,16 +77,16 @@ final class NaiveScheduler {
     serve();
   }
 
-  void submit(SelectionRequest request) {
-    long id = request.requestId();
+  void route(FleetRequest request) {
+    long id = request.id();
     RankFilter filter = request.filter();
-    if (bookings.containsKey(id) || line.stream().anyMatch(w -> w.request().requestId() == id)) {
+    if (bookings.containsKey(id) || queued.stream().anyMatch(w -> w.request().id() == id)) {
       settled.add(id + " " + Refusal.DUPLICATE_REQUEST);
     } else if (refusal(filter, busy) != null) {
       settled.add(id + " " + refusal(filter, busy));
     } else if (hasRoom(filter)) {
       book(request, held, 0);
-    } else if (line.size() >= queue.maxQueuedRequests()) {
+    } else if (queued.size() >= queue.maxQueuedRequests()) {
       settled.add(id + " " + Refusal.REQUEST_LIMIT);
     } else if (waitingTokens() >= queue.maxQueuedTokens()) {
       settled.add(id + " " + Refusal.RAW_ISL_TOKEN_LIMIT);
@@ -92,7 +94,7 @@ final class NaiveScheduler {
       int longest =
           eligible(filter, busy).stream().mapToInt(r -> overlap(request, held, r)).max().orElse(0);
       long uncached = request.inputTokens() - (long) longest * tokensPerBlock;
-      line.add(
+      queued.add(
           new Waiting(
               request,
               Map.copyOf(held),
@@ -103,25 +105,25 @@ final class NaiveScheduler {
   }
 
   void cancel(long id) {
-    if (line.removeIf(waiting -> waiting.request().requestId() == id)) {
+    if (queued.removeIf(waiting -> waiting.request().id() == id)) {
       settled.add(id + " cancelled");
     }
   }
 
-  void prefillDone(long id) {
+  void onPrefillDone(long id) {
     if (bookings.containsKey(id)) {
       bookings.get(id).prefill().set(0);
     }
     serve();
   }
 
-  void free(long id) {
+  void onFinished(long id) {
     bookings.remove(id);
     serve();
   }
 
   QueueDepth depth() {
-    return new QueueDepth(line.size(), waitingTokens());
+    return new QueueDepth(queued.size(), waitingTokens());
   }
 
   Map<RankId, Load> loads() {
@@ -131,11 +133,11 @@ final class NaiveScheduler {
   }
 
   private long waitingTokens() {
-    return line.stream().mapToLong(waiting -> waiting.request().inputTokens()).sum();
+    return queued.stream().mapToLong(waiting -> waiting.request().inputTokens()).sum();
   }
 
   private List<Waiting> inOrder() {
-    return line.stream()
+    return queued.stream()
         .sorted(
             Comparator.comparing((Waiting w) -> -w.request().strictPriority())
                 .thenComparing(w -> -w.key()))
@@ -148,10 +150,9 @@ final class NaiveScheduler {
       for (Waiting waiting : inOrder()) {
         if (!again && hasRoom(waiting.request().filter())) {
           again = true;
-          line.remove(waiting);
+          queued.remove(waiting);
           long waited = nowNs - waiting.arrivedNs();
-          boolean stale =
-              queue.overlapRefreshAfterNs() > 0 && waited > queue.overlapRefreshAfterNs();
+          boolean stale = queue.matchRefreshAfterNs() > 0 && waited > queue.matchRefreshAfterNs();
           book(waiting.request(), stale ? held : waiting.held(), waited);
         }
       }
@@ -206,21 +207,21 @@ final class NaiveScheduler {
         .anyMatch(rank -> queue.hasRoom(load(rank).prefill(), ranks.get(rank)));
   }
 
-  private static int overlap(SelectionRequest request, Map<RankId, Integer> held, RankId rank) {
-    return Math.min(request.blocks(), held.getOrDefault(rank, 0));
+  private static int overlap(FleetRequest request, Map<RankId, Integer> held, RankId rank) {
+    return Math.min(RouterFixture.hashes(request).length, held.getOrDefault(rank, 0));
   }
 
-  private static Set<Object> blocks(SelectionRequest request, int tokensPerBlock) {
+  private static Set<Object> blocks(FleetRequest request, int tokensPerBlock) {
     Set<Object> blocks = new HashSet<>();
     boolean shared = !Boolean.FALSE.equals(request.overrides().assumeKvReuse());
     for (int i = 0; i * tokensPerBlock < request.inputTokens(); i++) {
-      boolean named = shared && i < request.blocks();
-      blocks.add(named ? (Object) request.sequenceHashes()[i] : request.requestId() + ":" + i);
+      boolean named = shared && i < RouterFixture.hashes(request).length;
+      blocks.add(named ? (Object) RouterFixture.hashes(request)[i] : request.id() + ":" + i);
     }
     return blocks;
   }
 
-  private void book(SelectionRequest request, Map<RankId, Integer> overlaps, long waitedNs) {
+  private void book(FleetRequest request, Map<RankId, Integer> overlaps, long waitedNs) {
     List<RankId> eligible = eligible(request.filter(), busy);
     boolean tracks = !Boolean.FALSE.equals(request.overrides().trackPrefillTokens());
     Set<Object> blocks = blocks(request, tokensPerBlock);
@@ -240,10 +241,9 @@ final class NaiveScheduler {
     }
     int chosen = selector.select(candidates, request, CostTrace.NONE);
     RankId rank = eligible.get(chosen);
-    int overlap = candidates.overlapBlocks(chosen);
+    int overlap = candidates.matchedBlocks(chosen);
     int prefill = tracks ? request.inputTokens() - overlap * tokensPerBlock : 0;
-    bookings.put(
-        request.requestId(), new Booking(request, rank, blocks, new AtomicInteger(prefill)));
-    settled.add(request.requestId() + " " + rank + " " + overlap + " " + waitedNs);
+    bookings.put(request.id(), new Booking(request, rank, blocks, new AtomicInteger(prefill)));
+    settled.add(request.id() + " " + rank + " " + overlap + " " + waitedNs);
   }
 }

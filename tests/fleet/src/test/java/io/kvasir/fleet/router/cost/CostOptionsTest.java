@@ -10,14 +10,14 @@ import java.util.Set;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-class SelectOptionsTest {
+class CostOptionsTest {
 
   @Test
   void defaultsAreThoseOfDynamo() {
     assertThat(CostOptions.DEFAULT).isEqualTo(new CostOptions(1.0, 0.0, 1.0, 0.0, 0.0, true));
     assertThat(QueueOptions.OFF.queueThreshold()).isNull();
     assertThat(QueueOptions.OFF.queuePolicy()).isEqualTo(QueuePolicy.FCFS);
-    assertThat(QueueOptions.OFF.overlapRefreshAfterNs()).isEqualTo(10_000_000_000L);
+    assertThat(QueueOptions.OFF.matchRefreshAfterNs()).isEqualTo(10_000_000_000L);
   }
 
   @Test
@@ -71,12 +71,10 @@ class SelectOptionsTest {
   @Test
   void refusesARequestThatMakesNoSense() {
     refuses(
-        () -> SelectionRequest.builder(1, -1).build(), "inputTokens must be at least 0, not -1");
+        () -> RouterFixture.request(1, 9).expectedOutputTokens(-1).build(),
+        "expectedOutputTokens must be at least 0, not -1");
     refuses(
-        () -> SelectionRequest.builder(1, 9).blocks(new long[2], 3).build(),
-        "blocks must be within 0 to the 2 hashes, not 3");
-    refuses(
-        () -> SelectionRequest.builder(1, 9).priorityJump(-1).build(),
+        () -> RouterFixture.request(1, 9).priorityJump(-1).build(),
         "priorityJump must be finite and at least 0, not -1.0");
     refuses(
         () -> new RankFilter(null, Set.of(), null, 0),

@@ -4,26 +4,26 @@ import io.kvasir.fleet.load.ActiveSequencesOptions;
 import java.util.Objects;
 
 /**
- * Settings of a {@link KvScheduler}. Immutable.
+ * Settings of a {@link CostRouter}. Immutable.
  *
  * @param loads what counts as load
  * @param busyThresholds when ranks are overloaded
  * @param queue whether requests wait
- * @param explain whether decisions carry the costs that were compared
+ * @param explain whether placements list the costs that were compared
  */
-public record KvSchedulerOptions(
+public record CostRouterOptions(
     ActiveSequencesOptions loads,
     BusyThresholds busyThresholds,
     QueueOptions queue,
     boolean explain) {
 
-  /** The default loads, no rank is ever overloaded, nobody waits, nothing is explained. */
-  public static final KvSchedulerOptions DEFAULT =
-      new KvSchedulerOptions(
+  /** The default loads, no busy thresholds, no queue, no explanations. */
+  public static final CostRouterOptions DEFAULT =
+      new CostRouterOptions(
           ActiveSequencesOptions.DEFAULT, BusyThresholds.NONE, QueueOptions.OFF, false);
 
   /** Refuses nulls. */
-  public KvSchedulerOptions {
+  public CostRouterOptions {
     Objects.requireNonNull(loads, "loads");
     Objects.requireNonNull(busyThresholds, "busyThresholds");
     Objects.requireNonNull(queue, "queue");
@@ -35,8 +35,8 @@ public record KvSchedulerOptions(
    * @param value what counts as load
    * @return new options
    */
-  public KvSchedulerOptions withLoads(ActiveSequencesOptions value) {
-    return new KvSchedulerOptions(value, busyThresholds, queue, explain);
+  public CostRouterOptions withLoads(ActiveSequencesOptions value) {
+    return new CostRouterOptions(value, busyThresholds, queue, explain);
   }
 
   /**
@@ -45,8 +45,8 @@ public record KvSchedulerOptions(
    * @param value when ranks are overloaded
    * @return new options
    */
-  public KvSchedulerOptions withBusyThresholds(BusyThresholds value) {
-    return new KvSchedulerOptions(loads, value, queue, explain);
+  public CostRouterOptions withBusyThresholds(BusyThresholds value) {
+    return new CostRouterOptions(loads, value, queue, explain);
   }
 
   /**
@@ -55,17 +55,17 @@ public record KvSchedulerOptions(
    * @param value whether requests wait
    * @return new options
    */
-  public KvSchedulerOptions withQueue(QueueOptions value) {
-    return new KvSchedulerOptions(loads, busyThresholds, value, explain);
+  public CostRouterOptions withQueue(QueueOptions value) {
+    return new CostRouterOptions(loads, busyThresholds, value, explain);
   }
 
   /**
    * These options with or without explanations.
    *
-   * @param value whether decisions carry the costs that were compared
+   * @param value whether placements list the costs that were compared
    * @return new options
    */
-  public KvSchedulerOptions withExplain(boolean value) {
-    return new KvSchedulerOptions(loads, busyThresholds, queue, value);
+  public CostRouterOptions withExplain(boolean value) {
+    return new CostRouterOptions(loads, busyThresholds, queue, value);
   }
 }

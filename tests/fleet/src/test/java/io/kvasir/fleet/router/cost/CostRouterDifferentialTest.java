@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.kvasir.fleet.load.ActiveSequencesOptions;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.CostOverrides;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
+import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.model.RankId;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -21,10 +24,10 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random histories come out as the rules say: every request settled once, the same way, in the same
- * order; all loads alike; nothing left in the end.
+ * Random histories come out as the rules say: every request completed once, the same way, in the
+ * same order; all loads alike; nothing left in the end.
  */
-class SchedulerDifferentialTest {
+class CostRouterDifferentialTest {
 
   private static final long SEED = Long.getLong("kvasir.test.seed", 20);
   private static final int STEPS = 300;
@@ -39,7 +42,7 @@ class SchedulerDifferentialTest {
     }
     kinds.removeIf(kind -> kind.contains("/"));
     assertThat(kinds)
-        .as("-Dkvasir.test.seed=%d: ends that occurred, dispatches aside", SEED)
+        .as("-Dkvasir.test.seed=%d: ends that occurred, placements aside", SEED)
         .containsExactlyInAnyOrderElementsOf(everyEndButFailure());
   }
 
@@ -49,6 +52,7 @@ class SchedulerDifferentialTest {
       ends.add(refusal.name());
     }
     ends.remove(Refusal.SELECTOR_FAILED.name());
+    ends.remove(Refusal.UNSUPPORTED_REQUEST.name());
     return ends;
   }
 
@@ -59,12 +63,12 @@ class SchedulerDifferentialTest {
     final String at;
     final GivenIndex index = new GivenIndex();
     final long[] clockNs = {0};
-    final KvScheduler scheduler;
-    final NaiveScheduler naive;
+    final CostRouter router;
+    final NaiveRouter naive;
     final List<String> settled = new ArrayList<>();
     final Map<Long, Long> attempts = new TreeMap<>();
     final Map<Long, RankId> rankOf = new HashMap<>();
-    final Map<Long, CompletableFuture<SelectionOutcome>> waiting = new HashMap<>();
+    final Map<Long, CompletableFuture<RouteOutcome>> waiting = new HashMap<>();
     long nextId;
     int submitted;
 
@@ -86,25 +90,25 @@ class SchedulerDifferentialTest {
               1 + random.nextInt(20),
               1 + random.nextInt(500),
               random.nextInt(3) * 10L);
-      WorkerSelector selector = new CostSelector(costs);
-      scheduler =
-          new KvScheduler(
+      RankSelector selector = new CostSelector(costs);
+      router =
+          new CostRouter(
+              "cost",
               index,
-              TOKENS_PER_BLOCK,
               selector,
-              new KvSchedulerOptions(
+              new CostRouterOptions(
                   ActiveSequencesOptions.DEFAULT.withStaleAfterNs(Long.MAX_VALUE),
                   BusyThresholds.NONE,
                   queue,
                   random.nextBoolean()),
               event -> {},
-              () -> clockNs[0]);
-      naive = new NaiveScheduler(TOKENS_PER_BLOCK, selector, queue);
+              RouterFixture.setup(() -> clockNs[0]));
+      naive = new NaiveRouter(TOKENS_PER_BLOCK, selector, queue);
     }
 
     void play() {
       for (int i = 0; i < 3; i++) {
-        setRank();
+        addRank();
       }
       for (int step = 0; step < STEPS; step++) {
         advance();
@@ -126,7 +130,7 @@ class SchedulerDifferentialTest {
 
     private void step() {
       switch (random.nextInt(16)) {
-        case 0 -> setRank();
+        case 0 -> addRank();
         case 1 -> removeRank();
         case 2 -> setThresholds();
         case 3 -> hold();
@@ -141,17 +145,17 @@ class SchedulerDifferentialTest {
       return new RankId(random.nextInt(3), random.nextInt(2));
     }
 
-    private void setRank() {
+    private void addRank() {
       RankId rank = anyRank();
       RankCapacity capacity = new RankCapacity(random.nextInt(3) * 10L, random.nextInt(3) * 20L);
-      scheduler.setRank(rank, capacity);
-      naive.setRank(rank, capacity);
+      router.addRank(rank, capacity);
+      naive.addRank(rank, capacity);
     }
 
     private void removeRank() {
       RankId rank = anyRank();
       attempts.keySet().removeIf(id -> rankOf.get(id).equals(rank));
-      scheduler.removeRank(rank);
+      router.removeRank(rank);
       naive.removeRank(rank);
     }
 
@@ -162,7 +166,7 @@ class SchedulerDifferentialTest {
               random.nextBoolean() ? null : (Long) (long) random.nextInt(100),
               random.nextBoolean() ? null : random.nextInt(5) / 2.0);
       thresholds = random.nextInt(3) == 0 ? thresholds : BusyThresholds.NONE;
-      scheduler.setBusyThresholds(thresholds);
+      router.setBusyThresholds(thresholds);
       naive.setBusyThresholds(thresholds);
     }
 
@@ -175,10 +179,7 @@ class SchedulerDifferentialTest {
 
     private void cancel() {
       long id = nextId == 0 ? 0 : random.nextLong(nextId);
-      if (random.nextBoolean()) {
-        scheduler.cancel(id);
-        naive.cancel(id);
-      } else if (waiting.containsKey(id)) {
+      if (waiting.containsKey(id)) {
         waiting.get(id).cancel(false);
         naive.cancel(id);
       }
@@ -189,9 +190,9 @@ class SchedulerDifferentialTest {
         long id = anyAttempt();
         boolean push = random.nextBoolean();
         boolean known =
-            push ? scheduler.push(attempts.get(id), 3) : scheduler.prefillDone(attempts.get(id));
+            push ? router.onTokens(attempts.get(id), 3) : router.onPrefillDone(attempts.get(id));
         assertThat(known).as(at).isEqualTo(true);
-        naive.prefillDone(id);
+        naive.onPrefillDone(id);
       }
     }
 
@@ -199,9 +200,9 @@ class SchedulerDifferentialTest {
       if (!attempts.isEmpty()) {
         long id = anyAttempt();
         long attempt = attempts.remove(id);
-        assertThat(scheduler.free(attempt)).as(at).isTrue();
-        naive.free(id);
-        assertThat(scheduler.free(attempt)).as(at).isFalse();
+        assertThat(router.onFinished(attempt, true)).as(at).isTrue();
+        naive.onFinished(id);
+        assertThat(router.onFinished(attempt, true)).as(at).isFalse();
       }
     }
 
@@ -210,33 +211,35 @@ class SchedulerDifferentialTest {
     }
 
     private void submit() {
-      SelectionRequest request = request();
-      long id = request.requestId();
+      FleetRequest request = request();
+      long id = request.id();
       submitted++;
-      CompletableFuture<SelectionOutcome> future = scheduler.submit(request);
-      if (!future.isDone()) {
-        waiting.put(id, future);
+      RouteOutcome outcome = router.route(request);
+      if (outcome instanceof RouteOutcome.Waiting wait) {
+        waiting.put(id, wait.outcome());
+        var unused = wait.outcome().whenComplete((later, failure) -> settle(id, later));
+      } else {
+        settle(id, outcome);
       }
-      var unused = future.whenComplete((outcome, failure) -> settle(id, outcome));
-      naive.submit(request);
+      naive.route(request);
     }
 
-    private void settle(long id, SelectionOutcome outcome) {
-      if (outcome instanceof SelectionOutcome.Dispatched dispatched) {
-        CostDecision decision = dispatched.decision();
-        attempts.put(id, decision.attempt());
-        rankOf.put(id, decision.rank());
+    private void settle(long id, RouteOutcome outcome) {
+      if (outcome instanceof RouteOutcome.Placed dispatched) {
+        Placement placement = dispatched.placement();
+        attempts.put(id, placement.attempt());
+        rankOf.put(id, placement.rank());
         settled.add(
             id
                 + " "
-                + decision.rank()
+                + placement.rank()
                 + " "
-                + decision.overlapBlocks()
+                + placement.matchedBlocks()
                 + " "
-                + decision.waitedNs());
-      } else if (outcome instanceof SelectionOutcome.Refused refused) {
-        settled.add(id + " " + refused.reason());
-        if (refused.reason() == Refusal.DUPLICATE_REQUEST) {
+                + placement.waitedNs());
+      } else if (outcome instanceof RouteOutcome.Refused refused) {
+        settled.add(id + " " + refused.refusal());
+        if (refused.refusal() == Refusal.DUPLICATE_REQUEST) {
           return; // the other one of this id may still wait
         }
       } else {
@@ -245,7 +248,7 @@ class SchedulerDifferentialTest {
       waiting.remove(id);
     }
 
-    private SelectionRequest request() {
+    private FleetRequest request() {
       int inputTokens = random.nextInt(40);
       int blocks = random.nextInt(4) == 0 ? 0 : inputTokens / TOKENS_PER_BLOCK;
       long[] hashes = new long[blocks];
@@ -254,8 +257,7 @@ class SchedulerDifferentialTest {
         hashes[i] = family * 100 + i;
       }
       long id = nextId > 0 && random.nextInt(10) == 0 ? random.nextLong(nextId) : nextId++;
-      return SelectionRequest.builder(id, inputTokens)
-          .blocks(hashes, blocks)
+      return RouterFixture.request(id, inputTokens, hashes)
           .filter(filter())
           .overrides(
               new CostOverrides(
@@ -288,7 +290,7 @@ class SchedulerDifferentialTest {
             .findFirst()
             .ifPresent(
                 id -> {
-                  scheduler.cancel(id);
+                  waiting.get(id).cancel(false);
                   naive.cancel(id);
                 });
       }
@@ -298,14 +300,14 @@ class SchedulerDifferentialTest {
     private void compare(int step) {
       String where = at + " step " + step;
       assertThat(settled).as(where).isEqualTo(naive.settled);
-      assertThat(scheduler.queueDepth()).as(where).isEqualTo(naive.depth());
+      assertThat(router.queueDepth()).as(where).isEqualTo(naive.depth());
       PredictedLoads loads = new PredictedLoads();
-      scheduler.loads(loads);
-      Map<RankId, NaiveScheduler.Load> actual = new TreeMap<>();
+      router.loads(loads);
+      Map<RankId, NaiveRouter.Load> actual = new TreeMap<>();
       for (int i = 0; i < loads.size(); i++) {
         actual.put(
             loads.rank(i),
-            new NaiveScheduler.Load(
+            new NaiveRouter.Load(
                 loads.activePrefillTokens(i),
                 (int) loads.activeBlocks(i),
                 loads.activeRequests(i)));

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.fleet.router.CostOverrides;
+import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.RankCapacity;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /** The vectors of costs, choices, busy ranks and queue keys. */
-class SelectionVectorsTest {
+class CostVectorsTest {
 
   private static final int DRAWS = 40_000;
 
@@ -31,8 +32,8 @@ class SelectionVectorsTest {
                   vector.get("candidates"),
                   vector.get("tokensPerBlock").intValue(),
                   vector.path("tracksPrefill").asBoolean(true));
-          SelectionRequest request =
-              SelectionRequest.builder(7, vector.get("inputTokens").intValue())
+          FleetRequest request =
+              RouterFixture.request(7, vector.get("inputTokens").intValue())
                   .overrides(overrides(vector.path("overrides")))
                   .build();
           double[] costs = new double[candidates.size()];

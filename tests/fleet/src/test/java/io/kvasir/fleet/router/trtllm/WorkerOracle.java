@@ -1,6 +1,8 @@
 package io.kvasir.fleet.router.trtllm;
 
+import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.Reason;
 import io.kvasir.hash.TrtllmHash;
 import io.kvasir.model.CacheScope;
 import java.util.ArrayList;
@@ -15,77 +17,77 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** The routers' rules written plainly over lists; beginnings are compared, never hashed. */
-abstract class ServeOracle {
+abstract class WorkerOracle {
 
   /** An expected choice. */
   record Answer(
-      String server,
+      String worker,
       int generation,
       long weight,
-      ServeReason reason,
+      Reason reason,
       boolean firstTurn,
       Map<String, Long> matches,
       List<List<Integer>> beginnings) {}
 
-  final List<String> servers = new ArrayList<>();
+  final List<String> workers = new ArrayList<>();
   final Map<String, Long> loads = new HashMap<>();
   private final Map<String, Integer> generations = new HashMap<>();
   int turn;
 
-  boolean add(String server) {
-    if (servers.contains(server)) {
+  boolean add(String worker) {
+    if (workers.contains(worker)) {
       return false;
     }
-    servers.add(server);
-    loads.put(server, 0L);
-    generations.merge(server, 1, Integer::sum);
+    workers.add(worker);
+    loads.put(worker, 0L);
+    generations.merge(worker, 1, Integer::sum);
     return true;
   }
 
-  boolean remove(String server) {
-    loads.remove(server);
-    forget(server);
-    return servers.remove(server);
+  boolean remove(String worker) {
+    loads.remove(worker);
+    forget(worker);
+    return workers.remove(worker);
   }
 
-  long load(String server) {
-    return loads.getOrDefault(server, 0L);
+  long load(String worker) {
+    return loads.getOrDefault(worker, 0L);
   }
 
-  Answer next(ServeRequest request, String excluded) {
-    List<String> candidates = new ArrayList<>(servers);
-    candidates.remove(excluded);
+  Answer next(FleetRequest request, Set<String> excluded) {
+    List<String> candidates = new ArrayList<>(workers);
+    candidates.removeAll(excluded);
     if (candidates.isEmpty()) {
       return null;
     }
     Answer answer = choose(request, excluded, candidates);
-    loads.merge(answer.server(), answer.weight(), Long::sum);
+    loads.merge(answer.worker(), answer.weight(), Long::sum);
     return answer;
   }
 
   void finish(Answer answer, boolean success) {
-    if (servers.contains(answer.server())
-        && generations.get(answer.server()) == answer.generation()) {
-      loads.merge(answer.server(), -answer.weight(), Long::sum);
+    if (workers.contains(answer.worker())
+        && generations.get(answer.worker()) == answer.generation()) {
+      loads.merge(answer.worker(), -answer.weight(), Long::sum);
       if (success) {
         learn(answer);
       }
     }
   }
 
-  abstract Answer choose(ServeRequest request, String excluded, List<String> candidates);
+  abstract Answer choose(FleetRequest request, Set<String> excluded, List<String> candidates);
 
-  void forget(String server) {}
+  void forget(String worker) {}
 
   void learn(Answer answer) {}
 
-  long[] tell(String server, int[] prompt, boolean removed) {
+  long[] tell(String worker, int[] prompt, boolean removed) {
     return new long[0];
   }
 
-  Answer answer(String server, long weight, ServeReason reason, boolean firstTurn) {
+  Answer answer(String worker, long weight, Reason reason, boolean firstTurn) {
     return new Answer(
-        server, generations.get(server), weight, reason, firstTurn, Map.of(), List.of());
+        worker, generations.get(worker), weight, reason, firstTurn, Map.of(), List.of());
   }
 
   String byTurns(List<String> tied) {
@@ -108,24 +110,24 @@ abstract class ServeOracle {
     return beginnings;
   }
 
-  static int[] elements(ServeRequest request) {
+  static int[] elements(FleetRequest request) {
     return request.prompt() instanceof Prompt.Tokens tokens
         ? tokens.sequences().get(0)
         : request.prompt().text().codePoints().toArray();
   }
 
-  static final class RoundRobin extends ServeOracle {
+  static final class RoundRobin extends WorkerOracle {
     @Override
-    Answer choose(ServeRequest request, String excluded, List<String> candidates) {
-      String server = byTurns(servers);
-      if (server.equals(excluded)) {
-        server = byTurns(servers);
+    Answer choose(FleetRequest request, Set<String> excluded, List<String> candidates) {
+      String worker = byTurns(workers);
+      while (excluded.contains(worker)) {
+        worker = byTurns(workers);
       }
-      return answer(server, 1, ServeReason.ROUND_ROBIN, false);
+      return answer(worker, 1, Reason.ROUND_ROBIN, false);
     }
   }
 
-  static final class LoadBalancing extends ServeOracle {
+  static final class LoadBalancing extends WorkerOracle {
     private final boolean useTokens;
 
     LoadBalancing(boolean useTokens) {
@@ -133,13 +135,13 @@ abstract class ServeOracle {
     }
 
     @Override
-    Answer choose(ServeRequest request, String excluded, List<String> candidates) {
+    Answer choose(FleetRequest request, Set<String> excluded, List<String> candidates) {
       long weight = useTokens ? elements(request).length : 1;
-      return answer(leastLoaded(candidates), weight, ServeReason.LOAD, false);
+      return answer(leastLoaded(candidates), weight, Reason.LOAD, false);
     }
   }
 
-  static final class Conversation extends ServeOracle {
+  static final class Conversation extends WorkerOracle {
     private final ConversationRouterOptions options;
 
     /** Least recently used first. */
@@ -147,38 +149,38 @@ abstract class ServeOracle {
 
     private int madeUp;
 
-    private record Known(String id, String server, List<List<Integer>> beginnings) {}
+    private record Known(String id, String worker, List<List<Integer>> beginnings) {}
 
     Conversation(ConversationRouterOptions options) {
       this.options = options;
     }
 
     @Override
-    void forget(String server) {
-      sessions.removeIf(session -> session.server().equals(server));
+    void forget(String worker) {
+      sessions.removeIf(session -> session.worker().equals(worker));
     }
 
     @Override
-    Answer choose(ServeRequest request, String excluded, List<String> candidates) {
+    Answer choose(FleetRequest request, Set<String> excluded, List<String> candidates) {
       String id = request.conversationId();
       return id != null ? explicit(request, id, candidates) : implicit(request, candidates, madeUp);
     }
 
-    private Answer explicit(ServeRequest request, String id, List<String> candidates) {
+    private Answer explicit(FleetRequest request, String id, List<String> candidates) {
       Known known =
           sessions.stream().filter(session -> session.id().equals(id)).findFirst().orElse(null);
       sessions.remove(known);
-      boolean sticky = known != null && candidates.contains(known.server());
-      String server = sticky ? known.server() : leastLoaded(candidates);
-      keep(sticky ? known : new Known(id, server, List.of()));
+      boolean sticky = known != null && candidates.contains(known.worker());
+      String worker = sticky ? known.worker() : leastLoaded(candidates);
+      keep(sticky ? known : new Known(id, worker, List.of()));
       return answer(
-          server,
+          worker,
           Math.max(1, elements(request).length),
-          sticky ? ServeReason.STICKY : ServeReason.FALLBACK,
+          sticky ? Reason.STICKY : Reason.FALLBACK,
           known == null);
     }
 
-    private Answer implicit(ServeRequest request, List<String> candidates, int made) {
+    private Answer implicit(FleetRequest request, List<String> candidates, int made) {
       int[] all = elements(request);
       int skipped = Math.min(all.length, options.hashSkipCount());
       List<List<Integer>> beginnings =
@@ -190,22 +192,22 @@ abstract class ServeOracle {
         while (depth < beginnings.size() && session.beginnings().contains(beginnings.get(depth))) {
           depth++;
         }
-        if (candidates.contains(session.server()) && depth > 0 && depth >= deepest) {
+        if (candidates.contains(session.worker()) && depth > 0 && depth >= deepest) {
           best = session;
           deepest = depth;
         }
       }
       boolean enough =
           best != null && deepest >= options.matchThreshold() * beginnings.size() - 1e-12;
-      String server = enough ? best.server() : leastLoaded(candidates);
+      String worker = enough ? best.worker() : leastLoaded(candidates);
       sessions.remove(enough ? best : null);
       madeUp = enough ? made : made + 1;
-      keep(new Known(enough ? best.id() : "made up " + madeUp, server, beginnings));
+      keep(new Known(enough ? best.id() : "made up " + madeUp, worker, beginnings));
       long weight =
           beginnings.isEmpty()
               ? Math.max(1, all.length)
               : (long) beginnings.size() * options.tokensPerBlock();
-      return answer(server, weight, enough ? ServeReason.IMPLICIT : ServeReason.FALLBACK, false);
+      return answer(worker, weight, enough ? Reason.IMPLICIT : Reason.FALLBACK, false);
     }
 
     private void keep(Known session) {
@@ -216,7 +218,7 @@ abstract class ServeOracle {
     }
   }
 
-  static final class KvCacheAware extends ServeOracle {
+  static final class KvCacheAware extends WorkerOracle {
     private final KvCacheAwareRouterOptions options;
     private final Map<String, Set<List<Integer>>> held = new TreeMap<>();
     private final Map<String, String> pins = new HashMap<>();
@@ -229,45 +231,45 @@ abstract class ServeOracle {
     }
 
     @Override
-    void forget(String server) {
-      held.remove(server);
-      pins.values().removeIf(server::equals);
+    void forget(String worker) {
+      held.remove(worker);
+      pins.values().removeIf(worker::equals);
     }
 
     @Override
     void learn(Answer answer) {
       if (options.trackRoutedBlocks()) {
-        held(answer.server()).addAll(answer.beginnings());
+        held(answer.worker()).addAll(answer.beginnings());
       }
     }
 
     @Override
-    long[] tell(String server, int[] prompt, boolean removed) {
+    long[] tell(String worker, int[] prompt, boolean removed) {
       List<List<Integer>> told = beginnings(prompt, options.tokensPerBlock());
       if (removed) {
-        told.forEach(held(server)::remove);
+        told.forEach(held(worker)::remove);
       } else {
-        held(server).addAll(told);
+        held(worker).addAll(told);
       }
       return TrtllmHash.V1_BLOCK_KEY.keys(prompt, options.tokensPerBlock(), CacheScope.NONE);
     }
 
-    private Set<List<Integer>> held(String server) {
-      return held.computeIfAbsent(server, name -> new HashSet<>());
+    private Set<List<Integer>> held(String worker) {
+      return held.computeIfAbsent(worker, name -> new HashSet<>());
     }
 
     @Override
-    Answer choose(ServeRequest request, String excluded, List<String> candidates) {
+    Answer choose(FleetRequest request, Set<String> excluded, List<String> candidates) {
       List<List<Integer>> beginnings = beginnings(elements(request), options.tokensPerBlock());
       Map<String, Integer> blocks = new HashMap<>();
       Map<String, Long> matches = new HashMap<>();
-      for (String server : candidates) {
+      for (String worker : candidates) {
         int depth = 0;
-        while (depth < beginnings.size() && held(server).contains(beginnings.get(depth))) {
+        while (depth < beginnings.size() && held(worker).contains(beginnings.get(depth))) {
           depth++;
         }
-        blocks.put(server, depth);
-        matches.put(server, (long) depth * options.tokensPerBlock());
+        blocks.put(worker, depth);
+        matches.put(worker, (long) depth * options.tokensPerBlock());
       }
       List<String> below =
           candidates.stream()
@@ -277,13 +279,13 @@ abstract class ServeOracle {
       boolean chat = request.prompt() instanceof Prompt.Chat;
       String pinned = chat ? pins.get(request.prompt().text()) : null;
       boolean stay = pinned != null && allowed.contains(pinned);
-      String server = stay ? pinned : best(allowed, blocks);
+      String worker = stay ? pinned : best(allowed, blocks);
       if (chat) {
-        pins.put(request.prompt().text(), server);
+        pins.put(request.prompt().text(), worker);
       }
       boolean first = firstTurn(request.conversationId());
-      Answer plain = answer(server, 1, stay ? ServeReason.PINNED : ServeReason.SCORE, first);
-      return new Answer(server, plain.generation(), 1, plain.reason(), first, matches, beginnings);
+      Answer plain = answer(worker, 1, stay ? Reason.PINNED : Reason.SCORE, first);
+      return new Answer(worker, plain.generation(), 1, plain.reason(), first, matches, beginnings);
     }
 
     private String best(List<String> allowed, Map<String, Integer> blocks) {

@@ -9,9 +9,10 @@ import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterSetup;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.TestFactory;
  * The public conformance vectors of {@code tests/vectors/serve-routers.json}. Steps are those of
  * {@code kvasir route}, with {@code expect} beside them and a few operations to set things up.
  */
-class ServeRouterVectorsTest {
+class WorkerRouterVectorsTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final TypeReference<Map<String, Object>> MAP = new TypeReference<>() {};
@@ -42,7 +43,7 @@ class ServeRouterVectorsTest {
             vector ->
                 dynamicTest(
                     vector.get("id").asText() + " " + vector.path("note").asText(),
-                    () -> new ServeScript(vector.get("configure")).run(vector.get("steps"))));
+                    () -> new WorkerScript(vector.get("configure")).run(vector.get("steps"))));
   }
 
   @TestFactory
@@ -59,8 +60,8 @@ class ServeRouterVectorsTest {
                       assertThatIllegalArgumentException()
                           .isThrownBy(
                               () ->
-                                  ServeRouterKind.named(vector.get(0).asText())
-                                      .create(List.of("s1"), args, ServePorts.NONE))
+                                  FleetRouterKind.named(vector.get(0).asText())
+                                      .create(args, FleetRouterSetup.of(1)))
                           .withMessageContaining(named);
                     }));
   }
@@ -108,6 +109,6 @@ class ServeRouterVectorsTest {
     JsonNode vector = vectors("cases").findFirst().orElseThrow().deepCopy();
     ((ObjectNode) vector.get("steps").get(1).get("expect")).put("server", "s3");
     assertThatExceptionOfType(AssertionError.class)
-        .isThrownBy(() -> new ServeScript(vector.get("configure")).run(vector.get("steps")));
+        .isThrownBy(() -> new WorkerScript(vector.get("configure")).run(vector.get("steps")));
   }
 }

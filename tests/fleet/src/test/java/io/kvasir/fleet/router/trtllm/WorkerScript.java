@@ -6,28 +6,38 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.event.BlockEvent;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
-import io.kvasir.model.CacheScope;
+import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.WorkerRouter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /** Runs a vector's steps on a router. */
-final class ServeScript {
+final class WorkerScript {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final ServeRouter router;
-  private final Map<Integer, List<ServeChoice>> open = new HashMap<>();
-  private final List<ServeChoice> all = new ArrayList<>();
+  private final NamedFleet fleet;
+  private final Map<Integer, List<Placement>> open = new HashMap<>();
+  private final List<Placement> all = new ArrayList<>();
 
-  ServeScript(JsonNode configure) {
+  WorkerScript(JsonNode configure) {
     Map<String, Object> args = JSON.convertValue(configure.get("args"), new TypeReference<>() {});
     List<String> servers = JSON.convertValue(configure.get("servers"), new TypeReference<>() {});
-    router =
-        ServeRouterKind.named(configure.get("router").asText())
-            .create(servers, args, ServePorts.NONE);
+    fleet =
+        new NamedFleet(
+            (WorkerRouter<?>)
+                FleetRouterKind.named(configure.get("router").asText())
+                    .create(args, FleetRouterSetup.of(1)),
+            servers.toArray(new String[0]));
   }
 
   void run(JsonNode steps) {
@@ -36,9 +46,7 @@ final class ServeScript {
         assertThat(catchThrowable(() -> perform(step)))
             .as("%s", step)
             .isInstanceOfAny(
-                IllegalArgumentException.class,
-                IllegalStateException.class,
-                NoServerException.class);
+                IllegalArgumentException.class, IllegalStateException.class, RefusedError.class);
       } else {
         perform(step);
       }
@@ -57,23 +65,22 @@ final class ServeScript {
       }
       case "finish" ->
           open.getOrDefault(step.get("id").asInt(), List.of())
-              .forEach(choice -> router.finish(choice, step.get("success").asBoolean()));
+              .forEach(choice -> fleet.finish(choice, step.get("success").asBoolean()));
       case "finish_on" ->
           all.stream()
-              .filter(choice -> choice.server().equals(step.get("server").asText()))
+              .filter(choice -> fleet.name(choice.rank()).equals(step.get("server").asText()))
               .limit(step.get("count").asInt())
-              .forEach(choice -> router.finish(choice, false));
-      case "add_server" -> router.addServer(step.get("server").asText());
-      case "remove_server" -> router.removeServer(step.get("server").asText());
+              .forEach(choice -> fleet.finish(choice, false));
+      case "add_server" -> fleet.add(step.get("server").asText());
+      case "remove_server" -> fleet.remove(step.get("server").asText());
       case "events" -> {
         List<?> events = JSON.convertValue(step.get("events"), List.class);
-        ((KvCacheAwareRouter) router)
-            .onEvents(step.get("server").asText(), CacheEvents.parse(events));
+        events(step, CacheEvents.parse(events));
       }
       case "prepare" ->
-          ((KvCacheAwareRouter) router)
+          aware()
               .prepare(
-                  step.get("server").asText(),
+                  id(step),
                   new ServerDescription(
                       step.get("tokensPerBlock").isNull()
                           ? null
@@ -84,7 +91,7 @@ final class ServeScript {
               .properties()
               .forEach(
                   load ->
-                      assertThat(router.load(load.getKey()))
+                      assertThat(fleet.load(load.getKey()))
                           .as("%s", step)
                           .isEqualTo(load.getValue().asLong()));
       default -> throw new AssertionError(step);
@@ -92,18 +99,35 @@ final class ServeScript {
   }
 
   private void checkPrepared(JsonNode step) {
-    KvCacheAwareRouter aware = (KvCacheAwareRouter) router;
-    String server = step.get("server").asText();
-    assertThat(aware.ready(server)).isEqualTo(step.get("ready").asBoolean());
-    assertThat(aware.onEvents(server, List.of())).isEqualTo(step.get("believes").asBoolean());
+    assertThat(aware().ready(id(step))).isEqualTo(step.get("ready").asBoolean());
+    assertThat(aware().usesEvents(id(step))).isEqualTo(step.get("believes").asBoolean());
+  }
+
+  private void events(JsonNode step, List<BlockEvent> events) {
+    if (!fleet.has(step.get("server").asText())) {
+      throw new RefusedError("unknown server");
+    }
+    events.forEach(event -> fleet.tell(step.get("server").asText(), event));
+  }
+
+  private KvCacheAwareFleetRouter aware() {
+    return (KvCacheAwareFleetRouter) fleet.router();
+  }
+
+  private long id(JsonNode step) {
+    return fleet.id(step.get("server").asText());
   }
 
   private void next(JsonNode step) {
-    ServeChoice choice = router.next(request(step), step.path("exclude").asText(null));
+    FleetRequest request = request(step);
+    RouteOutcome outcome = fleet.router().route(request);
+    if (outcome instanceof RouteOutcome.Refused refused) {
+      throw new RefusedError(refused.message());
+    }
+    Placement choice = NamedFleet.placement(outcome);
     open.computeIfAbsent(step.get("id").asInt(), id -> new ArrayList<>()).add(choice);
     all.add(choice);
     JsonNode expected = step.path("expect");
-    Explanation explanation = choice.explanation();
     expected
         .properties()
         .forEach(
@@ -111,13 +135,13 @@ final class ServeScript {
               JsonNode value = field.getValue();
               Object actual =
                   switch (field.getKey()) {
-                    case "server" -> choice.server();
-                    case "reason" -> explanation.reason().id();
-                    case "firstTurn" -> explanation.firstTurn();
-                    case "conversationId" -> explanation.conversationId();
-                    case "matchLength" -> (int) explanation.matchLength();
-                    case "tokens" -> (int) explanation.tokenCount();
-                    case "matches" -> explanation.matches();
+                    case "server" -> fleet.name(choice.rank());
+                    case "reason" -> choice.reason().id();
+                    case "firstTurn" -> choice.firstTurn();
+                    case "conversationId" -> choice.conversationId();
+                    case "matchLength" -> (int) choice.matchedTokens();
+                    case "tokens" -> request.inputTokens();
+                    case "matches" -> fleet.matches(choice);
                     default -> throw new AssertionError(field.getKey());
                   };
               assertThat(JSON.<JsonNode>valueToTree(actual).toString())
@@ -126,13 +150,13 @@ final class ServeScript {
             });
   }
 
-  private static ServeRequest request(JsonNode step) {
-    return new ServeRequest(
-        prompt(step),
-        null,
-        step.path("conversationId").asText(null),
-        CacheScope.NONE,
-        step.path("generationOnly").asBoolean());
+  private FleetRequest request(JsonNode step) {
+    String excluded = step.path("exclude").asText(null);
+    return fleet.build(
+        FleetRequest.builder(step.get("id").asLong(), prompt(step))
+            .conversationId(step.path("conversationId").asText(null))
+            .generationOnly(step.path("generationOnly").asBoolean())
+            .filter(excluded == null ? RankFilter.ANY : fleet.without(excluded)));
   }
 
   private static Prompt prompt(JsonNode step) {
@@ -165,5 +189,14 @@ final class ServeScript {
                     new Prompt.Message(
                         message.get("role").asText(), message.get("content").asText())));
     return new Prompt.Chat(messages);
+  }
+
+  /** A refusal, for steps that must not be carried out. */
+  private static final class RefusedError extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    RefusedError(String message) {
+      super(message);
+    }
   }
 }

@@ -1,7 +1,9 @@
 package io.kvasir.fleet.router.trtllm;
 
-/** A server, what it is thought to hold, and how that is learned. Guarded by the router's lock. */
-final class CachingServer extends Server {
+import io.kvasir.fleet.router.Worker;
+
+/** A worker and the blocks that it is expected to hold. Guarded by the router's lock. */
+final class CachingWorker extends Worker {
 
   private final BlockTable blocks;
   private CoalescedPoll poll;
@@ -9,8 +11,8 @@ final class CachingServer extends Server {
   private boolean usesEvents = true;
   private boolean pollFailed;
 
-  CachingServer(String name, int maxBlocks) {
-    super(name);
+  CachingWorker(long workerId, int maxBlocks) {
+    super(workerId);
     this.blocks = new BlockTable(maxBlocks);
   }
 
@@ -18,7 +20,7 @@ final class CachingServer extends Server {
     return blocks;
   }
 
-  /** How the server's events are fetched; null if nobody fetches them. */
+  /** How the worker's events are fetched; null if nothing fetches them. */
   CoalescedPoll poll() {
     return poll;
   }
@@ -27,22 +29,22 @@ final class CachingServer extends Server {
     poll = newPoll;
   }
 
-  /** False if the server cuts or names blocks in a way that cannot be followed. */
+  /** False if the worker's block size or naming cannot be followed. */
   boolean ready() {
     return ready;
   }
 
-  /** False if its events are not believed. */
+  /** False if its events are ignored. */
   boolean usesEvents() {
     return usesEvents;
   }
 
-  void prepared(boolean isReady, boolean believesEvents) {
+  void prepared(boolean isReady, boolean followsEvents) {
     ready = isReady;
-    usesEvents = believesEvents;
+    usesEvents = followsEvents;
   }
 
-  /** Notes how a poll went; true if the one before went otherwise. */
+  /** Records how a poll went; true if the one before went otherwise. */
   boolean notePoll(boolean failed) {
     boolean changed = pollFailed != failed;
     pollFailed = failed;

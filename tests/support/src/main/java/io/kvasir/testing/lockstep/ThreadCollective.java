@@ -1,5 +1,9 @@
-package io.kvasir.engine.lockstep;
+package io.kvasir.testing.lockstep;
 
+import io.kvasir.engine.lockstep.GatheredFrames;
+import io.kvasir.engine.lockstep.LockstepException;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.RankCollective;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,5 @@
-package io.kvasir.engine.device;
+package io.kvasir.testing.device;
 
-import io.kvasir.internal.nativelib.PoolLibrary;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +11,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * A CUDA driver without a device, {@code tests/native/fake_cuda_driver.cpp}: Java processes that
  * find it go all the way through JCuda.
+ *
+ * <p>Stateless.
  */
 public final class FakeDriver {
 
@@ -23,19 +24,37 @@ public final class FakeDriver {
 
   private FakeDriver() {}
 
-  /** What a process said. */
+  /**
+   * The outcome of a process.
+   *
+   * @param exitCode its exit code
+   * @param output its standard output
+   * @param errors its standard error
+   */
   public record Result(int exitCode, String output, String errors) {}
 
   /**
-   * Runs a class with the driver.
+   * Whether the native tests, and the driver with them, were built.
+   *
+   * @return true if so
+   */
+  public static boolean isBuilt() {
+    return Files.exists(FOLDER.resolve("libcuda.so.1"));
+  }
+
+  /**
+   * Runs a class, on this process's class path, in a process that finds the driver.
    *
    * @param folder for its output
-   * @param faults variables that the driver reads
+   * @param variables environment variables that the driver reads, such as faults
    * @param main the class
    * @param arguments its arguments
+   * @return its outcome
+   * @throws IOException if it cannot be started or its output cannot be read
+   * @throws InterruptedException if this thread is interrupted
    */
   public static Result run(
-      Path folder, Map<String, String> faults, Class<?> main, String... arguments)
+      Path folder, Map<String, String> variables, Class<?> main, String... arguments)
       throws IOException, InterruptedException {
     List<String> command =
         new ArrayList<>(
@@ -54,26 +73,11 @@ public final class FakeDriver {
     ProcessBuilder builder =
         new ProcessBuilder(command).redirectOutput(output.toFile()).redirectError(errors.toFile());
     builder.environment().put("LD_LIBRARY_PATH", FOLDER.toString());
-    builder.environment().putAll(faults);
+    builder.environment().putAll(variables);
     Process process = builder.start();
     if (!process.waitFor(PATIENCE_S, TimeUnit.SECONDS)) {
       process.destroyForcibly().waitFor();
     }
     return new Result(process.exitValue(), Files.readString(output), Files.readString(errors));
-  }
-
-  /** Begins to use its device, from within such a process. Any bytes do for a module. */
-  public static DeviceApi open() {
-    CudaDriver driver = CudaDriver.system();
-    driver
-        .unavailability()
-        .ifPresent(
-            cause -> {
-              throw new AssertionError(cause.reason());
-            });
-    DeviceApi device = new JCudaApi().open(driver.devices().get(0));
-    device.loadModule(new byte[] {1, 2, 3});
-    KernelModule.requireAbi(device, PoolLibrary.kvasir_abi_version());
-    return device;
   }
 }

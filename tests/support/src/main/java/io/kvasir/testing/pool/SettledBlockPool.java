@@ -1,8 +1,20 @@
-package io.kvasir.engine.pool;
+package io.kvasir.testing.pool;
 
+import io.kvasir.engine.pool.BlockPool;
+import io.kvasir.engine.pool.CommitBatch;
+import io.kvasir.engine.pool.ExtendBatch;
+import io.kvasir.engine.pool.LeaseBatch;
+import io.kvasir.engine.pool.Occupancy;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.engine.pool.ProbeBatch;
 import io.kvasir.event.BlockEventSink;
 
-/** A pool that is settled whenever somebody looks at it, for cases that look after every call. */
+/**
+ * Settles a pool before each probe and look at its occupancy, for cases that look after every call.
+ * Confined to one thread.
+ *
+ * @param pool receives all calls
+ */
 public record SettledBlockPool(BlockPool pool) implements BlockPool {
 
   @Override

@@ -1,8 +1,8 @@
-package io.kvasir.engine.pool;
+package io.kvasir.testing.pool;
 
 import io.kvasir.model.CacheScope;
 
-/** How the random tests name blocks: well, or so badly that names collide. */
+/** How random tests name blocks: well, or so badly that names collide. */
 public enum TestHash {
   /** 64 good bits; no collision in practice. */
   STRONG {
@@ -46,18 +46,42 @@ public enum TestHash {
     }
   };
 
-  /** Hash of one block's tokens. */
+  /**
+   * Hash of one block's tokens.
+   *
+   * @param tokens the sequence
+   * @param from first token of the block
+   * @param to end of the block
+   * @return the hash
+   */
   public abstract long local(int[] tokens, int from, int to);
 
-  /** What the chain starts from. */
+  /**
+   * The start of the chain.
+   *
+   * @param scope of the sequence
+   * @return the first hash
+   */
   public abstract long root(CacheScope scope);
 
-  /** The name made from the chained hash. */
+  /**
+   * The name that a chained hash becomes.
+   *
+   * @param chained the hash
+   * @return the name
+   */
   public long name(long chained) {
     return chained;
   }
 
-  /** Names the full blocks of a sequence. */
+  /**
+   * Names the full blocks of a sequence.
+   *
+   * @param tokens the sequence
+   * @param scope its scope
+   * @param tokensPerBlock tokens of a full block
+   * @return the prompt, with these tokens
+   */
   public Prompt prompt(int[] tokens, CacheScope scope, int tokensPerBlock) {
     long[] names = new long[tokens.length / tokensPerBlock];
     long chained = root(scope);
@@ -77,7 +101,12 @@ public enum TestHash {
     return hash;
   }
 
-  /** A bijection in which every input bit moves about half of the output bits. */
+  /**
+   * A bijection in which every input bit changes about half of the output bits.
+   *
+   * @param value any bits
+   * @return the mixed bits
+   */
   public static long mix(long value) {
     long z = value + 0x9e3779b97f4a7c15L;
     z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L;

@@ -1,5 +1,6 @@
-package io.kvasir.engine.pool;
+package io.kvasir.testing.pool;
 
+import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.model.CacheScope;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -8,7 +9,7 @@ import java.util.random.RandomGenerator;
 
 /**
  * Makes sequences that share prefixes with earlier ones, cut anywhere, in few scopes and over few
- * tokens. Remembers the latest of them.
+ * tokens. Remembers the latest of them. Not thread-safe.
  */
 public final class RandomPrompts {
 
@@ -27,17 +28,33 @@ public final class RandomPrompts {
   private final PoolShape shape;
   private final List<Prompt> known = new ArrayList<>();
 
+  /**
+   * A source without known sequences.
+   *
+   * @param random decides everything
+   * @param hash names the blocks
+   * @param shape of the pool that the prompts are for
+   */
   public RandomPrompts(RandomGenerator random, TestHash hash, PoolShape shape) {
     this.random = random;
     this.hash = hash;
     this.shape = shape;
   }
 
-  /** The latest sequences, each long enough for a lease to grow into. */
+  /**
+   * The latest sequences, each long enough for a lease to grow into.
+   *
+   * @return a live view
+   */
   public List<Prompt> known() {
     return known;
   }
 
+  /**
+   * Makes a sequence, or repeats a known one.
+   *
+   * @return the sequence
+   */
   public Prompt next() {
     if (!known.isEmpty() && random.nextInt(4) == 0) {
       return known.get(random.nextInt(known.size()));
@@ -62,7 +79,14 @@ public final class RandomPrompts {
     return prompt;
   }
 
-  /** An equal prompt in arrays of its own, cut behind what a caller must at least provide. */
+  /**
+   * Copies the least that a caller must provide of a prompt.
+   *
+   * @param prompt to be copied
+   * @param blocks how many of its blocks
+   * @param tokensPerBlock tokens of a block
+   * @return a prompt with arrays of its own
+   */
   public static Prompt copy(Prompt prompt, int blocks, int tokensPerBlock) {
     return new Prompt(
         Arrays.copyOf(prompt.tokens(), blocks * tokensPerBlock),

@@ -1,10 +1,17 @@
-package io.kvasir.engine.pool;
+package io.kvasir.testing.pool;
 
+import io.kvasir.engine.pool.BlockPool;
+import io.kvasir.engine.pool.CommitBatch;
+import io.kvasir.engine.pool.LeaseBatch;
+import io.kvasir.engine.pool.ProbeBatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Random requests that come to a pool, name their blocks and leave; now and then a clear. */
+/**
+ * Random requests that lease blocks of a pool, name them and leave, with an occasional clear. Not
+ * thread-safe.
+ */
 public final class PoolChurn {
 
   private final BlockPool pool;
@@ -13,12 +20,19 @@ public final class PoolChurn {
   private final List<Integer> leases = new ArrayList<>();
   private final ProbeBatch probes = new ProbeBatch();
 
+  /**
+   * Use of a pool, from no requests on.
+   *
+   * @param pool the pool; not closed here
+   * @param seed of all decisions
+   */
   public PoolChurn(BlockPool pool, long seed) {
     this.pool = pool;
     this.random = new Random(seed);
     this.prompts = new RandomPrompts(random, TestHash.STRONG, pool.shape());
   }
 
+  /** Starts or ends a request, or clears the pool. */
   public void step() {
     if (random.nextInt(60) == 0) {
       pool.clear();
@@ -27,7 +41,7 @@ public final class PoolChurn {
     }
   }
 
-  /** A step that clears nothing. */
+  /** Starts or ends a request. */
   public void comeOrGo() {
     if (random.nextInt(100) < 58 || leases.isEmpty()) {
       come();
@@ -55,13 +69,22 @@ public final class PoolChurn {
     pool.commit(commit);
   }
 
-  /** One of the latest prompts. */
+  /**
+   * One of the latest prompts.
+   *
+   * @param by decides which
+   * @return the prompt
+   */
   public Prompt randomPrompt(Random by) {
     List<Prompt> known = prompts.known();
     return known.isEmpty() ? prompts.next() : known.get(by.nextInt(known.size()));
   }
 
-  /** The latest prompts, to be probed. */
+  /**
+   * A probe of the latest prompts.
+   *
+   * @return the batch; the next call fills it again
+   */
   public ProbeBatch probes() {
     probes.clear();
     for (Prompt prompt : prompts.known()) {
@@ -70,7 +93,11 @@ public final class PoolChurn {
     return probes;
   }
 
-  /** What the pool itself matches of {@link #probes}. */
+  /**
+   * How many blocks the pool matches for each of {@link #probes}.
+   *
+   * @return the matches, in the order of the batch
+   */
   public int[] matched() {
     ProbeBatch batch = probes();
     int[] matched = new int[batch.size()];

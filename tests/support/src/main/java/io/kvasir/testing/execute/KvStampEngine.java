@@ -1,7 +1,8 @@
-package io.kvasir.engine.execute;
+package io.kvasir.testing.execute;
 
+import io.kvasir.engine.execute.StepEngine;
+import io.kvasir.engine.execute.StepPlan;
 import io.kvasir.engine.pool.BlockPool;
-import io.kvasir.model.CacheScope;
 import java.util.Arrays;
 
 /**
@@ -17,7 +18,7 @@ import java.util.Arrays;
  * foreign or at the wrong place changes the output. {@link CudaKvStampEngine} does the same on a
  * device.
  *
- * <p>For tests: an output token costs O(sequence x layers). Confined to the rank's executor thread.
+ * <p>An output token costs O(sequence x layers). Confined to the rank's executor thread.
  */
 public final class KvStampEngine implements StepEngine {
 
@@ -65,12 +66,12 @@ public final class KvStampEngine implements StepEngine {
       pool.blockTable(plan.lease(i), table);
       int from = plan.contextTokens(i);
       int to = from + plan.newTokens(i);
-      long root = scopeWord(plan.scope(i));
+      long root = KvStampWords.scope(plan.scope(i));
       for (int layer = 0; layer < layers; layer++) {
         compute(plan.tokens(i), from, to, layer, root);
       }
       if (plan.producesToken(i)) {
-        plan.produce(i, Mix64.below(fold(to), vocabulary));
+        plan.produce(i, KvStampWords.below(fold(to), vocabulary));
       }
     }
     return STEP_NS;
@@ -80,10 +81,10 @@ public final class KvStampEngine implements StepEngine {
     for (int position = from; position < to; position++) {
       int word = word(position, layer);
       long mixed = position == 0 ? root : kv[word(position - 1, layer)];
-      mixed = Mix64.mix(mixed + tokens[position]);
-      mixed = Mix64.mix(mixed + Mix64.GOLDEN * position);
-      mixed = Mix64.mix(mixed + layer);
-      kv[word] = layer == 0 ? mixed : Mix64.mix(mixed ^ kv[word - 1]);
+      mixed = KvStampWords.mix(mixed + tokens[position]);
+      mixed = KvStampWords.mix(mixed + KvStampWords.GOLDEN * position);
+      mixed = KvStampWords.mix(mixed + layer);
+      kv[word] = layer == 0 ? mixed : KvStampWords.mix(mixed ^ kv[word - 1]);
     }
   }
 
@@ -92,7 +93,7 @@ public final class KvStampEngine implements StepEngine {
     for (int position = 0; position < length; position++) {
       int first = word(position, 0);
       for (int layer = 0; layer < layers; layer++) {
-        folded = Mix64.mix(folded * Mix64.GOLDEN + kv[first + layer]);
+        folded = KvStampWords.mix(folded * KvStampWords.GOLDEN + kv[first + layer]);
       }
     }
     return folded;
@@ -102,11 +103,5 @@ public final class KvStampEngine implements StepEngine {
   private int word(int position, int layer) {
     int block = table[position / tokensPerBlock];
     return (block * tokensPerBlock + position % tokensPerBlock) * layers + layer;
-  }
-
-  /** What stands before the first position. */
-  static long scopeWord(CacheScope scope) {
-    long mixed = Mix64.mix(scope.presenceMask() + Mix64.GOLDEN);
-    return Mix64.mix(Mix64.mix(mixed + scope.loraTaskId()) + scope.saltId());
   }
 }

@@ -1,4 +1,4 @@
-package io.kvasir.simulator;
+package io.kvasir.testing.trace;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -6,12 +6,22 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Finds the real traces, which are not part of the repository. */
+/**
+ * Finds the real traces, which are not part of the repository.
+ *
+ * <p>Stateless.
+ */
 public final class SharedTraces {
 
   private SharedTraces() {}
 
-  /** The file, or a skipped test; a failed one where KVASIR_REQUIRE_SHARED=1. */
+  /**
+   * Finds a file of {@code $KVASIR_SHARED/traces}. If it is missing, the test is skipped, or fails
+   * if KVASIR_REQUIRE_SHARED=1.
+   *
+   * @param name of the file
+   * @return the file
+   */
   public static Path require(String name) {
     String shared = System.getenv("KVASIR_SHARED");
     Path folder =

@@ -1,9 +1,11 @@
-package io.kvasir.engine.execute;
+package io.kvasir.testing.execute;
 
 import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.DeviceOutOfMemoryException;
 import io.kvasir.engine.device.KernelArguments;
 import io.kvasir.engine.device.PinnedBuffer;
+import io.kvasir.engine.execute.StepEngine;
+import io.kvasir.engine.execute.StepPlan;
 import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.engine.pool.cuda.DeviceBlocks;
 import java.nio.ByteBuffer;
@@ -16,7 +18,7 @@ import java.nio.ByteBuffer;
  * <p>A step is one launch behind the pool's operations, on their stream, and one synchronisation.
  * Its entries and tokens lie in page-locked memory that the kernel reads.
  *
- * <p>For tests. Confined to the rank's executor thread.
+ * <p>Confined to the rank's executor thread.
  */
 public final class CudaKvStampEngine implements StepEngine, AutoCloseable {
 
@@ -42,7 +44,7 @@ public final class CudaKvStampEngine implements StepEngine, AutoCloseable {
   /**
    * An engine that computes in the blocks of a pool.
    *
-   * @param pool the rank's pool; the engine has it submit what it has put off
+   * @param pool the rank's pool; the engine makes it submit deferred operations
    * @param blocks where that pool lies on its device
    * @param layers words per token
    * @param vocabulary token ids lie below it
@@ -99,7 +101,7 @@ public final class CudaKvStampEngine implements StepEngine, AutoCloseable {
     return KvStampEngine.STEP_NS;
   }
 
-  /** Gives the staging memory back. */
+  /** Frees the staging memory. */
   @Override
   public void close() {
     staging.close();
@@ -118,7 +120,7 @@ public final class CudaKvStampEngine implements StepEngine, AutoCloseable {
       int entry = i * ENTRY_BYTES;
       int from = plan.contextTokens(i);
       int count = plan.newTokens(i);
-      staged.putLong(entry + SCOPE_WORD, KvStampEngine.scopeWord(plan.scope(i)));
+      staged.putLong(entry + SCOPE_WORD, KvStampWords.scope(plan.scope(i)));
       staged.putInt(entry + LEASE, plan.lease(i));
       staged.putInt(entry + CONTEXT_TOKENS, from);
       staged.putInt(entry + NEW_TOKENS, count);

@@ -49,8 +49,19 @@ class ArchitectureTest {
             "internal.nativelib",
             "model"));
     edges.put(
+        "benchmarks.index",
+        uses(
+            "engine.pool",
+            "event",
+            "fleet.index",
+            "hash",
+            "model",
+            "simulator.report",
+            "simulator.trace"));
+    edges.put(
         "cli",
         uses(
+            "benchmarks.index",
             "cli.index",
             "cli.route",
             "engine.adp",
@@ -64,7 +75,6 @@ class ArchitectureTest {
             "hash",
             "model",
             "simulator.compare",
-            "simulator.indexbench",
             "simulator.replay",
             "simulator.report",
             "simulator.selection",
@@ -123,9 +133,6 @@ class ArchitectureTest {
             "simulator.selection",
             "simulator.workload"));
     edges.put(
-        "simulator.indexbench",
-        uses("engine.pool", "event", "fleet.index", "hash", "model", "simulator.trace"));
-    edges.put(
         "simulator.replay",
         uses(
             "engine.adp",
@@ -147,7 +154,6 @@ class ArchitectureTest {
             "engine.execute",
             "hash",
             "simulator.compare",
-            "simulator.indexbench",
             "simulator.replay",
             "simulator.selection",
             "simulator.workload"));

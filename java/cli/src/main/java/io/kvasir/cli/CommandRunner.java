@@ -1,10 +1,10 @@
 package io.kvasir.cli;
 
+import io.kvasir.benchmarks.index.InvalidCorpusException;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.device.RetryableDeviceException;
 import io.kvasir.engine.lockstep.LockstepException;
 import io.kvasir.fleet.record.InvalidRecordingException;
-import io.kvasir.simulator.indexbench.InvalidCorpusException;
 import io.kvasir.simulator.trace.InvalidTraceException;
 import java.io.IOException;
 import java.io.PrintWriter;

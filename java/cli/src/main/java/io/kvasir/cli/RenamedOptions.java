@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.Map;
 
 /**
- * Options that have another name since an earlier release. Flags, variables and keys of files by the
- * old names still work; help lists the new ones only. Stateless.
+ * Options that have another name since an earlier release. Flags, variables and keys of files by
+ * the old names still work; help lists the new ones only. Stateless.
  */
 final class RenamedOptions {
 

@@ -18,8 +18,7 @@ public enum Measure {
   ITL_P95_MS("itlP95Ms", result -> result.itl().p95Ms()),
   /** Share of the requests that were placed on a worker that still computed another prompt. */
   BEHIND_PROMPTS(
-      "behindPrompts",
-      result -> (double) result.fleet().behindPrompts() / result.requests()),
+      "behindPrompts", result -> (double) result.fleet().behindPrompts() / result.requests()),
   /** Share of prompt tokens that came from cache. */
   TOKEN_HIT_RATE("tokenHitRate", ReplayResult::tokenHitRate),
   /** Coefficient of variation of the requests per rank. */

@@ -28,7 +28,7 @@ public interface FleetLayer extends AutoCloseable {
         }
 
         @Override
-        public void onToken(Request request, long atNs) {}
+        public void onToken(Request request, int index, long atNs) {}
 
         @Override
         public void onEnded(Request request, boolean success, long atNs) {}
@@ -80,9 +80,10 @@ public interface FleetLayer extends AutoCloseable {
    * Takes note of an output token, perhaps ahead of its time.
    *
    * @param request its request
+   * @param index the token's position in the answer, from 0
    * @param atNs when the token comes
    */
-  void onToken(Request request, long atNs);
+  void onToken(Request request, int index, long atNs);
 
   /**
    * Takes note that a request was answered or rejected at a time that has come.

@@ -62,8 +62,7 @@ public record FleetSettings(
    * @return the settings
    */
   public FleetSettings withArgs(Map<String, Object> value) {
-    return new FleetSettings(
-        workers, router, value, eventDelayNs, metricDelayNs, metricIntervalNs);
+    return new FleetSettings(workers, router, value, eventDelayNs, metricDelayNs, metricIntervalNs);
   }
 
   /**

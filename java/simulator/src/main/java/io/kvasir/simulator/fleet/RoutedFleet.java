@@ -30,8 +30,8 @@ import java.util.Map;
  * A fleet router over the workers of a replay.
  *
  * <p>Answers stream through the router, so it learns of tokens and ends at once; block events and
- * metrics reach it with their delays, before the next request that it routes. Confined to the thread
- * that drives the replay. Owns the router.
+ * metrics reach it with their delays, before the next request that it routes. Confined to the
+ * thread that drives the replay. Owns the router.
  */
 public final class RoutedFleet implements FleetLayer {
 
@@ -60,8 +60,8 @@ public final class RoutedFleet implements FleetLayer {
    * @param naming how the workers' pools name blocks
    * @param tokensPerBlock tokens of their blocks
    * @param ranks ranks of each worker
-   * @throws IllegalArgumentException if the router's args are wrong, it cannot follow blocks of that
-   *     naming, or it chooses ranks and workers have several
+   * @throws IllegalArgumentException if the router's args are wrong, it cannot follow blocks of
+   *     that naming, or it chooses ranks and workers have several
    */
   public RoutedFleet(FleetSettings settings, HashFormat naming, int tokensPerBlock, int ranks) {
     if (settings.naming(naming) != naming) {
@@ -151,7 +151,10 @@ public final class RoutedFleet implements FleetLayer {
   }
 
   @Override
-  public void onToken(Request request, long atNs) {
+  public void onToken(Request request, int index, long atNs) {
+    if (index > 0 && !settings.router().choosesRanks()) {
+      return; // policies that choose workers do not use tokens
+    }
     streamed.add(
         atNs,
         () -> {

@@ -1,4 +1,4 @@
-package io.kvasir.simulator.replay;
+package io.kvasir.simulator.fleet;
 
 import io.kvasir.event.BlockEvent;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
@@ -9,7 +9,8 @@ import java.util.List;
 
 /**
  * The block events of a worker, made of those of its ranks: a block is stored when the first rank
- * stores it, and removed when the last rank has lost it. Serve routers do not see ranks.
+ * stores it, and removed when the last rank has lost it. Policies that choose workers do not see
+ * ranks.
  *
  * <p>Not thread-safe. O(1) an event, except for a rank that loses everything.
  */

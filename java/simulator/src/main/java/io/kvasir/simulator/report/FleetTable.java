@@ -6,10 +6,9 @@ import io.kvasir.simulator.compare.Compared;
 import io.kvasir.simulator.compare.Estimate;
 import io.kvasir.simulator.compare.Measure;
 
-
 /**
- * Shows a comparison of fleet routers as a Markdown table, one row for each load and router; the best
- * p95 of the time to first token under a load is bold. Times are modelled milliseconds.
+ * Shows a comparison of fleet routers as a Markdown table, one row for each load and router; the
+ * best p95 of the time to first token under a load is bold. Times are modelled milliseconds.
  *
  * <p>Stateless.
  */

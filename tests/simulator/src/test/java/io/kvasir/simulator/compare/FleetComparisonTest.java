@@ -8,25 +8,25 @@ import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
-import io.kvasir.fleet.router.cost.CostOptions;
+import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Request;
 import io.kvasir.simulator.compare.PrefixedPrompts.Lengths;
+import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.ReplaySettings;
-import io.kvasir.simulator.selection.SelectorKind;
-import io.kvasir.simulator.selection.SelectorSettings;
 import io.kvasir.simulator.workload.RequestSequence;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 
-class SelectorComparisonTest {
+class FleetComparisonTest {
 
-  private static final List<SelectorKind> ALL = List.of(SelectorKind.values());
+  private static final List<String> ALL = List.of("round_robin", "cost", "approximate", "polled");
 
   private static List<Integer> tokens(Request request, int from, int to) {
     return Arrays.stream(request.tokens(), from, to).boxed().toList();
@@ -75,32 +75,26 @@ class SelectorComparisonTest {
   }
 
   @Test
-  void selectorsOutOfRangeAreRefused() {
+  void fleetsOutOfRangeAreRefused() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> selection(0, 5, 100))
-        .withMessage("instances must be at least 1, not 0");
+        .isThrownBy(() -> fleet("cost", 0, 5, 100))
+        .withMessage("workers must be at least 1, not 0");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> selection(1, -1, 100))
+        .isThrownBy(() -> fleet("cost", 1, -1, 100))
         .withMessage("eventDelayNs must be at least 0, not -1");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> selection(1, 0, 0))
+        .isThrownBy(() -> fleet("cost", 1, 0, 0))
         .withMessage("metricIntervalNs must be at least 1, not 0");
   }
 
-  private static SelectorSettings selection(int instances, long eventDelayNs, long intervalNs) {
-    return new SelectorSettings(
-        SelectorKind.PREDICTIVE,
-        instances,
-        eventDelayNs,
-        0,
-        intervalNs,
-        120_000,
-        2_000,
-        CostOptions.DEFAULT);
+  private static FleetSettings fleet(
+      String router, int workers, long eventDelayNs, long intervalNs) {
+    return new FleetSettings(
+        workers, FleetRouterKind.named(router), Map.of(), eventDelayNs, 0, intervalNs);
   }
 
-  private static SelectorCell compare(
-      int poolTokens, Lengths lengths, int concurrency, SelectorSettings selection)
+  private static Cell<ClosedLoad> compare(
+      int poolTokens, Lengths lengths, int concurrency, long eventDelayNs)
       throws InterruptedException {
     ReplaySettings each =
         new ReplaySettings(
@@ -115,9 +109,10 @@ class SelectorComparisonTest {
             StepTiming.DEFAULT);
     ExecutorService threads = Executors.newFixedThreadPool(2);
     try {
-      return new SelectorComparison(
-              new PrefixedPrompts(10, 2_000, 20), each, selection, List.of(1L, 2L), threads)
-          .compare(lengths, 200, concurrency, ALL);
+      return new FleetComparison(new PrefixedPrompts(10, 2_000, 20), each, List.of(1L, 2L), threads)
+          .compare(
+              new ClosedLoad(lengths, 200, concurrency),
+              ALL.stream().map(name -> fleet(name, 4, eventDelayNs, 100_000_000)).toList());
     } finally {
       threads.shutdownNow();
     }
@@ -125,29 +120,27 @@ class SelectorComparisonTest {
 
   @Test
   void equalSeedsGiveEqualResults() throws InterruptedException {
-    SelectorSettings selection = selection(4, 5_000_000, 100_000_000);
-    SelectorCell first = compare(100_000, Lengths.VARIED, 8, selection);
-    assertThat(compare(100_000, Lengths.VARIED, 8, selection)).isEqualTo(first);
-    assertThat(first.selectors()).extracting(Selected::selector).isEqualTo(ALL);
-    assertThat(first.of(SelectorKind.ROUND_ROBIN).routedCv().mean()).isZero();
+    Cell<ClosedLoad> first = compare(100_000, Lengths.VARIED, 8, 5_000_000);
+    assertThat(compare(100_000, Lengths.VARIED, 8, 5_000_000)).isEqualTo(first);
+    assertThat(first.policies()).extracting(Compared::policy).isEqualTo(ALL);
+    assertThat(first.of("round_robin").mean(Measure.ROUTED_CV)).isZero();
+  }
+
+  private static double hitRate(Cell<ClosedLoad> cell, String router) {
+    return cell.of(router).mean(Measure.TOKEN_HIT_RATE);
   }
 
   @Test
-  void whoFollowsBlocksHitsMoreWherePoolsAreSmall() throws InterruptedException {
-    SelectorCell cell = compare(20_000, Lengths.FIXED, 4, selection(4, 5_000_000, 100_000_000));
-    double byTurns = cell.of(SelectorKind.ROUND_ROBIN).tokenHitRate().mean();
-    assertThat(cell.of(SelectorKind.PREDICTIVE).tokenHitRate().mean()).isGreaterThan(byTurns);
-    assertThat(cell.of(SelectorKind.POLLED).tokenHitRate().mean()).isGreaterThan(byTurns);
+  void blockEventsRaiseTheHitRateWherePoolsAreSmall() throws InterruptedException {
+    Cell<ClosedLoad> cell = compare(20_000, Lengths.FIXED, 4, 5_000_000);
+    assertThat(hitRate(cell, "cost")).isGreaterThan(hitRate(cell, "round_robin"));
+    assertThat(hitRate(cell, "polled")).isGreaterThan(hitRate(cell, "round_robin"));
   }
 
   @Test
-  void eventsThatNeverComeInTimeAreWorthNothing() throws InterruptedException {
-    SelectorSettings late = selection(4, Long.MAX_VALUE / 4, 100_000_000);
-    SelectorSettings soon = selection(4, 0, 100_000_000);
-    double blind =
-        compare(20_000, Lengths.FIXED, 4, late).of(SelectorKind.POLLED).tokenHitRate().mean();
-    double seeing =
-        compare(20_000, Lengths.FIXED, 4, soon).of(SelectorKind.POLLED).tokenHitRate().mean();
-    assertThat(seeing).isGreaterThan(blind + 0.05);
+  void eventsThatAlwaysComeTooLateAreWorthNothing() throws InterruptedException {
+    double late = hitRate(compare(20_000, Lengths.FIXED, 4, Long.MAX_VALUE / 4), "polled");
+    double soon = hitRate(compare(20_000, Lengths.FIXED, 4, 0), "polled");
+    assertThat(soon).isGreaterThan(late + 0.05);
   }
 }

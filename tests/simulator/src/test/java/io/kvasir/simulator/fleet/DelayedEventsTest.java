@@ -1,4 +1,4 @@
-package io.kvasir.simulator.replay;
+package io.kvasir.simulator.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,30 +8,30 @@ import org.junit.jupiter.api.Test;
 
 class DelayedEventsTest {
 
-  private final DelayedEvents news = new DelayedEvents();
-  private final List<String> told = new ArrayList<>();
+  private final DelayedEvents events = new DelayedEvents();
+  private final List<String> done = new ArrayList<>();
 
-  private void send(long dueNs, String piece) {
-    news.send(dueNs, () -> told.add(piece));
+  private void add(long dueNs, String name) {
+    events.add(dueNs, () -> done.add(name));
   }
 
   @Test
-  void nothingIsToldBeforeItsTime() {
-    send(100, "a");
-    news.tellUntil(99);
-    assertThat(told).isEmpty();
-    news.tellUntil(100);
-    news.tellUntil(200);
-    assertThat(told).containsExactly("a");
+  void nothingHappensBeforeItsTime() {
+    add(100, "a");
+    events.runUntil(99);
+    assertThat(done).isEmpty();
+    events.runUntil(100);
+    events.runUntil(200);
+    assertThat(done).containsExactly("a");
   }
 
   @Test
-  void piecesComeByTimeAndThenByWhenTheyWereSent() {
-    send(30, "c");
-    send(20, "a");
-    send(20, "b");
-    send(40, "d");
-    news.tellUntil(30);
-    assertThat(told).containsExactly("a", "b", "c");
+  void actionsRunByTimeAndThenInTheOrderOfAddition() {
+    add(30, "c");
+    add(20, "a");
+    add(20, "b");
+    add(40, "d");
+    events.runUntil(30);
+    assertThat(done).containsExactly("a", "b", "c");
   }
 }

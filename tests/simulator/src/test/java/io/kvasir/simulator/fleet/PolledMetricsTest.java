@@ -1,45 +1,44 @@
-package io.kvasir.simulator.selection;
+package io.kvasir.simulator.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.fleet.router.EngineMetrics;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-class PolledLoadsTest {
+class PolledMetricsTest {
 
-  private static InstanceLoad load(int activeBlocks) {
-    return new InstanceLoad(activeBlocks, 100, activeBlocks / 10);
+  private final List<EngineMetrics> answers = new ArrayList<>();
+
+  private static EngineMetrics metrics(int activeBlocks) {
+    return new EngineMetrics(activeBlocks, 100, activeBlocks / 10);
   }
 
-  private static InstanceLoad seen(PolledLoads loads, long nowNs) {
-    loads.update(nowNs);
-    return loads.load(0);
-  }
-
-  @Test
-  void metricsAreSeenFromTheAnswerOfTheNextPollOn() {
-    PolledLoads loads = new PolledLoads(1, 100, 30);
-    loads.publish(0, load(50), 101);
-    assertThat(seen(loads, 130)).as("the poll at 100 came too early").isEqualTo(InstanceLoad.NONE);
-    assertThat(seen(loads, 229)).as("the answer to 200 is on its way").isEqualTo(InstanceLoad.NONE);
-    assertThat(seen(loads, 230)).isEqualTo(load(50));
-    assertThat(seen(loads, 1_000)).as("nothing new").isEqualTo(load(50));
+  private List<EngineMetrics> answers(PolledMetrics polled, long nowNs) {
+    answers.clear();
+    polled.answer(nowNs, (worker, metrics) -> answers.add(metrics));
+    return answers;
   }
 
   @Test
-  void whatWasPlacedCountsUntilTheNextAnswerReplacesIt() {
-    PolledLoads loads = new PolledLoads(2, 100, 0);
-    loads.publish(0, load(20), 5);
-    loads.update(100);
-    loads.place(0, 7);
-    loads.place(0, 1);
-    loads.update(199);
-    assertThat(loads.load(0)).isEqualTo(new InstanceLoad(28, 100, 4));
-    assertThat(loads.load(1)).isEqualTo(InstanceLoad.NONE);
-    loads.update(200);
-    assertThat(loads.load(0)).as("the engine has told nothing new").isEqualTo(load(20));
+  void metricsArriveWithTheAnswerOfTheNextPoll() {
+    PolledMetrics polled = new PolledMetrics(1, 100, 30);
+    polled.publish(0, metrics(50), 101);
+    assertThat(answers(polled, 29)).as("the first poll is under way").isEmpty();
+    assertThat(answers(polled, 130)).as("polled too early").containsExactly(EngineMetrics.NONE);
+    assertThat(answers(polled, 229)).as("the answer to 200 is on its way").isEmpty();
+    assertThat(answers(polled, 230)).containsExactly(metrics(50));
+    assertThat(answers(polled, 1_000)).as("polled again").containsExactly(metrics(50));
+  }
+
+  @Test
+  void anAnswerHasTheMetricsOfAllWorkers() {
+    PolledMetrics polled = new PolledMetrics(3, 100, 0);
+    polled.publish(1, metrics(20), 5);
+    assertThat(answers(polled, 100))
+        .containsExactly(EngineMetrics.NONE, metrics(20), EngineMetrics.NONE);
   }
 
   @Test
@@ -48,24 +47,29 @@ class PolledLoadsTest {
     SplittableRandom random = new SplittableRandom(seed);
     long intervalNs = random.nextLong(1, 50);
     long delayNs = random.nextLong(1, 80);
-    PolledLoads loads = new PolledLoads(1, intervalNs, delayNs);
+    PolledMetrics polled = new PolledMetrics(1, intervalNs, delayNs);
     List<Long> times = new ArrayList<>();
     long nowNs = 0;
+    long lastPollNs = -1;
     for (int step = 0; step < 2_000; step++) {
       nowNs += random.nextInt(20);
       if (random.nextBoolean()) {
-        loads.publish(0, load(times.size()), nowNs);
+        polled.publish(0, metrics(times.size()), nowNs);
         times.add(nowNs);
-      } else {
-        long answeredNs = nowNs - delayNs;
-        long polledNs = answeredNs < 0 ? -1 : answeredNs - answeredNs % intervalNs;
+        continue;
+      }
+      long answeredNs = nowNs - delayNs;
+      long polledNs = answeredNs < 0 ? -1 : answeredNs - answeredNs % intervalNs;
+      List<EngineMetrics> expected = new ArrayList<>();
+      if (polledNs > lastPollNs) {
+        lastPollNs = polledNs;
         int newest = -1;
         for (int i = 0; i < times.size(); i++) {
           newest = times.get(i) <= polledNs ? i : newest;
         }
-        InstanceLoad expected = newest < 0 ? InstanceLoad.NONE : load(newest);
-        assertThat(seen(loads, nowNs)).as("seed %s, step %s", seed, step).isEqualTo(expected);
+        expected.add(newest < 0 ? EngineMetrics.NONE : metrics(newest));
       }
+      assertThat(answers(polled, nowNs)).as("seed %s, step %s", seed, step).isEqualTo(expected);
     }
   }
 }

@@ -1,4 +1,4 @@
-package io.kvasir.simulator.replay;
+package io.kvasir.simulator.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -17,10 +17,10 @@ import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.StepEngine;
 import io.kvasir.engine.execute.TimedStepEngine;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
-import io.kvasir.fleet.router.trtllm.ServeReason;
-import io.kvasir.fleet.router.trtllm.ServeRouterKind;
+import io.kvasir.fleet.router.Reason;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Request;
+import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.WitnessedWorkload.Call;
 import io.kvasir.simulator.trace.TokenExpansion;
 import io.kvasir.simulator.workload.ClosedLoop;
@@ -32,56 +32,61 @@ import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.SharedPrefix;
 import io.kvasir.simulator.workload.ThinkTime;
 import io.kvasir.simulator.workload.Workload;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-class ReplayLayersTest {
+class FleetReplayTest {
 
   private static final long MS = 1_000_000;
 
+  private static final List<String> POLICIES =
+      List.of("round_robin", "load_balancing", "kv_cache_aware", "conversation");
+
   @ParameterizedTest
   @EnumSource(AdpRouterKind.class)
-  void oneInstanceIsTheInstanceWithoutALayer(AdpRouterKind router) {
+  void oneWorkerIsTheWorkerWithoutALayer(AdpRouterKind router) {
     ReplaySettings settings = settings(3, 800).withRouter(router);
     ReplayResult alone =
         Replay.run(sessions(20), settings, RankPools.Place.HOST, ReplayProgress.SILENT);
 
-    for (ServeRouterKind serve : ServeRouterKind.values()) {
-      assertThat(run(sessions(20), settings, serve(1, serve)))
+    for (String policy : POLICIES) {
+      assertThat(run(sessions(20), settings, fleet(1, policy)))
           .usingRecursiveComparison()
-          .ignoringFields("wallNs", "serve")
+          .ignoringFields("wallNs", "fleet")
           .isEqualTo(alone);
     }
     assertThat(alone.rejected()).as("rejections take part").isPositive();
   }
 
   @ParameterizedTest
-  @EnumSource(ServeRouterKind.class)
-  void aReplayIsTheSameEachTime(ServeRouterKind serve) {
+  @ValueSource(strings = {"round_robin", "load_balancing", "kv_cache_aware", "conversation"})
+  void aReplayIsTheSameEachTime(String router) {
     ReplaySettings settings = settings(2, 1_500).withRouter(AdpRouterKind.KV_CACHE_AWARE);
 
-    ReplayResult first = run(sessions(30), settings, serve(3, serve));
-    ReplayResult second = run(sessions(30), settings, serve(3, serve));
+    ReplayResult first = run(sessions(30), settings, fleet(3, router));
+    ReplayResult second = run(sessions(30), settings, fleet(3, router));
 
     assertThat(second).usingRecursiveComparison().ignoringFields("wallNs").isEqualTo(first);
     assertThat(first.sum(RankResult::evictedBlocks)).as("pools are full").isPositive();
   }
 
   @ParameterizedTest
-  @EnumSource(ServeRouterKind.class)
-  void everyRequestIsChosenForOnceAndEndsOnce(ServeRouterKind serve) {
+  @ValueSource(strings = {"round_robin", "load_balancing", "kv_cache_aware", "conversation"})
+  void everyRequestIsChosenForOnceAndEndsOnce(String router) {
     WitnessedWorkload workload = new WitnessedWorkload(sessions(30));
 
-    ReplayResult result = run(workload, settings(2, 800), serve(3, serve));
+    ReplayResult result = run(workload, settings(2, 800), fleet(3, router));
 
     assertThat(result.rejected()).isPositive();
     assertThat(result.completed() + result.rejected()).isEqualTo(result.requests());
-    assertThat(sum(result.serve().decisions().values().stream().mapToLong(n -> n)))
+    assertThat(sum(result.fleet().decisions().values().stream().mapToLong(n -> n)))
         .isEqualTo(result.requests());
-    assertThat(sum(result.routedPerInstance().requests().stream().mapToLong(n -> n)))
+    assertThat(sum(result.routedPerWorker().requests().stream().mapToLong(n -> n)))
         .isEqualTo(sum(result.decisions().values().stream().mapToLong(n -> n)));
     assertThat(result.ranks()).hasSize(6);
     assertThat(workload.calls.stream().filter(Call::arrival).map(Call::requestId))
@@ -93,12 +98,12 @@ class ReplayLayersTest {
   }
 
   @ParameterizedTest
-  @EnumSource(ServeRouterKind.class)
-  void nobodyLearnsOfAnythingBeforeItHappened(ServeRouterKind serve) {
+  @ValueSource(strings = {"round_robin", "load_balancing", "kv_cache_aware", "conversation"})
+  void nothingIsReportedBeforeItHappens(String router) {
     for (Workload workload :
         new Workload[] {sessions(30), new ClosedLoop(shared(200), 20), sharedOpen(200)}) {
       WitnessedWorkload witnessed = new WitnessedWorkload(workload);
-      run(witnessed, settings(2, 900), serve(4, serve));
+      run(witnessed, settings(2, 900), fleet(4, router));
 
       assertThat(witnessed.calls).extracting(Call::atNs).as(workload.name()).isSorted();
     }
@@ -136,13 +141,12 @@ class ReplayLayersTest {
   }
 
   @Test
-  void instancesDoNotWaitForEachOther() {
+  void workersDoNotWaitForEachOther() {
     Workload longAndShort = new OpenLoop(new Prompts(4_000, 64), 1);
 
     ReplayResult together =
         Replay.run(longAndShort, settings(2, 8_192), RankPools.Place.HOST, ReplayProgress.SILENT);
-    ReplayResult apart =
-        run(longAndShort, settings(1, 8_192), serve(2, ServeRouterKind.ROUND_ROBIN));
+    ReplayResult apart = run(longAndShort, settings(1, 8_192), fleet(2, "round_robin"));
 
     assertThat(apart.queue().maxMs()).as("the second starts at once").isZero();
     assertThat(together.queue().maxMs()).as("ranks are in lock-step").isGreaterThan(50);
@@ -150,9 +154,9 @@ class ReplayLayersTest {
   }
 
   @Test
-  void blockEventsLetTheServeRouterFindWhatInstancesHold() {
+  void blockEventsLetTheRouterMatchPrefixes() {
     ReplaySettings settings = settings(2, 20_000);
-    ReplayResult blind = run(sharedOpen(300), settings, serve(4, ServeRouterKind.ROUND_ROBIN));
+    ReplayResult blind = run(sharedOpen(300), settings, fleet(4, "round_robin"));
     ReplayResult told = run(sharedOpen(300), settings, eventsAlone(0));
     ReplayResult tooLate = run(sharedOpen(300), settings, eventsAlone(Long.MAX_VALUE / 2));
 
@@ -166,29 +170,24 @@ class ReplayLayersTest {
   }
 
   @Test
-  void cacheAwareServeRoutingBeatsRoundRobinOnSharedPrefixes() {
+  void cacheAwareRoutingBeatsRoundRobinOnSharedPrefixes() {
     for (AdpRouterKind router : AdpRouterKind.values()) {
       ReplaySettings settings = settings(4, 20_000).withRouter(router);
-      assertThat(
-              run(sharedOpen(300), settings, serve(4, ServeRouterKind.KV_CACHE_AWARE))
-                  .tokenHitRate())
+      assertThat(run(sharedOpen(300), settings, fleet(4, "kv_cache_aware")).tokenHitRate())
           .as(router.id())
-          .isGreaterThan(
-              run(sharedOpen(300), settings, serve(4, ServeRouterKind.ROUND_ROBIN)).tokenHitRate());
+          .isGreaterThan(run(sharedOpen(300), settings, fleet(4, "round_robin")).tokenHitRate());
     }
   }
 
   @Test
-  void conversationsStayOnTheirInstance() {
+  void conversationsStayOnTheirWorker() {
     ReplaySettings settings = settings(2, 100_000).withRouter(AdpRouterKind.CONVERSATION);
 
-    ReplayResult sticky = run(sessions(30), settings, serve(4, ServeRouterKind.CONVERSATION));
-    ReplayResult dealt = run(sessions(30), settings, serve(4, ServeRouterKind.ROUND_ROBIN));
+    ReplayResult sticky = run(sessions(30), settings, fleet(4, "conversation"));
+    ReplayResult dealt = run(sessions(30), settings, fleet(4, "round_robin"));
 
-    assertThat(sticky.serve().decisions())
-        .isEqualTo(
-            Map.of(
-                ServeReason.FALLBACK.id(), 30L, ServeReason.STICKY.id(), sticky.requests() - 30));
+    assertThat(sticky.fleet().decisions())
+        .isEqualTo(Map.of(Reason.FALLBACK.id(), 30L, Reason.STICKY.id(), sticky.requests() - 30));
     assertThat(sticky.decisions().get(AdpReason.STICKY))
         .as("a later turn meets the instance whose router knows it")
         .isEqualTo(sticky.requests() - 30);
@@ -197,24 +196,24 @@ class ReplayLayersTest {
   }
 
   @ParameterizedTest
-  @EnumSource(ServeRouterKind.class)
-  void firstTurnsArriveAtTheRankAsSuch(ServeRouterKind serve) {
+  @ValueSource(strings = {"round_robin", "load_balancing", "kv_cache_aware", "conversation"})
+  void firstTurnsArriveAtTheRankAsSuch(String router) {
     KvCacheRoutingOptions firstTurns = new KvCacheRoutingOptions(1, 0.1, 2, false, true, true);
     ReplaySettings settings =
         settings(2, 100_000, HashFormat.TRTLLM_V1, AttentionDpConfig.of(firstTurns))
             .withRouter(AdpRouterKind.KV_CACHE_AWARE);
 
-    ReplayResult result = run(sessions(30), settings, serve(4, serve));
+    ReplayResult result = run(sessions(30), settings, fleet(4, router));
 
     assertThat(result.decisions().get(AdpReason.FIRST_TURN)).isEqualTo(30);
   }
 
   @Test
-  void aServeRouterThatFollowsBlocksNeedsNamesThatItKnows() {
+  void aRouterThatFollowsBlocksNeedsItsOwnNaming() {
     ReplaySettings others = settings(1, 1_000, HashFormat.KVASIR, AttentionDpConfig.DEFAULT);
 
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> run(sessions(3), others, serve(2, ServeRouterKind.KV_CACHE_AWARE)))
+        .isThrownBy(() -> run(sessions(3), others, fleet(2, "kv_cache_aware")))
         .withMessage("kv_cache_aware needs blocks named trtllm-v1, not kvasir");
   }
 
@@ -229,23 +228,23 @@ class ReplayLayersTest {
                 Replay.run(
                     sessions(30),
                     settings(1, 20_000),
-                    serve(2, ServeRouterKind.KV_CACHE_AWARE),
+                    fleet(2, "kv_cache_aware"),
                     forgetful,
                     ReplayProgress.SILENT))
         .withMessageStartingWith("events of rank 0 are lost before number ");
   }
 
   @Test
-  void aRankThatIsLostIsLeftOutAndItsBlocksAreForgotten() {
+  void aRetiredRankGetsNoRequestAndItsBlocksAreForgotten() {
     ReplaySettings settings = settings(2, 20_000);
-    ServeSettings serve = serve(2, ServeRouterKind.KV_CACHE_AWARE);
+    FleetSettings fleet = fleet(2, "kv_cache_aware");
 
-    ReplayResult undisturbed = run(sessions(30), settings, serve);
+    ReplayResult undisturbed = run(sessions(30), settings, fleet);
     ReplayResult result =
         Replay.run(
             sessions(30),
             settings,
-            serve,
+            fleet,
             RankPools.Place.HOST,
             losing(60, 60),
             ReplayProgress.SILENT);
@@ -255,18 +254,18 @@ class ReplayLayersTest {
   }
 
   @Test
-  void anInstanceWithoutRanksEndsTheReplay() {
+  void aWorkerWithoutRanksEndsTheReplay() {
     assertThatThrownBy(
             () ->
                 Replay.run(
                     sessions(30),
                     settings(1, 20_000),
-                    serve(2, ServeRouterKind.ROUND_ROBIN),
+                    fleet(2, "round_robin"),
                     RankPools.Place.HOST,
                     losing(60, 60),
                     ReplayProgress.SILENT))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageMatching("all ranks of i[01] are lost; the replay ends with \\d+ of .*");
+        .hasMessageMatching("all ranks of w[01] are lost; the replay ends with \\d+ of .*");
   }
 
   private static StepEngine losing(int first, int last) {
@@ -285,13 +284,14 @@ class ReplayLayersTest {
     return values.sum();
   }
 
-  private static ServeSettings serve(int instances, ServeRouterKind router) {
-    return new ServeSettings(instances, router, Map.of(), 0);
+  private static FleetSettings fleet(int workers, String router) {
+    return FleetSettings.of(workers, router);
   }
 
-  private static ServeSettings eventsAlone(long delayNs) {
-    return new ServeSettings(
-        4, ServeRouterKind.KV_CACHE_AWARE, Map.of("track_routed_blocks", false), delayNs);
+  private static FleetSettings eventsAlone(long delayNs) {
+    return fleet(4, "kv_cache_aware")
+        .withArgs(Map.of("track_routed_blocks", false))
+        .withEventDelayNs(delayNs);
   }
 
   private static MultiTurn sessions(int count) {
@@ -336,7 +336,7 @@ class ReplayLayersTest {
         StepTiming.DEFAULT);
   }
 
-  private static ReplayResult run(Workload workload, ReplaySettings settings, ServeSettings serve) {
-    return Replay.run(workload, settings, serve, RankPools.Place.HOST, ReplayProgress.SILENT);
+  private static ReplayResult run(Workload workload, ReplaySettings settings, FleetSettings fleet) {
+    return Replay.run(workload, settings, fleet, RankPools.Place.HOST, ReplayProgress.SILENT);
   }
 }

@@ -32,7 +32,10 @@ public abstract class WorkerRouter<W extends Worker> implements FleetRouter {
   private long lastAttempt;
   private long turn;
 
-  /** A request in flight, its weight in the policy's unit, and what to do once it is served, or null. */
+  /**
+   * A request in flight, its weight in the policy's unit, and what to do once it is served, or
+   * null.
+   */
   private record Attempt<W>(W worker, long weight, Runnable onServed) {}
 
   /** Makes a router without workers. */

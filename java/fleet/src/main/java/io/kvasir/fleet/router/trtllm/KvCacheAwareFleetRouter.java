@@ -297,7 +297,8 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
       changed = worker.notePoll(failure != null);
     }
     if (changed && failure != null) {
-      LOG.warn("worker {} gives no usable events; only routed requests count", worker.id(), failure);
+      LOG.warn(
+          "worker {} gives no usable events; only routed requests count", worker.id(), failure);
     } else if (changed) {
       LOG.info("worker {} gives events again", worker.id());
     }

@@ -90,6 +90,7 @@ class ArchitectureTest {
             "engine.adp",
             "engine.execute",
             "engine.pool",
+            "event",
             "fleet.router",
             "fleet.router.trtllm",
             "hash",
@@ -120,7 +121,7 @@ class ArchitectureTest {
     edges.put(
         "fleet.router.cost",
         uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
-    edges.put("fleet.router.trtllm", uses("fleet.router", "hash", "model"));
+    edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
     edges.put("hash", uses("internal.nativelib", "model"));
     edges.put("internal.nativelib", uses());
     edges.put("model", uses());

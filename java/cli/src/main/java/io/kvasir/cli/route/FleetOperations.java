@@ -4,17 +4,18 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
+import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RouteOutcome;
-import io.kvasir.fleet.router.trtllm.CacheEvent;
 import io.kvasir.fleet.router.trtllm.CacheEvents;
 import io.kvasir.fleet.router.trtllm.KvCacheAwareFleetRouter;
 import io.kvasir.fleet.router.trtllm.ServerDescription;
@@ -57,6 +58,7 @@ final class FleetOperations {
   private static final int TOKENS_PER_BLOCK = 32;
 
   private final FleetRouter router;
+  private final boolean followsBlocks;
   private final Map<String, RankId> ranks = new HashMap<>();
   private final Map<Long, String> serversByWorker = new HashMap<>();
   private final Map<Long, Long> attemptsById = new HashMap<>();
@@ -70,9 +72,9 @@ final class FleetOperations {
       }
       servers.add(server.textValue());
     }
-    this.router =
-        FleetRouterKind.named(configure.requiredText("router"))
-            .create(args, FleetRouterSetup.of(TOKENS_PER_BLOCK));
+    FleetRouterProvider provider = FleetRouterKind.named(configure.requiredText("router"));
+    this.router = provider.create(args, FleetRouterSetup.of(TOKENS_PER_BLOCK));
+    this.followsBlocks = provider.followsBlocks();
     servers.forEach(this::add);
   }
 
@@ -180,9 +182,12 @@ final class FleetOperations {
 
   void events(JsonNode line, List<?> events) {
     String server = new Fields("", line, EVENTS).requiredText("server");
-    KvCacheAwareFleetRouter following = following("events");
-    List<CacheEvent> parsed = CacheEvents.parse(events);
-    following.onEvents(worker(server), parsed);
+    if (!followsBlocks) {
+      throw new InvalidLineException("router " + router.name() + " takes no events");
+    }
+    List<BlockEvent> parsed = CacheEvents.parse(events);
+    RankId rank = rank(server);
+    parsed.forEach(event -> router.onBlocks(rank, event));
   }
 
   /** Takes over a server's block size and hashes; if they cannot be followed, it stays unready. */
@@ -194,8 +199,10 @@ final class FleetOperations {
             ? null
             : (Integer) fields.integer("tokensPerBlock", 1, Integer.MAX_VALUE);
     ServerDescription description = new ServerDescription(tokensPerBlock, fields.text("hashAlgo"));
-    KvCacheAwareFleetRouter following = following("descriptions");
-    long worker = worker(server);
+    if (!(router instanceof KvCacheAwareFleetRouter following)) {
+      throw new InvalidLineException("router " + router.name() + " takes no descriptions");
+    }
+    long worker = rank(server).workerId();
     try {
       following.prepare(worker, description);
     } catch (IllegalStateException e) {
@@ -203,19 +210,12 @@ final class FleetOperations {
     }
   }
 
-  private KvCacheAwareFleetRouter following(String what) {
-    if (router instanceof KvCacheAwareFleetRouter following) {
-      return following;
-    }
-    throw new InvalidLineException("router " + router.name() + " takes no " + what);
-  }
-
-  private long worker(String server) {
+  private RankId rank(String server) {
     RankId rank = ranks.get(server);
     if (rank == null) {
       throw new InvalidLineException("server " + server + " is unknown");
     }
-    return rank.workerId();
+    return rank;
   }
 
   private void write(Placement placement, JsonGenerator out) throws IOException {

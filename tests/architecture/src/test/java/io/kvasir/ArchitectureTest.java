@@ -90,6 +90,7 @@ class ArchitectureTest {
             "engine.adp",
             "engine.execute",
             "engine.pool",
+            "event",
             "fleet.router",
             "fleet.router.trtllm",
             "hash",

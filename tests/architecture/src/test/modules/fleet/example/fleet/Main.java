@@ -28,7 +28,7 @@ public final class Main {
             new NativePrefixIndex(HashFormat.KVASIR, TOKENS_PER_BLOCK, 1 << 24),
             ApproximateOptions.DEFAULT,
             System::nanoTime)) {
-      index.place(new RankId(7, 0), prompt, 0);
+      index.place(new RankId(7, 0), prompt);
       RankMatches matches = new RankMatches();
       index.match(prompt.sequence(), 2, matches);
       System.out.println("matched " + matches.blocks(new RankId(7, 0)));

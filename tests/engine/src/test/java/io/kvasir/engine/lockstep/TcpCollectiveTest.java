@@ -95,7 +95,7 @@ class TcpCollectiveTest extends RankCollectiveContract {
     TcpGroup group = agreed(Member.of(4, 4), LONG);
     TcpHello own = TcpHello.of(group, 1);
     ByteBuffer hello =
-        new TcpHello(9, own.abi(), own.configuration(), 1, own.ranks(), own.instance()).encode();
+        new TcpHello(9, own.abi(), own.configuration(), 1, own.ranks(), own.worker()).encode();
     List<Object> met =
         Threads.run(
             List.of(

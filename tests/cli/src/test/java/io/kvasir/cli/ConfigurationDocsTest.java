@@ -3,6 +3,9 @@ package io.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.cli.command.ReplayCommand;
+import io.kvasir.cli.option.Environment;
+import io.kvasir.cli.option.Settings;
 import io.kvasir.engine.adp.AttentionDpConfig;
 import java.io.IOException;
 import java.nio.file.Files;

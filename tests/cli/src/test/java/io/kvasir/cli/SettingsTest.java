@@ -3,6 +3,7 @@ package io.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.cli.command.ReplayCommand;
 import io.kvasir.engine.adp.AttentionDpConfig;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -1,0 +1,7 @@
+/**
+ * The prefix index as JSON lines: what {@code kvasir index} reads and writes. {@link
+ * io.kvasir.cli.lines.index.IndexLines} reads operations, {@link
+ * io.kvasir.cli.lines.index.IndexOperations} carries out those on what ranks hold, {@link
+ * io.kvasir.cli.lines.index.PredictOperations} those on their predicted load.
+ */
+package io.kvasir.cli.lines.index;

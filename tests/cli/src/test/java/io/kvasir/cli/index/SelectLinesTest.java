@@ -39,7 +39,7 @@ class SelectLinesTest {
         Files.readString(Path.of(System.getProperty("kvasir.root"), "docs", "index.md"));
     List<String> lines = new ArrayList<>();
     List<String> expected = new ArrayList<>();
-    for (String line : document.split("\n")) {
+    for (String line : document.lines().toList()) {
       if (line.startsWith("> {")) {
         lines.add(line.substring(2));
       } else if (line.startsWith("< {")) {

@@ -15,6 +15,10 @@ module io.kvasir.fleet {
   uses io.kvasir.fleet.router.FleetRouterProvider;
 
   provides io.kvasir.fleet.router.FleetRouterProvider with
+      io.kvasir.fleet.router.RoundRobinProvider,
+      io.kvasir.fleet.router.LeastLoadedProvider,
+      io.kvasir.fleet.router.trtllm.KvCacheAwareFleetProvider,
+      io.kvasir.fleet.router.trtllm.ConversationFleetProvider,
       io.kvasir.fleet.router.cost.CostRouterProvider,
       io.kvasir.fleet.router.cost.ApproximateRouterProvider,
       io.kvasir.fleet.router.cost.PolledRouterProvider;

@@ -49,8 +49,19 @@ class ArchitectureTest {
             "internal.nativelib",
             "model"));
     edges.put(
+        "benchmarks.index",
+        uses(
+            "engine.pool",
+            "event",
+            "fleet.index",
+            "hash",
+            "model",
+            "simulator.report",
+            "simulator.trace"));
+    edges.put(
         "cli",
         uses(
+            "benchmarks.index",
             "cli.index",
             "cli.route",
             "engine.adp",
@@ -64,7 +75,6 @@ class ArchitectureTest {
             "hash",
             "model",
             "simulator.compare",
-            "simulator.indexbench",
             "simulator.replay",
             "simulator.report",
             "simulator.selection",
@@ -80,6 +90,7 @@ class ArchitectureTest {
             "engine.adp",
             "engine.execute",
             "engine.pool",
+            "event",
             "fleet.router",
             "fleet.router.trtllm",
             "hash",
@@ -110,7 +121,7 @@ class ArchitectureTest {
     edges.put(
         "fleet.router.cost",
         uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
-    edges.put("fleet.router.trtllm", uses("fleet.router", "hash", "model"));
+    edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
     edges.put("hash", uses("internal.nativelib", "model"));
     edges.put("internal.nativelib", uses());
     edges.put("model", uses());
@@ -122,9 +133,6 @@ class ArchitectureTest {
             "simulator.replay",
             "simulator.selection",
             "simulator.workload"));
-    edges.put(
-        "simulator.indexbench",
-        uses("engine.pool", "event", "fleet.index", "hash", "model", "simulator.trace"));
     edges.put(
         "simulator.replay",
         uses(
@@ -147,7 +155,6 @@ class ArchitectureTest {
             "engine.execute",
             "hash",
             "simulator.compare",
-            "simulator.indexbench",
             "simulator.replay",
             "simulator.selection",
             "simulator.workload"));

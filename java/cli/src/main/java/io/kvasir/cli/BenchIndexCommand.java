@@ -1,14 +1,14 @@
 package io.kvasir.cli;
 
-import io.kvasir.simulator.indexbench.Corpus;
-import io.kvasir.simulator.indexbench.IndexFigures;
-import io.kvasir.simulator.indexbench.IndexKind;
-import io.kvasir.simulator.indexbench.IndexMeasurement;
-import io.kvasir.simulator.indexbench.IndexSoak;
-import io.kvasir.simulator.indexbench.SoakFigures;
-import io.kvasir.simulator.report.IndexBenchJson;
-import io.kvasir.simulator.report.IndexBenchText;
-import io.kvasir.simulator.report.SoakReport;
+import io.kvasir.benchmarks.index.Corpus;
+import io.kvasir.benchmarks.index.IndexBenchJson;
+import io.kvasir.benchmarks.index.IndexBenchText;
+import io.kvasir.benchmarks.index.IndexFigures;
+import io.kvasir.benchmarks.index.IndexKind;
+import io.kvasir.benchmarks.index.IndexMeasurement;
+import io.kvasir.benchmarks.index.IndexSoak;
+import io.kvasir.benchmarks.index.SoakFigures;
+import io.kvasir.benchmarks.index.SoakReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;

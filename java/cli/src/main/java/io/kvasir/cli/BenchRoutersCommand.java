@@ -9,6 +9,7 @@ import io.kvasir.hash.HashFormat;
 import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.Estimate;
 import io.kvasir.simulator.compare.Load;
+import io.kvasir.simulator.compare.PlayedLoad;
 import io.kvasir.simulator.compare.RouterComparison;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.report.CellJson;
@@ -40,8 +41,8 @@ import picocli.CommandLine.Option;
     abbreviateSynopsis = true,
     description = {
       "Compares ADP routers under load: plays traces at the speed at which round-robin would keep"
-          + " the instance prefilling for a given share of the time, several times with jittered"
-          + " arrivals. Times are modelled, so they are the same on every machine.",
+          + " the worker prefilling for a given share of the time, several times with jittered"
+          + " arrivals. Latencies are modelled, so they are the same on every machine.",
       ""
     })
 final class BenchRoutersCommand implements Callable<Integer> {
@@ -83,7 +84,7 @@ final class BenchRoutersCommand implements Callable<Integer> {
       paramLabel = "NAME[,NAME]",
       defaultValue = "default,kv_cache_aware,conversation,projected",
       order = 4,
-      description = "Who is compared (default: ${DEFAULT-VALUE}).")
+      description = "Policies to compare (default: ${DEFAULT-VALUE}).")
   private String routers;
 
   @Option(
@@ -144,7 +145,7 @@ final class BenchRoutersCommand implements Callable<Integer> {
     if (text) {
       console.print(CellTable.head(kinds));
     }
-    List<Cell> cells = new ArrayList<>();
+    List<Cell<PlayedLoad>> cells = new ArrayList<>();
     ExecutorService pool = Executors.newFixedThreadPool(threads);
     try {
       for (Played played : allPlayed) {
@@ -158,7 +159,7 @@ final class BenchRoutersCommand implements Callable<Integer> {
                 pool);
         for (Load load : allLoads) {
           for (int tokens : pools) {
-            Cell cell = comparison.compare(load, tokens, kinds);
+            Cell<PlayedLoad> cell = comparison.compare(load, tokens, kinds);
             cells.add(cell);
             if (text) {
               console.print(CellTable.row(cell));
@@ -172,7 +173,7 @@ final class BenchRoutersCommand implements Callable<Integer> {
     if (text) {
       console.print("\n");
       for (AdpRouterKind kind : kinds) {
-        console.print(CellTable.summary(cells, kind));
+        console.print(CellTable.summary(cells, kind.id()));
       }
     } else {
       console.write(stream -> CellJson.write(cells, stream));

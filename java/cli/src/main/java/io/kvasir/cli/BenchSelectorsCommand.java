@@ -5,19 +5,22 @@ import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
-import io.kvasir.fleet.router.cost.CostOptions;
+import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.simulator.compare.Cell;
+import io.kvasir.simulator.compare.ClosedLoad;
 import io.kvasir.simulator.compare.Estimate;
+import io.kvasir.simulator.compare.FleetComparison;
 import io.kvasir.simulator.compare.PrefixedPrompts;
-import io.kvasir.simulator.compare.SelectorCell;
-import io.kvasir.simulator.compare.SelectorComparison;
+import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.ReplaySettings;
-import io.kvasir.simulator.report.SelectorJson;
-import io.kvasir.simulator.report.SelectorTable;
-import io.kvasir.simulator.selection.SelectorKind;
-import io.kvasir.simulator.selection.SelectorSettings;
+import io.kvasir.simulator.report.CellJson;
+import io.kvasir.simulator.report.FleetTable;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,41 +28,41 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code kvasir bench selectors}: who chooses the instance, and what that one knows. */
+/** {@code kvasir bench selectors}: fleet routers under load, with intervals. */
 @Command(
     name = "selectors",
     sortOptions = false,
     abbreviateSynopsis = true,
     description = {
-      "Compares selectors over instances of one rank, in a closed loop of prompts whose first half"
-          + " is one of a few prefixes: first all equally long, then varied. Times are modelled, so"
+      "Compares fleet routers over workers of one rank, in a closed loop of prompts whose first half"
+          + " is one of a few prefixes: first all equally long, then varied. Latencies are modelled, so"
           + " they are the same on every machine.",
       ""
     })
 final class BenchSelectorsCommand implements Callable<Integer> {
 
-  private static final int MOST_INSTANCES = 1024;
+  private static final int MOST_WORKERS = 1024;
   private static final int MOST_REQUESTS = 1_000_000;
   private static final int MOST_TOKENS = 1 << 20;
   private static final int MOST_BLOCK_TOKENS = 1 << 16;
   private static final int MOST_JOBS = 256;
-  private static final double MOST_DELAY_MS = 3_600_000;
   private static final double LEAST_INTERVAL_MS = 0.001;
   private static final double LEAST_TTL_SECONDS = 0.001;
   private static final double MOST_TTL_SECONDS = 86_400;
   private static final double MOST_OVERLAP_SCORE_WEIGHT = 1000;
-  private static final double NS_PER_MS = 1e6;
-  private static final double MS_PER_S = 1e3;
+
+  /** The name of {@code cost} in earlier releases. */
+  private static final String COST_BEFORE = "predictive";
 
   private final Console console;
 
   @Option(
-      names = "--selector",
+      names = FleetOptions.ROUTER,
       paramLabel = "NAME[,NAME]",
-      defaultValue = "predictive,polled,approximate,round_robin",
+      defaultValue = "cost,polled,approximate,round_robin",
       order = 1,
-      description = "Who is compared (default: ${DEFAULT-VALUE}).")
-  private String selectors;
+      description = "Policies to compare (default: ${DEFAULT-VALUE}).")
+  private String routers;
 
   @Option(
       names = "--concurrency",
@@ -111,19 +114,19 @@ final class BenchSelectorsCommand implements Callable<Integer> {
   private String outputTokens;
 
   @Option(
-      names = "--instances",
+      names = FleetOptions.WORKERS,
       paramLabel = "N",
       defaultValue = "8",
       order = 7,
-      description = "Instances, of one rank each (default: ${DEFAULT-VALUE}).")
-  private String instances;
+      description = "Workers of one rank each (default: ${DEFAULT-VALUE}).")
+  private String workers;
 
   @Option(
       names = "--pool-tokens",
       paramLabel = "N",
       defaultValue = "1048576",
       order = 8,
-      description = "Tokens of KV that an instance's pool holds (default: ${DEFAULT-VALUE}).")
+      description = "Tokens of KV that a worker's pool holds (default: ${DEFAULT-VALUE}).")
   private String poolTokens;
 
   @Option(
@@ -140,7 +143,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       defaultValue = "5",
       order = 10,
       description =
-          "Modelled time from a change of an instance's blocks to when a selector knows"
+          "Modelled time from a change of a worker's blocks to its event at the router"
               + " (default: ${DEFAULT-VALUE}).")
   private String eventDelayMs;
 
@@ -168,7 +171,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       defaultValue = "120",
       order = 13,
       description =
-          "approximate: modelled time for which a placed prefix counts as held"
+          "approximate: modelled time for which a placed prefix counts as matched"
               + " (default: ${DEFAULT-VALUE}).")
   private String routerTtlSecs;
 
@@ -178,8 +181,8 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       defaultValue = "2",
       order = 14,
       description =
-          "predictive: modelled time for which a placed prefix counts as held before there is an"
-              + " event; 0 for not at all (default: ${DEFAULT-VALUE}).")
+          "cost: modelled time for which a placed prefix counts as matched before its events arrive;"
+              + " 0 for not at all (default: ${DEFAULT-VALUE}).")
   private String routerPredictedTtlSecs;
 
   @Option(
@@ -188,7 +191,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       defaultValue = "1",
       order = 15,
       description =
-          "predictive, approximate: weight of prompt blocks to compute against active blocks"
+          "cost, approximate: weight of prompt blocks to compute against active blocks"
               + " (default: ${DEFAULT-VALUE}).")
   private String overlapScoreWeight;
 
@@ -214,37 +217,37 @@ final class BenchSelectorsCommand implements Callable<Integer> {
   }
 
   /** Requests, and how many of them are in flight. */
-  private record Load(int requests, int concurrency) {}
+  private record Loop(int requests, int concurrency) {}
 
   @Override
   public Integer call() throws Exception {
     boolean text = common.format() == CommonOptions.Format.TEXT;
-    List<SelectorKind> kinds = Values.list("--selector", selectors, BenchSelectorsCommand::kind);
-    List<Load> loads = loads();
+    List<FleetSettings> fleets = Values.list(FleetOptions.ROUTER, routers, this::fleet);
+    List<Loop> loops = loops();
     int threads =
         jobs == null
             ? Runtime.getRuntime().availableProcessors()
             : Values.integer("--jobs", jobs, 1, MOST_JOBS);
-    List<SelectorCell> cells = new ArrayList<>();
+    List<Cell<ClosedLoad>> cells = new ArrayList<>();
     ExecutorService pool = Executors.newFixedThreadPool(threads);
     try {
-      SelectorComparison comparison =
-          new SelectorComparison(prompts(), instance(), selection(), seeds(), pool);
+      FleetComparison comparison = new FleetComparison(prompts(), worker(), seeds(), pool);
       if (text) {
-        console.print(SelectorTable.head());
+        console.print(FleetTable.head());
       }
       for (PrefixedPrompts.Lengths lengths : PrefixedPrompts.Lengths.values()) {
-        for (Load load : loads) {
-          SelectorCell cell =
-              comparison.compare(lengths, load.requests(), load.concurrency(), kinds);
+        for (Loop loop : loops) {
+          Cell<ClosedLoad> cell =
+              comparison.compare(
+                  new ClosedLoad(lengths, loop.requests(), loop.concurrency()), fleets);
           cells.add(cell);
           if (text) {
-            console.print(SelectorTable.rows(cell));
+            console.print(FleetTable.rows(cell));
           }
         }
       }
       if (!text) {
-        console.write(stream -> SelectorJson.write(comparison, cells, stream));
+        console.write(stream -> CellJson.write(comparison, fleets.get(0), cells, stream));
       }
     } finally {
       pool.shutdownNow();
@@ -252,18 +255,18 @@ final class BenchSelectorsCommand implements Callable<Integer> {
     return ExitCode.DONE;
   }
 
-  private List<Load> loads() {
+  private List<Loop> loops() {
     int looped = Values.integer("--requests", requests, 1, MOST_REQUESTS);
-    List<Load> loads =
+    List<Loop> loops =
         Values.list(
             "--concurrency",
             concurrencies,
-            part -> new Load(looped, Values.integer("--concurrency", part, 1, MOST_REQUESTS)));
+            part -> new Loop(looped, Values.integer("--concurrency", part, 1, MOST_REQUESTS)));
     int atOnce = Values.integer("--burst", burst, 0, MOST_REQUESTS);
     if (atOnce > 0) {
-      loads.add(new Load(atOnce, atOnce));
+      loops.add(new Loop(atOnce, atOnce));
     }
-    return loads;
+    return loops;
   }
 
   private PrefixedPrompts prompts() {
@@ -273,7 +276,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
         Values.integer("--output-tokens", outputTokens, 2, MOST_TOKENS));
   }
 
-  private ReplaySettings instance() {
+  private ReplaySettings worker() {
     int blockTokens = Values.integer("--tokens-per-block", tokensPerBlock, 1, MOST_BLOCK_TOKENS);
     return new ReplaySettings(
         1,
@@ -287,26 +290,44 @@ final class BenchSelectorsCommand implements Callable<Integer> {
         StepTiming.DEFAULT);
   }
 
-  private SelectorSettings selection() {
-    return new SelectorSettings(
-        SelectorKind.PREDICTIVE,
-        Values.integer("--instances", instances, 1, MOST_INSTANCES),
-        ns("--event-delay-ms", eventDelayMs, 0),
-        ns("--metric-delay-ms", metricDelayMs, 0),
-        ns("--metric-interval-ms", metricIntervalMs, LEAST_INTERVAL_MS),
-        secondsToMs("--router-ttl-secs", routerTtlSecs, LEAST_TTL_SECONDS),
-        secondsToMs("--router-predicted-ttl-secs", routerPredictedTtlSecs, 0),
-        CostOptions.DEFAULT.withOverlapScoreWeight(
-            Values.number(
-                "--kv-overlap-score-weight", overlapScoreWeight, 0, MOST_OVERLAP_SCORE_WEIGHT)));
+  private FleetSettings fleet(String name) {
+    FleetRouterProvider router =
+        FleetOptions.named(name.equals(COST_BEFORE) ? FleetRouterKind.COST : name);
+    Map<String, Object> args = new HashMap<>();
+    give(args, router, "router_ttl_secs", "--router-ttl-secs", routerTtlSecs, LEAST_TTL_SECONDS);
+    give(
+        args,
+        router,
+        "router_predicted_ttl_secs",
+        "--router-predicted-ttl-secs",
+        routerPredictedTtlSecs,
+        0);
+    if (router.keys().contains("kv_overlap_score_weight")) {
+      args.put(
+          "kv_overlap_score_weight",
+          Values.number(
+              "--kv-overlap-score-weight", overlapScoreWeight, 0, MOST_OVERLAP_SCORE_WEIGHT));
+    }
+    return new FleetSettings(
+        Values.integer(FleetOptions.WORKERS, workers, 1, MOST_WORKERS),
+        router,
+        args,
+        FleetOptions.ns("--event-delay-ms", eventDelayMs, 0),
+        FleetOptions.ns("--metric-delay-ms", metricDelayMs, 0),
+        FleetOptions.ns("--metric-interval-ms", metricIntervalMs, LEAST_INTERVAL_MS));
   }
 
-  private static long ns(String option, String milliseconds, double least) {
-    return Math.round(Values.number(option, milliseconds, least, MOST_DELAY_MS) * NS_PER_MS);
-  }
-
-  private static long secondsToMs(String option, String seconds, double least) {
-    return Math.round(Values.number(option, seconds, least, MOST_TTL_SECONDS) * MS_PER_S);
+  private static void give(
+      Map<String, Object> args,
+      FleetRouterProvider router,
+      String key,
+      String option,
+      String seconds,
+      double least) {
+    double value = Values.number(option, seconds, least, MOST_TTL_SECONDS);
+    if (router.keys().contains(key)) {
+      args.put(key, value);
+    }
   }
 
   private List<Long> seeds() {
@@ -315,9 +336,5 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       throw new UsageException("--seeds", "must be " + Estimate.MOST_VALUES + " at most");
     }
     return all;
-  }
-
-  private static SelectorKind kind(String name) {
-    return Values.choice("--selector", name, List.of(SelectorKind.values()), SelectorKind::id);
   }
 }

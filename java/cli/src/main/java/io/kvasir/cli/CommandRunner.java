@@ -1,15 +1,18 @@
 package io.kvasir.cli;
 
+import io.kvasir.benchmarks.index.InvalidCorpusException;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.device.RetryableDeviceException;
 import io.kvasir.engine.lockstep.LockstepException;
 import io.kvasir.fleet.record.InvalidRecordingException;
-import io.kvasir.simulator.indexbench.InvalidCorpusException;
 import io.kvasir.simulator.trace.InvalidTraceException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.ExecutionException;
@@ -38,20 +41,8 @@ final class CommandRunner {
   int run(String... args) {
     boolean verbose = List.of(args).contains("--verbose");
     StringWriter help = new StringWriter();
-    CommandLine commands =
-        new CommandLine(new KvasirCommand())
-            .addSubcommand(new ReplayCommand(console, machine))
-            .addSubcommand(new RouteCommand(console))
-            .addSubcommand(new IndexCommand(console))
-            .addSubcommand(
-                new CommandLine(new BenchCommand())
-                    .addSubcommand(new BenchRoutersCommand(console))
-                    .addSubcommand(new BenchSelectorsCommand(console))
-                    .addSubcommand(new BenchIndexCommand(console)))
-            .addSubcommand(new RecordCommand(console))
-            .addSubcommand(new DoctorCommand(console, machine))
-            .addSubcommand(new VersionCommand(console))
-            .addSubcommand(new AutoComplete.GenerateCompletion());
+    String[] current = RenamedOptions.current(args);
+    CommandLine commands = commands(current.length == 0 ? "" : current[0]);
     commands
         .setOut(new PrintWriter(help))
         .setCaseInsensitiveEnumValuesAllowed(true)
@@ -62,7 +53,7 @@ final class CommandRunner {
         .setParameterExceptionHandler((e, all) -> fail(e, verbose, wrongUsage(e)))
         .setExecutionExceptionHandler((e, command, parsed) -> fail(e, verbose, failure(e, parsed)));
     try {
-      int exitCode = commands.execute(args);
+      int exitCode = commands.execute(current);
       if (help.getBuffer().length() > 0) {
         console.print(help.toString());
       }
@@ -79,6 +70,33 @@ final class CommandRunner {
     } catch (LinkageError e) {
       return fail(e, verbose, new Failure(ExitCode.FAILED, e.getMessage()));
     }
+  }
+
+  /**
+   * The command that is named, or all of them for help and for names that are no command. Each
+   * command costs some reflection.
+   */
+  private CommandLine commands(String named) {
+    Map<String, Supplier<Object>> all = new LinkedHashMap<>();
+    all.put("replay", () -> new ReplayCommand(console, machine));
+    all.put("route", () -> new RouteCommand(console));
+    all.put("index", () -> new IndexCommand(console));
+    all.put(
+        "bench",
+        () ->
+            new CommandLine(new BenchCommand())
+                .addSubcommand(new BenchRoutersCommand(console))
+                .addSubcommand(new BenchSelectorsCommand(console))
+                .addSubcommand(new BenchIndexCommand(console)));
+    all.put("record", () -> new RecordCommand(console));
+    all.put("doctor", () -> new DoctorCommand(console, machine));
+    all.put("version", () -> new VersionCommand(console));
+    CommandLine commands = new CommandLine(new KvasirCommand());
+    if (all.containsKey(named)) {
+      return commands.addSubcommand(all.get(named).get());
+    }
+    all.values().forEach(command -> commands.addSubcommand(command.get()));
+    return commands.addSubcommand(new AutoComplete.GenerateCompletion());
   }
 
   private static int execute(ParseResult parsed) {

@@ -143,7 +143,7 @@ final class ConfigFile {
       if (!(event instanceof ScalarEvent key)) {
         throw wrong(event, "a key must be a plain word");
       }
-      String name = key.getValue();
+      String name = RenamedOptions.currentKey(key.getValue());
       if (mayHaveBlock && name.equals(BLOCK)) {
         block(key);
       } else if (allowed.contains(name)) {
@@ -173,7 +173,7 @@ final class ConfigFile {
   }
 
   private void setting(ScalarEvent key, OptionSpec option) {
-    String name = key.getValue();
+    String name = RenamedOptions.currentKey(key.getValue());
     Setting earlier = settings.get(option.longestName());
     if (earlier != null) {
       throw wrong(key, name + " stands already in line " + earlier.line());

@@ -1,10 +1,10 @@
 package io.kvasir.cli;
 
-import io.kvasir.simulator.indexbench.Corpus;
-import io.kvasir.simulator.indexbench.CorpusGenerator;
-import io.kvasir.simulator.indexbench.CorpusReader;
-import io.kvasir.simulator.indexbench.CorpusShape;
-import io.kvasir.simulator.indexbench.InvalidCorpusException;
+import io.kvasir.benchmarks.index.Corpus;
+import io.kvasir.benchmarks.index.CorpusGenerator;
+import io.kvasir.benchmarks.index.CorpusReader;
+import io.kvasir.benchmarks.index.CorpusShape;
+import io.kvasir.benchmarks.index.InvalidCorpusException;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
 import java.io.IOException;

@@ -29,6 +29,10 @@ record Environment(Map<String, String> variables) implements CommandLine.IDefaul
   /** The variable that stands in for an option, of those that may the one that is set. */
   String given(String option) {
     String own = variable(option);
+    String renamed = RenamedOptions.variableOf(option, variables);
+    if (renamed != null) {
+      return renamed;
+    }
     return option.startsWith("--adp-balance-") && !variables.containsKey(own)
         ? own.replaceFirst("^KVASIR", "TLLM")
         : own;

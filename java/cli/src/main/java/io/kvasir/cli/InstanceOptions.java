@@ -14,7 +14,7 @@ import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Options of the instance whose ranks serve. Names are TensorRT-LLM's where it has them. */
+/** Options of the worker whose ranks serve. Names are TensorRT-LLM's where it has them. */
 final class InstanceOptions {
 
   private static final int MOST_RANKS = 4096;
@@ -26,7 +26,7 @@ final class InstanceOptions {
       paramLabel = "N",
       defaultValue = "8",
       order = 40,
-      description = "Ranks of the instance (default: ${DEFAULT-VALUE}).")
+      description = "Ranks of the worker (default: ${DEFAULT-VALUE}).")
   private String ranks;
 
   @Option(
@@ -131,7 +131,7 @@ final class InstanceOptions {
     return kinds;
   }
 
-  /** The instance under one router. */
+  /** The worker under one router. */
   ReplaySettings settings(AdpRouterKind kind) {
     int blockTokens = Values.integer("--tokens-per-block", tokensPerBlock, 1, MOST_BLOCK_TOKENS);
     return new ReplaySettings(

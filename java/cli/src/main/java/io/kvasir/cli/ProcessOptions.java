@@ -8,7 +8,7 @@ final class ProcessOptions {
   static final String PROCESSES = "--processes";
   static final String MEMBER = "--lockstep-member";
   static final String PORT = "--lockstep-port";
-  static final String INSTANCE = "--lockstep-instance";
+  static final String INSTANCE = "--lockstep-worker";
 
   private static final int MOST_PORT = 65_535;
 
@@ -36,7 +36,7 @@ final class ProcessOptions {
   private String port;
 
   @Option(names = INSTANCE, hidden = true, defaultValue = "", description = "Set by the first one.")
-  private String instance;
+  private String worker;
 
   int processes(int ranks) {
     return Values.integer(PROCESSES, processes, 1, ranks);
@@ -51,8 +51,8 @@ final class ProcessOptions {
     return Values.integer(PORT, port, 0, MOST_PORT);
   }
 
-  String instance() {
-    return instance;
+  String worker() {
+    return worker;
   }
 
   String javaOptions() {

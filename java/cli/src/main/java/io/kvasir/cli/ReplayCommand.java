@@ -5,11 +5,11 @@ import io.kvasir.engine.device.DeviceOutOfMemoryException;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.pool.KvShape;
+import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.Replay;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReplaySettings;
-import io.kvasir.simulator.replay.ServeSettings;
 import io.kvasir.simulator.report.JsonReport;
 import io.kvasir.simulator.report.ReplayReport;
 import io.kvasir.simulator.report.TextReport;
@@ -25,14 +25,15 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code kvasir replay}: a workload through an instance in virtual time, once per router. */
+/** {@code kvasir replay}: a workload through a worker in virtual time, once per router. */
 @Command(
     name = "replay",
     sortOptions = false,
     abbreviateSynopsis = true,
     description = {
-      "Replays a trace or a generated workload through an instance in virtual time and reports what"
-          + " each router makes of it. Times are modelled; the path of a request is the real one.",
+      "Replays a trace or a generated workload through a worker, or a fleet of them, in virtual time"
+          + " and reports how each router does. Latencies are modelled; everything that makes a"
+          + " decision is production code.",
       ""
     },
     footer = {
@@ -50,8 +51,8 @@ final class ReplayCommand implements Callable<Integer> {
   @Mixin private WorkloadOptions workload;
   @Mixin private GeneratedOptions generated;
   @Mixin private DeviceOption device;
-  @Mixin private ServeOptions layer;
-  @Mixin private InstanceOptions instance;
+  @Mixin private FleetOptions layer;
+  @Mixin private InstanceOptions worker;
   @Mixin private KvOptions kv;
   @Mixin private ModeOptions mode;
   @Mixin private ProcessOptions processes;
@@ -66,31 +67,30 @@ final class ReplayCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     CommonOptions.Format format = common.format();
-    Optional<ServeSettings> serve = layer.settings();
+    Optional<FleetSettings> fleet = layer.settings();
     KvShape kvShape = kv.kv();
     ReplayMode ranksDo = mode.mode(kvShape, sources::isFlag);
-    List<ReplaySettings> instances = new ArrayList<>();
-    for (AdpRouterKind router : instance.routers()) {
-      ReplaySettings each = instance.settings(router).withMode(ranksDo);
-      instances.add(
-          serve.map(over -> ServeOptions.named(each, over, sources::isFlag)).orElse(each));
+    List<ReplaySettings> workers = new ArrayList<>();
+    for (AdpRouterKind router : worker.routers()) {
+      ReplaySettings each = worker.settings(router).withMode(ranksDo);
+      workers.add(fleet.map(over -> FleetOptions.named(each, over, sources::isFlag)).orElse(each));
     }
     List<ReplayReport> reports = new ArrayList<>();
-    int ranks = instances.get(0).ranks();
+    int ranks = workers.get(0).ranks();
     boolean spread = processes.processes(ranks) > 1;
-    if (spread && serve.isPresent()) {
+    if (spread && fleet.isPresent()) {
       throw new UsageException(
           ProcessOptions.PROCESSES,
-          "must be 1 with " + ServeOptions.INSTANCES + " or " + ServeOptions.ROUTER);
+          "must be 1 with " + FleetOptions.WORKERS + " or " + FleetOptions.ROUTER);
     }
     try (OpenDevices devices =
         spread ? device.onlyHost(ProcessOptions.PROCESSES) : device.open(machine, console)) {
       WorkloadOptions.Plan plan = workload.plan(generated, sources, console);
-      int count = serve.map(ServeSettings::instances).orElse(1);
-      List<ReplaySettings> sized = sized(instances, count, devices, kvShape);
+      int count = fleet.map(FleetSettings::workers).orElse(1);
+      List<ReplaySettings> sized = sized(workers, count, devices, kvShape);
       try (ReplayProcesses all = ReplayProcesses.open(processes, ranks, arguments())) {
         for (ReplaySettings each : sized) {
-          reports.add(replay(plan, each, serve, all, place(devices, kvShape)));
+          reports.add(replay(plan, each, fleet, all, place(devices, kvShape)));
         }
         if (!all.reports()) {
           return ExitCode.DONE;
@@ -113,7 +113,7 @@ final class ReplayCommand implements Callable<Integer> {
   private ReplayReport replay(
       WorkloadOptions.Plan plan,
       ReplaySettings settings,
-      Optional<ServeSettings> serve,
+      Optional<FleetSettings> fleet,
       ReplayProcesses all,
       RankPools.Place place)
       throws IOException {
@@ -121,30 +121,30 @@ final class ReplayCommand implements Callable<Integer> {
         ProgressBar progress = new ProgressBar(settings.router().id(), console)) {
       Workload asked = plan.workload();
       ReplayResult result =
-          serve.isPresent()
-              ? Replay.run(asked, settings, serve.get(), place, progress)
+          fleet.isPresent()
+              ? Replay.run(asked, settings, fleet.get(), place, progress)
               : Replay.run(asked, settings, collective, place, progress);
       return new ReplayReport(asked, plan.seed(), plan.traceBlockUpperBound(), result);
     }
   }
 
-  /** The instances as they were asked for, or with as many tokens as the devices' memory takes. */
+  /** The workers as they were asked for, or with as many tokens as the devices' memory takes. */
   private List<ReplaySettings> sized(
-      List<ReplaySettings> instances, int count, OpenDevices devices, KvShape kvShape) {
+      List<ReplaySettings> workers, int count, OpenDevices devices, KvShape kvShape) {
     if (devices.isEmpty()) {
       kv.requireNoFraction();
     }
-    OptionalInt poolTokens = kv.poolTokens(kvShape, instances.get(0).tokensPerBlock());
+    OptionalInt poolTokens = kv.poolTokens(kvShape, workers.get(0).tokensPerBlock());
     if (poolTokens.isPresent()) {
-      return instances.stream()
+      return workers.stream()
           .map(settings -> settings.withPoolTokens(poolTokens.getAsInt()))
           .toList();
     }
     if (!kv.byFreeMemory()) {
-      return instances;
+      return workers;
     }
     double fraction = kv.freeMemoryFraction() / count;
-    return instances.stream()
+    return workers.stream()
         .map(settings -> settings.sizedFor(devices.devices(), kvShape, fraction))
         .toList();
   }

@@ -38,21 +38,17 @@ final class ReplayProcesses implements AutoCloseable {
 
   private final int count;
   private final int member;
-  private final String instance;
+  private final String worker;
   private final InetSocketAddress address;
   private final ServerSocketChannel server;
   private final List<Process> others = new ArrayList<>();
   private final List<CompletableFuture<Void>> ended = new ArrayList<>();
 
   private ReplayProcesses(
-      int count,
-      int member,
-      String instance,
-      InetSocketAddress address,
-      ServerSocketChannel server) {
+      int count, int member, String worker, InetSocketAddress address, ServerSocketChannel server) {
     this.count = count;
     this.member = member;
-    this.instance = instance;
+    this.worker = worker;
     this.address = address;
     this.server = server;
   }
@@ -64,7 +60,7 @@ final class ReplayProcesses implements AutoCloseable {
     InetAddress loopback = InetAddress.getLoopbackAddress();
     if (count == 1 || options.member() > 0) {
       InetSocketAddress address = new InetSocketAddress(loopback, options.port());
-      return new ReplayProcesses(count, options.member(), options.instance(), address, null);
+      return new ReplayProcesses(count, options.member(), options.worker(), address, null);
     }
     ServerSocketChannel server = ServerSocketChannel.open();
     server.bind(new InetSocketAddress(loopback, 0));
@@ -111,7 +107,7 @@ final class ReplayProcesses implements AutoCloseable {
             ProcessOptions.PORT,
             Integer.toString(address.getPort()),
             ProcessOptions.INSTANCE,
-            instance));
+            worker));
     Process process =
         new ProcessBuilder(command)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
@@ -166,7 +162,7 @@ final class ReplayProcesses implements AutoCloseable {
     configuration = Digest64.fold(configuration, workload.name());
     configuration = Digest64.fold(configuration, workload.parameters().toString());
     return new TcpGroup(
-        instance,
+        worker,
         VersionCommand.kvasirVersion().hashCode(),
         configuration,
         Member.evenly(count, settings.ranks()),

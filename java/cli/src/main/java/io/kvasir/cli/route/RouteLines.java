@@ -30,7 +30,7 @@ public final class RouteLines extends JsonLines {
   private static final BlockHashes NO_HASHES = new BlockHashes(new long[0], new long[0]);
 
   private AdpOperations adp;
-  private ServeOperations serve;
+  private FleetOperations fleet;
 
   /**
    * Makes a reader of lines.
@@ -46,17 +46,18 @@ public final class RouteLines extends JsonLines {
   protected void carryOut(JsonNode node, JsonGenerator generator) throws IOException {
     switch (op(node)) {
       case "route" -> adp().route(node, generator);
-      case "next" -> serve().next(node, generator);
+      case "next" -> fleet().next(node, generator);
       case "pop" -> pop(node, generator);
       case "configure" -> done(() -> configure(node), generator);
-      case "finish" -> done(() -> serve().finish(node), generator);
-      case "add_server" -> done(() -> serve().addServer(node), generator);
-      case "remove_server" -> done(() -> serve().removeServer(node), generator);
-      case "events" -> done(() -> serve().events(node, plain(node, "events")), generator);
+      case "finish" -> done(() -> fleet().finish(node), generator);
+      case "add_server" -> done(() -> fleet().addServer(node), generator);
+      case "remove_server" -> done(() -> fleet().removeServer(node), generator);
+      case "events" -> done(() -> fleet().events(node, plain(node, "events")), generator);
+      case "prepare" -> done(() -> fleet().prepare(node), generator);
       default ->
           throw new InvalidLineException(
               "op must be one of configure, route, pop, next, finish, add_server, remove_server,"
-                  + " events, not "
+                  + " events, prepare, not "
                   + node.get("op"));
     }
   }
@@ -64,13 +65,13 @@ public final class RouteLines extends JsonLines {
   /** Everything is made anew; what fails leaves the old routers in place. */
   private void configure(JsonNode node) {
     if (node.has("servers")) {
-      Fields fields = new Fields("", node, ServeOperations.CONFIGURE);
-      serve = new ServeOperations(fields, block(node, "args"));
+      Fields fields = new Fields("", node, FleetOperations.CONFIGURE);
+      fleet = new FleetOperations(fields, block(node, "args"));
       adp = null;
     } else {
       Fields fields = new Fields("", node, AdpOperations.CONFIGURE);
       adp = new AdpOperations(fields, block(node, "attention_dp_config"));
-      serve = null;
+      fleet = null;
     }
   }
 
@@ -81,11 +82,11 @@ public final class RouteLines extends JsonLines {
     return adp;
   }
 
-  private ServeOperations serve() {
-    if (serve == null) {
+  private FleetOperations fleet() {
+    if (fleet == null) {
       throw new InvalidLineException("this op needs a configure with servers before it");
     }
-    return serve;
+    return fleet;
   }
 
   @SuppressWarnings("unchecked")

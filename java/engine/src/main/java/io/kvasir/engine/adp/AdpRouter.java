@@ -5,7 +5,7 @@ import io.kvasir.model.Request;
 import java.util.List;
 
 /**
- * Places requests on the ranks of one instance.
+ * Places requests on the ranks of one worker.
  *
  * <p>Deterministic: equal histories of calls give equal answers in every process. Not thread-safe.
  */
@@ -84,7 +84,7 @@ public interface AdpRouter {
    * @param maxActiveRequests hard cap of requests per rank
    * @return who goes where; requests that fit nowhere are returned as unassigned
    * @throws IllegalArgumentException if {@code states} is empty or not in rank order, or names a
-   *     rank that the instance never had, or a target rank does; the router's state is unchanged
+   *     rank that the worker never had, or a target rank does; the router's state is unchanged
    */
   Assignment route(
       List<RankState> states, List<Request> requests, PrefixMatches matches, int maxActiveRequests);

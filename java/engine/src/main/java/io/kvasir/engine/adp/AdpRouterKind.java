@@ -39,7 +39,7 @@ public enum AdpRouterKind {
   /**
    * Makes a router.
    *
-   * @param ranks ranks of the instance, at least 1
+   * @param ranks ranks of the worker, at least 1
    * @param config settings; routers that need none ignore them
    * @param demand what requests need of a pool; null if routers shall ignore occupancy
    * @param explain whether decisions carry the scores that were compared, at the cost of two arrays
@@ -55,7 +55,7 @@ public enum AdpRouterKind {
   /**
    * Makes a router that knows how long ranks compute.
    *
-   * @param ranks ranks of the instance, at least 1
+   * @param ranks ranks of the worker, at least 1
    * @param config settings; routers that need none ignore them
    * @param demand what requests need of a pool; null if routers shall ignore occupancy
    * @param timing how long ranks compute; routers that project nothing ignore it

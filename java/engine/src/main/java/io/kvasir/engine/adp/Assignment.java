@@ -9,7 +9,7 @@ import java.util.List;
  *
  * <p>Immutable.
  *
- * @param ranks number of ranks of the instance, retired ones included
+ * @param ranks number of ranks of the worker, retired ones included
  * @param decisions every placement, in the order in which they were made
  * @param unassigned requests that fit nowhere, in batch order; they go back to the queue
  * @param expectedActiveRequests soft target of requests per rank: a rank below it is padded

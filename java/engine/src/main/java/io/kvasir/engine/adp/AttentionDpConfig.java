@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * TensorRT-LLM's {@code attention_dp_config}: which ADP router an instance has, and its settings.
+ * TensorRT-LLM's {@code attention_dp_config}: which ADP router a worker has, and its settings.
  *
  * <p>Immutable.
  *
@@ -116,7 +116,7 @@ public record AttentionDpConfig(
    * The router that the enabling keys ask for. Conversation affinity comes first and needs no
    * cache; following the cache is silently left out where nothing is reused.
    *
-   * @param enableBlockReuse whether the instance's ranks reuse blocks
+   * @param enableBlockReuse whether the worker's ranks reuse blocks
    * @return the router's kind
    */
   public AdpRouterKind router(boolean enableBlockReuse) {

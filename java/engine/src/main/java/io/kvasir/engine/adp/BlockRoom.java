@@ -35,7 +35,7 @@ final class BlockRoom {
   private boolean known;
 
   /**
-   * Makes the accounts of an instance.
+   * Makes the accounts of a worker.
    *
    * @param demand what requests need; null if nobody knows, and then all ranks can hold anything
    */

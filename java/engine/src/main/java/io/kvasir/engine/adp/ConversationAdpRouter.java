@@ -47,7 +47,7 @@ public final class ConversationAdpRouter implements AdpRouter {
    * Makes a router. As upstream's, it takes the nearest value where one is out of range;
    * configurations are checked before.
    *
-   * @param ranks ranks of the instance
+   * @param ranks ranks of the worker
    * @param fairShareMultiplier how far above its fair share of requests a rank may go with new
    *     conversations; at least 1 is used
    * @param maxSessions conversations that are remembered; at least 1 is used

@@ -23,7 +23,7 @@ public final class DefaultAdpRouter implements AdpRouter {
   /**
    * Makes a router.
    *
-   * @param ranks ranks of the instance
+   * @param ranks ranks of the worker
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
   public DefaultAdpRouter(int ranks) {
@@ -33,7 +33,7 @@ public final class DefaultAdpRouter implements AdpRouter {
   /**
    * Makes a router that reads occupancy.
    *
-   * @param ranks ranks of the instance
+   * @param ranks ranks of the worker
    * @param demand what requests need of a pool; null to ignore occupancy
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */

@@ -12,7 +12,7 @@ import java.util.List;
  * Weighs the prompt tokens that a rank would still have to compute against its load.
  *
  * <p>Decides as TensorRT-LLM's KV-cache-aware ADP router does, ties included. It differs where
- * ill-formed input or a full instance would mislead it: a match is clamped to the prompt's length,
+ * ill-formed input or a full worker would mislead it: a match is clamped to the prompt's length,
  * the score's denominator is at least 1, and requests that fit nowhere are returned.
  *
  * <p>Where occupancy is known, ranks that cannot hold a request are passed over while others can.
@@ -70,7 +70,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
   /**
    * Makes a router whose decisions carry no scores.
    *
-   * @param ranks ranks of the instance
+   * @param ranks ranks of the worker
    * @param options weights and thresholds
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
@@ -81,7 +81,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
   /**
    * Makes a router.
    *
-   * @param ranks ranks of the instance
+   * @param ranks ranks of the worker
    * @param options weights and thresholds
    * @param demand what requests need of a pool; null to ignore occupancy
    * @param explain whether decisions carry the scores that were compared

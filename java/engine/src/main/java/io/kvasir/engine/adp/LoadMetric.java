@@ -7,7 +7,7 @@ public enum LoadMetric {
   /** Prompt tokens of active requests that were not served from cache. */
   UNCACHED_PROMPT_TOKENS,
   /**
-   * The same, with the requests whose KV is being sent to another instance: they are through with
+   * The same, with the requests whose KV is being sent to another worker: they are through with
    * computing, but their blocks are still held.
    */
   UNCACHED_PROMPT_TOKENS_AND_TRANSFERS

@@ -4,7 +4,7 @@ import java.util.Arrays;
 
 /**
  * A clock for the ages of cached blocks that runs alike for all ranks: it counts the requests that
- * were placed in the instance. A pool counts its own operations, and pools differ in how many they
+ * were placed in the worker. A pool counts its own operations, and pools differ in how many they
  * have; so samples of both counts translate a pool's ticks.
  *
  * <p>Per rank {@link #SAMPLES} samples at most. When they are full they are thinned, the older the

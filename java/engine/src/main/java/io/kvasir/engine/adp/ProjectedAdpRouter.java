@@ -95,7 +95,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
   /**
    * Makes a router.
    *
-   * @param ranks ranks of the instance
+   * @param ranks ranks of the worker
    * @param timing how long ranks compute
    * @param maxNumTokens tokens that a rank computes in one step
    * @param demand what requests need of a pool; null to ignore occupancy
@@ -110,7 +110,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
   /**
    * Makes a router.
    *
-   * @param ranks ranks of the instance
+   * @param ranks ranks of the worker
    * @param timing how long ranks compute
    * @param maxNumTokens tokens that a rank computes in one step
    * @param demand what requests need of a pool; null to ignore occupancy

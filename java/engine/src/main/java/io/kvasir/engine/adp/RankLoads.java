@@ -5,8 +5,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * What each rank of an instance holds while a batch is placed, and which ranks are live: those that
- * a state was given for. A rank without a state has been retired; it has no room and counts for
+ * What each rank of a worker holds while a batch is placed, and which ranks are live: those that a
+ * state was given for. A rank without a state has been retired; it has no room and counts for
  * nothing.
  *
  * <p>Not thread-safe. Arrays are reused from batch to batch.
@@ -78,7 +78,7 @@ final class RankLoads {
     activeTokens[rank] += tokens;
   }
 
-  /** Ranks of the instance, live or not. */
+  /** Ranks of the worker, live or not. */
   int ranks() {
     return activeRequests.length;
   }

@@ -7,7 +7,7 @@ import io.kvasir.engine.pool.Occupancy;
  *
  * <p>Immutable; a snapshot that may be stale.
  *
- * @param rank the rank's index in its instance, from 0
+ * @param rank the rank's index in its worker, from 0
  * @param activeRequests requests that count for admission and load: those that the rank holds, each
  *     with its children, without retiring ones; with those in transfer if the router's {@code
  *     LoadMetric} counts them
@@ -46,7 +46,7 @@ public record RankState(
 
   /**
    * Requests for which the rank must go on iterating. While this is 0 on all ranks and nobody
-   * waits, an instance may block until something arrives.
+   * waits, a worker may block until something arrives.
    *
    * @return active requests without those in transfer, and retiring ones
    */

@@ -61,9 +61,9 @@ public record CudaDevice(
   }
 
   /**
-   * Whether this is an instance of a partitioned GPU. The driver says so in the name alone.
+   * Whether this is a worker of a partitioned GPU. The driver says so in the name alone.
    *
-   * @return true for a MIG instance
+   * @return true for a MIG worker
    */
   public boolean isMigInstance() {
     return name.contains(" MIG ");

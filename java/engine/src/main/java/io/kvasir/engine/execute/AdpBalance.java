@@ -3,7 +3,7 @@ package io.kvasir.engine.execute;
 import io.kvasir.engine.adp.AttentionDpConfig;
 
 /**
- * Holds prefill back while the ranks of an instance are out of balance ({@code enable_balance}), so
+ * Holds prefill back while the ranks of a worker are out of balance ({@code enable_balance}), so
  * that ranks which prefill do not slow down those which decode.
  *
  * <p>Every process asks once an iteration with the gathered counts of all ranks; all get the same

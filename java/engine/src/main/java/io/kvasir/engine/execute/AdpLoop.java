@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The loop of one instance: all ranks iterate in lock-step.
+ * The loop of one worker: all ranks iterate in lock-step.
  *
  * <p>An iteration acts on cancellations, pops the waiting queue up to the room there is, matches
  * the popped prompts on every rank, asks the router, hands the requests over, and lets every rank
@@ -54,7 +54,7 @@ public final class AdpLoop {
   private long arrivals;
 
   /**
-   * Makes the loop of an instance. It closes none of its parts.
+   * Makes the loop of a worker. It closes none of its parts.
    *
    * @param executors one executor for each rank, in rank order, all with the same request cap,
    *     block size and block reuse
@@ -75,9 +75,9 @@ public final class AdpLoop {
   }
 
   /**
-   * Makes this process' part of the loop of an instance that is spread over several processes. All
-   * of them must submit the same requests and ask for the same cancellations in the same
-   * iterations; see {@link io.kvasir.engine.lockstep}.
+   * Makes this process' part of the loop of a worker that is spread over several processes. All of
+   * them must submit the same requests and ask for the same cancellations in the same iterations;
+   * see {@link io.kvasir.engine.lockstep}.
    *
    * @param group this process' part; null if there are no other processes
    * @param executors one executor for each rank of this process, in rank order, all with the same
@@ -86,7 +86,7 @@ public final class AdpLoop {
    * @param matcher looks prompts up in the executors' pools, in the same order
    * @param queue holds requests until a rank takes them; empty
    * @param balance decides in which iterations prefill is held back; null for none
-   * @param listener hears what becomes of all requests of the instance
+   * @param listener hears what becomes of all requests of the worker
    * @throws IllegalArgumentException if the executors are not those of this process' ranks, or out
    *     of order or differ, or the queue is not empty
    */
@@ -99,7 +99,7 @@ public final class AdpLoop {
       AdpBalance balance,
       RequestListener listener) {
     if (executors.isEmpty() || !queue.isEmpty()) {
-      throw new IllegalArgumentException("an instance needs executors and an empty queue");
+      throw new IllegalArgumentException("a worker needs executors and an empty queue");
     }
     RankExecutor sample = executors.get(0);
     this.self = group == null ? new Member(0, 0, executors.size()) : group.self();
@@ -177,7 +177,7 @@ public final class AdpLoop {
    *
    * @param request the request
    * @throws IllegalArgumentException if its id is in flight, its target rank does not exist, it has
-   *     more children than the instance may hold requests, its hashes are of another block size, or
+   *     more children than the worker may hold requests, its hashes are of another block size, or
    *     it asks context ranks for more than one token; nothing is changed
    */
   public void submit(HashedRequest request) {
@@ -195,7 +195,7 @@ public final class AdpLoop {
       throw new IllegalArgumentException(
           "children must be less than "
               + capacity
-              + ", the requests that the instance may hold, not "
+              + ", the requests that the worker may hold, not "
               + request.request().children());
     }
     PoolFit.requireHashes(request, tokensPerBlock);

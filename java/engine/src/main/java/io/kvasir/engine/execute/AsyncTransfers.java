@@ -7,7 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The requests of one rank whose KV is being sent to other instances.
+ * The requests of one rank whose KV is being sent to other workers.
  *
  * <p>A request may be sent in several parts, each of which starts and ends once; its blocks stay
  * pinned until the last part has ended. Meanwhile it counts in the rank's ledger as in transfer.

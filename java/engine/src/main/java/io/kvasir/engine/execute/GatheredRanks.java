@@ -22,8 +22,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The ranks of an instance of which some live in other processes. Every process runs the same loop;
- * it serves its own ranks and learns from the others what theirs hold and do.
+ * The ranks of a worker of which some live in other processes. Every process runs the same loop; it
+ * serves its own ranks and learns from the others what theirs hold and do.
  *
  * <p>There are up to four gathers in an iteration: the ranks' states, if somebody waits and there
  * is room; their matches, if somebody was popped and the router wants to know; and, if some rank

@@ -1,7 +1,7 @@
 package io.kvasir.engine.execute;
 
 /**
- * How a context rank's KV gets to the instances that generate: each request over a link of its own
+ * How a context rank's KV gets to the workers that generate: each request over a link of its own
  * bandwidth, whatever else is being sent.
  *
  * <p>Immutable.

@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The ranks of an instance, which of them are still live, and what follows when one is lost.
+ * The ranks of a worker, which of them are still live, and what follows when one is lost.
  *
  * <p>A retired rank gives its requests back; neither its pool nor its engine is called again. It
  * never returns.
@@ -57,7 +57,7 @@ final class LiveRanks {
     this.askedFor = new String[all.length];
   }
 
-  /** Ranks of the instance, retired or not. */
+  /** Ranks of the worker, retired or not. */
   int count() {
     return all.length;
   }

@@ -12,7 +12,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The ranks of an instance that all live here. Confined to the loop's thread. */
+/** The ranks of a worker that all live here. Confined to the loop's thread. */
 final class LocalRanks implements RankAccess {
 
   private static final Logger LOG = LoggerFactory.getLogger(LocalRanks.class);

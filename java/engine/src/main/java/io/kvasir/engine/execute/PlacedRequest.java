@@ -6,8 +6,8 @@ import io.kvasir.model.Request;
 import java.util.Arrays;
 
 /**
- * A request of an instance and how far it is: its sequence so far and, once it is placed, how much
- * of that is computed and the blocks it holds.
+ * A request of a worker and how far it is: its sequence so far and, once it is placed, how much of
+ * that is computed and the blocks it holds.
  *
  * <p>On a rank it <i>waits</i> (no lease), then <i>prefills</i> until the whole sequence known at
  * its start is computed, then <i>decodes</i>: one token's KV and one new token a step. A pause
@@ -25,7 +25,7 @@ final class PlacedRequest {
   final HashedRequest hashed;
   final Request request;
 
-  /** Its place among the requests of the instance, in the order in which they came. */
+  /** Its place among the requests of the worker, in the order in which they came. */
   final long arrival;
 
   final int promptTokens;

@@ -9,7 +9,7 @@ import java.util.List;
 
 /**
  * How the loop learns of its ranks and lets them step: directly if all live here ({@link
- * LocalRanks}), or together with the other processes of the instance ({@link GatheredRanks}).
+ * LocalRanks}), or together with the other processes of the worker ({@link GatheredRanks}).
  *
  * <p>Confined to the loop's thread.
  */

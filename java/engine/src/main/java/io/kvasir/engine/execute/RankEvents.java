@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * What a rank's step did to its requests, kept until all ranks of the instance are heard of: told
- * in rank order then, as if all ranks lived in one process. Times are put in when it is told.
+ * What a rank's step did to its requests, kept until all ranks of the worker are heard of: told in
+ * rank order then, as if all ranks lived in one process. Times are put in when it is told.
  *
  * <p>An event on its way is its kind (1 byte), the request's id (8) and two numbers (4 each).
  *

@@ -16,7 +16,7 @@ import java.util.function.Consumer;
  * Runs the requests of one rank: schedules them, leases their blocks, lets the engine compute and
  * names what was computed.
  *
- * <p>A step has two halves, so that the ranks of an instance end their steps together. {@link
+ * <p>A step has two halves, so that the ranks of a worker end their steps together. {@link
  * #beginStep} schedules ({@link Growth}: the started requests go on; {@link Admission}: waiting
  * ones start) and computes. {@link #endStep} makes the results visible ({@link Completion}).
  * Between the halves nothing may be submitted or cancelled.
@@ -67,7 +67,7 @@ public final class RankExecutor extends WorkerRank {
   /**
    * Makes an executor without requests.
    *
-   * @param rank the rank's index in its instance
+   * @param rank the rank's index in its worker
    * @param pool the rank's pool, used by nobody else except to look up; the caller closes it
    * @param hasher names blocks; the same as for the requests' hashes
    * @param engine computes the steps
@@ -110,7 +110,7 @@ public final class RankExecutor extends WorkerRank {
   }
 
   /**
-   * The rank's index in its instance.
+   * The rank's index in its worker.
    *
    * @return from 0
    */

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * This process' part of an instance that is spread over several: how it reaches the others, and
- * what its executors report to. Confined to the thread that drives the loop.
+ * This process' part of a worker that is spread over several: how it reaches the others, and what
+ * its executors report to. Confined to the thread that drives the loop.
  */
 public final class RankGroup {
 
@@ -22,7 +22,7 @@ public final class RankGroup {
   private Lockstep lockstep;
 
   /**
-   * A part of an instance.
+   * A part of a worker.
    *
    * @param collective reaches the other processes; not closed here
    */

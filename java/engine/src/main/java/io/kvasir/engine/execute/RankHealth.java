@@ -14,9 +14,9 @@ public final class RankHealth {
   private int seen;
 
   /**
-   * Makes a watch over an instance.
+   * Makes a watch over a worker.
    *
-   * @param loop the instance's loop
+   * @param loop the worker's loop
    * @param pools the pools of its ranks
    */
   public RankHealth(AdpLoop loop, RankPools pools) {
@@ -24,9 +24,9 @@ public final class RankHealth {
   }
 
   /**
-   * Makes a watch over the ranks of one process of an instance.
+   * Makes a watch over the ranks of one process of a worker.
    *
-   * @param loop the process' part of the instance's loop
+   * @param loop the process' part of the worker's loop
    * @param pools the pools of its ranks
    * @param firstRank the first of them
    */

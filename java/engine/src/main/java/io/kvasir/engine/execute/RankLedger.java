@@ -28,7 +28,7 @@ public final class RankLedger {
   /**
    * Makes an empty ledger.
    *
-   * @param rank the rank's index in its instance
+   * @param rank the rank's index in its worker
    */
   public RankLedger(int rank) {
     this.rank = rank;

@@ -19,13 +19,13 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The pools of an instance's ranks, and the matcher over all of them.
+ * The pools of a worker's ranks, and the matcher over all of them.
  *
  * <p>Immutable; the pools have their own rules about threads.
  */
 public final class RankPools implements AutoCloseable {
 
-  /** Where an instance's pools live. */
+  /** Where a worker's pools live. */
   @FunctionalInterface
   public interface Place {
 
@@ -33,7 +33,7 @@ public final class RankPools implements AutoCloseable {
     Place HOST = (ranks, shape) -> onHost(ranks, shape);
 
     /**
-     * Makes the pools of an instance.
+     * Makes the pools of a worker.
      *
      * @param ranks number of ranks
      * @param shape the shape of each pool

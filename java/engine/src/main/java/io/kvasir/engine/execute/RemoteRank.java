@@ -10,7 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * A rank that lives in another process of the instance: which requests it holds and what they have
+ * A rank that lives in another process of the worker: which requests it holds and what they have
  * produced, so that they can go on elsewhere if that process is lost.
  *
  * <p>Confined to the loop's thread.

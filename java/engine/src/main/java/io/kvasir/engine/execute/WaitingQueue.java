@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.function.Predicate;
 
 /**
- * The requests of an instance that no rank has yet.
+ * The requests of a worker that no rank has yet.
  *
  * <p>Who is popped is a pure function of the queue's history and the arguments, so that every rank
  * that keeps a copy pops the same. Not thread-safe.

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * The requests of an instance that no rank has: their queue, and what each of them has got so far.
+ * The requests of a worker that no rank has: their queue, and what each of them has got so far.
  *
  * <p>Requests that lost ranks give back are in flight at once, but stand in the queue only after
  * {@link #lineUpReturned}, so that those of ranks which are lost together come back in the order in

@@ -4,14 +4,14 @@ import io.kvasir.model.Request;
 import java.util.List;
 
 /**
- * A rank as the loop of its instance sees it, wherever it lives: the requests that it holds, not
- * how they are served.
+ * A rank as the loop of its worker sees it, wherever it lives: the requests that it holds, not how
+ * they are served.
  *
  * <p>Confined to the loop's thread.
  */
 abstract class WorkerRank {
 
-  /** Its index in the instance. */
+  /** Its index in the worker. */
   abstract int rank();
 
   /** Requests that it holds, with their children; without those that are being sent. */

@@ -1,8 +1,8 @@
 /**
- * Runs requests: the instance's waiting queue, one executor per rank, and the loop in which all
- * ranks iterate in lock-step.
+ * Runs requests: the worker's waiting queue, one executor per rank, and the loop in which all ranks
+ * iterate in lock-step.
  *
- * <p>{@link io.kvasir.engine.execute.AdpLoop} drives an instance: each iteration pops the {@link
+ * <p>{@link io.kvasir.engine.execute.AdpLoop} drives a worker: each iteration pops the {@link
  * io.kvasir.engine.execute.WaitingQueue}, asks the router, and hands the requests to their {@link
  * io.kvasir.engine.execute.RankExecutor}s, which schedule, lease blocks from their pool and let
  * their {@link io.kvasir.engine.execute.StepEngine} compute. What becomes of a request is told to a

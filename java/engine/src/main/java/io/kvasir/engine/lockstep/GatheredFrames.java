@@ -13,17 +13,36 @@ public final class GatheredFrames {
   private final ByteBuffer[] frames;
   private final String[] losses;
 
-  GatheredFrames(int members) {
+  /**
+   * Frames of a group, none of them set. For implementations of {@link RankCollective}.
+   *
+   * @param members how many members the group has
+   */
+  public GatheredFrames(int members) {
     this.frames = new ByteBuffer[members];
     this.losses = new String[members];
   }
 
-  void set(int member, ByteBuffer frame) {
+  /**
+   * Sets the frame of a member. For implementations of {@link RankCollective}.
+   *
+   * @param member its index
+   * @param frame what it gave, from position to limit
+   * @throws IndexOutOfBoundsException if there is no such member
+   */
+  public void set(int member, ByteBuffer frame) {
     frames[member] = frame;
   }
 
-  /** A loss is for good, and only the first reason counts. */
-  void lose(int member, String reason) {
+  /**
+   * Marks a member as lost. A loss is for good, and only the first reason counts. For
+   * implementations of {@link RankCollective}.
+   *
+   * @param member its index
+   * @param reason why it is lost
+   * @throws IndexOutOfBoundsException if there is no such member
+   */
+  public void lose(int member, String reason) {
     frames[member] = null;
     if (losses[member] == null) {
       losses[member] = Objects.requireNonNull(reason, "reason");

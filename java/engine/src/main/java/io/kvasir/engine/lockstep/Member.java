@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One process of an instance and the ranks that live in it.
+ * One process of a worker and the ranks that live in it.
  *
  * <p>Immutable.
  *
@@ -15,7 +15,7 @@ import java.util.List;
 public record Member(int index, int firstRank, int ranks) {
 
   /**
-   * The members of an instance, whose ranks follow one another.
+   * The members of a worker, whose ranks follow one another.
    *
    * @param ranks ranks of each member
    * @return the members in order
@@ -23,7 +23,7 @@ public record Member(int index, int firstRank, int ranks) {
    */
   public static List<Member> of(int... ranks) {
     if (ranks.length == 0) {
-      throw new IllegalArgumentException("an instance needs at least 1 member");
+      throw new IllegalArgumentException("a worker needs at least 1 member");
     }
     List<Member> members = new ArrayList<>();
     int firstRank = 0;
@@ -39,10 +39,10 @@ public record Member(int index, int firstRank, int ranks) {
   }
 
   /**
-   * The members of an instance whose ranks are dealt out evenly.
+   * The members of a worker whose ranks are dealt out evenly.
    *
    * @param members number of members
-   * @param ranks ranks of the instance
+   * @param ranks ranks of the worker
    * @return the members in order; the first ones have one more where it does not come out even
    * @throws IllegalArgumentException if there is no member, or more members than ranks
    */
@@ -57,7 +57,7 @@ public record Member(int index, int firstRank, int ranks) {
   /**
    * Whether a rank lives here.
    *
-   * @param rank its index in the instance
+   * @param rank its index in the worker
    * @return true if it does
    */
   public boolean has(int rank) {

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Gathers frames among the members of an instance: each gives one, and gets those of all.
+ * Gathers frames among the members of a worker: each gives one, and gets those of all.
  *
  * <p>A member that leaves, dies, or is silent for too long is lost: the gather that finds out ends
  * with its loss in place of its frame, in all members that are left alike, and so do all later

@@ -103,8 +103,8 @@ public final class TcpCoordinator implements RankCollective {
     TcpHello hello;
     try {
       hello = TcpHello.decode(channel.receive(TcpHello.MOST_BYTES, untilNs));
-      if (hello == null || (!hello.instance().equals(group.instance()) && hello.member() >= 0)) {
-        throw new IOException("is no member of this instance");
+      if (hello == null || (!hello.worker().equals(group.worker()) && hello.member() >= 0)) {
+        throw new IOException("is no member of this worker");
       }
       String refusal = hello.refusal(group);
       if (refusal == null && channels[hello.member()] != null) {

@@ -9,7 +9,7 @@ import java.util.Objects;
  *
  * <p>Immutable.
  *
- * @param instance names the instance; whoever names another is turned away
+ * @param worker names the worker; whoever names another is turned away
  * @param abi version of the code; members of different versions are refused
  * @param configuration a digest of everything else that must be the same in all members
  * @param members who takes part; the first one coordinates
@@ -17,7 +17,7 @@ import java.util.Objects;
  * @param maxFrameBytes longest frame of a member
  */
 public record TcpGroup(
-    String instance,
+    String worker,
     int abi,
     long configuration,
     List<Member> members,
@@ -35,9 +35,9 @@ public record TcpGroup(
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public TcpGroup {
-    if (instance.isEmpty() || instance.length() > MOST_INSTANCE_CHARACTERS) {
+    if (worker.isEmpty() || worker.length() > MOST_INSTANCE_CHARACTERS) {
       throw new IllegalArgumentException(
-          "instance must have 1 to " + MOST_INSTANCE_CHARACTERS + " characters");
+          "worker must have 1 to " + MOST_INSTANCE_CHARACTERS + " characters");
     }
     members = List.copyOf(members);
     if (members.isEmpty()) {

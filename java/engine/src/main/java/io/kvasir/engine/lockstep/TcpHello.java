@@ -8,13 +8,13 @@ import java.util.List;
 
 /**
  * What a member says first: who it is, and what it takes for granted of the others. The frame is
- * magic number, version, ABI, configuration, its index, the ranks of all members, and the
- * instance's name.
+ * magic number, version, ABI, configuration, its index, the ranks of all members, and the worker's
+ * name.
  *
  * <p>Immutable.
  */
 record TcpHello(
-    int version, int abi, long configuration, int member, List<Integer> ranks, String instance) {
+    int version, int abi, long configuration, int member, List<Integer> ranks, String worker) {
 
   static final int VERSION = 1;
   static final int MOST_MEMBERS = 1 << 12;
@@ -29,11 +29,11 @@ record TcpHello(
         group.configuration(),
         member,
         group.members().stream().map(Member::ranks).toList(),
-        group.instance());
+        group.worker());
   }
 
   ByteBuffer encode() {
-    byte[] name = instance.getBytes(UTF_8);
+    byte[] name = worker.getBytes(UTF_8);
     ByteBuffer frame = ByteBuffer.allocate(28 + Integer.BYTES * ranks.size() + name.length);
     frame.putInt(MAGIC).putInt(version).putInt(abi).putLong(configuration).putInt(member);
     frame.putInt(ranks.size());
@@ -64,8 +64,8 @@ record TcpHello(
     for (int i = 0; i < members; i++) {
       ranks.add(frame.getInt());
     }
-    String instance = UTF_8.decode(frame).toString();
-    return new TcpHello(version, abi, configuration, member, ranks, instance);
+    String worker = UTF_8.decode(frame).toString();
+    return new TcpHello(version, abi, configuration, member, ranks, worker);
   }
 
   /** Why whoever says this cannot take part, or null. */

@@ -1,5 +1,5 @@
 /**
- * What is asked of an instance, and when: traces and generated workloads behind one role.
+ * What is asked of a worker, and when: traces and generated workloads behind one role.
  *
  * <p>A {@link io.kvasir.simulator.workload.Workload} is a description that can be started any
  * number of times; each start yields the same {@link io.kvasir.simulator.workload.Arrivals} for the

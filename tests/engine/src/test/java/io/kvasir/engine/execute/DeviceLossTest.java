@@ -13,6 +13,7 @@ import io.kvasir.engine.pool.KvShape;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.cuda.CudaBlockPool;
 import io.kvasir.engine.pool.cuda.CudaPrefixMatcher;
+import io.kvasir.testing.execute.CudaKvStampEngine;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

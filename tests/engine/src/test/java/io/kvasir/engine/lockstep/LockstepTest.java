@@ -7,6 +7,7 @@ import io.kvasir.engine.adp.IterationStats;
 import io.kvasir.engine.adp.RankState;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.model.Digest64;
+import io.kvasir.testing.lockstep.ThreadCollective;
 import java.lang.management.ManagementFactory;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;

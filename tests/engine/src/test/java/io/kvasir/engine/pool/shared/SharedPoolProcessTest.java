@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.engine.pool.NativeBlockPool;
-import io.kvasir.engine.pool.PoolChurn;
 import io.kvasir.engine.pool.ProbeBatch;
-import io.kvasir.engine.pool.Prompt;
-import io.kvasir.engine.pool.RandomPrompts;
-import io.kvasir.engine.pool.TestHash;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.pool.PoolChurn;
+import io.kvasir.testing.pool.Prompt;
+import io.kvasir.testing.pool.RandomPrompts;
+import io.kvasir.testing.pool.TestHash;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;

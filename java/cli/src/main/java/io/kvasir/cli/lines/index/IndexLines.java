@@ -9,9 +9,9 @@ import java.io.InputStream;
 import java.io.OutputStream;
 
 /**
- * Reads events of engines and questions about what their ranks hold, one JSON object a line, and
- * writes one JSON object for each, in order. A line that cannot be carried out is answered with an
- * error and changes nothing. Not thread-safe.
+ * Reads block events, questions about what ranks hold, and requests that need a rank, one JSON
+ * object a line, and answers each with one JSON object, in order. An invalid line is answered with
+ * an error and changes nothing. Not thread-safe.
  */
 public final class IndexLines extends JsonLines implements AutoCloseable {
 
@@ -31,21 +31,24 @@ public final class IndexLines extends JsonLines implements AutoCloseable {
   protected void carryOut(JsonNode line, JsonGenerator answer) throws IOException {
     switch (op(line)) {
       case "configure" -> done(() -> configure(line), answer);
-      case "event" -> done(() -> configured().event(line), answer);
-      case "snapshot" -> done(() -> configured().snapshot(line), answer);
-      case "remove_worker" -> done(() -> configured().removeWorker(line), answer);
+      case "event" -> configured().event(line, answer);
+      case "snapshot" -> configured().snapshot(line, answer);
+      case "remove_worker" -> configured().removeWorker(line, answer);
+      case "add_rank" -> configured().selection().addRank(line, answer);
       case "match" -> configured().match(line, answer);
       case "stats" -> configured().stats(line, answer);
-      case "predict" -> configured().predict(line, answer);
+      case "predict" -> configured().prediction().carryOut(line, answer);
+      case "select" -> configured().selection().select(line, answer);
+      case "poll" -> configured().selection().poll(line, answer);
       default ->
           throw new InvalidLineException(
               "op must be one of configure, event, snapshot, remove_worker, match, stats, predict,"
-                  + " not "
+                  + " add_rank, select, poll, not "
                   + line.get("op"));
     }
   }
 
-  /** Everything is made anew; what fails leaves the old index in place. */
+  /** Replaces everything; if it fails, the old index stays. */
   private void configure(JsonNode line) {
     IndexOperations configured = IndexOperations.configured(line);
     close();

@@ -5,14 +5,18 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
 import io.kvasir.event.BlockEvent;
+import io.kvasir.fleet.index.ApproximateIndex;
+import io.kvasir.fleet.index.ApproximateOptions;
 import io.kvasir.fleet.index.EventStreams;
 import io.kvasir.fleet.index.IndexStats;
 import io.kvasir.fleet.index.NativePrefixIndex;
+import io.kvasir.fleet.index.PredictingIndex;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.index.RecoverySource;
 import io.kvasir.fleet.index.StreamLimits;
 import io.kvasir.fleet.index.StreamStats;
+import io.kvasir.fleet.router.cost.CostSettings;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.CacheScope;
@@ -25,7 +29,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** A prefix index behind event streams, told and asked by JSON objects. Not thread-safe. */
+/** A prefix index behind event streams, as JSON objects. Not thread-safe. */
 final class IndexOperations implements AutoCloseable {
 
   private static final Set<String> CONFIGURE =
@@ -36,7 +40,9 @@ final class IndexOperations implements AutoCloseable {
           "maxBytes",
           "assumeKvReuse",
           "trackOutputBlocks",
-          "trackPrefillTokens");
+          "trackPrefillTokens",
+          "args",
+          "explain");
   private static final Set<String> EVENT = Set.of("op", "worker", "dpRank", "eventId", "data");
   private static final Set<String> DATA = Set.of("stored", "removed", "cleared");
   private static final Set<String> STORED = Set.of("parentHash", "rootHash", "blocks");
@@ -49,7 +55,9 @@ final class IndexOperations implements AutoCloseable {
   private final NativeBlockHasher hasher;
   private final PrefixIndex index;
   private final EventStreams streams;
+  private final RequestLedger ledger;
   private final PredictOperations prediction;
+  private final SelectOperations selection;
   private final RankMatches matches = new RankMatches();
 
   private IndexOperations(Fields configure) {
@@ -61,27 +69,90 @@ final class IndexOperations implements AutoCloseable {
       throw new IllegalArgumentException(
           "format must be kvasir or dynamo: trtllm-v1 does not chain local hashes");
     }
-    long maxBytes = configure.longInteger("maxBytes", 1 << 20, Long.MAX_VALUE, MAX_BYTES);
+    CostSettings settings = settings(configure);
+    LedgerClock clock = new LedgerClock();
     hasher = NativeBlockHasher.of(format, tokensPerBlock);
-    prediction = new PredictOperations(configure, tokensPerBlock, this::held, this::sequence);
-    index = new NativePrefixIndex(format, tokensPerBlock, maxBytes);
-    streams = new EventStreams(index, RecoverySource.NONE, StreamLimits.DEFAULT);
+    index = new NativePrefixIndex(format, tokensPerBlock, settings.maxIndexBytes());
+    PrefixIndex predicting = index;
+    if (settings.ttlMs() > 0) {
+      ApproximateOptions predicted = ApproximateOptions.PREDICTED.withTtlMs(settings.ttlMs());
+      predicting =
+          new PredictingIndex(
+              index,
+              new ApproximateIndex(
+                  new NativePrefixIndex(format, tokensPerBlock, settings.maxIndexBytes()),
+                  predicted,
+                  clock));
+    }
+    streams = new EventStreams(predicting, RecoverySource.NONE, StreamLimits.DEFAULT);
+    ledger = new RequestLedger(settings, predicting, format, tokensPerBlock, clock);
+    prediction = new PredictOperations(tokensPerBlock, this::held, this::sequence, ledger);
+    selection = new SelectOperations(hasher, ledger);
+  }
+
+  /** The settings of policy {@code cost}, where fields of {@code configure} may stand for args. */
+  private static CostSettings settings(Fields configure) {
+    Map<String, Object> args = new TreeMap<>();
+    JsonNode given = configure.node("args");
+    if (given != null && !given.isObject()) {
+      throw new InvalidLineException("args must be an object, not " + given);
+    }
+    if (given != null) {
+      for (Map.Entry<String, JsonNode> arg : given.properties()) {
+        args.put(arg.getKey(), value(arg.getValue()));
+      }
+    }
+    long maxBytes = configure.longInteger("maxBytes", 1 << 20, Long.MAX_VALUE, MAX_BYTES);
+    set(args, "max_index_bytes", configure, "maxBytes", maxBytes);
+    flag(args, "router_assume_kv_reuse", configure, "assumeKvReuse", true);
+    flag(args, "router_track_output_blocks", configure, "trackOutputBlocks", false);
+    flag(args, "router_track_prefill_tokens", configure, "trackPrefillTokens", true);
+    flag(args, "explain", configure, "explain", false);
+    return CostSettings.cost("args", args);
+  }
+
+  private static Object value(JsonNode node) {
+    if (node.isNull()) {
+      return null;
+    }
+    if (node.isNumber()) {
+      return node.numberValue();
+    }
+    if (node.isBoolean()) {
+      return node.booleanValue();
+    }
+    return node.isTextual() ? node.textValue() : node.toString();
+  }
+
+  private static void flag(
+      Map<String, Object> args, String key, Fields configure, String field, boolean absent) {
+    set(args, key, configure, field, configure.flag(field, absent));
+  }
+
+  private static void set(
+      Map<String, Object> args, String key, Fields configure, String field, Object value) {
+    if (args.get(key) == null) {
+      args.put(key, value);
+    } else if (configure.node(field) != null) {
+      throw new InvalidLineException(field + " and args." + key + " are one setting; set one");
+    }
   }
 
   static IndexOperations configured(JsonNode line) {
     return new IndexOperations(new Fields("", line, CONFIGURE));
   }
 
-  void event(JsonNode line) {
+  void event(JsonNode line, JsonGenerator out) throws IOException {
     Fields fields = new Fields("", line, EVENT);
     RankId rank = rank(fields);
     long eventId = fields.word("eventId");
     streams.onEvent(rank, eventId, change("data", fields.node("data")));
-    prediction.addRank(rank);
+    ledger.addRank(rank);
+    ledger.ok(out);
   }
 
   /** All that a rank holds, as of an event or of the last one heard. */
-  void snapshot(JsonNode line) {
+  void snapshot(JsonNode line, JsonGenerator out) throws IOException {
     Fields fields = new Fields("", line, EVENT);
     RankId rank = rank(fields);
     List<BlockEvent.Stored> contents = new ArrayList<>();
@@ -98,13 +169,15 @@ final class IndexOperations implements AutoCloseable {
       throw new InvalidLineException(
           "eventId must not be before the last event that has taken effect");
     }
-    prediction.addRank(rank);
+    ledger.addRank(rank);
+    ledger.ok(out);
   }
 
-  void removeWorker(JsonNode line) {
+  void removeWorker(JsonNode line, JsonGenerator out) throws IOException {
     long worker = new Fields("", line, Set.of("op", "worker")).word("worker");
     streams.removeWorker(worker);
-    prediction.removeWorker(worker);
+    ledger.removeWorker(worker);
+    ledger.ok(out);
   }
 
   static RankId rank(Fields fields) {
@@ -186,7 +259,7 @@ final class IndexOperations implements AutoCloseable {
     }
     out.writeEndArray();
     out.writeNumberField("promptBlocks", sequence.length);
-    out.writeEndObject();
+    ledger.end(out);
   }
 
   /** Writes a rank's two fields. */
@@ -219,15 +292,19 @@ final class IndexOperations implements AutoCloseable {
     out.writeNumberField("unknownBlocks", heard.unknownBlocks());
     out.writeNumberField("invalidSequences", heard.invalidSequences());
     out.writeNumberField("refused", heard.refused());
-    out.writeEndObject();
+    ledger.end(out);
   }
 
-  void predict(JsonNode line, JsonGenerator out) throws IOException {
-    prediction.carryOut(line, out);
+  PredictOperations prediction() {
+    return prediction;
+  }
+
+  SelectOperations selection() {
+    return selection;
   }
 
   @Override
   public void close() {
-    index.close();
+    ledger.close();
   }
 }

@@ -2,24 +2,21 @@ package io.kvasir.cli.lines.index;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.cli.lines.index.RequestLedger.InFlight;
 import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
-import io.kvasir.fleet.load.ActiveSequences;
-import io.kvasir.fleet.load.ActiveSequencesOptions;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.model.RankId;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * The predicted load of the ranks of an index, told and asked by JSON objects. Requests go by the
- * ids that the lines give them. Not thread-safe.
+ * The predicted load of the ranks of an index, as JSON objects. Requests go by the ids that the
+ * lines give them. Not thread-safe.
  */
 final class PredictOperations {
 
@@ -27,56 +24,46 @@ final class PredictOperations {
       List.of("add", "push", "prefillDone", "free", "potential");
   private static final Map<String, Set<String>> FIELDS =
       Map.of(
-          "add", Set.of("op", "action", "id", "worker", "dpRank", "tokens", "prefillTokens"),
-          "push", Set.of("op", "action", "id", "tokens"),
-          "prefillDone", Set.of("op", "action", "id"),
-          "free", Set.of("op", "action", "id"),
-          "potential", Set.of("op", "action", "tokens"));
-
-  /** A request in flight: its tokens so far, and how many blocks have been named. */
-  @SuppressWarnings("ArrayRecordComponent") // never compared
-  private record InFlight(long attempt, int[] tokens, int namedBlocks) {}
+          "add",
+          Set.of(
+              "op",
+              "action",
+              "id",
+              "worker",
+              "dpRank",
+              "tokens",
+              "prefillTokens",
+              LedgerClock.NOW_MS),
+          "push",
+          Set.of("op", "action", "id", "tokens", LedgerClock.NOW_MS),
+          "prefillDone",
+          Set.of("op", "action", "id", LedgerClock.NOW_MS),
+          "free",
+          Set.of("op", "action", "id", LedgerClock.NOW_MS),
+          "potential",
+          Set.of("op", "action", "tokens", LedgerClock.NOW_MS));
 
   private final int tokensPerBlock;
-  private final Function<long[], Map<RankId, Integer>> held;
+  private final Function<long[], Map<RankId, Integer>> matches;
   private final Function<int[], long[]> sequence;
-  private final ActiveSequences sequences;
+  private final RequestLedger ledger;
   private final PredictedLoads loads = new PredictedLoads();
-  private final Set<RankId> ranks = new TreeSet<>();
-  private final Map<Long, InFlight> inFlight = new HashMap<>();
 
   /**
-   * Without ranks.
+   * Makes the operations on a ledger.
    *
-   * @param held by rank, the leading blocks that it holds of a sequence
+   * @param matches by rank, the leading blocks that it holds of a sequence
    * @param sequence the sequence hashes of tokens
    */
   PredictOperations(
-      Fields configure,
       int tokensPerBlock,
-      Function<long[], Map<RankId, Integer>> held,
-      Function<int[], long[]> sequence) {
+      Function<long[], Map<RankId, Integer>> matches,
+      Function<int[], long[]> sequence,
+      RequestLedger ledger) {
     this.tokensPerBlock = tokensPerBlock;
-    this.held = held;
+    this.matches = matches;
     this.sequence = sequence;
-    ActiveSequencesOptions options = ActiveSequencesOptions.DEFAULT;
-    options =
-        options
-            .withKvReuse(configure.flag("assumeKvReuse", options.assumeKvReuse()))
-            .withOutputBlocks(configure.flag("trackOutputBlocks", options.trackOutputBlocks()))
-            .withPrefillTokens(configure.flag("trackPrefillTokens", options.trackPrefillTokens()));
-    this.sequences = new ActiveSequences(tokensPerBlock, options, System::nanoTime);
-  }
-
-  void addRank(RankId rank) {
-    if (sequences.addRank(rank)) {
-      ranks.add(rank);
-    }
-  }
-
-  void removeWorker(long worker) {
-    ranks.removeIf(rank -> rank.workerId() == worker && sequences.removeRank(rank) >= 0);
-    inFlight.keySet().removeIf(id -> sequences.attemptOf(id) == ActiveSequences.NONE);
+    this.ledger = ledger;
   }
 
   void carryOut(JsonNode line, JsonGenerator out) throws IOException {
@@ -86,54 +73,63 @@ final class PredictOperations {
           "action must be one of " + String.join(", ", ACTIONS) + ", not " + action);
     }
     Fields fields = new Fields("", line, FIELDS.get(action.asText()));
+    long nowMs = ledger.clock().read(fields);
     switch (action.asText()) {
-      case "add" -> add(fields, out);
-      case "potential" -> potential(fields, out);
+      case "add" -> add(fields, nowMs, out);
+      case "potential" -> potential(fields, nowMs, out);
       case "push" -> {
-        push(fields);
-        done(out);
+        push(fields, nowMs);
+        ledger.ok(out);
       }
       case "prefillDone" -> {
-        sequences.prefillDone(request(fields).attempt());
-        done(out);
+        InFlight request = ledger.inFlight(fields);
+        ledger.clock().set(nowMs);
+        ledger.router().onPrefillDone(request.attempt());
+        ledger.ok(out);
       }
       default -> {
-        InFlight ended = inFlight.remove(fields.id("id"));
-        sequences.free(ended == null ? ActiveSequences.NONE : ended.attempt());
-        done(out);
+        long id = fields.id("id");
+        ledger.clock().set(nowMs);
+        ledger.free(id);
+        ledger.ok(out);
       }
     }
   }
 
-  private static void done(JsonGenerator out) throws IOException {
-    out.writeStartObject();
-    out.writeBooleanField("ok", true);
-    out.writeEndObject();
-  }
-
-  private void add(Fields fields, JsonGenerator out) throws IOException {
+  private void add(Fields fields, long nowMs, JsonGenerator out) throws IOException {
     long id = fields.id("id");
     RankId rank = IndexOperations.rank(fields);
     int[] tokens = tokens(fields);
     long[] hashes = sequence.apply(tokens);
-    int cached = held.apply(hashes).getOrDefault(rank, 0) * tokensPerBlock;
+    int cached = matches.apply(hashes).getOrDefault(rank, 0) * tokensPerBlock;
     int prefillTokens = fields.integer("prefillTokens", 0, tokens.length, tokens.length - cached);
-    if (sequences.attemptOf(id) != ActiveSequences.NONE) {
-      throw new InvalidLineException("id " + id + " is in flight");
-    }
-    addRank(rank);
-    long attempt = sequences.add(id, rank, hashes, hashes.length, tokens.length, prefillTokens);
-    inFlight.put(id, new InFlight(attempt, tokens, hashes.length));
+    ledger.requireFree(id);
+    ledger.clock().set(nowMs);
+    ledger.addRank(rank);
+    long attempt =
+        ledger
+            .router()
+            .<Long>withLoads(
+                all -> all.add(id, rank, hashes, hashes.length, tokens.length, prefillTokens));
+    ledger.put(id, new InFlight(attempt, tokens, hashes.length));
     out.writeStartObject();
     out.writeNumberField("attempt", attempt);
     out.writeNumberField("prefillTokens", prefillTokens);
-    out.writeEndObject();
+    ledger.end(out);
   }
 
-  /** Output tokens: the blocks that they fill get their names. */
-  private void push(Fields fields) {
-    InFlight request = request(fields);
+  /** Output tokens. The blocks that they fill get names, if all tokens of the request are known. */
+  private void push(Fields fields, long nowMs) {
+    InFlight request = ledger.inFlight(fields);
     int[] more = tokens(fields);
+    if (more.length == 0) {
+      throw new InvalidLineException("tokens must be at least 1, not 0");
+    }
+    if (request.tokens() == null) {
+      ledger.clock().set(nowMs);
+      ledger.router().onTokens(request.attempt(), more.length);
+      return;
+    }
     int before = request.tokens().length;
     int[] tokens = Arrays.copyOf(request.tokens(), before + more.length);
     System.arraycopy(more, 0, tokens, before, more.length);
@@ -143,17 +139,9 @@ final class PredictOperations {
             sequence.apply(Arrays.copyOf(tokens, full * tokensPerBlock)),
             request.namedBlocks(),
             full);
-    sequences.push(request.attempt(), more.length, hashes, hashes.length);
-    inFlight.put(fields.id("id"), new InFlight(request.attempt(), tokens, full));
-  }
-
-  private InFlight request(Fields fields) {
-    long id = fields.id("id");
-    InFlight request = inFlight.get(id);
-    if (request == null || sequences.attemptOf(id) != request.attempt()) {
-      throw new InvalidLineException("id " + id + " is not in flight");
-    }
-    return request;
+    ledger.clock().set(nowMs);
+    ledger.put(fields.id("id"), new InFlight(request.attempt(), tokens, full));
+    ledger.router().onTokens(request.attempt(), more.length, hashes, hashes.length);
   }
 
   private static int[] tokens(Fields fields) {
@@ -164,15 +152,22 @@ final class PredictOperations {
     return tokens;
   }
 
-  private void potential(Fields fields, JsonGenerator out) throws IOException {
+  private void potential(Fields fields, long nowMs, JsonGenerator out) throws IOException {
     int[] tokens = tokens(fields);
     long[] hashes = sequence.apply(tokens);
-    Map<RankId, Integer> matches = held.apply(hashes);
-    sequences.potential(hashes, hashes.length, tokens.length, loads);
+    Map<RankId, Integer> held = matches.apply(hashes);
+    ledger.clock().set(nowMs);
+    ledger
+        .router()
+        .<Boolean>withLoads(
+            all -> {
+              all.potential(hashes, hashes.length, tokens.length, loads);
+              return true;
+            });
     out.writeStartObject();
     out.writeArrayFieldStart("ranks");
     for (int i = 0; i < loads.size(); i++) {
-      int matched = matches.getOrDefault(loads.rank(i), 0);
+      int matched = held.getOrDefault(loads.rank(i), 0);
       long prefill = loads.activePrefillTokens(i);
       out.writeStartObject();
       IndexOperations.write(loads.rank(i), out);
@@ -187,6 +182,6 @@ final class PredictOperations {
       out.writeEndObject();
     }
     out.writeEndArray();
-    out.writeEndObject();
+    ledger.end(out);
   }
 }

@@ -30,12 +30,13 @@ import org.junit.jupiter.api.Test;
 class CostRouterDifferentialTest {
 
   private static final long SEED = Long.getLong("kvasir.test.seed", 20);
+  private static final int RUNS = Integer.getInteger("kvasir.test.runs", 30);
   private static final int STEPS = 300;
 
   @Test
   void agreesWithTheRules() {
     Set<String> kinds = new TreeSet<>();
-    for (long seed = SEED; seed < SEED + 30; seed++) {
+    for (long seed = SEED; seed < SEED + RUNS; seed++) {
       Run run = new Run(seed);
       run.play();
       run.settled.forEach(outcome -> kinds.add(outcome.split(" ", 4)[1]));

@@ -62,7 +62,7 @@ class CostRouterTest {
   }
 
   @Test
-  void tellsHowMuchOfEachRequestItsRankHolds() {
+  void reportsHowMuchOfEachRequestItsRankHolds() {
     fixture.index.hold(rank(2), 2);
     fixture.placed(request(7, 18));
     assertThat(fixture.hitRates).containsExactly(new HitRateEvent(7, rank(2), 4, 2));
@@ -125,7 +125,7 @@ class CostRouterTest {
   }
 
   @Test
-  void requestsGoByLoadWithoutOverlap() {
+  void requestsGoByLoadWithoutMatches() {
     for (int i = 0; i < 9; i++) {
       fixture.placed(request(i, 16));
     }
@@ -136,7 +136,7 @@ class CostRouterTest {
   }
 
   @Test
-  void overlapWeight0IsPureLoadBalancing() {
+  void scoreWeight0IsPureLoadBalancing() {
     RouterFixture balanced =
         new RouterFixture(
                 new CostSelector(CostOptions.DEFAULT.withOverlapScoreWeight(0)),

@@ -92,7 +92,7 @@ final class NaiveRouter {
       settled.add(id + " " + Refusal.RAW_ISL_TOKEN_LIMIT);
     } else {
       int longest =
-          eligible(filter, busy).stream().mapToInt(r -> overlap(request, held, r)).max().orElse(0);
+          eligible(filter, busy).stream().mapToInt(r -> matched(request, held, r)).max().orElse(0);
       long uncached = request.inputTokens() - (long) longest * tokensPerBlock;
       queued.add(
           new Waiting(
@@ -207,7 +207,7 @@ final class NaiveRouter {
         .anyMatch(rank -> queue.hasRoom(load(rank).prefill(), ranks.get(rank)));
   }
 
-  private static int overlap(FleetRequest request, Map<RankId, Integer> held, RankId rank) {
+  private static int matched(FleetRequest request, Map<RankId, Integer> held, RankId rank) {
     return Math.min(RouterFixture.hashes(request).length, held.getOrDefault(rank, 0));
   }
 
@@ -221,7 +221,7 @@ final class NaiveRouter {
     return blocks;
   }
 
-  private void book(FleetRequest request, Map<RankId, Integer> overlaps, long waitedNs) {
+  private void book(FleetRequest request, Map<RankId, Integer> matches, long waitedNs) {
     List<RankId> eligible = eligible(request.filter(), busy);
     boolean tracks = !Boolean.FALSE.equals(request.overrides().trackPrefillTokens());
     Set<Object> blocks = blocks(request, tokensPerBlock);
@@ -234,16 +234,16 @@ final class NaiveRouter {
           .add(
               new NaiveCandidates.One(
                   rank,
-                  overlap(request, overlaps, rank),
+                  matched(request, matches, rank),
                   load(rank),
                   added.size(),
                   ranks.get(rank)));
     }
     int chosen = selector.select(candidates, request, CostTrace.NONE);
     RankId rank = eligible.get(chosen);
-    int overlap = candidates.matchedBlocks(chosen);
-    int prefill = tracks ? request.inputTokens() - overlap * tokensPerBlock : 0;
+    int matched = candidates.matchedBlocks(chosen);
+    int prefill = tracks ? request.inputTokens() - matched * tokensPerBlock : 0;
     bookings.put(request.id(), new Booking(request, rank, blocks, new AtomicInteger(prefill)));
-    settled.add(request.id() + " " + rank + " " + overlap + " " + waitedNs);
+    settled.add(request.id() + " " + rank + " " + matched + " " + waitedNs);
   }
 }

@@ -32,7 +32,7 @@ class FakeDriverCommandsTest {
   @BeforeEach
   void requireKernels() {
     assumeTrue(
-        KernelModule.embedded().isPresent(), "this build has no GPU kernels: nvcc was not there");
+        KernelModule.embedded().isPresent(), "this build has no GPU kernels: nvcc was missing");
     assumeTrue(Files.exists(DRIVER.resolve("libcuda.so.1")), "the native tests were not built");
   }
 

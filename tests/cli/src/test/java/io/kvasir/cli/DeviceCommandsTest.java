@@ -39,7 +39,7 @@ class DeviceCommandsTest {
             kvasir                   1.2.3
             java                     17.0.1, Acme, Linux amd64
             native library           ABI 1, loaded from /lib/x.so
-            GPU kernels              cannot be used: this build has no GPU kernels: nvcc was not there when it was made
+            GPU kernels              cannot be used: this build has no GPU kernels: nvcc was missing when it was built
                                      -> install the CUDA toolkit and build again
             CUDA driver              cannot be used: there is no NVIDIA driver: libcuda.so.1 cannot be loaded
                                      -> install the NVIDIA driver; in a container, pass the GPUs in (--gpus all)

@@ -23,7 +23,7 @@ class FakeDriverCommandsTest {
   @BeforeEach
   void requireKernels() {
     assumeTrue(
-        KernelModule.embedded().isPresent(), "this build has no GPU kernels: nvcc was not there");
+        KernelModule.embedded().isPresent(), "this build has no GPU kernels: nvcc was missing");
     assumeTrue(FakeDriver.isBuilt(), "the native tests were not built");
   }
 

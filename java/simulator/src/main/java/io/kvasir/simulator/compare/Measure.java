@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /** The figures of a replay that comparisons estimate. Times are modelled milliseconds. */
+@SuppressWarnings("ImmutableEnumChecker") // the functions have no state
 public enum Measure {
   /** Time to first token, median. */
   TTFT_P50_MS("ttftP50Ms", result -> result.ttft().p50Ms()),

@@ -114,14 +114,14 @@ class DeviceLossTest {
       watch.check();
       loop.iterate(0);
       assertThat(recorder.retired).as("nobody has looked yet").isEmpty();
-      SickNvml.round(health);
+      SickNvml.poll(health);
       watch.check();
       loop.iterate(0);
       assertThat(recorder.retired)
           .isEqualTo(Map.of(0, "the driver reports XID 79", 1, "the driver reports XID 79"));
       watch.check();
       nvml.tell(second.device(), 48);
-      SickNvml.round(health);
+      SickNvml.poll(health);
       watch.check();
       loop.iterate(0);
       assertThat(recorder.retired).containsEntry(2, "the driver reports XID 48").hasSize(3);

@@ -74,7 +74,7 @@ class SharedPoolProcessTest {
         assertThat(reader.occupancy()).hasToString(occupancy);
         assertThatThrownBy(() -> SharedPoolRegion.create(file, reader.shape(), reader.rank(), 0))
             .isInstanceOf(IOException.class)
-            .hasMessageContaining("belongs to a pool of another process that lives");
+            .hasMessageContaining("belongs to a pool of another live process");
         owner.kill();
         reader.owner(); // takes notice of the last beats
         assertThat(reader.owner()).isEqualTo(SharedPoolReader.Owner.ALIVE);

@@ -247,11 +247,11 @@ class LockstepTest {
         switch (injection) {
           case RANDOM -> "placed it on rank";
           case CURSOR, MAP -> "router state differs";
-          case TOKENS -> "know different requests by this id";
+          case TOKENS -> "have different requests with this id";
           case ORDER -> "routed request";
           case MISSING -> "did not";
-          case MATCH -> "know different matches of it";
-          case STATE -> "know different states of the ranks";
+          case MATCH -> "have different matches of it";
+          case STATE -> "have different states of the ranks";
         });
   }
 }

@@ -58,33 +58,45 @@ class ArchitectureTest {
             "model",
             "simulator.report",
             "simulator.trace"));
+    edges.put("cli", uses("cli.command", "cli.terminal"));
     edges.put(
-        "cli",
+        "cli.command",
         uses(
             "benchmarks.index",
-            "cli.index",
-            "cli.route",
+            "cli",
+            "cli.lines.index",
+            "cli.lines.route",
+            "cli.option",
+            "cli.terminal",
             "engine.adp",
             "engine.device",
             "engine.execute",
             "engine.lockstep",
             "engine.pool",
             "fleet.record",
-            "fleet.router.cost",
-            "fleet.router.trtllm",
+            "fleet.router",
             "hash",
             "model",
             "simulator.compare",
+            "simulator.fleet",
             "simulator.replay",
             "simulator.report",
-            "simulator.selection",
             "simulator.trace",
             "simulator.workload"));
-    edges.put(
-        "cli.index", uses("cli.lines", "event", "fleet.index", "fleet.load", "hash", "model"));
     edges.put("cli.lines", uses());
     edges.put(
-        "cli.route",
+        "cli.lines.index",
+        uses(
+            "cli.lines",
+            "event",
+            "fleet.index",
+            "fleet.load",
+            "fleet.router",
+            "fleet.router.cost",
+            "hash",
+            "model"));
+    edges.put(
+        "cli.lines.route",
         uses(
             "cli.lines",
             "engine.adp",
@@ -95,6 +107,22 @@ class ArchitectureTest {
             "fleet.router.trtllm",
             "hash",
             "model"));
+    edges.put(
+        "cli.option",
+        uses(
+            "benchmarks.index",
+            "cli.terminal",
+            "engine.adp",
+            "engine.device",
+            "engine.execute",
+            "engine.pool",
+            "fleet.router",
+            "hash",
+            "simulator.fleet",
+            "simulator.replay",
+            "simulator.trace",
+            "simulator.workload"));
+    edges.put("cli.terminal", uses("engine.device", "simulator.replay"));
     edges.put("engine.adp", uses("engine.pool", "model"));
     edges.put("engine.device", uses("internal.nativelib"));
     edges.put(
@@ -108,7 +136,7 @@ class ArchitectureTest {
             "hash",
             "model"));
     edges.put("engine.lockstep", uses("engine.adp", "engine.pool", "model"));
-    edges.put("engine.pool", uses("event", "internal.nativelib", "model"));
+    edges.put("engine.pool", uses("event", "hash", "internal.nativelib", "model"));
     edges.put(
         "engine.pool.cuda",
         uses("engine.device", "engine.pool", "event", "hash", "internal.nativelib"));
@@ -130,9 +158,12 @@ class ArchitectureTest {
         uses(
             "engine.adp",
             "engine.execute",
+            "fleet.router",
+            "simulator.fleet",
             "simulator.replay",
-            "simulator.selection",
             "simulator.workload"));
+    edges.put(
+        "simulator.fleet", uses("event", "fleet.router", "fleet.router.trtllm", "hash", "model"));
     edges.put(
         "simulator.replay",
         uses(
@@ -143,10 +174,9 @@ class ArchitectureTest {
             "engine.pool",
             "event",
             "fleet.router",
-            "fleet.router.trtllm",
             "hash",
             "model",
-            "simulator.selection",
+            "simulator.fleet",
             "simulator.workload"));
     edges.put(
         "simulator.report",
@@ -155,19 +185,9 @@ class ArchitectureTest {
             "engine.execute",
             "hash",
             "simulator.compare",
+            "simulator.fleet",
             "simulator.replay",
-            "simulator.selection",
             "simulator.workload"));
-    edges.put(
-        "simulator.selection",
-        uses(
-            "event",
-            "fleet.index",
-            "fleet.load",
-            "fleet.router",
-            "fleet.router.cost",
-            "hash",
-            "model"));
     edges.put("simulator.trace", uses());
     edges.put("simulator.workload", uses("hash", "model", "simulator.trace"));
     return edges;

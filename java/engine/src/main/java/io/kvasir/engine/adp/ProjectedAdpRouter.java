@@ -219,9 +219,9 @@ public final class ProjectedAdpRouter implements AdpRouter {
   }
 
   /**
-   * Whether to leave a request over: no rank's pool can hold it now, or every rank that can
-   * costs more than {@link #WORTH_WAITING} times as much as one that cannot. Only the first request
-   * left over has a limit on its calls; each of the others becomes the first eventually.
+   * Whether to leave a request over: no rank's pool can hold it now, or every rank that can costs
+   * more than {@link #WORTH_WAITING} times as much as one that cannot. Only the first request left
+   * over has a limit on its calls; each of the others becomes the first eventually.
    */
   private boolean shouldWait(int index, boolean first, int maxActiveRequests) {
     if (!canWait || !loads.fitsSomePool(newBlocks(index, 0))) {

@@ -17,15 +17,15 @@ import java.util.function.Consumer;
  * overtakes it. If a lease matches less than the look-up did, because sequence hashes collided, the
  * chunk starts earlier and does not get longer. While the pool leases a batch, it pins the matches
  * of all requests in it, including those it then refuses. The first refused request may thus fail
- * only because of blocks that requests behind it matched. It therefore retries alone: in the
- * next step, or in this one if the step is otherwise empty.
+ * only because of blocks that requests behind it matched. It therefore retries alone: in the next
+ * step, or in this one if the step is otherwise empty.
  *
  * <p><b>Retry.</b> A refused head retries only after an event that is likely to change the result:
  * blocks were released on this rank, a prefill chunk was committed on this rank, another request is
  * the head, or nothing runs and nothing is being sent on this rank. In the last case the whole pool
  * is available, and a request that fits the pool is admitted, so no request starves. (Committing a
- * decoded block can also free a block, if an equal one is in the pool already. That alone does
- * not trigger a retry; the next release does.)
+ * decoded block can also free a block, if an equal one is in the pool already. That alone does not
+ * trigger a retry; the next release does.)
  *
  * <p>Confined to the rank's executor thread.
  */

@@ -2,9 +2,9 @@ package io.kvasir.cli.lines.index;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
-import io.kvasir.cli.lines.index.RequestLedger.InFlight;
 import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
+import io.kvasir.cli.lines.index.RequestLedger.InFlight;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.model.RankId;
 import java.io.IOException;

@@ -63,7 +63,6 @@ class ArchitectureTest {
         "cli.command",
         uses(
             "benchmarks.index",
-            "cli",
             "cli.lines.index",
             "cli.lines.route",
             "cli.option",

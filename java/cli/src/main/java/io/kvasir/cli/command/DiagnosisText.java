@@ -107,7 +107,7 @@ public final class DiagnosisText {
     CudaDevice cuda = device.cuda();
     line(
         "  device " + cuda.ordinal(),
-        cuda.name() + (cuda.isMigInstance() ? " (MIG worker), " : ", ") + cuda.architecture());
+        cuda.name() + (cuda.isMigInstance() ? " (MIG instance), " : ", ") + cuda.architecture());
     line("", "uuid " + cuda.uuid() + ", PCI " + cuda.pciBusId() + numa(cuda));
     line(
         "",

@@ -1,6 +1,5 @@
 package io.kvasir.cli.command;
 
-import io.kvasir.cli.Main;
 import io.kvasir.cli.option.ProcessOptions;
 import io.kvasir.engine.lockstep.LockstepException;
 import io.kvasir.engine.lockstep.Member;
@@ -34,6 +33,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class ReplayProcesses implements AutoCloseable {
 
+  private static final String MAIN = "io.kvasir.cli.Main";
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final long PATIENCE_MS = 300_000;
   private static final long ENDING_MS = 10_000;
@@ -96,11 +96,7 @@ final class ReplayProcesses implements AutoCloseable {
       command.addAll(List.of(javaOptions.trim().split("\\s+")));
     }
     command.addAll(
-        List.of(
-            "-Dkvasir.terminal=false",
-            "-cp",
-            System.getProperty("java.class.path"),
-            Main.class.getName()));
+        List.of("-Dkvasir.terminal=false", "-cp", System.getProperty("java.class.path"), MAIN));
     command.addAll(arguments);
     command.addAll(
         List.of(

@@ -92,18 +92,17 @@ public final class FleetOptions {
 
   /** The layer that was asked for; none for one worker without a fleet router. */
   public Optional<FleetSettings> settings() {
-    int count = Values.integer(WORKERS, workers, 1, MOST_WORKERS);
-    if (count == 1 && router == null) {
-      return Optional.empty();
-    }
     FleetSettings fleet =
         new FleetSettings(
-            count,
+            Values.integer(WORKERS, workers, 1, MOST_WORKERS),
             router == null ? FleetRouterKind.named(null) : named(router),
             argsByKey(),
             ns("--event-delay-ms", eventDelayMs, 0),
             ns("--metric-delay-ms", metricDelayMs, 0),
             ns("--metric-interval-ms", metricIntervalMs, LEAST_INTERVAL_MS));
+    if (fleet.workers() == 1 && router == null) {
+      return Optional.empty();
+    }
     for (String key : UNSUPPORTED) {
       if (fleet.args().containsKey(key)) {
         throw new UsageException(

@@ -7,19 +7,9 @@ import java.util.Map;
  *
  * <p>Immutable.
  *
- * @param workers number of workers
- * @param router the router's name
- * @param args the router's settings
- * @param followsBlocks whether the router used block events
- * @param eventDelayNs virtual time from a change of a worker's blocks to its event at the router
+ * @param settings the workers and their router
  * @param decisions number of choices by reason, in a fixed order
  * @param behindPrompts choices of a worker that still computed another prompt
  */
 public record FleetResult(
-    int workers,
-    String router,
-    Map<String, Object> args,
-    boolean followsBlocks,
-    long eventDelayNs,
-    Map<String, Long> decisions,
-    long behindPrompts) {}
+    FleetSettings settings, Map<String, Long> decisions, long behindPrompts) {}

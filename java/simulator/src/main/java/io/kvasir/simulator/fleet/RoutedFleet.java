@@ -209,14 +209,7 @@ public final class RoutedFleet implements FleetLayer {
   public FleetResult result() {
     Map<String, Long> byName = new LinkedHashMap<>();
     decisions.forEach((reason, count) -> byName.put(reason.id(), count));
-    return new FleetResult(
-        settings.workers(),
-        settings.router().name(),
-        settings.args(),
-        followsBlocks(),
-        settings.eventDelayNs(),
-        byName,
-        behindPrompts);
+    return new FleetResult(settings, byName, behindPrompts);
   }
 
   @Override

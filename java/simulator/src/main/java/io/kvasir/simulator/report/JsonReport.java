@@ -108,8 +108,8 @@ public final class JsonReport {
   private void writeFleet(ReplayResult result) throws IOException {
     FleetResult fleet = result.fleet();
     Spread spread = result.routedPerWorker();
-    json.writeNumberField("instances", fleet.workers());
-    json.writeStringField("serveRouter", fleet.router());
+    json.writeNumberField("instances", fleet.settings().workers());
+    json.writeStringField("serveRouter", fleet.settings().router().name());
     writeCounts("routedPerInstance", spread.requests());
     writeRounded("instanceCv", spread.cv(), RATE_DECIMALS);
     writeRounded("instanceMaxOverMin", spread.maxOverMin(), RATE_DECIMALS);
@@ -120,11 +120,16 @@ public final class JsonReport {
     }
     json.writeEndObject();
     json.writeObjectFieldStart("serveRouterArgs");
-    for (Map.Entry<String, Object> arg : new TreeMap<>(fleet.args()).entrySet()) {
+    for (Map.Entry<String, Object> arg : new TreeMap<>(fleet.settings().args()).entrySet()) {
       json.writePOJOField(arg.getKey(), arg.getValue());
     }
     json.writeEndObject();
-    writeRounded("eventDelayMs", fleet.eventDelayNs() / NS_PER_MS, TIME_DECIMALS);
+    writeRounded("eventDelayMs", fleet.settings().eventDelayNs() / NS_PER_MS, TIME_DECIMALS);
+    if (fleet.settings().router().readsMetrics()) {
+      writeRounded("metricDelayMs", fleet.settings().metricDelayNs() / NS_PER_MS, TIME_DECIMALS);
+      writeRounded(
+          "metricIntervalMs", fleet.settings().metricIntervalNs() / NS_PER_MS, TIME_DECIMALS);
+    }
   }
 
   private void writeCounts(String field, List<Long> counts) throws IOException {

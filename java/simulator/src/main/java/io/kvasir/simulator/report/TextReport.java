@@ -85,7 +85,9 @@ public final class TextReport {
 
   private static String ranks(ReplayResult result) {
     String ranks = count(result.settings().ranks()) + " ranks";
-    return result.fleet() == null ? ranks : count(result.fleet().workers()) + " x " + ranks;
+    return result.fleet() == null
+        ? ranks
+        : count(result.fleet().settings().workers()) + " x " + ranks;
   }
 
   private void section(ReplayReport report) {
@@ -162,11 +164,11 @@ public final class TextReport {
   }
 
   private static String fleet(FleetResult fleet) {
-    return fleet.router()
+    return fleet.settings().router().name()
         + ": "
         + decisions(fleet.decisions(), Function.identity())
-        + (fleet.followsBlocks()
-            ? ", events after " + decimals(fleet.eventDelayNs() / NS_PER_MS, 1) + " ms"
+        + (fleet.settings().router().followsBlocks()
+            ? ", events after " + decimals(fleet.settings().eventDelayNs() / NS_PER_MS, 1) + " ms"
             : "");
   }
 

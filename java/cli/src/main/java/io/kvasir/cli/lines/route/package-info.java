@@ -1,7 +1,6 @@
 /**
- * The routers as JSON lines: what {@code kvasir route} reads and writes. {@link
- * io.kvasir.cli.lines.route.RouteLines} reads operations, {@link
- * io.kvasir.cli.lines.route.AdpOperations} and {@link io.kvasir.cli.lines.route.ServeOperations}
- * carry them out, one kind of router each.
+ * {@code kvasir route}: routers as JSON lines. {@link io.kvasir.cli.lines.route.RouteLines} reads
+ * the operations; {@link io.kvasir.cli.lines.route.AdpOperations} runs those of ADP routers and
+ * {@link io.kvasir.cli.lines.route.FleetOperations} those of fleet routers.
  */
 package io.kvasir.cli.lines.route;

@@ -175,13 +175,13 @@ public final class FleetOptions {
               + each.hashFormat().id());
     }
     ReplaySettings worker = each.withHashFormat(naming);
-    try (var unused =
-        fleet
-            .router()
-            .create(
-                fleet.args(),
-                new FleetRouterSetup(
-                    naming, worker.tokensPerBlock(), System::nanoTime, Map.of()))) {
+    try {
+      fleet
+          .router()
+          .create(
+              fleet.args(),
+              new FleetRouterSetup(naming, worker.tokensPerBlock(), System::nanoTime, Map.of()))
+          .close();
       return worker;
     } catch (IllegalArgumentException e) {
       throw new UsageException(ARGS, "is wrong: " + e.getMessage());

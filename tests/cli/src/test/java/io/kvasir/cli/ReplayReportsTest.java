@@ -70,14 +70,12 @@ class ReplayReportsTest {
       return node;
     }
     ObjectNode object = JSON.createObjectNode();
-    node.fields()
-        .forEachRemaining(
-            field -> {
-              if (!field.getKey().equals("wallSeconds")) {
-                String key = newKeys.path(field.getKey()).asText(field.getKey());
-                object.set(key, comparable(field.getValue(), newKeys));
-              }
-            });
+    for (Map.Entry<String, JsonNode> field : node.properties()) {
+      if (!field.getKey().equals("wallSeconds")) {
+        String key = newKeys.path(field.getKey()).asText(field.getKey());
+        object.set(key, comparable(field.getValue(), newKeys));
+      }
+    }
     return object;
   }
 }

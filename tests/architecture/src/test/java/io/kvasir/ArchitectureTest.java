@@ -101,7 +101,6 @@ class ArchitectureTest {
             "engine.adp",
             "engine.execute",
             "engine.pool",
-            "event",
             "fleet.router",
             "fleet.router.trtllm",
             "hash",
@@ -135,7 +134,7 @@ class ArchitectureTest {
             "hash",
             "model"));
     edges.put("engine.lockstep", uses("engine.adp", "engine.pool", "model"));
-    edges.put("engine.pool", uses("event", "hash", "internal.nativelib", "model"));
+    edges.put("engine.pool", uses("event", "internal.nativelib", "model"));
     edges.put(
         "engine.pool.cuda",
         uses("engine.device", "engine.pool", "event", "hash", "internal.nativelib"));
@@ -182,6 +181,7 @@ class ArchitectureTest {
         uses(
             "engine.adp",
             "engine.execute",
+            "fleet.router",
             "hash",
             "simulator.compare",
             "simulator.fleet",

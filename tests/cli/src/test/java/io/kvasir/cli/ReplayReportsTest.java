@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import io.kvasir.testing.trace.SharedTraces;
 import java.io.IOException;
 import java.io.Reader;
@@ -59,12 +60,15 @@ class ReplayReportsTest {
         .isEqualTo(comparable(expected, keys));
   }
 
-  /** The report without the time that the replay took, its keys renamed. */
+  /** The report without the time that the replay took and the folder of traces; keys renamed. */
   private static JsonNode comparable(JsonNode node, JsonNode newKeys) {
     if (node.isArray()) {
       ArrayNode array = JSON.createArrayNode();
       node.forEach(each -> array.add(comparable(each, newKeys)));
       return array;
+    }
+    if (node.isTextual()) {
+      return TextNode.valueOf(node.textValue().replaceFirst(".*/", ""));
     }
     if (!node.isObject()) {
       return node;

@@ -36,12 +36,12 @@ extern "C" JNIEXPORT jint JNICALL Java_io_kvasir_engine_device_ShimLibrary_launc
 }
 
 extern "C" JNIEXPORT void JNICALL Java_io_kvasir_engine_device_ShimLibrary_seed(JNIEnv*, jclass,
-                                                                         jlong seed) {
+                                                                                jlong seed) {
   seed_launches(static_cast<uint64_t>(seed));
 }
 
-extern "C" JNIEXPORT jobjectArray JNICALL Java_io_kvasir_engine_device_ShimLibrary_kernels(JNIEnv* env,
-                                                                                    jclass) {
+extern "C" JNIEXPORT jobjectArray JNICALL
+Java_io_kvasir_engine_device_ShimLibrary_kernels(JNIEnv* env, jclass) {
   constexpr jsize count = sizeof kKernels / sizeof kKernels[0];
   jobjectArray names = env->NewObjectArray(count, env->FindClass("java/lang/String"), nullptr);
   for (jsize i = 0; i < count; i++) {

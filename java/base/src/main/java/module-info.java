@@ -1,6 +1,6 @@
 /**
- * What both halves of Kvasir speak: requests, block events and block hashes, and the native library
- * that computes them.
+ * The types that engine and fleet share: requests, block events and block hashes, and the bindings
+ * of the native library.
  */
 module io.kvasir.base {
   requires org.bytedeco.javacpp;

@@ -13,4 +13,13 @@ module io.kvasir.fleet {
   exports io.kvasir.fleet.router.trtllm;
 
   uses io.kvasir.fleet.router.FleetRouterProvider;
+
+  provides io.kvasir.fleet.router.FleetRouterProvider with
+      io.kvasir.fleet.router.RoundRobinProvider,
+      io.kvasir.fleet.router.LeastLoadedProvider,
+      io.kvasir.fleet.router.trtllm.KvCacheAwareFleetProvider,
+      io.kvasir.fleet.router.trtllm.ConversationFleetProvider,
+      io.kvasir.fleet.router.cost.CostRouterProvider,
+      io.kvasir.fleet.router.cost.ApproximateRouterProvider,
+      io.kvasir.fleet.router.cost.PolledRouterProvider;
 }

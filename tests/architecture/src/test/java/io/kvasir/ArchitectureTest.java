@@ -49,32 +49,53 @@ class ArchitectureTest {
             "internal.nativelib",
             "model"));
     edges.put(
-        "cli",
+        "benchmarks.index",
         uses(
-            "cli.index",
-            "cli.route",
+            "engine.pool",
+            "event",
+            "fleet.index",
+            "hash",
+            "model",
+            "simulator.report",
+            "simulator.trace"));
+    edges.put("cli", uses("cli.command", "cli.terminal"));
+    edges.put(
+        "cli.command",
+        uses(
+            "benchmarks.index",
+            "cli.lines.index",
+            "cli.lines.route",
+            "cli.option",
+            "cli.terminal",
             "engine.adp",
             "engine.device",
             "engine.execute",
             "engine.lockstep",
             "engine.pool",
             "fleet.record",
-            "fleet.router.cost",
-            "fleet.router.trtllm",
+            "fleet.router",
             "hash",
             "model",
             "simulator.compare",
-            "simulator.indexbench",
+            "simulator.fleet",
             "simulator.replay",
             "simulator.report",
-            "simulator.selection",
             "simulator.trace",
             "simulator.workload"));
-    edges.put(
-        "cli.index", uses("cli.lines", "event", "fleet.index", "fleet.load", "hash", "model"));
     edges.put("cli.lines", uses());
     edges.put(
-        "cli.route",
+        "cli.lines.index",
+        uses(
+            "cli.lines",
+            "event",
+            "fleet.index",
+            "fleet.load",
+            "fleet.router",
+            "fleet.router.cost",
+            "hash",
+            "model"));
+    edges.put(
+        "cli.lines.route",
         uses(
             "cli.lines",
             "engine.adp",
@@ -84,6 +105,22 @@ class ArchitectureTest {
             "fleet.router.trtllm",
             "hash",
             "model"));
+    edges.put(
+        "cli.option",
+        uses(
+            "benchmarks.index",
+            "cli.terminal",
+            "engine.adp",
+            "engine.device",
+            "engine.execute",
+            "engine.pool",
+            "fleet.router",
+            "hash",
+            "simulator.fleet",
+            "simulator.replay",
+            "simulator.trace",
+            "simulator.workload"));
+    edges.put("cli.terminal", uses("engine.device", "simulator.replay"));
     edges.put("engine.adp", uses("engine.pool", "model"));
     edges.put("engine.device", uses("internal.nativelib"));
     edges.put(
@@ -107,8 +144,10 @@ class ArchitectureTest {
     edges.put("fleet.load", uses("model"));
     edges.put("fleet.record", uses("event", "model"));
     edges.put("fleet.router", uses("event", "fleet.load", "hash", "model"));
-    edges.put("fleet.router.cost", uses("fleet.index", "fleet.load", "fleet.router", "model"));
-    edges.put("fleet.router.trtllm", uses("fleet.router", "hash", "model"));
+    edges.put(
+        "fleet.router.cost",
+        uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
+    edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
     edges.put("hash", uses("internal.nativelib", "model"));
     edges.put("internal.nativelib", uses());
     edges.put("model", uses());
@@ -117,12 +156,12 @@ class ArchitectureTest {
         uses(
             "engine.adp",
             "engine.execute",
+            "fleet.router",
+            "simulator.fleet",
             "simulator.replay",
-            "simulator.selection",
             "simulator.workload"));
     edges.put(
-        "simulator.indexbench",
-        uses("engine.pool", "event", "fleet.index", "hash", "model", "simulator.trace"));
+        "simulator.fleet", uses("event", "fleet.router", "fleet.router.trtllm", "hash", "model"));
     edges.put(
         "simulator.replay",
         uses(
@@ -133,32 +172,21 @@ class ArchitectureTest {
             "engine.pool",
             "event",
             "fleet.router",
-            "fleet.router.trtllm",
             "hash",
             "model",
-            "simulator.selection",
+            "simulator.fleet",
             "simulator.workload"));
     edges.put(
         "simulator.report",
         uses(
             "engine.adp",
             "engine.execute",
+            "fleet.router",
             "hash",
             "simulator.compare",
-            "simulator.indexbench",
+            "simulator.fleet",
             "simulator.replay",
-            "simulator.selection",
             "simulator.workload"));
-    edges.put(
-        "simulator.selection",
-        uses(
-            "event",
-            "fleet.index",
-            "fleet.load",
-            "fleet.router",
-            "fleet.router.cost",
-            "hash",
-            "model"));
     edges.put("simulator.trace", uses());
     edges.put("simulator.workload", uses("hash", "model", "simulator.trace"));
     return edges;

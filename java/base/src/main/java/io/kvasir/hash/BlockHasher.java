@@ -25,11 +25,11 @@ public interface BlockHasher {
 
   /**
    * Hashes the full blocks {@code fromBlock} (inclusive) to {@code toBlock} (exclusive) of a
-   * sequence, continuing its chain. O(tokens hashed); one crossing into native code.
+   * sequence, continuing its chain. O(tokens hashed); one native call.
    *
    * @param scope LoRA adapter and salt of the whole sequence
-   * @param tokens the sequence from its first token on; at least {@code toBlock * tokensPerBlock()}
-   *     of them
+   * @param tokens the sequence from its first token; at least {@code toBlock * tokensPerBlock()}
+   *     tokens
    * @param fromBlock first block to hash; the chain is read from {@code sequence[fromBlock - 1]}
    * @param toBlock end of the range
    * @param local receives the local hash of block i at index i
@@ -40,7 +40,7 @@ public interface BlockHasher {
       CacheScope scope, int[] tokens, int fromBlock, int toBlock, long[] local, long[] sequence);
 
   /**
-   * Hashes all full blocks of a sequence; a partial last block has no name.
+   * Hashes all full blocks of a sequence. A partial last block is not hashed.
    *
    * @param tokens the whole sequence
    * @param scope its LoRA adapter and salt

@@ -3,16 +3,16 @@ package io.kvasir.hash;
 /**
  * The hashes of a prompt's blocks, first block first.
  *
- * <p>Immutable by contract: the arrays are not copied and must not be changed by anyone.
+ * <p>Immutable by contract: the arrays are not copied and must not be modified.
  *
  * @param local hash of each block's own tokens
- * @param sequence chained hash of each block: it names the block and everything before it
+ * @param sequence sequence hash of each block, which covers the block and all blocks before it
  */
 @SuppressWarnings("ArrayRecordComponent") // value semantics of the arrays are never used
 public record BlockHashes(long[] local, long[] sequence) {
 
   /**
-   * Checks that every block has both hashes.
+   * Checks that both arrays have the same length.
    *
    * @throws IllegalArgumentException if the lengths differ
    */

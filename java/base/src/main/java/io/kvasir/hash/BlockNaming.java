@@ -1,10 +1,10 @@
 package io.kvasir.hash;
 
-/** How the sequence hashes of blocks are made. Hashes of different namings cannot be compared. */
+/** How sequence hashes are computed. Hashes of different namings are not comparable. */
 public sealed interface BlockNaming permits HashFormat, TrtllmHash {
 
   /**
-   * The name in options and files.
+   * The naming's id in options and files.
    *
    * @return for example {@code kvasir} or {@code trtllm-v1}
    */

@@ -7,32 +7,33 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Block hashes as the generations of Dynamo make them. Dynamo has changed seeds and the way of
- * scopes without a mark in its messages, so all of it is configuration.
+ * Block hashes of the versions of Dynamo. Versions differ in their seeds and in how a scope enters
+ * the hash. Dynamo's messages do not carry the version, so all of this is configuration.
  *
  * <p>A local hash is XXH3-64 of a block's tokens as little-endian 32-bit words, then of the hashes
  * of the multimodal objects in the block as 64-bit words, each once, ascending as unsigned numbers.
- * Its seed stands for the scope. The first sequence hash is the first local hash, each further one
- * XXH3-64 of the one before it and the local hash. Tokens that do not fill a block have no hash.
+ * The scope determines its seed. The first sequence hash is the first local hash. Each further
+ * sequence hash is XXH3-64 of the previous sequence hash and the local hash. A partial block has no
+ * hash.
  *
- * <p>Immutable and thread-safe. One crossing into native code for each hash; for the seeds 1337
- * without multimodal objects {@link HashFormat#DYNAMO} gives the same at once.
+ * <p>Immutable and thread-safe. Each hash is one native call. For the seeds 1337 without multimodal
+ * objects, {@link HashFormat#DYNAMO} computes the same hashes in one call.
  *
- * @param tokensPerBlock tokens from one block's beginning to the next one's, at least 1
- * @param overlapping whether a block's hash covers the next block's first token too, which is then
- *     needed to complete it (EAGLE)
- * @param seed what scopes are made from
- * @param chainSeed the seed of the chain
- * @param scopeRule how a scope enters
+ * @param tokensPerBlock tokens from the start of one block to the start of the next, at least 1
+ * @param overlapping whether a block's hash also covers the next block's first token (EAGLE). A
+ *     block is complete only when that token is present
+ * @param seed the seed from which {@link #scopeSeed} derives the seeds of scopes
+ * @param chainSeed the seed of sequence hashes
+ * @param scopeRule how a scope enters the hashes
  */
 public record DynamoHashing(
     int tokensPerBlock, boolean overlapping, long seed, long chainSeed, ScopeRule scopeRule) {
 
   /** How the cache namespace and the LoRA adapter of a request enter its hashes. */
   public enum ScopeRule {
-    /** The adapter's XXH3-64 is added to the seed; there are no namespaces. */
+    /** The XXH3-64 of the adapter's name is added to the seed. Namespaces are not supported. */
     ADDED,
-    /** XXH3-64, with the seed, of a JSON object of those names that are given. */
+    /** The seed is XXH3-64, seeded, of a JSON object with the names that are present. */
     JSON
   }
 
@@ -52,7 +53,7 @@ public record DynamoHashing(
   }
 
   /**
-   * The hashes of Dynamo until early 2026: seed 1337 for blocks and chain.
+   * The hashes of Dynamo until early 2026: seed 1337 for local and sequence hashes.
    *
    * @param tokensPerBlock tokens in a block, at least 1
    * @return the hashing
@@ -63,7 +64,7 @@ public record DynamoHashing(
   }
 
   /**
-   * The hashes of Dynamo from mid-2026 on: blocks are salted with their scope, the chain has no
+   * The hashes of Dynamo since mid-2026: the scope seeds local hashes, and sequence hashes have no
    * seed.
    *
    * @param tokensPerBlock tokens in a block, at least 1
@@ -75,21 +76,22 @@ public record DynamoHashing(
   }
 
   /**
-   * The same with blocks that overlap by a token.
+   * This hashing with blocks that overlap by one token, for speculative decoding with EAGLE.
    *
-   * @return for speculative decoding with EAGLE
+   * @return the hashing
    */
   public DynamoHashing withOverlap() {
     return new DynamoHashing(tokensPerBlock, true, seed, chainSeed, scopeRule);
   }
 
   /**
-   * The seed that stands for a scope.
+   * The seed of the local hashes of a scope.
    *
    * @param cacheNamespace the tenant; empty or null for none
    * @param loraName the adapter; empty or null for none
-   * @return the seed of local hashes
-   * @throws IllegalArgumentException if there is a namespace and the rule knows none
+   * @return the seed
+   * @throws IllegalArgumentException if there is a namespace and the rule is {@link
+   *     ScopeRule#ADDED}
    */
   public long scopeSeed(String cacheNamespace, String loraName) {
     String salt = Objects.requireNonNullElse(cacheNamespace, "");
@@ -104,9 +106,9 @@ public record DynamoHashing(
   }
 
   /**
-   * How many blocks are complete.
+   * Number of complete blocks of a prompt.
    *
-   * @param tokens of the prompt
+   * @param tokens length of the prompt
    * @return at least 0
    */
   public int blocks(int tokens) {
@@ -117,8 +119,8 @@ public record DynamoHashing(
    * The local hashes of a prompt without multimodal objects. O(tokens).
    *
    * @param tokens the prompt
-   * @param scopeSeed of its scope
-   * @return one for each complete block
+   * @param scopeSeed seed of its scope
+   * @return one hash for each complete block
    */
   public long[] localHashes(int[] tokens, long scopeSeed) {
     return localHashes(tokens, scopeSeed, List.of());
@@ -128,10 +130,10 @@ public record DynamoHashing(
    * The local hashes of a prompt. O(tokens + blocks x spans).
    *
    * @param tokens the prompt
-   * @param scopeSeed of its scope
-   * @param spans its multimodal objects, in any order; one enters every block that has a token of
-   *     it
-   * @return one for each complete block
+   * @param scopeSeed seed of its scope
+   * @param spans its multimodal objects, in any order; an object enters the hash of every block
+   *     that contains one of its tokens
+   * @return one hash for each complete block
    */
   public long[] localHashes(int[] tokens, long scopeSeed, List<MultimodalSpan> spans) {
     long[] local = new long[blocks(tokens.length)];
@@ -156,7 +158,7 @@ public record DynamoHashing(
    * The sequence hashes of a prompt. O(blocks).
    *
    * @param local its local hashes
-   * @return as many
+   * @return one hash for each local hash
    */
   public long[] sequenceHashes(long[] local) {
     long[] sequence = local.clone();
@@ -194,7 +196,7 @@ public record DynamoHashing(
     return json.append('}').toString();
   }
 
-  /** A JSON string in its shortest form: only what must be escaped is. */
+  /** Appends a JSON string in its shortest form; escapes only what JSON requires. */
   private static void quote(StringBuilder json, String text) {
     json.append('"');
     for (int i = 0; i < text.length(); i++) {

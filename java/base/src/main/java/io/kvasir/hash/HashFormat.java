@@ -3,14 +3,14 @@ package io.kvasir.hash;
 import io.kvasir.model.Choice;
 
 /**
- * The named block hash formats. Names are those of options and configuration files; how each is
- * computed and how LoRA and salt enter is written in {@code
- * native/include/kvasir/block_hash_core.hpp}.
+ * The block hash formats, by their names in options and configuration files. {@code
+ * native/include/kvasir/block_hash_core.hpp} defines how each is computed and how LoRA adapter and
+ * salt enter.
  */
 public enum HashFormat implements BlockNaming {
-  /** Kvasir's own: unseeded XXH3-64 of each block, then a parent mix; the default. */
+  /** Kvasir's own format and the default: unseeded XXH3-64 of each block, mixed with its parent. */
   KVASIR("kvasir", 0),
-  /** Dynamo's: XXH3-64 with seed 1337 for blocks and for the chain. */
+  /** Dynamo's format: XXH3-64 with seed 1337 for local and sequence hashes. */
   DYNAMO("dynamo", 1),
   /** TensorRT-LLM's {@code v1_block_key}. */
   TRTLLM_V1("trtllm-v1", 2);
@@ -29,17 +29,21 @@ public enum HashFormat implements BlockNaming {
   }
 
   /**
-   * The format of a name, as {@link #id()} spells it.
+   * Finds a format by its {@link #id()}.
    *
-   * @param id the name
+   * @param id the id
    * @return the format
-   * @throws IllegalArgumentException listing the allowed names
+   * @throws IllegalArgumentException listing the allowed ids, if no format has this one
    */
   public static HashFormat parse(String id) {
     return Choice.named("hash format", values(), HashFormat::id, id);
   }
 
-  /** The format's number in the native library, {@code kvasir::HashFormat}. */
+  /**
+   * The format's number in the native library.
+   *
+   * @return a value of {@code kvasir::HashFormat}
+   */
   public int nativeNumber() {
     return nativeNumber;
   }

@@ -4,11 +4,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.OptionalLong;
 
 /**
- * The place of an image or another object in a prompt, as Dynamo hashes it. Immutable.
+ * The position of an image or another object in a prompt, as Dynamo hashes it. Immutable.
  *
- * @param from its first placeholder token
- * @param to behind its last placeholder token
- * @param hash of the object, an unsigned number
+ * @param from index of its first placeholder token
+ * @param to index after its last placeholder token
+ * @param hash hash of the object, an unsigned number
  */
 public record MultimodalSpan(int from, int to, long hash) {
 
@@ -20,8 +20,7 @@ public record MultimodalSpan(int from, int to, long hash) {
   /**
    * Checks the range.
    *
-   * @throws IllegalArgumentException if {@code from} is negative or {@code to} does not lie behind
-   *     it
+   * @throws IllegalArgumentException if {@code from} is negative or {@code to} is not above it
    */
   public MultimodalSpan {
     if (from < 0 || to <= from) {
@@ -31,11 +30,11 @@ public record MultimodalSpan(int from, int to, long hash) {
   }
 
   /**
-   * The hash of an object from its identifier: the first 16 digits of a digest of 64 hexadecimal
-   * digits, else XXH3-64 of the text.
+   * The hash of an object from its identifier. If the identifier is a digest of 64 hexadecimal
+   * digits, the hash is its first 16 digits; otherwise it is XXH3-64 of the text.
    *
    * @param identifier the identifier
-   * @return the hash; nothing for an empty identifier
+   * @return the hash; empty for an empty identifier
    */
   public static OptionalLong hashOf(String identifier) {
     if (identifier.isEmpty()) {
@@ -51,10 +50,10 @@ public record MultimodalSpan(int from, int to, long hash) {
   }
 
   /**
-   * The token that SGLang puts in the place of an object.
+   * The token that SGLang substitutes for an object.
    *
-   * @param hash of the object
-   * @return {@code 1,000,000} and the hash's lowest 30 bits
+   * @param hash hash of the object
+   * @return 1,000,000 plus the lowest 30 bits of the hash
    */
   public static int padToken(long hash) {
     return (int) (PAD_BASE + (hash & PAD_MASK));

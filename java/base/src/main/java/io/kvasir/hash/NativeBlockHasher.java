@@ -5,11 +5,10 @@ import io.kvasir.model.CacheScope;
 import java.util.Objects;
 
 /**
- * Hashes blocks in the native library, straight from and into Java arrays.
+ * Hashes blocks in the native library. Input and output are Java arrays, without a copy.
  *
- * <p>Thread-safe and stateless. {@link #hashBlocks} holds its arrays in place while it runs,
- * microseconds for a long prompt, and a garbage collection has to wait that long; {@link
- * #hashPrompts} does not.
+ * <p>Thread-safe and stateless. {@link #hashBlocks} pins its arrays and delays garbage collection
+ * while it runs, which is microseconds for a long prompt. {@link #hashPrompts} does not.
  */
 public final class NativeBlockHasher implements BlockHasher {
 
@@ -70,7 +69,7 @@ public final class NativeBlockHasher implements BlockHasher {
   }
 
   /**
-   * Hashes all full blocks of all prompts of a batch in one crossing. O(tokens in the batch).
+   * Hashes all full blocks of all prompts of a batch in one native call. O(tokens in the batch).
    *
    * @param batch the prompts; receives the hashes
    */

@@ -7,14 +7,14 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * Prompts to hash in one crossing, and their hashes. Reusable: {@link #clear()} and fill again.
+ * Prompts to hash in one native call, and their hashes. Reusable after {@link #clear()}.
  *
- * <p>Tokens and hashes lie outside the heap, so hashing a large batch never makes a garbage
- * collection wait. The memory is freed with the object. Not thread-safe.
+ * <p>Tokens and hashes are in memory outside the heap, so hashing a large batch never delays
+ * garbage collection. The memory is freed when the object is collected. Not thread-safe.
  */
 public final class PromptBatch {
 
-  /** Most tokens that one batch takes: with one token a block, a hash of each is 2 GiB. */
+  /** Maximum number of tokens in a batch: one hash per token takes 2 GiB. */
   public static final int MAX_TOKENS = Integer.MAX_VALUE / Long.BYTES;
 
   private static final int SCOPE_WORDS = 3;
@@ -61,15 +61,12 @@ public final class PromptBatch {
     int length = to - from;
     if (length > MAX_TOKENS - tokenCount) {
       throw new IllegalArgumentException(
-          "a batch takes "
+          "a batch must have at most "
               + MAX_TOKENS
-              + " tokens; it has "
-              + tokenCount
-              + ", not room for "
-              + length
-              + " more");
+              + " tokens, not "
+              + ((long) tokenCount + length));
     }
-    // All room first: what fails here leaves the batch as it was.
+    // Reserve all memory first, so that a failure leaves the batch unchanged.
     tokens.reserve((tokenCount + length) * Integer.BYTES);
     tokenOffsets.reserve(Math.multiplyExact(size + 2, Integer.BYTES));
     scopes.reserve(Math.multiplyExact(size + 1, SCOPE_WORDS * Long.BYTES));
@@ -116,7 +113,7 @@ public final class PromptBatch {
     return hashes;
   }
 
-  /** Hashes all prompts; their hashes stay until the batch is hashed again or cleared. */
+  /** Hashes all prompts. The hashes stay valid until the batch is hashed again or cleared. */
   void hash(HashFormat format, int tokensPerBlock) {
     hashedSize = 0;
     blockOffsets.reserve((size + 1) * Integer.BYTES);

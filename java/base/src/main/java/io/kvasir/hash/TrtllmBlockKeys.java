@@ -5,20 +5,20 @@ import io.kvasir.model.CacheScope;
 import java.util.Objects;
 
 /**
- * TensorRT-LLM's {@code v1_block_key} hashes of single blocks and of prompts, as its events and its
- * serve router use them: unlike pools, they name a partial last block too.
+ * TensorRT-LLM's {@code v1_block_key} hashes of single blocks and of prompts, as in its events and
+ * its fleet router. Unlike the sequence hashes of pools, they include a partial last block.
  *
  * <p>Thread-safe and stateless.
  */
 public final class TrtllmBlockKeys {
 
-  /** The parent of a first block. */
+  /** The parent of a prompt's first block. */
   public static final long ROOT_PARENT = 0;
 
   private TrtllmBlockKeys() {}
 
   /**
-   * Number of block keys of a prompt: its last token is never hashed, a partial last block is.
+   * Number of block keys of a prompt. Its last token is never hashed; a partial last block is.
    *
    * @param promptTokens length of the prompt, at least 0
    * @param tokensPerBlock tokens in a full block, at least 1
@@ -42,7 +42,7 @@ public final class TrtllmBlockKeys {
    * @param prompt the prompt's tokens
    * @param tokensPerBlock tokens in a full block, at least 1
    * @param scope LoRA adapter and salt
-   * @return {@link #promptBlocks} keys, each chained to the one before
+   * @return {@link #promptBlocks} keys, each chained to the previous one
    * @throws IllegalArgumentException if {@code tokensPerBlock} is out of range
    */
   public static long[] ofPrompt(int[] prompt, int tokensPerBlock, CacheScope scope) {
@@ -64,7 +64,7 @@ public final class TrtllmBlockKeys {
    * @param tokens an array that holds the block
    * @param from index of the block's first token
    * @param to index after its last token
-   * @param parent key of the block before, or {@link #ROOT_PARENT}
+   * @param parent key of the previous block, or {@link #ROOT_PARENT}
    * @param scope LoRA adapter and salt
    * @return the key
    * @throws IndexOutOfBoundsException if the range is outside the array

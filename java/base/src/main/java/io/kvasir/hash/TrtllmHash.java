@@ -5,16 +5,16 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 
 /**
- * The ways in which TensorRT-LLM names blocks in its events, by its option {@code
- * kv_cache_event_hash_algo}. All of them leave out a prompt's last token and name a partial last
- * block, which pools do not; hence they stand beside {@link HashFormat}, not in it.
+ * The block hashes in TensorRT-LLM's events, selected by its option {@code
+ * kv_cache_event_hash_algo}. All of them exclude a prompt's last token and include a partial last
+ * block. Pools hash full blocks only, so these are not values of {@link HashFormat}.
  */
 public enum TrtllmHash implements BlockNaming {
-  /** 64-bit keys that C++ computes: {@link TrtllmBlockKeys}. What {@code auto} means. */
+  /** 64-bit block keys: {@link TrtllmBlockKeys}. {@code auto} selects these. */
   V1_BLOCK_KEY("v1_block_key", "trtllm-v1"),
   /** SHA-256 digests, published in hexadecimal: {@link TrtllmSha256Keys}. */
   V2_SHA256("v2_sha256", "trtllm-v2-sha256"),
-  /** The first 64 bits of the same digests, published as numbers. */
+  /** The first 64 bits of the digests of {@link #V2_SHA256}, published as numbers. */
   V2_SHA256_64("v2_sha256_64", "trtllm-v2-sha256-64");
 
   private static final String AUTO = "auto";
@@ -28,7 +28,7 @@ public enum TrtllmHash implements BlockNaming {
   }
 
   /**
-   * The name that TensorRT-LLM uses.
+   * TensorRT-LLM's name of the algorithm.
    *
    * @return for example {@code v1_block_key}
    */
@@ -42,10 +42,11 @@ public enum TrtllmHash implements BlockNaming {
   }
 
   /**
-   * Finds one by either of its names; {@code auto} is {@link #V1_BLOCK_KEY}.
+   * Finds an algorithm by its {@link #algorithm()} or {@link #id()}; {@code auto} is {@link
+   * #V1_BLOCK_KEY}.
    *
    * @param name the name
-   * @return the way of naming blocks
+   * @return the algorithm
    * @throws IllegalArgumentException listing the allowed names
    */
   public static TrtllmHash named(String name) {
@@ -69,7 +70,7 @@ public enum TrtllmHash implements BlockNaming {
    * @param prompt the prompt's tokens
    * @param tokensPerBlock tokens in a full block, at least 1
    * @param scope LoRA adapter and salt
-   * @return {@link TrtllmBlockKeys#promptBlocks} keys, each chained to the one before
+   * @return {@link TrtllmBlockKeys#promptBlocks} keys, each chained to the previous one
    * @throws IllegalArgumentException if {@code tokensPerBlock} is out of range
    */
   public long[] keys(int[] prompt, int tokensPerBlock, CacheScope scope) {

@@ -7,18 +7,17 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * TensorRT-LLM's {@code v2_sha256} block keys of prompts: SHA-256 digests, chained, and their
- * 64-bit short form. Like {@link TrtllmBlockKeys}, they leave out a prompt's last token and name a
+ * TensorRT-LLM's {@code v2_sha256} block keys of prompts: chained SHA-256 digests and their 64-bit
+ * short form. Like {@link TrtllmBlockKeys}, they exclude a prompt's last token and include a
  * partial last block.
  *
- * <p>The root is the digest of the scope: one byte whose bit 0 says that a LoRA adapter and whose
- * bit 1 that a salt is present, then the ids of those that are, as 64-bit little-endian numbers. A
- * block is the digest of its parent's and its tokens as 32-bit little-endian numbers.
+ * <p>The root is the digest of the scope: one byte whose bit 0 marks a LoRA adapter and bit 1 a
+ * salt, followed by the ids that are present as 64-bit little-endian numbers. A block's key is the
+ * digest of its parent's key and its tokens as 32-bit little-endian numbers.
  *
- * <p>{@link CacheScope#saltId(String)} derives salt ids as current engines do, from SHA-256. Older
- * ones took BLAKE3, which is not offered: the two never match one another, and an engine that old
- * does not name its blocks by SHA-256. Who needs such an id can still put it into a scope as a
- * number.
+ * <p>{@link CacheScope#saltId(String)} derives salt ids from SHA-256, as current engines do. Older
+ * engines use BLAKE3, which is not supported: they do not hash blocks with SHA-256 either. A salt
+ * id of an older engine can be set in a scope as a number.
  *
  * <p>Thread-safe and stateless.
  */
@@ -30,7 +29,7 @@ public final class TrtllmSha256Keys {
   private TrtllmSha256Keys() {}
 
   /**
-   * The parent of a first block.
+   * The parent of a prompt's first block.
    *
    * @param scope LoRA adapter and salt
    * @return its digest
@@ -45,7 +44,7 @@ public final class TrtllmSha256Keys {
    * @param prompt the prompt's tokens
    * @param tokensPerBlock tokens in a full block, at least 1
    * @param scope LoRA adapter and salt
-   * @return {@link TrtllmBlockKeys#promptBlocks} digests, one after the other
+   * @return {@link TrtllmBlockKeys#promptBlocks} digests, concatenated
    * @throws IllegalArgumentException if {@code tokensPerBlock} is out of range
    */
   public static byte[] ofPrompt(int[] prompt, int tokensPerBlock, CacheScope scope) {
@@ -70,11 +69,11 @@ public final class TrtllmSha256Keys {
   }
 
   /**
-   * The short form of a digest, {@code v2_sha256_64}: its first eight bytes, big-endian. Chains are
-   * always of whole digests.
+   * The short form of a digest, {@code v2_sha256_64}: its first eight bytes, big-endian. Keys are
+   * chained by whole digests, never by their short forms.
    *
-   * @param digests an array that holds the digest
-   * @param index number of the digest in it
+   * @param digests concatenated digests
+   * @param index index of the digest
    * @return an unsigned 64-bit number
    * @throws IndexOutOfBoundsException if there is no such digest
    */

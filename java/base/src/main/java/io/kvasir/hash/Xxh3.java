@@ -16,7 +16,7 @@ public final class Xxh3 {
    * XXH3-64 of an array. O(bytes).
    *
    * @param bytes the input
-   * @param seed the seed; 0 is the same as none
+   * @param seed the seed; 0 means unseeded
    * @return the hash
    */
   public static long hash(byte[] bytes, long seed) {
@@ -24,8 +24,7 @@ public final class Xxh3 {
   }
 
   /**
-   * The id that the {@code dynamo} format gives a LoRA adapter: XXH3-64 of its name in UTF-8,
-   * without a seed.
+   * The id of a LoRA adapter in the {@code dynamo} format: unseeded XXH3-64 of its name in UTF-8.
    *
    * @param name the adapter's name
    * @return an id for {@link io.kvasir.model.CacheScope#withLora}

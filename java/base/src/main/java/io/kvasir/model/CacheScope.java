@@ -9,8 +9,8 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * What must be equal, beside the tokens, for two requests to share KV: the LoRA adapter and the
- * cache salt (tenant).
+ * The LoRA adapter and the cache salt (tenant) of a request. Two requests share KV only if their
+ * tokens and their scopes are equal.
  *
  * <p>Immutable. Absent and zero differ: an adapter with id 0 is not "no adapter".
  *
@@ -59,7 +59,8 @@ public record CacheScope(boolean hasLora, long loraTaskId, boolean hasSalt, long
   }
 
   /**
-   * Bit mask of what is present, as the native library takes it: bit 0 the adapter, bit 1 the salt.
+   * Bit mask of the parts that are present, in the native library's encoding: bit 0 is the adapter,
+   * bit 1 the salt.
    *
    * @return a number from 0 to 3
    */
@@ -73,7 +74,8 @@ public record CacheScope(boolean hasLora, long loraTaskId, boolean hasSalt, long
    *
    * @param salt the salt as the client sent it
    * @return its id
-   * @throws IllegalArgumentException if the salt has an unpaired surrogate, which would be lost
+   * @throws IllegalArgumentException if the salt has an unpaired surrogate, which UTF-8 cannot
+   *     encode
    */
   public static long saltId(String salt) {
     try {

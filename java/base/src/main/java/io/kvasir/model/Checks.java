@@ -1,6 +1,9 @@
 package io.kvasir.model;
 
-/** Checks of arguments that name the field, what is allowed and what was given. Stateless. */
+/**
+ * Argument checks. Their messages state the field, the allowed values and the actual value.
+ * Stateless.
+ */
 public final class Checks {
 
   private Checks() {}
@@ -24,7 +27,7 @@ public final class Checks {
    *
    * @param field the field's name
    * @param value its value
-   * @throws IllegalArgumentException if the value is negative, infinite or no number
+   * @throws IllegalArgumentException if the value is negative, infinite or NaN
    */
   public static void finiteAtLeast0(String field, double value) {
     if (!(value >= 0 && Double.isFinite(value))) {

@@ -4,21 +4,21 @@ import java.util.Arrays;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Looks one of several things up by its name. Stateless. */
+/** Finds one of several options by its name. Stateless. */
 public final class Choice {
 
   private Choice() {}
 
   /**
-   * Finds the one that has a name. O(choices).
+   * Finds an option by its name. O(choices).
    *
-   * @param what what errors call it, for example {@code router}
-   * @param choices those there are
-   * @param name the name of one
+   * @param what the kind of option in error messages, for example {@code router}
+   * @param choices the options
+   * @param name returns an option's name
    * @param wanted the name to look for
-   * @param <T> what is chosen
-   * @return the first that has that name
-   * @throws IllegalArgumentException listing the names there are, if none has it
+   * @param <T> type of the options
+   * @return the first option with that name
+   * @throws IllegalArgumentException listing all names, if no option has the wanted one
    */
   public static <T> T named(
       String what, T[] choices, Function<? super T, String> name, String wanted) {

@@ -1,16 +1,16 @@
 package io.kvasir.model;
 
 /**
- * Folds words into a 64-bit digest that tells sequences apart, their order included.
+ * Folds words into a 64-bit digest of a sequence. The order of the words matters.
  *
- * <p>For a given word a fold is a bijection of the digest, and for a given digest one of the word:
- * two sequences that differ in one word never agree, others agree with a probability near
- * 2<sup>-64</sup>. It is no defence against somebody who looks for collisions. The same in every
- * process and on every machine. Stateless.
+ * <p>For a fixed word, a fold is a bijection of the digest; for a fixed digest, a bijection of the
+ * word. Two sequences that differ in exactly one word therefore have different digests. Other
+ * sequences collide with a probability near 2<sup>-64</sup>. The digest is not cryptographic. It is
+ * the same in every process and on every machine. Stateless.
  */
 public final class Digest64 {
 
-  /** The digest of nothing. */
+  /** The digest of the empty sequence. */
   public static final long EMPTY = 0x243f6a8885a308d3L;
 
   private static final long MULTIPLIER = 0x9fb21c651e98df25L;
@@ -18,11 +18,11 @@ public final class Digest64 {
   private Digest64() {}
 
   /**
-   * Adds a word. Costs a multiplication.
+   * Adds a word. One multiplication.
    *
-   * @param digest of what came before
+   * @param digest the digest so far
    * @param word the word
-   * @return the digest of both
+   * @return the new digest
    */
   public static long fold(long digest, long word) {
     long product = (Long.rotateLeft(digest, 23) ^ word) * MULTIPLIER;
@@ -30,11 +30,11 @@ public final class Digest64 {
   }
 
   /**
-   * Adds a text. Costs a fold once the text knows its own hash.
+   * Adds a text. O(1) once {@link String#hashCode} is cached, else O(length).
    *
-   * @param digest of what came before
-   * @param text the text, or null, which differs from every text
-   * @return the digest of both
+   * @param digest the digest so far
+   * @param text the text, or null; null differs from every text
+   * @return the new digest
    */
   public static long fold(long digest, String text) {
     return text == null

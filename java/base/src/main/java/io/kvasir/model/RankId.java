@@ -25,10 +25,10 @@ public record RankId(long workerId, int dpRank) implements Comparable<RankId> {
   }
 
   /**
-   * Any rank of a worker.
+   * The identity that stands for any rank of a worker.
    *
    * @param workerId the worker
-   * @return the identity that stands for all its ranks
+   * @return an identity whose {@link #dpRank()} is {@link #ANY}
    */
   public static RankId anyOf(long workerId) {
     return new RankId(workerId, ANY);

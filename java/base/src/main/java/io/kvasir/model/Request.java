@@ -3,15 +3,15 @@ package io.kvasir.model;
 import java.util.Objects;
 
 /**
- * One request for generation: a tokenised prompt, how many tokens may follow, and what steers its
- * placement.
+ * One request for generation: a tokenised prompt, the number of tokens to generate, and placement
+ * hints.
  *
- * <p>Immutable by contract: the token array is not copied and must not be changed by anyone. Tokens
- * are unsigned 32-bit numbers in an {@code int[]}.
+ * <p>Immutable by contract: the token array is not copied and must not be modified. Tokens are
+ * unsigned 32-bit numbers in an {@code int[]}.
  */
 public final class Request {
 
-  /** Value of {@link #targetRank()} when the caller names no rank. */
+  /** Value of {@link #targetRank()} when no rank is requested. */
   public static final int ANY_RANK = -1;
 
   private final long id;
@@ -39,7 +39,7 @@ public final class Request {
   }
 
   /**
-   * Starts a request.
+   * A builder of a request.
    *
    * @param id the request's id, unique among the requests in flight; also the seed of its tie-break
    * @param tokens the prompt; not copied
@@ -50,9 +50,9 @@ public final class Request {
   }
 
   /**
-   * Starts a request like this one.
+   * A builder with the values of this request.
    *
-   * @return a builder with everything that this request has
+   * @return the builder; its request equals this one until a value is changed
    */
   public Builder toBuilder() {
     return new Builder(id, tokens)
@@ -85,7 +85,7 @@ public final class Request {
   }
 
   /**
-   * Sequences that the request generates: 1 and its children.
+   * Number of sequences that the request generates: 1 + {@link #children()}.
    *
    * @return at least 1
    */
@@ -103,7 +103,7 @@ public final class Request {
   }
 
   /**
-   * How many tokens are generated at most; generation ends there.
+   * Maximum number of tokens to generate.
    *
    * @return at least 1
    */
@@ -121,7 +121,7 @@ public final class Request {
   }
 
   /**
-   * The rank the caller wants ({@code attention_dp_rank}).
+   * The requested rank ({@code attention_dp_rank}).
    *
    * @return the rank, or {@link #ANY_RANK}
    */
@@ -130,8 +130,8 @@ public final class Request {
   }
 
   /**
-   * Whether another rank may serve when the target is full ({@code attention_dp_relax}); true when
-   * the client left it out.
+   * Whether another rank may serve the request when the target is full ({@code
+   * attention_dp_relax}). Defaults to true.
    *
    * @return true if relaxed
    */
@@ -140,9 +140,9 @@ public final class Request {
   }
 
   /**
-   * What the client said of {@link #relax()}.
+   * The client's value of {@link #relax()}.
    *
-   * @return null if it said nothing
+   * @return null if the client sent none
    */
   public Boolean givenRelax() {
     return givenRelax;
@@ -158,9 +158,9 @@ public final class Request {
   }
 
   /**
-   * Whether the conversation is known to start here.
+   * Whether the conversation is known to start with this request.
    *
-   * @return false also when nothing is known
+   * @return false if it continues, or if this is unknown
    */
   public boolean firstTurn() {
     return firstTurn;
@@ -176,7 +176,7 @@ public final class Request {
   }
 
   /**
-   * Weight in the priority queue; higher goes first.
+   * Priority in the priority queue; higher values are served first.
    *
    * @return the priority, 0.5 unless set
    */
@@ -243,7 +243,7 @@ public final class Request {
     /**
      * Sets {@link Request#relax()}.
      *
-     * @param value whether another rank may serve; null if the client said nothing
+     * @param value whether another rank may serve; null if the client sent none
      * @return this builder
      */
     public Builder relax(Boolean value) {
@@ -265,7 +265,7 @@ public final class Request {
     /**
      * Sets {@link Request#firstTurn()}.
      *
-     * @param value whether the conversation starts here
+     * @param value whether the conversation starts with this request
      * @return this builder
      */
     public Builder firstTurn(boolean value) {
@@ -287,7 +287,7 @@ public final class Request {
     /**
      * Sets {@link Request#priority()}.
      *
-     * @param value higher goes first
+     * @param value higher values are served first
      * @return this builder
      */
     public Builder priority(double value) {

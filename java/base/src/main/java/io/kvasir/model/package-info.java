@@ -1,8 +1,7 @@
 /**
- * The values that travel between the other packages: requests, cache scopes, rank identities, rank
- * states and prefix matches.
+ * The values that the other packages exchange: requests, cache scopes and rank identities, and the
+ * checks and digests that every package needs.
  *
- * <p>Everything here is immutable or a plain table. It knows nothing of hashing, pools, routers or
- * executors, and imports no other package of Kvasir.
+ * <p>Everything here is immutable or stateless. The package imports no other package of Kvasir.
  */
 package io.kvasir.model;

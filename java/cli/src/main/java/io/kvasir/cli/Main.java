@@ -1,5 +1,9 @@
 package io.kvasir.cli;
 
+import io.kvasir.cli.command.CommandRunner;
+import io.kvasir.cli.terminal.Console;
+import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.cli.terminal.Machine;
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;

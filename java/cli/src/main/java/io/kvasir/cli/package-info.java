@@ -1,9 +1,6 @@
 /**
- * The command line: one class per command, which turns options into calls of the other modules and
- * their results into output, and nothing else.
- *
- * <p>{@link io.kvasir.cli.Main} runs a command. Values come from flags, then from {@code
- * KVASIR_OPTION_NAME} in the environment, then from defaults. Exit codes are 0 (done), 1 (the work
- * failed) and 2 (wrong usage, configuration or input); every error is one line on stderr.
+ * The command line. {@link io.kvasir.cli.Main} starts it; package {@code command} has one class for
+ * each command, package {@code option} the options that commands share, package {@code lines} the
+ * commands that read JSON lines, and package {@code terminal} output, progress and exit codes.
  */
 package io.kvasir.cli;

@@ -25,9 +25,9 @@ class BenchSelectorsCommandTest {
     assertThat(text.exitCode()).isZero();
     assertThat(text.out().lines().toList()).hasSize(2 + 2 * 3 * 4);
     assertThat(text.out())
-        .startsWith("| lengths | requests | in flight | selector | TTFT p50 ms |")
-        .contains("\n| fixed | 40 | 2 | predictive | ")
-        .contains("\n| varied | 30 | 30 | predictive | ")
+        .startsWith("| lengths | requests | in flight | router | TTFT p50 ms |")
+        .contains("\n| fixed | 40 | 2 | cost | ")
+        .contains("\n| varied | 30 | 30 | cost | ")
         .contains("\n|  |  |  | polled | ");
   }
 
@@ -55,15 +55,15 @@ class BenchSelectorsCommandTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "--selector best | --selector must be one of predictive, polled, approximate, round_robin,"
-            + " not 'best'",
-        "--selector polled,polled | --selector must name each value once, not 'polled,polled'",
+        "--selector best | --fleet-router must be one of round_robin, load_balancing, kv_cache_aware,"
+            + " conversation, cost, approximate, polled, not 'best'",
+        "--selector polled,polled | --fleet-router must name each value once, not 'polled,polled'",
         "--concurrency 0 | --concurrency must be an integer from 1 to 1000000, not '0'",
         "--requests none | --requests must be an integer from 1 to 1000000, not 'none'",
         "--burst -1 | --burst must be an integer from 0 to 1000000, not '-1'",
         "--input-tokens 1 | --input-tokens must be an integer from 2 to 1048576, not '1'",
         "--prefixes 0 | --prefixes must be an integer from 1 to 1000000, not '0'",
-        "--instances 0 | --instances must be an integer from 1 to 1024, not '0'",
+        "--instances 0 | --workers must be an integer from 1 to 1024, not '0'",
         "--pool-tokens 10 | --pool-tokens must be an integer from 64 to 2147483647, not '10'",
         "--event-delay-ms -1 | --event-delay-ms must be a number from 0.0 to 3600000.0, not '-1'",
         "--metric-delay-ms x | --metric-delay-ms must be a number from 0.0 to 3600000.0, not 'x'",

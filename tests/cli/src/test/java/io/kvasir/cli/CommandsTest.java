@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.kvasir.cli.command.CommandRunner;
+import io.kvasir.cli.terminal.Console;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -115,7 +117,7 @@ class CommandsTest {
     Outcome fast = run("replay --router default --format json --speed 4 --trace " + trace);
     Outcome closed = run("replay --router default --format json --concurrency 1 --trace " + trace);
 
-    assertThat(open.err()).isEqualTo(trace + ": keys that were ignored: x\n");
+    assertThat(open.err()).isEqualTo(trace + ": ignored keys: x\n");
     assertThat(open.json().get("traceBlockUpperBound").asDouble()).isEqualTo(0.25);
     assertThat(open.json().get("virtualSeconds").asDouble()).isBetween(8.0, 8.1);
     assertThat(fast.json().get("virtualSeconds").asDouble()).isBetween(2.0, 2.1);

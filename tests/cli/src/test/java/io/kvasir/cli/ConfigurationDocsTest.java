@@ -3,6 +3,9 @@ package io.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.cli.command.ReplayCommand;
+import io.kvasir.cli.option.Environment;
+import io.kvasir.cli.option.Settings;
 import io.kvasir.engine.adp.AttentionDpConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -33,7 +36,7 @@ class ConfigurationDocsTest {
       Map.ofEntries(
           Map.entry("--trace-block-tokens", " --trace pom.xml"),
           Map.entry("--speed", " --rate 1"),
-          Map.entry("--serve-router-args", " --instances 2"),
+          Map.entry("--fleet-router-args", " --workers 2"),
           Map.entry("--requests", " --workload uniform"),
           Map.entry("--prefixes", " --workload shared_prefix"),
           Map.entry("--prefix-tokens", " --workload shared_prefix"),
@@ -92,7 +95,7 @@ class ConfigurationDocsTest {
             "--think-time lognormal --sessions 2",
             "--sessions 2 --rate 1 --speed 2",
             "--workload shared_prefix --requests 2 --rate 1",
-            "--sessions 2 --instances 2",
+            "--sessions 2 --ranks 1 --workers 2 --fleet-router polled",
             "--sessions 2 --mode context --ramp-seconds 1")) {
       JsonNode report =
           Outcome.of(Map.of(), "replay --router default --format json " + workload).json();
@@ -100,6 +103,8 @@ class ConfigurationDocsTest {
       report.fieldNames().forEachRemaining(told::add);
     }
     told.add("traceBlockTokens"); // of a trace
+    told.addAll(List.of("workers", "fleetRouter", "fleetRouterArgs")); // under their first names
+    assertThat(told).contains("instances", "serveRouter", "serveRouterArgs");
 
     assertThat(options())
         .extracting(OptionSpec::longestName)

@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.cli.command.CommandRunner;
+import io.kvasir.cli.command.Diagnosis;
+import io.kvasir.cli.command.DiagnosisText;
+import io.kvasir.cli.terminal.Console;
+import io.kvasir.cli.terminal.Machine;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -34,7 +39,7 @@ class DeviceCommandsTest {
             kvasir                   1.2.3
             java                     17.0.1, Acme, Linux amd64
             native library           ABI 1, loaded from /lib/x.so
-            GPU kernels              cannot be used: this build has no GPU kernels: nvcc was not there when it was made
+            GPU kernels              cannot be used: this build has no GPU kernels: nvcc was missing when it was built
                                      -> install the CUDA toolkit and build again
             CUDA driver              cannot be used: there is no NVIDIA driver: libcuda.so.1 cannot be loaded
                                      -> install the NVIDIA driver; in a container, pass the GPUs in (--gpus all)

@@ -1,5 +1,6 @@
 package io.kvasir.cli;
 
+import io.kvasir.cli.terminal.Machine;
 import io.kvasir.engine.device.CudaApi;
 import io.kvasir.engine.device.CudaDevice;
 import io.kvasir.engine.device.CudaDriver;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.cli.command.CommandRunner;
+import io.kvasir.cli.terminal.Console;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -50,7 +52,7 @@ class LayeredReplayTest {
   @ParameterizedTest
   @ValueSource(strings = {"round_robin", "load_balancing", "kv_cache_aware", "conversation"})
   void aReportOfSeveralInstancesSaysWhoWentWhere(String router) throws IOException {
-    JsonNode report = report(SMALL + " --instances 3 --serve-router " + router);
+    JsonNode report = report(SMALL + " --workers 3 --fleet-router " + router);
 
     assertThat(report.get("instances").asInt()).isEqualTo(3);
     assertThat(report.get("ranks").asInt()).as("of each instance").isEqualTo(2);
@@ -79,13 +81,12 @@ class LayeredReplayTest {
 
   @Test
   void severalInstancesTakeTurnsUnlessToldOtherwise() throws IOException {
-    assertThat(report(SMALL + " --instances 2").get("serveRouter").asText())
-        .isEqualTo("round_robin");
+    assertThat(report(SMALL + " --workers 2").get("serveRouter").asText()).isEqualTo("round_robin");
   }
 
   @Test
   void oneInstanceThatNobodyChoosesIsReportedAsEver() throws IOException {
-    JsonNode report = report(SMALL + " --instances 1");
+    JsonNode report = report(SMALL + " --workers 1");
 
     for (String key : List.of("instances", "serveRouter", "routedPerInstance")) {
       assertThat(report.has(key)).as(key).isFalse();
@@ -95,20 +96,20 @@ class LayeredReplayTest {
 
   @Test
   void blocksAreNamedAsTheServeRouterKnowsThem() throws IOException {
-    String line = SMALL + " --instances 2 --serve-router kv_cache_aware";
+    String line = SMALL + " --workers 2 --fleet-router kv_cache_aware";
 
     assertThat(report(line).get("config").get("hashFormat").asText()).isEqualTo("trtllm-v1");
     assertThat(run(line + " --hash-format dynamo")).isEqualTo(2);
     assertThat(errors())
-        .contains("--hash-format must be trtllm-v1 with --serve-router kv_cache_aware");
+        .contains("--hash-format must be trtllm-v1 with --fleet-router kv_cache_aware");
   }
 
   @Test
   void argsReachTheServeRouter() throws IOException {
-    String line = SMALL + " --instances 2 --serve-router kv_cache_aware";
+    String line = SMALL + " --workers 2 --fleet-router kv_cache_aware";
 
     JsonNode loaded =
-        report(line + " --serve-router-args load_weight=1000,track_routed_blocks=false");
+        report(line + " --fleet-router-args load_weight=1000,track_routed_blocks=false");
 
     assertThat(loaded.get("routedPerInstance")).isNotEqualTo(report(line).get("routedPerInstance"));
   }
@@ -117,14 +118,14 @@ class LayeredReplayTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "--instances 0 | --instances must be an integer from 1 to 1024, not '0'",
-        "--serve-router projected | --serve-router must be one of round_robin, load_balancing,",
-        "--instances 2 --event-delay-ms -1 | --event-delay-ms must be a number from 0",
-        "--instances 2 --processes 2 | --processes must be 1 with --instances or --serve-router",
-        "--instances 2 --serve-router-args x=1 | --serve-router-args is wrong: x is not known to",
-        "--instances 2 --serve-router-args x | --serve-router-args must be KEY=VALUE",
-        "--serve-router conversation --serve-router-args match_threshold=2 | match_threshold must be",
-        "--serve-router kv_cache_aware --serve-router-args tokens_per_block=20 | divided by, 32",
+        "--workers 0 | --workers must be an integer from 1 to 1024, not '0'",
+        "--fleet-router projected | --fleet-router must be one of round_robin, load_balancing,",
+        "--workers 2 --event-delay-ms -1 | --event-delay-ms must be a number from 0",
+        "--workers 2 --processes 2 | --processes must be 1 with --workers or --fleet-router",
+        "--workers 2 --fleet-router-args x=1 | --fleet-router-args is wrong: x is not known to",
+        "--workers 2 --fleet-router-args x | --fleet-router-args must be KEY=VALUE",
+        "--fleet-router conversation --fleet-router-args match_threshold=2 | match_threshold must be",
+        "--fleet-router kv_cache_aware --fleet-router-args tokens_per_block=20 | divided by, 32",
       })
   void wrongUseIsNamed(String options, String message) {
     assertThat(run(SMALL + " " + options)).isEqualTo(2);

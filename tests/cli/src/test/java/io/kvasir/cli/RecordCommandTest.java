@@ -3,6 +3,7 @@ package io.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.record.EventRecorder;
 import io.kvasir.fleet.record.JsonEvent;

@@ -147,7 +147,7 @@ class RouteCommandTest {
       quoteCharacter = '\0',
       value = {
         "{\"op\":\"fly\"} | op must be one of configure, route, pop, next, finish, add_server,"
-            + " remove_server, events, not \"fly\"",
+            + " remove_server, events, prepare, not \"fly\"",
         "{\"op\":\"next\",\"id\":1} | this op needs a configure with servers before it",
         "{\"op\":\"route\",\"states\":[{}],\"requests\":[]} | states must have one entry for each"
             + " of 2 ranks, not 1",
@@ -206,6 +206,66 @@ class RouteCommandTest {
     assertThat(answers.get(3).get("server").asText()).isEqualTo("s1");
     assertThat(answers.get(3).at("/info/reason").asText()).isEqualTo("sticky");
     assertThat(answers.get(5).get("server").asText()).isEqualTo("s2");
+  }
+
+  private static final String AWARE =
+      "{\"op\":\"configure\",\"router\":\"kv_cache_aware\",\"servers\":[\"s1\"],"
+          + "\"args\":{\"tokens_per_block\":4}}";
+  private static final String FINISH = "{\"op\":\"finish\",\"id\":1}";
+
+  private static String next(String fields) {
+    return "{\"op\":\"next\",\"id\":1,\"prompt\":\"a long prompt\"" + fields + "}";
+  }
+
+  @Test
+  void scopesAndTokensOfARequestDecideWhatItMatches() throws IOException {
+    List<String> lines = new ArrayList<>(List.of(AWARE));
+    List<String> kinds =
+        List.of("", ",\"salt\":\"t\"", ",\"loraTaskId\":7", ",\"promptTokenIds\":[1,2,3,4,5]");
+    for (String kind : kinds) {
+      lines.addAll(List.of(next(kind), FINISH, next(kind), FINISH));
+    }
+    List<JsonNode> answers = answers(0, lines.toArray(new String[0]));
+
+    for (int kind = 0; kind < kinds.size(); kind++) {
+      long expected = kind < 3 ? 12 : 4;
+      assertThat(answers.get(4 * kind + 1).at("/info/matchLength").asLong()).isZero();
+      assertThat(answers.get(4 * kind + 3).at("/info/matchLength").asLong()).isEqualTo(expected);
+    }
+  }
+
+  @Test
+  void aServerThatCannotBeFollowedIsNamed() throws IOException {
+    String prepare =
+        "{\"op\":\"prepare\",\"server\":\"s1\",\"tokensPerBlock\":%d,\"hashAlgo\":\"%s\"}";
+    List<JsonNode> answers =
+        answers(
+            2,
+            AWARE,
+            prepare.formatted(4, "v1_block_key"),
+            prepare.formatted(6, "v1_block_key"),
+            prepare.formatted(4, "md5"),
+            prepare.formatted(0, "auto"),
+            prepare.formatted(4, "auto").replace("s1", "s9"));
+
+    assertThat(answers.get(1).toString()).isEqualTo("{\"ok\":true}");
+    assertThat(answers.get(2).get("error").asText())
+        .isEqualTo(
+            "s1 cannot be prepared: tokens_per_block must divide, or be divided by, 4, not 6");
+    assertThat(answers.get(3).get("error").asText())
+        .startsWith("s1 cannot be prepared: block hash");
+    assertThat(answers.get(4).get("error").asText()).startsWith("tokensPerBlock must be");
+    assertThat(answers.get(5).get("error").asText()).isEqualTo("server s9 is unknown");
+  }
+
+  @Test
+  void aFinishThatIsNotValidEndsNothing() throws IOException {
+    List<JsonNode> answers =
+        answers(2, AWARE, next(""), "{\"op\":\"finish\",\"id\":1,\"success\":\"yes\"}", next(""));
+
+    assertThat(answers.get(2).get("error").asText())
+        .isEqualTo("success must be true or false, not \"yes\"");
+    assertThat(answers.get(3).get("error").asText()).isEqualTo("id 1 is in flight");
   }
 
   @Test

@@ -25,7 +25,7 @@ class RouteVectorsTest {
 
   @TestFactory
   Stream<DynamicTest> serveRouters() throws IOException {
-    return cases("serve-routers.json", 42, ServeVector::isMadeOfOperations, ServeVector::check);
+    return cases("serve-routers.json", 49, ServeVector::isMadeOfOperations, ServeVector::check);
   }
 
   @TestFactory

@@ -15,7 +15,7 @@ import java.util.Set;
 final class ServeVector {
 
   private static final Set<String> OPERATIONS =
-      Set.of("next", "finish", "add_server", "remove_server", "events");
+      Set.of("next", "finish", "add_server", "remove_server", "events", "prepare");
 
   /** What only a test inside the process can see is not asked. */
   private static final String LOADS = "loads";
@@ -27,7 +27,7 @@ final class ServeVector {
     List<JsonNode> answers(List<String> lines) throws IOException;
   }
 
-  /** Cases in which servers describe themselves, or that go by an earlier answer, are not. */
+  /** Cases that depend on an earlier answer are not. */
   static boolean isMadeOfOperations(JsonNode vector) {
     for (JsonNode step : vector.get("steps")) {
       String op = step.get("op").asText();
@@ -76,6 +76,10 @@ final class ServeVector {
   private static ObjectNode line(JsonNode step, int repetition) {
     ObjectNode line = step.deepCopy();
     line.remove(List.of("expect", "error", "note", "repeat", "inputRuns", "promptRuns"));
+    line.remove(List.of("ready", "believes"));
+    if (line.has("hash")) {
+      line.set("hashAlgo", line.remove("hash"));
+    }
     if (repetition > 0) {
       line.put("id", 1_000_000L * repetition + step.get("id").asLong());
     }

@@ -3,6 +3,7 @@ package io.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.cli.command.ReplayCommand;
 import io.kvasir.engine.adp.AttentionDpConfig;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -118,7 +119,7 @@ class SettingsTest {
     assertThat(args.toString()).isEqualTo("{\"use_tokens\":true}");
     assertThat(errorOf("serve_router_args: {a: [1]}")).contains("args must be a single value");
     assertThat(errorOf("serve_router: round_robin\nserve_router_args: {a: 1}"))
-        .contains(":2: serve_router_args is wrong: ");
+        .contains(":2: fleet_router_args is wrong: ");
   }
 
   @Test

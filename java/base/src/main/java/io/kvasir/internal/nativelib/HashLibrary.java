@@ -7,8 +7,8 @@ import org.bytedeco.javacpp.annotation.Platform;
 /**
  * The native functions of block hashing, as {@code native/jni/hash_bridge.hpp} declares them.
  *
- * <p>JavaCPP generates the C++ glue from this class. Nothing is checked here: wrong addresses and
- * lengths end the process. Arrays are passed without a copy, so calls that take them are short.
+ * <p>JavaCPP generates the C++ glue from this class. Arguments are not checked: a wrong address or
+ * length crashes the process. Arrays are pinned, not copied, so calls that take them are short.
  */
 @Platform(include = "bridge.hpp", library = "jnikvasir")
 public final class HashLibrary {
@@ -23,10 +23,10 @@ public final class HashLibrary {
    * Hashes the full blocks of a range, continuing the chain.
    *
    * @param format number of the format
-   * @param scopeMask what the scope has
+   * @param scopeMask {@code CacheScope.presenceMask()} of the scope
    * @param loraId the adapter's id, or 0
    * @param saltId the salt's id, or 0
-   * @param tokens the sequence from its first token on
+   * @param tokens the sequence from its first token
    * @param tokensPerBlock at least 1
    * @param fromBlock first block
    * @param toBlock end of the range
@@ -53,8 +53,8 @@ public final class HashLibrary {
    * @param tokensPerBlock at least 1
    * @param prompts number of prompts
    * @param tokens address of the prompts' tokens back to back
-   * @param tokenOffsets address of where each prompt begins, and the end
-   * @param blockOffsets address of where each prompt's hashes begin
+   * @param tokenOffsets address of the index of each prompt's first token, then the total
+   * @param blockOffsets address of the index of each prompt's first hash
    * @param scopes address of mask, LoRA id and salt id of each prompt
    * @param local address that receives local hashes
    * @param sequence address that receives sequence hashes
@@ -73,10 +73,10 @@ public final class HashLibrary {
   /**
    * The v1 block key of one block, full or partial.
    *
-   * @param scopeMask what the scope has
+   * @param scopeMask {@code CacheScope.presenceMask()} of the scope
    * @param loraId the adapter's id, or 0
    * @param saltId the salt's id, or 0
-   * @param parent key of the block before, or 0
+   * @param parent key of the previous block, or 0
    * @param tokens an array that holds the block
    * @param fromToken the block's first token
    * @param toToken the block's end
@@ -96,7 +96,7 @@ public final class HashLibrary {
   /**
    * The v1 block keys of a prompt without its last token.
    *
-   * @param scopeMask what the scope has
+   * @param scopeMask {@code CacheScope.presenceMask()} of the scope
    * @param loraId the adapter's id, or 0
    * @param saltId the salt's id, or 0
    * @param tokens the prompt
@@ -118,7 +118,7 @@ public final class HashLibrary {
    * XXH3-64 of bytes.
    *
    * @param bytes the bytes
-   * @param count how many of them
+   * @param count number of bytes
    * @param seed the seed, 0 for none
    * @return the hash
    */

@@ -7,9 +7,9 @@ import org.bytedeco.javacpp.annotation.Platform;
 /**
  * The native library's prefix indexes, as {@code native/jni/index_bridge.hpp} declares them.
  *
- * <p>Nothing is checked here: wrong addresses and lengths end the process. Arrays are passed
- * without a copy, so calls that take them are short. What cannot be had for lack of memory throws
- * {@link RuntimeException}.
+ * <p>JavaCPP generates the C++ glue from this class. Arguments are not checked: a wrong address or
+ * length crashes the process. Arrays are pinned, not copied, so calls that take them are short.
+ * Calls that run out of memory throw {@link RuntimeException}.
  */
 @Platform(include = "bridge.hpp", library = "jnikvasir")
 public final class IndexLibrary {
@@ -23,8 +23,8 @@ public final class IndexLibrary {
   /**
    * Makes an index.
    *
-   * @param format number of the hash format that chains local hashes, or of trtllm-v1, for an index
-   *     that takes sequence hashes only
+   * @param format number of the hash format that chains local hashes; that of trtllm-v1 for an
+   *     index that takes sequence hashes only
    * @param maxBytes the cap on memory
    * @return its address
    */
@@ -43,14 +43,14 @@ public final class IndexLibrary {
    *
    * @param index its address
    * @param rank slot of the rank
-   * @param root whether the blocks begin a prompt
-   * @param parentHandle handle of the block before
-   * @param rootHash what a root's chain starts from, or 0
-   * @param handles by block
-   * @param localHashes by block, or null
-   * @param sequenceHashes by block, or null where local hashes are given
+   * @param root whether the first block is the first of a prompt
+   * @param parentHandle handle of the previous block
+   * @param rootHash initial value of a root's chain, or 0
+   * @param handles handles, by block
+   * @param localHashes local hashes by block, or null
+   * @param sequenceHashes sequence hashes by block; null if local hashes are present
    * @param count number of blocks
-   * @return number of the status, less 8 where {@link #kvasir_index_shed} must follow
+   * @return number of the status, minus 8 if the caller must call {@link #kvasir_index_shed} next
    */
   @CriticalRegion
   public static native int kvasir_index_store(
@@ -65,7 +65,7 @@ public final class IndexLibrary {
       int count);
 
   /**
-   * Gives chains up until the index is within its cap.
+   * Evicts chains until the index is within its cap.
    *
    * @param index its address
    */
@@ -76,7 +76,7 @@ public final class IndexLibrary {
    *
    * @param index its address
    * @param rank slot of the rank
-   * @param handles the blocks'
+   * @param handles handles of the blocks
    * @param count number of blocks
    * @return number of the status
    */
@@ -88,7 +88,7 @@ public final class IndexLibrary {
       int count);
 
   /**
-   * Forgets a rank's blocks.
+   * Removes all blocks of a rank.
    *
    * @param index its address
    * @param rank slot of the rank
@@ -99,24 +99,24 @@ public final class IndexLibrary {
    * Matches a prompt. Any thread.
    *
    * @param index its address
-   * @param names sequence hashes by block
+   * @param hashes sequence hashes by block
    * @param count number of blocks
-   * @param rankLimit slots below it are told
-   * @param ranks receives slots
-   * @param blocks receives leading blocks
-   * @return number of ranks
+   * @param rankLimit only slots below this one are reported
+   * @param ranks receives the slots of ranks that match
+   * @param blocks receives the matched blocks of each of these ranks
+   * @return number of ranks that match
    */
   @CriticalRegion
   public static native int kvasir_index_match(
       @Cast("kvasir::PrefixIndex*") long index,
-      @Cast("const uint64_t*") long[] names,
+      @Cast("const uint64_t*") long[] hashes,
       int count,
       int rankLimit,
       int[] ranks,
       int[] blocks);
 
   /**
-   * Counts.
+   * Reads the index's counters.
    *
    * @param index its address
    * @param words receives memberships, distinct blocks, runs, bytes, evicted memberships
@@ -125,18 +125,18 @@ public final class IndexLibrary {
       @Cast("kvasir::PrefixIndex*") long index, @Cast("uint64_t*") long[] words);
 
   /**
-   * Handles of one rank.
+   * Number of handles of a rank.
    *
    * @param index its address
    * @param rank slot of the rank
-   * @return number
+   * @return at least 0
    */
   @Cast("int64_t")
   public static native long kvasir_index_memberships(
       @Cast("kvasir::PrefixIndex*") long index, int rank);
 
   /**
-   * Begins a copy; nothing may change until its end.
+   * Begins a copy. The index must not change until {@link #kvasir_index_end_copy}.
    *
    * @param index its address
    * @return number of runs
@@ -147,8 +147,8 @@ public final class IndexLibrary {
    * Length of a run in the copy.
    *
    * @param index its address
-   * @param run which
-   * @return blocks
+   * @param run index of the run
+   * @return number of blocks
    */
   public static native int kvasir_index_copied_length(
       @Cast("kvasir::PrefixIndex*") long index, int run);
@@ -157,13 +157,13 @@ public final class IndexLibrary {
    * Copies a run.
    *
    * @param index its address
-   * @param run which
-   * @param names receives the sequence hashes
-   * @return where it begins: run and offset of the block before, or -1
+   * @param run index of the run
+   * @param hashes receives the sequence hashes
+   * @return run and offset of the block before the run's first block, or -1
    */
   @Cast("int64_t")
   public static native long kvasir_index_copy_run(
-      @Cast("kvasir::PrefixIndex*") long index, int run, @Cast("uint64_t*") long[] names);
+      @Cast("kvasir::PrefixIndex*") long index, int run, @Cast("uint64_t*") long[] hashes);
 
   /**
    * Copies a rank's handles.
@@ -171,7 +171,7 @@ public final class IndexLibrary {
    * @param index its address
    * @param rank slot of the rank
    * @param handles receives the handles
-   * @param places receives run and offset of each one's block
+   * @param places receives run and offset of each handle's block
    */
   public static native void kvasir_index_copy_rank(
       @Cast("kvasir::PrefixIndex*") long index,
@@ -187,18 +187,18 @@ public final class IndexLibrary {
   public static native void kvasir_index_end_copy(@Cast("kvasir::PrefixIndex*") long index);
 
   /**
-   * Loads a run into an index without ranks.
+   * Loads a run into an index that has no ranks.
    *
    * @param index its address
-   * @param parent as in the copy
-   * @param names sequence hashes by block
+   * @param parent the return value of {@link #kvasir_index_copy_run}
+   * @param hashes sequence hashes by block
    * @param count number of blocks
-   * @return whether it makes sense
+   * @return whether the run is valid
    */
   public static native boolean kvasir_index_load_run(
       @Cast("kvasir::PrefixIndex*") long index,
       long parent,
-      @Cast("const uint64_t*") long[] names,
+      @Cast("const uint64_t*") long[] hashes,
       int count);
 
   /**
@@ -207,9 +207,9 @@ public final class IndexLibrary {
    * @param index its address
    * @param rank slot of the rank
    * @param handles the handles
-   * @param places as in the copy
+   * @param places the places from {@link #kvasir_index_copy_rank}
    * @param count number of handles
-   * @return whether they make sense
+   * @return whether the handles are valid
    */
   public static native boolean kvasir_index_load_rank(
       @Cast("kvasir::PrefixIndex*") long index,

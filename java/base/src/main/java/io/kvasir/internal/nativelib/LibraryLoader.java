@@ -12,8 +12,8 @@ import org.bytedeco.javacpp.Loader;
 /**
  * Loads the native library through JavaCPP's cache folder.
  *
- * <p>Processes that start together load one after the other, so that none takes a folder or a file
- * that another one is still making for whole.
+ * <p>A file lock serialises processes that start at the same time. Without it, a process could load
+ * a file that another process is still extracting.
  */
 final class LibraryLoader {
 
@@ -23,13 +23,15 @@ final class LibraryLoader {
 
   private LibraryLoader() {}
 
-  /** Loads the library, by initializing this class; the error says in one line why it cannot. */
+  /**
+   * Loads the library by initialising this class. The error's message gives the reason in one line.
+   */
   static void requireLoaded() {}
 
   private static void load(Class<?> bindings) {
     try (FileChannel lock = openLock()) {
       if (lock != null) {
-        lock.lock(); // released when it is closed
+        lock.lock(); // closing the channel releases it
       }
       Loader.load(bindings);
     } catch (UnsatisfiedLinkError e) {
@@ -39,7 +41,10 @@ final class LibraryLoader {
     }
   }
 
-  /** Null where JavaCPP will have to find another folder, or to say what is wrong with this one. */
+  /**
+   * Opens the lock file. Returns null if that fails: JavaCPP then finds another folder or reports
+   * the error.
+   */
   private static FileChannel openLock() {
     String configured = System.getProperty("org.bytedeco.javacpp.cachedir");
     Path folder =

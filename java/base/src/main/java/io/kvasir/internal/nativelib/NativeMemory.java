@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.bytedeco.javacpp.Pointer;
 
-/** Buffers that Java and the native library both see. */
+/** Buffers that Java and the native library share. Stateless. */
 public final class NativeMemory {
 
   static {
@@ -14,7 +14,7 @@ public final class NativeMemory {
   private NativeMemory() {}
 
   /**
-   * A zeroed buffer outside the heap, freed with the object.
+   * Allocates a zeroed buffer outside the heap. It is freed when the object is collected.
    *
    * @param bytes its size
    * @return the buffer, in native byte order
@@ -24,7 +24,7 @@ public final class NativeMemory {
   }
 
   /**
-   * Where a direct buffer lies.
+   * The address of a direct buffer.
    *
    * @param buffer a direct buffer
    * @return the address of its first byte
@@ -38,7 +38,7 @@ public final class NativeMemory {
    *
    * @param address its first byte
    * @param bytes its size
-   * @return a buffer in native byte order, valid as long as the memory
+   * @return a buffer in native byte order; valid while the memory is allocated
    */
   public static ByteBuffer view(long address, int bytes) {
     return new Window(address, bytes).asByteBuffer().order(ByteOrder.nativeOrder());
@@ -51,7 +51,7 @@ public final class NativeMemory {
       this.capacity = bytes;
     }
 
-    /** Of an element; a pointer's own answer would be that of an address. */
+    /** The size of an element. The inherited method returns the size of an address. */
     @Override
     public int sizeof() {
       return 1;

@@ -8,8 +8,8 @@ import org.bytedeco.javacpp.annotation.Platform;
  * The native functions of block pools, directories and mirrors, as {@code native/jni} declares
  * them.
  *
- * <p>JavaCPP generates the C++ glue from this class. Nothing is checked here: wrong addresses and
- * lengths end the process. Arrays are passed without a copy, so calls that take them are short.
+ * <p>JavaCPP generates the C++ glue from this class. Arguments are not checked: a wrong address or
+ * length crashes the process. Arrays are pinned, not copied, so calls that take them are short.
  */
 @Platform(include = "bridge.hpp", library = "jnikvasir")
 public final class PoolLibrary {
@@ -37,10 +37,10 @@ public final class PoolLibrary {
    * @param maxLeases at least 1
    * @param maxBlocksPerLease at least 1
    * @param eventCapacity at least 0
-   * @param page where the occupancy page is kept, or 0 for memory of the pool's own
-   * @param ring where the event ring is kept, or 0 for memory of the pool's own
+   * @param page address of the occupancy page, or 0 if the pool allocates it
+   * @param ring address of the event ring, or 0 if the pool allocates it
    * @return the pool's address
-   * @throws RuntimeException if the memory is not to be had
+   * @throws RuntimeException if there is too little memory
    */
   @Cast("int64_t")
   public static native long kvasir_pool_create(
@@ -63,7 +63,7 @@ public final class PoolLibrary {
    * The pool's occupancy page.
    *
    * @param pool its address
-   * @return the page's address, valid as long as the pool
+   * @return the page's address, valid until the pool is freed
    */
   @Cast("int64_t")
   public static native long kvasir_pool_page(@Cast("const kvasir::BlockPool*") long pool);
@@ -72,18 +72,18 @@ public final class PoolLibrary {
    * The pool's directory.
    *
    * @param pool its address
-   * @return the directory's address, valid as long as the pool
+   * @return the directory's address, valid until the pool is freed
    */
   @Cast("int64_t")
   public static native long kvasir_pool_directory(@Cast("const kvasir::BlockPool*") long pool);
 
   /**
-   * Leases; answers are written into the requests.
+   * Leases blocks; the answers are written into the requests.
    *
    * @param pool its address
    * @param requests address of {@code LeaseRequest[count]}
    * @param count number of requests
-   * @return 0, or error and entry
+   * @return 0, or the error in the upper and the entry in the lower 32 bits
    */
   public static native long kvasir_pool_lease(
       @Cast("kvasir::BlockPool*") long pool,
@@ -91,12 +91,12 @@ public final class PoolLibrary {
       int count);
 
   /**
-   * Extends; answers are written into the requests.
+   * Extends leases; the answers are written into the requests.
    *
    * @param pool its address
    * @param requests address of {@code ExtendRequest[count]}
    * @param count number of requests
-   * @return 0, or error and entry
+   * @return 0, or the error in the upper and the entry in the lower 32 bits
    */
   public static native long kvasir_pool_extend(
       @Cast("kvasir::BlockPool*") long pool,
@@ -104,12 +104,12 @@ public final class PoolLibrary {
       int count);
 
   /**
-   * Commits.
+   * Commits blocks of leases.
    *
    * @param pool its address
    * @param requests address of {@code CommitRequest[count]}
    * @param count number of requests
-   * @return 0, or error and entry
+   * @return 0, or the error in the upper and the entry in the lower 32 bits
    */
   public static native long kvasir_pool_commit(
       @Cast("kvasir::BlockPool*") long pool,
@@ -117,19 +117,19 @@ public final class PoolLibrary {
       int count);
 
   /**
-   * Releases.
+   * Releases leases.
    *
    * @param pool its address
    * @param leases the leases
-   * @param count how many of them
-   * @return 0, or error and entry
+   * @param count number of leases
+   * @return 0, or the error in the upper and the entry in the lower 32 bits
    */
   @CriticalRegion
   public static native long kvasir_pool_release(
       @Cast("kvasir::BlockPool*") long pool, @Cast("const int*") int[] leases, int count);
 
   /**
-   * Forgets every name.
+   * Removes all sequence hashes.
    *
    * @param pool its address
    */
@@ -140,8 +140,8 @@ public final class PoolLibrary {
    *
    * @param pool its address
    * @param events address of {@code BlockEvent[count]}
-   * @param count room
-   * @return events copied
+   * @param count length of {@code events}
+   * @return number of events copied
    */
   public static native int kvasir_pool_drain_events(
       @Cast("kvasir::BlockPool*") long pool, @Cast("kvasir::BlockEvent*") long events, int count);
@@ -166,10 +166,10 @@ public final class PoolLibrary {
    *
    * @param directory its address
    * @param hashes address of the prompts' hashes back to back
-   * @param offsets address of where each prompt begins, and the end
+   * @param offsets address of the index of each prompt's first hash, then the total
    * @param prompts number of prompts
    * @param matched receives the matched blocks
-   * @param first first index of {@code matched} written
+   * @param first index in {@code matched} of the first prompt's answer
    */
   @CriticalRegion
   public static native void kvasir_directory_probe(
@@ -183,10 +183,10 @@ public final class PoolLibrary {
   /**
    * Looks prompts up in several directories. Safe on any thread.
    *
-   * @param directories address of the directories' addresses; 0 stands for an empty one
+   * @param directories address of the directories' addresses; 0 stands for an empty directory
    * @param directoryCount number of directories
    * @param hashes address of the prompts' hashes back to back
-   * @param offsets address of where each prompt begins, and the end
+   * @param offsets address of the index of each prompt's first hash, then the total
    * @param prompts number of prompts
    * @param matched address that receives the matched blocks, by directory and prompt
    */
@@ -199,10 +199,10 @@ public final class PoolLibrary {
       @Cast("uint32_t*") long matched);
 
   /**
-   * A directory's array of buckets, which hold its names.
+   * A directory's array of buckets, which contain its sequence hashes.
    *
    * @param directory its address
-   * @return the array's address; it has {@link #kvasir_directory_bytes}
+   * @return the array's address; its size is {@link #kvasir_directory_bytes}
    */
   @Cast("int64_t")
   public static native long kvasir_directory_buckets(
@@ -221,7 +221,7 @@ public final class PoolLibrary {
    *
    * @param capacityBlocks blocks of the mirrored pool, at least 1
    * @return its address
-   * @throws RuntimeException if the memory is not to be had
+   * @throws RuntimeException if there is too little memory
    */
   @Cast("int64_t")
   public static native long kvasir_mirror_create(int capacityBlocks);
@@ -237,24 +237,24 @@ public final class PoolLibrary {
    * The mirror's directory.
    *
    * @param mirror its address
-   * @return the directory's address, valid as long as the mirror
+   * @return the directory's address, valid until the mirror is freed
    */
   @Cast("int64_t")
   public static native long kvasir_mirror_directory(
       @Cast("const kvasir::DirectoryMirror*") long mirror);
 
   /**
-   * Where the mirror stands.
+   * The mirror's state.
    *
    * @param mirror its address
-   * @return address of a {@code MirrorState}, valid as long as the mirror
+   * @return address of a {@code MirrorState}, valid until the mirror is freed
    */
   @Cast("int64_t")
   public static native long kvasir_mirror_state(
       @Cast("const kvasir::DirectoryMirror*") long mirror);
 
   /**
-   * Applies what a ring holds.
+   * Applies the new events of a ring.
    *
    * @param mirror its address
    * @param ring address of an {@code EventRingHead} and its slots
@@ -266,12 +266,12 @@ public final class PoolLibrary {
       int eventCapacity);
 
   /**
-   * Adds names ahead of their events.
+   * Adds sequence hashes ahead of their events.
    *
    * @param mirror its address
-   * @param hashes an array that holds the names
-   * @param first index of the first
-   * @param count how many of them
+   * @param hashes an array of sequence hashes
+   * @param first index of the first hash to add
+   * @param count number of hashes to add
    */
   @CriticalRegion
   public static native void kvasir_mirror_add(
@@ -281,12 +281,12 @@ public final class PoolLibrary {
       int count);
 
   /**
-   * Replaces all names.
+   * Replaces all sequence hashes.
    *
    * @param mirror its address
    * @param buckets address of the buckets of a directory of the same capacity
-   * @param nextEvent number of the first event that is not in them
-   * @return false if there are more names than blocks; nothing is known then
+   * @param nextEvent number of the first event that the buckets do not include
+   * @return false if there are more hashes than blocks; the mirror is out of sync then
    */
   public static native boolean kvasir_mirror_replace(
       @Cast("kvasir::DirectoryMirror*") long mirror,
@@ -296,7 +296,7 @@ public final class PoolLibrary {
   // ---- pools in device memory (device_pool_bridge.hpp) ----
 
   /**
-   * Bytes of device memory that a pool takes, without KV, page and events.
+   * Bytes of device memory of a pool, without KV, page and events.
    *
    * @param capacityBlocks at least 1
    * @param tokensPerBlock at least 1
@@ -323,7 +323,7 @@ public final class PoolLibrary {
   public static native long kvasir_event_ring_bytes(int eventCapacity);
 
   /**
-   * Where a pool's block tables begin.
+   * Offset of a pool's block tables.
    *
    * @param capacityBlocks at least 1
    * @param tokensPerBlock at least 1
@@ -341,15 +341,15 @@ public final class PoolLibrary {
       int eventCapacity);
 
   /**
-   * Bits of an eviction key that hold a block's depth.
+   * Bits of an eviction key that encode a block's depth.
    *
    * @param maxBlocksPerLease at least 1
-   * @return bits; the tick has the others
+   * @return bits; the tick takes the others
    */
   public static native int kvasir_device_pool_depth_bits(int maxBlocksPerLease);
 
   /**
-   * Bits of the key of the last victim that one launch of the selection finds.
+   * Bits of the last victim's key that one launch of the selection kernel determines.
    *
    * @return bits
    */

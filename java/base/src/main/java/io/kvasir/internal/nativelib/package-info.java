@@ -1,5 +1,5 @@
 /**
- * The only door to the native library: static methods over addresses, and memory that both sides
- * see. Used by the core's own packages alone; what they pass must have been checked before.
+ * The only access to the native library: static methods that take addresses, and memory shared with
+ * it. Only Kvasir's own packages use it. Callers must check all arguments.
  */
 package io.kvasir.internal.nativelib;

@@ -8,7 +8,6 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import io.kvasir.fleet.router.trtllm.NoServerException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -94,7 +93,6 @@ public abstract class JsonLines {
     } catch (JsonProcessingException e) {
       fail("not JSON: " + e.getOriginalMessage(), generator);
     } catch (InvalidLineException
-        | NoServerException
         | IllegalArgumentException
         | IllegalStateException
         | IndexOutOfBoundsException e) {

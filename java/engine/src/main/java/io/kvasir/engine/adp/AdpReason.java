@@ -2,23 +2,23 @@ package io.kvasir.engine.adp;
 
 import java.util.Locale;
 
-/** Why a request was placed where it was. */
+/** The reason for a placement. */
 public enum AdpReason {
-  /** The caller named the rank and it had room. */
+  /** The request named the rank, and the rank had room. */
   EXPLICIT,
   /** Cold-start warm-up: the rank had not served anything yet. */
   WARMUP,
-  /** The rank holds a prefix worth following. */
+  /** The rank matched a prefix that outweighed its load. */
   AFFINITY,
   /** The rank had the least load. */
   LOAD,
-  /** It was the rank's turn. */
+  /** The rank was next in round-robin order. */
   ROUND_ROBIN,
-  /** A conversation's first turn, dealt out in turn. */
+  /** A conversation's first turn, placed round-robin. */
   FIRST_TURN,
-  /** The conversation lives on this rank. */
+  /** The conversation is bound to this rank. */
   STICKY,
-  /** The conversation's rank was full. */
+  /** The rank that the conversation is bound to was full. */
   OVERFLOW;
 
   /**

@@ -5,9 +5,9 @@ import io.kvasir.model.Request;
 import java.util.List;
 
 /**
- * Places requests on the ranks of one instance.
+ * Places requests on the ranks of one worker.
  *
- * <p>Deterministic: equal histories of calls give equal answers in every process. Not thread-safe.
+ * <p>Deterministic: equal call histories give equal decisions in every process. Not thread-safe.
  */
 public interface AdpRouter {
 
@@ -19,15 +19,15 @@ public interface AdpRouter {
   String name();
 
   /**
-   * Whether {@link #route} wants to know what each rank holds of each request.
+   * Whether {@link #route} needs the matches of each request on each rank.
    *
    * @return false if matches may be {@link PrefixMatches#NONE}
    */
   boolean needsPrefixMatches();
 
   /**
-   * Whether {@link RankState#occupancy()} and {@link RankState#queuedBlocks()} are read if they are
-   * there, so that pools must settle before.
+   * Whether {@link #route} reads {@link RankState#occupancy()} and {@link RankState#queuedBlocks()}
+   * where present. If so, pools must be settled before states are taken.
    *
    * @return false if decisions do not depend on them
    */
@@ -36,8 +36,8 @@ public interface AdpRouter {
   }
 
   /**
-   * Whether {@link RankState#work()} and {@link PrefixMatches#pendingTokens} are read if they are
-   * there.
+   * Whether {@link #route} reads {@link RankState#work()} and {@link PrefixMatches#pendingTokens}
+   * where present.
    *
    * @return false if decisions do not depend on them
    */
@@ -46,8 +46,8 @@ public interface AdpRouter {
   }
 
   /**
-   * How many requests a batch shall have at most after one that left some over, so that those who
-   * wait for room are not all looked at in every iteration.
+   * Largest batch to route after one that left requests over. The limit keeps a long queue from
+   * being scored in full in every iteration.
    *
    * @return at least 1
    */
@@ -63,10 +63,10 @@ public interface AdpRouter {
   LoadMetric loadMetric();
 
   /**
-   * A digest of all that the router keeps between calls of {@link #route}, so that processes which
-   * route alike can tell that they still do. O(1): routers keep it up to date as they go.
+   * A digest of the state that the router keeps between calls of {@link #route}. Processes compare
+   * it to detect that their routers have diverged. O(1): routers update it incrementally.
    *
-   * @return equal for equal histories of calls; 0 if the router keeps nothing
+   * @return equal for equal call histories; 0 if the router is stateless
    */
   default long stateDigest() {
     return 0;
@@ -75,16 +75,17 @@ public interface AdpRouter {
   /**
    * Places a batch on the live ranks. O(requests x ranks).
    *
-   * <p>A rank without a state has been retired. Nothing is placed on it, and it does not count when
-   * requests per rank are reckoned; a request that names it is placed as if it were full.
+   * <p>A rank without a state has been retired. Nothing is placed on it, and the mean number of
+   * requests per rank does not include it. A request that names it is placed as if the rank were
+   * full.
    *
    * @param states one state per live rank, in rank order
    * @param requests the new requests, in arrival order
    * @param matches matched tokens by rank and index in {@code requests}
    * @param maxActiveRequests hard cap of requests per rank
-   * @return who goes where; requests that fit nowhere are returned as unassigned
-   * @throws IllegalArgumentException if {@code states} is empty or not in rank order, or names a
-   *     rank that the instance never had, or a target rank does; the router's state is unchanged
+   * @return the placements; requests that fit nowhere are returned as unassigned
+   * @throws IllegalArgumentException if {@code states} is empty or not in rank order, or a state or
+   *     a request names a rank that the worker never had; the router's state is unchanged
    */
   Assignment route(
       List<RankState> states, List<Request> requests, PrefixMatches matches, int maxActiveRequests);

@@ -3,7 +3,7 @@ package io.kvasir.engine.adp;
 import io.kvasir.model.Choice;
 import java.util.Locale;
 
-/** The routers there are, by the names used in configurations, options and reports. */
+/** The available routers, by the names used in configurations, options and reports. */
 public enum AdpRouterKind {
   /** {@link DefaultAdpRouter}. */
   DEFAULT,
@@ -21,7 +21,7 @@ public enum AdpRouterKind {
    *
    * @param id its name, for example {@code kv_cache_aware}
    * @return the kind
-   * @throws IllegalArgumentException listing the names there are, if this is none of them
+   * @throws IllegalArgumentException listing the available names, if {@code id} is none of them
    */
   public static AdpRouterKind named(String id) {
     return Choice.named("router", values(), AdpRouterKind::id, id);
@@ -37,13 +37,12 @@ public enum AdpRouterKind {
   }
 
   /**
-   * Makes a router.
+   * Creates a router with the default step timing and token budget.
    *
-   * @param ranks ranks of the instance, at least 1
-   * @param config settings; routers that need none ignore them
-   * @param demand what requests need of a pool; null if routers shall ignore occupancy
-   * @param explain whether decisions carry the scores that were compared, at the cost of two arrays
-   *     each
+   * @param ranks ranks of the worker, at least 1
+   * @param config settings; ignored by routers that have none
+   * @param demand blocks that a request needs; null to ignore occupancy
+   * @param explain whether decisions carry the compared scores, at the cost of two arrays each
    * @return a new router
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
@@ -53,14 +52,15 @@ public enum AdpRouterKind {
   }
 
   /**
-   * Makes a router that knows how long ranks compute.
+   * Creates a router.
    *
-   * @param ranks ranks of the instance, at least 1
-   * @param config settings; routers that need none ignore them
-   * @param demand what requests need of a pool; null if routers shall ignore occupancy
-   * @param timing how long ranks compute; routers that project nothing ignore it
-   * @param maxNumTokens tokens that a rank computes in one step, at least 1; likewise
-   * @param explain whether decisions carry the scores that were compared
+   * @param ranks ranks of the worker, at least 1
+   * @param config settings; ignored by routers that have none
+   * @param demand blocks that a request needs; null to ignore occupancy
+   * @param timing time model of a step; ignored by routers that do not project times
+   * @param maxNumTokens tokens that a rank computes in one step, at least 1; ignored by routers
+   *     that do not project times
+   * @param explain whether decisions carry the compared scores
    * @return a new router
    * @throws IllegalArgumentException if {@code ranks} or {@code maxNumTokens} is below 1
    */

@@ -5,14 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A router's answer to one batch.
+ * A router's decisions for one batch.
  *
  * <p>Immutable.
  *
- * @param ranks number of ranks of the instance, retired ones included
- * @param decisions every placement, in the order in which they were made
- * @param unassigned requests that fit nowhere, in batch order; they go back to the queue
- * @param expectedActiveRequests soft target of requests per rank: a rank below it is padded
+ * @param ranks number of ranks of the worker, retired ones included
+ * @param decisions every placement, in decision order
+ * @param unassigned requests that fit nowhere, in batch order; they return to the queue
+ * @param expectedActiveRequests soft target of requests per rank; a rank below it is padded
  * @param activeTokensAfter each rank's load after the batch, as the router counted it; 0 for
  *     retired ranks
  */

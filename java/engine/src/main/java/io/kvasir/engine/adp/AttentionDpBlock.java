@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * Reads an {@code attention_dp_config} block whose values have the types that a parser gave them.
+ * Reads an {@code attention_dp_config} block from the values that a YAML or JSON parser returned.
  *
  * <p>Not thread-safe.
  */

@@ -5,24 +5,25 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * TensorRT-LLM's {@code attention_dp_config}: which ADP router an instance has, and its settings.
+ * TensorRT-LLM's {@code attention_dp_config}: the ADP router of a worker and its settings.
  *
  * <p>Immutable.
  *
- * @param enableBalance whether prefill is held back while ranks are out of balance
- * @param timeoutIters iterations for which it is held back at most
- * @param batchingWaitIters iterations for which it is held back to gather larger batches
- * @param minGenerationRequests decoding requests of some rank below which it is held back for
- *     {@code lowOccupancyTimeoutIters} only; 0 for never. This and the next are no keys but
- *     TensorRT-LLM's variables {@code TLLM_ADP_BALANCE_MIN_GENERATION_REQUESTS} and {@code
+ * @param enableBalance whether prefill is delayed while ranks are out of balance
+ * @param timeoutIters maximum iterations of delay
+ * @param batchingWaitIters iterations of delay in order to gather larger batches
+ * @param minGenerationRequests if some rank decodes fewer requests than this, {@code
+ *     lowOccupancyTimeoutIters} replaces {@code timeoutIters}; 0 for never. This value and the next
+ *     are not keys of the block but TensorRT-LLM's environment variables {@code
+ *     TLLM_ADP_BALANCE_MIN_GENERATION_REQUESTS} and {@code
  *     TLLM_ADP_BALANCE_LOW_OCCUPANCY_TIMEOUT_ITERS}
- * @param lowOccupancyTimeoutIters iterations for which it is held back then, at most
- * @param enableKvCacheAwareRouting whether the router follows the cache
+ * @param lowOccupancyTimeoutIters maximum iterations of delay in that case
+ * @param enableKvCacheAwareRouting whether the router uses prefix matches
  * @param conversationAffinity whether the router keeps conversations on their ranks
- * @param kvCacheRouting settings of the {@code kv_cache_aware} router; its multiplier is also the
- *     {@code conversation} router's
+ * @param kvCacheRouting settings of the {@code kv_cache_aware} router; the {@code conversation}
+ *     router uses the multiplier too
  * @param maxSessions conversations that the {@code conversation} router remembers
- * @param newConversationPlacement where it puts new ones
+ * @param newConversationPlacement how that router places new conversations
  */
 public record AttentionDpConfig(
     boolean enableBalance,
@@ -36,7 +37,7 @@ public record AttentionDpConfig(
     int maxSessions,
     NewConversationPlacement newConversationPlacement) {
 
-  /** Nothing is enabled; 50 and 10 iterations, 65,536 conversations, dealt out in turn. */
+  /** Nothing enabled; 50 and 10 iterations; 65,536 conversations, placed round-robin. */
   public static final AttentionDpConfig DEFAULT =
       new AttentionDpConfig(
           false,
@@ -53,7 +54,7 @@ public record AttentionDpConfig(
   /**
    * Checks the bounds.
    *
-   * @throws IllegalArgumentException naming the key that is out of range and what is allowed
+   * @throws IllegalArgumentException naming the key that is out of range and the allowed range
    */
   public AttentionDpConfig {
     atLeast("timeout_iters", timeoutIters, 0);
@@ -72,12 +73,12 @@ public record AttentionDpConfig(
   }
 
   /**
-   * Reads the block as a YAML or JSON parser gives it. Keys that are missing have their defaults.
+   * Reads the block as a YAML or JSON parser returns it. Missing keys take their defaults.
    *
    * @param block values by TensorRT-LLM's names: booleans, whole numbers, numbers and strings
    * @return the configuration
-   * @throws IllegalArgumentException naming the key that is unknown, of another type or out of
-   *     range, and what is allowed
+   * @throws IllegalArgumentException naming the key that is unknown, of the wrong type or out of
+   *     range, and the allowed values
    */
   public static AttentionDpConfig of(Map<String, ?> block) {
     return new AttentionDpBlock(block).read();
@@ -93,7 +94,7 @@ public record AttentionDpConfig(
   }
 
   /**
-   * The default with other settings of the {@code kv_cache_aware} router.
+   * The default configuration with the given settings of the {@code kv_cache_aware} router.
    *
    * @param options the settings
    * @return the configuration
@@ -113,10 +114,10 @@ public record AttentionDpConfig(
   }
 
   /**
-   * The router that the enabling keys ask for. Conversation affinity comes first and needs no
-   * cache; following the cache is silently left out where nothing is reused.
+   * The router that the enabling keys select. Conversation affinity takes precedence and works
+   * without block reuse. Without block reuse, {@code enableKvCacheAwareRouting} has no effect.
    *
-   * @param enableBlockReuse whether the instance's ranks reuse blocks
+   * @param enableBlockReuse whether the worker's ranks reuse blocks
    * @return the router's kind
    */
   public AdpRouterKind router(boolean enableBlockReuse) {

@@ -3,13 +3,13 @@ package io.kvasir.engine.adp;
 import io.kvasir.model.Request;
 
 /**
- * How many blocks a rank's capacity policy asks for before it starts a request.
+ * The blocks that a rank's capacity policy requires before a request starts.
  *
  * <p>Immutable.
  *
  * @param tokensPerBlock tokens of a block, at least 1
- * @param reservesOutput whether room for the whole output must be there at the start
- *     (GUARANTEED_NO_EVICT); otherwise room for the prompt
+ * @param reservesOutput whether the whole output must fit at the start (GUARANTEED_NO_EVICT);
+ *     otherwise only the prompt must fit
  */
 public record BlockDemand(int tokensPerBlock, boolean reservesOutput) {
 
@@ -26,8 +26,8 @@ public record BlockDemand(int tokensPerBlock, boolean reservesOutput) {
   }
 
   /**
-   * Blocks of one request, whatever is cached of it. The KV of the last output token is never
-   * needed, and children ask for nothing of their own.
+   * Blocks of one request, including those that may be cached already. The KV of the last output
+   * token is never needed. Children need no blocks of their own.
    *
    * @param request the request
    * @return at least 0

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The blocks that each rank can still promise while a batch is placed.
+ * The blocks still available on each rank while a batch is placed.
  *
  * <p>Not thread-safe. Arrays are reused from batch to batch.
  */
@@ -17,14 +17,14 @@ final class BlockRoom {
    *
    *   free + cached - matchedCached - reserved - queued - placed  >=  demand - matched
    *
-   * free, cached and reserved are the pool's own counts; queued is what requests need that the rank
-   * has but not started, placed the same for requests of this batch. The matched blocks are not
-   * needed anew, but those of them that nobody uses stop being evictable. A router does not know
-   * which those are. The bound that never promises too much takes as many as there can be:
-   * matchedCached = min(matched, cached). A rank whose matched blocks are in use anyway may thus be
-   * passed over while another rank has room; it is never wrongly chosen.
+   * free, cached and reserved are the pool's own counts. queued is the demand of requests on the
+   * rank that have not started; placed is the demand of requests that this batch placed on it.
+   * Matched blocks need no allocation, but matched blocks that are unused now stop being evictable.
+   * A router cannot see how many these are, so it assumes the most there can be:
+   * matchedCached = min(matched, cached). That bound never overcommits a pool. It may skip a rank
+   * whose matched blocks are already in use, but it never chooses a rank without room.
    *
-   * A rank whose occupancy is unknown can hold anything.
+   * A rank of unknown occupancy can hold any request.
    */
 
   private static final long UNKNOWN = Long.MAX_VALUE;
@@ -35,9 +35,9 @@ final class BlockRoom {
   private boolean known;
 
   /**
-   * Makes the accounts of an instance.
+   * Creates the accounts of a worker.
    *
-   * @param demand what requests need; null if nobody knows, and then all ranks can hold anything
+   * @param demand blocks that a request needs; null to treat every rank as having room
    */
   BlockRoom(int ranks, BlockDemand demand) {
     this.demand = demand;

@@ -3,12 +3,11 @@ package io.kvasir.engine.adp;
 import java.util.Arrays;
 
 /**
- * The order in which CPython's {@code random.Random(seed).shuffle(list(range(n)))} leaves its list.
+ * The permutation that CPython's {@code random.Random(seed).shuffle(list(range(n)))} produces.
  *
- * <p>Seeding runs through the whole Mersenne Twister state (MT19937, {@code init_by_array} over the
- * 32-bit words of |seed|) and is nearly all of the cost, some microseconds. What follows is only
- * done as far as needed: the state is advanced word by word as numbers are drawn, which gives the
- * same numbers as advancing all of it at once.
+ * <p>Seeding initialises the whole Mersenne Twister state (MT19937, {@code init_by_array} over the
+ * 32-bit words of |seed|) and dominates the cost. Generation is lazy: the state advances one word
+ * per number drawn, which yields the same numbers as advancing all of it at once.
  *
  * <p>Not thread-safe: the state is reused.
  *
@@ -20,7 +19,7 @@ final class CPythonShuffle {
   private static final int WORDS = 624;
   private static final int DISTANCE = 397;
 
-  /** The state from which {@code init_by_array} starts, the same for every seed. */
+  /** The initial state of {@code init_by_array}, which is the same for every seed. */
   private static final int[] START = start();
 
   private final int[] state = new int[WORDS];
@@ -32,9 +31,9 @@ final class CPythonShuffle {
   }
 
   /**
-   * Which of some positions comes first in the shuffled order of {@code 0 .. size - 1}.
+   * The candidate that comes first in the shuffled order of {@code 0 .. size - 1}.
    *
-   * @param positions candidates, ascending; the first {@code count} entries count
+   * @param positions the candidates, ascending, in the first {@code count} entries
    */
   int firstOf(int[] positions, int count, long seed, int size) {
     int[] shuffled = shuffle(seed, size);
@@ -92,7 +91,7 @@ final class CPythonShuffle {
       previous = (state[i] ^ ((previous ^ (previous >>> 30)) * 1664525)) + word;
       state[i] = previous;
     }
-    // One step more, back at word 1: the last word stands in for word 0.
+    // The reference wraps around here: one more step at word 1, with the last word as word 0.
     previous = (state[1] ^ ((previous ^ (previous >>> 30)) * 1664525)) + odd;
     state[1] = previous;
     for (int i = 2; i < WORDS; i++) {

@@ -8,30 +8,33 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Keeps each conversation on the rank that served its first turn, and deals out the others.
+ * Keeps each conversation on the rank that served its first turn.
  *
- * <p>Decides as TensorRT-LLM's conversation-aware ADP router does. It differs where a rank has been
- * retired, whose conversations are bound anew, and where occupancy is known: a rank that cannot
- * hold a request is passed over while another can, without losing its conversation.
+ * <p>Makes the same decisions as TensorRT-LLM's conversation-aware ADP router, with two exceptions.
+ * When a rank retires, its conversations are bound to other ranks. Where occupancy is known, a rank
+ * that cannot hold a request is skipped while another rank can; the conversation stays bound to the
+ * skipped rank.
  *
- * <p>Not thread-safe. Between calls it keeps the bindings of the most recent conversations and
- * whose turn it is.
+ * <p>Not thread-safe. Between calls it keeps the bindings of the most recently used conversations
+ * and the round-robin cursor.
  */
 public final class ConversationAdpRouter implements AdpRouter {
 
   /*
    * A batch is placed in two steps.
    *
-   * 1. A request that names a rank with room goes there and binds its conversation, strict ones
-   *    first. If the conversation is bound already, the named rank is ignored.
+   * 1. A request that names a rank with room goes there and binds its conversation, strict requests
+   *    first. If the conversation is already bound, the named rank is ignored.
    * 2. The rest, in the same order:
-   *    - a bound conversation goes home while its rank is below the hard cap (not the soft target:
-   *      a missed prefix costs more than some imbalance) and becomes the most recently used;
-   *    - what is left (new, without a conversation, or home full) goes where the placement says,
-   *      among ranks below the soft target; if none is, to the rank with the fewest requests. An
-   *      unbound conversation is bound there; one whose home is full keeps its home.
+   *    - A request of a bound conversation goes to the bound rank while that is below the hard cap,
+   *      and the conversation becomes the most recently used. The soft target does not apply: a
+   *      missed prefix costs more than some imbalance.
+   *    - Any other request (new conversation, no conversation, or bound rank full) follows the
+   *      placement policy among ranks below the soft target. If there is none, the least loaded
+   *      rank takes it. An unbound conversation is bound there; a conversation whose rank was full
+   *      keeps its binding.
    *
-   * Nothing is left over: whoever asks for more than the ranks' hard caps allow gets it placed.
+   * Nothing is left over: requests beyond the ranks' hard caps are placed too.
    */
 
   private final double fairShareMultiplier;
@@ -44,15 +47,15 @@ public final class ConversationAdpRouter implements AdpRouter {
   private final RankLoads ranks;
 
   /**
-   * Makes a router. As upstream's, it takes the nearest value where one is out of range;
-   * configurations are checked before.
+   * Creates a router. Like the upstream constructor, it clamps values that are out of range;
+   * configurations are validated earlier.
    *
-   * @param ranks ranks of the instance
-   * @param fairShareMultiplier how far above its fair share of requests a rank may go with new
-   *     conversations; at least 1 is used
-   * @param maxSessions conversations that are remembered; at least 1 is used
-   * @param placement where new conversations go; null for in turn
-   * @param demand what requests need of a pool; null to ignore occupancy
+   * @param ranks ranks of the worker
+   * @param fairShareMultiplier multiple of its fair share of requests up to which a rank takes new
+   *     conversations; values below 1 count as 1
+   * @param maxSessions conversations to remember; values below 1 count as 1
+   * @param placement how new conversations are placed; null for round-robin
+   * @param demand blocks that a request needs; null to ignore occupancy
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
   public ConversationAdpRouter(
@@ -131,7 +134,7 @@ public final class ConversationAdpRouter implements AdpRouter {
       int index = batch.strictFirst(i);
       int target = batch.request(index).targetRank();
       String conversation = conversation(index);
-      if (target != Request.ANY_RANK && home(conversation) < 0 && batch.hasRoom(target)) {
+      if (target != Request.ANY_RANK && boundRank(conversation) < 0 && batch.hasRoom(target)) {
         place(index, target, AdpReason.EXPLICIT);
         bind(conversation, target);
       } else {
@@ -142,22 +145,22 @@ public final class ConversationAdpRouter implements AdpRouter {
 
   private void placeDeferred(int index, int expected) {
     String conversation = conversation(index);
-    int home = home(conversation);
+    int boundRank = boundRank(conversation);
     batch.consider(index, expected);
-    if (home >= 0 && batch.hasRoom(home) && batch.acceptable(home, index)) {
-      place(index, home, AdpReason.STICKY);
+    if (boundRank >= 0 && batch.hasRoom(boundRank) && batch.acceptable(boundRank, index)) {
+      place(index, boundRank, AdpReason.STICKY);
       bindings.touch(conversation);
       return;
     }
     int rank = placement == NewConversationPlacement.ROUND_ROBIN ? inTurn(index, expected) : -1;
-    boolean turn = rank >= 0;
-    if (!turn) {
+    boolean roundRobin = rank >= 0;
+    if (!roundRobin) {
       rank = lightest(index, expected);
     }
-    if (home >= 0) {
+    if (boundRank >= 0) {
       place(index, rank, AdpReason.OVERFLOW);
     } else {
-      place(index, rank, turn ? AdpReason.ROUND_ROBIN : AdpReason.LOAD);
+      place(index, rank, roundRobin ? AdpReason.ROUND_ROBIN : AdpReason.LOAD);
       bind(conversation, rank);
     }
   }
@@ -168,7 +171,7 @@ public final class ConversationAdpRouter implements AdpRouter {
   }
 
   /** The live rank that a conversation is bound to, or a negative number. */
-  private int home(String conversation) {
+  private int boundRank(String conversation) {
     int rank = conversation == null ? ConversationBindings.UNBOUND : bindings.rank(conversation);
     return rank >= 0 && ranks.isLive(rank) ? rank : ConversationBindings.UNBOUND;
   }
@@ -184,7 +187,10 @@ public final class ConversationAdpRouter implements AdpRouter {
     batch.place(index, rank, reason, counted ? batch.request(index).promptTokens() : 0);
   }
 
-  /** The next rank in turn that may take a request, or -1; every rank looked at had its turn. */
+  /**
+   * The next rank in round-robin order that may take a request, or -1. The cursor moves past every
+   * rank that was examined.
+   */
   private int inTurn(int index, int expected) {
     for (int i = 0; i < ranks.ranks(); i++) {
       int rank = cursor;
@@ -196,18 +202,18 @@ public final class ConversationAdpRouter implements AdpRouter {
     return -1;
   }
 
-  /** The least loaded rank that may take a request; if there is none, the least loaded of all. */
+  /** The least loaded rank that may take a request; if none may, the least loaded of all. */
   private int lightest(int index, int expected) {
     int lightest = -1;
-    boolean lightestMay = false;
+    boolean lightestAllowed = false;
     for (int i = 0; i < ranks.liveCount(); i++) {
       int rank = ranks.live(i);
-      boolean may = ranks.activeRequests(rank) < expected && batch.acceptable(rank, index);
+      boolean allowed = ranks.activeRequests(rank) < expected && batch.acceptable(rank, index);
       if (lightest < 0
-          || (may && !lightestMay)
-          || (may == lightestMay && lighter(rank, lightest))) {
+          || (allowed && !lightestAllowed)
+          || (allowed == lightestAllowed && lighter(rank, lightest))) {
         lightest = rank;
-        lightestMay = may;
+        lightestAllowed = allowed;
       }
     }
     return lightest;

@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Which rank each of the most recently used conversations lives on.
+ * The rank that each of the most recently used conversations is bound to.
  *
  * <p>All operations are O(1) in the number of conversations and linear in the id's length. An entry
- * takes 16 bytes of table at a load between 3/8 and 3/4, that is 21 to 43 bytes, besides the id's
- * string. Nothing is allocated for an id, except when the table grows.
+ * takes 16 bytes in a table with a load factor between 3/8 and 3/4, which is 21 to 43 bytes, plus
+ * the id's string. Memory is allocated only when the table grows.
  *
  * <p>Not thread-safe.
  */
@@ -22,9 +22,9 @@ final class ConversationBindings {
   static final int UNBOUND = -1;
 
   /**
-   * A polynomial in the id's characters modulo the prime 2^61 - 1, at a point that nobody outside
-   * knows: clients choose their ids, and must not be able to choose ids that collide. The order of
-   * the entries does not depend on it, so ranks need not share the point.
+   * A polynomial in the id's characters modulo the prime 2^61 - 1, at a random secret point.
+   * Clients choose conversation ids and must not be able to construct colliding ones. The order of
+   * entries does not depend on the point, so processes need not share it.
    */
   private static final class KeyedHash implements Hash.Strategy<String> {
     private static final long PRIME = (1L << 61) - 1;
@@ -64,7 +64,7 @@ final class ConversationBindings {
     ranks.defaultReturnValue(UNBOUND);
   }
 
-  /** The rank of a conversation, or {@link #UNBOUND}; not a use. */
+  /** The rank of a conversation, or {@link #UNBOUND}. Does not count as a use. */
   int rank(String id) {
     return ranks.getInt(id);
   }
@@ -75,7 +75,7 @@ final class ConversationBindings {
     digest = Digest64.fold(digest, id);
   }
 
-  /** Binds a conversation anew; forgets the one that was not used for longest if there are many. */
+  /** Binds a conversation to a rank; evicts the least recently used one if the table is full. */
   void bind(String id, int rank) {
     ranks.putAndMoveToLast(id, rank);
     digest = Digest64.fold(Digest64.fold(digest, id), rank);
@@ -85,7 +85,8 @@ final class ConversationBindings {
   }
 
   /**
-   * A digest of all uses and bindings in their order, which say what is bound and what goes next.
+   * A digest of all uses and bindings in order. They determine the bindings and their eviction
+   * order.
    */
   long digest() {
     return digest;

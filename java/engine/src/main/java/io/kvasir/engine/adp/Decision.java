@@ -3,20 +3,21 @@ package io.kvasir.engine.adp;
 import io.kvasir.model.Request;
 
 /**
- * One placement and why.
+ * One placement and its reason.
  *
  * <p>Immutable by contract: the arrays must not be changed.
  *
- * @param request who was placed
+ * @param request the placed request
  * @param requestIndex the request's index in the batch given to the router
- * @param rank the rank that serves it
- * @param reason why
- * @param matchedTokens what that rank holds of it
- * @param affinityActive whether matches counted when ranks were compared
- * @param maxMatch the longest match among the ranks that were compared; 0 if none were
- * @param scoredRanks the ranks that were compared, ascending; empty if none were, or nobody asked
- * @param scores the score of each of {@code scoredRanks}, lower is better
- * @param terms what the scores are the sums of, if they are sums and somebody asked
+ * @param rank the chosen rank
+ * @param reason the reason for the choice
+ * @param matchedTokens matched tokens of the request on that rank
+ * @param affinityActive whether matches were part of the comparison
+ * @param maxMatch the longest match among the compared ranks; 0 if none were compared
+ * @param scoredRanks the compared ranks, ascending; empty if none were compared or explanations are
+ *     off
+ * @param scores the score of each of {@code scoredRanks}; lower is better
+ * @param terms the terms of each score, if scores are sums and explanations are on
  */
 @SuppressWarnings("ArrayRecordComponent") // value semantics of the arrays are never used
 public record Decision(
@@ -35,13 +36,13 @@ public record Decision(
   private static final double[] NO_SCORES = {};
 
   /**
-   * A placement for which no ranks were compared by score.
+   * A placement that compared no scores.
    *
-   * @param request who was placed
+   * @param request the placed request
    * @param requestIndex the request's index in the batch given to the router
-   * @param rank the rank that serves it
-   * @param reason why
-   * @param matchedTokens what that rank holds of it
+   * @param rank the chosen rank
+   * @param reason the reason for the choice
+   * @param matchedTokens matched tokens of the request on that rank
    */
   public Decision(
       Request request, int requestIndex, int rank, AdpReason reason, int matchedTokens) {

@@ -5,13 +5,14 @@ import io.kvasir.model.Request;
 import java.util.List;
 
 /**
- * Balances prompt tokens and ignores what ranks have cached.
+ * Balances prompt tokens and ignores prefix matches.
  *
  * <p>Requests that name a rank with room go there, strict ones first, and are not charged to its
- * token load. The others are dealt out longest first, each to the rank with the fewest tokens, then
- * the fewest requests, then the lowest index, among the ranks below the soft target: the ceiling of
- * the mean number of requests per rank, or the fullest rank's, but never above the hard cap. Ranks
- * that cannot hold a request are passed over while others can.
+ * token load. The others are placed longest first. Each goes to the rank with the fewest tokens,
+ * then the fewest requests, then the lowest index, among the ranks below the soft target. The soft
+ * target is the mean number of requests per rank, rounded up, or the fullest rank's count if that
+ * is larger, and at most the hard cap. Ranks that cannot hold a request are skipped while others
+ * can.
  *
  * <p>Stateless between calls. Not thread-safe: working memory is reused.
  */
@@ -21,9 +22,9 @@ public final class DefaultAdpRouter implements AdpRouter {
   private final RankLoads ranks;
 
   /**
-   * Makes a router.
+   * Creates a router that ignores occupancy.
    *
-   * @param ranks ranks of the instance
+   * @param ranks ranks of the worker
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
   public DefaultAdpRouter(int ranks) {
@@ -31,10 +32,10 @@ public final class DefaultAdpRouter implements AdpRouter {
   }
 
   /**
-   * Makes a router that reads occupancy.
+   * Creates a router.
    *
-   * @param ranks ranks of the instance
-   * @param demand what requests need of a pool; null to ignore occupancy
+   * @param ranks ranks of the worker
+   * @param demand blocks that a request needs; null to ignore occupancy
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
   public DefaultAdpRouter(int ranks, BlockDemand demand) {

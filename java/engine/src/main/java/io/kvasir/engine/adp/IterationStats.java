@@ -1,18 +1,18 @@
 package io.kvasir.engine.adp;
 
 /**
- * What a rank did in one iteration; rides along when rank states are gathered.
+ * Statistics of one iteration of a rank, gathered together with its state.
  *
  * <p>Immutable.
  *
  * @param iteration the iteration's number, -1 if unknown
  * @param contextRequests requests that prefilled
- * @param contextTokens tokens that they computed
- * @param contextKvTokens tokens of KV that they held
+ * @param contextTokens tokens that these requests computed
+ * @param contextKvTokens KV tokens that these requests held
  * @param generationRequests requests that decoded
- * @param generationKvTokens tokens of KV that they held
+ * @param generationKvTokens KV tokens that these requests held
  * @param pausedRequests requests that were paused
- * @param pausedKvTokens tokens of KV that they had held
+ * @param pausedKvTokens KV tokens that these requests held before the pause
  */
 public record IterationStats(
     long iteration,

@@ -9,16 +9,16 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Weighs the prompt tokens that a rank would still have to compute against its load.
+ * Weighs the prompt tokens that a rank would have to compute against its load.
  *
- * <p>Decides as TensorRT-LLM's KV-cache-aware ADP router does, ties included. It differs where
- * ill-formed input or a full instance would mislead it: a match is clamped to the prompt's length,
- * the score's denominator is at least 1, and requests that fit nowhere are returned.
+ * <p>Makes the same decisions as TensorRT-LLM's KV-cache-aware ADP router, ties included. It
+ * differs for malformed input and full workers: a match is clamped to the prompt's length, the
+ * score's denominator is at least 1, and requests that fit nowhere are returned.
  *
- * <p>Where occupancy is known, ranks that cannot hold a request are passed over while others can.
+ * <p>Where occupancy is known, ranks that cannot hold a request are skipped while others can.
  *
- * <p>Not thread-safe. Between calls it keeps which ranks still await their warm-up request, and
- * whose turn it is to get a first turn.
+ * <p>Not thread-safe. Between calls it keeps the ranks that still await their warm-up request, and
+ * the round-robin cursor of first turns.
  */
 public final class KvCacheAwareAdpRouter implements AdpRouter {
 
@@ -26,23 +26,23 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
    * A batch is placed in three steps.
    *
    * 1. Requests that name a rank with room go there, strict ones before all others. During cold
-   *    start a request without a rank goes to the lowest live rank that has not been given one.
+   *    start a request without a rank goes to the lowest live rank that has had no request yet.
    * 2. The rest is sorted by the first 64 tokens, longest first among equals, so that requests that
    *    share a prefix follow one another.
-   * 3. Each goes to the eligible rank (one below the soft target) of the lowest
+   * 3. Each goes to the eligible rank (a rank below the soft target) with the lowest
    *
    *      score(rank) = (length - match(rank)) + weight * (tokens(rank) / denominator * length)
    *
-   *    where denominator = max(tokens of all eligible ranks, length, 1), and matches count only if
-   *    the best one among eligible ranks exceeds the threshold's share of the prompt. Equal scores:
-   *    fewer tokens; then the rank that comes first when the eligible ranks are shuffled with the
-   *    request's id as seed. Only such a tie costs the shuffle.
+   *    where denominator = max(tokens of all eligible ranks, length, 1). Matches count only if the
+   *    longest match among eligible ranks exceeds the threshold's share of the prompt. Ties go to
+   *    the rank with fewer tokens, then to the rank that comes first when the eligible ranks are
+   *    shuffled with the request's id as seed. Only such a tie pays for the shuffle.
    *
-   * If asked for, the first turn of a conversation is not scored but goes to the next eligible rank
-   * in turn. Ranks that are passed over for a request count as not eligible for it.
+   * With firstTurnRoundRobin, the first turn of a conversation is not scored but goes to the next
+   * eligible rank in round-robin order. Ranks that are skipped for a request are not eligible for it.
    *
-   * Every process must reach the same answer from the same doubles: the operations of the score are
-   * to stay in the order in which they are written.
+   * Every process must compute bit-identical scores, so the order of the floating-point operations
+   * must not change.
    */
 
   private static final int GROUPING_TOKENS = 64;
@@ -59,18 +59,18 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
   private final int[] eligible;
   private int eligibleCount;
   private int firstTurnCursor;
-  /* The eligible ranks that are not passed over for the request being placed. */
+  /* The eligible ranks that are not skipped for the request being placed. */
   private final int[] candidates;
   private int candidateCount;
-  /* By position in candidates, for the request being scored. */
+  /* For the request being scored, by position in candidates. */
   private final int[] matchedTokens;
   private final double[] scores;
   private final int[] tied;
 
   /**
-   * Makes a router whose decisions carry no scores.
+   * Creates a router that ignores occupancy and whose decisions carry no scores.
    *
-   * @param ranks ranks of the instance
+   * @param ranks ranks of the worker
    * @param options weights and thresholds
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
@@ -79,12 +79,12 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
   }
 
   /**
-   * Makes a router.
+   * Creates a router.
    *
-   * @param ranks ranks of the instance
+   * @param ranks ranks of the worker
    * @param options weights and thresholds
-   * @param demand what requests need of a pool; null to ignore occupancy
-   * @param explain whether decisions carry the scores that were compared
+   * @param demand blocks that a request needs; null to ignore occupancy
+   * @param explain whether decisions carry the compared scores
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
   public KvCacheAwareAdpRouter(
@@ -227,7 +227,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
     }
   }
 
-  /** Places a first turn on the first candidate from the cursor on; the rank. */
+  /** Places a first turn on the first candidate at or after the cursor; returns the rank. */
   private int placeInTurn(int index) {
     int position = 0;
     while (position < candidateCount && candidates[position] < firstTurnCursor) {
@@ -240,7 +240,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
     return rank;
   }
 
-  /** Places a request on the candidate of the lowest score; the rank. */
+  /** Places a request on the candidate with the lowest score; returns the rank. */
   private int placeByScore(int index) {
     int longestMatch = longestMatch(index);
     Request request = batch.request(index);
@@ -288,7 +288,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
     }
   }
 
-  /** The position in {@link #candidates} of the rank to take. */
+  /** The position in {@link #candidates} of the rank with the best score. */
   private int best(long requestId) {
     int ties = 0;
     double bestScore = 0;

@@ -6,14 +6,14 @@ package io.kvasir.engine.adp;
  *
  * <p>Immutable.
  *
- * @param loadBalanceWeight how much load counts against reuse: 0 follows the cache alone; with 1
- *     the most loaded rank is charged at most one whole prompt
- * @param matchRateThreshold the share of the prompt that some eligible rank must hold, strictly
- *     exceeded, before matches count at all; 1 never lets them count
- * @param fairShareMultiplier how far above its fair share of requests a rank may go
- * @param coldStartWarmup whether every rank is given one request before matches decide
+ * @param loadBalanceWeight weight of load against reuse: 0 ignores load; 1 charges the most loaded
+ *     rank at most one whole prompt
+ * @param matchRateThreshold share of the prompt that the longest match must exceed for matches to
+ *     count; with 1 matches never count
+ * @param fairShareMultiplier multiple of its fair share of requests up to which a rank is eligible
+ * @param coldStartWarmup whether every rank gets one request before matches count
  * @param accountForInTransfer whether requests whose KV is being sent count for load and admission
- * @param firstTurnRoundRobin whether the first turns of conversations are dealt out in turn
+ * @param firstTurnRoundRobin whether first turns of conversations are placed round-robin
  */
 public record KvCacheRoutingOptions(
     double loadBalanceWeight,
@@ -24,8 +24,8 @@ public record KvCacheRoutingOptions(
     boolean firstTurnRoundRobin) {
 
   /**
-   * Weight 1.0, threshold 0.1, multiplier 2.0, no warm-up, no first turns in turn, as in
-   * TensorRT-LLM; unlike there, requests in transfer count.
+   * Weight 1.0, threshold 0.1, multiplier 2.0, no warm-up and no round-robin of first turns, as in
+   * TensorRT-LLM. Unlike TensorRT-LLM, requests in transfer count.
    */
   public static final KvCacheRoutingOptions DEFAULT =
       new KvCacheRoutingOptions(1.0, 0.1, 2.0, false, true, false);
@@ -33,8 +33,8 @@ public record KvCacheRoutingOptions(
   /**
    * Checks the bounds.
    *
-   * @throws IllegalArgumentException naming the configuration key that is out of range, what is
-   *     allowed and what was given
+   * @throws IllegalArgumentException naming the configuration key that is out of range, the allowed
+   *     range and the value
    */
   public KvCacheRoutingOptions {
     if (!(loadBalanceWeight >= 0 && Double.isFinite(loadBalanceWeight))) {

@@ -3,9 +3,12 @@ package io.kvasir.engine.adp;
 import io.kvasir.model.Choice;
 import java.util.Locale;
 
-/** Where the {@code conversation} router puts what is bound to no rank, or whose rank is full. */
+/**
+ * How the {@code conversation} router places a request that has no bound rank or whose bound rank
+ * is full.
+ */
 public enum NewConversationPlacement {
-  /** Each rank in turn. */
+  /** The next rank in round-robin order. */
   ROUND_ROBIN,
   /** The rank with the fewest requests, then the lowest index. */
   LEAST_QUEUED,
@@ -13,10 +16,10 @@ public enum NewConversationPlacement {
   LEAST_TOKENS;
 
   /**
-   * Finds a placement by name, as leniently as TensorRT-LLM's constructor does.
+   * Finds a placement by name, with the leniency of TensorRT-LLM's constructor.
    *
-   * @param value what was configured, of any type, or null
-   * @return {@link #ROUND_ROBIN} for everything unknown
+   * @param value the configured value, of any type, or null
+   * @return the placement; {@link #ROUND_ROBIN} for any unknown value
    */
   public static NewConversationPlacement orRoundRobin(Object value) {
     for (NewConversationPlacement placement : values()) {
@@ -32,7 +35,7 @@ public enum NewConversationPlacement {
    *
    * @param id for example {@code least_queued}
    * @return the placement
-   * @throws IllegalArgumentException listing the names there are, if this is none of them
+   * @throws IllegalArgumentException listing the available names, if {@code id} is none of them
    */
   public static NewConversationPlacement named(String id) {
     return Choice.named(

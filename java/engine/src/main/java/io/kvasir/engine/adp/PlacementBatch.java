@@ -15,14 +15,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One batch while it is placed: what each rank holds so far, who was placed, who is still deferred.
- * The part of the work that all routers share.
+ * The state of one batch during placement: the load of each rank so far, the decisions, and the
+ * deferred requests. All routers share it.
  *
- * <p>Requests are spoken of by their index in the batch. The deferred ones grow inside the array of
- * the visiting order, behind the place that is being read.
+ * <p>Requests are identified by their index in the batch. The list of deferred requests shares the
+ * array of the visiting order: it grows behind the position being read.
  *
- * <p>Not thread-safe. Arrays are reused from batch to batch; between batches nothing of a caller is
- * held.
+ * <p>Not thread-safe. Arrays are reused from batch to batch. Between batches no reference to a
+ * caller's object is kept.
  */
 final class PlacementBatch {
 
@@ -37,7 +37,7 @@ final class PlacementBatch {
   private int deferredCount;
   private int deferredSequences;
 
-  /** Whether ranks that cannot hold the request which is looked at are passed over. */
+  /** Whether ranks that cannot hold the request under consideration are skipped. */
   private boolean restricted;
 
   private Request[] requests = NO_REQUESTS;
@@ -46,9 +46,9 @@ final class PlacementBatch {
   private List<Decision> decisions;
 
   /**
-   * Makes the place where a router works.
+   * Creates the working state of a router.
    *
-   * @param demand what requests need of a pool, or null
+   * @param demand blocks that a request needs, or null to ignore occupancy
    */
   PlacementBatch(String router, int ranks, BlockDemand demand) {
     this.router = router;
@@ -60,7 +60,10 @@ final class PlacementBatch {
     return blocks.readsOccupancy();
   }
 
-  /** Starts a batch. Everything is checked here, so that a bad batch changes no router. */
+  /**
+   * Starts a batch. All input is validated here, so an invalid batch leaves the router's state
+   * unchanged.
+   */
   void begin(
       List<RankState> states, List<Request> batch, PrefixMatches table, int maxActiveRequests) {
     Objects.requireNonNull(table, "matches");
@@ -118,7 +121,7 @@ final class PlacementBatch {
     return request.targetRank() != Request.ANY_RANK && !request.relax();
   }
 
-  /** The ranks and what they hold so far. */
+  /** The ranks' loads, including the requests placed so far. */
   RankLoads ranks() {
     return ranks;
   }
@@ -146,16 +149,16 @@ final class PlacementBatch {
   }
 
   /**
-   * What a request counts for: upstream counts each as one; where occupancy is known, its children
-   * count too.
+   * The weight of a request. Upstream counts each request as one; where occupancy is known,
+   * children count too.
    */
   private int sequences(int index) {
     return blocks.known() ? requests[index].sequences() : 1;
   }
 
   /**
-   * Turns to a request. Ranks that cannot hold it are passed over from now on, if some rank below
-   * {@code expected} requests can.
+   * Selects the request for {@link #acceptable}. Ranks that cannot hold it are skipped if some rank
+   * below {@code expected} requests can.
    */
   void consider(int index, int expected) {
     restricted = false;
@@ -165,18 +168,18 @@ final class PlacementBatch {
     }
   }
 
-  /** Whether ranks are passed over for the request given to {@link #consider}. */
+  /** Whether some ranks are skipped for the request given to {@link #consider}. */
   boolean restricted() {
     return restricted;
   }
 
-  /** Whether a rank need not be passed over for the request given to {@link #consider}. */
+  /** Whether a rank is not skipped for the request given to {@link #consider}. */
   boolean acceptable(int rank, int index) {
     return !restricted || canHold(rank, index);
   }
 
   /** Whether the pool of some live rank with room can hold a request now. */
-  boolean canBeHeld(int index, int expected) {
+  boolean someRankCanHold(int index, int expected) {
     consider(index, expected);
     return restricted || !blocks.known();
   }
@@ -186,7 +189,7 @@ final class PlacementBatch {
         && blocks.canHold(rank, requests[index], matchedTokens(rank, index));
   }
 
-  /** Matched tokens, within 0 and the prompt's length. */
+  /** Matched tokens, clamped to the prompt's length. */
   int matchedTokens(int rank, int index) {
     return Math.max(0, Math.min(matches.tokens(rank, index), requests[index].promptTokens()));
   }
@@ -203,7 +206,7 @@ final class PlacementBatch {
     decisions.add(decision);
   }
 
-  /** Leaves a request for later; only for the one that {@link #strictFirst} gave last. */
+  /** Defers a request, which must be the one that {@link #strictFirst} returned last. */
   void defer(int index) {
     order[deferredCount++] = index;
     deferredSequences += sequences(index);
@@ -217,33 +220,33 @@ final class PlacementBatch {
     return order[position];
   }
 
-  /** Sorts the deferred requests, stable, comparing indices. */
+  /** Sorts the deferred requests by a comparator of indices; the sort is stable. */
   void sortDeferred(IntComparator byIndex) {
     System.arraycopy(order, 0, sortSpace, 0, deferredCount);
     IntArrays.mergeSort(order, 0, deferredCount, byIndex, sortSpace);
   }
 
-  /** Requests per rank up to which the deferred ones may fill it. */
+  /** Number of requests up to which deferred requests may fill a rank. */
   int softTarget(double multiplier) {
     return ranks.softTarget(deferredSequences, multiplier, maxActiveRequests);
   }
 
   /**
-   * Leaves a deferred request unplaced; only for those at positions that were read.
+   * Leaves a deferred request unplaced. Its position must have been read already.
    *
-   * @param leftOver how many were left before
+   * @param leftOver number of requests left over before
    */
-  void leave(int leftOver, int index) {
+  void leaveOver(int leftOver, int index) {
     order[leftOver] = index;
   }
 
-  /** Ends the batch; so many of the deferred requests were left unplaced. */
-  Assignment finishLeaving(int leftOver, int expectedActiveRequests) {
+  /** Ends the batch after {@code leftOver} calls of {@link #leaveOver}. */
+  Assignment finishWithLeftovers(int leftOver, int expectedActiveRequests) {
     deferredCount = leftOver;
     return finish(0, expectedActiveRequests);
   }
 
-  /** Ends the batch; the deferred requests from position {@code placed} on were not placed. */
+  /** Ends the batch; deferred requests from position {@code placed} on are left over. */
   Assignment finish(int placed, int expectedActiveRequests) {
     List<Request> unassigned = List.of();
     if (placed < deferredCount) {

@@ -3,13 +3,13 @@ package io.kvasir.engine.adp;
 import java.util.Arrays;
 
 /**
- * A clock for the ages of cached blocks that runs alike for all ranks: it counts the requests that
- * were placed in the instance. A pool counts its own operations, and pools differ in how many they
- * have; so samples of both counts translate a pool's ticks.
+ * A common clock for the ages of cached blocks on all ranks: the number of requests placed in the
+ * worker. A pool's own clock counts its operations, so pools' clocks run at different rates.
+ * Samples of both clocks translate a pool's ticks into the common time.
  *
- * <p>Per rank {@link #SAMPLES} samples at most. When they are full they are thinned, the older the
- * more: between neighbours at most an eighth of the older one's age goes by, so that no age is told
- * more than an eighth too long for it, however long ago. A sample costs O(1) on average, a
+ * <p>Each rank has at most {@link #SAMPLES} samples. When the buffer is full it is thinned, older
+ * samples more than recent ones: the gap between neighbours is at most an eighth of the older one's
+ * age. An age is therefore overestimated by at most an eighth. A sample costs amortised O(1), a
  * translation O(log samples).
  *
  * <p>Not thread-safe.
@@ -18,7 +18,10 @@ final class PlacementClock {
 
   static final int SAMPLES = 256;
 
-  /** Gaps between samples in an age; few enough for the samples to thin out in any history. */
+  /**
+   * Minimum number of gaps between samples per age; small enough for thinning to free room in any
+   * history.
+   */
   private static final int GAPS = 8;
 
   private final long[][] ticks;
@@ -41,7 +44,10 @@ final class PlacementClock {
     now++;
   }
 
-  /** A rank's pool is at this tick now. A pool whose ticks go back is another one. */
+  /**
+   * Records the current tick of a rank's pool. A tick below the last one means a new pool: its
+   * predecessor's samples are dropped.
+   */
   void sample(int rank, long tick) {
     int size = sizes[rank];
     if (size > 0 && tick < ticks[rank][size - 1]) {
@@ -58,9 +64,9 @@ final class PlacementClock {
     sizes[rank] = size + 1;
   }
 
-  /** Drops what lies too close together for its age; how many samples are left. */
+  /** Drops samples that are closer together than their age requires; returns how many remain. */
   private int thin(long[] tick, long[] time) {
-    int kept = SAMPLES - 1; // the place of the last one kept, from the newest on
+    int kept = SAMPLES - 1; // position of the last sample kept, scanning from the newest
     for (int i = SAMPLES - 2; i >= 0; i--) {
       boolean needed = i == 0 || (time[kept] - time[i - 1]) * GAPS > now - time[i - 1];
       if (needed) {
@@ -75,7 +81,7 @@ final class PlacementClock {
     return left;
   }
 
-  /** How many requests were placed since a rank's pool was at a tick. */
+  /** The number of requests placed since a rank's pool was at {@code tick}. */
   long age(int rank, long tick) {
     int found = Arrays.binarySearch(ticks[rank], 0, sizes[rank], tick);
     int floor = found >= 0 ? found : -found - 2;

@@ -8,63 +8,69 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Puts each request where the projected time to its first token and the delay that it causes to
- * others are least together.
+ * Minimises the projected time to first token, including the cost to other requests.
  *
  * <p>Requests that name a rank with room go there, strict ones first. The others are placed in
- * order of arrival. One that no rank's pool can hold now, or only ranks that are far worse, is left
- * over while others are served, but not for ever.
+ * arrival order. A request is left over if no rank's pool can hold it now, or if the ranks that can
+ * are far worse than one that cannot. Later requests may overtake it, but only for a bounded number
+ * of calls.
  *
- * <p>Without {@link RankState#work()} the projection takes active tokens for the line; without
- * occupancy it knows neither room nor evictions.
+ * <p>Without {@link RankState#work()} the projection uses active tokens as queued prefill. Without
+ * occupancy it ignores pool room and evictions.
  *
- * <p>Not thread-safe. Between calls it keeps how the ranks' pools age, and how long the head of the
- * queue has been left over.
+ * <p>Not thread-safe. Between calls it keeps samples of the pools' clocks, the number of calls that
+ * left the head of the queue over, and the round-robin cursor of first turns.
  */
 public final class ProjectedAdpRouter implements AdpRouter {
 
   /*
-   * A request of L tokens goes to the rank of the lowest
+   * A request of L tokens goes to the rank with the lowest
    *
    *   score = queue + compute + pace + others + eviction          (modelled milliseconds)
    *
-   *   held      tokens of the prompt in the rank's pool, or being computed there by requests with
-   *             the same prefix that were placed before; at most L - 1
-   *   queue     the rank's own time for the prefill that stands in its line
-   *   compute   its own time for the L - held tokens; attention looks at the held ones too
-   *   pace      half of what lock-step adds until the first token. In step k every rank waits for
-   *             the slowest, so the rank's steps for queue and compute take
+   *   reusable  leading tokens of the prompt in the rank's pool, or being computed there by earlier
+   *             requests with the same prefix; at most L - 1
+   *   queue     the rank's own time for the prefill queued on it
+   *   compute   its own time for the L - reusable tokens, whose attention covers the reusable ones
+   *   pace      half of the lock-step overhead until the first token. In step k every rank waits
+   *             for the slowest, so the rank's steps for queue and compute take
    *                 sum over k of max(longest k-th step of all ranks, own step)
-   *             where a step of a rank is its share of the prefill and its decoding requests. Half,
-   *             because the line of the rank that is slowest now may not stay it: what arrives
-   *             later fills the other ranks' steps at no cost, and is not known yet.
-   *   others    3 x compute: every millisecond that is computed anew is waited for by those who
-   *             come next. This is what keeps prefixes where they are when ranks are loaded.
-   *   eviction  3/10 of the time to compute again what has to leave the pool, by age: 0 for the
-   *             rank whose oldest evictable block is the oldest of all. It decides between ranks
-   *             that are otherwise about equal, and makes all pools together evict the oldest first.
+   *             where a rank's step is its share of the prefill plus its decoding requests. Half,
+   *             because future arrivals are unknown: they fill the steps of the other ranks at no
+   *             cost, and another rank may become the slowest.
+   *   others    3 x compute: requests that arrive later wait for every millisecond computed here.
+   *             This term keeps prefixes on their ranks under load.
+   *   eviction  3/10 of the time to recompute the evicted blocks, scaled by age: 0 for the rank
+   *             whose oldest evictable block is the oldest of all. The term decides between ranks
+   *             of similar score and makes all pools together evict the oldest blocks first.
    *
-   * What all ranks hold alike, a common system prompt, gives no rank preference: a placement counts as
-   * affinity if its rank holds more of the prompt than another that was compared.
+   * A prefix that all ranks match, such as a common system prompt, favours no rank. A placement
+   * counts as affinity if its rank matches more of the prompt than another compared rank.
    *
-   * If asked for, the first turn of a conversation goes to the next rank in turn instead.
+   * With firstTurnRoundRobin, the first turn of a conversation goes to the next rank in round-robin
+   * order instead.
    *
-   * Equal scores: the first rank from a place on that the request's id decides.
+   * Equal scores go to the first rank at or after a position derived from the request's id.
    *
-   * The weights were found on the loaded comparison of docs/benchmarks.md. Of a wide range around
-   * them the results hardly differ, except that without `others` pools hold many copies of a prefix,
-   * and without leaving over, a pool that is full of long answers stops a rank's whole line.
+   * The weights were tuned on the loaded comparison of docs/benchmarks.md. Results are insensitive
+   * to them over a wide range, with two exceptions. Without `others`, pools hold many copies of a
+   * prefix. Without leaving requests over, a pool full of long answers blocks a rank's whole queue.
    */
 
   private static final double PACE_WEIGHT = 0.5;
   private static final double OTHERS_WEIGHT = 3;
   private static final double EVICTION_WEIGHT = 0.3;
 
-  /** How many times worse a rank with room must be for a request to wait for a full one. */
+  /**
+   * A request waits for a full rank if every rank with room has more than this multiple of its
+   * score.
+   */
   private static final double WORTH_WAITING = 3;
 
-  /** Calls after which the head of the queue is placed even where it must wait for blocks. */
-  private static final int MOST_CALLS_LEFT_OVER = 1000;
+  /**
+   * Calls after which the head of the queue is placed even if it must wait for blocks on its rank.
+   */
+  private static final int MAX_CALLS_LEFT_OVER = 1000;
 
   private static final List<String> TERMS =
       List.of("queue", "compute", "pace", "others", "eviction");
@@ -79,27 +85,27 @@ public final class ProjectedAdpRouter implements AdpRouter {
   private final boolean firstTurnRoundRobin;
   private int firstTurnCursor;
 
-  /* Who was first of those left over by the last call, and how many calls in a row. */
+  /* The first request that the last call left over, and how many consecutive calls left it first. */
   private long headId;
   private int headCalls;
 
   private PrefixMatches matches = PrefixMatches.NONE;
   private boolean canWait;
 
-  /* Of the request being scored: the ranks compared, their scores and terms, row by row. */
+  /* For the request being scored: the compared ranks, their scores, and their terms row by row. */
   private final int[] compared;
   private final double[] scores;
   private final double[] terms;
   private int comparedCount;
 
   /**
-   * Makes a router.
+   * Creates a router that scores first turns like other turns.
    *
-   * @param ranks ranks of the instance
-   * @param timing how long ranks compute
+   * @param ranks ranks of the worker
+   * @param timing time model of a step
    * @param maxNumTokens tokens that a rank computes in one step
-   * @param demand what requests need of a pool; null to ignore occupancy
-   * @param explain whether decisions carry the scores that were compared, and their terms
+   * @param demand blocks that a request needs; null to ignore occupancy
+   * @param explain whether decisions carry the compared scores and their terms
    * @throws IllegalArgumentException if {@code ranks} or {@code maxNumTokens} is below 1
    */
   public ProjectedAdpRouter(
@@ -108,14 +114,14 @@ public final class ProjectedAdpRouter implements AdpRouter {
   }
 
   /**
-   * Makes a router.
+   * Creates a router.
    *
-   * @param ranks ranks of the instance
-   * @param timing how long ranks compute
+   * @param ranks ranks of the worker
+   * @param timing time model of a step
    * @param maxNumTokens tokens that a rank computes in one step
-   * @param demand what requests need of a pool; null to ignore occupancy
-   * @param firstTurnRoundRobin whether the first turns of conversations are dealt out in turn
-   * @param explain whether decisions carry the scores that were compared, and their terms
+   * @param demand blocks that a request needs; null to ignore occupancy
+   * @param firstTurnRoundRobin whether first turns of conversations are placed round-robin
+   * @param explain whether decisions carry the compared scores and their terms
    * @throws IllegalArgumentException if {@code ranks} or {@code maxNumTokens} is below 1
    */
   public ProjectedAdpRouter(
@@ -196,7 +202,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
     int leftOver = 0;
     for (int i = 0; i < batch.deferredCount(); i++) {
       int index = batch.deferred(i);
-      if (!waits(index, leftOver == 0, maxActiveRequests)) {
+      if (!shouldWait(index, leftOver == 0, maxActiveRequests)) {
         compare(index);
       } else {
         comparedCount = 0;
@@ -204,36 +210,38 @@ public final class ProjectedAdpRouter implements AdpRouter {
       if (comparedCount > 0) {
         place(index);
       } else {
-        batch.leave(leftOver++, index);
+        batch.leaveOver(leftOver++, index);
       }
     }
     headCalls = leftOver == 0 ? 0 : headCalls;
     matches = PrefixMatches.NONE;
-    return batch.finishLeaving(leftOver, Math.max(expected, ranks.mostActiveRequests()));
+    return batch.finishWithLeftovers(leftOver, Math.max(expected, ranks.mostActiveRequests()));
   }
 
   /**
-   * Whether a request had better wait, because every rank's pool is too full for it now, or all but
-   * those that would cost {@link #WORTH_WAITING} times as much as one that is too full. Only the
-   * first of those left over grows impatient: the others come first in their turn.
+   * Whether to leave a request over: no rank's pool can hold it now, or every rank that can costs
+   * more than {@link #WORTH_WAITING} times as much as one that cannot. Only the first request left
+   * over has a limit on its calls; each of the others becomes the first eventually.
    */
-  private boolean waits(int index, boolean first, int maxActiveRequests) {
+  private boolean shouldWait(int index, boolean first, int maxActiveRequests) {
     if (!canWait || !loads.fitsSomePool(newBlocks(index, 0))) {
       return false;
     }
-    if (batch.canBeHeld(index, maxActiveRequests) && !worthWaiting(index)) {
+    if (batch.someRankCanHold(index, maxActiveRequests) && !worthWaiting(index)) {
       return false;
     }
     if (first) {
       long id = batch.request(index).id();
       headCalls = id == headId ? headCalls + 1 : 1;
       headId = id;
-      return headCalls <= MOST_CALLS_LEFT_OVER;
+      return headCalls <= MAX_CALLS_LEFT_OVER;
     }
     return true;
   }
 
-  /** Whether the ranks whose pools can hold a request are far worse than one that cannot now. */
+  /**
+   * Whether every rank whose pool can hold a request is far worse than some rank whose pool cannot.
+   */
   private boolean worthWaiting(int index) {
     double best = Double.POSITIVE_INFINITY;
     double bestNow = Double.POSITIVE_INFINITY;
@@ -262,12 +270,12 @@ public final class ProjectedAdpRouter implements AdpRouter {
     }
   }
 
-  /** A rank's score; its terms are left in their row. */
+  /** A rank's score; its terms are written to {@link #terms} from {@code row} on. */
   private double score(int rank, int index, int row) {
-    int held = held(rank, index);
-    int uncached = batch.request(index).promptTokens() - held;
+    int reusable = reusable(rank, index);
+    int uncached = batch.request(index).promptTokens() - reusable;
     double queue = loads.queuedMs(rank);
-    double compute = loads.computeMs(uncached, held);
+    double compute = loads.computeMs(uncached, reusable);
     terms[row] = queue;
     terms[row + 1] = compute;
     terms[row + 2] = PACE_WEIGHT * loads.stretchMs(rank, uncached, queue + compute);
@@ -276,18 +284,18 @@ public final class ProjectedAdpRouter implements AdpRouter {
         demand == null
             ? 0
             : EVICTION_WEIGHT
-                * loads.evictedMs(rank, newBlocks(index, held), demand.tokensPerBlock());
+                * loads.evictedMs(rank, newBlocks(index, reusable), demand.tokensPerBlock());
     return terms[row] + terms[row + 1] + terms[row + 2] + terms[row + 3] + terms[row + 4];
   }
 
-  private long newBlocks(int index, int held) {
+  private long newBlocks(int index, int reusable) {
     return demand == null
         ? 0
-        : demand.blocks(batch.request(index)) - held / demand.tokensPerBlock();
+        : demand.blocks(batch.request(index)) - reusable / demand.tokensPerBlock();
   }
 
-  /** Tokens that need not be computed; the last one always is. */
-  private int held(int rank, int index) {
+  /** Leading tokens that need not be computed; the last token of the prompt always is. */
+  private int reusable(int rank, int index) {
     int length = batch.request(index).promptTokens();
     return Math.max(0, Math.min(matches.pendingTokens(rank, index), length - 1));
   }
@@ -322,16 +330,16 @@ public final class ProjectedAdpRouter implements AdpRouter {
     batch.place(decision, charge(index, rank));
   }
 
-  /** Books what a request adds to a rank; the tokens to compute. */
+  /** Charges a request to a rank; returns the tokens to compute. */
   private int charge(int index, int rank) {
-    canWait = true; // for what runs from now on
-    int held = held(rank, index);
-    int uncached = batch.request(index).promptTokens() - held;
-    loads.add(rank, uncached, held, newBlocks(index, held));
+    canWait = true; // this request will free room when it ends
+    int reusable = reusable(rank, index);
+    int uncached = batch.request(index).promptTokens() - reusable;
+    loads.add(rank, uncached, reusable, newBlocks(index, reusable));
     return uncached;
   }
 
-  /** The position of the first rank from the cursor on. */
+  /** The position of the first compared rank at or after the cursor. */
   private int nextInTurn() {
     int position = 0;
     while (position < comparedCount && compared[position] < firstTurnCursor) {

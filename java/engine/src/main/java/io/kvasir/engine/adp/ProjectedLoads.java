@@ -5,14 +5,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What the live ranks have to compute while a batch is placed, in modelled milliseconds, and the
- * pace at which they will step together.
+ * The projected work of the live ranks while a batch is placed, in modelled milliseconds, and the
+ * pace of their joint steps.
  *
  * <p>Not thread-safe. Arrays are reused from batch to batch.
  */
 final class ProjectedLoads {
 
-  /** Steps that are looked ahead; a longer line is taken as that many longer steps. */
+  /** Steps of look-ahead; a longer prefill queue is modelled as this many longer steps. */
   private static final int HORIZON = 32;
 
   private final StepTiming timing;
@@ -26,10 +26,10 @@ final class ProjectedLoads {
   private double oldest;
   private long largestPool;
 
-  /** How long the longest k-th step from now on takes; beyond them {@link #idleMs}. */
+  /** Duration of the longest k-th step from now; {@link #idleMs} where no rank prefills. */
   private final double[] pace = new double[HORIZON];
 
-  /** How long a step takes in which nobody prefills. */
+  /** Duration of a step in which no rank prefills. */
   private double idleMs;
 
   ProjectedLoads(int ranks, StepTiming timing, int maxNumTokens) {
@@ -43,7 +43,7 @@ final class ProjectedLoads {
     this.ages = new double[ranks];
   }
 
-  /** Starts a batch. A rank that does not tell its work is taken to compute its active tokens. */
+  /** Starts a batch. A rank of unknown work is assumed to compute its active tokens. */
   void begin(List<RankState> states) {
     idleMs = 0;
     oldest = 1;
@@ -51,11 +51,11 @@ final class ProjectedLoads {
     for (RankState state : states) {
       int rank = state.rank();
       RankWork work = state.work();
-      boolean told = work != null;
-      tokens[rank] = told ? work.prefillTokens() : state.activeTokens();
-      pairs[rank] = told ? work.attendedPairs() : RankWork.attendedPairs(0, state.activeTokens());
+      boolean known = work != null;
+      tokens[rank] = known ? work.prefillTokens() : state.activeTokens();
+      pairs[rank] = known ? work.attendedPairs() : RankWork.attendedPairs(0, state.activeTokens());
       decodeMs[rank] =
-          told && work.decodingRequests() > 0 ? timing.decodeMs(work.decodeKvTokens()) : 0;
+          known && work.decodingRequests() > 0 ? timing.decodeMs(work.decodeKvTokens()) : 0;
       idleMs = Math.max(idleMs, decodeMs[rank]);
       readOccupancy(rank, state);
     }
@@ -78,7 +78,9 @@ final class ProjectedLoads {
     }
   }
 
-  /** A request was placed: so many tokens to compute behind so many that are there. */
+  /**
+   * Adds a placed request: {@code uncached} tokens to compute after {@code context} reusable ones.
+   */
   void add(int rank, long uncached, long context, long blocks) {
     tokens[rank] += uncached;
     pairs[rank] += RankWork.attendedPairs(context, uncached);
@@ -99,7 +101,7 @@ final class ProjectedLoads {
     return (int) Math.min(HORIZON, (prefillTokens + maxNumTokens - 1) / maxNumTokens);
   }
 
-  /** The rank's own time for the prompts that stand in its line. */
+  /** The rank's own time for the prefill queued on it. */
   double queuedMs(int rank) {
     return prefillMs(tokens[rank], pairs[rank]);
   }
@@ -117,10 +119,10 @@ final class ProjectedLoads {
   }
 
   /**
-   * What lock-step adds to the time until a rank has computed its line and a request behind it:
-   * each of its steps takes as long as the longest one, and decoding goes on beside it.
+   * The time that lock-step adds until a rank has computed its queued prefill and one more request.
+   * Each of its steps takes as long as the longest step of any rank, and decoding continues in it.
    *
-   * @param ownMs the rank's own time for line and request
+   * @param ownMs the rank's own time for its queue and the request
    */
   double stretchMs(int rank, long uncached, double ownMs) {
     int steps = Math.max(1, steps(tokens[rank] + uncached));
@@ -133,15 +135,15 @@ final class ProjectedLoads {
   }
 
   /**
-   * The time to compute the cached blocks again that would have to go, less the older they are: 0
-   * on the rank whose oldest block nobody has asked for the longest.
+   * The time to recompute the cached blocks that would be evicted, scaled down by age: 0 on the
+   * rank whose oldest block has been unused for the longest time.
    */
   double evictedMs(int rank, long blocks, int tokensPerBlock) {
     double evicted = Math.max(0.0, Math.min((double) blocks, blocks - free[rank]));
     return evicted * tokensPerBlock * timing.prefillLinear() * (1 - ages[rank] / oldest);
   }
 
-  /** Whether some pool is large enough for so many blocks, were it empty. */
+  /** Whether some pool, when empty, is large enough for {@code blocks}. */
   boolean fitsSomePool(long blocks) {
     return blocks <= largestPool;
   }

@@ -5,15 +5,15 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * What each rank of an instance holds while a batch is placed, and which ranks are live: those that
- * a state was given for. A rank without a state has been retired; it has no room and counts for
- * nothing.
+ * The load of each rank of a worker while a batch is placed, and the set of live ranks. A rank is
+ * live if the batch has a state for it. A rank without a state has been retired; it has no room and
+ * is not part of the mean.
  *
  * <p>Not thread-safe. Arrays are reused from batch to batch.
  */
 final class RankLoads {
 
-  /** Active requests of a rank that is not live: never less than a cap. */
+  /** Active requests of a retired rank: at least any cap. */
   private static final int NO_ROOM = Integer.MAX_VALUE;
 
   private final int[] activeRequests;
@@ -29,15 +29,14 @@ final class RankLoads {
     this.live = new int[ranks];
   }
 
-  /** Refuses states that are not of ascending ranks or out of range; nothing is changed. */
+  /** Rejects states that are out of range or not in ascending rank order; changes nothing. */
   void check(List<RankState> states) {
     if (states.isEmpty() || states.size() > ranks()) {
       throw new IllegalArgumentException(
-          "states must hold one entry for each live one of "
+          "states must have 1 to "
               + ranks()
-              + " ranks, not "
-              + states.size()
-              + " entries");
+              + " entries, one for each live rank, not "
+              + states.size());
     }
     int index = 0;
     int lowest = 0;
@@ -61,7 +60,7 @@ final class RankLoads {
     return new IllegalArgumentException("states[" + index + "]." + rule + ", not " + value);
   }
 
-  /** Starts a batch from states that were checked. */
+  /** Starts a batch from states that passed {@link #check}. */
   void begin(List<RankState> states) {
     Arrays.fill(activeRequests, NO_ROOM);
     activeTokens = new long[ranks()];
@@ -78,7 +77,7 @@ final class RankLoads {
     activeTokens[rank] += tokens;
   }
 
-  /** Ranks of the instance, live or not. */
+  /** Ranks of the worker, live or retired. */
   int ranks() {
     return activeRequests.length;
   }
@@ -87,7 +86,7 @@ final class RankLoads {
     return liveCount;
   }
 
-  /** A live rank's number; ascending with {@code i}. */
+  /** The index of the {@code i}-th live rank; ascending with {@code i}. */
   int live(int i) {
     return live[i];
   }
@@ -105,7 +104,7 @@ final class RankLoads {
     return activeRequests[rank] != NO_ROOM;
   }
 
-  /** Requests of the fullest live rank. */
+  /** Active requests of the fullest live rank. */
   int mostActiveRequests() {
     int most = 0;
     for (int i = 0; i < liveCount; i++) {
@@ -122,7 +121,9 @@ final class RankLoads {
     return activeTokens[rank];
   }
 
-  /** Each rank's tokens now, 0 for those that are not live. The array is not used again. */
+  /**
+   * Each rank's active tokens, 0 for retired ranks. Ownership of the array passes to the caller.
+   */
   long[] takeActiveTokens() {
     long[] taken = activeTokens;
     activeTokens = null;
@@ -130,8 +131,8 @@ final class RankLoads {
   }
 
   /**
-   * A multiple of the live ranks' fair share, at least what the fullest of them has; the hard cap
-   * comes last, so that the result can lie below a rank's own count.
+   * A multiple of the live ranks' fair share, at least the count of the fullest rank, and at most
+   * the hard cap. The cap applies last, so the result can be below a rank's own count.
    */
   int softTarget(int newRequests, double multiplier, int maxActiveRequests) {
     long total = newRequests;

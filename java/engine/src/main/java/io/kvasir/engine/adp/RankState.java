@@ -3,24 +3,24 @@ package io.kvasir.engine.adp;
 import io.kvasir.engine.pool.Occupancy;
 
 /**
- * What one rank tells the others before a routing decision.
+ * The state of one rank that a routing decision reads.
  *
  * <p>Immutable; a snapshot that may be stale.
  *
- * @param rank the rank's index in its instance, from 0
- * @param activeRequests requests that count for admission and load: those that the rank holds, each
- *     with its children, without retiring ones; with those in transfer if the router's {@code
+ * @param rank the rank's index in its worker, from 0
+ * @param activeRequests requests that count for admission and load: all on the rank, with their
+ *     children, except retiring ones. Requests in transfer are included if the router's {@code
  *     LoadMetric} counts them
- * @param activeTokens prompt tokens of those requests; which of them count is the router's {@code
- *     LoadMetric}
- * @param retiringRequests requests that have produced their last token but still linger: they count
- *     for liveness, not for admission
- * @param inTransferRequests how many of {@code activeRequests} only wait for their KV to be sent:
- *     they count for admission, not for liveness
- * @param queuedBlocks blocks that requests need which were placed here but hold none yet
+ * @param activeTokens prompt tokens of those requests, counted as the router's {@code LoadMetric}
+ *     defines
+ * @param retiringRequests requests that have produced their last token but have not left: they
+ *     count for liveness, not for admission
+ * @param inTransferRequests those of {@code activeRequests} whose KV is being sent: they count for
+ *     admission, not for liveness
+ * @param queuedBlocks blocks needed by requests that are placed here but have no blocks yet
  * @param occupancy the pool's occupancy, or null when unknown
- * @param iterationStats what the rank did last, or null
- * @param work what the rank has yet to compute, or null when unknown
+ * @param iterationStats statistics of the rank's last iteration, or null
+ * @param work the work left on the rank, or null when unknown
  */
 public record RankState(
     int rank,
@@ -34,10 +34,10 @@ public record RankState(
     RankWork work) {
 
   /**
-   * A state of which only the load is known: no occupancy, nothing that retires or is in transfer.
+   * A state with a known load only: no occupancy, and no retiring requests or requests in transfer.
    *
    * @param rank the rank's index
-   * @param activeRequests requests the rank holds
+   * @param activeRequests requests on the rank
    * @param activeTokens their tokens
    */
   public RankState(int rank, int activeRequests, long activeTokens) {
@@ -45,10 +45,10 @@ public record RankState(
   }
 
   /**
-   * Requests for which the rank must go on iterating. While this is 0 on all ranks and nobody
-   * waits, an instance may block until something arrives.
+   * Requests for which the rank must keep iterating. While this is 0 on all ranks and the queue is
+   * empty, a worker may block until a request arrives.
    *
-   * @return active requests without those in transfer, and retiring ones
+   * @return active requests except those in transfer, plus retiring ones
    */
   public int liveRequests() {
     return activeRequests - inTransferRequests + retiringRequests;
@@ -78,7 +78,7 @@ public record RankState(
   /**
    * This state with the pool's occupancy.
    *
-   * @param blocksQueued blocks that requests need which hold none yet
+   * @param blocksQueued blocks needed by requests that have no blocks yet
    * @param pool the occupancy, or null
    * @return the state
    */
@@ -96,7 +96,7 @@ public record RankState(
   }
 
   /**
-   * This state with what the rank has yet to compute.
+   * This state with the work left on the rank.
    *
    * @param left the work, or null
    * @return the state

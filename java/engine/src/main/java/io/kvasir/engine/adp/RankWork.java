@@ -1,18 +1,17 @@
 package io.kvasir.engine.adp;
 
 /**
- * What a rank has yet to compute, as far as it is known: the prompts in its line and the requests
- * that generate.
+ * The work left on a rank, as far as it is known: prompts to prefill and requests that decode.
  *
  * <p>Immutable; a snapshot that may be stale.
  *
- * @param prefillRequests requests whose first token is still to come
- * @param prefillTokens tokens that they still have to compute, without what is cached of them or
- *     will be when their turn comes
- * @param attendedPairs pairs of tokens that attention still has to look at for them: {@code n (c +
- *     n / 2)} for n tokens behind c computed ones
- * @param decodingRequests requests that generate
- * @param decodeKvTokens tokens of KV that they read in a step
+ * @param prefillRequests requests that have not produced their first token
+ * @param prefillTokens tokens that these requests still have to compute, not counting tokens that
+ *     are cached or will be when the request starts
+ * @param attendedPairs token pairs of attention left for these requests: {@code n (c + n / 2)} for
+ *     n tokens after c computed ones
+ * @param decodingRequests requests that decode
+ * @param decodeKvTokens KV tokens that these requests read in a step
  */
 public record RankWork(
     int prefillRequests,
@@ -25,11 +24,11 @@ public record RankWork(
   public static final RankWork NONE = new RankWork(0, 0, 0, 0, 0);
 
   /**
-   * Pairs of tokens that attention looks at.
+   * The token pairs of attention for computing part of a sequence.
    *
-   * @param computed tokens that are there already
-   * @param tokens tokens to compute behind them
-   * @return their number
+   * @param computed tokens computed before
+   * @param tokens tokens to compute after them
+   * @return the number of pairs
    */
   public static double attendedPairs(long computed, long tokens) {
     return tokens * (computed + tokens / 2.0);

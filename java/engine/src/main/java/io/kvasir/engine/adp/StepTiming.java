@@ -3,8 +3,8 @@ package io.kvasir.engine.adp;
 /**
  * The polynomials that model a step's time.
  *
- * <p>Prefill, for chunks of n new tokens behind c tokens of context: {@code 2 a sum(n (c + n / 2))
- * + b sum(n) + d} milliseconds. For one whole prompt without context that is the published {@code a
+ * <p>Prefill, for chunks of n new tokens after c tokens of context: {@code 2 a sum(n (c + n / 2)) +
+ * b sum(n) + d} milliseconds. For one whole prompt without context that is the published {@code a
  * n^2 + b n + d}. Decode, for p = active KV tokens / KV tokens of the pool, at most 1: {@code
  * max(floor, A p^2 + B p + C)} milliseconds. Source of both polynomials and their default
  * coefficients: the mocker engine of NVIDIA Dynamo.
@@ -17,7 +17,7 @@ package io.kvasir.engine.adp;
  * @param decodeQuadratic A, milliseconds
  * @param decodeLinear B, milliseconds
  * @param decodeConstantMs C
- * @param decodeFloorMs the least a decode step takes
+ * @param decodeFloorMs shortest decode step
  * @param decodeKvTokens active KV tokens at which p is 1; fixed, so that a larger pool does not
  *     decode faster
  */
@@ -36,7 +36,7 @@ public record StepTiming(
       new StepTiming(4.209989e-7, 1.518344e-2, 16.50142, -25.74, 54.01, 5.74, 1.0, 1L << 20);
 
   /**
-   * Checks what would make times meaningless.
+   * Checks the ranges.
    *
    * @throws IllegalArgumentException naming the field that is out of range
    */

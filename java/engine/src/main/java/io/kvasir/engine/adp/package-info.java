@@ -1,11 +1,11 @@
 /**
- * Which rank serves which request.
+ * ADP routers: they choose the rank that serves each request.
  *
  * <p>A {@link io.kvasir.engine.adp.AdpRouter} places a batch of requests on the ranks of one
- * instance. It runs redundantly in every rank's process and the result is never broadcast, so it
- * must be a pure function of the gathered states, the requests, their matches and router state that
- * evolves identically everywhere: no clock, no iteration in hash order, no randomness that is not
- * seeded by a request id. {@link io.kvasir.engine.adp.AdpRouterKind} names the routers there are
- * and makes them. The package knows nothing of pools, executors or time.
+ * worker. Every process of the worker runs the router itself and the result is never broadcast. A
+ * decision must therefore be a pure function of the gathered states, the requests, their matches
+ * and router state that evolves identically in every process: no clock, no iteration in hash order,
+ * and no randomness except what a request id seeds. {@link io.kvasir.engine.adp.AdpRouterKind}
+ * lists the routers and creates them. The package does not depend on executors or on time.
  */
 package io.kvasir.engine.adp;

@@ -1,11 +1,11 @@
 package io.kvasir.engine.device;
 
 /**
- * What Kvasir asks of the CUDA driver to know its devices and to begin to use one: a port, so that
- * drivers that fail can be tested without one. Thread-safe.
+ * The part of the CUDA driver that lists and opens devices. A port, so that driver failures can be
+ * tested without a driver. Thread-safe.
  *
- * <p>Every method may throw {@link DriverCallException} with a {@code CUresult}; the first one
- * called may throw {@link LinkageError} if the binding or the driver is not there.
+ * <p>Every method may throw {@link DriverCallException} with a {@code CUresult}; the first call may
+ * throw {@link LinkageError} if the binding or the driver is missing.
  */
 public interface CudaApi {
 
@@ -16,11 +16,11 @@ public interface CudaApi {
    */
   int driverVersion();
 
-  /** Initialises the driver; repeating it does nothing. May take a second on a large machine. */
+  /** Initialises the driver. Idempotent. May take a second on a large machine. */
   void init();
 
   /**
-   * How many devices are visible.
+   * Number of visible devices.
    *
    * @return at least 0
    */
@@ -35,8 +35,8 @@ public interface CudaApi {
   CudaDevice device(int ordinal);
 
   /**
-   * Memory that is free now. Creates the device's primary context if there is none, for the time of
-   * the call, which costs some hundred milliseconds and megabytes.
+   * Memory that is free now. If the device has no primary context, one is created for the duration
+   * of the call, which costs some hundred milliseconds and megabytes.
    *
    * @param ordinal the device
    * @return bytes
@@ -53,11 +53,11 @@ public interface CudaApi {
   boolean canAccessPeer(int from, int to);
 
   /**
-   * Begins to use a device.
+   * Opens a device.
    *
-   * @param device one of its devices
-   * @return the device in use; the caller closes it
-   * @throws RetryableDeviceException if the device refuses for now
+   * @param device a device that {@link #device} returned
+   * @return the open device; the caller closes it
+   * @throws RetryableDeviceException if the device refuses but may accept later
    * @throws FatalDeviceException if it cannot be used
    */
   DeviceApi open(CudaDevice device);

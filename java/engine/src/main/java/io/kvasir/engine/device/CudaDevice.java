@@ -3,16 +3,16 @@ package io.kvasir.engine.device;
 import java.util.Objects;
 
 /**
- * A GPU, or a slice of one, as the CUDA driver describes it. Immutable.
+ * A GPU, or a MIG instance of one, as the CUDA driver describes it. Immutable.
  *
- * @param ordinal its number for the driver, after {@code CUDA_VISIBLE_DEVICES}
+ * @param ordinal its number in the driver, after {@code CUDA_VISIBLE_DEVICES} is applied
  * @param name the product
  * @param uuid 32 hexadecimal digits in groups
  * @param pciBusId domain, bus, device and function: {@code 0000:1A:00.0}
  * @param computeCapabilityMajor generation of the architecture
  * @param computeCapabilityMinor variant within the generation
  * @param totalBytes size of its memory
- * @param numaNode the host's memory node next to it, or -1 if the host names none
+ * @param numaNode the host's memory node next to it, or -1 if unknown
  */
 public record CudaDevice(
     int ordinal,
@@ -43,7 +43,7 @@ public record CudaDevice(
   }
 
   /**
-   * The device in messages.
+   * The device's description in messages.
    *
    * @return for example {@code CUDA device 0 (NVIDIA H200)}
    */
@@ -52,7 +52,7 @@ public record CudaDevice(
   }
 
   /**
-   * The architecture as compilers name it.
+   * The architecture's name in compilers.
    *
    * @return for example {@code sm_90}
    */
@@ -61,7 +61,7 @@ public record CudaDevice(
   }
 
   /**
-   * Whether this is an instance of a partitioned GPU. The driver says so in the name alone.
+   * Whether this is a MIG instance, a partition of a GPU. Only the device's name shows it.
    *
    * @return true for a MIG instance
    */

@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 
 /**
  * The CUDA driver of this machine and its devices, or the reason why there are none. Immutable and
- * thread-safe; asks the driver once, when it is made, and keeps the answer.
+ * thread-safe. The driver is probed once, at construction.
  */
 public final class CudaDriver {
 
@@ -43,10 +43,10 @@ public final class CudaDriver {
   }
 
   /**
-   * Asks a driver what it has. Never fails.
+   * Probes a driver. Never fails.
    *
-   * @param api the way to the driver
-   * @param environment the process's variables, which may hide devices
+   * @param api access to the driver
+   * @param environment the process's environment variables, which may hide devices
    * @return the driver, available if it has at least one device
    */
   public static CudaDriver probe(CudaApi api, Map<String, String> environment) {
@@ -79,7 +79,7 @@ public final class CudaDriver {
   }
 
   /**
-   * Why there is no device, and what helps.
+   * Why there is no device, and the remedy.
    *
    * @return empty if there is one
    */
@@ -90,7 +90,7 @@ public final class CudaDriver {
   /**
    * The newest CUDA version that the driver supports.
    *
-   * @return 1000 x major + 10 x minor, or empty if the driver could not be asked
+   * @return 1000 x major + 10 x minor, or empty if the driver could not be probed
    */
   public OptionalInt version() {
     return version;
@@ -99,19 +99,19 @@ public final class CudaDriver {
   /**
    * The visible devices.
    *
-   * @return by ordinal; empty if the driver is not available
+   * @return the devices, by ordinal; empty if the driver is not available
    */
   public List<CudaDevice> devices() {
     return devices;
   }
 
   /**
-   * Begins to use a device, with this build's kernels loaded. Takes some hundred milliseconds.
+   * Opens a device and loads this build's kernels. Takes some hundred milliseconds.
    *
    * @param device one of {@link #devices}
-   * @param module the kernels; must have no obstacle to the device
-   * @return the device in use; the caller closes it
-   * @throws RetryableDeviceException if the device refuses for now
+   * @param module the kernels; must have no {@link KernelModule#obstacle} to the device
+   * @return the open device; the caller closes it
+   * @throws RetryableDeviceException if the device refuses but may accept later
    * @throws FatalDeviceException if it cannot be used
    */
   public DeviceApi open(CudaDevice device, KernelModule module) {
@@ -126,12 +126,12 @@ public final class CudaDriver {
   }
 
   /**
-   * Memory that is free on a device now. Slow where the process has no context on it yet; see
+   * Memory that is free on a device now. Slow if the process has no context on the device yet; see
    * {@link CudaApi#freeBytes}.
    *
    * @param device one of {@link #devices}
-   * @return bytes, or empty if the device refuses to say, for example because it is used
-   *     exclusively
+   * @return bytes, or empty if the driver returns an error, for example because another process
+   *     uses the device exclusively
    */
   public OptionalLong freeBytes(CudaDevice device) {
     try {
@@ -145,7 +145,7 @@ public final class CudaDriver {
    * The devices whose memory a device can address.
    *
    * @param device one of {@link #devices}
-   * @return the others it reaches, by ordinal
+   * @return the other devices that it can access, by ordinal
    */
   public List<CudaDevice> peers(CudaDevice device) {
     return devices.stream()

@@ -2,7 +2,7 @@ package io.kvasir.engine.device;
 
 import java.util.Map;
 
-/** Says in words why the CUDA driver or NVML cannot be used, and what helps. */
+/** Describes why the CUDA driver or NVML cannot be used, and the remedy. Stateless. */
 final class CudaFailure {
 
   static final String VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES";
@@ -20,7 +20,7 @@ final class CudaFailure {
 
   private CudaFailure() {}
 
-  /** The driver answered with an error. */
+  /** The driver returned an error. */
   static Unavailability explain(DriverCallException e, Map<String, String> environment) {
     return switch (e.code()) {
       case NO_DEVICE, INVALID_DEVICE -> noDevice(e.getMessage(), environment);
@@ -49,7 +49,7 @@ final class CudaFailure {
     };
   }
 
-  /** The driver works and shows no device. */
+  /** The driver works but lists no device. */
   static Unavailability noDevice(String answer, Map<String, String> environment) {
     String visible = environment.get(VISIBLE_DEVICES);
     if (visible == null) {
@@ -64,7 +64,7 @@ final class CudaFailure {
         "unset " + VISIBLE_DEVICES + ", or list GPUs that nvidia-smi shows");
   }
 
-  /** A library is not there or does not fit. */
+  /** A library is missing or incompatible. */
   static Unavailability explain(LinkageError e) {
     String message = firstLine(e);
     if (message.contains("libcuda.so.1:")) {

@@ -1,20 +1,20 @@
 package io.kvasir.engine.device;
 
 /**
- * One CUDA device in use: its memory, streams and kernels. The port that everything on a device
- * works through, so that it can be tested without one. Thread-safe; each call names what it works
- * on, nothing depends on the calling thread.
+ * One open CUDA device: its memory, streams and kernels. A port, so that its users can be tested
+ * without a device. Thread-safe. No call depends on state of the calling thread.
  *
- * <p>Addresses are those of unified addressing: device memory and page-locked host memory are told
- * apart by their value alone. Work on one stream runs in order; calls that put it there do not wait
+ * <p>Addresses are those of unified addressing: the value alone distinguishes device memory from
+ * page-locked host memory. Work on one stream runs in order. Calls that enqueue work do not wait
  * for it.
  *
  * <p>Every method may throw {@link RetryableDeviceException} if the device can still be used and
- * {@link FatalDeviceException} if it cannot, be it for an error of earlier work that shows now.
+ * {@link FatalDeviceException} if it cannot. The error may be one of work that was enqueued
+ * earlier.
  */
 public interface DeviceApi extends AutoCloseable {
 
-  /** Work in order. */
+  /** A queue of work that runs in order. */
   interface Stream {}
 
   /** A function of the loaded module. */
@@ -31,14 +31,14 @@ public interface DeviceApi extends AutoCloseable {
   CudaDevice device();
 
   /**
-   * Memory of the device that is free now, as the driver says.
+   * Device memory that is free now, as the driver reports it.
    *
    * @return bytes
    */
   long freeBytes();
 
   /**
-   * How many multiprocessors the device has.
+   * Number of multiprocessors of the device.
    *
    * @return at least 1
    */
@@ -56,44 +56,45 @@ public interface DeviceApi extends AutoCloseable {
    * Finds a kernel.
    *
    * @param name its name
-   * @return the kernel, valid as long as this
+   * @return the kernel, valid until {@link #close}
    */
   Kernel kernel(String name);
 
   /**
-   * Takes device memory.
+   * Allocates device memory.
    *
    * @param bytes at least 1
-   * @return its address, a multiple of 256; the memory holds anything
-   * @throws DeviceOutOfMemoryException if there is not that much
+   * @return its address, a multiple of 256; the contents are undefined
+   * @throws DeviceOutOfMemoryException if there is too little memory
    */
   long allocate(long bytes);
 
   /**
-   * Gives device memory back. Waits for work that uses it.
+   * Frees device memory. Waits for work that uses it.
    *
-   * @param address what {@link #allocate} returned
+   * @param address an address that {@link #allocate} returned
    */
   void free(long address);
 
   /**
-   * Takes page-locked host memory that the device can use too.
+   * Allocates page-locked host memory that the device can also access.
    *
    * @param bytes at least 1
-   * @return its address, for host and device, a multiple of 4,096; the memory holds anything
+   * @return its address, for host and device, a multiple of 4,096; the contents are undefined
    * @throws DeviceOutOfMemoryException if the system refuses
    */
   long allocatePinned(long bytes);
 
   /**
-   * Gives page-locked memory back.
+   * Frees page-locked memory.
    *
-   * @param address what {@link #allocatePinned} returned
+   * @param address an address that {@link #allocatePinned} returned
    */
   void freePinned(long address);
 
   /**
-   * Page-locks host memory of somebody else, such as a mapped file, and lets the device use it.
+   * Page-locks host memory that was not allocated here, such as a mapped file, and maps it for the
+   * device.
    *
    * @param address a multiple of 4,096
    * @param bytes at least 1
@@ -102,51 +103,51 @@ public interface DeviceApi extends AutoCloseable {
   long pin(long address, long bytes);
 
   /**
-   * Ends {@link #pin}.
+   * Reverts {@link #pin}.
    *
-   * @param address the host's address
+   * @param address the address on the host
    */
   void unpin(long address);
 
   /**
-   * Makes a stream.
+   * Creates a stream.
    *
-   * @param urgent whether its work goes before that of others
+   * @param urgent whether its work has priority over that of other streams
    * @return the stream
    */
   Stream openStream(boolean urgent);
 
   /**
-   * Ends a stream; work that it still has is carried out.
+   * Closes a stream. Its pending work is still carried out.
    *
    * @param stream the stream
    */
   void closeStream(Stream stream);
 
   /**
-   * Makes an event that measures time.
+   * Creates an event that can measure time.
    *
    * @return the event
    */
   Event openEvent();
 
   /**
-   * Ends an event.
+   * Closes an event.
    *
    * @param event the event
    */
   void closeEvent(Event event);
 
   /**
-   * Marks where a stream is now.
+   * Records an event at the current end of a stream's work.
    *
    * @param stream the stream
-   * @param event the mark; an earlier one is forgotten
+   * @param event the event; replaces an earlier recording
    */
   void record(Stream stream, Event event);
 
   /**
-   * Lets later work of a stream wait for a mark.
+   * Makes later work of a stream wait for an event.
    *
    * @param stream the stream that waits
    * @param event a recorded event
@@ -154,18 +155,18 @@ public interface DeviceApi extends AutoCloseable {
   void await(Stream stream, Event event);
 
   /**
-   * Time between two marks that have been passed.
+   * Time between two events that have occurred.
    *
-   * @param from the earlier one
-   * @param to the later one
-   * @return nanoseconds; the device's clock ticks about every 500
+   * @param from the earlier event
+   * @param to the later event
+   * @return nanoseconds, with a resolution of about 500
    */
   long elapsedNs(Event from, Event to);
 
   /**
    * Copies memory.
    *
-   * @param stream when
+   * @param stream the stream that carries this out
    * @param destination device or page-locked memory
    * @param source device or page-locked memory
    * @param bytes at least 1
@@ -175,32 +176,32 @@ public interface DeviceApi extends AutoCloseable {
   /**
    * Fills memory.
    *
-   * @param stream when
+   * @param stream the stream that carries this out
    * @param address device memory
-   * @param value of each byte
+   * @param value the value of each byte
    * @param bytes at least 1
    */
   void fill(Stream stream, long address, byte value, long bytes);
 
   /**
-   * Launches a kernel. What the arguments hold is read before this returns.
+   * Launches a kernel. The arguments' values are read before this returns.
    *
-   * @param stream when
-   * @param kernel what
-   * @param blocks blocks of threads, at least 1
-   * @param threads of each block, whole warps
-   * @param arguments one for each parameter
+   * @param stream the stream that carries this out
+   * @param kernel the kernel
+   * @param blocks number of thread blocks, at least 1
+   * @param threads threads of each block, a multiple of the warp size
+   * @param arguments one argument for each parameter
    */
   void launch(Stream stream, Kernel kernel, int blocks, int threads, KernelArguments arguments);
 
   /**
-   * Waits until a stream has nothing left to do.
+   * Waits until a stream has no pending work.
    *
    * @param stream the stream
    */
   void synchronize(Stream stream);
 
-  /** Leaves the device; everything that was taken from it must have been given back. */
+  /** Closes the device. All memory, streams and events must have been released before. */
   @Override
   void close();
 }

@@ -2,7 +2,7 @@ package io.kvasir.engine.device;
 
 import java.util.Set;
 
-/** What a failed call means for a device in use. Codes are those of the CUDA driver API. */
+/** Translates a failed driver call into an exception. Codes are those of the CUDA driver API. */
 final class DeviceFailure {
 
   private static final int OUT_OF_MEMORY = 2;
@@ -17,7 +17,7 @@ final class DeviceFailure {
 
   private static final Set<Integer> WRONG_MODULE = Set.of(INVALID_PTX, NO_BINARY, UNSUPPORTED_PTX);
 
-  /** Errors that stick to the context, and devices that are gone. */
+  /** Sticky errors of the context, and lost devices. */
   private static final Set<Integer> LOST =
       Set.of(
           3, 4, 46, 100, 101, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719,
@@ -39,7 +39,7 @@ final class DeviceFailure {
               + "; update the NVIDIA driver or build for this architecture",
           e);
     }
-    String what = LOST.contains(e.code()) ? " is lost: " : " cannot go on: ";
+    String what = LOST.contains(e.code()) ? " is lost: " : " failed: ";
     return new FatalDeviceException(device.label() + what + e.getMessage(), e);
   }
 
@@ -48,7 +48,7 @@ final class DeviceFailure {
     return new DeviceOutOfMemoryException(device.label(), wantedBytes, freeBytes, e);
   }
 
-  /** The host has too little memory that can be page-locked; nobody says how much there is. */
+  /** The host has too little memory to page-lock. The driver does not report how much is left. */
   static DeviceOutOfMemoryException outOfPinnedMemory(long wantedBytes, DriverCallException e) {
     return new DeviceOutOfMemoryException("the host (page-locked)", wantedBytes, -1, e);
   }

@@ -11,32 +11,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches devices for errors after which what runs on them must not be relied upon: critical errors
- * (XID) of the hardware, and memory errors that could not be corrected. Errors of programs are left
- * to the driver, which answers every later call of the program with them.
+ * Watches devices for hardware errors that make their results unreliable: critical errors (XID) and
+ * uncorrectable memory errors. Errors of programs are ignored, because the driver returns them from
+ * every later call of the program.
  *
- * <p>Thread-safe. A thread of its own listens. A device is watched until its first problem.
+ * <p>Thread-safe. A dedicated thread polls NVML. A device is watched until its first problem.
  */
 public final class DeviceHealth implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(DeviceHealth.class);
-  private static final int ROUND_MS = 1_000;
+  private static final int POLL_MS = 1_000;
 
   /**
    * XIDs of broken hardware: double bit and uncontained memory errors, failed row remapping, NVLink
-   * errors, a device off the bus, a firmware that does not answer.
+   * errors, a device that fell off the bus, firmware that does not respond.
    */
   private static final Set<Long> HARDWARE =
       Set.of(48L, 64L, 74L, 79L, 95L, 119L, 120L, 140L, 143L, 154L);
 
   private final NvmlApi api;
 
-  /** Confined to the thread that goes the rounds. */
+  /** Confined to the polling thread. */
   private final List<Watched> watched = new ArrayList<>();
 
   private final Map<Integer, String> problems = new ConcurrentHashMap<>();
 
-  /** Written behind the problem that it counts. */
+  /** Written after the problem that it counts. */
   private volatile int problemCount;
 
   private volatile boolean closed;
@@ -44,7 +44,7 @@ public final class DeviceHealth implements AutoCloseable {
   private record Watched(
       CudaDevice device, NvmlApi.XidEvents events, OptionalLong eccErrorsAtFirst) {}
 
-  /** Watches as often as somebody calls {@link #round}. */
+  /** Starts no thread: the caller polls with {@link #poll}. */
   DeviceHealth(NvmlApi api, List<CudaDevice> devices) {
     this.api = api;
     for (CudaDevice device : devices) {
@@ -53,16 +53,16 @@ public final class DeviceHealth implements AutoCloseable {
         api.xidEvents(device.pciBusId())
             .ifPresent(events -> watched.add(new Watched(device, events, eccErrors)));
       } catch (DriverCallException e) {
-        LOG.info("{} cannot be watched: {}", device.label(), e.getMessage());
+        LOG.info("The health of {} is not monitored: {}", device.label(), e.getMessage());
       }
     }
   }
 
-  /** Watches on a thread of its own, if there is anything to watch. */
-  static DeviceHealth listening(NvmlApi api, List<CudaDevice> devices) {
+  /** Starts a polling thread if at least one device can be watched. */
+  static DeviceHealth polling(NvmlApi api, List<CudaDevice> devices) {
     DeviceHealth health = new DeviceHealth(api, devices);
     if (!health.watched.isEmpty()) {
-      Thread thread = new Thread(health::listen, "kvasir-device-health");
+      Thread thread = new Thread(health::pollUntilClosed, "kvasir-device-health");
       thread.setDaemon(true);
       thread.start();
     }
@@ -70,33 +70,33 @@ public final class DeviceHealth implements AutoCloseable {
   }
 
   /**
-   * Why a device must not be used any more.
+   * Why a device must no longer be used.
    *
    * @param device a watched device
-   * @return empty as long as nothing is known against it
+   * @return empty if it has no problem
    */
   public Optional<String> problem(CudaDevice device) {
     return Optional.ofNullable(problems.get(device.ordinal()));
   }
 
   /**
-   * How many devices have a problem. Costs one volatile load.
+   * Number of devices that have a problem. One volatile load.
    *
-   * @return at least 0; never falls
+   * @return at least 0; never decreases
    */
   public int problems() {
     return problemCount;
   }
 
-  private void listen() {
+  private void pollUntilClosed() {
     while (!closed && !watched.isEmpty()) {
-      round(Math.max(1, ROUND_MS / watched.size()));
+      poll(Math.max(1, POLL_MS / watched.size()));
     }
     watched.forEach(each -> each.events().close());
   }
 
-  /** Looks at every device once, waiting so long for each to tell of an error. */
-  void round(int timeoutMs) {
+  /** Polls every device once; waits up to {@code timeoutMs} for an error of each. */
+  void poll(int timeoutMs) {
     watched.removeIf(
         each -> {
           check(each, timeoutMs);
@@ -113,7 +113,7 @@ public final class DeviceHealth implements AutoCloseable {
       each.events().next(timeoutMs).ifPresent(xid -> onXid(each.device(), xid));
       compareEccErrors(each);
     } catch (DriverCallException e) {
-      report(each.device(), "NVML has lost it: " + e.getMessage());
+      report(each.device(), "NVML cannot read its state: " + e.getMessage());
     }
   }
 
@@ -141,7 +141,7 @@ public final class DeviceHealth implements AutoCloseable {
     }
   }
 
-  /** Ends the watch. Returns at once; the thread ends with its round. */
+  /** Stops watching. Returns at once; the thread ends after its current poll. */
   @Override
   public void close() {
     closed = true;

@@ -1,6 +1,6 @@
 package io.kvasir.engine.device;
 
-/** There is less memory than was asked for; nothing was taken. Immutable. */
+/** There is less memory than requested; none was allocated. Immutable. */
 public final class DeviceOutOfMemoryException extends RetryableDeviceException {
 
   private static final long serialVersionUID = 1L;
@@ -11,10 +11,11 @@ public final class DeviceOutOfMemoryException extends RetryableDeviceException {
   /**
    * Makes the exception.
    *
-   * @param where what has too little memory, for example {@code device 0 (NVIDIA H200)}
-   * @param wantedBytes what was asked for
-   * @param freeBytes what was free then, or -1 if nobody says
-   * @param cause what the driver said, or null
+   * @param where the device or host that has too little memory, for example {@code device 0 (NVIDIA
+   *     H200)}
+   * @param wantedBytes the requested size
+   * @param freeBytes free memory at the time of the call, or -1 if unknown
+   * @param cause the driver's error, or null
    */
   public DeviceOutOfMemoryException(
       String where, long wantedBytes, long freeBytes, Throwable cause) {
@@ -30,7 +31,7 @@ public final class DeviceOutOfMemoryException extends RetryableDeviceException {
   }
 
   /**
-   * What was asked for.
+   * The requested size.
    *
    * @return bytes
    */
@@ -39,9 +40,9 @@ public final class DeviceOutOfMemoryException extends RetryableDeviceException {
   }
 
   /**
-   * What was free when the call was refused.
+   * Free memory at the time of the call.
    *
-   * @return bytes, or -1 if nobody says
+   * @return bytes, or -1 if unknown
    */
   public long freeBytes() {
     return freeBytes;

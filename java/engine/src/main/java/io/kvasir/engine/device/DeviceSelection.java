@@ -7,17 +7,17 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Where a user wants pools to live: {@code auto}, {@code cpu}, {@code cuda} or {@code cuda:0,1}.
- * Immutable.
+ * The user's choice of the memory for pools: {@code auto}, {@code cpu}, {@code cuda} or {@code
+ * cuda:0,1}. Immutable.
  *
- * @param target what was asked for
- * @param ordinals the CUDA devices named, in order; empty for all of them
+ * @param target the requested kind of memory
+ * @param ordinals the requested CUDA devices, in order; empty for all devices
  */
 public record DeviceSelection(Target target, List<Integer> ordinals) {
 
-  /** What pools may live in. */
+  /** The memory that pools use. */
   public enum Target {
-    /** GPU memory if that is possible, else host memory. */
+    /** GPU memory if possible, else host memory. */
     AUTO,
     /** Host memory. */
     CPU,
@@ -33,7 +33,7 @@ public record DeviceSelection(Target target, List<Integer> ordinals) {
   /**
    * Makes a selection.
    *
-   * @param target what was asked for
+   * @param target the requested kind of memory
    * @param ordinals copied
    */
   public DeviceSelection {
@@ -41,11 +41,11 @@ public record DeviceSelection(Target target, List<Integer> ordinals) {
   }
 
   /**
-   * Reads a selection.
+   * Parses a selection.
    *
    * @param text {@code auto}, {@code cpu}, {@code cuda} or {@code cuda:0,1,...}
    * @return the selection
-   * @throws IllegalArgumentException if it is none of them or names a device twice; the message
+   * @throws IllegalArgumentException if the text is invalid or lists a device twice; the message
    *     begins with "must be"
    */
   public static DeviceSelection parse(String text) {
@@ -71,10 +71,10 @@ public record DeviceSelection(Target target, List<Integer> ordinals) {
   }
 
   /**
-   * Where pools live. Immutable.
+   * The memory that pools will use. Immutable.
    *
-   * @param devices the devices that their ranks share, in order; empty for host memory
-   * @param fallback why the CPU is used although a GPU would have been welcome; empty otherwise
+   * @param devices the devices that the ranks share, in order; empty for host memory
+   * @param fallback why {@code auto} uses the CPU; empty otherwise
    */
   public record Resolution(List<CudaDevice> devices, Optional<Unavailability> fallback) {
 
@@ -90,12 +90,12 @@ public record DeviceSelection(Target target, List<Integer> ordinals) {
   }
 
   /**
-   * Decides where pools live.
+   * Resolves this selection.
    *
-   * @param driver asked only if a GPU may be used
-   * @param module the kernels of this build, asked for likewise
-   * @return the devices named, or all that can run the kernels, or none and the reason
-   * @throws DeviceUnavailableException if a GPU was asked for and is not to be had
+   * @param driver the CUDA driver; called only if a GPU may be used
+   * @param module the kernels of this build; called only if a GPU may be used
+   * @return the requested devices; or all that can run the kernels; or none, with the reason
+   * @throws DeviceUnavailableException if a GPU was requested and cannot be used
    */
   public Resolution resolve(Supplier<CudaDriver> driver, Supplier<Optional<KernelModule>> module)
       throws DeviceUnavailableException {
@@ -112,7 +112,7 @@ public record DeviceSelection(Target target, List<Integer> ordinals) {
     return new Resolution(List.of(), obstacle);
   }
 
-  /** What keeps the devices from being used; one usable device is enough if none is named. */
+  /** Why the devices cannot be used. If no device is requested, one usable device is enough. */
   private Optional<Unavailability> obstacle(
       CudaDriver driver, Supplier<Optional<KernelModule>> module) {
     if (!driver.isAvailable()) {

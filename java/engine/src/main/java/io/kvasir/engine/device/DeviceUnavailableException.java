@@ -3,8 +3,7 @@ package io.kvasir.engine.device;
 import java.util.Objects;
 
 /**
- * A GPU was asked for and cannot be had. The message is one line: the reason, then the remedy.
- * Immutable.
+ * A requested GPU cannot be used. The message is one line: the reason, then the remedy. Immutable.
  */
 public final class DeviceUnavailableException extends Exception {
 
@@ -13,7 +12,7 @@ public final class DeviceUnavailableException extends Exception {
   /**
    * Makes the exception.
    *
-   * @param cause why there is no GPU and what helps
+   * @param cause the reason and the remedy
    */
   public DeviceUnavailableException(Unavailability cause) {
     super(Objects.requireNonNull(cause, "cause").reason() + "; " + cause.remedy());

@@ -1,6 +1,6 @@
 package io.kvasir.engine.device;
 
-/** A call of the CUDA driver or of NVML answered with an error code. Immutable. */
+/** A call of the CUDA driver or of NVML returned an error code. Immutable. */
 public final class DriverCallException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
@@ -11,8 +11,8 @@ public final class DriverCallException extends RuntimeException {
    * Makes the exception.
    *
    * @param call the function that failed, for example {@code cuInit}
-   * @param code its answer
-   * @param meaning what the answer means, as the binding names it
+   * @param code the error code
+   * @param meaning the binding's name of the code
    */
   public DriverCallException(String call, int code, String meaning) {
     super(call + " failed: " + meaning + " (" + code + ")");

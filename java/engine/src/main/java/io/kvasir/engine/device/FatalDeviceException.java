@@ -1,9 +1,9 @@
 package io.kvasir.engine.device;
 
 /**
- * A device, or what lives on it, is lost: it does not answer, an error sticks to its context, or
- * what it answers contradicts what was asked. The rank on it is retired; nothing on the device may
- * be used again. Immutable.
+ * A device, or an object on it, is lost: the device does not respond, its context has a sticky
+ * error, or its results are inconsistent. The rank on the device is retired. Nothing on the device
+ * may be used again. Immutable.
  */
 public final class FatalDeviceException extends RuntimeException {
 
@@ -12,8 +12,8 @@ public final class FatalDeviceException extends RuntimeException {
   /**
    * Makes the exception.
    *
-   * @param message what was lost and why, in one line
-   * @param cause what the driver said, or null
+   * @param message what is lost and why, in one line
+   * @param cause the driver's error, or null
    */
   public FatalDeviceException(String message, Throwable cause) {
     super(message, cause);

@@ -16,8 +16,8 @@ import jcuda.driver.JCudaDriver;
 final class JCudaApi implements CudaApi {
 
   /**
-   * JCuda's native library. It is loaded here first, from {@code java.library.path}: where that
-   * fails JCuda would extract a copy to a temporary directory that others may write to.
+   * JCuda's native library. It is loaded here first, from {@code java.library.path}. Otherwise
+   * JCuda would extract a copy to a temporary directory that other users may be able to write to.
    */
   static final String BINDING = "JCudaDriver-12.6.0-linux-x86_64";
 
@@ -111,7 +111,7 @@ final class JCudaApi implements CudaApi {
     return value[0];
   }
 
-  /** The kernel's word on which memory node a device is next to. */
+  /** The memory node next to a device, as the operating system reports it; -1 if unknown. */
   private static int numaNode(String pciBusId) {
     Path file = Path.of("/sys/bus/pci/devices", pciBusId.toLowerCase(Locale.ROOT), "numa_node");
     try {

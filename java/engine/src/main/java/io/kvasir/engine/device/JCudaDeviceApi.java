@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A device in use through JCuda: the primary context, which every library of the process shares, is
- * kept alive from construction to {@link #close}. Each call makes it current on its thread.
+ * An open device through JCuda. Retains the primary context, which all libraries of the process
+ * share, from construction to {@link #close}. Each call makes the context current on its thread.
  */
 final class JCudaDeviceApi implements DeviceApi {
 
@@ -32,7 +32,7 @@ final class JCudaDeviceApi implements DeviceApi {
 
   private record JCudaEvent(CUevent handle) implements Event {}
 
-  /** An address as JCuda takes and gives it. */
+  /** A host address in JCuda's representation. */
   private static final class HostAddress extends Pointer {
     HostAddress(long address) {
       super(address);
@@ -265,7 +265,7 @@ final class JCudaDeviceApi implements DeviceApi {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      // Neither call helps a lost device; its context goes with the last who releases it.
+      // On a lost device both calls may fail. The context ends with its last release.
       if (loaded && JCudaDriver.cuCtxSetCurrent(context) == CUresult.CUDA_SUCCESS) {
         logFailure("cuModuleUnload", JCudaDriver.cuModuleUnload(module));
       }
@@ -275,8 +275,7 @@ final class JCudaDeviceApi implements DeviceApi {
 
   private void logFailure(String call, int result) {
     if (result != CUresult.CUDA_SUCCESS) {
-      LOG.debug(
-          "{} was left after an error: {}", device.label(), failed(call, result).getMessage());
+      LOG.debug("Closing {} failed: {}", device.label(), failed(call, result).getMessage());
     }
   }
 

@@ -146,7 +146,7 @@ final class JavaCppNvmlApi implements NvmlApi {
         : Optional.empty();
   }
 
-  /** False if the product does not have what was asked for, or does not let this user ask. */
+  /** False if the product does not support the query, or this user lacks the permission. */
   private static boolean supported(String call, int result) {
     if (result == nvml.NVML_ERROR_NOT_SUPPORTED || result == nvml.NVML_ERROR_NO_PERMISSION) {
       return false;

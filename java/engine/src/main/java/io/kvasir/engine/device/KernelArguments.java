@@ -5,14 +5,14 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * Arguments of one kernel, laid out as the driver reads them: values, and an array of where they
- * are. Made once for a kernel, filled anew before each launch; nothing is allocated then.
+ * Arguments of one kernel in the driver's layout: the values, and an array of their addresses.
+ * Created once per kernel and updated before each launch, which allocates nothing.
  *
  * <p>Not thread-safe.
  */
 public final class KernelArguments {
 
-  /** Room for any argument that is not a struct. */
+  /** Size of the slot of an argument that is not a struct. */
   private static final int WORD = Long.BYTES;
 
   private final ByteBuffer values;
@@ -21,9 +21,9 @@ public final class KernelArguments {
   private final int[] offsets;
 
   /**
-   * Arguments of up to eight bytes each.
+   * Makes arguments of up to eight bytes each.
    *
-   * @param count how many
+   * @param count number of arguments
    * @return the arguments, all 0
    */
   public static KernelArguments words(int count) {
@@ -33,9 +33,9 @@ public final class KernelArguments {
   }
 
   /**
-   * Arguments of given sizes.
+   * Makes arguments of the given sizes, all 0.
    *
-   * @param sizes bytes of each, as the kernel declares it
+   * @param sizes size of each argument in bytes, as the kernel declares it
    */
   public KernelArguments(int... sizes) {
     this.sizes = sizes.clone();
@@ -54,7 +54,7 @@ public final class KernelArguments {
   }
 
   /**
-   * Sets an address or another eight bytes.
+   * Sets an address or another eight-byte value.
    *
    * @param index the argument
    * @param value its value
@@ -66,7 +66,7 @@ public final class KernelArguments {
   }
 
   /**
-   * Sets four bytes.
+   * Sets a four-byte value.
    *
    * @param index the argument
    * @param value its value
@@ -78,10 +78,10 @@ public final class KernelArguments {
   }
 
   /**
-   * Sets four bytes of a struct.
+   * Sets a four-byte field of a struct.
    *
    * @param index the argument
-   * @param field where in the struct, in bytes
+   * @param field offset in the struct, in bytes
    * @param value its value
    * @return this
    */
@@ -91,10 +91,10 @@ public final class KernelArguments {
   }
 
   /**
-   * Sets eight bytes of a struct.
+   * Sets an eight-byte field of a struct.
    *
    * @param index the argument
-   * @param field where in the struct, in bytes
+   * @param field offset in the struct, in bytes
    * @param value its value
    * @return this
    */
@@ -104,7 +104,7 @@ public final class KernelArguments {
   }
 
   /**
-   * The array of pointers to the values.
+   * The array of addresses of the values.
    *
    * @return a direct buffer
    */
@@ -112,7 +112,7 @@ public final class KernelArguments {
     return pointers;
   }
 
-  /** The same values elsewhere, for a launch that reads them later. */
+  /** A copy of the values, for a launch that reads them later. */
   KernelArguments copy() {
     KernelArguments copy = new KernelArguments(sizes);
     copy.values.put(0, values, 0, values.capacity());

@@ -12,7 +12,7 @@ import java.util.Properties;
 import org.bytedeco.javacpp.Loader;
 
 /**
- * The GPU kernels that this build carries. Immutable.
+ * The GPU kernels of this build. Immutable.
  *
  * @param bytes size of the module
  * @param architectures machine code ({@code sm_90}) and PTX ({@code compute_120}) inside
@@ -21,10 +21,10 @@ import org.bytedeco.javacpp.Loader;
  */
 public record KernelModule(long bytes, List<String> architectures, String cudaVersion, int abi) {
 
-  /** What helps a build without kernels. */
+  /** The reason and the remedy for a build without kernels. */
   public static final Unavailability ABSENT =
       new Unavailability(
-          "this build has no GPU kernels: nvcc was not there when it was made",
+          "this build has no GPU kernels: nvcc was missing when it was built",
           "install the CUDA toolkit and build again");
 
   private static final String MACHINE_CODE = "sm_";
@@ -46,7 +46,7 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
   /**
    * The module of this build.
    *
-   * @return empty if it was made without a CUDA compiler
+   * @return empty if it was built without a CUDA compiler
    */
   public static Optional<KernelModule> embedded() {
     String fatbin = resource();
@@ -69,10 +69,10 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
   }
 
   /**
-   * Loads this build's kernels onto a device and sees that they are of this build.
+   * Loads this build's kernels onto a device and checks their version.
    *
    * @param device a device without kernels
-   * @throws FatalDeviceException if it cannot run them, or they are not of this build
+   * @throws FatalDeviceException if the device cannot run them, or their version is wrong
    */
   void loadOnto(DeviceApi device) {
     try (InputStream module = PoolLibrary.class.getResourceAsStream(resource())) {
@@ -86,7 +86,7 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
     requireAbi(device, PoolLibrary.kvasir_abi_version());
   }
 
-  /** Runs the kernel that says which version the loaded module is of. */
+  /** Runs the kernel that returns the loaded module's version, and checks it. */
   static void requireAbi(DeviceApi device, int expected) {
     long word = device.allocatePinned(Integer.BYTES);
     try {
@@ -101,7 +101,7 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
       int abi = NativeMemory.view(word, Integer.BYTES).getInt(0);
       if (abi != expected) {
         throw new FatalDeviceException(
-            "the kernels are of version " + abi + ", the library of " + expected, null);
+            "the kernels have interface version " + abi + ", the library has " + expected, null);
       }
     } finally {
       device.freePinned(word);
@@ -109,14 +109,15 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
   }
 
   /**
-   * Why a device cannot run the kernels, if so.
+   * The reason why a device cannot run the kernels, if any.
    *
-   * <p>Machine code runs on the same generation from its own variant on, PTX on everything that is
-   * not older; both need a driver of at least the compiler's major version.
+   * <p>Machine code runs on devices of the same generation and the same or a later variant. PTX
+   * runs on the same and all later architectures. Both need a driver of at least the compiler's
+   * major version.
    *
    * @param device the device
    * @param driverVersion 1000 x major + 10 x minor
-   * @return empty if it can
+   * @return empty if the device can run them
    */
   public Optional<Unavailability> obstacle(CudaDevice device, int driverVersion) {
     int neededMajor = Integer.parseInt(cudaVersion.substring(0, cudaVersion.indexOf('.')));
@@ -148,7 +149,7 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
   }
 
   /**
-   * Writes a CUDA version for people.
+   * Formats a CUDA version.
    *
    * @param version 1000 x major + 10 x minor
    * @return for example {@code 13.0}

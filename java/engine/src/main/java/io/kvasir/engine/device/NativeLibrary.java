@@ -6,9 +6,9 @@ import java.util.OptionalInt;
 import org.bytedeco.javacpp.Loader;
 
 /**
- * The native library of this build: whether it is loaded. Immutable.
+ * The state of this build's native library. Immutable.
  *
- * @param path the file it was loaded from; empty if it is not loaded
+ * @param path the file from which it was loaded; empty if it is not loaded
  * @param abi version of the interface between Java, the library and the kernel module
  * @param unavailability why it is not loaded; empty if it is
  */
@@ -16,7 +16,7 @@ public record NativeLibrary(
     Optional<String> path, OptionalInt abi, Optional<Unavailability> unavailability) {
 
   /**
-   * Loads the library if that has not been done. Never fails.
+   * Loads the library if it is not loaded. Never fails.
    *
    * @return its state
    */

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * NVML of this machine, or the reason why it cannot be used. It is optional: nothing but what it
- * reports is lost without it. Immutable and thread-safe; loads the library once.
+ * NVML of this machine, or the reason why it cannot be used. NVML is optional: without it, only its
+ * own values are missing. Immutable and thread-safe; loads the library once.
  */
 public final class Nvml {
 
@@ -34,9 +34,9 @@ public final class Nvml {
   }
 
   /**
-   * Tries to use NVML. Never fails.
+   * Initialises NVML if possible. Never fails.
    *
-   * @param api the way to it
+   * @param api access to NVML
    * @return NVML
    */
   public static Nvml probe(NvmlApi api) {
@@ -53,7 +53,7 @@ public final class Nvml {
   }
 
   /**
-   * Whether NVML answers.
+   * Whether NVML can be used.
    *
    * @return true if {@link #unavailability} is empty
    */
@@ -62,7 +62,7 @@ public final class Nvml {
   }
 
   /**
-   * Why NVML cannot be used, and what helps.
+   * Why NVML cannot be used, and the remedy.
    *
    * @return empty if it can be used
    */
@@ -83,7 +83,7 @@ public final class Nvml {
    * A device's state now.
    *
    * @param device a device of the CUDA driver
-   * @return its counters; empty if NVML is not available or does not know the device
+   * @return its state; empty if NVML is not available or cannot read the device
    */
   public Optional<NvmlDevice> state(CudaDevice device) {
     if (!isAvailable()) {
@@ -97,11 +97,11 @@ public final class Nvml {
   }
 
   /**
-   * What two devices have in common on the way to each other.
+   * The closest common ancestor of two devices in the machine's topology.
    *
    * @param from a device
    * @param to another device
-   * @return for example {@code host bridge}; empty if it is not known
+   * @return for example {@code host bridge}; empty if unknown
    */
   public Optional<String> topology(CudaDevice from, CudaDevice to) {
     if (!isAvailable()) {
@@ -115,12 +115,12 @@ public final class Nvml {
   }
 
   /**
-   * Begins to watch devices for errors that end what runs on them.
+   * Starts to watch devices for hardware errors.
    *
    * @param devices devices of the CUDA driver
-   * @return the watch; the caller closes it. It sees nothing where NVML is not available
+   * @return the watch; the caller closes it. It reports nothing if NVML is not available
    */
   public DeviceHealth watch(List<CudaDevice> devices) {
-    return DeviceHealth.listening(api, isAvailable() ? devices : List.of());
+    return DeviceHealth.polling(api, isAvailable() ? devices : List.of());
   }
 }

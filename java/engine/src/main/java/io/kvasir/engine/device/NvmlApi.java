@@ -4,15 +4,16 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What Kvasir asks of NVML: a port, so that it can be tested without a GPU. Thread-safe. Devices
- * are named by their PCI bus ids, because NVML numbers them differently from the CUDA driver.
+ * The part of NVML that Kvasir uses. A port, so that it can be tested without a GPU. Thread-safe.
+ * Devices are identified by their PCI bus ids, because NVML numbers them differently from the CUDA
+ * driver.
  *
  * <p>Every method may throw {@link DriverCallException} with an {@code nvmlReturn_t}; {@link #init}
- * may throw {@link LinkageError} if a library is not there.
+ * may throw {@link LinkageError} if a library is missing.
  */
 public interface NvmlApi {
 
-  /** Loads and initialises NVML. Called before anything else. */
+  /** Loads and initialises NVML. Must be called before any other method. */
   void init();
 
   /**
@@ -31,19 +32,19 @@ public interface NvmlApi {
   NvmlDevice device(String pciBusId);
 
   /**
-   * What two devices have in common on the way to each other.
+   * The closest common ancestor of two devices in the machine's topology.
    *
    * @param pciBusId a device
    * @param otherPciBusId another one
-   * @return for example {@code host bridge}, or empty where NVML does not know
+   * @return for example {@code host bridge}; empty if NVML cannot determine it
    */
   Optional<String> topology(String pciBusId, String otherPciBusId);
 
   /**
-   * Begins to listen to a device's critical errors.
+   * Subscribes to a device's critical errors.
    *
    * @param pciBusId the device
-   * @return the errors from now on; the caller closes it. Empty where the product does not tell
+   * @return the errors from now on; the caller closes it. Empty if the product does not report them
    */
   Optional<XidEvents> xidEvents(String pciBusId);
 
@@ -54,7 +55,7 @@ public interface NvmlApi {
      * The next error.
      *
      * @param timeoutMs how long to wait for one
-     * @return its number (XID), or empty if there was none
+     * @return its number (XID), or empty if there was none in time
      */
     OptionalLong next(int timeoutMs);
 

@@ -6,11 +6,11 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * State of a GPU as NVML reads it; what the product does not report is empty. Immutable.
+ * State of a GPU from NVML. Values that the product does not report are empty. Immutable.
  *
  * @param utilizationPercent share of the last sample period in which a kernel ran
- * @param uncorrectedEccErrors memory errors since the driver was loaded that could not be corrected
- * @param rowRemapping what is wrong with replacing broken rows of memory; empty if nothing is
+ * @param uncorrectedEccErrors uncorrectable memory errors since the driver was loaded
+ * @param rowRemapping the problem with remapping faulty memory rows; empty if there is none
  * @param migEnabled whether the GPU is partitioned
  */
 public record NvmlDevice(
@@ -24,7 +24,7 @@ public record NvmlDevice(
    *
    * @param utilizationPercent 0 to 100
    * @param uncorrectedEccErrors a count
-   * @param rowRemapping a complaint
+   * @param rowRemapping a problem
    * @param migEnabled the mode
    */
   public NvmlDevice {

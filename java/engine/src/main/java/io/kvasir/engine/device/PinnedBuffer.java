@@ -6,9 +6,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Page-locked host memory that grows: what a step hands to kernels and reads from them.
+ * Page-locked host memory that grows. Carries a step's input to kernels and their output back.
  *
- * <p>Not thread-safe. Whoever calls sees to it that the device is not using the memory any more.
+ * <p>Not thread-safe. Callers must ensure that the device no longer uses the memory.
  */
 public final class PinnedBuffer implements AutoCloseable {
 
@@ -19,7 +19,7 @@ public final class PinnedBuffer implements AutoCloseable {
   private ByteBuffer bytes;
 
   /**
-   * Takes memory.
+   * Allocates a buffer.
    *
    * @param device the device that will use it
    * @param bytes at least 1
@@ -32,13 +32,13 @@ public final class PinnedBuffer implements AutoCloseable {
   }
 
   /**
-   * Sees to it that there is room. What was in the buffer is lost if it grows, which it does by
-   * doubling at least; if it cannot, it stays as it was.
+   * Ensures a capacity. Growth at least doubles the buffer and discards its contents. If growth
+   * fails, the buffer is unchanged.
    *
-   * @param wanted bytes
+   * @param wanted the needed capacity in bytes
    * @return the memory, in native byte order
    * @throws DeviceOutOfMemoryException if the system refuses
-   * @throws IllegalArgumentException if that is more than 2 GiB
+   * @throws IllegalArgumentException if {@code wanted} is 2 GiB or more
    * @throws IllegalStateException after {@link #close}
    */
   public ByteBuffer room(long wanted) {
@@ -46,7 +46,8 @@ public final class PinnedBuffer implements AutoCloseable {
       throw new IllegalStateException("the buffer is closed");
     }
     if (wanted > Integer.MAX_VALUE) {
-      throw new IllegalArgumentException("a buffer may have 2 GiB, not " + wanted + " bytes");
+      throw new IllegalArgumentException(
+          "wanted must be less than 2 GiB, not " + wanted + " bytes");
     }
     if (wanted > bytes.capacity()) {
       int size = (int) Math.min(Integer.MAX_VALUE, Math.max(wanted, 2L * bytes.capacity()));
@@ -60,15 +61,15 @@ public final class PinnedBuffer implements AutoCloseable {
   }
 
   /**
-   * Where the memory lies, for host and device, until it grows.
+   * The memory's address, for host and device. Valid until the buffer grows or is closed.
    *
-   * @return its address
+   * @return the address
    */
   public long address() {
     return address;
   }
 
-  /** Gives the memory back; with a lost device it is gone already. */
+  /** Frees the memory. Does not throw if the device is lost. */
   @Override
   public void close() {
     if (bytes != null) {
@@ -76,7 +77,7 @@ public final class PinnedBuffer implements AutoCloseable {
       try {
         device.freePinned(address);
       } catch (FatalDeviceException e) {
-        LOG.debug("Page-locked memory went with its device", e);
+        LOG.debug("Page-locked memory of a lost device cannot be freed", e);
       }
     }
   }

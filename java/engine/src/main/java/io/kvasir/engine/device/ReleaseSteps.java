@@ -3,7 +3,7 @@ package io.kvasir.engine.device;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Gives several things back, each of them whatever becomes of the others. Stateless. */
+/** Runs all release steps even if some fail. Stateless. */
 public final class ReleaseSteps {
 
   private static final Logger LOG = LoggerFactory.getLogger(ReleaseSteps.class);
@@ -11,9 +11,11 @@ public final class ReleaseSteps {
   private ReleaseSteps() {}
 
   /**
-   * Takes all steps in order. A lost device is no error: it has taken with it what was on it.
+   * Runs all steps in order. A {@link FatalDeviceException} is ignored, because a lost device has
+   * nothing to release.
    *
-   * @throws RuntimeException the first other one, after the last step
+   * @param steps the steps
+   * @throws RuntimeException the first other failure, after the last step
    */
   public static void all(Iterable<? extends Runnable> steps) {
     RuntimeException failure = null;
@@ -21,7 +23,7 @@ public final class ReleaseSteps {
       try {
         step.run();
       } catch (FatalDeviceException e) {
-        LOG.debug("Something went with its device", e);
+        LOG.debug("A lost device cannot release a resource", e);
       } catch (RuntimeException e) {
         if (failure == null) {
           failure = e;
@@ -35,7 +37,12 @@ public final class ReleaseSteps {
     }
   }
 
-  /** The same because of a failure, which stays the one to be told. */
+  /**
+   * Runs all steps after a failure. Their own failures are added to it as suppressed.
+   *
+   * @param failure the failure, which the caller rethrows
+   * @param steps the steps
+   */
   public static void after(Throwable failure, Iterable<? extends Runnable> steps) {
     try {
       all(steps);

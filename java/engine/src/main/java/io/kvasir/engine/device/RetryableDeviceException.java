@@ -1,8 +1,8 @@
 package io.kvasir.engine.device;
 
 /**
- * A device refused a call and works on: what was asked for has not happened and may be asked for
- * again, later or smaller. Immutable.
+ * A device refused a call but remains usable. The call had no effect and may be retried later or
+ * with a smaller size. Immutable.
  */
 public class RetryableDeviceException extends RuntimeException {
 
@@ -12,7 +12,7 @@ public class RetryableDeviceException extends RuntimeException {
    * Makes the exception.
    *
    * @param message what was refused and why, in one line
-   * @param cause what the driver said, or null
+   * @param cause the driver's error, or null
    */
   public RetryableDeviceException(String message, Throwable cause) {
     super(message, cause);

@@ -3,7 +3,7 @@ package io.kvasir.engine.device;
 import java.util.Objects;
 
 /**
- * Why something cannot be used here, and what helps. Immutable.
+ * Why a component cannot be used on this machine, and the remedy. Immutable.
  *
  * @param reason what is missing or wrong, in one line without a full stop
  * @param remedy what the user can do about it, in one line without a full stop

@@ -9,23 +9,23 @@ import java.util.Iterator;
 import java.util.function.Consumer;
 
 /**
- * Second half of scheduling a step: waiting requests start, first come, first served.
+ * Second half of scheduling a step: starts waiting requests, first come, first served.
  *
- * <p>Each is looked up in the pool to learn what it need not compute, gets its first chunk from the
- * token budget, and asks for the blocks of match and chunk; under GUARANTEED_NO_EVICT the blocks up
- * to its end are reserved besides. All ask in one batch. The first that is refused keeps its place,
- * and nobody overtakes it. If a lease finds less than the look-up did, because names collided, the
- * chunk starts earlier and is no longer. While the pool answers a batch it holds on to the matches
- * of all, also of those that it then refuses, so the first refused request may have lacked only
- * what those behind it matched; it asks once more, alone, in the next step, or in this one if
- * nothing else is in it.
+ * <p>Each request is matched in the pool, gets its first chunk from the token budget, and requests
+ * the blocks of match and chunk. Under GUARANTEED_NO_EVICT it also reserves the blocks up to its
+ * end. All requests lease in one batch. The first one refused keeps its position, and no request
+ * overtakes it. If a lease matches less than the look-up did, because sequence hashes collided, the
+ * chunk starts earlier and does not get longer. While the pool leases a batch, it pins the matches
+ * of all requests in it, including those it then refuses. The first refused request may thus fail
+ * only because of blocks that requests behind it matched. It therefore retries alone: in the next
+ * step, or in this one if the step is otherwise empty.
  *
- * <p><b>Retry.</b> A refused head asks again only after something is likely to have changed the
- * answer: blocks were released on this rank, a prefill chunk was named on this rank, another
- * request is the head, or nothing runs and nothing is being sent on this rank. (A block that
- * decoding filled may be one that is there already, which frees one; the head hears of that with
- * the next release.) In the last case everything the pool has is available, and a request that fits
- * the pool is admitted, so nobody starves.
+ * <p><b>Retry.</b> A refused head retries only after an event that is likely to change the result:
+ * blocks were released on this rank, a prefill chunk was committed on this rank, another request is
+ * the head, or nothing runs and nothing is being sent on this rank. In the last case the whole pool
+ * is available, and a request that fits the pool is admitted, so no request starves. (Committing a
+ * decoded block can also free a block, if an equal one is in the pool already. That alone does not
+ * trigger a retry; the next release does.)
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -47,7 +47,10 @@ final class Admission {
   private final int[] oneLease = new int[1];
   private final LeaseBatch batch = new LeaseBatch();
 
-  /** The requests of {@link #batch}, their first chunks and the lengths of their block tables. */
+  /**
+   * For each entry of {@link #batch}: the request, its first chunk and the length of its block
+   * table.
+   */
   private PlacedRequest[] asking = new PlacedRequest[8];
 
   private int[] chunks = new int[8];
@@ -55,8 +58,8 @@ final class Admission {
 
   private PlacedRequest refused;
 
-  /** Whether the head asks alone next time. */
-  private boolean alone;
+  /** Whether the next batch has only the head. */
+  private boolean headOnly;
 
   Admission(
       int rank,
@@ -81,13 +84,16 @@ final class Admission {
     return waiting.isEmpty();
   }
 
-  /** How many would ask for blocks in a step with a budget; none while the head is refused. */
-  int willing() {
+  /**
+   * The number of requests that would try to start in a step with a budget; 0 while the head is
+   * refused.
+   */
+  int readyToStart() {
     boolean blocked = waiting.peekFirst() == refused && !started.isEmpty();
     return blocked ? 0 : waiting.size();
   }
 
-  /** The requests that wait for their first blocks, in order; not to be changed. */
+  /** The requests that wait for their first blocks, in order; read-only. */
   Iterable<PlacedRequest> waiting() {
     return waiting;
   }
@@ -97,7 +103,7 @@ final class Admission {
     queueBlocks(request);
   }
 
-  /** Puts a request without its blocks back in front of those that came after it. */
+  /** Returns a paused request, which has no blocks any more, to the front of the queue. */
   void pause(PlacedRequest request, long nowNs) {
     request.pause();
     waiting.addFirst(request);
@@ -105,7 +111,7 @@ final class Admission {
     listener.onPaused(request.request, rank, nowNs);
   }
 
-  /** Gives a request's blocks back to the pool. */
+  /** Releases a request's blocks. */
   void release(PlacedRequest request) {
     oneLease[0] = request.lease;
     pool.release(oneLease, 1);
@@ -126,7 +132,10 @@ final class Admission {
     refused = null;
   }
 
-  /** Books what a waiting request needs, so that routers do not promise it to others. */
+  /**
+   * Books the blocks that a waiting request needs, so that routers do not count on them for other
+   * requests.
+   */
   private void queueBlocks(PlacedRequest request) {
     request.queuedBlocks =
         reserve ? request.totalBlocks : ChunkRule.blocks(request.length, tokensPerBlock);
@@ -138,13 +147,13 @@ final class Admission {
     request.queuedBlocks = 0;
   }
 
-  /** Blocks were released or named: a refused head may ask again. */
+  /** Lets a refused head retry, because blocks were released or committed. */
   void allowRetry() {
     refused = null;
   }
 
   /**
-   * Starts whom budget and blocks allow, and adds their first chunks to the plan.
+   * Starts the requests that budget and blocks allow, and adds their first chunks to the plan.
    *
    * @param leasing leases the batch it is given
    */
@@ -154,11 +163,11 @@ final class Admission {
     if (budget == 0 || head == null || (head == refused && !poolIsIdle())) {
       return;
     }
-    ask(budget, !anyPrefill, alone ? 1 : Integer.MAX_VALUE);
+    fillBatch(budget, !anyPrefill, headOnly ? 1 : Integer.MAX_VALUE);
     int asked = batch.size();
     int admitted = lease(plan, leasing, nowNs);
-    alone = admitted < asked - 1;
-    if (alone) {
+    headOnly = admitted < asked - 1;
+    if (headOnly) {
       refused = null;
       if (plan.size() == 0) {
         plan(plan, budget, anyPrefill, leasing, nowNs);
@@ -166,19 +175,19 @@ final class Admission {
     }
   }
 
-  /** Whether the pool is all for those who wait. */
+  /** Whether the whole pool is available to waiting requests. */
   private boolean poolIsIdle() {
     return started.isEmpty() && sending.isEmpty();
   }
 
-  /** Fills the batch from the head of the line. */
-  private void ask(int budget, boolean noPrefillYet, int maxRequests) {
+  /** Fills the batch from the head of the queue. */
+  private void fillBatch(int budget, boolean noPrefillYet, int maxRequests) {
     batch.clear();
     int left = budget;
     boolean first = noPrefillYet;
-    Iterator<PlacedRequest> line = waiting.iterator();
-    while (left > 0 && line.hasNext() && batch.size() < maxRequests) {
-      PlacedRequest request = line.next();
+    Iterator<PlacedRequest> queue = waiting.iterator();
+    while (left > 0 && queue.hasNext() && batch.size() < maxRequests) {
+      PlacedRequest request = queue.next();
       int matched = matchedBlocks(request);
       int from = matched * tokensPerBlock;
       int chunk = ChunkRule.chunk(from, request.length, left, first, tokensPerBlock);
@@ -200,7 +209,7 @@ final class Admission {
     }
   }
 
-  /** Leases the batch and starts who was admitted; how many they are. */
+  /** Leases the batch and starts the admitted requests; returns their number. */
   private int lease(StepPlan plan, Consumer<LeaseBatch> leasing, long nowNs) {
     int asked = batch.size();
     if (asked == 0) {

@@ -3,11 +3,11 @@ package io.kvasir.engine.execute;
 import io.kvasir.engine.adp.AttentionDpConfig;
 
 /**
- * Holds prefill back while the ranks of an instance are out of balance ({@code enable_balance}), so
- * that ranks which prefill do not slow down those which decode.
+ * Delays prefill while the ranks of a worker are out of balance ({@code enable_balance}), so that
+ * prefilling ranks do not slow down decoding ones.
  *
- * <p>Every process asks once an iteration with the gathered counts of all ranks; all get the same
- * answer. Counters evolve identically on every rank. O(ranks). Not thread-safe.
+ * <p>Every process calls it once per iteration with the gathered counts of all ranks, so its
+ * counters and results are the same in all processes. O(ranks). Not thread-safe.
  */
 public final class AdpBalance {
 
@@ -17,32 +17,34 @@ public final class AdpBalance {
   private final int minGenerationRequests;
   private final int lowOccupancyTimeoutIters;
 
-  /** Iterations held because some rank had nothing to prefill or was full. */
+  /** Consecutive iterations of delay because some rank had nothing to prefill or was full. */
   private int waited;
 
-  /** Iterations held although all ranks could prefill, to gather larger batches. */
+  /** Iterations of delay although all ranks could prefill, to gather larger batches. */
   private int batched;
 
   /**
-   * What one rank has scheduled.
+   * The requests that one rank would schedule.
    *
    * @param contextRequests requests that would prefill
-   * @param generationRequests requests that decode, those that only pad the batch included
+   * @param generationRequests requests that decode, padding included
    * @param realGenerationRequests requests that decode, without padding
    */
   public record Scheduled(int contextRequests, int generationRequests, int realGenerationRequests) {
 
-    /** A rank without requests: it pads the iterations of the others with one that decodes. */
+    /**
+     * A rank without requests: it takes part in iterations with one padding request, which decodes.
+     */
     static final Scheduled PADDING = new Scheduled(0, 1, 0);
   }
 
   /**
-   * The balance that a configuration asks for.
+   * Creates the balance for a configuration.
    *
    * @param config the configuration
-   * @param maxBatchSize requests that a rank decodes at most, at least 1
-   * @return a balance that has held nothing; null if balancing is not enabled
-   * @throws IllegalArgumentException naming what is out of range
+   * @param maxBatchSize most requests that a rank decodes, at least 1
+   * @return a new balance; null if balancing is not enabled
+   * @throws IllegalArgumentException naming the setting that is out of range
    */
   public static AdpBalance of(AttentionDpConfig config, int maxBatchSize) {
     return config.enableBalance()
@@ -56,15 +58,15 @@ public final class AdpBalance {
   }
 
   /**
-   * Makes a balance that has held nothing.
+   * Creates a balance.
    *
-   * @param maxBatchSize requests that a rank decodes at most, at least 1
-   * @param timeoutIters iterations to wait for all ranks at most, at least 0
+   * @param maxBatchSize most requests that a rank decodes, at least 1
+   * @param timeoutIters most iterations to wait for all ranks, at least 0
    * @param batchingWaitIters iterations to wait for larger batches, at least 0
-   * @param minGenerationRequests decoding requests below which {@code lowOccupancyTimeoutIters}
-   *     holds; 0 to {@code maxBatchSize}, 0 for never
-   * @param lowOccupancyTimeoutIters 0 to {@code timeoutIters}
-   * @throws IllegalArgumentException naming what is out of range
+   * @param minGenerationRequests decoding requests of a rank below which {@code
+   *     lowOccupancyTimeoutIters} applies; 0 to {@code maxBatchSize}, 0 for never
+   * @param lowOccupancyTimeoutIters most iterations to wait in that case, 0 to {@code timeoutIters}
+   * @throws IllegalArgumentException naming the setting that is out of range
    */
   public AdpBalance(
       int maxBatchSize,
@@ -94,10 +96,10 @@ public final class AdpBalance {
   }
 
   /**
-   * Whether prefill is held back in this iteration; decoding goes on.
+   * Whether to delay prefill in this iteration; decoding continues.
    *
-   * @param ranks what each rank has scheduled, in the same order everywhere
-   * @return true if nobody prefills now
+   * @param ranks the requests that each rank would schedule
+   * @return true if no rank may prefill now
    */
   public boolean hold(Iterable<Scheduled> ranks) {
     boolean allPrefill = true;
@@ -115,7 +117,7 @@ public final class AdpBalance {
         : holdForOthers(allDecode, fewestReal);
   }
 
-  /** A digest of what it has counted. */
+  /** A digest of its counters. */
   long stateDigest() {
     return (long) waited << Integer.SIZE | batched;
   }

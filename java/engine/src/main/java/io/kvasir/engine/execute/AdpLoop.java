@@ -11,33 +11,34 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The loop of one instance: all ranks iterate in lock-step.
+ * The loop of one worker: all ranks step together.
  *
- * <p>An iteration acts on cancellations, pops the waiting queue up to the room there is, matches
- * the popped prompts on every rank, asks the router, hands the requests over, and lets every rank
- * that holds requests step. It lasts as long as the slowest rank's step, and what the steps produce
- * is told at its end. Steps that nobody would notice are left out: states are gathered only when
- * somebody waits and there is room, matches and routes only for requests that were popped, and a
- * rank without requests costs two loads.
+ * <p>An iteration applies cancellations, pops the waiting queue up to the available room, matches
+ * the popped prompts on every rank, routes the requests, passes them to their ranks, and steps
+ * every rank that has requests. It lasts as long as the slowest rank's step, and the listener
+ * receives the results at its end. An iteration skips work that has no effect. States are gathered
+ * only if requests wait and there is room. Only popped requests are matched and routed. A rank
+ * without requests costs two loads.
  *
- * <p><b>Lost ranks.</b> When a rank's pool or engine throws {@link FatalDeviceException}, that rank
- * is retired: neither is used again, and its requests go back to the front of the queue in the
- * order in which they once arrived, so that the next placement puts them on other ranks, where they
- * go on after the last token told. An answer that was complete is told as finished. Requests that
- * no rank left can ever take are rejected: those that insist on a lost rank, and those with more
- * children than the others hold. With no rank left everything waits; see {@link #liveRanks}.
+ * <p><b>Retired ranks.</b> When a rank's pool or engine throws {@link FatalDeviceException}, the
+ * rank is retired. Its pool and engine are not used again. Its requests return to the front of the
+ * queue in arrival order. The next placement moves them to other ranks, where they continue after
+ * the last token that the listener received. A request whose answer was complete is reported as
+ * finished. Requests that no live rank can ever take are rejected: those that strictly target a
+ * retired rank, and those with more children than the live ranks can hold. With no live rank, all
+ * requests wait; see {@link #liveRanks}.
  *
- * <p><b>Other exceptions</b> of a rank are thrown on by {@link #iterate}. While a step is scheduled
- * and computed nothing has been told yet, so the rank stays and tries again. When its results are
- * told and booked, blocks can neither be named nor returned twice: what the pool holds is not known
- * any more, and the rank is retired as if it were lost.
+ * <p><b>Other exceptions</b> of a rank propagate from {@link #iterate}. An exception while a step
+ * is scheduled or computed precedes all results, so the rank stays live and retries the step. An
+ * exception while results are applied leaves the pool in an unknown state, because commits and
+ * releases cannot be repeated; the rank is retired.
  *
  * <p>A listener may call {@link #submit}, {@link #cancel} and {@link #retire} from within an
  * iteration. Confined to the thread that drives the loop.
  */
 public final class AdpLoop {
 
-  /** Value of {@link #nextWakeNs()} while nothing ends by itself. */
+  /** Value of {@link #nextWakeNs()} while no transfer is in progress. */
   public static final long NEVER = SendingRequests.NEVER;
 
   private final Member self;
@@ -48,20 +49,20 @@ public final class AdpLoop {
   private final int tokensPerBlock;
   private final ExecutorOptions options;
   private final BatchPlacement placement;
-  private final RankAccess views;
+  private final RankAccess rankAccess;
 
   private final LongLinkedOpenHashSet cancelled = new LongLinkedOpenHashSet();
   private long arrivals;
 
   /**
-   * Makes the loop of an instance. It closes none of its parts.
+   * Creates the loop of a worker. The loop does not close its parts.
    *
    * @param executors one executor for each rank, in rank order, all with the same request cap,
    *     block size and block reuse
    * @param router places requests
    * @param matcher looks prompts up in the executors' pools, in the same order
    * @param queue holds requests until a rank takes them; empty
-   * @param listener hears what becomes of requests; the one that the executors have
+   * @param listener receives the events of requests; the same one as the executors'
    * @throws IllegalArgumentException if there is no executor, or they are out of order or differ,
    *     or the queue is not empty
    */
@@ -75,20 +76,20 @@ public final class AdpLoop {
   }
 
   /**
-   * Makes this process' part of the loop of an instance that is spread over several processes. All
-   * of them must submit the same requests and ask for the same cancellations in the same
-   * iterations; see {@link io.kvasir.engine.lockstep}.
+   * Creates this process's part of the loop of a worker that spans several processes. All processes
+   * must submit the same requests and cancellations in the same iterations; see {@link
+   * io.kvasir.engine.lockstep}.
    *
-   * @param group this process' part; null if there are no other processes
+   * @param group this process's membership; null if there are no other processes
    * @param executors one executor for each rank of this process, in rank order, all with the same
    *     request cap, block size and block reuse, each with the group's listener of its rank
-   * @param router places requests; like that of the other processes
+   * @param router places requests; configured as in the other processes
    * @param matcher looks prompts up in the executors' pools, in the same order
    * @param queue holds requests until a rank takes them; empty
-   * @param balance decides in which iterations prefill is held back; null for none
-   * @param listener hears what becomes of all requests of the instance
-   * @throws IllegalArgumentException if the executors are not those of this process' ranks, or out
-   *     of order or differ, or the queue is not empty
+   * @param balance decides in which iterations prefill is delayed; null for none
+   * @param listener receives the events of all requests of the worker
+   * @throws IllegalArgumentException if the executors are not those of this process's ranks, or are
+   *     out of order or differ, or the queue is not empty
    */
   public AdpLoop(
       RankGroup group,
@@ -99,7 +100,7 @@ public final class AdpLoop {
       AdpBalance balance,
       RequestListener listener) {
     if (executors.isEmpty() || !queue.isEmpty()) {
-      throw new IllegalArgumentException("an instance needs executors and an empty queue");
+      throw new IllegalArgumentException("a worker needs executors and an empty queue");
     }
     RankExecutor sample = executors.get(0);
     this.self = group == null ? new Member(0, 0, executors.size()) : group.self();
@@ -120,12 +121,12 @@ public final class AdpLoop {
             },
             waiting,
             listener);
-    this.views =
+    this.rankAccess =
         group == null
             ? new LocalRanks(executors, ranks, router, matcher, balance)
             : new GatheredRanks(group, executors, ranks, router, matcher, balance, listener);
     this.placement =
-        new BatchPlacement(ranks, router, views, options, tokensPerBlock, waiting, listener);
+        new BatchPlacement(ranks, router, rankAccess, options, tokensPerBlock, waiting, listener);
   }
 
   private void requireAlike(List<RankExecutor> executors) {
@@ -139,7 +140,7 @@ public final class AdpLoop {
       int rank = self.firstRank() + i;
       if (executor.rank() != rank) {
         throw new IllegalArgumentException(
-            "executor " + i + " must be of rank " + rank + ", not " + executor.rank());
+            "executor " + i + " must have rank " + rank + ", not " + executor.rank());
       }
       if (executor.options().maxActiveRequests() != first.options().maxActiveRequests()
           || executor.options().enableBlockReuse() != first.options().enableBlockReuse()
@@ -177,8 +178,8 @@ public final class AdpLoop {
    *
    * @param request the request
    * @throws IllegalArgumentException if its id is in flight, its target rank does not exist, it has
-   *     more children than the instance may hold requests, its hashes are of another block size, or
-   *     it asks context ranks for more than one token; nothing is changed
+   *     more children than the worker may hold requests, its hashes have another block size, or it
+   *     asks context ranks for more than one token; nothing is changed
    */
   public void submit(HashedRequest request) {
     long id = request.request().id();
@@ -195,7 +196,7 @@ public final class AdpLoop {
       throw new IllegalArgumentException(
           "children must be less than "
               + capacity
-              + ", the requests that the instance may hold, not "
+              + ", the requests that the worker may hold, not "
               + request.request().children());
     }
     PoolFit.requireHashes(request, tokensPerBlock);
@@ -206,11 +207,11 @@ public final class AdpLoop {
   }
 
   /**
-   * Asks for a request to be cancelled. The next iteration acts on it; until then the request may
-   * still end by itself.
+   * Requests the cancellation of a request. The next iteration applies it; until then the request
+   * may still finish.
    *
    * @param requestId its id
-   * @return false if no request of that id is in flight, or its cancellation was asked for before
+   * @return false if no request with that id is in flight, or its cancellation is already pending
    */
   public boolean cancel(long requestId) {
     return inFlight(requestId) && cancelled.add(requestId);
@@ -220,15 +221,15 @@ public final class AdpLoop {
    * Whether there is nothing to compute. Requests may still be in transfer; see {@link
    * #nextWakeNs}.
    *
-   * @return true if nothing waits and no rank holds a request that is not being sent
+   * @return true if no request waits, and all requests on the ranks are in transfer
    */
   public boolean idle() {
     return waiting.isEmpty() && ranks.activeRequests() == 0;
   }
 
   /**
-   * Ranks that are not retired. With none left requests are accepted and wait for ever, so whoever
-   * drives the loop asks this when {@link #iterate} returns 0.
+   * The number of live ranks. With no live rank, requests are still accepted but wait for ever, so
+   * the caller should check this when {@link #iterate} returns 0.
    *
    * @return at least 0
    */
@@ -237,10 +238,10 @@ public final class AdpLoop {
   }
 
   /**
-   * Whether a rank is not retired.
+   * Whether a rank is live.
    *
    * @param rank its index
-   * @return false once it is lost; its pool must not be used any more
+   * @return false once it is retired; its pool must not be used any more
    * @throws IndexOutOfBoundsException if there is no such rank
    */
   public boolean isLive(int rank) {
@@ -248,50 +249,50 @@ public final class AdpLoop {
   }
 
   /**
-   * Asks for a rank to be retired as if it were lost, for example because its device is not
-   * healthy. The next iteration acts on it before anything else.
+   * Requests the retirement of a rank, for example because its device is unhealthy. The next
+   * iteration retires it before anything else.
    *
    * @param rank its index
-   * @param reason why, for listener and log
-   * @return false if it is retired, or was asked for before
+   * @param reason the reason, for listener and log
+   * @return false if the rank is retired, or its retirement is already pending
    * @throws IndexOutOfBoundsException if there is no such rank
-   * @throws IllegalArgumentException if the rank lives in another process, which must ask
+   * @throws IllegalArgumentException if the rank belongs to another process, which must make the
+   *     request
    */
   public boolean retire(int rank, String reason) {
     if (ranks.isLive(rank) && !self.has(rank)) {
-      throw new IllegalArgumentException("rank " + rank + " does not live in " + self);
+      throw new IllegalArgumentException("rank " + rank + " does not belong to " + self);
     }
-    return ranks.ask(rank, reason);
+    return ranks.requestRetirement(rank, reason);
   }
 
   /**
    * Runs one iteration.
    *
-   * <p>What a rank throws stops no other rank: it is thrown on, the first one of several, when all
-   * have ended their steps, and the loop can go on. See the class comment for what becomes of the
-   * rank.
+   * <p>An exception of one rank does not stop the others. When all have ended their steps, the
+   * first exception is rethrown, with the others suppressed. The loop can continue. The class
+   * comment says what happens to the rank.
    *
-   * @param nowNs when it starts, in nanoseconds
-   * @return how long it takes, in nanoseconds; 0 only if there was nothing to run before a transfer
-   *     ends, or no rank is live
+   * @param nowNs the start time, in nanoseconds
+   * @return its duration, in nanoseconds; 0 only if nothing can run before a transfer ends, or no
+   *     rank is live
    * @throws IllegalStateException if the router places nothing although every rank is idle
    */
   public long iterate(long nowNs) {
     try {
       ranks.endTransfers(nowNs);
-      views.retireAsked(nowNs);
+      rankAccess.retireRequested(nowNs);
       actOnCancellations(nowNs);
       placement.place(nowNs);
-      return views.step(nowNs);
+      return rankAccess.step(nowNs);
     } finally {
-      waiting.lineUpReturned();
+      waiting.queueReturned();
     }
   }
 
   /**
-   * When the next request's KV will have been sent: the earliest moment at which something ends
-   * without an iteration. Whoever drives the loop must not let time go past it while {@link
-   * #iterate} has nothing to run. O(ranks).
+   * The end of the next KV transfer. While {@link #iterate} has nothing to run, the caller must run
+   * the loop again at that time. O(ranks).
    *
    * @return the time, or {@link #NEVER}
    */
@@ -300,10 +301,10 @@ public final class AdpLoop {
   }
 
   /**
-   * Finishes the requests whose KV has been sent by now; their blocks go back to the pool. An
-   * iteration does the same first.
+   * Finishes the requests whose KV has been sent by now and releases their blocks. Every iteration
+   * starts with the same work.
    *
-   * @param nowNs now, in nanoseconds
+   * @param nowNs the current time, in nanoseconds
    */
   public void endTransfers(long nowNs) {
     ranks.endTransfers(nowNs);
@@ -325,7 +326,7 @@ public final class AdpLoop {
             break;
           }
         } catch (FatalDeviceException lost) {
-          cancelled.addAndMoveToFirst(id); // it waits now
+          cancelled.addAndMoveToFirst(id); // the retirement moves the request to the queue
           ranks.retire(executor, lost, nowNs);
           break;
         }

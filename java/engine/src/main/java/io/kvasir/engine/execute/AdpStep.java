@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One step of all live ranks together: each begins its own, and when the slowest has computed, each
- * ends it. What one rank throws keeps no other rank from its step.
+ * One step of all live ranks together. Each rank begins its own step, and all end it when the
+ * slowest has computed. An exception of one rank does not keep the others from stepping.
  *
  * <p>Confined to the loop's thread.
  */
@@ -16,17 +16,20 @@ final class AdpStep {
   private final LiveRanks ranks;
   private final AdpBalance balance;
 
-  /** What the step in progress is going to throw, or null. */
+  /** The exception to throw at the end of the step in progress, or null. */
   private RuntimeException failure;
 
-  /** {@code balance} decides whether prefill is held back; null for never. */
+  /** {@code balance} decides whether prefill is delayed; null for never. */
   AdpStep(List<RankExecutor> executors, LiveRanks ranks, AdpBalance balance) {
     this.executors = executors;
     this.ranks = ranks;
     this.balance = balance;
   }
 
-  /** How long it took, in nanoseconds; 0 only if no rank had work that could be done now. */
+  /**
+   * Runs a step; returns its duration in nanoseconds, 0 only if no rank had work that could run
+   * now.
+   */
   long run(long nowNs) {
     failure = null;
     WorkerRank[] stepping = ranks.live();
@@ -78,7 +81,7 @@ final class AdpStep {
     } catch (FatalDeviceException lost) {
       retire(executor, lost, nowNs);
     } catch (RuntimeException e) {
-      remember(e); // nothing was told yet: the rank tries again
+      remember(e); // there are no results yet: the rank retries the step
     }
     return 0;
   }
@@ -94,7 +97,10 @@ final class AdpStep {
     }
   }
 
-  /** Even if the listener fails the other ranks end their steps. */
+  /**
+   * Retires a rank. An exception of the listener does not keep the other ranks from ending their
+   * steps.
+   */
   private void retire(RankExecutor executor, RuntimeException cause, long nowNs) {
     try {
       ranks.retire(executor, cause, nowNs);

@@ -7,10 +7,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The requests of one rank whose KV is being sent to other instances.
+ * The requests of one rank whose KV is being sent to other workers.
  *
- * <p>A request may be sent in several parts, each of which starts and ends once; its blocks stay
- * pinned until the last part has ended. Meanwhile it counts in the rank's ledger as in transfer.
+ * <p>A request may be sent in several parts, each of which starts and ends once. Its blocks stay
+ * pinned until the last part has ended. Until then the rank's ledger counts it as in transfer.
  *
  * <p>Confined to the rank's executor thread. Every operation is O(1).
  */
@@ -20,18 +20,19 @@ public final class AsyncTransfers {
   public interface BlockOwner {
 
     /**
-     * A request's first part starts: what only computing needed is freed, its blocks are pinned.
+     * Pins a request's blocks, because its first part starts. Resources that only computing needs
+     * are freed.
      *
      * @param request the request
-     * @return what names the pinned blocks in {@link #release}
+     * @return the handle of the pinned blocks for {@link #release}
      */
     long pin(Request request);
 
     /**
-     * A request's last part ended.
+     * Releases a request's blocks, because its last part has ended.
      *
      * @param request the request
-     * @param pinned what {@link #pin} returned
+     * @param pinned the handle that {@link #pin} returned
      * @param failed whether a part could not be sent
      */
     void release(Request request, long pinned, boolean failed);
@@ -58,7 +59,7 @@ public final class AsyncTransfers {
   }
 
   /**
-   * Makes a rank's transfers: none.
+   * Creates an empty set of transfers.
    *
    * @param ledger the rank's ledger
    * @param owner pins and releases blocks
@@ -69,7 +70,7 @@ public final class AsyncTransfers {
   }
 
   /**
-   * A part starts. With its first part an active request becomes one in transfer.
+   * Starts a part. The first part moves an active request to in transfer.
    *
    * @param request the request
    * @param cachedTokens prompt tokens that are booked as cached
@@ -85,10 +86,10 @@ public final class AsyncTransfers {
   }
 
   /**
-   * A part of a request could not be sent; that part must still be ended.
+   * Marks a transfer as failed, because a part could not be sent. The part must still be ended.
    *
    * @param requestId the request
-   * @return false if it is not in transfer
+   * @return false if the request is not in transfer
    */
   public boolean fail(long requestId) {
     Transfer transfer = byId.get(requestId);
@@ -100,7 +101,7 @@ public final class AsyncTransfers {
   }
 
   /**
-   * A part ends. Says so in the log if the request is not in transfer.
+   * Ends a part. Logs a warning if the request is not in transfer.
    *
    * @param requestId the request
    * @return true if it was the last part: the request's blocks were released
@@ -108,7 +109,7 @@ public final class AsyncTransfers {
   public boolean end(long requestId) {
     Transfer transfer = byId.get(requestId);
     if (transfer == null) {
-      LOG.warn("A transfer of request {} ended, which is not in transfer", requestId);
+      LOG.warn("A transfer of request {} ended, but the request is not in transfer", requestId);
       return false;
     }
     if (--transfer.parts > 0) {
@@ -122,9 +123,9 @@ public final class AsyncTransfers {
   }
 
   /**
-   * Requests in transfer.
+   * The number of requests in transfer.
    *
-   * @return how many; 0 if the rank sends nothing
+   * @return at least 0
    */
   public int size() {
     return byId.size();

@@ -13,8 +13,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * From the waiting queue to the live ranks: pops up to the room there is, matches, asks the router,
- * hands over, and returns what the router left over to the front of the queue.
+ * Places waiting requests on the live ranks: pops them up to the available room, matches and routes
+ * them, passes them to their ranks, and returns leftovers to the front of the queue.
  *
  * <p>Confined to the loop's thread.
  */
@@ -22,7 +22,7 @@ final class BatchPlacement {
 
   private final LiveRanks ranks;
   private final AdpRouter router;
-  private final RankAccess views;
+  private final RankAccess rankAccess;
   private final WaitingRequests waiting;
   private final RequestListener listener;
   private final int maxActiveRequests;
@@ -39,14 +39,14 @@ final class BatchPlacement {
   BatchPlacement(
       LiveRanks ranks,
       AdpRouter router,
-      RankAccess views,
+      RankAccess rankAccess,
       ExecutorOptions options,
       int tokensPerBlock,
       WaitingRequests waiting,
       RequestListener listener) {
     this.ranks = ranks;
     this.router = router;
-    this.views = views;
+    this.rankAccess = rankAccess;
     this.waiting = waiting;
     this.listener = listener;
     this.maxActiveRequests = options.maxActiveRequests();
@@ -55,13 +55,15 @@ final class BatchPlacement {
     this.activeRequests = new int[ranks.count()];
   }
 
-  /** Hands waiting requests to ranks. A rank that turns out to be lost is retired first. */
+  /**
+   * Passes waiting requests to ranks. A rank whose device turns out to be lost is retired first.
+   */
   void place(long nowNs) {
     ranks.settle(nowNs);
     if (waiting.isEmpty() || room() < 1) {
       return;
     }
-    List<RankState> states = views.states(nowNs);
+    List<RankState> states = rankAccess.states(nowNs);
     ranks.settle(nowNs);
     pop(states);
     if (popped.isEmpty()) {
@@ -72,7 +74,7 @@ final class BatchPlacement {
       handOver(route(states), placed, nowNs);
       requireProgress(placed);
     } finally {
-      // Also when a router or a listener fails: no request is lost.
+      // Even if the router or the listener fails, no request is lost.
       returnLeftovers(placed);
       popped.clear();
     }
@@ -82,7 +84,9 @@ final class BatchPlacement {
     return ranks.capacity() - ranks.activeRequests();
   }
 
-  /** Admission goes by the states: they may count more than what the executors hold. */
+  /**
+   * Pops requests by the room in the states, which may count more requests than the executors have.
+   */
   private void pop(List<RankState> states) {
     Arrays.fill(activeRequests, maxActiveRequests); // a retired rank has no room
     long room = ranks.capacity();
@@ -122,11 +126,14 @@ final class BatchPlacement {
     }
     PrefixMatches matches = matching ? match() : PrefixMatches.NONE;
     Assignment assignment = router.route(states, requests, matches, maxActiveRequests);
-    views.routed(states, popped, matches, assignment);
+    rankAccess.routed(states, popped, matches, assignment);
     return assignment;
   }
 
-  /** What each rank holds of each popped prompt; the last token is always computed. */
+  /**
+   * Matches each popped prompt on each rank. The last token is never matched, because it is always
+   * computed.
+   */
   private PrefixMatches match() {
     probe.clear();
     for (int i = 0; i < popped.size(); i++) {
@@ -134,7 +141,7 @@ final class BatchPlacement {
       int blocks = Math.max(0, request.promptTokens - 1) / tokensPerBlock;
       probe.add(request.hashed.hashes().sequence(), blocks);
     }
-    return views.matches(probe, popped);
+    return rankAccess.matches(probe, popped);
   }
 
   private void requireProgress(BitSet placed) {

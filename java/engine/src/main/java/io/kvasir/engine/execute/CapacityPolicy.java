@@ -5,13 +5,13 @@ import java.util.Locale;
 /** How a rank shares its blocks among its requests. */
 public enum CapacityPolicy {
   /**
-   * A request starts only when the blocks for its whole output can be promised to it. Nothing is
-   * ever paused.
+   * A request starts only if the blocks for its whole output can be reserved. No request is ever
+   * paused.
    */
   GUARANTEED_NO_EVICT,
   /**
-   * A request starts when the blocks of its next step are there. When a running one finds none, the
-   * last started are paused and computed again later.
+   * A request starts as soon as the blocks of its next step are available. When a running request
+   * finds none, the requests that started last are paused and recomputed later.
    */
   MAX_UTILIZATION;
 

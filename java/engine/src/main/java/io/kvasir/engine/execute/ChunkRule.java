@@ -1,19 +1,20 @@
 package io.kvasir.engine.execute;
 
-/** How long a prefill chunk may be. */
+/** The length of a prefill chunk. */
 final class ChunkRule {
 
   private ChunkRule() {}
 
   /**
-   * The rest of a sequence if the budget allows; else up to the last block boundary within the
-   * budget, so that what is computed can be named. When no boundary is within reach, the step's
-   * first chunk takes the whole budget, so that every step makes progress, and a later chunk waits.
+   * The length of the next chunk. If the budget allows, it is the rest of the sequence. Otherwise
+   * it ends at the last block boundary within the budget, so that all computed blocks can be
+   * committed. If the budget reaches no boundary, the step's first chunk takes the whole budget, so
+   * that every step makes progress, and a later chunk waits.
    *
    * @param from tokens computed so far
    * @param to tokens to compute in all
-   * @param budget tokens the step has left
-   * @param first whether it would be the step's first chunk
+   * @param budget tokens left in the step
+   * @param first whether this would be the step's first chunk
    * @return tokens to compute now, 0 to wait
    */
   static int chunk(int from, int to, int budget, boolean first, int tokensPerBlock) {

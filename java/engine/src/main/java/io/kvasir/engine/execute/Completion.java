@@ -6,9 +6,8 @@ import io.kvasir.hash.BlockHasher;
 import java.util.Arrays;
 
 /**
- * What follows from a step that has run: tokens are appended, blocks that filled up are hashed and
- * named in one batch, and requests that are done give their blocks back in one call, unless these
- * have to be sent first.
+ * Applies the results of a step: appends tokens, hashes full blocks and commits them in one batch,
+ * and releases the blocks of finished requests in one call, unless their KV has to be sent first.
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -25,7 +24,7 @@ final class Completion {
   private final RequestListener listener;
   private final CommitBatch commits = new CommitBatch();
 
-  /** Where the hasher leaves the local hashes, which nobody needs here. */
+  /** Output buffer for the hasher's local hashes, which are not used here. */
   private long[] localHashes = new long[64];
 
   private PlacedRequest[] done = new PlacedRequest[16];
@@ -52,14 +51,14 @@ final class Completion {
     this.listener = listener;
   }
 
-  /** Applies a step's results to its requests and their blocks, and tells of the new tokens. */
+  /** Applies a step's results to its requests and their blocks, and reports the new tokens. */
   void apply(StepPlan plan, long endNs) {
     doneCount = 0;
     for (int i = 0; i < plan.size(); i++) {
       PlacedRequest request = plan.request(i);
       request.computed += plan.newTokens(i);
       if (request.computed >= request.nextCommitAt && reuse) {
-        name(request);
+        commitFullBlocks(request);
       }
       if (request.computed == request.length) {
         append(request, plan.output(i), endNs);
@@ -78,12 +77,12 @@ final class Completion {
     }
   }
 
-  /** How many requests were done with the last step. */
+  /** The number of requests that the last step finished. */
   int doneCount() {
     return doneCount;
   }
 
-  /** Hands out one of them; keeps it no longer. */
+  /** Returns one of them and drops the reference to it. */
   PlacedRequest takeDone(int i) {
     PlacedRequest taken = done[i];
     done[i] = null;
@@ -108,9 +107,10 @@ final class Completion {
   }
 
   /**
-   * Queues the blocks that are full now to be named; those of generated tokens are hashed first.
+   * Adds the request's newly full blocks to the commit batch. Blocks of generated tokens are hashed
+   * first.
    */
-  private void name(PlacedRequest request) {
+  private void commitFullBlocks(PlacedRequest request) {
     int full = request.computed / tokensPerBlock;
     if (full > request.hashedBlocks) {
       if (localHashes.length < full) {

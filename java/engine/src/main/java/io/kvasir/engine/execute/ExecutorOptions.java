@@ -7,14 +7,15 @@ import java.util.Objects;
  *
  * <p>Immutable.
  *
- * @param tokenBudget tokens that one step computes at most, decoding requests and prefill chunks
+ * @param tokenBudget most tokens that one step computes, decoding requests and prefill chunks
  *     together ({@code max_num_tokens})
- * @param maxActiveRequests requests that a rank holds at most ({@code max_batch_size})
+ * @param maxActiveRequests most requests on a rank ({@code max_batch_size})
  * @param capacityPolicy how blocks are shared
- * @param enableBlockReuse whether requests share computed blocks; if not, nothing is named in the
- *     pool and every prompt is computed whole
- * @param kvTransfer how KV is sent from a context rank, which ends with a request's first token and
- *     holds its blocks until they are sent; null for ranks that answer themselves
+ * @param enableBlockReuse whether requests share computed blocks; if not, no block is committed and
+ *     every prompt is computed in full
+ * @param kvTransfer how a context rank sends KV. A context rank computes a request up to its first
+ *     token and keeps its blocks until they are sent. Null for ranks that generate the answer
+ *     themselves
  */
 public record ExecutorOptions(
     int tokenBudget,
@@ -39,10 +40,10 @@ public record ExecutorOptions(
   }
 
   /**
-   * Options of ranks that answer themselves.
+   * Options of ranks that generate the answer themselves.
    *
-   * @param tokenBudget tokens that one step computes at most
-   * @param maxActiveRequests requests that a rank holds at most
+   * @param tokenBudget most tokens that one step computes
+   * @param maxActiveRequests most requests on a rank
    * @param capacityPolicy how blocks are shared
    * @param enableBlockReuse whether requests share computed blocks
    * @throws IllegalArgumentException naming the field that is out of range
@@ -100,7 +101,7 @@ public record ExecutorOptions(
   /**
    * These options for context ranks.
    *
-   * @param transfer how their KV is sent; null for ranks that answer themselves
+   * @param transfer how KV is sent; null for ranks that generate the answer themselves
    * @return the options
    */
   public ExecutorOptions withKvTransfer(KvTransfer transfer) {

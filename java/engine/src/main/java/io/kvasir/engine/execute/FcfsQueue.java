@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * First come, first served. Says so once when a request carries a priority, because it has no
- * effect here.
+ * First come, first served. Priorities have no effect; the first request with a priority is logged
+ * as a warning.
  *
  * <p>Not thread-safe.
  */

@@ -22,28 +22,29 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The ranks of an instance of which some live in other processes. Every process runs the same loop;
- * it serves its own ranks and learns from the others what theirs hold and do.
+ * The ranks of a worker that spans several processes. Every process runs the same loop. It serves
+ * its own ranks and gathers the states and results of the others.
  *
- * <p>There are up to four gathers in an iteration: the ranks' states, if somebody waits and there
- * is room; their matches, if somebody was popped and the router wants to know; and, if some rank
- * has work, what they would schedule, where prefill may be held back, and what their steps did. All
- * processes see these conditions alike, because they keep count of all requests alike. A step is
- * computed to its end before it is told: what happened is gathered first, and then told in every
- * process in rank order, the first halves of all steps before the second ones, so that listeners
- * hear what they would hear if all ranks lived in one process.
+ * <p>An iteration has up to four gathers. The ranks' states are gathered if requests wait and there
+ * is room. Their matches are gathered if requests were popped and the router uses matches. If some
+ * rank has work, the step's results are gathered, preceded by the requests that each rank would
+ * schedule if prefill may be delayed. All processes evaluate these conditions to the same result,
+ * because all of them track all requests. A step is computed to its end before its events are
+ * delivered. Every process then delivers the gathered events in rank order, the first halves of all
+ * steps before the second halves. Listeners thus receive the same events as if all ranks lived in
+ * one process.
  *
- * <p>A process that is lost takes its ranks with it: they are retired by the others at the gather
- * that finds out. A rank whose device is lost says so in its frame. Whatever else a rank throws
- * ends its process.
+ * <p>When a process is lost, the others retire its ranks at the gather that detects the loss. When
+ * a rank's device is lost, the process reports it in its frame. Any other exception of a rank ends
+ * its process.
  *
  * <p>Confined to the loop's thread.
  */
 final class GatheredRanks implements RankAccess {
 
-  private static final byte WELL = 0;
-  private static final byte LOST_AT_BEGIN = 1;
-  private static final byte LOST_AT_END = 2;
+  private static final byte LIVE = 0;
+  private static final byte FAILED_AT_BEGIN = 1;
+  private static final byte FAILED_AT_END = 2;
 
   private final List<RankExecutor> executors;
   private final LiveRanks ranks;
@@ -53,14 +54,14 @@ final class GatheredRanks implements RankAccess {
   private final AdpBalance balance;
   private final Lockstep lockstep;
 
-  /* Of the step being told, by rank. */
+  /* For the step being delivered, by rank. */
   private final RankEvents[] events;
-  private final byte[] lost;
+  private final byte[] statuses;
   private final String[] reasons;
 
   private ByteBuffer body = ByteBuffer.allocate(1 << 12);
 
-  /** {@code executors} and {@code matcher} are those of this process' ranks. */
+  /** {@code executors} and {@code matcher} cover this process's ranks only. */
   GatheredRanks(
       RankGroup group,
       List<RankExecutor> executors,
@@ -81,16 +82,18 @@ final class GatheredRanks implements RankAccess {
                 ? router::stateDigest
                 : () -> Digest64.fold(router.stateDigest(), balance.stateDigest()));
     this.events = new RankEvents[ranks.count()];
-    this.lost = new byte[ranks.count()];
+    this.statuses = new byte[ranks.count()];
     this.reasons = new String[ranks.count()];
     for (int rank = 0; rank < events.length; rank++) {
       events[rank] = group.self().has(rank) ? group.events(rank) : new RankEvents(rank);
     }
   }
 
-  /** It waits for the next gather, which tells the other processes. */
+  /**
+   * Does nothing: the next gather reports the request to all processes, which then retire the rank.
+   */
   @Override
-  public void retireAsked(long nowNs) {}
+  public void retireRequested(long nowNs) {}
 
   @Override
   public List<RankState> states(long nowNs) {
@@ -110,7 +113,7 @@ final class GatheredRanks implements RankAccess {
       ByteBuffer frame = gathered.frame(member.index());
       if (frame == null) {
         ranks.retire(rank, gathered.loss(member.index()), nowNs);
-      } else if (frame.get() == WELL) {
+      } else if (frame.get() == LIVE) {
         states.add(RankStateFrame.read(frame));
       } else {
         ranks.retire(rank, readText(frame), nowNs);
@@ -119,21 +122,25 @@ final class GatheredRanks implements RankAccess {
     return states;
   }
 
-  /** Lets all devices work while the first is waited for. */
+  /**
+   * Submits the deferred operations of all pools, so that devices work in parallel before the first
+   * wait.
+   */
   private void submitPools() {
     for (RankExecutor executor : executors) {
       if (ranks.isLive(executor.rank())) {
         try {
           executor.submitPool();
         } catch (FatalDeviceException lost) {
-          ranks.ask(executor.rank(), LiveRanks.reason(lost)); // its state tells the others
+          ranks.requestRetirement(
+              executor.rank(), LiveRanks.reason(lost)); // its frame reports the reason
         }
       }
     }
   }
 
   private void writeState(RankExecutor executor) {
-    String reason = ranks.asked(executor.rank());
+    String reason = ranks.pendingReason(executor.rank());
     RankState state = null;
     if (reason == null) {
       try {
@@ -147,16 +154,19 @@ final class GatheredRanks implements RankAccess {
     }
     if (state == null) {
       reserve(1);
-      body.put(LOST_AT_BEGIN);
+      body.put(FAILED_AT_BEGIN);
       writeText(reason);
     } else {
       reserve(1 + RankStateFrame.MAX_BYTES);
-      body.put(WELL);
+      body.put(LIVE);
       RankStateFrame.write(state, body);
     }
   }
 
-  /** A rank that cannot be asked matches nothing; its next gather tells why. */
+  /**
+   * Gathers the matches. A rank whose pool fails matches nothing; the next gather reports the
+   * failure.
+   */
   @Override
   public PrefixMatches matches(ProbeBatch probe, List<PlacedRequest> batch) {
     int requests = probe.size();
@@ -222,7 +232,10 @@ final class GatheredRanks implements RankAccess {
     }
   }
 
-  /** All about a request that routers look at; the last full block's name stands for the tokens. */
+  /**
+   * A digest of all properties of a request that routers read. The sequence hash of the last full
+   * block stands for the tokens.
+   */
   private static long content(HashedRequest hashed) {
     Request request = hashed.request();
     int blocks = hashed.hashes().blocks();
@@ -250,21 +263,24 @@ final class GatheredRanks implements RankAccess {
     GatheredFrames gathered = lockstep.gather(Lockstep.Phase.STEP, body.flip());
     long durationNs = 0;
     for (WorkerRank rank : stepping) {
-      durationNs = Math.max(durationNs, hear(rank, gathered));
+      durationNs = Math.max(durationNs, readStep(rank, gathered));
     }
     for (WorkerRank rank : stepping) {
-      events[rank.rank()].tellBegin(listener, nowNs);
-      retireIf(LOST_AT_BEGIN, rank, nowNs);
+      events[rank.rank()].deliverBegin(listener, nowNs);
+      retireIf(FAILED_AT_BEGIN, rank, nowNs);
     }
     for (WorkerRank rank : stepping) {
-      events[rank.rank()].tellEnd(listener, nowNs + durationNs);
-      retireIf(LOST_AT_END, rank, nowNs + durationNs);
+      events[rank.rank()].deliverEnd(listener, nowNs + durationNs);
+      retireIf(FAILED_AT_END, rank, nowNs + durationNs);
       rank.startTransfers(nowNs + durationNs);
     }
     return durationNs;
   }
 
-  /** A process that turns out to be lost is left out; the next gather tells what follows. */
+  /**
+   * Gathers the requests that each rank would schedule. A process lost in this gather is skipped;
+   * the next gather retires its ranks.
+   */
   private List<AdpBalance.Scheduled> scheduled(WorkerRank[] stepping) {
     body.clear();
     for (RankExecutor executor : executors) {
@@ -286,59 +302,61 @@ final class GatheredRanks implements RankAccess {
     return all;
   }
 
-  /** Computes a step and writes what came of it: how the rank is, how long it took, its events. */
+  /** Computes a step and writes its result: the rank's status, the duration and the events. */
   private void stepOwn(RankExecutor executor, long nowNs, boolean withoutPrefill) {
-    RankEvents told = events[executor.rank()];
-    told.clear();
-    String reason = ranks.asked(executor.rank());
-    byte how = reason == null ? WELL : LOST_AT_BEGIN;
+    RankEvents own = events[executor.rank()];
+    own.clear();
+    String reason = ranks.pendingReason(executor.rank());
+    byte status = reason == null ? LIVE : FAILED_AT_BEGIN;
     long durationNs = 0;
-    if (how == WELL) {
+    if (status == LIVE) {
       try {
         boolean works = executor.hasWork();
         durationNs = executor.beginStep(nowNs, withoutPrefill);
         durationNs = works && !executor.waitsForTransfer() ? Math.max(1, durationNs) : 0;
-        how = LOST_AT_END;
+        status = FAILED_AT_END;
         executor.applyStep(nowNs);
-        how = WELL;
+        status = LIVE;
       } catch (FatalDeviceException e) {
-        how = how == WELL ? LOST_AT_BEGIN : how;
+        status = status == LIVE ? FAILED_AT_BEGIN : status;
         reason = LiveRanks.reason(e);
       }
     }
-    reserve(1 + Long.BYTES + told.encodedBytes());
-    body.put(how).putLong(durationNs);
-    told.encode(body);
-    if (how != WELL) {
+    reserve(1 + Long.BYTES + own.encodedBytes());
+    body.put(status).putLong(durationNs);
+    own.encode(body);
+    if (status != LIVE) {
       writeText(reason);
     }
   }
 
-  /** Reads what came of a rank's step; how long it took, 0 if it had to wait for a transfer. */
-  private long hear(WorkerRank rank, GatheredFrames gathered) {
+  /**
+   * Reads the result of a rank's step; returns its duration, 0 if it had to wait for a transfer.
+   */
+  private long readStep(WorkerRank rank, GatheredFrames gathered) {
     int index = rank.rank();
     Member member = memberOf(rank);
     ByteBuffer frame = gathered.frame(member.index());
     if (frame == null) {
       events[index].clear();
-      lost[index] = LOST_AT_BEGIN;
+      statuses[index] = FAILED_AT_BEGIN;
       reasons[index] = gathered.loss(member.index());
       return 1;
     }
-    lost[index] = frame.get();
+    statuses[index] = frame.get();
     long durationNs = frame.getLong();
     if (rank instanceof RemoteRank remote) {
       events[index].decode(frame, remote);
     } else {
-      int told = frame.getInt();
-      frame.position(frame.position() + told * RankEvents.EVENT_BYTES);
+      int skipped = frame.getInt();
+      frame.position(frame.position() + skipped * RankEvents.EVENT_BYTES);
     }
-    reasons[index] = lost[index] == WELL ? null : readText(frame);
-    return lost[index] == WELL ? durationNs : Math.max(1, durationNs);
+    reasons[index] = statuses[index] == LIVE ? null : readText(frame);
+    return statuses[index] == LIVE ? durationNs : Math.max(1, durationNs);
   }
 
   private void retireIf(byte when, WorkerRank rank, long nowNs) {
-    if (lost[rank.rank()] == when) {
+    if (statuses[rank.rank()] == when) {
       ranks.retire(rank, reasons[rank.rank()], nowNs);
     }
   }
@@ -349,7 +367,7 @@ final class GatheredRanks implements RankAccess {
         return member;
       }
     }
-    throw new IllegalStateException("rank " + rank.rank() + " is of no member");
+    throw new IllegalStateException("rank " + rank.rank() + " belongs to no member");
   }
 
   private void reserve(int bytes) {

@@ -6,16 +6,20 @@ import io.kvasir.engine.pool.LeaseBatch;
 import java.util.Arrays;
 
 /**
- * First half of scheduling a step: the started requests go on.
+ * First half of scheduling a step: continues the started requests.
  *
- * <p>In the order in which they started, decoding requests take one token each, then prefills go on
+ * <p>Requests are visited in start order. Decoding requests take one token each. Prefills continue
  * by chunks; a prefill that stays unfinished ends the step's prefill. Requests whose next tokens
- * need new blocks extend their leases, all in one batch. GUARANTEED_NO_EVICT has promised these
- * blocks; they are taken together with the leases of those who start in the same step, and behind
- * them, so that what those found is not evicted before they hold it. Under MAX_UTILIZATION the
- * first refused request is the cursor: the last started request at or behind it is paused and the
- * cursor tries again, until it gets its blocks or is itself paused. The oldest request is therefore
- * paused only if it is alone, and alone it cannot be refused, so it always ends.
+ * need new blocks extend their leases, all in one batch.
+ *
+ * <p>Under GUARANTEED_NO_EVICT these blocks are reserved already. They are taken in the same call
+ * as the leases of requests that start in the step, and after them, so that blocks matched by a
+ * starting request are not evicted before it leases them.
+ *
+ * <p>Under MAX_UTILIZATION the first refused request is the cursor. The request that started last
+ * is paused and the cursor retries, until it gets its blocks or is paused itself. The oldest
+ * request could be paused only when it is alone, but then the pool cannot refuse it, so it always
+ * completes.
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -25,10 +29,13 @@ final class Growth {
   private final int tokensPerBlock;
   private final StartedRequests started;
   private final Admission admission;
-  private final boolean promised;
+  private final boolean reserved;
   private final ExtendBatch batch = new ExtendBatch();
 
-  /** Who wants blocks in this step, in start order, and how many tokens they must have room for. */
+  /**
+   * The requests that need blocks in this step, in start order, and the tokens that their blocks
+   * must have room for.
+   */
   private PlacedRequest[] growing = new PlacedRequest[16];
 
   private int[] neededTokens = new int[16];
@@ -42,14 +49,14 @@ final class Growth {
     this.tokensPerBlock = pool.shape().tokensPerBlock();
     this.started = started;
     this.admission = admission;
-    this.promised = policy == CapacityPolicy.GUARANTEED_NO_EVICT;
+    this.reserved = policy == CapacityPolicy.GUARANTEED_NO_EVICT;
   }
 
   /**
-   * Adds what the started requests compute to an empty plan. Blocks that were promised are taken by
-   * {@link #lease} or {@link #takePromised}, others at once.
+   * Adds the tokens that the started requests compute to an empty plan. Reserved blocks are taken
+   * later, by {@link #lease} or {@link #takeReserved}; other blocks are taken at once.
    *
-   * @param withoutPrefill whether those that prefill wait
+   * @param withoutPrefill whether prefilling requests wait
    * @return whether a request was paused
    */
   boolean plan(StepPlan plan, int tokenBudget, boolean withoutPrefill, long nowNs) {
@@ -78,38 +85,38 @@ final class Growth {
     if (growingCount == 0) {
       return false;
     }
-    if (promised) {
+    if (reserved) {
       batchFrom(0);
       return false;
     }
     boolean paused = extend(plan, nowNs);
     growingCount = 0;
-    pool.settle(); // what was evicted must not be found by those who start now
+    pool.settle(); // requests that start now must not match blocks that were just evicted
     return paused;
   }
 
-  /** Leases for those who start; what was promised goes along. */
+  /** Leases for starting requests; takes the reserved blocks in the same call. */
   void lease(LeaseBatch leases) {
     if (growingCount == 0) {
       pool.lease(leases);
       return;
     }
     pool.lease(leases, batch);
-    grown();
+    recordGrowth();
   }
 
-  /** Takes what was promised, unless a lease took it along. */
-  void takePromised() {
+  /** Takes the reserved blocks, unless {@link #lease} has taken them. */
+  void takeReserved() {
     if (growingCount > 0) {
       pool.extend(batch);
-      grown();
+      recordGrowth();
     }
   }
 
-  private void grown() {
+  private void recordGrowth() {
     for (int i = 0; i < growingCount; i++) {
       if (!batch.granted(i)) {
-        throw new IllegalStateException("the pool refuses blocks that it has promised");
+        throw new IllegalStateException("the pool refuses blocks that it has reserved");
       }
       growing[i].leasedTokens += missingBlocks(i) * tokensPerBlock;
     }
@@ -124,7 +131,7 @@ final class Growth {
     }
   }
 
-  /** Tokens that requests may still take which start in this step. */
+  /** Tokens left for requests that start in this step. */
   int budgetLeft() {
     return budgetLeft;
   }
@@ -180,7 +187,7 @@ final class Growth {
 
   private void pauseLast(StepPlan plan, long nowNs) {
     PlacedRequest last = started.last();
-    admission.release(last); // if the pool fails, nothing has changed yet
+    admission.release(last); // first, because a failure of the pool must leave the state unchanged
     started.removeLast();
     plan.dropLast(last);
     if (growing[growingCount - 1] == last) {

@@ -7,8 +7,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The requests that a rank holds, at whatever stage: found by id, lined up or started, and booked
- * in the rank's ledger, all at once.
+ * All requests on a rank, at any stage. Keeps the index by id, the waiting and started requests and
+ * the rank's ledger consistent.
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -32,7 +32,7 @@ final class HeldRequests {
     return byId.containsKey(requestId);
   }
 
-  /** Whether nobody waits here and nobody has started. */
+  /** Whether no request waits or has started. */
   boolean isEmpty() {
     return started.isEmpty() && admission.isEmpty();
   }
@@ -43,7 +43,7 @@ final class HeldRequests {
     admission.add(request);
   }
 
-  /** What is yet to be computed. O(requests). */
+  /** The work left on the rank. O(requests). */
   RankWork work() {
     int prefills = 0;
     long tokens = 0;
@@ -70,8 +70,8 @@ final class HeldRequests {
   }
 
   /**
-   * How many leading blocks of a prompt are being computed here, or will be before it. O(requests x
-   * log blocks).
+   * The leading blocks of a prompt that requests on this rank are computing or will compute before
+   * it. O(requests x log blocks).
    */
   int pendingBlocks(PlacedRequest candidate) {
     int most = 0;
@@ -87,7 +87,8 @@ final class HeldRequests {
   }
 
   /**
-   * Takes one out and returns its blocks; null if it is not here. A pool's failure changes nothing.
+   * Removes a request and releases its blocks; null if it is not here. A failure of the pool leaves
+   * the state unchanged.
    */
   PlacedRequest remove(long requestId) {
     PlacedRequest request = byId.get(requestId);
@@ -110,13 +111,13 @@ final class HeldRequests {
     return request;
   }
 
-  /** Takes out one that is done; its blocks have been returned. */
+  /** Removes a request whose blocks have been released. */
   void forget(PlacedRequest request) {
     byId.remove(request.request.id());
     ledger.remove(request.promptTokens, request.cachedTokens, request.request.sequences());
   }
 
-  /** The request whose transfer ends first is sent. */
+  /** Removes and returns the request whose transfer ends first. */
   PlacedRequest endTransfer() {
     PlacedRequest sent = sending.end();
     byId.remove(sent.request.id());
@@ -124,8 +125,8 @@ final class HeldRequests {
   }
 
   /**
-   * Takes all out without a call of the pool, in order of arrival. Those whose KV was not sent yet
-   * start anew.
+   * Removes all requests without calling the pool, in arrival order. On a context rank they lose
+   * their output, because their KV was not sent.
    */
   List<PlacedRequest> takeAll() {
     List<PlacedRequest> taken = new ArrayList<>(byId.values());

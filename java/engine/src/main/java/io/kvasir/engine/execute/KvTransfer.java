@@ -1,13 +1,13 @@
 package io.kvasir.engine.execute;
 
 /**
- * How a context rank's KV gets to the instances that generate: each request over a link of its own
- * bandwidth, whatever else is being sent.
+ * The model of KV transfers from a context rank to generating workers. Each request has its own
+ * bandwidth; concurrent transfers do not share it.
  *
  * <p>Immutable.
  *
- * @param bytesPerToken KV of a token, in bytes
- * @param bytesPerSecond bandwidth that a transfer has
+ * @param bytesPerToken KV bytes per token
+ * @param bytesPerSecond bandwidth of each transfer
  */
 public record KvTransfer(long bytesPerToken, double bytesPerSecond) {
 
@@ -29,9 +29,9 @@ public record KvTransfer(long bytesPerToken, double bytesPerSecond) {
   }
 
   /**
-   * How long a prompt's KV takes. O(1).
+   * The transfer time of a prompt's KV. O(1).
    *
-   * @param promptTokens tokens of the prompt, those found in the cache included
+   * @param promptTokens tokens of the prompt, including matched ones
    * @return nanoseconds, rounded, at least 1
    */
   public long durationNs(int promptTokens) {

@@ -11,10 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The ranks of an instance, which of them are still live, and what follows when one is lost.
+ * The ranks of a worker, the set of live ones, and the retirement of ranks.
  *
- * <p>A retired rank gives its requests back; neither its pool nor its engine is called again. It
- * never returns.
+ * <p>The requests of a retired rank return to the queue. Neither its pool nor its engine is called
+ * again. Retirement is permanent.
  *
  * <p>Confined to the loop's thread.
  */
@@ -23,46 +23,54 @@ final class LiveRanks {
   private static final Logger LOG = LoggerFactory.getLogger(LiveRanks.class);
 
   private final WorkerRank[] all;
-  private final IntConsumer leaveOut;
+  private final IntConsumer onRetired;
   private final WaitingRequests waiting;
   private final RequestListener listener;
   private final int maxActiveRequests;
 
-  /** In rank order; replaced, never changed, so that whoever walks along it may retire ranks. */
+  /**
+   * The live ranks in rank order. The array is replaced, never modified, so callers may retire
+   * ranks while iterating over it.
+   */
   private WorkerRank[] live;
 
-  /** Why a rank is retired, or shall be, by rank; null if it is not. */
+  /** By rank: why it is retired; null if it is live. */
   private final String[] retiredFor;
 
-  private final String[] askedFor;
-  private boolean asked;
+  /** By rank: why its retirement was requested; null if it was not. */
+  private final String[] pendingReasons;
 
-  /** Whether a request may wait that the live ranks can never take. */
+  private boolean anyPending;
+
+  /** Whether the queue may have a request that the live ranks can never take. */
   private boolean anyStranded;
 
-  /** {@code leaveOut} is told of ranks in which nobody must look prompts up any more. */
+  /**
+   * {@code onRetired} is called with each retired rank; prompts must not be looked up there any
+   * more.
+   */
   LiveRanks(
       List<? extends WorkerRank> ranks,
       int maxActiveRequests,
-      IntConsumer leaveOut,
+      IntConsumer onRetired,
       WaitingRequests waiting,
       RequestListener listener) {
     this.all = ranks.toArray(WorkerRank[]::new);
     this.live = all;
-    this.leaveOut = leaveOut;
+    this.onRetired = onRetired;
     this.waiting = waiting;
     this.listener = listener;
     this.maxActiveRequests = maxActiveRequests;
     this.retiredFor = new String[all.length];
-    this.askedFor = new String[all.length];
+    this.pendingReasons = new String[all.length];
   }
 
-  /** Ranks of the instance, retired or not. */
+  /** Number of ranks of the worker, live or retired. */
   int count() {
     return all.length;
   }
 
-  /** The live ranks; not to be changed, and not changed when ranks are lost. */
+  /** The live ranks; read-only. The array does not change when ranks retire. */
   WorkerRank[] live() {
     return live;
   }
@@ -71,7 +79,7 @@ final class LiveRanks {
     return all[rank];
   }
 
-  /** Requests that the live ranks hold. */
+  /** Requests on the live ranks. */
   int activeRequests() {
     int total = 0;
     for (WorkerRank executor : live) {
@@ -80,7 +88,7 @@ final class LiveRanks {
     return total;
   }
 
-  /** Requests that the live ranks may hold together. */
+  /** Most requests that the live ranks may hold together. */
   long capacity() {
     return (long) live.length * maxActiveRequests;
   }
@@ -98,22 +106,25 @@ final class LiveRanks {
     return retiredFor[Objects.checkIndex(rank, all.length)] == null;
   }
 
-  /** Asks for a rank to be retired by {@link #retireAsked}; false if that is known already. */
-  boolean ask(int rank, String reason) {
+  /**
+   * Requests that {@link #retireRequested} retire a rank; false if the rank is retired or its
+   * retirement is pending.
+   */
+  boolean requestRetirement(int rank, String reason) {
     Objects.requireNonNull(reason, "reason");
-    if (!isLive(rank) || askedFor[rank] != null) {
+    if (!isLive(rank) || pendingReasons[rank] != null) {
       return false;
     }
-    askedFor[rank] = reason;
-    asked = true;
+    pendingReasons[rank] = reason;
+    anyPending = true;
     return true;
   }
 
-  void retireAsked(long nowNs) {
-    if (asked) {
-      asked = false;
+  void retireRequested(long nowNs) {
+    if (anyPending) {
+      anyPending = false;
       for (WorkerRank executor : live) {
-        String reason = askedFor[executor.rank()];
+        String reason = pendingReasons[executor.rank()];
         if (reason != null) {
           retire(executor, reason, nowNs);
         }
@@ -121,9 +132,9 @@ final class LiveRanks {
     }
   }
 
-  /** Why a rank is asked to be retired that has not been yet, or null. */
-  String asked(int rank) {
-    return askedFor[rank];
+  /** Why a rank's retirement was requested, or null. */
+  String pendingReason(int rank) {
+    return pendingReasons[rank];
   }
 
   void retire(WorkerRank executor, RuntimeException cause, long nowNs) {
@@ -131,40 +142,40 @@ final class LiveRanks {
   }
 
   static String reason(RuntimeException cause) {
-    boolean told = cause instanceof FatalDeviceException && cause.getMessage() != null;
-    return told ? cause.getMessage() : cause.toString();
+    boolean described = cause instanceof FatalDeviceException && cause.getMessage() != null;
+    return described ? cause.getMessage() : cause.toString();
   }
 
-  /** Everything is in order before the listener is told. */
+  /** Retires a rank. The state is consistent before the listener is called. */
   void retire(WorkerRank executor, String reason, long nowNs) {
     int rank = executor.rank();
     retiredFor[rank] = reason;
     live = Arrays.stream(live).filter(other -> other != executor).toArray(WorkerRank[]::new);
     anyStranded = true;
-    leaveOut.accept(rank);
-    List<PlacedRequest> left = executor.retire();
-    for (PlacedRequest request : left) {
+    onRetired.accept(rank);
+    List<PlacedRequest> returned = executor.retire();
+    for (PlacedRequest request : returned) {
       if (!request.done()) {
-        waiting.giveBack(request);
+        waiting.takeBack(request);
       }
     }
     LOG.warn(
-        "Rank {} is retired with {} requests; {} of {} ranks are left: {}",
+        "Rank {} is retired with {} requests; {} of {} ranks are live: {}",
         rank,
-        left.size(),
+        returned.size(),
         live.length,
         all.length,
         reason);
-    tell(rank, left, reason, nowNs);
+    notifyListener(rank, returned, reason, nowNs);
   }
 
-  private void tell(int rank, List<PlacedRequest> left, String reason, long nowNs) {
-    for (PlacedRequest request : left) {
+  private void notifyListener(int rank, List<PlacedRequest> returned, String reason, long nowNs) {
+    for (PlacedRequest request : returned) {
       if (request.done()) {
         listener.onFinished(request.request, rank, request.outputTokens(), nowNs);
       }
     }
-    for (PlacedRequest request : left) {
+    for (PlacedRequest request : returned) {
       if (!request.done()) {
         listener.onReturned(request.request, rank, reason, nowNs);
       }
@@ -172,7 +183,7 @@ final class LiveRanks {
     listener.onRankRetired(rank, reason, nowNs);
   }
 
-  /** When the next transfer ends, or {@link SendingRequests#NEVER}. */
+  /** The end of the next transfer, or {@link SendingRequests#NEVER}. */
   long nextTransferEndNs() {
     long nextNs = SendingRequests.NEVER;
     for (WorkerRank rank : live) {
@@ -199,7 +210,7 @@ final class LiveRanks {
     try {
       rank.releaseSent();
     } catch (RuntimeException e) {
-      ask(rank.rank(), reason(e)); // what was sent is sent
+      requestRetirement(rank.rank(), reason(e)); // the transfers themselves have succeeded
       failure = e;
     }
     for (PlacedRequest request : sent) {
@@ -210,14 +221,20 @@ final class LiveRanks {
     }
   }
 
-  /** A request arrived that may have to be rejected because ranks are lost. */
+  /**
+   * Checks whether a new request can be served by the live ranks; if not, {@link #settle} rejects
+   * it.
+   */
   void checkArrival(Request request) {
     anyStranded |= whyStranded(request) != null;
   }
 
-  /** Lines up what lost ranks gave back and rejects what no live rank can ever take. */
+  /**
+   * Queues the requests that retired ranks returned, and rejects requests that no live rank can
+   * ever take.
+   */
   void settle(long nowNs) {
-    waiting.lineUpReturned();
+    waiting.queueReturned();
     if (!anyStranded) {
       return;
     }
@@ -227,16 +244,15 @@ final class LiveRanks {
     }
   }
 
-  /** Why the live ranks can never take a request, or null. Without any, all requests wait. */
+  /** Why the live ranks can never take a request, or null. With no live rank, all requests wait. */
   private String whyStranded(Request request) {
     int target = request.targetRank();
     if (target != Request.ANY_RANK && !request.relax() && retiredFor[target] != null) {
-      return "it insists on rank " + target + ", which is retired: " + retiredFor[target];
+      return "its target rank " + target + " is retired: " + retiredFor[target];
     }
     if (live.length > 0 && request.children() >= capacity()) {
       return String.format(
-          "it and its %d children are more than the %d requests that the %d of %d ranks hold which"
-              + " are left",
+          "it and its %d children exceed the %d requests that the %d live of %d ranks may hold",
           request.children(), capacity(), live.length, all.length);
     }
     return null;

@@ -12,7 +12,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The ranks of an instance that all live here. Confined to the loop's thread. */
+/** The ranks of a worker that runs in one process. Confined to the loop's thread. */
 final class LocalRanks implements RankAccess {
 
   private static final Logger LOG = LoggerFactory.getLogger(LocalRanks.class);
@@ -37,8 +37,8 @@ final class LocalRanks implements RankAccess {
   }
 
   @Override
-  public void retireAsked(long nowNs) {
-    ranks.retireAsked(nowNs);
+  public void retireRequested(long nowNs) {
+    ranks.retireRequested(nowNs);
   }
 
   @Override
@@ -61,7 +61,10 @@ final class LocalRanks implements RankAccess {
     return states;
   }
 
-  /** Lets all devices work while the first is waited for. */
+  /**
+   * Submits the deferred operations of all pools, so that devices work in parallel before the first
+   * wait.
+   */
   private void submitPools(long nowNs) {
     for (WorkerRank rank : ranks.live()) {
       RankExecutor executor = executors.get(rank.rank());
@@ -75,7 +78,7 @@ final class LocalRanks implements RankAccess {
 
   @Override
   public PrefixMatches matches(ProbeBatch probe, List<PlacedRequest> batch) {
-    PrefixMatches matches = held(probe);
+    PrefixMatches matches = match(probe);
     if (router.readsWork()) {
       matches =
           matches == PrefixMatches.NONE ? new PrefixMatches(ranks.count(), batch.size()) : matches;
@@ -89,11 +92,11 @@ final class LocalRanks implements RankAccess {
     return matches;
   }
 
-  private PrefixMatches held(ProbeBatch probe) {
+  private PrefixMatches match(ProbeBatch probe) {
     try {
       return matcher.match(probe);
     } catch (FatalDeviceException lost) {
-      // Matches are advice. Which rank is lost, its own next call will tell.
+      // Matches are advisory. The next call of the failed pool itself retires its rank.
       LOG.warn("Requests are placed without prefix matches: {}", lost.getMessage());
       return PrefixMatches.NONE;
     }
@@ -105,7 +108,7 @@ final class LocalRanks implements RankAccess {
       List<PlacedRequest> batch,
       PrefixMatches matches,
       Assignment assignment) {
-    // Nobody else needs to agree.
+    // There are no other processes to compare decisions with.
   }
 
   @Override

@@ -3,7 +3,7 @@ package io.kvasir.engine.execute;
 /** A bijective 64-bit finaliser (Stafford's variant 13 of MurmurHash3's). */
 final class Mix64 {
 
-  /** An odd number without structure: 2^64 divided by the golden ratio. */
+  /** An odd constant: 2^64 divided by the golden ratio. */
   static final long GOLDEN = 0x9e3779b97f4a7c15L;
 
   private Mix64() {}

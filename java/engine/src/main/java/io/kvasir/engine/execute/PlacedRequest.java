@@ -6,13 +6,13 @@ import io.kvasir.model.Request;
 import java.util.Arrays;
 
 /**
- * A request of an instance and how far it is: its sequence so far and, once it is placed, how much
- * of that is computed and the blocks it holds.
+ * A request of a worker and its progress: the sequence so far and, once it is placed, the computed
+ * part and the leased blocks.
  *
  * <p>On a rank it <i>waits</i> (no lease), then <i>prefills</i> until the whole sequence known at
- * its start is computed, then <i>decodes</i>: one token's KV and one new token a step. A pause
- * takes it back to waiting with prompt and outputs so far as the sequence to prefill; so does the
- * loss of its rank, after which another rank goes on with it. On a context rank it is
+ * its start is computed, then <i>decodes</i>: one token's KV and one new token per step. A pause
+ * returns it to waiting; prompt and outputs so far become the sequence to prefill. The retirement
+ * of its rank does the same, and another rank continues the request. On a context rank it is
  * <i>sending</i> from its first token until its KV has been sent. Invariant: {@code computed <
  * length}, both at most {@code endLength}; the last token's KV is never computed.
  *
@@ -25,7 +25,7 @@ final class PlacedRequest {
   final HashedRequest hashed;
   final Request request;
 
-  /** Its place among the requests of the instance, in the order in which they came. */
+  /** Its position in the arrival order of the worker's requests. */
   final long arrival;
 
   final int promptTokens;
@@ -33,10 +33,10 @@ final class PlacedRequest {
   /** Tokens of prompt and output together when the request is done. */
   final int endLength;
 
-  /** Blocks that its computed tokens fill in the end. */
+  /** Blocks that hold its computed tokens when it is done, including a partial one. */
   final int totalBlocks;
 
-  /** Blocks that its computed tokens fill to the brim in the end. */
+  /** Full blocks of its computed tokens when it is done. */
   private final int mostFullBlocks;
 
   /** The sequence; the caller's own array until the first start. */
@@ -55,7 +55,7 @@ final class PlacedRequest {
 
   boolean decoding;
 
-  /** How often it got blocks, here and elsewhere. */
+  /** How often it has started, on any rank. */
   int starts;
 
   int lease = NO_LEASE;
@@ -65,7 +65,7 @@ final class PlacedRequest {
 
   int committedBlocks;
 
-  /** Computed tokens at which the next block is full and may be named. */
+  /** Number of computed tokens at which the next block is full and can be committed. */
   int nextCommitAt;
 
   /** Prompt tokens booked as cached in the rank's ledger. */
@@ -74,13 +74,13 @@ final class PlacedRequest {
   /** Blocks booked as queued in the rank's ledger. */
   int queuedBlocks;
 
-  /** Leading tokens that its rank should hold when it starts, as far as the placement knew. */
+  /** Leading tokens expected to be cached on its rank when it starts, estimated at placement. */
   int expectedTokens;
 
-  /** Whether it is done but its KV is not sent yet. */
+  /** Whether its KV is being sent. */
   boolean sending;
 
-  /** When its KV will have been sent, once that is known. */
+  /** The end of its transfer, once that is known. */
   long sentAtNs;
 
   PlacedRequest(HashedRequest hashed, int tokensPerBlock, long arrival) {
@@ -117,12 +117,12 @@ final class PlacedRequest {
     return lease != NO_LEASE;
   }
 
-  /** How many leading blocks of the prompt another request of the same rank computes too. */
+  /** The number of leading prompt blocks that this request has in common with another. */
   int commonBlocks(PlacedRequest other) {
     int most = Math.min(hashed.hashes().blocks(), other.hashed.hashes().blocks());
     long[] mine = hashed.hashes().sequence();
     long[] theirs = other.hashed.hashes().sequence();
-    int common = 0; // a block's name tells all blocks before it, so that bisection is exact
+    int common = 0; // a sequence hash covers all blocks before it, so binary search is exact
     while (common < most) {
       int middle = (common + most) >>> 1;
       if (mine[middle] == theirs[middle]) {
@@ -134,7 +134,7 @@ final class PlacedRequest {
     return common;
   }
 
-  /** The request got blocks, the first of which hold computed KV already. */
+  /** Starts the request on leased blocks, the first of which hold computed KV already. */
   void start(int newLease, int matchedBlocks, int leasedBlocks, int tokensPerBlock) {
     countStart();
     lease = newLease;
@@ -144,7 +144,7 @@ final class PlacedRequest {
     nextCommitAt = computed + tokensPerBlock;
   }
 
-  /** The request starts on a rank of another process. */
+  /** Records a start on a rank of another process. */
   void startElsewhere() {
     countStart();
   }
@@ -156,7 +156,7 @@ final class PlacedRequest {
     }
   }
 
-  /** The request lost its blocks; what it knows stays. */
+  /** Resets the progress of a request without blocks; the sequence stays. */
   void pause() {
     lease = NO_LEASE;
     leasedTokens = 0;
@@ -165,14 +165,14 @@ final class PlacedRequest {
     decoding = false;
   }
 
-  /** The request's rank is lost: nothing of it is computed or booked anywhere any more. */
+  /** Resets all progress and bookings, because the request's rank is retired. */
   void leaveRank() {
     pause();
     cachedTokens = 0;
     expectedTokens = 0;
   }
 
-  /** What it has got is of no use, because its KV cannot be sent: it starts anew. */
+  /** Drops the output of a request whose KV cannot be sent; it starts from its prompt again. */
   void forgetOutput() {
     length = promptTokens;
   }

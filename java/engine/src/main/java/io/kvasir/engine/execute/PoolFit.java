@@ -5,7 +5,7 @@ import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 import java.util.Locale;
 
-/** What must hold for a pool and a request to be served with each other at all. */
+/** Checks that hasher, pool and requests of a rank fit together. */
 final class PoolFit {
 
   private PoolFit() {}
@@ -33,13 +33,13 @@ final class PoolFit {
       throw new IllegalArgumentException(
           "request "
               + request.id()
-              + " has not one hash for each "
+              + " must have one hash for each "
               + tokensPerBlock
               + " prompt tokens");
     }
   }
 
-  /** A context rank's part ends with the first token. */
+  /** A context rank computes a request up to its first token only. */
   static void requireOutput(HashedRequest hashed, ExecutorOptions options) {
     if (options.kvTransfer() != null && hashed.request().maxNewTokens() != 1) {
       throw new IllegalArgumentException(

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Highest priority first; among equals, requests that were put back precede arrivals, and those
- * keep their order.
+ * Highest priority first. Among equal priorities, returned requests precede new ones, and new ones
+ * keep arrival order.
  *
- * <p>Arrivals are numbered 0, 1, 2 and so on, requests that come back -1, -2 and so on; the heap
- * orders by descending priority, then by that number. Not thread-safe.
+ * <p>New requests are numbered 0, 1, 2 and so on, returned ones -1, -2 and so on. The heap orders
+ * by descending priority, then by that number. Not thread-safe.
  */
 public final class PriorityQueue extends WaitingQueue {
 

@@ -8,39 +8,40 @@ import io.kvasir.engine.pool.ProbeBatch;
 import java.util.List;
 
 /**
- * How the loop learns of its ranks and lets them step: directly if all live here ({@link
- * LocalRanks}), or together with the other processes of the instance ({@link GatheredRanks}).
+ * The loop's access to the states, matches and steps of its ranks: direct if all ranks are in this
+ * process ({@link LocalRanks}), or through gathers if the worker spans several processes ({@link
+ * GatheredRanks}).
  *
  * <p>Confined to the loop's thread.
  */
 interface RankAccess {
 
-  /** Retires the ranks that somebody asked for, as far as that can be done now. */
-  void retireAsked(long nowNs);
+  /** Retires the ranks whose retirement was requested, or leaves that to the next gather. */
+  void retireRequested(long nowNs);
 
-  /** The states of the live ranks, in order. Ranks that turn out to be lost are retired. */
+  /** The states of the live ranks, in order. Ranks that turn out to have failed are retired. */
   List<RankState> states(long nowNs);
 
   /**
-   * What each rank holds of each prompt and, if the router wants to know, what it will hold.
+   * The match of each prompt on each rank and, if the router reads work, the pending tokens too.
    *
    * @param probe the prompts' blocks, in the order of {@code batch}
    */
   PrefixMatches matches(ProbeBatch probe, List<PlacedRequest> batch);
 
-  /** The state of a rank that lives here, with all that the router reads. */
+  /** The state of a rank of this process, with all fields that the router reads. */
   static RankState state(RankExecutor executor, AdpRouter router) {
     RankState state = executor.state(router.loadMetric());
     return router.readsWork() ? state.withWork(executor.work()) : state;
   }
 
-  /** Takes note of how a batch was routed. */
+  /** Logs the routing of a batch. */
   void routed(
       List<RankState> states,
       List<PlacedRequest> batch,
       PrefixMatches matches,
       Assignment assignment);
 
-  /** Lets all live ranks step; how long that takes, 0 only if none had work that could be done. */
+  /** Steps all live ranks; returns the duration, 0 only if no rank had work that could run. */
   long step(long nowNs);
 }

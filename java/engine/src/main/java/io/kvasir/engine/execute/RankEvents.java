@@ -5,10 +5,11 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * What a rank's step did to its requests, kept until all ranks of the instance are heard of: told
- * in rank order then, as if all ranks lived in one process. Times are put in when it is told.
+ * The events of a rank's step, buffered until the results of all ranks of the worker are gathered.
+ * They are then delivered in rank order, as if all ranks lived in one process. Times are set at
+ * delivery.
  *
- * <p>An event on its way is its kind (1 byte), the request's id (8) and two numbers (4 each).
+ * <p>An encoded event is its kind (1 byte), the request's id (8) and two numbers (4 each).
  *
  * <p>Confined to the loop's thread.
  */
@@ -88,7 +89,9 @@ final class RankEvents implements RequestListener {
     }
   }
 
-  /** Reads what another process' rank did, and does the same to what is known of it here. */
+  /**
+   * Reads the events of another process's rank and applies them to the local copy of its requests.
+   */
   void decode(ByteBuffer from, RemoteRank remote) {
     clear();
     for (int left = from.getInt(); left > 0; left--) {
@@ -96,21 +99,21 @@ final class RankEvents implements RequestListener {
       long id = from.getLong();
       int a = from.getInt();
       int b = from.getInt();
-      PlacedRequest request = remote.held(id);
+      PlacedRequest request = remote.require(id);
       switch (kind) {
         case STARTED -> request.startElsewhere();
         case TOKEN -> remote.produced(request, b);
         case FINISHED -> remote.forget(request);
         default -> {
-          // A pause changes nothing that is known here.
+          // A pause does not change the local copy.
         }
       }
       add(kind, request.request, a, b, kind == FINISHED ? request.outputTokens() : NO_TOKENS);
     }
   }
 
-  /** Tells what the first half of the step did. */
-  void tellBegin(RequestListener listener, long nowNs) {
+  /** Delivers the events of the step's first half. */
+  void deliverBegin(RequestListener listener, long nowNs) {
     for (int i = 0; i < size; i++) {
       if (kinds[i] == STARTED) {
         listener.onStarted(requests[i], rank, first[i], second[i] == 1, nowNs);
@@ -120,8 +123,8 @@ final class RankEvents implements RequestListener {
     }
   }
 
-  /** Tells what the second half of the step did. */
-  void tellEnd(RequestListener listener, long endNs) {
+  /** Delivers the events of the step's second half. */
+  void deliverEnd(RequestListener listener, long endNs) {
     for (int i = 0; i < size; i++) {
       if (kinds[i] == TOKEN) {
         listener.onToken(requests[i], rank, first[i], second[i], endNs);

@@ -13,31 +13,32 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Runs the requests of one rank: schedules them, leases their blocks, lets the engine compute and
- * names what was computed.
+ * Runs the requests of one rank: schedules them, leases their blocks, runs the engine and commits
+ * the computed blocks.
  *
- * <p>A step has two halves, so that the ranks of an instance end their steps together. {@link
- * #beginStep} schedules ({@link Growth}: the started requests go on; {@link Admission}: waiting
- * ones start) and computes. {@link #endStep} makes the results visible ({@link Completion}).
- * Between the halves nothing may be submitted or cancelled.
+ * <p>A step has two halves, so that the ranks of a worker end their steps together. {@link
+ * #beginStep} schedules the step ({@link Growth} continues started requests, {@link Admission}
+ * starts waiting ones) and computes it. {@link #endStep} makes the results visible ({@link
+ * Completion}). Between the halves nothing may be submitted or cancelled.
  *
- * <p>A context rank ({@link ExecutorOptions#kvTransfer}) is through with a request when it has its
- * first token; the request is then <i>sent</i>: it keeps its blocks, is no work any more, and is
- * finished when the loop ends its transfer. If nothing can start because of the blocks that are
- * being sent, a step has nothing to do.
+ * <p>A context rank ({@link ExecutorOptions#kvTransfer}) computes a request up to its first token.
+ * The request's KV is then <i>sent</i>: the request keeps its blocks, needs no more steps, and
+ * finishes when the loop ends its transfer. While blocks in transfer keep all other requests from
+ * starting, steps are empty.
  *
- * <p>If pool or engine throw in the first half, the step has not begun: no result was told, blocks
- * that were leased stay leased, and a later step computes the same again. If anything throws in the
- * second half, results were told that the pool does not know of; the rank can only be retired, and
- * its requests go on elsewhere.
+ * <p>If the pool or the engine throws in the first half, the step has not begun: no result was
+ * reported, leased blocks stay leased, and a later step computes the same tokens again. If anything
+ * throws in the second half, results may have been reported that the pool does not have. The rank
+ * must then be retired, and its requests continue on other ranks.
  *
- * <p>What a step costs: a few nanoseconds for each request in it, and one call of the pool for each
- * kind of change there is: growth, new leases, names, releases. Most decode steps have none. A pool
- * that puts calls off carries all of a step's out at once, between the end of one step and the
- * engine's part of the next: one submission, one wait. Under GUARANTEED_NO_EVICT only a second
- * lease takes one more, which there is where the pool refused all who would have started on a rank
- * where nothing else runs. Under MAX_UTILIZATION requests that start take one more, and so does
- * every attempt at finding blocks in a pool that is too full. Nothing is allocated for a token.
+ * <p><b>Cost.</b> A step costs a few nanoseconds per request, plus one pool call for each kind of
+ * change: growth, leases, commits, releases. Most decode steps have none. A pool that defers its
+ * operations executes all operations of a step together, between the end of one step and the
+ * engine's part of the next, with one submission and one wait. Under GUARANTEED_NO_EVICT only a
+ * second lease call adds another submission; it happens when the pool refused every starting
+ * request on an otherwise idle rank. Under MAX_UTILIZATION starting requests add one submission,
+ * and so does each attempt to find blocks in a pool that is too full. No memory is allocated per
+ * token.
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -65,16 +66,16 @@ public final class RankExecutor extends WorkerRank {
   private long nextArrival;
 
   /**
-   * Makes an executor without requests.
+   * Creates an executor without requests.
    *
-   * @param rank the rank's index in its instance
-   * @param pool the rank's pool, used by nobody else except to look up; the caller closes it
-   * @param hasher names blocks; the same as for the requests' hashes
+   * @param rank the rank's index in its worker
+   * @param pool the rank's pool; all other users may only look up in it; the caller closes it
+   * @param hasher hashes blocks; the same as for the requests' hashes
    * @param engine computes the steps
    * @param options how to schedule
-   * @param listener hears what becomes of the requests
-   * @throws IllegalArgumentException if pool and hasher differ in their tokens per block, or the
-   *     pool has fewer leases than the rank may have requests
+   * @param listener receives the events of the requests
+   * @throws IllegalArgumentException if pool and hasher differ in tokens per block, or the pool has
+   *     fewer leases than the rank may have requests
    */
   public RankExecutor(
       int rank,
@@ -110,7 +111,7 @@ public final class RankExecutor extends WorkerRank {
   }
 
   /**
-   * The rank's index in its instance.
+   * The rank's index in its worker.
    *
    * @return from 0
    */
@@ -120,7 +121,7 @@ public final class RankExecutor extends WorkerRank {
   }
 
   /**
-   * How this executor schedules.
+   * The scheduling options.
    *
    * @return the options given at construction
    */
@@ -138,8 +139,7 @@ public final class RankExecutor extends WorkerRank {
   }
 
   /**
-   * Requests that the rank holds, waiting for their first blocks or started, with their children;
-   * without those that are being sent.
+   * Requests on the rank, waiting or started, with their children; without those in transfer.
    *
    * @return at most {@link ExecutorOptions#maxActiveRequests()} and the children of one request; 0
    *     on a retired rank
@@ -152,7 +152,7 @@ public final class RankExecutor extends WorkerRank {
   /**
    * Whether there are requests to compute. Costs two loads.
    *
-   * @return false if the rank holds no request, or only such as are being sent
+   * @return false if the rank has no requests other than those in transfer
    */
   @Override
   public boolean hasWork() {
@@ -160,10 +160,10 @@ public final class RankExecutor extends WorkerRank {
   }
 
   /**
-   * Whether the rank holds a request. O(1).
+   * Whether a request is on this rank. O(1).
    *
    * @param requestId its id
-   * @return true from its submission until it is done, and sent if it must be, or cancelled
+   * @return true from its submission until it has finished, including its transfer, or is cancelled
    */
   @Override
   public boolean holds(long requestId) {
@@ -171,7 +171,8 @@ public final class RankExecutor extends WorkerRank {
   }
 
   /**
-   * The rank's state for routers, with the pool's occupancy now; without one if it is retired.
+   * The rank's state for routers, with the pool's current occupancy; without occupancy if it is
+   * retired.
    *
    * @param metric which tokens count as load
    * @return a snapshot
@@ -180,7 +181,7 @@ public final class RankExecutor extends WorkerRank {
     return ledger.state(metric, retired ? null : pool.occupancy());
   }
 
-  /** What the rank has yet to compute. */
+  /** The work left on the rank. */
   RankWork work() {
     return requests.work();
   }
@@ -190,7 +191,7 @@ public final class RankExecutor extends WorkerRank {
     return requests.pendingBlocks(candidate) * tokensPerBlock;
   }
 
-  /** Begins to carry out what the pool put off; {@link #settle} waits for it. */
+  /** Submits the pool's deferred operations; {@link #settle} waits for them. */
   void submitPool() {
     if (!retired) {
       pool.submit();
@@ -198,8 +199,8 @@ public final class RankExecutor extends WorkerRank {
   }
 
   /**
-   * Carries out what the pool put off, so that {@link #state} shows it. Waits for a device; costs
-   * nothing where the pool puts nothing off, and on a retired rank.
+   * Executes the pool's deferred operations, so that {@link #state} includes them. Waits for the
+   * device. Free for pools that defer nothing, and on a retired rank.
    */
   public void settle() {
     if (!retired) {
@@ -208,14 +209,14 @@ public final class RankExecutor extends WorkerRank {
   }
 
   /**
-   * Takes a request over. It starts in a later step, after those that came before it. A request
-   * that can never fit into the pool is rejected: the listener hears why, and nothing is kept.
+   * Accepts a request. It starts in a later step, after earlier requests. A request that can never
+   * fit into the pool is rejected: the listener receives the reason, and nothing is kept.
    *
    * @param hashed the request
    * @param nowNs the time for the listener
    * @return false if it was rejected
-   * @throws IllegalArgumentException if its id is here already or its hashes are of another block
-   *     size
+   * @throws IllegalArgumentException if its id is on this rank already, or its hashes have another
+   *     block size
    * @throws IllegalStateException if the rank is full or retired, or between the halves of a step
    */
   public boolean submit(HashedRequest hashed, long nowNs) {
@@ -261,12 +262,12 @@ public final class RankExecutor extends WorkerRank {
   }
 
   /**
-   * Cancels a request at whatever stage it is; its blocks go back to the pool. If the pool throws,
-   * nothing has changed.
+   * Cancels a request at any stage and releases its blocks. If the pool throws, nothing has
+   * changed.
    *
    * @param requestId its id
    * @param nowNs the time for the listener
-   * @return false if the rank does not hold it
+   * @return false if the request is not on this rank
    * @throws IllegalStateException between the halves of a step
    */
   public boolean cancel(long requestId, long nowNs) {
@@ -289,36 +290,36 @@ public final class RankExecutor extends WorkerRank {
   }
 
   /**
-   * What a step would schedule now if nothing is held back. A request that waits for blocks counts
-   * unless the pool has refused it and nothing has changed since. O(1).
+   * The requests that a step would schedule now without a delay of prefill. A request that waits
+   * for blocks counts, unless the pool has refused it and nothing has changed since. O(1).
    */
   AdpBalance.Scheduled scheduled() {
     if (requests.isEmpty()) {
       return AdpBalance.Scheduled.PADDING;
     }
     int decoding = Math.min(started.decoding(), options.tokenBudget());
-    int prefilling = started.size() - started.decoding() + admission.willing();
+    int prefilling = started.size() - started.decoding() + admission.readyToStart();
     return new AdpBalance.Scheduled(
         decoding < options.tokenBudget() ? prefilling : 0, decoding, decoding);
   }
 
   /**
-   * Schedules a step and computes it. Starts and pauses are told at once, results by {@link
-   * #endStep}, which must follow.
+   * Schedules a step and computes it. Starts and pauses are reported at once; results are reported
+   * by {@link #endStep}, which must follow.
    *
    * @param nowNs the time for the listener
-   * @return how long the step takes, in nanoseconds; 0 if the rank holds no request, or none can
+   * @return the duration of the step, in nanoseconds; 0 if the rank has no requests, or none can
    *     start before a transfer ends
    * @throws IllegalStateException if the previous step has not ended, or the pool refuses the only
-   *     request although it would fit, because somebody else holds blocks of it
+   *     request although it would fit, because another user holds blocks of the pool
    */
   public long beginStep(long nowNs) {
     return beginStep(nowNs, false);
   }
 
   /**
-   * Schedules a step and computes it; nobody starts or prefills in it if prefill is held back.
-   * Takes 0 if nothing is left then.
+   * Schedules a step and computes it. If prefill is delayed, no request starts or prefills, and the
+   * duration is 0 if nothing else is left.
    */
   long beginStep(long nowNs, boolean withoutPrefill) {
     requireBetweenSteps();
@@ -331,13 +332,13 @@ public final class RankExecutor extends WorkerRank {
     while (plan.size() == 0
         && paused
         && (withoutPrefill ? started.decoding() > 0 : !started.isEmpty())) {
-      // All that had tokens were paused.
+      // All requests in the plan were paused.
       growth.plan(plan, options.tokenBudget(), withoutPrefill, nowNs);
     }
     if (!paused && !withoutPrefill) {
       admission.plan(plan, growth.budgetLeft(), growth.anyPrefill(), leasing, nowNs);
     }
-    growth.takePromised();
+    growth.takeReserved();
     if (plan.size() == 0 && withoutPrefill) {
       return 0;
     }
@@ -347,7 +348,7 @@ public final class RankExecutor extends WorkerRank {
     }
     if (plan.size() == 0) {
       throw new IllegalStateException(
-          "rank " + rank + " can start nothing: its pool is used by others, " + pool.occupancy());
+          "rank " + rank + " can start nothing: its pool has other users, " + pool.occupancy());
     }
     pool.submit();
     long durationNs = engine.step(plan);
@@ -356,8 +357,8 @@ public final class RankExecutor extends WorkerRank {
   }
 
   /**
-   * Ends a step: tokens are appended, full blocks named, requests that are done leave, or begin to
-   * be sent. Does nothing if no step has begun.
+   * Ends a step: appends tokens, commits full blocks, and removes finished requests or begins their
+   * transfers. Does nothing if no step has begun.
    *
    * @param endNs the time for the listener
    */
@@ -366,7 +367,9 @@ public final class RankExecutor extends WorkerRank {
     startTransfers(endNs);
   }
 
-  /** Ends a step whose end is not known yet: {@link #startTransfers} must follow when it is. */
+  /**
+   * Ends a step whose end time is not known yet. {@link #startTransfers} must follow when it is.
+   */
   void applyStep(long endNs) {
     if (!inStep) {
       return;
@@ -388,13 +391,13 @@ public final class RankExecutor extends WorkerRank {
     }
   }
 
-  /** Whether a step was asked for, but had to wait for blocks that are being sent. */
+  /** Whether the last step was empty because blocks in transfer kept requests from starting. */
   boolean waitsForTransfer() {
     return waitsForTransfer;
   }
 
   /**
-   * Most requests that were being sent at the same time.
+   * Peak number of requests in transfer at the same time.
    *
    * @return at least 0
    */
@@ -420,16 +423,17 @@ public final class RankExecutor extends WorkerRank {
   @Override
   void releaseSent() {
     int count = sending.sentCount();
-    sending.forgetSent();
+    sending.clearSent();
     pool.release(sending.sentLeases(), count);
     admission.allowRetry();
   }
 
   /**
-   * Takes everything out of the rank, at whatever stage it is, without a call of pool or engine;
-   * there will be none later either.
+   * Removes all requests from the rank, at any stage. Neither pool nor engine is called, now or
+   * later.
    *
-   * @return the requests in order of arrival; those that are done could only not be told so
+   * @return the requests in arrival order, including finished ones that were not yet reported as
+   *     finished
    */
   @Override
   List<PlacedRequest> retire() {

@@ -11,8 +11,10 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * This process' part of an instance that is spread over several: how it reaches the others, and
- * what its executors report to. Confined to the thread that drives the loop.
+ * This process's membership in a worker that spans several processes: the connection to the others,
+ * and the listeners of the local executors.
+ *
+ * <p>Confined to the thread that drives the loop.
  */
 public final class RankGroup {
 
@@ -22,9 +24,9 @@ public final class RankGroup {
   private Lockstep lockstep;
 
   /**
-   * A part of an instance.
+   * Creates a membership.
    *
-   * @param collective reaches the other processes; not closed here
+   * @param collective the connection to the other processes; not closed here
    */
   public RankGroup(RankCollective collective) {
     this.collective = collective;
@@ -35,12 +37,12 @@ public final class RankGroup {
   }
 
   /**
-   * What the executor of a rank must be given as its listener. What it hears is told to the loop's
-   * listener when all processes have ended their step.
+   * The listener for the executor of a rank. It forwards the events to the loop's listener when all
+   * processes have ended their step.
    *
    * @param rank a rank of this process
-   * @return the same object every time
-   * @throws IndexOutOfBoundsException if the rank does not live here
+   * @return the listener; always the same object for a rank
+   * @throws IndexOutOfBoundsException if the rank belongs to another process
    */
   public RequestListener listener(int rank) {
     return events(rank);
@@ -51,11 +53,11 @@ public final class RankGroup {
   }
 
   /**
-   * Gathers what the processes have to tell when all is done.
+   * Gathers a summary from each process at the end of a run.
    *
-   * @param body what this one tells, from position to limit
-   * @return what each tells; valid until the next gather
-   * @throws LockstepException if the processes do not agree, or this one cannot go on
+   * @param body this process's summary, from position to limit
+   * @return the summaries of all processes; valid until the next gather
+   * @throws LockstepException if the processes have diverged, or this one cannot continue
    * @throws IllegalStateException if no loop was made with this group
    */
   public GatheredFrames gatherSummary(ByteBuffer body) {
@@ -65,7 +67,7 @@ public final class RankGroup {
     return lockstep.gather(Lockstep.Phase.SUMMARY, body);
   }
 
-  /** The loop begins. */
+  /** Creates the lockstep of the loop. */
   Lockstep begin(LongSupplier routerState) {
     lockstep = new Lockstep(collective, routerState);
     return lockstep;
@@ -76,9 +78,9 @@ public final class RankGroup {
   }
 
   /**
-   * This process.
+   * This process as a member of the worker.
    *
-   * @return its ranks
+   * @return the member, with its ranks
    */
   public Member self() {
     return self;

@@ -1,8 +1,7 @@
 package io.kvasir.engine.execute;
 
 /**
- * Retires the ranks of devices that are not healthy any more, before they give wrong answers or
- * fail.
+ * Retires the ranks of unhealthy devices before these compute wrong results or fail.
  *
  * <p>Confined to the loop's thread.
  */
@@ -14,9 +13,9 @@ public final class RankHealth {
   private int seen;
 
   /**
-   * Makes a watch over an instance.
+   * Creates the watch over a worker.
    *
-   * @param loop the instance's loop
+   * @param loop the worker's loop
    * @param pools the pools of its ranks
    */
   public RankHealth(AdpLoop loop, RankPools pools) {
@@ -24,9 +23,9 @@ public final class RankHealth {
   }
 
   /**
-   * Makes a watch over the ranks of one process of an instance.
+   * Creates the watch over the ranks of one process of a worker.
    *
-   * @param loop the process' part of the instance's loop
+   * @param loop the process's part of the worker's loop
    * @param pools the pools of its ranks
    * @param firstRank the first of them
    */
@@ -37,8 +36,8 @@ public final class RankHealth {
   }
 
   /**
-   * To be called before an iteration, which then acts on it. Costs a load as long as no device has
-   * a problem.
+   * Requests the retirement of ranks whose devices have a problem; the next iteration retires them.
+   * Costs one load as long as no device has a problem.
    */
   public void check() {
     int problems = pools.problems();

@@ -7,10 +7,11 @@ import io.kvasir.engine.pool.Occupancy;
 /**
  * Running totals of one rank's requests. Every update is O(1).
  *
- * <p>A request is <i>active</i> until it leaves. One that has produced its last token may linger as
- * <i>retiring</i>, and one whose KV is being sent as <i>in transfer</i>; neither is active then. A
- * request with children counts as so many sequences, but its prompt is computed once. Callers hand
- * in the numbers that they handed in before; nothing is looked up.
+ * <p>A request is <i>active</i> until it leaves. After its last token it may stay as
+ * <i>retiring</i>, and while its KV is being sent it is <i>in transfer</i>; in both states it is
+ * not active. A request with children counts as one sequence plus one per child, but its prompt is
+ * computed once. The ledger keeps totals only: callers must pass the same numbers for a request in
+ * every call.
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -28,14 +29,14 @@ public final class RankLedger {
   /**
    * Makes an empty ledger.
    *
-   * @param rank the rank's index in its instance
+   * @param rank the rank's index in its worker
    */
   public RankLedger(int rank) {
     this.rank = rank;
   }
 
   /**
-   * A request was placed here; nothing of it is known to be cached yet.
+   * Adds a request that was placed here; none of its tokens count as cached yet.
    *
    * @param tokens its prompt tokens
    * @param sequences 1 and its children
@@ -47,21 +48,21 @@ public final class RankLedger {
   }
 
   /**
-   * What a request found in the cache changed: at its first lease, or when a resumed request found
+   * Updates the cached tokens of a request, at its first lease or when a resumed request matches
    * another prefix.
    *
-   * @param cachedTokensBefore what was booked before, at most its prompt tokens
-   * @param cachedTokens what is known now, at most its prompt tokens
+   * @param cachedTokensBefore cached tokens booked so far, at most its prompt tokens
+   * @param cachedTokens cached tokens to book now, at most its prompt tokens
    */
   public void setCached(int cachedTokensBefore, int cachedTokens) {
     uncachedPromptTokens += cachedTokensBefore - cachedTokens;
   }
 
   /**
-   * An active request left: done, cancelled or rejected.
+   * Removes an active request that is done, cancelled or rejected.
    *
    * @param tokens its prompt tokens
-   * @param cachedTokens what was last booked as cached
+   * @param cachedTokens cached tokens booked last
    * @param sequences 1 and its children
    */
   public void remove(int tokens, int cachedTokens, int sequences) {
@@ -71,10 +72,11 @@ public final class RankLedger {
   }
 
   /**
-   * An active request has produced its last token but lingers: it counts for liveness only.
+   * Moves an active request that has produced its last token to retiring: it counts for liveness
+   * only.
    *
    * @param tokens its prompt tokens
-   * @param cachedTokens what was last booked as cached
+   * @param cachedTokens cached tokens booked last
    * @param sequences 1 and its children
    */
   public void retire(int tokens, int cachedTokens, int sequences) {
@@ -83,7 +85,7 @@ public final class RankLedger {
   }
 
   /**
-   * A retiring request left.
+   * Removes a retiring request.
    *
    * @param sequences 1 and its children
    */
@@ -92,11 +94,11 @@ public final class RankLedger {
   }
 
   /**
-   * An active request has been computed and its KV is being sent: it counts for load and admission
-   * if the metric says so, and never for liveness.
+   * Moves an active request whose KV is being sent to in transfer. It counts for load and admission
+   * if the metric includes transfers, and never for liveness.
    *
    * @param tokens its prompt tokens
-   * @param cachedTokens what was last booked as cached
+   * @param cachedTokens cached tokens booked last
    * @param sequences 1 and its children
    */
   public void startTransfer(int tokens, int cachedTokens, int sequences) {
@@ -106,10 +108,10 @@ public final class RankLedger {
   }
 
   /**
-   * A request's KV has been sent, or cannot be.
+   * Removes a request whose transfer has ended or failed.
    *
    * @param tokens its prompt tokens
-   * @param cachedTokens what was last booked as cached
+   * @param cachedTokens cached tokens booked last
    * @param sequences 1 and its children
    */
   public void endTransfer(int tokens, int cachedTokens, int sequences) {
@@ -118,16 +120,16 @@ public final class RankLedger {
   }
 
   /**
-   * A request waits here for blocks, or does not any more.
+   * Adds the blocks of a request that waits for them, or removes them.
    *
-   * @param blocks what it will ask for; negative when it got them or left
+   * @param blocks the blocks that it needs; negative when it got them or left
    */
   public void queueBlocks(long blocks) {
     queuedBlocks += blocks;
   }
 
   /**
-   * Requests that the rank holds, with their children; without retiring ones and those in transfer.
+   * Active requests on the rank, with their children; without retiring ones and those in transfer.
    *
    * @return at least 0
    */
@@ -138,7 +140,7 @@ public final class RankLedger {
   /**
    * The rank's state for routers.
    *
-   * @param metric what counts
+   * @param metric the tokens that count
    * @param occupancy the pool's occupancy, or null
    * @return a snapshot
    */

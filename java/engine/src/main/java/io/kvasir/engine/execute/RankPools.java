@@ -19,13 +19,13 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The pools of an instance's ranks, and the matcher over all of them.
+ * The pools of a worker's ranks, and the matcher over all of them.
  *
- * <p>Immutable; the pools have their own rules about threads.
+ * <p>Immutable; the pools have their own threading rules.
  */
 public final class RankPools implements AutoCloseable {
 
-  /** Where an instance's pools live. */
+  /** Where the pools of a worker live. */
   @FunctionalInterface
   public interface Place {
 
@@ -33,7 +33,7 @@ public final class RankPools implements AutoCloseable {
     Place HOST = (ranks, shape) -> onHost(ranks, shape);
 
     /**
-     * Makes the pools of an instance.
+     * Creates the pools of a worker.
      *
      * @param ranks number of ranks
      * @param shape the shape of each pool
@@ -45,10 +45,10 @@ public final class RankPools implements AutoCloseable {
   private final List<BlockPool> pools;
   private final PrefixMatcher matcher;
 
-  /** The devices that ranks are dealt out to; empty for host memory. */
+  /** The devices that ranks are distributed over; empty for host memory. */
   private final List<DeviceApi> devices;
 
-  /** Who watches them; null if nobody does. */
+  /** Health of the devices; null if they are not monitored. */
   private final DeviceHealth health;
 
   private RankPools(
@@ -63,12 +63,12 @@ public final class RankPools implements AutoCloseable {
   }
 
   /**
-   * Pools in host memory.
+   * Creates pools in host memory.
    *
    * @param ranks number of ranks, at least 1
    * @param shape the shape of each pool
    * @return the pools; the caller closes them
-   * @throws OutOfMemoryError if the address space is not to be had
+   * @throws OutOfMemoryError if there is not enough address space
    */
   public static RankPools onHost(int ranks, PoolShape shape) {
     return open(
@@ -76,15 +76,15 @@ public final class RankPools implements AutoCloseable {
   }
 
   /**
-   * Pools on devices that nobody watches. Ranks are dealt out evenly, neighbours to the same
-   * device.
+   * Creates pools on devices without health monitoring. Ranks are distributed evenly; neighbouring
+   * ranks share a device.
    *
    * @param devices the devices, with kernels loaded; not closed with the pools
    * @param ranks number of ranks, at least 1
    * @param shape the shape of each pool
-   * @param kv the KV that a pool keeps for a token
+   * @param kv the KV of a token in a pool
    * @return the pools; the caller closes them
-   * @throws DeviceOutOfMemoryException if the memory is not to be had; nothing is kept
+   * @throws DeviceOutOfMemoryException if a device has not enough memory; nothing is kept
    */
   public static RankPools onDevices(
       List<DeviceApi> devices, int ranks, PoolShape shape, KvShape kv) {
@@ -92,15 +92,16 @@ public final class RankPools implements AutoCloseable {
   }
 
   /**
-   * Pools on devices, dealt out in the same way.
+   * Creates pools on devices, distributed in the same way.
    *
    * @param devices the devices, with kernels loaded; not closed with the pools
    * @param ranks number of ranks, at least 1
    * @param shape the shape of each pool
-   * @param kv the KV that a pool keeps for a token
-   * @param health who watches the devices, for {@link #problem}; not closed with the pools
+   * @param kv the KV of a token in a pool
+   * @param health health of the devices, for {@link #problem}; null for none; not closed with the
+   *     pools
    * @return the pools; the caller closes them
-   * @throws DeviceOutOfMemoryException if the memory is not to be had; nothing is kept
+   * @throws DeviceOutOfMemoryException if a device has not enough memory; nothing is kept
    */
   public static RankPools onDevices(
       List<DeviceApi> devices, int ranks, PoolShape shape, KvShape kv, DeviceHealth health) {
@@ -116,13 +117,13 @@ public final class RankPools implements AutoCloseable {
   }
 
   /**
-   * Blocks that each pool may have if all pools of a device together take a share of the memory
-   * that is free on it now, as engines size their caches.
+   * The blocks per pool if all pools of a device together take a share of its currently free
+   * memory, as engines size their caches.
    *
    * @param devices the devices, with kernels loaded
    * @param ranks number of ranks, at least 1
-   * @param shape the shape of each pool; its capacity and longest lease are the most blocks
-   * @param kv the KV that a pool keeps for a token
+   * @param shape the shape of each pool; its capacity and longest lease are upper bounds
+   * @param kv the KV of a token in a pool
    * @param freeMemoryFraction the share, above 0 and at most 1
    * @return blocks of each pool, 0 if not even one fits
    */
@@ -184,28 +185,28 @@ public final class RankPools implements AutoCloseable {
   }
 
   /**
-   * Looks prompts up in all pools.
+   * The matcher over all pools.
    *
-   * @return the matcher, which the pools' owner may use
+   * @return the matcher; closed with the pools
    */
   public PrefixMatcher matcher() {
     return matcher;
   }
 
   /**
-   * How many devices have a problem. One volatile load; nothing for pools in host memory.
+   * The number of devices with a problem. One volatile load; free for pools in host memory.
    *
-   * @return at least 0; never falls
+   * @return at least 0; never decreases
    */
   public int problems() {
     return health == null ? 0 : health.problems();
   }
 
   /**
-   * Why a rank's pool must not be relied upon any more.
+   * The problem of a rank's device, after which its pool must not be trusted.
    *
    * @param rank its index
-   * @return what is known against its device; empty if nothing is
+   * @return the problem; empty if the device has none
    */
   public Optional<String> problem(int rank) {
     return health == null

@@ -10,8 +10,8 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * A rank that lives in another process of the instance: which requests it holds and what they have
- * produced, so that they can go on elsewhere if that process is lost.
+ * A rank in another process of the worker: a copy of its requests and their outputs, so that other
+ * ranks can continue them if that process is lost.
  *
  * <p>Confined to the loop's thread.
  */
@@ -25,7 +25,7 @@ final class RemoteRank extends WorkerRank {
   private final SendingRequests sending;
   private final Long2ObjectOpenHashMap<PlacedRequest> held = new Long2ObjectOpenHashMap<>();
 
-  /** A rank like one that lives here. */
+  /** Creates a remote rank with the settings of a local one. */
   RemoteRank(int rank, RankExecutor like) {
     this.rank = rank;
     this.shape = like.shape();
@@ -62,7 +62,7 @@ final class RemoteRank extends WorkerRank {
 
   @Override
   int pendingTokens(PlacedRequest candidate) {
-    return 0; // the rank's own process knows, and tells what work that leaves
+    return 0; // the rank's own process accounts for pending tokens in its gathered work
   }
 
   @Override
@@ -80,17 +80,17 @@ final class RemoteRank extends WorkerRank {
     return placed;
   }
 
-  /** A request that the rank says it has done something to. */
-  PlacedRequest held(long requestId) {
+  /** The request of an event that the rank reported. */
+  PlacedRequest require(long requestId) {
     PlacedRequest placed = held.get(requestId);
     if (placed == null) {
       throw new LockstepException(
-          "rank " + rank + " serves request " + requestId + ", which it was not given");
+          "rank " + rank + " reports request " + requestId + ", which was not placed on it");
     }
     return placed;
   }
 
-  /** A request got a token. */
+  /** Appends a token to a request. */
   void produced(PlacedRequest placed, int token) {
     placed.tokens[placed.length++] = token;
     if (sending.sends() && placed.done()) {
@@ -115,10 +115,10 @@ final class RemoteRank extends WorkerRank {
     return sent;
   }
 
-  /** The blocks are the rank's own process' to release. */
+  /** Releases nothing: the rank's own process releases the blocks. */
   @Override
   void releaseSent() {
-    sending.forgetSent();
+    sending.clearSent();
   }
 
   void forget(PlacedRequest placed) {
@@ -140,13 +140,13 @@ final class RemoteRank extends WorkerRank {
         request.forgetOutput();
       }
       request.leaveRank();
-      nameOutput(request);
+      hashOutput(request);
     }
     return left;
   }
 
-  /** Names the blocks that the lost rank named, so that other ranks can look them up. */
-  private void nameOutput(PlacedRequest request) {
+  /** Hashes the full blocks of generated tokens, so that other ranks can match them. */
+  private void hashOutput(PlacedRequest request) {
     int full = (request.length - 1) / shape.tokensPerBlock();
     if (reuse && full > request.hashedBlocks) {
       hasher.hashBlocks(

@@ -4,25 +4,25 @@ import io.kvasir.engine.adp.Decision;
 import io.kvasir.model.Request;
 
 /**
- * Hears what becomes of requests. Called on the thread that drives the loop, in a defined order;
- * times are the loop's, in nanoseconds.
+ * Receives the events of requests. Called on the thread that drives the loop, in a defined order.
+ * Times are the loop's, in nanoseconds.
  */
 public interface RequestListener {
 
   /**
    * The router placed a request on a rank.
    *
-   * @param decision who, where and why
+   * @param decision the request, the rank and the reason
    * @param nowNs the iteration's start
    */
   default void onPlaced(Decision decision, long nowNs) {}
 
   /**
-   * A request got its first blocks (again, after a pause) and starts to run.
+   * A request got its first blocks and starts to run, or resumes after a pause.
    *
    * @param request the request
-   * @param rank where
-   * @param cachedTokens prompt tokens that it found computed
+   * @param rank its rank
+   * @param cachedTokens prompt tokens that were matched and need not be computed
    * @param resumed whether it was paused before
    * @param nowNs the iteration's start
    */
@@ -30,22 +30,22 @@ public interface RequestListener {
       Request request, int rank, int cachedTokens, boolean resumed, long nowNs) {}
 
   /**
-   * A request produced a token. On context ranks there is one; it is told again, with index 0, if
-   * the rank is lost before the request's KV is sent.
+   * A request produced a token. On context ranks there is only one. It is reported again, with
+   * index 0, if the rank is retired before the request's KV is sent.
    *
    * @param request the request
-   * @param rank where
-   * @param index which output token, from 0
+   * @param rank its rank
+   * @param index the index of the output token, from 0
    * @param token the token
    * @param nowNs the iteration's end
    */
   default void onToken(Request request, int rank, int index, int token, long nowNs) {}
 
   /**
-   * A request lost its blocks to others and waits to be computed again.
+   * A request was paused: its blocks went to other requests, and it waits to be recomputed.
    *
    * @param request the request
-   * @param rank where
+   * @param rank its rank
    * @param nowNs the iteration's start
    */
   default void onPaused(Request request, int rank, long nowNs) {}
@@ -54,7 +54,7 @@ public interface RequestListener {
    * A request is done. On context ranks that is when its KV has been sent.
    *
    * @param request the request
-   * @param rank where
+   * @param rank its rank
    * @param outputTokens its output, a copy
    * @param nowNs the iteration's end, or that of the transfer
    */
@@ -64,32 +64,33 @@ public interface RequestListener {
    * A request can never be served.
    *
    * @param request the request
-   * @param reason why, a sentence with the numbers that matter
+   * @param reason the reason, with the relevant numbers
    * @param nowNs the iteration's start
    */
   default void onRejected(Request request, String reason, long nowNs) {}
 
   /**
-   * A request's rank was lost and gave it back; it stands in front of the waiting queue again.
+   * A request's rank was retired; the request is at the front of the waiting queue again.
    *
-   * <p>What was told of it holds. It is placed again ({@link #onPlaced}), started again ({@link
-   * #onStarted}, resumed if it had started before) and goes on with the output token after the last
-   * one told; prompt and output so far are computed again first. A request of a context rank starts
-   * anew. A request that insists on the lost rank is rejected instead.
+   * <p>Events reported earlier stay valid. The request is placed again ({@link #onPlaced}) and
+   * started again ({@link #onStarted}, resumed if it had started before). It continues with the
+   * output token after the last one reported; prompt and output so far are recomputed first. A
+   * request of a context rank starts from its prompt again. A request that strictly targets the
+   * retired rank is rejected instead.
    *
    * @param request the request
-   * @param rank the rank that it was on
+   * @param rank the retired rank
    * @param reason why the rank is retired
-   * @param nowNs when the loop learned of it
+   * @param nowNs when the loop retired the rank
    */
   default void onReturned(Request request, int rank, String reason, long nowNs) {}
 
   /**
-   * A rank was retired, after its requests were given back. It gets no more requests.
+   * A rank was retired, and its requests have returned to the queue. It gets no more requests.
    *
    * @param rank the rank
-   * @param reason why: what the device said, or whoever asked for it
-   * @param nowNs when the loop learned of it
+   * @param reason the device's error, or the reason given to {@link AdpLoop#retire}
+   * @param nowNs when the loop retired the rank
    */
   default void onRankRetired(int rank, String reason, long nowNs) {}
 

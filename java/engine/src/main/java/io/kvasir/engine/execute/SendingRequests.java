@@ -8,14 +8,15 @@ import java.util.List;
 import java.util.PriorityQueue;
 
 /**
- * The requests of a context rank that are computed and whose KV is being sent. They hold their
- * blocks until the transfer's end.
+ * The requests of a context rank whose KV is being sent. They keep their blocks until the end of
+ * the transfer.
  *
- * <p>The step that computes a request's first token puts it here; when the end of that step is
- * known, its transfer is timed. The rank counts it as in transfer all the while. Processes that
- * only hear of the rank keep the same list, without blocks.
+ * <p>The step that computes a request's first token adds it. Its transfer starts when the end time
+ * of that step is known. The rank counts the request as in transfer from the beginning. Other
+ * processes of the worker keep the same list without blocks.
  *
- * <p>Confined to the thread that drives loop and rank. Putting in and taking out cost O(log size).
+ * <p>Confined to the thread that drives loop and rank. Adding and removing a request costs O(log
+ * size).
  */
 final class SendingRequests implements AsyncTransfers.BlockOwner {
 
@@ -30,22 +31,22 @@ final class SendingRequests implements AsyncTransfers.BlockOwner {
   private final List<PlacedRequest> computed = new ArrayList<>();
   private final PriorityQueue<PlacedRequest> timed = new PriorityQueue<>(END);
 
-  /** The request that is being put in. */
+  /** The request that {@link #add} is adding. */
   private PlacedRequest pinning;
 
-  /** Leases of requests that were sent, until the rank releases them. */
+  /** Leases of sent requests that the rank has not released yet. */
   private int[] sentLeases = new int[8];
 
   private int sentCount;
   private int peak;
 
-  /** {@code link} is null on a rank that sends nothing. */
+  /** {@code link} is null on a rank that does not send KV. */
   SendingRequests(KvTransfer link, RankLedger ledger) {
     this.link = link;
     this.transfers = new AsyncTransfers(ledger, this);
   }
 
-  /** Whether requests that are computed are sent at all. */
+  /** Whether this is a context rank, which sends KV. */
   boolean sends() {
     return link != null;
   }
@@ -54,12 +55,12 @@ final class SendingRequests implements AsyncTransfers.BlockOwner {
     return transfers.size() == 0;
   }
 
-  /** Most requests that were in transfer at the same time. */
+  /** Peak number of requests in transfer at the same time. */
   int peak() {
     return peak;
   }
 
-  /** A request is computed. */
+  /** Adds a computed request. */
   void add(PlacedRequest request) {
     pinning = request;
     transfers.start(request.request, request.cachedTokens);
@@ -68,7 +69,7 @@ final class SendingRequests implements AsyncTransfers.BlockOwner {
     peak = Math.max(peak, transfers.size());
   }
 
-  /** The step that computed the requests just put in ended: their transfers begin. */
+  /** Starts the transfers of the requests added by the step that ended at {@code nowNs}. */
   void start(long nowNs) {
     for (int i = 0; i < computed.size(); i++) {
       PlacedRequest request = computed.get(i);
@@ -78,12 +79,12 @@ final class SendingRequests implements AsyncTransfers.BlockOwner {
     computed.clear();
   }
 
-  /** When the next transfer ends, or {@link #NEVER}. */
+  /** The end of the next transfer, or {@link #NEVER}. */
   long nextEndNs() {
     return timed.isEmpty() ? NEVER : timed.peek().sentAtNs;
   }
 
-  /** Takes out the request whose transfer ends first; its lease is among {@link #sentLeases}. */
+  /** Removes the request whose transfer ends first; its lease is added to {@link #sentLeases}. */
   PlacedRequest end() {
     PlacedRequest request = timed.remove();
     request.sending = false;
@@ -91,7 +92,7 @@ final class SendingRequests implements AsyncTransfers.BlockOwner {
     return request;
   }
 
-  /** Takes a request out whose transfer is broken off; its lease is the caller's to release. */
+  /** Removes a request and aborts its transfer; the caller releases its lease. */
   void abort(PlacedRequest request) {
     if (!timed.remove(request)) {
       computed.remove(request);
@@ -116,7 +117,10 @@ final class SendingRequests implements AsyncTransfers.BlockOwner {
     }
   }
 
-  /** Leases of the requests taken out since the last {@link #forgetSent}; {@link #sentCount}. */
+  /**
+   * Leases of the requests that {@link #end} removed since the last {@link #clearSent}; the first
+   * {@link #sentCount} entries.
+   */
   int[] sentLeases() {
     return sentLeases;
   }
@@ -125,7 +129,7 @@ final class SendingRequests implements AsyncTransfers.BlockOwner {
     return sentCount;
   }
 
-  void forgetSent() {
+  void clearSent() {
     sentCount = 0;
   }
 }

@@ -3,7 +3,7 @@ package io.kvasir.engine.execute;
 import java.util.Arrays;
 
 /**
- * The requests of a rank that hold blocks, in the order in which they started.
+ * The requests of a rank that hold blocks, in start order.
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -21,7 +21,7 @@ final class StartedRequests {
     return size == 0;
   }
 
-  /** How many of them decode. */
+  /** The number of decoding requests. */
   int decoding() {
     return decoding;
   }
@@ -37,7 +37,7 @@ final class StartedRequests {
     requests[size++] = request;
   }
 
-  /** The request's prompt is computed: from the next step on it decodes. */
+  /** Moves a request from prefill to decoding, from the next step on. */
   void startDecoding(PlacedRequest request) {
     request.decoding = true;
     decoding++;
@@ -68,7 +68,7 @@ final class StartedRequests {
     forgetDecoding(request);
   }
 
-  /** Removes those that are done; the others keep their order. */
+  /** Removes finished requests; the others keep their order. */
   void removeDone() {
     int kept = 0;
     for (int i = 0; i < size; i++) {

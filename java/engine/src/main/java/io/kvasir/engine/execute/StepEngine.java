@@ -1,7 +1,7 @@
 package io.kvasir.engine.execute;
 
 /**
- * What computes a rank's steps: a model of time, a check of reuse, or a device.
+ * Computes a rank's steps, in modelled time, on the CPU to check KV reuse, or on a device.
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -9,10 +9,10 @@ public interface StepEngine {
 
   /**
    * Runs one step: computes the KV of every entry's new tokens and {@link StepPlan#produce
-   * produces} a token for each entry that wants one. O(entries) at least.
+   * produces} a token for each entry that reaches the end of its sequence. At least O(entries).
    *
-   * @param plan the step; not kept
-   * @return how long it took, in nanoseconds, at least 0; modelled if the engine models time
+   * @param plan the step; must not be kept
+   * @return the duration, in nanoseconds, at least 0; modelled if the engine models time
    */
   long step(StepPlan plan);
 }

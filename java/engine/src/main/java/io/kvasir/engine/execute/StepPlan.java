@@ -4,15 +4,15 @@ import io.kvasir.model.CacheScope;
 import java.util.Arrays;
 
 /**
- * What a rank computes in one step, and the tokens that come out of it.
+ * The work of one step of a rank, and the tokens it produces.
  *
  * <p>An entry is either a prefill chunk or one decoding request. It computes the KV of {@link
- * #newTokens} tokens of the request's sequence behind the {@link #contextTokens} that are already
- * in the pool; both ranges lie in the blocks of its {@link #lease}. An entry that reaches the end
- * of the known sequence produces the next token. Entries stand in the order in which their requests
+ * #newTokens} tokens of the request's sequence, after the {@link #contextTokens} that are already
+ * in the pool. Both ranges lie in the blocks of its {@link #lease}. An entry that reaches the end
+ * of the known sequence produces the next token. Entries are in the order in which their requests
  * started.
  *
- * <p>Lent to the {@link StepEngine} for the length of one call. Not thread-safe.
+ * <p>The {@link StepEngine} may use it only during the call. Not thread-safe.
  */
 public final class StepPlan {
 
@@ -26,14 +26,14 @@ public final class StepPlan {
   /**
    * Number of entries.
    *
-   * @return at least 1 in a plan that an engine gets
+   * @return at least 1 in a plan passed to an engine
    */
   public int size() {
     return size;
   }
 
   /**
-   * Whether an entry is a decoding request, not a prefill chunk.
+   * Whether an entry is a decoding request rather than a prefill chunk.
    *
    * @param i the entry's index
    * @return true if it decodes
@@ -86,15 +86,15 @@ public final class StepPlan {
    * The request's sequence, prompt and outputs so far.
    *
    * @param i the entry's index
-   * @return the array itself, which must not be changed; the first {@code contextTokens +
-   *     newTokens} elements count
+   * @return the array itself, not a copy; it must not be changed; the first {@code contextTokens +
+   *     newTokens} elements are valid
    */
   public int[] tokens(int i) {
     return requests[i].tokens;
   }
 
   /**
-   * The lease that holds the request's blocks; its block table is the pool's to tell.
+   * The lease that holds the request's blocks; the pool has its block table.
    *
    * @param i the entry's index
    * @return the lease
@@ -116,17 +116,17 @@ public final class StepPlan {
   }
 
   /**
-   * Which output token an entry would produce.
+   * The index of the output token that an entry would produce.
    *
    * @param i the entry's index
-   * @return from 0
+   * @return the index, from 0
    */
   public int outputIndex(int i) {
     return requests[i].outputs();
   }
 
   /**
-   * The engine's answer for an entry that produces a token.
+   * Sets the token that an entry produces. Called by the engine.
    *
    * @param i the entry's index
    * @param token the token
@@ -146,7 +146,7 @@ public final class StepPlan {
     size++;
   }
 
-  /** Takes the last entry out again if it is this request's. */
+  /** Removes the last entry if it belongs to this request. */
   void dropLast(PlacedRequest request) {
     if (size > 0 && requests[size - 1] == request) {
       size--;
@@ -157,7 +157,7 @@ public final class StepPlan {
     size = 0;
   }
 
-  /** Empties the plan and keeps no request alive. */
+  /** Empties the plan and drops all references to requests. */
   void forget() {
     Arrays.fill(requests, 0, size, null);
     size = 0;

@@ -3,18 +3,18 @@ package io.kvasir.engine.execute;
 import io.kvasir.engine.adp.StepTiming;
 
 /**
- * Models how long steps take and makes up their tokens; it has no KV.
+ * Models the duration of steps and generates synthetic tokens; it has no KV.
  *
- * <p>A step takes as long as its prefill chunks and its decoding requests together, by {@link
- * StepTiming}. The KV that a decoding request reads is its whole sequence, the token of this step
- * included. Output tokens are a pure function of request id and output index, so a request's text
- * does not depend on where and when it ran. O(entries), nothing is allocated.
+ * <p>A step's duration is the sum of its prefill time and its decode time by {@link StepTiming}. A
+ * decoding request reads the KV of its whole sequence, including the token of this step. Output
+ * tokens are a pure function of request id and output index, so an answer does not depend on where
+ * and when its request ran. O(entries), without allocation.
  *
  * <p>Stateless and thread-safe; ranks may share it.
  */
 public final class TimedStepEngine implements StepEngine {
 
-  /** Size of the made-up vocabulary unless another is given. */
+  /** Default size of the synthetic vocabulary. */
   public static final int DEFAULT_VOCABULARY = 128_000;
 
   private static final double NANOS_PER_MILLI = 1e6;
@@ -23,19 +23,19 @@ public final class TimedStepEngine implements StepEngine {
   private final int vocabulary;
 
   /**
-   * An engine with a vocabulary of {@link #DEFAULT_VOCABULARY} tokens.
+   * Creates an engine with a vocabulary of {@link #DEFAULT_VOCABULARY} tokens.
    *
-   * @param timing the model of time
+   * @param timing the time model
    */
   public TimedStepEngine(StepTiming timing) {
     this(timing, DEFAULT_VOCABULARY);
   }
 
   /**
-   * An engine.
+   * Creates an engine.
    *
-   * @param timing the model of time
-   * @param vocabulary token ids lie below it
+   * @param timing the time model
+   * @param vocabulary size of the vocabulary; token ids are below it
    * @throws IllegalArgumentException if {@code vocabulary} is less than 1
    */
   public TimedStepEngine(StepTiming timing, int vocabulary) {
@@ -72,10 +72,10 @@ public final class TimedStepEngine implements StepEngine {
   }
 
   /**
-   * The token that a request produces at one place of its output. O(1).
+   * The token that a request produces at one position of its output. O(1).
    *
-   * @param requestId the request
-   * @param outputIndex the place, from 0
+   * @param requestId the request's id
+   * @param outputIndex the position, from 0
    * @return a token id below the vocabulary's size
    */
   public int outputToken(long requestId, int outputIndex) {

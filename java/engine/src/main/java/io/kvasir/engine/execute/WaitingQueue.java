@@ -8,10 +8,10 @@ import java.util.Objects;
 import java.util.function.Predicate;
 
 /**
- * The requests of an instance that no rank has yet.
+ * The requests of a worker that are not placed yet.
  *
- * <p>Who is popped is a pure function of the queue's history and the arguments, so that every rank
- * that keeps a copy pops the same. Not thread-safe.
+ * <p>The result of {@link #pop} is a pure function of the queue's history and the arguments, so all
+ * processes that keep a copy pop the same requests. Not thread-safe.
  */
 public abstract sealed class WaitingQueue permits FcfsQueue, PriorityQueue {
 
@@ -21,22 +21,22 @@ public abstract sealed class WaitingQueue permits FcfsQueue, PriorityQueue {
   WaitingQueue() {}
 
   /**
-   * Adds a request as the newest arrival. O(1), or O(log size) by priority.
+   * Adds a request as the newest one. O(1), or O(log size) by priority.
    *
    * @param request the request
    */
   public abstract void enqueue(HashedRequest request);
 
   /**
-   * Puts requests back in front of the others (by priority: in front of their equals), keeping
-   * their order.
+   * Returns requests to the front of the queue, or to the front of their priority, in the given
+   * order.
    *
-   * @param requests the requests, first one first
+   * @param requests the requests, in order
    */
   public abstract void pushFront(List<HashedRequest> requests);
 
   /**
-   * Removes one request wherever it stands. O(size).
+   * Removes one request at any position. O(size).
    *
    * @param requestId its id
    * @return the request, or null if it is not here
@@ -44,20 +44,20 @@ public abstract sealed class WaitingQueue permits FcfsQueue, PriorityQueue {
   public abstract HashedRequest remove(long requestId);
 
   /**
-   * Number of requests, whatever their weight.
+   * Number of requests, not counting children.
    *
    * @return at least 0
    */
   public abstract int size();
 
   /**
-   * The requests in the order in which they would be served. O(size), or O(size log size).
+   * The requests in service order. O(size), or O(size log size).
    *
    * @return a new list
    */
   public abstract List<HashedRequest> toList();
 
-  /** Removes every request that a test is true of. O(size), or O(size log size). */
+  /** Removes every request for which a test is true. O(size), or O(size log size). */
   abstract void removeIf(Predicate<Request> test);
 
   abstract HashedRequest peek();
@@ -65,7 +65,7 @@ public abstract sealed class WaitingQueue permits FcfsQueue, PriorityQueue {
   abstract HashedRequest poll();
 
   /**
-   * Whether nobody waits.
+   * Whether the queue is empty.
    *
    * @return true if {@link #size()} is 0
    */
@@ -74,16 +74,16 @@ public abstract sealed class WaitingQueue permits FcfsQueue, PriorityQueue {
   }
 
   /**
-   * Takes requests from the head. A request weighs 1 plus its children; the first that does not fit
-   * into what is left of {@code maxCount} ends the call, nobody overtakes it. A request that
-   * insists on a rank ({@link Request#relax()} false) which is full is passed over at no cost and
-   * stands at the front again afterwards, in order. O(popped + passed over).
+   * Takes requests from the head. A request weighs 1 plus its children. The first request that
+   * exceeds the rest of {@code maxCount} ends the call, and no request overtakes it. A request with
+   * a strict target rank ({@link Request#relax()} false) that is full is skipped at no cost and
+   * stays at the front, in order. O(popped + skipped).
    *
-   * @param maxCount weight to take at most; nothing is taken if it is less than 1
-   * @param maxActiveRequests requests a rank may hold
-   * @param activeRequests requests each rank holds; not changed
+   * @param maxCount most weight to take; nothing is taken if it is less than 1
+   * @param maxActiveRequests most requests on a rank
+   * @param activeRequests current requests of each rank; not changed
    * @param popped receives the requests, in order
-   * @throws IndexOutOfBoundsException if a strict request names a rank that is not there
+   * @throws IndexOutOfBoundsException if a strict request names a rank that does not exist
    */
   public final void pop(
       int maxCount, int maxActiveRequests, int[] activeRequests, List<HashedRequest> popped) {
@@ -116,7 +116,7 @@ public abstract sealed class WaitingQueue permits FcfsQueue, PriorityQueue {
     }
   }
 
-  /** Whether the rank that a request insists on, if any, has room; if so, the room is taken. */
+  /** Whether the strict target rank of a request, if any, has room; if so, the room is taken. */
   private boolean admissible(Request request, int maxActiveRequests, int ranks) {
     if (request.relax() || request.targetRank() == Request.ANY_RANK) {
       return true;

@@ -24,14 +24,14 @@ public enum WaitingQueuePolicy {
    *
    * @param id the name
    * @return the policy
-   * @throws IllegalArgumentException if there is none of that name
+   * @throws IllegalArgumentException if no policy has that name
    */
   public static WaitingQueuePolicy named(String id) {
     return Choice.named("queue policy", values(), WaitingQueuePolicy::id, id);
   }
 
   /**
-   * Makes an empty queue that follows this policy.
+   * Creates an empty queue with this policy.
    *
    * @return the queue
    */

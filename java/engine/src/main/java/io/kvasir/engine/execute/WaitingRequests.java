@@ -9,11 +9,10 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * The requests of an instance that no rank has: their queue, and what each of them has got so far.
+ * The requests of a worker that are not on a rank: the queue, and the progress of each request.
  *
- * <p>Requests that lost ranks give back are in flight at once, but stand in the queue only after
- * {@link #lineUpReturned}, so that those of ranks which are lost together come back in the order in
- * which they once arrived.
+ * <p>Requests of retired ranks are in flight at once but enter the queue only at {@link
+ * #queueReturned}. Requests of ranks that retire together thus return in arrival order.
  *
  * <p>Confined to the loop's thread.
  */
@@ -53,7 +52,7 @@ final class WaitingRequests {
     return request;
   }
 
-  /** As {@link WaitingQueue#pop}; who is popped stays in flight until it is handed over. */
+  /** As {@link WaitingQueue#pop}; a popped request stays in flight until {@link #handOver}. */
   void pop(int maxCount, int maxActive, int[] active, List<PlacedRequest> popped) {
     queue.pop(maxCount, maxActive, active, hashed);
     for (int i = 0; i < hashed.size(); i++) {
@@ -62,12 +61,12 @@ final class WaitingRequests {
     hashed.clear();
   }
 
-  /** A popped request goes to a rank. */
+  /** Removes a popped request that goes to a rank. */
   void handOver(PlacedRequest request) {
     byId.remove(request.request.id());
   }
 
-  /** Popped requests that no rank took stand in front again, in this order. */
+  /** Puts popped but unplaced requests back at the front of the queue, in this order. */
   void putBack(List<PlacedRequest> requests) {
     for (int i = 0; i < requests.size(); i++) {
       PlacedRequest request = requests.get(i);
@@ -78,14 +77,14 @@ final class WaitingRequests {
     hashed.clear();
   }
 
-  /** Takes a request back from a lost rank. */
-  void giveBack(PlacedRequest request) {
+  /** Takes back a request of a retired rank. */
+  void takeBack(PlacedRequest request) {
     byId.put(request.request.id(), request);
     returned.add(request);
   }
 
-  /** Puts all requests that were given back in front of the others, in order of arrival. */
-  void lineUpReturned() {
+  /** Puts all returned requests at the front of the queue, in arrival order. */
+  void queueReturned() {
     if (!returned.isEmpty()) {
       returned.sort(ARRIVAL);
       putBack(returned);
@@ -93,7 +92,7 @@ final class WaitingRequests {
     }
   }
 
-  /** Takes out all that a test is true of, in the order in which they would be served. */
+  /** Removes all requests for which a test is true; returns them in service order. */
   List<Request> removeIf(Predicate<Request> test) {
     List<Request> removed = new ArrayList<>();
     for (HashedRequest candidate : queue.toList()) {

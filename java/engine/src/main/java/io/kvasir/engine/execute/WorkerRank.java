@@ -4,49 +4,51 @@ import io.kvasir.model.Request;
 import java.util.List;
 
 /**
- * A rank as the loop of its instance sees it, wherever it lives: the requests that it holds, not
- * how they are served.
+ * The loop's view of a rank, in this process or another: its requests, but not how they are served.
  *
  * <p>Confined to the loop's thread.
  */
 abstract class WorkerRank {
 
-  /** Its index in the instance. */
+  /** Its index in the worker. */
   abstract int rank();
 
-  /** Requests that it holds, with their children; without those that are being sent. */
+  /** Requests on the rank, with their children; without those in transfer. */
   abstract int activeRequests();
 
-  /** Whether a step would have anything to do. */
+  /** Whether the rank has work for a step. */
   abstract boolean hasWork();
 
-  /** Whether it holds a request, also while that is being sent. */
+  /** Whether a request is on this rank, including those in transfer. */
   abstract boolean holds(long requestId);
 
-  /** Why it can never serve a request, or null. */
+  /** Why the rank can never serve a request, or null. */
   abstract String unservable(Request request);
 
-  /** Leading tokens of a request's prompt that those it holds compute; 0 if it lives elsewhere. */
+  /**
+   * Leading prompt tokens of a request that the rank's other requests compute; 0 for a rank of
+   * another process.
+   */
   abstract int pendingTokens(PlacedRequest candidate);
 
-  /** Takes a request over that may have run on another rank; it goes on with what it has got. */
+  /** Accepts a request, which continues with its outputs if it has run on another rank. */
   abstract void accept(PlacedRequest placed);
 
-  /** Takes a request out at whatever stage it is; null if it is not here. */
+  /** Removes a request at any stage; null if it is not here. */
   abstract PlacedRequest take(long requestId);
 
-  /** Takes everything out of a rank that is lost, in order of arrival. */
+  /** Retires the rank; returns its requests in arrival order. */
   abstract List<PlacedRequest> retire();
 
-  /** The step ended at this time: what it computed to the end is being sent from now on. */
+  /** Starts the transfers of requests that the step ending at {@code nowNs} finished. */
   abstract void startTransfers(long nowNs);
 
-  /** When the next transfer ends, or {@link SendingRequests#NEVER}. */
+  /** The end of the next transfer, or {@link SendingRequests#NEVER}. */
   abstract long nextTransferEndNs();
 
-  /** Takes out the request whose transfer ends first; {@link #releaseSent} must follow. */
+  /** Removes the request whose transfer ends first; {@link #releaseSent} must follow. */
   abstract PlacedRequest endTransfer();
 
-  /** Gives the blocks of all requests back that were taken out as sent. */
+  /** Releases the blocks of all requests that {@link #endTransfer} removed. */
   abstract void releaseSent();
 }

@@ -1,18 +1,19 @@
 /**
- * Runs requests: the instance's waiting queue, one executor per rank, and the loop in which all
- * ranks iterate in lock-step.
+ * Runs requests: the worker's waiting queue, one executor per rank, and the loop that steps all
+ * ranks together.
  *
- * <p>{@link io.kvasir.engine.execute.AdpLoop} drives an instance: each iteration pops the {@link
- * io.kvasir.engine.execute.WaitingQueue}, asks the router, and hands the requests to their {@link
- * io.kvasir.engine.execute.RankExecutor}s, which schedule, lease blocks from their pool and let
- * their {@link io.kvasir.engine.execute.StepEngine} compute. What becomes of a request is told to a
- * {@link io.kvasir.engine.execute.RequestListener}. Time is a number that the caller passes in; the
- * package has no clock.
+ * <p>{@link io.kvasir.engine.execute.AdpLoop} drives a worker: each iteration pops the {@link
+ * io.kvasir.engine.execute.WaitingQueue}, routes the popped requests, and passes them to their
+ * {@link io.kvasir.engine.execute.RankExecutor}s. An executor schedules its requests, leases blocks
+ * from its pool and runs its {@link io.kvasir.engine.execute.StepEngine}. A {@link
+ * io.kvasir.engine.execute.RequestListener} receives the events of each request. The caller passes
+ * in the time; the package has no clock.
  *
- * <p>A context rank computes prompts only: an executor with a {@link
- * io.kvasir.engine.execute.KvTransfer} keeps a request's blocks until its KV has been sent to where
- * the answer is generated.
+ * <p>A context rank computes prompts only. Its executor has a {@link
+ * io.kvasir.engine.execute.KvTransfer} and keeps a request's blocks until the KV has been sent to
+ * the generating worker.
  *
- * <p>It knows nothing of how pools find blocks, how routers choose, and where requests come from.
+ * <p>The package depends neither on how pools find blocks, nor on how routers choose ranks, nor on
+ * where requests come from.
  */
 package io.kvasir.engine.execute;

@@ -7,18 +7,17 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * What a member has decided since the members last agreed, and on what grounds: the states of the
- * ranks, the requests in the order in which they were routed, what the ranks held of them and where
- * they were placed.
+ * The decisions of a member since the last agreement, with their inputs: the states of the ranks,
+ * the requests in routing order, their matches and their placements.
  *
- * <p>Three or four folds for a state, three for a request and one for each of its matches; nothing
- * is allocated unless more requests are routed between two gathers than ever before.
+ * <p>A state costs at most nine folds, a request three, and each of its matches one. Memory is
+ * allocated only when the number of requests between two gathers reaches a new maximum.
  *
  * <p>Confined to one thread.
  */
 public final class DecisionLog {
 
-  /** Bytes of a request in an explanation. */
+  /** Bytes of one request in the encoded contents. */
   static final int REQUEST_BYTES = 3 * Long.BYTES + Integer.BYTES;
 
   private static final int NOT_PLACED = -1;
@@ -32,11 +31,11 @@ public final class DecisionLog {
   private long[] matches = new long[16];
   private int[] ranks = new int[16];
 
-  /** Makes an empty log. */
+  /** Creates an empty log. */
   public DecisionLog() {}
 
   /**
-   * A batch begins that is routed on the states that follow.
+   * Begins a batch; the states it is routed on follow.
    *
    * @param liveRanks number of states
    */
@@ -46,7 +45,7 @@ public final class DecisionLog {
   }
 
   /**
-   * A rank's state, as the router sees it.
+   * Adds a rank's state, as the router reads it.
    *
    * @param state the state
    */
@@ -67,10 +66,10 @@ public final class DecisionLog {
   }
 
   /**
-   * The next request of the batch, in the order in which the router gets them.
+   * Adds the next request of the batch, in the order in which the router receives them.
    *
    * @param id its id
-   * @param content a digest of all else about it that routers look at
+   * @param content a digest of all its other properties that routers read
    */
   public void request(long id, long content) {
     if (size == ids.length) {
@@ -86,7 +85,7 @@ public final class DecisionLog {
   }
 
   /**
-   * What the next rank holds of the last request.
+   * Adds the match of the last request on the next rank.
    *
    * @param tokens matched tokens
    */
@@ -95,7 +94,7 @@ public final class DecisionLog {
   }
 
   /**
-   * Where a request of the batch was placed.
+   * Adds the placement of a request of the batch.
    *
    * @param requestIndex its index in the batch
    * @param rank the rank
@@ -105,7 +104,7 @@ public final class DecisionLog {
     ranks[batchStart + Objects.checkIndex(requestIndex, size - batchStart)] = rank;
   }
 
-  /** A digest of everything since the members first met. O(requests in the log). */
+  /** A digest of all decisions since the group started. O(requests in the log). */
   long digest() {
     long digest = Digest64.fold(history, states);
     for (int i = 0; i < size; i++) {
@@ -116,7 +115,7 @@ public final class DecisionLog {
     return digest;
   }
 
-  /** All members have this digest: what led to it need not be explained any more. */
+  /** Records that all members have this digest, and drops the entries that led to it. */
   void agree(long digest) {
     history = digest;
     states = Digest64.EMPTY;
@@ -124,16 +123,16 @@ public final class DecisionLog {
     batchStart = 0;
   }
 
-  /** Bytes of an explanation with so many requests at most. */
-  int explanationBytes(int mostRequests) {
-    return 2 * Long.BYTES + Integer.BYTES + Math.min(size, mostRequests) * REQUEST_BYTES;
+  /** Bytes of the encoded contents with at most {@code maxRequests} requests. */
+  int contentBytes(int maxRequests) {
+    return 2 * Long.BYTES + Integer.BYTES + Math.min(size, maxRequests) * REQUEST_BYTES;
   }
 
-  /** Writes what the digest was made of. */
-  void explain(ByteBuffer to, int mostRequests) {
-    int told = Math.min(size, mostRequests);
-    to.putLong(history).putLong(states).putInt(told);
-    for (int i = 0; i < told; i++) {
+  /** Writes the contents of the digest. */
+  void writeContents(ByteBuffer to, int maxRequests) {
+    int count = Math.min(size, maxRequests);
+    to.putLong(history).putLong(states).putInt(count);
+    for (int i = 0; i < count; i++) {
       to.putLong(ids[i]).putLong(contents[i]).putLong(matches[i]).putInt(ranks[i]);
     }
   }

@@ -3,7 +3,7 @@ package io.kvasir.engine.lockstep;
 import java.nio.ByteBuffer;
 
 /**
- * What a member's digest was made of, as it tells the others when they disagree.
+ * The contents of a member's digest, which members exchange when their digests differ.
  *
  * <p>Immutable.
  */
@@ -26,7 +26,7 @@ record DigestContents(
     long states = from.getLong();
     int size = from.getInt();
     if (size < 0 || size > from.remaining() / DecisionLog.REQUEST_BYTES) {
-      throw new LockstepException(member + " sent an explanation that ends too early");
+      throw new LockstepException(member + " sent truncated digest contents");
     }
     long[] ids = new long[size];
     long[] contents = new long[size];
@@ -43,7 +43,8 @@ record DigestContents(
   }
 
   /**
-   * What tells this member from another, beginning with the first request; null if nothing does.
+   * The first difference between this member and another, starting with the requests; null if there
+   * is none.
    */
   DivergenceException differenceTo(DigestContents other) {
     for (int i = 0; i < Math.min(ids.length, other.ids.length); i++) {
@@ -86,7 +87,7 @@ record DigestContents(
     }
     return history == other.history
         ? null
-        : diverged(member + " and " + other.member + " differ in what they agreed on", false, 0);
+        : diverged(member + " and " + other.member + " have different histories", false, 0);
   }
 
   private DivergenceException routedMore(DigestContents fewer) {
@@ -107,10 +108,10 @@ record DigestContents(
           + other.ids[i];
     }
     if (contents[i] != other.contents[i]) {
-      return request + both + " know different requests by this id";
+      return request + both + " have different requests with this id";
     }
     if (matches[i] != other.matches[i]) {
-      return request + both + " know different matches of it";
+      return request + both + " have different matches of it";
     }
     if (ranks[i] != other.ranks[i]) {
       return request
@@ -132,7 +133,7 @@ record DigestContents(
   private String statesDifference(DigestContents other) {
     return states == other.states
         ? ""
-        : "; " + member + " and " + other.member + " know different states of the ranks";
+        : "; " + member + " and " + other.member + " have different states of the ranks";
   }
 
   private static DivergenceException diverged(String difference, boolean named, long requestId) {

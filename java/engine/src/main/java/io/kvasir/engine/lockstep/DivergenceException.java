@@ -2,9 +2,7 @@ package io.kvasir.engine.lockstep;
 
 import java.util.OptionalLong;
 
-/**
- * Members that should have decided alike did not. Thrown in all of them by the gather that follows.
- */
+/** The decisions of the members have diverged. The next gather throws it in all members. */
 public final class DivergenceException extends LockstepException {
 
   private static final long serialVersionUID = 1L;
@@ -19,9 +17,9 @@ public final class DivergenceException extends LockstepException {
   }
 
   /**
-   * The first request that was not the same, or not treated the same.
+   * The first request that differs between members, or whose placement differs.
    *
-   * @return its id; empty if all requests agree, but the router's state or the ranks' states do not
+   * @return its id; empty if all requests agree, but the router's state or the ranks' states differ
    */
   public OptionalLong requestId() {
     return namesRequest ? OptionalLong.of(requestId) : OptionalLong.empty();

@@ -11,8 +11,8 @@ import java.nio.channels.SocketChannel;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A TCP connection that carries frames, each behind its length, and gives up on a peer that neither
- * sends nor takes in time.
+ * A TCP connection that carries length-prefixed frames. An operation fails if the peer does not
+ * send or receive before the deadline.
  *
  * <p>Confined to one thread, except for {@link #close}.
  */
@@ -25,7 +25,7 @@ final class FrameChannel implements AutoCloseable {
   private final ByteBuffer[] sending = {length, null};
   private ByteBuffer received = ByteBuffer.allocate(1 << 12);
 
-  /** Takes the channel over, also if it fails. */
+  /** Takes ownership of the channel, even if the constructor fails. */
   FrameChannel(SocketChannel channel) throws IOException {
     this.channel = channel;
     try {
@@ -47,14 +47,14 @@ final class FrameChannel implements AutoCloseable {
     }
   }
 
-  /** Sends a frame; the buffer is left as it is. */
+  /** Sends a frame; the buffer's position and limit do not change. */
   void send(ByteBuffer frame, long deadlineNs) throws IOException {
     length.clear();
     length.putInt(frame.remaining()).flip();
     sending[1] = frame.duplicate();
     while (sending[1].hasRemaining() || length.hasRemaining()) {
       if (channel.write(sending) == 0) {
-        await(SelectionKey.OP_WRITE, deadlineNs, "did not take what it was sent");
+        await(SelectionKey.OP_WRITE, deadlineNs, "did not accept data in time");
       }
     }
     sending[1] = null;
@@ -69,9 +69,8 @@ final class FrameChannel implements AutoCloseable {
       throw new IOException(
           "sent a frame of "
               + Integer.toUnsignedString(bytes)
-              + " bytes; at most "
-              + maxBytes
-              + " are allowed");
+              + " bytes; the limit is "
+              + maxBytes);
     }
     if (received.capacity() < bytes) {
       received = ByteBuffer.allocate((int) Math.min(maxBytes, 2L * bytes));
@@ -93,16 +92,16 @@ final class FrameChannel implements AutoCloseable {
     }
   }
 
-  private void await(int operation, long deadlineNs, String complaint) throws IOException {
+  private void await(int operation, long deadlineNs, String problem) throws IOException {
     long leftNs = deadlineNs - System.nanoTime();
     if (leftNs <= 0) {
-      throw new SocketTimeoutException(complaint);
+      throw new SocketTimeoutException(problem);
     }
     key.interestOps(operation);
     selector.select(TimeUnit.NANOSECONDS.toMillis(leftNs) + 1);
     selector.selectedKeys().clear();
     if (Thread.currentThread().isInterrupted()) {
-      throw new IOException("waiting for it was interrupted");
+      throw new IOException("did not answer before this thread was interrupted");
     }
   }
 
@@ -112,7 +111,7 @@ final class FrameChannel implements AutoCloseable {
         channel) {
       selector.wakeup();
     } catch (IOException ignored) {
-      // Nobody listens any more.
+      // The connection is no longer in use.
     }
   }
 }

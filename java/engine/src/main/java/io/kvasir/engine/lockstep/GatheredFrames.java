@@ -4,26 +4,45 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * What a gather brought: of each member a frame, or why it is lost.
+ * The result of a gather: for each member its frame, or the reason why the member is lost.
  *
- * <p>Confined to the thread that gathers; valid until it gathers again.
+ * <p>Confined to the gathering thread; valid until its next gather.
  */
 public final class GatheredFrames {
 
   private final ByteBuffer[] frames;
   private final String[] losses;
 
-  GatheredFrames(int members) {
+  /**
+   * Frames of a group, none of them set. For implementations of {@link RankCollective}.
+   *
+   * @param members how many members the group has
+   */
+  public GatheredFrames(int members) {
     this.frames = new ByteBuffer[members];
     this.losses = new String[members];
   }
 
-  void set(int member, ByteBuffer frame) {
+  /**
+   * Sets the frame of a member. For implementations of {@link RankCollective}.
+   *
+   * @param member its index
+   * @param frame what it gave, from position to limit
+   * @throws IndexOutOfBoundsException if there is no such member
+   */
+  public void set(int member, ByteBuffer frame) {
     frames[member] = frame;
   }
 
-  /** A loss is for good, and only the first reason counts. */
-  void lose(int member, String reason) {
+  /**
+   * Marks a member as lost. A loss is permanent, and only the first reason is kept. For
+   * implementations of {@link RankCollective}.
+   *
+   * @param member its index
+   * @param reason why it is lost
+   * @throws IndexOutOfBoundsException if there is no such member
+   */
+  public void lose(int member, String reason) {
     frames[member] = null;
     if (losses[member] == null) {
       losses[member] = Objects.requireNonNull(reason, "reason");
@@ -34,7 +53,7 @@ public final class GatheredFrames {
    * The frame of a member.
    *
    * @param member its index
-   * @return from position to limit; null if it is lost
+   * @return the frame, from position to limit; null if the member is lost
    * @throws IndexOutOfBoundsException if there is no such member
    */
   public ByteBuffer frame(int member) {
@@ -45,7 +64,7 @@ public final class GatheredFrames {
    * Why a member is lost.
    *
    * @param member its index
-   * @return the reason; null if it is not lost
+   * @return the reason; null if the member is not lost
    * @throws IndexOutOfBoundsException if there is no such member
    */
   public String loss(int member) {

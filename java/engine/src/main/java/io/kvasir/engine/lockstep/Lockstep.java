@@ -6,36 +6,36 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Gathers frames that carry, at their head, what their member has decided so far; members that do
- * not agree learn it at once, and what they do not agree about.
+ * Gathers frames whose head carries a digest of the member's decisions so far. Diverging members
+ * are detected at the next gather, together with the first difference.
  *
  * <p>A frame's head is a magic number and the version (4 bytes each), the number of the gather (8),
- * what it is for (4), and a digest of the {@link DecisionLog} and of the router's state (8). If the
- * heads differ, all members see it, gather once more what their digests were made of, and throw the
- * same {@link DivergenceException}. If no head differs nothing more is sent.
+ * its phase (4), and a digest of the {@link DecisionLog} and of the router's state (8). If the
+ * heads differ, every member detects it, gathers the contents of the digests, and throws the same
+ * {@link DivergenceException}. If all heads are equal, nothing more is sent.
  *
- * <p>A member without others pays nothing: its heads are neither made nor looked at.
+ * <p>A sole member pays nothing: its frames have no heads.
  *
  * <p>Confined to one thread.
  */
 public final class Lockstep {
 
-  /** Version of the frames; members of other versions are refused. */
+  /** Version of the frames; members of other versions are rejected. */
   public static final int VERSION = 1;
 
-  /** What a gather is for. */
+  /** The purpose of a gather. */
   public enum Phase {
     /** The states of all ranks. */
     STATES(1),
-    /** What each rank holds of the requests to be placed. */
+    /** The matches of the requests to be placed on each rank. */
     MATCHES(2),
-    /** What the ranks' steps produced. */
+    /** The results of the ranks' steps. */
     STEP(3),
-    /** What a member measured, when all is done. */
+    /** A member's measurements at the end of the run. */
     SUMMARY(4),
-    /** What the digests were made of. */
+    /** The contents of the digests. */
     EXPLANATION(5),
-    /** What each rank would schedule, to decide whether prefill is held back. */
+    /** The requests that each rank would schedule, to decide whether prefill is delayed. */
     BALANCE(6);
 
     private final int code;
@@ -56,7 +56,7 @@ public final class Lockstep {
 
   private static final int MAGIC = 0x4b56_5253; // KVRS
   private static final int HEAD_BYTES = 28;
-  private static final int MOST_EXPLAINED = 1 << 14;
+  private static final int MAX_EXPLAINED_REQUESTS = 1 << 14;
 
   private final RankCollective collective;
   private final LongSupplier routerState;
@@ -66,10 +66,10 @@ public final class Lockstep {
   private ByteBuffer frame = ByteBuffer.allocate(1 << 12);
 
   /**
-   * A member's part.
+   * Creates a member's end.
    *
-   * @param collective gathers; not closed here
-   * @param routerState a digest of what the router keeps between calls
+   * @param collective gathers the frames; not closed here
+   * @param routerState digest of the state that the router keeps between calls
    */
   public Lockstep(RankCollective collective, LongSupplier routerState) {
     this.collective = collective;
@@ -78,9 +78,9 @@ public final class Lockstep {
   }
 
   /**
-   * The members.
+   * All members of the group.
    *
-   * @return in order
+   * @return the members, in order
    */
   public List<Member> members() {
     return collective.members();
@@ -96,16 +96,16 @@ public final class Lockstep {
   }
 
   /**
-   * Whether there are no others, so that nothing need be gathered or logged.
+   * Whether this is the only member, so that nothing need be gathered or logged.
    *
-   * @return true if so
+   * @return true if there are no other members
    */
   public boolean isAlone() {
     return alone;
   }
 
   /**
-   * Where decisions are to be noted.
+   * The log that decisions must be added to.
    *
    * @return the log
    */
@@ -114,13 +114,13 @@ public final class Lockstep {
   }
 
   /**
-   * Gathers what the members have to tell.
+   * Gathers one frame from each member.
    *
-   * @param phase what the gather is for
-   * @param body what this member tells, from position to limit; left as it is
-   * @return what each tells, behind the heads
-   * @throws DivergenceException if the members do not agree
-   * @throws LockstepException if a member is of another version, or this one cannot go on
+   * @param phase the purpose of the gather
+   * @param body this member's frame body, from position to limit, which do not change
+   * @return the members' frames, positioned behind the heads
+   * @throws DivergenceException if the members have diverged
+   * @throws LockstepException if a member has another version, or this member cannot continue
    */
   public GatheredFrames gather(Phase phase, ByteBuffer body) {
     if (alone) {
@@ -140,7 +140,7 @@ public final class Lockstep {
       }
     }
     if (!agreed) {
-      throw explain(phase, number);
+      throw findDivergence(phase, number);
     }
     log.agree(digest);
     return gathered;
@@ -159,7 +159,7 @@ public final class Lockstep {
 
   private static void requireVersion(Member member, ByteBuffer theirs) {
     if (theirs.remaining() < HEAD_BYTES || theirs.getInt() != MAGIC) {
-      throw new LockstepException(member + " sent something that is no frame of a rank's state");
+      throw new LockstepException(member + " sent a frame with a malformed head");
     }
     int version = theirs.getInt();
     if (version != VERSION) {
@@ -172,30 +172,34 @@ public final class Lockstep {
     }
   }
 
-  /** Every member has seen that they disagree, so every member comes here. */
-  private LockstepException explain(Phase phase, long number) {
+  /**
+   * Finds the first difference. Every member has detected the divergence, so every member takes
+   * part.
+   */
+  private LockstepException findDivergence(Phase phase, long number) {
     ByteBuffer body =
-        ByteBuffer.allocate(Integer.BYTES + 2 * Long.BYTES + log.explanationBytes(MOST_EXPLAINED));
+        ByteBuffer.allocate(
+            Integer.BYTES + 2 * Long.BYTES + log.contentBytes(MAX_EXPLAINED_REQUESTS));
     body.putInt(phase.code).putLong(number).putLong(routerState.getAsLong());
-    log.explain(body, MOST_EXPLAINED);
+    log.writeContents(body, MAX_EXPLAINED_REQUESTS);
     GatheredFrames gathered = exchange(Phase.EXPLANATION, number, 0, body.flip());
     DigestContents first = null;
     for (Member member : members()) {
       ByteBuffer theirs = gathered.frame(member.index());
       if (theirs != null) {
-        DigestContents explanation = explanation(member, theirs);
-        first = first == null ? explanation : first;
-        DivergenceException difference = first.differenceTo(explanation);
+        DigestContents contents = contents(member, theirs);
+        first = first == null ? contents : first;
+        DivergenceException difference = first.differenceTo(contents);
         if (difference != null) {
           return difference;
         }
       }
     }
     return new LockstepException(
-        "the members disagreed in gather " + number + ", but whoever did is lost");
+        "the members disagreed in gather " + number + ", but the diverging member is lost");
   }
 
-  private static DigestContents explanation(Member member, ByteBuffer theirs) {
+  private static DigestContents contents(Member member, ByteBuffer theirs) {
     requireVersion(member, theirs);
     theirs.position(theirs.position() + HEAD_BYTES - 2 * Integer.BYTES);
     String phase = Phase.name(theirs.getInt());

@@ -1,24 +1,24 @@
 package io.kvasir.engine.lockstep;
 
-/** The members cannot go on in step: one is of another version, or the group has come apart. */
+/** The members cannot continue in step: one has another version, or the group has failed. */
 public class LockstepException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
   /**
-   * An error of the group.
+   * Creates an error of the group.
    *
-   * @param message which member, and what is wrong with it
+   * @param message the member and the problem
    */
   public LockstepException(String message) {
     super(message);
   }
 
   /**
-   * An error of the group with a cause.
+   * Creates an error of the group with a cause.
    *
-   * @param message which member, and what is wrong with it
-   * @param cause what was thrown
+   * @param message the member and the problem
+   * @param cause the underlying exception
    */
   public LockstepException(String message, Throwable cause) {
     super(message, cause);

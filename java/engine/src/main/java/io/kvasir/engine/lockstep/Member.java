@@ -4,26 +4,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One process of an instance and the ranks that live in it.
+ * One process of a worker and its ranks.
  *
  * <p>Immutable.
  *
- * @param index which member, from 0
+ * @param index the member's index, from 0
  * @param firstRank its first rank
- * @param ranks how many ranks it has, at least 1
+ * @param ranks number of its ranks, at least 1
  */
 public record Member(int index, int firstRank, int ranks) {
 
   /**
-   * The members of an instance, whose ranks follow one another.
+   * The members of a worker. Ranks are numbered consecutively from member to member.
    *
-   * @param ranks ranks of each member
+   * @param ranks number of ranks of each member
    * @return the members in order
-   * @throws IllegalArgumentException if there is none, or one has no rank
+   * @throws IllegalArgumentException if there is no member, or a member has no rank
    */
   public static List<Member> of(int... ranks) {
     if (ranks.length == 0) {
-      throw new IllegalArgumentException("an instance needs at least 1 member");
+      throw new IllegalArgumentException("a worker needs at least 1 member");
     }
     List<Member> members = new ArrayList<>();
     int firstRank = 0;
@@ -39,11 +39,12 @@ public record Member(int index, int firstRank, int ranks) {
   }
 
   /**
-   * The members of an instance whose ranks are dealt out evenly.
+   * The members of a worker whose ranks are distributed evenly.
    *
    * @param members number of members
-   * @param ranks ranks of the instance
-   * @return the members in order; the first ones have one more where it does not come out even
+   * @param ranks ranks of the worker
+   * @return the members in order; if the division has a remainder, the first members have one more
+   *     rank
    * @throws IllegalArgumentException if there is no member, or more members than ranks
    */
   public static List<Member> evenly(int members, int ranks) {
@@ -55,9 +56,9 @@ public record Member(int index, int firstRank, int ranks) {
   }
 
   /**
-   * Whether a rank lives here.
+   * Whether a rank belongs to this member.
    *
-   * @param rank its index in the instance
+   * @param rank the rank's index in the worker
    * @return true if it does
    */
   public boolean has(int rank) {

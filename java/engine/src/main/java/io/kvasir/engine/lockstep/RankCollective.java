@@ -4,41 +4,42 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Gathers frames among the members of an instance: each gives one, and gets those of all.
+ * Gathers frames among the members of a worker: each member contributes one and receives those of
+ * all.
  *
- * <p>A member that leaves, dies, or is silent for too long is lost: the gather that finds out ends
- * with its loss in place of its frame, in all members that are left alike, and so do all later
- * ones. A gather never waits for ever.
+ * <p>A member that leaves, crashes, or is silent for too long is lost. The gather that detects
+ * this, and every later one, reports the loss in place of the member's frame. All remaining members
+ * see the same result. A gather never waits for ever.
  *
  * <p>Confined to one thread, except for {@link #close}.
  */
 public interface RankCollective extends AutoCloseable {
 
   /**
-   * The members, lost ones included.
+   * The members, including lost ones.
    *
-   * @return in order; always the same
+   * @return the members, in order; the list never changes
    */
   List<Member> members();
 
   /**
-   * Which of them this one is.
+   * The index of this member.
    *
-   * @return its index
+   * @return its index in {@link #members}
    */
   int self();
 
   /**
-   * Gives a frame and waits for those of the others.
+   * Sends this member's frame and waits for the frames of the others.
    *
-   * @param frame what lies between its position and its limit, which are left as they are
-   * @return the frames of all, until the next call
-   * @throws LockstepException if this member cannot go on: it is closed, its frame is too long, the
-   *     member that coordinates the others is gone, or the others have given this one up
+   * @param frame the frame, from position to limit, which do not change
+   * @return the frames of all members, valid until the next call
+   * @throws LockstepException if this member cannot continue: it is closed, its frame is too long,
+   *     the coordinating member is lost, or the others have excluded this one
    */
   GatheredFrames gather(ByteBuffer frame);
 
-  /** Leaves the group; the others learn of it at once. Idempotent, and safe in any thread. */
+  /** Leaves the group; the others detect it at once. Idempotent, and safe in any thread. */
   @Override
   void close();
 }

@@ -7,18 +7,20 @@ import io.kvasir.engine.pool.Occupancy;
 import java.nio.ByteBuffer;
 
 /**
- * Kvasir's own form of a rank state: all that {@link RankState} has, occupancy included. Which
- * version of it a frame holds stands at the frame's head ({@link Lockstep#VERSION}).
+ * Kvasir's own form of a rank state: all fields of {@link RankState}, occupancy included. The
+ * frame's head carries the version of the form ({@link Lockstep#VERSION}).
  *
- * <p>Rank, active, retiring and in-transfer requests (4 bytes each), active tokens and queued
- * blocks (8 each); whether there is an occupancy (1) and, if so, its eight counts (8 each); whether
- * there are statistics of an iteration (1) and, if so, their eight numbers (8 each); whether the
- * work is known (1) and, if so, prefill requests (4), prefill tokens and attended pairs (8 each),
- * decoding requests (4) and their KV tokens (8). Stateless.
+ * <p>The layout, with bytes in parentheses: rank, active, retiring and in-transfer requests (4
+ * each); active tokens and queued blocks (8 each); whether there is an occupancy (1) and, if so,
+ * its eight counts (8 each); whether there are iteration statistics (1) and, if so, their eight
+ * numbers (8 each); whether the work is known (1) and, if so, prefill requests (4), prefill tokens
+ * and attended pairs (8 each), decoding requests (4) and their KV tokens (8).
+ *
+ * <p>Stateless.
  */
 public final class RankStateFrame {
 
-  /** Bytes of a state at most. */
+  /** Maximum bytes of a state. */
   public static final int MAX_BYTES =
       4 * Integer.BYTES
           + 2 * Long.BYTES
@@ -67,9 +69,9 @@ public final class RankStateFrame {
   /**
    * Reads a state.
    *
-   * @param from stands behind it afterwards
+   * @param from the source; its position advances past the state
    * @return the state
-   * @throws java.nio.BufferUnderflowException if it ends too early
+   * @throws java.nio.BufferUnderflowException if the state is truncated
    */
   public static RankState read(ByteBuffer from) {
     int rank = from.getInt();

@@ -6,16 +6,15 @@ import io.kvasir.engine.adp.RankState;
 /**
  * TensorRT-LLM's flat form of a rank state: 13 integers, of which trailing ones may be missing.
  *
- * <p>Rank, active requests, active tokens and retiring requests; then whether statistics of an
- * iteration follow, and its eight numbers. What the form has no place for is lost: occupancy,
- * queued blocks, and how many of the active requests are in transfer, which therefore count as live
- * at the receiver.
+ * <p>Rank, active requests, active tokens and retiring requests; then whether iteration statistics
+ * follow, and their eight numbers. The form does not carry occupancy, queued blocks and the number
+ * of requests in transfer. The receiver therefore counts requests in transfer as live.
  *
  * <p>Stateless.
  */
 public final class RankStateWire {
 
-  /** Integers of a state that is complete. */
+  /** Number of integers of a complete state. */
   public static final int LENGTH = 13;
 
   private static final int HAS_STATS = 4;
@@ -51,8 +50,8 @@ public final class RankStateWire {
   }
 
   /**
-   * Reads a state. Values that are missing at the end take their defaults, so states of older
-   * senders are read too.
+   * Reads a state. Missing trailing values take their defaults, so states from older senders are
+   * accepted.
    *
    * @param wire 1 to {@link #LENGTH} integers
    * @return the state; without statistics if the sender had none

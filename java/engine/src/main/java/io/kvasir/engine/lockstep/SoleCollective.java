@@ -3,16 +3,16 @@ package io.kvasir.engine.lockstep;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** The collective of a member without others: a gather hands its frame back and costs nothing. */
+/** The collective of a sole member: a gather returns the member's own frame at no cost. */
 public final class SoleCollective implements RankCollective {
 
   private final List<Member> members;
   private final GatheredFrames gathered = new GatheredFrames(1);
 
   /**
-   * The collective of one member.
+   * Creates the collective of one member.
    *
-   * @param ranks its ranks, at least 1
+   * @param ranks number of its ranks, at least 1
    */
   public SoleCollective(int ranks) {
     this.members = Member.of(ranks);

@@ -16,11 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The member of a TCP group that the others connect to: it receives their frames, in order, and
- * sends all of them to all.
+ * The member of a TCP group that the others connect to. It receives their frames in member order
+ * and sends all of them to every member.
  *
- * <p>A gather costs two frames for each other member. It waits at most the group's timeout for
- * frames, and once more until what it sends is taken.
+ * <p>A gather costs two frames for each other member. It waits at most the group's timeout for the
+ * frames, and at most as long again for the answers to be sent.
  *
  * <p>Confined to one thread, except for {@link #close}.
  */
@@ -42,13 +42,13 @@ public final class TcpCoordinator implements RankCollective {
   }
 
   /**
-   * Waits until all other members have connected. Strangers are turned away.
+   * Waits until all other members have connected. Connections of other clients are rejected.
    *
-   * @param server where they connect to, not closed here
-   * @param group what they must agree on
-   * @param patienceMs how long to wait for all of them, in milliseconds
+   * @param server the socket that members connect to; not closed here
+   * @param group the settings that all members must share
+   * @param patienceMs how long to wait for all members, in milliseconds
    * @return the collective
-   * @throws LockstepException if a member cannot take part, or has not connected in time
+   * @throws LockstepException if a member is incompatible, or has not connected in time
    * @throws UncheckedIOException if the server fails
    */
   public static TcpCoordinator accept(ServerSocketChannel server, TcpGroup group, long patienceMs) {
@@ -97,26 +97,26 @@ public final class TcpCoordinator implements RankCollective {
     return missing;
   }
 
-  /** Lets a member in. A stranger, or one that says nothing, keeps nobody out. */
+  /** Admits a member. A foreign or silent connection does not keep members from connecting. */
   private void greet(FrameChannel channel, long deadlineNs) {
     long untilNs = Math.min(deadlineNs, System.nanoTime() + group.timeout().toNanos());
     TcpHello hello;
     try {
-      hello = TcpHello.decode(channel.receive(TcpHello.MOST_BYTES, untilNs));
-      if (hello == null || (!hello.instance().equals(group.instance()) && hello.member() >= 0)) {
-        throw new IOException("is no member of this instance");
+      hello = TcpHello.decode(channel.receive(TcpHello.MAX_BYTES, untilNs));
+      if (hello == null || (!hello.worker().equals(group.worker()) && hello.member() >= 0)) {
+        throw new IOException("it is not a member of this worker");
       }
       String refusal = hello.refusal(group);
       if (refusal == null && channels[hello.member()] != null) {
-        throw new IOException("takes itself for member " + hello.member() + ", which is here");
+        throw new IOException("member " + hello.member() + " is already connected");
       }
       channel.send(ByteBuffer.wrap(refusal == null ? ACCEPTED : refusal.getBytes(UTF_8)), untilNs);
       if (refusal != null) {
-        throw new LockstepException("a member at " + channel.peer() + " is refused: " + refusal);
+        throw new LockstepException("the member at " + channel.peer() + " is rejected: " + refusal);
       }
       channels[hello.member()] = channel;
     } catch (IOException e) {
-      LOG.warn("{} is turned away: it {}", channel.peer(), e.getMessage());
+      LOG.warn("Rejected a connection from {}: {}", channel.peer(), e.getMessage());
       channel.close();
     } catch (LockstepException e) {
       channel.close();
@@ -166,7 +166,10 @@ public final class TcpCoordinator implements RankCollective {
     }
   }
 
-  /** By member: the frame behind its length, or the reason of its loss behind -1 - its length. */
+  /**
+   * Encodes for each member either the frame's length and the frame, or -1 minus the length of the
+   * reason for its loss and the reason.
+   */
   private void encodeAnswer() {
     int bytes = 0;
     for (int member = 0; member < channels.length; member++) {
@@ -195,7 +198,8 @@ public final class TcpCoordinator implements RankCollective {
   }
 
   /**
-   * Who cannot be told is lost, but what it gave counts: the others have been told that it does.
+   * A member that cannot be reached is lost, but its frame counts, because the others already
+   * received it.
    */
   private void sendAnswer() {
     long deadlineNs = System.nanoTime() + group.timeout().toNanos();
@@ -204,7 +208,7 @@ public final class TcpCoordinator implements RankCollective {
         try {
           channels[member].send(answer, deadlineNs);
         } catch (IOException | RuntimeException e) {
-          channels[member].close(); // the next gather loses it
+          channels[member].close(); // the next gather reports the loss
         }
       }
     }
@@ -212,7 +216,7 @@ public final class TcpCoordinator implements RankCollective {
 
   private void lose(int member, Exception e) {
     String why = e instanceof IOException && e.getMessage() != null ? e.getMessage() : e.toString();
-    gathered.lose(member, group.members().get(member) + " is lost: it " + why);
+    gathered.lose(member, group.members().get(member) + " is lost: " + why);
     channels[member].close();
   }
 

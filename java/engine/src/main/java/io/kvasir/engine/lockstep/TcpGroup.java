@@ -5,29 +5,29 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What all members of a group that meets over TCP must know alike before they meet.
+ * The settings that all members of a TCP group must share before they connect.
  *
  * <p>Immutable.
  *
- * @param instance names the instance; whoever names another is turned away
- * @param abi version of the code; members of different versions are refused
- * @param configuration a digest of everything else that must be the same in all members
- * @param members who takes part; the first one coordinates
- * @param timeout how long a member may be silent when the others wait for it
- * @param maxFrameBytes longest frame of a member
+ * @param worker name of the worker; connections that name another worker are rejected
+ * @param abi version of the code; members of other versions are rejected
+ * @param configuration digest of all other settings that must be equal in all members
+ * @param members the members; the first one coordinates
+ * @param timeout how long a member may be silent while the others wait for it
+ * @param maxFrameBytes maximum size of a member's frame
  */
 public record TcpGroup(
-    String instance,
+    String worker,
     int abi,
     long configuration,
     List<Member> members,
     Duration timeout,
     int maxFrameBytes) {
 
-  /** Longest frame unless another bound is given. */
+  /** Default of {@code maxFrameBytes}. */
   public static final int DEFAULT_MAX_FRAME_BYTES = 16 << 20;
 
-  static final int MOST_INSTANCE_CHARACTERS = 128;
+  static final int MAX_WORKER_CHARACTERS = 128;
 
   /**
    * Checks the ranges.
@@ -35,9 +35,9 @@ public record TcpGroup(
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public TcpGroup {
-    if (instance.isEmpty() || instance.length() > MOST_INSTANCE_CHARACTERS) {
+    if (worker.isEmpty() || worker.length() > MAX_WORKER_CHARACTERS) {
       throw new IllegalArgumentException(
-          "instance must have 1 to " + MOST_INSTANCE_CHARACTERS + " characters");
+          "worker must have 1 to " + MAX_WORKER_CHARACTERS + " characters");
     }
     members = List.copyOf(members);
     if (members.isEmpty()) {
@@ -53,7 +53,7 @@ public record TcpGroup(
     }
   }
 
-  /** Bytes that the coordinator sends at most. */
+  /** Maximum bytes of the coordinator's answer. */
   int maxAnswerBytes() {
     return members.size() * (Integer.BYTES + maxFrameBytes);
   }

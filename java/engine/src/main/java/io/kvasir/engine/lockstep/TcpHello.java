@@ -7,18 +7,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a member says first: who it is, and what it takes for granted of the others. The frame is
- * magic number, version, ABI, configuration, its index, the ranks of all members, and the
- * instance's name.
+ * The first frame of a member: its identity and the settings it requires. The fields are magic
+ * number, version, ABI, configuration, the member's index, the ranks of all members, and the
+ * worker's name.
  *
  * <p>Immutable.
  */
 record TcpHello(
-    int version, int abi, long configuration, int member, List<Integer> ranks, String instance) {
+    int version, int abi, long configuration, int member, List<Integer> ranks, String worker) {
 
   static final int VERSION = 1;
-  static final int MOST_MEMBERS = 1 << 12;
-  static final int MOST_BYTES = 64 + 4 * MOST_MEMBERS + 4 * TcpGroup.MOST_INSTANCE_CHARACTERS;
+  static final int MAX_MEMBERS = 1 << 12;
+  static final int MAX_BYTES = 64 + 4 * MAX_MEMBERS + 4 * TcpGroup.MAX_WORKER_CHARACTERS;
 
   private static final int MAGIC = 0x4b56_4c53; // KVLS
 
@@ -29,11 +29,11 @@ record TcpHello(
         group.configuration(),
         member,
         group.members().stream().map(Member::ranks).toList(),
-        group.instance());
+        group.worker());
   }
 
   ByteBuffer encode() {
-    byte[] name = instance.getBytes(UTF_8);
+    byte[] name = worker.getBytes(UTF_8);
     ByteBuffer frame = ByteBuffer.allocate(28 + Integer.BYTES * ranks.size() + name.length);
     frame.putInt(MAGIC).putInt(version).putInt(abi).putLong(configuration).putInt(member);
     frame.putInt(ranks.size());
@@ -41,7 +41,9 @@ record TcpHello(
     return frame.put(name).flip();
   }
 
-  /** Reads a hello; null if the frame is none at all. One of another version is only half read. */
+  /**
+   * Reads a hello; null if the frame is not a hello. For another version only the version is read.
+   */
   static TcpHello decode(ByteBuffer frame) {
     if (frame.remaining() < 2 * Integer.BYTES || frame.getInt() != MAGIC) {
       return null;
@@ -64,25 +66,25 @@ record TcpHello(
     for (int i = 0; i < members; i++) {
       ranks.add(frame.getInt());
     }
-    String instance = UTF_8.decode(frame).toString();
-    return new TcpHello(version, abi, configuration, member, ranks, instance);
+    String worker = UTF_8.decode(frame).toString();
+    return new TcpHello(version, abi, configuration, member, ranks, worker);
   }
 
-  /** Why whoever says this cannot take part, or null. */
+  /** Why the sender cannot join the group, or null. */
   String refusal(TcpGroup group) {
     TcpHello own = of(group, member);
     if (version != VERSION) {
-      return "it speaks version " + version + " of the protocol, the coordinator " + VERSION;
+      return "its protocol version is " + version + ", the coordinator's is " + VERSION;
     }
     if (abi != own.abi) {
-      return "it has version " + abi + " of the code, the coordinator " + own.abi;
+      return "its code version is " + abi + ", the coordinator's is " + own.abi;
     }
     if (!ranks.equals(own.ranks)) {
-      return "it takes the members' ranks for " + ranks + ", the coordinator for " + own.ranks;
+      return "its ranks by member are " + ranks + ", the coordinator's are " + own.ranks;
     }
     if (configuration != own.configuration) {
-      return "its settings or its workload are not those of the coordinator";
+      return "its settings or its workload differ from the coordinator's";
     }
-    return member >= 1 && member < ranks.size() ? null : "there is no member " + member + " to be";
+    return member >= 1 && member < ranks.size() ? null : "the group has no member " + member;
   }
 }

@@ -12,15 +12,15 @@ import java.util.Objects;
 /**
  * A member of a TCP group that connects to the {@link TcpCoordinator}.
  *
- * <p>It waits three times the group's timeout for an answer: the coordinator may itself be late by
- * one, wait for the others for another, and need a third until they have taken what it sends.
- * Without its coordinator a member cannot go on.
+ * <p>It waits three times the group's timeout for an answer. The coordinator may start its gather
+ * one timeout late, wait another for the remaining members, and need a third to send its answers. A
+ * member cannot continue without its coordinator.
  *
  * <p>Confined to one thread, except for {@link #close}.
  */
 public final class TcpMember implements RankCollective {
 
-  private static final int COORDINATOR_ROUNDS = 3;
+  private static final int COORDINATOR_TIMEOUTS = 3;
 
   private final TcpGroup group;
   private final int self;
@@ -35,27 +35,28 @@ public final class TcpMember implements RankCollective {
   }
 
   /**
-   * Connects to the coordinator, which must be listening. Returns when it has let this member in.
+   * Connects to the coordinator, which must be listening. Returns when the coordinator has admitted
+   * this member.
    *
-   * @param coordinator where it listens
-   * @param group what all agree on
-   * @param self which member this one is, from 1
+   * @param coordinator the address it listens on
+   * @param group the settings that all members share
+   * @param self the index of this member, from 1
    * @return the collective
    * @throws IndexOutOfBoundsException if there is no such member
-   * @throws LockstepException if the coordinator cannot be reached or refuses this member, saying
-   *     why
+   * @throws LockstepException if the coordinator cannot be reached or rejects this member; the
+   *     message has the reason
    */
   public static TcpMember connect(SocketAddress coordinator, TcpGroup group, int self) {
     Objects.checkIndex(self, group.members().size());
     FrameChannel channel = null;
     try {
       channel = new FrameChannel(SocketChannel.open(coordinator));
-      long deadlineNs = System.nanoTime() + COORDINATOR_ROUNDS * group.timeout().toNanos();
+      long deadlineNs = System.nanoTime() + COORDINATOR_TIMEOUTS * group.timeout().toNanos();
       channel.send(TcpHello.of(group, self).encode(), deadlineNs);
-      ByteBuffer refusal = channel.receive(TcpHello.MOST_BYTES, deadlineNs);
+      ByteBuffer refusal = channel.receive(TcpHello.MAX_BYTES, deadlineNs);
       if (refusal.hasRemaining()) {
         throw new LockstepException(
-            "the coordinator refuses " + group.members().get(self) + ": " + UTF_8.decode(refusal));
+            "the coordinator rejects " + group.members().get(self) + ": " + UTF_8.decode(refusal));
       }
       return new TcpMember(group, self, channel);
     } catch (IOException e) {
@@ -64,7 +65,7 @@ public final class TcpMember implements RankCollective {
           group.members().get(self)
               + " cannot join the coordinator at "
               + coordinator
-              + ": it "
+              + ": "
               + e.getMessage(),
           e);
     } catch (RuntimeException e) {
@@ -92,7 +93,7 @@ public final class TcpMember implements RankCollective {
   @Override
   public GatheredFrames gather(ByteBuffer frame) {
     TcpCoordinator.requireBounded(frame, group);
-    long deadlineNs = System.nanoTime() + COORDINATOR_ROUNDS * group.timeout().toNanos();
+    long deadlineNs = System.nanoTime() + COORDINATOR_TIMEOUTS * group.timeout().toNanos();
     try {
       channel.send(frame, deadlineNs);
       decode(channel.receive(group.maxAnswerBytes(), deadlineNs));
@@ -101,7 +102,7 @@ public final class TcpMember implements RankCollective {
       close();
       throw new LockstepException(
           group.members().get(self)
-              + " has lost its coordinator, or was given up by it: "
+              + " has lost its coordinator, or was excluded by it: "
               + group.members().get(0)
               + " "
               + e.getMessage(),
@@ -115,7 +116,7 @@ public final class TcpMember implements RankCollective {
       boolean lost = length < 0;
       int bytes = lost ? -1 - length : length;
       if (bytes > answer.remaining()) {
-        throw new IOException("sent an answer that ends too early");
+        throw new IOException("sent a truncated answer");
       }
       ByteBuffer part = answer.slice(answer.position(), bytes);
       answer.position(answer.position() + bytes);

@@ -3,8 +3,7 @@ package io.kvasir.engine.pool;
 import java.util.Arrays;
 
 /**
- * Leases whose next full blocks have been computed and may be named. Reusable: {@link #clear()} and
- * fill again.
+ * Leases whose next full blocks are computed and can be named. Reusable after {@link #clear()}.
  *
  * <p>Not thread-safe.
  */
@@ -24,12 +23,12 @@ public final class CommitBatch {
    * Adds a lease.
    *
    * @param lease the lease
-   * @param tokens the sequence's tokens from its first on; at least {@code toBlock} blocks
+   * @param tokens the sequence's tokens from the first; at least {@code toBlock} full blocks
    * @param sequenceHashes sequence hashes of its full blocks, at least {@code toBlock}
-   * @param fromBlock blocks of this lease that were matched or committed before
-   * @param toBlock blocks that are full and computed now
+   * @param fromBlock number of blocks of this lease that are matched or committed
+   * @param toBlock number of blocks of this lease that are full and computed
    * @return the entry's index in the batch
-   * @throws IllegalArgumentException if the range is empty or not covered by the hashes
+   * @throws IllegalArgumentException if the range is empty or exceeds the hashes
    */
   public int add(int lease, int[] tokens, long[] sequenceHashes, int fromBlock, int toBlock) {
     if (fromBlock < 0 || toBlock <= fromBlock || toBlock > sequenceHashes.length) {
@@ -73,22 +72,52 @@ public final class CommitBatch {
     return size;
   }
 
+  /**
+   * The lease of entry {@code i}.
+   *
+   * @param i the entry's index
+   * @return the lease
+   */
   public int lease(int i) {
     return leases[i];
   }
 
+  /**
+   * The tokens of entry {@code i}.
+   *
+   * @param i the entry's index
+   * @return the array itself, not a copy
+   */
   public int[] tokens(int i) {
     return tokens[i];
   }
 
+  /**
+   * The sequence hashes of entry {@code i}.
+   *
+   * @param i the entry's index
+   * @return the array itself, not a copy
+   */
   public long[] sequenceHashes(int i) {
     return sequenceHashes[i];
   }
 
+  /**
+   * The first block that entry {@code i} names.
+   *
+   * @param i the entry's index
+   * @return at least 0
+   */
   public int fromBlock(int i) {
     return fromBlocks[i];
   }
 
+  /**
+   * The end of the blocks that entry {@code i} names, exclusive.
+   *
+   * @param i the entry's index
+   * @return more than {@link #fromBlock}
+   */
   public int toBlock(int i) {
     return toBlocks[i];
   }

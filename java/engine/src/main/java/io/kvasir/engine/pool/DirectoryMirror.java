@@ -7,13 +7,13 @@ import java.nio.ByteBuffer;
 import java.util.Objects;
 
 /**
- * The names that a pool holds, as its events tell them: a directory outside the heap, for a pool
- * whose own directory is out of reach, in another process or in device memory.
+ * A copy of a pool's directory that is maintained from the pool's events. It is used where the
+ * pool's own directory is inaccessible: in another process or in device memory.
  *
- * <p>Its memory is fixed: 16 bytes for each of the pool's blocks, and no more names than blocks,
- * whatever it is told. An event told twice, a name stored twice or removed twice changes nothing
- * and is counted. When events were lost it knows nothing and matches nothing, until {@link
- * #replace} or a {@code Cleared} event.
+ * <p>Its memory is outside the heap and fixed: 16 bytes for each of the pool's blocks. It never
+ * contains more sequence hashes than the pool has blocks. Repeated events and repeated stores or
+ * removals of a hash have no effect and are counted. After missed events the mirror is out of sync
+ * and matches nothing until {@link #replace} or a {@code Cleared} event.
  *
  * <p>Confined to one thread, except for probes of its directory, which any thread may make until
  * {@link #close}. Use after close throws {@link IllegalStateException}.
@@ -22,8 +22,8 @@ public final class DirectoryMirror implements AutoCloseable {
 
   // The words of MirrorState in directory_mirror.hpp.
   private static final int NEXT_EVENT = 0;
-  private static final int NAMES = 8;
-  private static final int KNOWN = 16;
+  private static final int SIZE = 8;
+  private static final int IN_SYNC = 16;
   private static final int GAPS = 24;
   private static final int STATE_BYTES = 40;
 
@@ -38,11 +38,11 @@ public final class DirectoryMirror implements AutoCloseable {
   }
 
   /**
-   * Makes the mirror of an empty pool, which awaits event 0.
+   * Makes the mirror of an empty pool. Its next event is 0.
    *
    * @param capacityBlocks the pool's blocks
    * @return the mirror; the caller closes it
-   * @throws OutOfMemoryError if the address space is not to be had
+   * @throws OutOfMemoryError if there is too little address space
    */
   public static DirectoryMirror create(int capacityBlocks) {
     try {
@@ -56,42 +56,58 @@ public final class DirectoryMirror implements AutoCloseable {
   }
 
   /**
-   * Bytes of the array of buckets that {@link #replace} reads.
+   * Size of the array of buckets that {@link #replace} reads.
    *
    * @param capacityBlocks the pool's blocks
+   * @return bytes
    */
   public static long bucketBytes(int capacityBlocks) {
     return PoolLibrary.kvasir_directory_bytes(capacityBlocks);
   }
 
-  /** Applies all complete events of a ring that are new to the mirror; one crossing. */
+  /**
+   * Applies all complete events of a ring that the mirror has not applied. One native call.
+   *
+   * @param ringAddress address of the event ring
+   * @param eventCapacity number of slots of the ring
+   */
   public void follow(long ringAddress, int eventCapacity) {
     PoolLibrary.kvasir_mirror_follow(address(), ringAddress, eventCapacity);
   }
 
   /**
-   * Adds names that the pool is about to have, ahead of their events.
+   * Adds sequence hashes that the pool is about to store, ahead of their events.
    *
-   * @throws IndexOutOfBoundsException outside of {@code names}
+   * @param hashes an array of sequence hashes
+   * @param from index of the first hash to add
+   * @param to index after the last hash to add
+   * @throws IndexOutOfBoundsException if the range is outside the array
    */
-  public void add(long[] names, int from, int to) {
-    Objects.checkFromToIndex(from, to, names.length);
-    PoolLibrary.kvasir_mirror_add(address(), names, from, to - from);
+  public void add(long[] hashes, int from, int to) {
+    Objects.checkFromToIndex(from, to, hashes.length);
+    PoolLibrary.kvasir_mirror_add(address(), hashes, from, to - from);
   }
 
   /**
-   * Takes all names over from a directory.
+   * Replaces all sequence hashes with those of a directory.
    *
-   * @param bucketsAddress where the buckets of a directory for as many blocks lie, {@link
-   *     #bucketBytes} of them; any contents are safe
-   * @param nextEvent number of the first event that is not in them
-   * @return false if they hold more names than blocks; the mirror knows nothing then
+   * @param bucketsAddress address of the {@link #bucketBytes} bytes of buckets of a directory of
+   *     the same capacity; any contents are safe
+   * @param nextEvent number of the first event that the buckets do not include
+   * @return false if they contain more hashes than blocks; the mirror is out of sync then
    */
   public boolean replace(long bucketsAddress, long nextEvent) {
     return PoolLibrary.kvasir_mirror_replace(address(), bucketsAddress, nextEvent);
   }
 
-  /** Same answers as {@link BlockPool#probe}, as far as the events tell. Any thread. */
+  /**
+   * Same as {@link BlockPool#probe}, as of the events applied so far. Any thread.
+   *
+   * @param batch the prompts
+   * @param matchedBlocks receives, from {@code offset} on, the matched blocks of each prompt
+   * @param offset first index written
+   * @throws IndexOutOfBoundsException if the array is too short
+   */
   public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
     Objects.checkFromIndexSize(offset, batch.size(), matchedBlocks.length);
     try {
@@ -107,33 +123,57 @@ public final class DirectoryMirror implements AutoCloseable {
     }
   }
 
-  /** Where its directory lies, for {@link DirectoryProbe}; valid until {@link #close}. */
+  /**
+   * Address of the mirror's directory, for {@link DirectoryProbe}.
+   *
+   * @return an address that is valid until {@link #close}
+   */
   public long directoryAddress() {
     address();
     return directory;
   }
 
-  /** Where its buckets lie, for a snapshot; valid until {@link #close}. */
+  /**
+   * Address of the directory's buckets, for a snapshot.
+   *
+   * @return an address that is valid until {@link #close}
+   */
   public long bucketsAddress() {
     return PoolLibrary.kvasir_directory_buckets(directoryAddress());
   }
 
-  /** Number of the event that it waits for. */
+  /**
+   * Number of the next event to apply.
+   *
+   * @return at least 0
+   */
   public long nextEvent() {
     return word(NEXT_EVENT);
   }
 
-  /** How many names it holds. */
-  public long names() {
-    return word(NAMES);
+  /**
+   * Number of sequence hashes in the mirror.
+   *
+   * @return at least 0
+   */
+  public long size() {
+    return word(SIZE);
   }
 
-  /** Whether its names are the pool's as of {@link #nextEvent}. */
-  public boolean known() {
-    return word(KNOWN) != 0;
+  /**
+   * Whether the mirror equals the pool's directory as of {@link #nextEvent}.
+   *
+   * @return false after missed events
+   */
+  public boolean inSync() {
+    return word(IN_SYNC) != 0;
   }
 
-  /** How often events were lost. */
+  /**
+   * Number of times that events were missed.
+   *
+   * @return at least 0
+   */
   public long gaps() {
     return word(GAPS);
   }
@@ -150,7 +190,7 @@ public final class DirectoryMirror implements AutoCloseable {
     return address;
   }
 
-  /** Frees the mirror. The caller sees to it that no other thread still probes. */
+  /** Frees the mirror. Callers must ensure that no other thread is probing. */
   @Override
   public void close() {
     if (address != 0) {

@@ -10,14 +10,14 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Looks batches up in the native directories of all ranks, pools' and mirrors', in one crossing;
- * the look-ups' cache misses overlap.
+ * Matches batches against the native directories of all ranks, of pools or mirrors, in one native
+ * call. The cache misses of the look-ups overlap.
  *
- * <p>Confined to one thread. Safe beside the directories' owners.
+ * <p>Confined to one thread. The owners of the directories may change them meanwhile.
  */
 public final class DirectoryProbe {
 
-  /** Stands for a rank that matches nothing. */
+  /** Address of a directory that matches nothing. */
   public static final long NOTHING = 0;
 
   private final int ranks;
@@ -38,9 +38,14 @@ public final class DirectoryProbe {
   }
 
   /**
-   * Makes room for one directory per rank.
+   * Makes a probe with one directory per rank.
    *
-   * @throws IllegalArgumentException if there is none, or their tokens per block differ
+   * @param pools one pool, mirror or reader per rank, in rank order
+   * @param shape returns a pool's shape
+   * @param <T> type of the pools
+   * @return the probe; the directories must be set before {@link #match}
+   * @throws IllegalArgumentException if the list is empty, or the pools differ in their tokens per
+   *     block
    */
   public static <T> DirectoryProbe of(List<T> pools, Function<T, PoolShape> shape) {
     if (pools.isEmpty()) {
@@ -55,12 +60,22 @@ public final class DirectoryProbe {
     return new DirectoryProbe(pools.size(), tokensPerBlock);
   }
 
-  /** Sets where a rank's directory lies, before each {@link #match}. */
+  /**
+   * Sets the directory of a rank. Must be called for every rank before each {@link #match}.
+   *
+   * @param rank the rank's index
+   * @param address address of its directory, or {@link #NOTHING}
+   */
   public void directory(int rank, long address) {
     directories.put(rank, address);
   }
 
-  /** Matched tokens by rank and prompt. */
+  /**
+   * Matches a batch on all ranks.
+   *
+   * @param batch the prompts
+   * @return matched tokens by rank and prompt
+   */
   public PrefixMatches match(ProbeBatch batch) {
     int prompts = batch.size();
     int answers = Math.multiplyExact(ranks, prompts);

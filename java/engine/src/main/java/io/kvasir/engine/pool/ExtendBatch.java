@@ -3,8 +3,7 @@ package io.kvasir.engine.pool;
 import java.util.Arrays;
 
 /**
- * Leases that want more blocks, and the pool's answer to each. Reusable: {@link #clear()} and fill
- * again.
+ * Leases to extend, and the pool's answer to each. Reusable after {@link #clear()}.
  *
  * <p>Not thread-safe.
  */
@@ -19,10 +18,10 @@ public final class ExtendBatch {
   public ExtendBatch() {}
 
   /**
-   * Adds a lease; a lease may stand in a batch once.
+   * Adds a lease. A batch may contain a lease only once.
    *
    * @param lease the lease
-   * @param additionalBlocks blocks to add at its end
+   * @param additionalBlocks number of blocks to append
    * @return the entry's index in the batch
    * @throws IllegalArgumentException if {@code additionalBlocks} is less than 1
    */
@@ -56,17 +55,18 @@ public final class ExtendBatch {
   }
 
   /**
-   * Whether entry {@code i} got its blocks.
+   * Whether the extension of entry {@code i} was granted.
    *
    * @param i the entry's index
-   * @return false if nothing was added to that lease
+   * @return false if no block was appended
    */
   public boolean granted(int i) {
     return missingBlocks[i] == 0;
   }
 
   /**
-   * Blocks that were missing for entry {@code i} and every earlier one of the batch.
+   * Number of blocks that were missing to grant entry {@code i} and all earlier entries of the
+   * batch.
    *
    * @param i the entry's index
    * @return 0 if it was granted
@@ -85,10 +85,22 @@ public final class ExtendBatch {
     return leases[i];
   }
 
+  /**
+   * Number of blocks that entry {@code i} appends.
+   *
+   * @param i the entry's index
+   * @return at least 1
+   */
   public int blocks(int i) {
     return blocks[i];
   }
 
+  /**
+   * Sets the pool's answer to entry {@code i}. Called by pools.
+   *
+   * @param i the entry's index
+   * @param missing missing blocks; 0 if the extension is granted
+   */
   public void answer(int i, long missing) {
     missingBlocks[i] = missing;
   }

@@ -1,13 +1,13 @@
 package io.kvasir.engine.pool;
 
 /**
- * How much KV a model keeps for a token. Immutable.
+ * The size of a model's KV. Immutable.
  *
  * @param bytesPerToken keys and values of one token in all layers, in bytes; 0 if no KV is kept
  */
 public record KvShape(long bytesPerToken) {
 
-  /** No KV memory at all: for engines that only model time. */
+  /** No KV memory, for engines that only model time. */
   public static final KvShape NONE = new KvShape(0);
 
   private static final long MOST_BYTES_PER_TOKEN = 1L << 30;

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * Requests that want blocks, and the pool's answer to each. Reusable: {@link #clear()} and fill
- * again; grows as needed and then allocates nothing.
+ * Requests for blocks, and the pool's answer to each. Reusable after {@link #clear()}. Allocates
+ * only when it grows.
  *
  * <p>Not thread-safe.
  */
@@ -32,14 +32,14 @@ public final class LeaseBatch {
   /**
    * Adds a request.
    *
-   * @param tokens its tokens; at least {@code matchableBlocks} blocks of them
+   * @param tokens its tokens; at least {@code matchableBlocks} full blocks
    * @param sequenceHashes sequence hashes of its full blocks, at least {@code matchableBlocks}
    * @param scope its LoRA adapter and salt
-   * @param matchableBlocks how many leading full blocks may be reused; a caller that must compute
-   *     at least one token leaves that token's block out
-   * @param blocks length of the block table to lease: reused and new blocks together; at least
-   *     {@code matchableBlocks} is not required, matches beyond it are not used
-   * @param reserveBlocks blocks that later extensions of this lease are promised
+   * @param matchableBlocks number of leading full blocks that may be reused; a caller that must
+   *     compute at least one token excludes that token's block
+   * @param blocks length of the block table to lease, reused and new blocks together; if it is less
+   *     than {@code matchableBlocks}, the matches beyond it are not used
+   * @param reserveBlocks blocks to reserve for later extensions of this lease
    * @return the request's index in the batch
    * @throws IllegalArgumentException if a count is out of range
    */
@@ -89,7 +89,7 @@ public final class LeaseBatch {
   }
 
   /**
-   * The lease that request {@code i} got.
+   * The lease of request {@code i}.
    *
    * @param i the request's index
    * @return the lease, or {@link #REFUSED}
@@ -99,7 +99,7 @@ public final class LeaseBatch {
   }
 
   /**
-   * Leading blocks that request {@code i} found in the pool and now shares.
+   * Matched blocks of request {@code i}, which its lease shares.
    *
    * @param i the request's index
    * @return blocks, 0 for a refused request
@@ -109,20 +109,32 @@ public final class LeaseBatch {
   }
 
   /**
-   * Blocks that were missing for request {@code i} and every earlier one of the batch to be
-   * admitted.
+   * Number of blocks that were missing to admit request {@code i} and all earlier requests of the
+   * batch.
    *
    * @param i the request's index
-   * @return 0 if it was admitted; also 0 if only a free lease was missing
+   * @return 0 if the request was admitted, or if only a free lease was missing
    */
   public long missingBlocks(int i) {
     return missingBlocks[i];
   }
 
+  /**
+   * The tokens of request {@code i}.
+   *
+   * @param i the request's index
+   * @return the array itself, not a copy
+   */
   public int[] tokens(int i) {
     return tokens[i];
   }
 
+  /**
+   * The sequence hashes of request {@code i}.
+   *
+   * @param i the request's index
+   * @return the array itself, not a copy
+   */
   public long[] sequenceHashes(int i) {
     return sequenceHashes[i];
   }
@@ -131,14 +143,32 @@ public final class LeaseBatch {
     return scopes[i];
   }
 
+  /**
+   * Number of leading full blocks of request {@code i} that may be reused.
+   *
+   * @param i the request's index
+   * @return at least 0 and at most {@link #blocks}
+   */
   public int matchableBlocks(int i) {
     return matchableBlocks[i];
   }
 
+  /**
+   * Length of the block table that request {@code i} leases.
+   *
+   * @param i the request's index
+   * @return at least 1
+   */
   public int blocks(int i) {
     return blocks[i];
   }
 
+  /**
+   * Number of blocks that request {@code i} reserves for later extensions.
+   *
+   * @param i the request's index
+   * @return at least 0
+   */
   public int reserveBlocks(int i) {
     return reserveBlocks[i];
   }

@@ -9,11 +9,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A block pool in host memory, kept by the native library. {@code block_pool.hpp} says how.
+ * A block pool in host memory, implemented in the native library; see {@code block_pool.hpp}.
  *
  * <p>Memory outside the heap, per block: a 64-byte record, the tokens (4 bytes each), 4 bytes of
  * free stack and 24 bytes of directory; per lease its table (4 bytes for each of {@code
- * maxBlocksPerLease}, backed when used). Each operation crosses into C++ once.
+ * maxBlocksPerLease}, backed by physical memory on first use). Each operation is one native call.
  */
 public final class NativeBlockPool implements BlockPool {
 
@@ -23,7 +23,7 @@ public final class NativeBlockPool implements BlockPool {
 
   private final PoolShape shape;
 
-  /** Where other processes read the pool; null when they do not. */
+  /** Memory that other processes read; null if the pool is not shared. */
   private final PoolRegion region;
 
   private final PoolStaging staging;
@@ -31,7 +31,7 @@ public final class NativeBlockPool implements BlockPool {
   private final Ownership ownership;
   private final long directory;
 
-  /** 0 when closed; volatile so that readers on other threads see the end. */
+  /** 0 after close; volatile because other threads read it. */
   private volatile long address;
 
   private NativeBlockPool(PoolShape shape, PoolRegion region, PoolStaging staging, long address) {
@@ -46,25 +46,25 @@ public final class NativeBlockPool implements BlockPool {
   }
 
   /**
-   * Makes a pool; all its memory is taken now, but backed by the system only as it is used.
+   * Makes a pool. All its memory is reserved now; the system backs it on first use.
    *
    * @param shape its sizes
    * @return the pool; the caller closes it
-   * @throws OutOfMemoryError if the address space is not to be had
+   * @throws OutOfMemoryError if there is too little address space
    */
   public static NativeBlockPool create(PoolShape shape) {
     return create(shape, null);
   }
 
   /**
-   * Makes a pool whose occupancy and events other processes read. Operations also write the
-   * snapshots that such readers ask for.
+   * Makes a pool whose occupancy and events other processes can read. Operations also write the
+   * snapshots that readers request.
    *
-   * @param region where they read, of the wanted shape; it serves this one pool and is closed after
-   *     it, by the caller
+   * @param region the memory that they read, with the pool's shape; it serves only this pool, and
+   *     the caller closes it after the pool
    * @return the pool; the caller closes it
    * @throws IllegalStateException if the region is closed or serves another pool
-   * @throws OutOfMemoryError if the address space is not to be had
+   * @throws OutOfMemoryError if there is too little address space
    */
   public static NativeBlockPool create(PoolRegion region) {
     region.claim();
@@ -72,7 +72,7 @@ public final class NativeBlockPool implements BlockPool {
   }
 
   private static NativeBlockPool create(PoolShape shape, PoolRegion region) {
-    // Made first: what fails here must not leave a native pool behind.
+    // Allocated first, so that a failure here does not leak a native pool.
     PoolStaging staging = new PoolStaging(shape.tokensPerBlock());
     try {
       return new NativeBlockPool(
@@ -161,9 +161,9 @@ public final class NativeBlockPool implements BlockPool {
   }
 
   /**
-   * Writes the snapshot that readers in other processes wait for, if they do. Every operation ends
-   * with this; an idle rank calls it now and then. On the rank's executor thread; one load when
-   * nobody waits, else O(capacity) and a file.
+   * Writes a snapshot if readers in other processes wait for one. Every operation ends with this;
+   * an idle rank should call it periodically. On the rank's executor thread. One load if no reader
+   * waits, else O(capacity) and a file write.
    *
    * @throws IllegalStateException if the pool is closed
    */
@@ -208,7 +208,7 @@ public final class NativeBlockPool implements BlockPool {
     return length;
   }
 
-  /** Frees the pool. The caller sees to it that no other thread still probes. */
+  /** Frees the pool. Callers must ensure that no other thread is probing. */
   @Override
   public void close() {
     if (address != 0) {
@@ -218,7 +218,7 @@ public final class NativeBlockPool implements BlockPool {
     }
   }
 
-  /** Where the pool's directory lies, for {@link DirectoryProbe}; valid until {@link #close}. */
+  /** Address of the pool's directory, for {@link DirectoryProbe}; valid until {@link #close}. */
   long directoryAddress() {
     address();
     return directory;
@@ -237,7 +237,7 @@ public final class NativeBlockPool implements BlockPool {
     }
   }
 
-  /** Reports a pool that was dropped without being closed. */
+  /** Logs a pool that became unreachable without being closed. */
   private static final class Ownership implements Runnable {
     private final PoolShape shape;
     private volatile boolean closed;

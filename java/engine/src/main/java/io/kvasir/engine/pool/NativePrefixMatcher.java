@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Looks a batch up in the native pools of all ranks in one crossing; the look-ups' cache misses
- * overlap.
+ * Matches a batch against the native pools of all ranks in one native call. The cache misses of the
+ * look-ups overlap.
  *
- * <p>Confined to one thread. Safe beside the pools' owners.
+ * <p>Confined to one thread. The owners of the pools may change them meanwhile.
  */
 public final class NativePrefixMatcher implements PrefixMatcher {
 
@@ -20,7 +20,7 @@ public final class NativePrefixMatcher implements PrefixMatcher {
    * Makes a matcher; it does not own the pools.
    *
    * @param pools one pool per rank, in rank order, all with the same tokens per block
-   * @throws IllegalArgumentException if there is none or they differ
+   * @throws IllegalArgumentException if there is none, or their tokens per block differ
    */
   public NativePrefixMatcher(List<NativeBlockPool> pools) {
     this.pools = List.copyOf(pools);
@@ -30,8 +30,8 @@ public final class NativePrefixMatcher implements PrefixMatcher {
   @Override
   public PrefixMatches match(ProbeBatch batch) {
     for (int rank = 0; rank < pools.size(); rank++) {
-      boolean lost = retired.get(rank);
-      probe.directory(rank, lost ? DirectoryProbe.NOTHING : pools.get(rank).directoryAddress());
+      probe.directory(
+          rank, retired.get(rank) ? DirectoryProbe.NOTHING : pools.get(rank).directoryAddress());
     }
     return probe.match(batch);
   }

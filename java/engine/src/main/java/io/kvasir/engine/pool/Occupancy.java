@@ -1,20 +1,20 @@
 package io.kvasir.engine.pool;
 
 /**
- * How full a rank's block pool is, read from the pool itself at one moment.
+ * The block counts of a rank's pool at one moment.
  *
  * <p>Immutable; a snapshot that may be stale. {@code freeBlocks + cachedBlocks + activeBlocks =
  * capacityBlocks}.
  *
  * @param capacityBlocks blocks in the pool
- * @param freeBlocks blocks that hold nothing
- * @param cachedBlocks blocks that hold a prefix nobody uses: evictable
- * @param activeBlocks blocks that some lease holds
- * @param reservedBlocks blocks promised to leases but not yet taken; part of free and cached
- * @param evictedBlocks evictions since the pool was made
- * @param oldestEvictableTick last-use tick of the next block to be evicted, or {@code tick} when
- *     none is evictable
- * @param tick operations of the pool so far
+ * @param freeBlocks empty blocks
+ * @param cachedBlocks named blocks that no lease uses: evictable
+ * @param activeBlocks blocks that at least one lease uses
+ * @param reservedBlocks blocks reserved for leases but not yet used; counted as free or cached
+ * @param evictedBlocks evictions since the pool was created
+ * @param oldestEvictableTick last-use tick of the next block to evict, or {@code tick} if no block
+ *     is evictable
+ * @param tick number of operations of the pool so far
  */
 public record Occupancy(
     long capacityBlocks,
@@ -27,7 +27,7 @@ public record Occupancy(
     long tick) {
 
   /**
-   * Blocks a new lease may take: free and evictable ones that nobody was promised.
+   * Blocks available to a new lease: free and evictable blocks that are not reserved.
    *
    * @return the number, never negative for a consistent snapshot
    */

@@ -7,10 +7,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Reads a pool's occupancy page: a sequence-locked line of counts that the pool writes after each
- * mutation. The layout and the ordering argument are in {@code occupancy_page.hpp}.
+ * Reads a pool's occupancy page: counts under a sequence lock, which the pool updates after each
+ * mutation. {@code occupancy_page.hpp} documents the layout and the memory ordering.
  *
- * <p>Thread-safe; reading never waits for an operation of the pool, at most for one page write.
+ * <p>Thread-safe. A read never waits for an operation of the pool, at most for one page write.
  */
 public final class OccupancyPage {
 
@@ -22,10 +22,21 @@ public final class OccupancyPage {
 
   private final ByteBuffer page;
 
+  /**
+   * Makes a reader.
+   *
+   * @param address address of the page, which must stay valid as long as this is used
+   */
   public OccupancyPage(long address) {
     this.page = NativeMemory.view(address, BYTES);
   }
 
+  /**
+   * Reads the counts; retries while the page is being written. Never returns if the writer has died
+   * during a write; see {@link #tryRead}.
+   *
+   * @return a consistent snapshot
+   */
   public Occupancy read() {
     while (true) {
       Occupancy occupancy = tryRead(1);
@@ -35,7 +46,13 @@ public final class OccupancyPage {
     }
   }
 
-  /** The counts, or null if the page was being written at every attempt: its writer may be dead. */
+  /**
+   * Reads the counts with a limited number of attempts.
+   *
+   * @param attempts maximum number of attempts, at least 1
+   * @return a consistent snapshot; null if the page was being written at every attempt, possibly
+   *     because its writer has died
+   */
   public Occupancy tryRead(int attempts) {
     for (int attempt = 0; attempt < attempts; attempt++) {
       long before = word(0);

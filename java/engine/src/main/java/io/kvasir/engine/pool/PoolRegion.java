@@ -1,10 +1,9 @@
 package io.kvasir.engine.pool;
 
 /**
- * Memory in which one pool keeps its occupancy page and its event ring so that other processes can
- * read them.
+ * Memory for one pool's occupancy page and event ring that other processes can read.
  *
- * <p>The pool's thread calls every method; the owner of the region closes it after the pool.
+ * <p>Confined to the pool's thread. The region must be closed after the pool.
  */
 public interface PoolRegion {
 
@@ -23,7 +22,7 @@ public interface PoolRegion {
   long kvBytesPerBlock();
 
   /**
-   * Reserves the region for the calling pool, once and for good.
+   * Reserves the region for the calling pool, permanently.
    *
    * @throws IllegalStateException if the region is closed or another pool has reserved it
    */
@@ -32,7 +31,7 @@ public interface PoolRegion {
   /**
    * Start of the memory, which is page-aligned so that a driver can pin it.
    *
-   * @return its address
+   * @return the address
    */
   long address();
 
@@ -44,39 +43,39 @@ public interface PoolRegion {
   int bytes();
 
   /**
-   * Where the occupancy page lies.
+   * Address of the occupancy page.
    *
-   * @return its address
+   * @return the address
    */
   long pageAddress();
 
   /**
-   * Where the event ring lies.
+   * Address of the event ring.
    *
-   * @return its address
+   * @return the address
    */
   long ringAddress();
 
   /**
-   * Whether a reader has lost events and waits for a snapshot. One load.
+   * Whether a reader has missed events and waits for a snapshot. One load.
    *
-   * @return true if {@link #answerSnapshots} has something to do
+   * @return true if {@link #answerSnapshots} should be called
    */
   boolean snapshotWanted();
 
   /**
-   * Number of the event behind the newest complete one.
+   * Number of the event after the newest complete one.
    *
    * @return at least 0
    */
   long nextEvent();
 
   /**
-   * Writes a snapshot for the readers that wait for one, 16 bytes for each block of the pool. A
-   * failure is logged; the readers ask again.
+   * Writes a snapshot for the waiting readers, 16 bytes for each block of the pool. A failure is
+   * logged, and the readers request another snapshot.
    *
-   * @param bucketsAddress buckets of the pool's directory, or of a mirror of it
-   * @param nextEvent number of the first event that is not in them
+   * @param bucketsAddress address of the buckets of the pool's directory or its mirror
+   * @param nextEvent number of the first event that the buckets do not include
    */
   void answerSnapshots(long bucketsAddress, long nextEvent);
 }

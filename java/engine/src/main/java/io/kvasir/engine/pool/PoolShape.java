@@ -7,10 +7,11 @@ package io.kvasir.engine.pool;
  *
  * @param capacityBlocks number of blocks
  * @param tokensPerBlock tokens in a block, at most {@link #MAX_TOKENS_PER_BLOCK}
- * @param maxLeases leases that may exist at the same time
- * @param maxBlocksPerLease longest block table of a lease
- * @param eventCapacity events kept until they are drained; 0 turns events off. When the ring is
- *     full the oldest are lost, which the reader sees as a jump of the sequence number.
+ * @param maxLeases maximum number of leases at the same time
+ * @param maxBlocksPerLease maximum length of a lease's block table
+ * @param eventCapacity number of events that the ring keeps until they are drained; 0 turns events
+ *     off. A full ring drops the oldest events, which a reader detects as a gap in the event
+ *     numbers.
  */
 public record PoolShape(
     int capacityBlocks,
@@ -19,7 +20,7 @@ public record PoolShape(
     int maxBlocksPerLease,
     int eventCapacity) {
 
-  /** Longest block: far above any in use, and a batch of many still fits into one buffer. */
+  /** Maximum block size: far above any in use, and a large batch still fits into one buffer. */
   public static final int MAX_TOKENS_PER_BLOCK = 1 << 16;
 
   /**
@@ -40,7 +41,7 @@ public record PoolShape(
   }
 
   /**
-   * This shape with another capacity, and leases that may take all of it.
+   * This shape with another capacity, which one lease may use in full.
    *
    * @param blocks number of blocks
    * @return the shape
@@ -50,9 +51,9 @@ public record PoolShape(
   }
 
   /**
-   * This shape with another number of events kept.
+   * This shape with another event capacity.
    *
-   * @param events events kept until they are drained
+   * @param events number of events that the ring keeps until they are drained
    * @return the shape
    */
   public PoolShape withEvents(int events) {

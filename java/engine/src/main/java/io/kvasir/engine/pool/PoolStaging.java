@@ -12,9 +12,9 @@ import java.nio.IntBuffer;
 import java.nio.LongBuffer;
 
 /**
- * Lays batches out as the native pool takes them (the structs of {@code pool_batch.hpp}) and reads
- * the answers back. The memory is kept between calls and grows by doubling; a growth that fails
- * leaves it as it was.
+ * Writes batches in the native pool's layout (the structs of {@code pool_batch.hpp}) and reads the
+ * answers. The memory is reused between calls and grows by doubling. A failed growth leaves it
+ * unchanged.
  *
  * <p>Confined to the pool's owner.
  */
@@ -142,7 +142,12 @@ final class PoolStaging {
     int most = Integer.MAX_VALUE / bytesPerBlock;
     if (blocks > most) {
       throw new IllegalArgumentException(
-          "a batch takes " + most + " blocks of " + tokensPerBlock + " tokens, not " + blocks);
+          "a batch must have at most "
+              + most
+              + " blocks of "
+              + tokensPerBlock
+              + " tokens, not "
+              + blocks);
     }
     long doubled = hashBytes == null ? 0 : 2L * hashes.capacity();
     int room = (int) Math.min(most, Math.max(blocks, doubled));

@@ -3,12 +3,12 @@ package io.kvasir.engine.pool;
 /**
  * Matches a batch of prompts against the pools of several ranks.
  *
- * <p>Confined to one thread, which owns its staging memory.
+ * <p>Confined to one thread.
  */
 public interface PrefixMatcher extends AutoCloseable {
 
   /**
-   * Looks every prompt up on every rank that is not retired.
+   * Matches every prompt on every rank that is not retired.
    *
    * @param batch the prompts
    * @return matched tokens (a multiple of the tokens per block) by rank and prompt; 0 on retired
@@ -17,9 +17,9 @@ public interface PrefixMatcher extends AutoCloseable {
   PrefixMatches match(ProbeBatch batch);
 
   /**
-   * Leaves a rank out from now on: its pool is lost and must not be used again. O(ranks).
+   * Retires a rank permanently. Its pool is not used again. O(ranks).
    *
-   * @param rank the rank's index; nothing changes if it was left out before
+   * @param rank the rank's index; no effect if it is retired already
    * @throws IndexOutOfBoundsException if there is no such rank
    */
   void retire(int rank);

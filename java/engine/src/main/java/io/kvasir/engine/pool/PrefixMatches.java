@@ -3,21 +3,21 @@ package io.kvasir.engine.pool;
 import java.util.Objects;
 
 /**
- * How many leading prompt tokens of each request of a batch each rank already holds.
+ * The matched tokens of each request of a batch on each rank.
  *
- * <p>A table of ranks x requests. Filled by one thread, then only read. Advisory: a wrong or late
- * entry costs recomputation, never correctness.
+ * <p>A table of ranks x requests. One thread fills it; after that it is only read. Matches are
+ * advisory: a wrong or stale entry costs recomputation, never correctness.
  */
 public final class PrefixMatches {
 
-  /** The table in which nobody holds anything. */
+  /** The empty table: no request matches on any rank. */
   public static final PrefixMatches NONE = new PrefixMatches(0, 0);
 
   private final int ranks;
   private final int requests;
   private final int[] matchedTokens;
 
-  /** What the ranks will hold when what they were given is computed; null if nobody asked. */
+  /** Matches after each rank has computed its placed requests; null if none was set. */
   private int[] pendingTokens;
 
   /**
@@ -34,7 +34,7 @@ public final class PrefixMatches {
   }
 
   /**
-   * Matched tokens of one request on one rank. What lies outside the table is 0.
+   * Matched tokens of one request on one rank. Entries outside the table are 0.
    *
    * @param rank the rank's index
    * @param request the request's index in its batch
@@ -45,7 +45,7 @@ public final class PrefixMatches {
   }
 
   /**
-   * Tokens of one request that a rank will hold when it has computed what it was given before.
+   * Tokens of one request that will match after the rank has computed its earlier requests.
    *
    * @param rank the rank's index
    * @param request the request's index in its batch
@@ -59,11 +59,12 @@ public final class PrefixMatches {
   }
 
   /**
-   * Sets one entry of what will be held.
+   * Sets one pending match.
    *
    * @param rank the rank's index
    * @param request the request's index in its batch
-   * @param tokens tokens of its prompt that requests before it have or compute on this rank
+   * @param tokens tokens of its prompt that earlier requests have computed or will compute on this
+   *     rank
    * @throws IndexOutOfBoundsException outside the table
    */
   public void setPending(int rank, int request, int tokens) {
@@ -76,7 +77,7 @@ public final class PrefixMatches {
   }
 
   /**
-   * Sets one entry.
+   * Sets one match.
    *
    * @param rank the rank's index
    * @param request the request's index in its batch

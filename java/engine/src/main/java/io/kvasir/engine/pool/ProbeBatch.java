@@ -6,10 +6,10 @@ import java.nio.IntBuffer;
 import java.nio.LongBuffer;
 
 /**
- * Prompts to look up in pools: their sequence hashes, back to back, where the native library reads
- * them. Reusable: {@link #clear()} and fill again.
+ * Prompts to look up in pools: their sequence hashes, back to back, in memory that the native
+ * library reads. Reusable after {@link #clear()}.
  *
- * <p>Not thread-safe; a thread that probes owns its batch.
+ * <p>Not thread-safe.
  */
 public final class ProbeBatch {
 
@@ -29,7 +29,7 @@ public final class ProbeBatch {
    * Adds a prompt.
    *
    * @param sequenceHashes sequence hashes of its blocks
-   * @param blocks how many of them to look up
+   * @param blocks number of leading blocks to look up
    * @return the prompt's index in the batch
    * @throws IndexOutOfBoundsException if there are fewer hashes than {@code blocks}
    */
@@ -90,7 +90,7 @@ public final class ProbeBatch {
   }
 
   /**
-   * The prompts' hashes, one prompt after the other.
+   * The hashes of all prompts, back to back.
    *
    * @return a copy
    */
@@ -101,7 +101,7 @@ public final class ProbeBatch {
   }
 
   /**
-   * Where each prompt's hashes begin, and where the last one's end.
+   * The index of each prompt's first hash in {@link #hashes()}, then the total.
    *
    * @return a copy
    */
@@ -111,18 +111,24 @@ public final class ProbeBatch {
     return copy;
   }
 
-  /** Copies {@link #hashes()} and {@link #offsets()} to positions in a buffer. */
+  /**
+   * Copies all hashes and the index of each prompt's first hash, then the total, into a buffer.
+   *
+   * @param to the buffer
+   * @param hashesAt position of the hashes in bytes, a multiple of 8
+   * @param offsetsAt position of the indexes in bytes, a multiple of 4
+   */
   public void copyTo(ByteBuffer to, int hashesAt, int offsetsAt) {
     to.asLongBuffer().put(hashesAt / Long.BYTES, hashes, 0, hashCount());
     to.asIntBuffer().put(offsetsAt / Integer.BYTES, offsets, 0, size + 1);
   }
 
-  /** Where {@link #hashes()} lie; valid until the next prompt is added, as long as the batch. */
+  /** Address of the hashes; valid until the next {@link #add}, while the batch is reachable. */
   long hashesAddress() {
     return hashesAddress;
   }
 
-  /** Where {@link #offsets()} lie; valid until the next prompt is added, as long as the batch. */
+  /** Address of the offsets; valid until the next {@link #add}, while the batch is reachable. */
   long offsetsAddress() {
     return offsetsAddress;
   }

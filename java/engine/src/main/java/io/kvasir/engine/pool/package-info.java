@@ -1,16 +1,17 @@
 /**
  * One rank's KV blocks and the directory that finds them.
  *
- * <p>{@link io.kvasir.engine.pool.BlockPool} is the role. A block is <i>free</i> (holds nothing),
- * <i>cached</i> (holds a named prefix that no lease uses) or <i>active</i> (held by at least one
- * lease). Requests enter with {@link io.kvasir.engine.pool.LeaseBatch}, grow with {@link
- * io.kvasir.engine.pool.ExtendBatch}, name what they computed with {@link
- * io.kvasir.engine.pool.CommitBatch} and leave with {@code release}. The rules are written once, at
- * {@link io.kvasir.engine.pool.BlockPool}, and one contract suite holds every implementation to
- * them: {@link io.kvasir.engine.pool.NativeBlockPool} in host memory and the pool in GPU memory of
- * package {@code cuda}. Package {@code shared} lets other processes read a pool.
+ * <p>{@link io.kvasir.engine.pool.BlockPool} is the role. A block is <i>free</i> (empty),
+ * <i>cached</i> (named, and used by no lease) or <i>active</i> (used by at least one lease). A
+ * request leases blocks with {@link io.kvasir.engine.pool.LeaseBatch}, adds blocks with {@link
+ * io.kvasir.engine.pool.ExtendBatch}, names computed blocks with {@link
+ * io.kvasir.engine.pool.CommitBatch} and ends with {@code release}. {@link
+ * io.kvasir.engine.pool.BlockPool} specifies the rules, and one contract suite tests every
+ * implementation: {@link io.kvasir.engine.pool.NativeBlockPool} in host memory and the pool in GPU
+ * memory of package {@code cuda}. Package {@code shared} makes a pool readable by other processes.
  *
- * <p>A {@link io.kvasir.engine.pool.PrefixMatcher} looks a batch up in all pools of a worker. The
- * package contains no request life cycles; a pool has no clock and does not refer to other pools.
+ * <p>A {@link io.kvasir.engine.pool.PrefixMatcher} matches a batch against all pools of a worker.
+ * The package does not manage request life cycles. A pool has no clock and does not refer to other
+ * pools.
  */
 package io.kvasir.engine.pool;

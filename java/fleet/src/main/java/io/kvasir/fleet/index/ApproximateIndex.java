@@ -7,7 +7,9 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
@@ -22,7 +24,7 @@ import java.util.function.LongSupplier;
  * <p>Thread-safe. Placements take turns. Matches wait only if something has expired since the last
  * call.
  */
-public final class ApproximateIndex implements AutoCloseable {
+public final class ApproximateIndex implements PrefixIndex {
 
   private static final long NS_PER_MS = 1_000_000;
 
@@ -30,6 +32,7 @@ public final class ApproximateIndex implements AutoCloseable {
   private final ApproximateOptions options;
   private final LongSupplier clockNs;
   private final long startNs;
+  private final Set<RankId> hidden = ConcurrentHashMap.newKeySet();
 
   // Guarded by this.
   private final Map<RankId, PlacedBlocks> ranks = new TreeMap<>();
@@ -84,13 +87,27 @@ public final class ApproximateIndex implements AutoCloseable {
     return true;
   }
 
-  /**
-   * Finds how many leading blocks of a prompt each rank probably holds.
-   *
-   * @param sequenceHashes the prompt's, from its first block
-   * @param count how many of them count
-   * @param matches is filled with all ranks that probably hold the first block
-   */
+  @Override
+  public void onPlaced(RankId rank, BlockHashes prompt) {
+    place(rank, prompt);
+  }
+
+  /** Ignores the event: this index learns from placements only. */
+  @Override
+  public ChangeStatus apply(RankId rank, BlockEvent event) {
+    return ChangeStatus.UNCHANGED;
+  }
+
+  @Override
+  public void setVisible(RankId rank, boolean visible) {
+    if (visible) {
+      hidden.remove(rank);
+    } else {
+      hidden.add(rank);
+    }
+  }
+
+  @Override
   public void match(long[] sequenceHashes, int count, RankMatches matches) {
     long nowMs = nowMs();
     if (nowMs >= earliestMs) {
@@ -99,14 +116,14 @@ public final class ApproximateIndex implements AutoCloseable {
       }
     }
     index.match(sequenceHashes, count, matches);
+    if (!hidden.isEmpty()) {
+      matches.retain(rank -> !hidden.contains(rank));
+    }
   }
 
-  /**
-   * Forgets a rank.
-   *
-   * @param rank which; unknown ones are passed over
-   */
+  @Override
   public synchronized void removeRank(RankId rank) {
+    hidden.remove(rank);
     PlacedBlocks placed = ranks.remove(rank);
     if (placed != null) {
       blocks -= placed.size();
@@ -140,6 +157,11 @@ public final class ApproximateIndex implements AutoCloseable {
    */
   public synchronized long prunedBlocks() {
     return prunedBlocks;
+  }
+
+  @Override
+  public IndexStats stats() {
+    return index.stats();
   }
 
   private long nowMs() {

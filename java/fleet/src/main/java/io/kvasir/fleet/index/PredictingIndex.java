@@ -39,13 +39,9 @@ public final class PredictingIndex implements PrefixIndex {
     this.believed = believed;
   }
 
-  /**
-   * A request was placed on a rank; passed over while the rank is hidden. O(blocks).
-   *
-   * @param rank where
-   * @param prompt its full blocks
-   */
-  public void place(RankId rank, BlockHashes prompt) {
+  /** Ignores placements on hidden ranks. */
+  @Override
+  public void onPlaced(RankId rank, BlockHashes prompt) {
     if (!hidden.contains(rank)) {
       believed.place(rank, prompt);
       if (hidden.contains(rank)) {

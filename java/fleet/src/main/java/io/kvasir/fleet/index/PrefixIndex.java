@@ -1,6 +1,7 @@
 package io.kvasir.fleet.index;
 
 import io.kvasir.event.BlockEvent;
+import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
 import java.util.function.Predicate;
 
@@ -67,6 +68,15 @@ public interface PrefixIndex extends AutoCloseable {
     match(sequenceHashes, blocks, matches);
     matches.retain(candidates);
   }
+
+  /**
+   * A request has been placed on a rank, whose engine has not reported its blocks yet. An index may
+   * count them as held for some time. O(blocks).
+   *
+   * @param rank the rank
+   * @param prompt the hashes of the prompt's full blocks
+   */
+  default void onPlaced(RankId rank, BlockHashes prompt) {}
 
   /**
    * Counts and memory.

@@ -14,6 +14,9 @@ import java.util.ServiceLoader;
  */
 public final class FleetRouterKind {
 
+  /** Name of the policy that weighs matches against predicted load. */
+  public static final String COST = "cost";
+
   /** Names of the policies that Kvasir comes with, in the order of their documentation. */
   public static final List<String> OWN =
       List.of(
@@ -21,7 +24,7 @@ public final class FleetRouterKind {
           "load_balancing",
           "kv_cache_aware",
           "conversation",
-          "cost",
+          COST,
           "approximate",
           "polled");
 

@@ -20,6 +20,17 @@ public sealed interface Prompt {
   String text();
 
   /**
+   * One token for each character, a Unicode code point: tokens for callers without a tokenizer.
+   * O(characters).
+   *
+   * @return one sequence for each text, or one for all messages
+   * @throws IllegalStateException if the prompt is given as tokens
+   */
+  default List<int[]> codePoints() {
+    return List.of(text().codePoints().toArray());
+  }
+
+  /**
    * A completion prompt of one text.
    *
    * @param text the text
@@ -54,6 +65,11 @@ public sealed interface Prompt {
     @Override
     public String text() {
       return String.join("\n", texts);
+    }
+
+    @Override
+    public List<int[]> codePoints() {
+      return texts.stream().map(text -> text.codePoints().toArray()).toList();
     }
   }
 

@@ -1,5 +1,6 @@
 package io.kvasir.fleet.router;
 
+import io.kvasir.model.Checks;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -10,9 +11,12 @@ public final class RouterArgs {
   private final Map<String, ?> args;
 
   /**
-   * Refuses unknown keys.
+   * Takes args and refuses unknown keys.
    *
-   * @throws IllegalArgumentException naming the first one and the known ones
+   * @param router the router's name, for errors
+   * @param args the args as a JSON or YAML parser gives them
+   * @param known the keys that the router has
+   * @throws IllegalArgumentException naming the first unknown key and the known ones
    */
   public RouterArgs(String router, Map<String, ?> args, List<String> known) {
     for (String key : new TreeMap<>(args).keySet()) {
@@ -24,10 +28,24 @@ public final class RouterArgs {
     this.args = args;
   }
 
+  /**
+   * Whether an arg is given.
+   *
+   * @param key the arg's name
+   * @return false if it is missing or null
+   */
   public boolean has(String key) {
     return args.get(key) != null;
   }
 
+  /**
+   * Reads true or false.
+   *
+   * @param key the arg's name
+   * @param otherwise the value of a missing or null arg
+   * @return the value
+   * @throws IllegalArgumentException naming the arg and what is allowed, if it has another type
+   */
   public boolean flag(String key, boolean otherwise) {
     Object value = args.get(key);
     if (value == null) {
@@ -39,6 +57,14 @@ public final class RouterArgs {
     throw wrong(key, "true or false", value);
   }
 
+  /**
+   * Reads a number.
+   *
+   * @param key the arg's name
+   * @param otherwise the value of a missing or null arg
+   * @return the value
+   * @throws IllegalArgumentException naming the arg and what is allowed, if it has another type
+   */
   public double number(String key, double otherwise) {
     Object value = args.get(key);
     if (value == null) {
@@ -50,6 +76,14 @@ public final class RouterArgs {
     throw wrong(key, "a number", value);
   }
 
+  /**
+   * Reads an integer below 2^31.
+   *
+   * @param key the arg's name
+   * @param otherwise the value of a missing or null arg
+   * @return the value
+   * @throws IllegalArgumentException naming the arg and what is allowed, if it has another type
+   */
   public int integer(String key, int otherwise) {
     Object value = args.get(key);
     if (value == null) {
@@ -61,12 +95,83 @@ public final class RouterArgs {
     throw wrong(key, "an integer below 2^31", value);
   }
 
+  /**
+   * A text.
+   *
+   * @param key the key
+   * @param otherwise the value of a missing key
+   * @return the text
+   * @throws IllegalArgumentException if the value is not a text
+   */
+  public String text(String key, String otherwise) {
+    Object value = args.get(key);
+    if (value == null || value instanceof String) {
+      return value == null ? otherwise : (String) value;
+    }
+    throw wrong(key, "a text", value);
+  }
+
+  /**
+   * A number of at least 0.
+   *
+   * @param key the key
+   * @param otherwise the value of a missing key; may be null
+   * @return the number
+   * @throws IllegalArgumentException if the value is not a number, negative or not finite
+   */
+  public Double atLeast0(String key, Double otherwise) {
+    if (!has(key)) {
+      return otherwise;
+    }
+    double value = number(key, 0);
+    Checks.finiteAtLeast0(key, value);
+    return value;
+  }
+
+  /**
+   * An integer of 64 bits with a lower bound.
+   *
+   * @param key the key
+   * @param least the lowest allowed value
+   * @param otherwise the value of a missing key; may be null
+   * @return the integer
+   * @throws IllegalArgumentException if the value is not an integer or too low
+   */
+  public Long longInteger(String key, long least, Long otherwise) {
+    Object value = args.get(key);
+    if (value == null) {
+      return otherwise;
+    }
+    if (value instanceof Number number && number.doubleValue() == number.longValue()) {
+      requireAtLeast(key, number.longValue(), least);
+      return number.longValue();
+    }
+    throw wrong(key, "an integer below 2^63", value);
+  }
+
+  /**
+   * Checks a range.
+   *
+   * @param key the arg's name
+   * @param value its value
+   * @param least the lowest allowed value
+   * @param most the highest allowed value
+   * @throws IllegalArgumentException if the value is outside
+   */
   public static void requireRange(String key, double value, double least, double most) {
     if (!(value >= least && value <= most)) {
       throw wrong(key, "within " + least + " to " + most, value);
     }
   }
 
+  /**
+   * Checks a lower bound.
+   *
+   * @param key the arg's name
+   * @param value its value
+   * @param least the lowest allowed value
+   * @throws IllegalArgumentException if the value is lower
+   */
   public static void requireAtLeast(String key, long value, long least) {
     if (value < least) {
       throw wrong(key, "at least " + least, value);

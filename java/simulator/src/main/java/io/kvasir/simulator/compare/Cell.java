@@ -1,68 +1,64 @@
 package io.kvasir.simulator.compare;
 
-import io.kvasir.engine.adp.AdpRouterKind;
 import java.util.Comparator;
 import java.util.List;
 
 /**
- * Several routers under one load.
+ * Several policies under one load.
  *
  * <p>Immutable.
  *
- * @param workload what was asked
- * @param load how busy the instance was kept
- * @param poolTokens tokens of each rank's pool
- * @param speed how many times faster than recorded the requests came
- * @param roundRobinShare the utilisation that this speed gives round-robin
- * @param routers what each router made of it, in the order asked for
+ * @param load the load
+ * @param policies the figures of each policy, in the order asked for
+ * @param <L> what describes a load
  */
-public record Cell(
-    String workload,
-    Load load,
-    int poolTokens,
-    double speed,
-    double roundRobinShare,
-    List<Compared> routers) {
+public record Cell<L>(L load, List<Compared> policies) {
+
+  /** Copies the list. */
+  public Cell {
+    policies = List.copyOf(policies);
+  }
 
   /**
-   * The router with the earliest first tokens (p95).
+   * The policy with the earliest first tokens (p95).
    *
    * @return the first of them, if several are equal
    */
   public Compared best() {
-    return routers.stream()
-        .min(Comparator.comparingDouble(r -> r.ttftP95Ms().mean()))
+    return policies.stream()
+        .min(Comparator.comparingDouble(each -> each.mean(Measure.TTFT_P95_MS)))
         .orElseThrow();
   }
 
   /**
-   * What one router made of it.
+   * The figures of one policy.
    *
-   * @param router one of those compared
-   * @return its results
+   * @param policy the name of one of those compared
+   * @return its figures
    */
-  public Compared of(AdpRouterKind router) {
-    return routers.stream().filter(each -> each.router() == router).findFirst().orElseThrow();
+  public Compared of(String policy) {
+    return policies.stream().filter(each -> each.policy().equals(policy)).findFirst().orElseThrow();
   }
 
   /**
-   * Whether a router is the best, or its mean lies within the best one's interval.
+   * Whether a policy is the best, or its mean lies within the best one's interval.
    *
-   * @param router one of those compared
+   * @param policy the name of one of those compared
    * @return true if chance may explain that it is not the best
    */
-  public boolean withinBest(AdpRouterKind router) {
-    return best().ttftP95Ms().covers(of(router).ttftP95Ms().mean());
+  public boolean withinBest(String policy) {
+    return best().of(Measure.TTFT_P95_MS).covers(of(policy).mean(Measure.TTFT_P95_MS));
   }
 
   /**
-   * A router's token hit rate over the best one's.
+   * A policy's token hit rate over the highest one.
    *
-   * @param router one of those compared
-   * @return at most 1; 1 if nobody hits anything
+   * @param policy the name of one of those compared
+   * @return at most 1; 1 if no policy has a hit
    */
-  public double shareOfBestHitRate(AdpRouterKind router) {
-    double most = routers.stream().mapToDouble(r -> r.tokenHitRate().mean()).max().orElse(0);
-    return most == 0 ? 1 : of(router).tokenHitRate().mean() / most;
+  public double shareOfBestHitRate(String policy) {
+    double most =
+        policies.stream().mapToDouble(each -> each.mean(Measure.TOKEN_HIT_RATE)).max().orElse(0);
+    return most == 0 ? 1 : of(policy).mean(Measure.TOKEN_HIT_RATE) / most;
   }
 }

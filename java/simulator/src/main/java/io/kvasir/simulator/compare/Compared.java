@@ -1,23 +1,45 @@
 package io.kvasir.simulator.compare;
 
-import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.simulator.replay.ReplayResult;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
 
 /**
- * What one router made of one load.
+ * The figures of one policy under one load.
  *
  * <p>Immutable.
  *
- * @param router the router
- * @param ttftP95Ms first token, 95 % are not later, in milliseconds
- * @param ttftMeanMs mean time to first token
- * @param tokenHitRate share of prompt tokens that came from cache
- * @param routedCv how unevenly requests were spread over the ranks
- * @param prefillShare share of the time in which some rank prefilled
+ * @param policy the policy's name
+ * @param estimates the figures that were asked for
  */
-public record Compared(
-    AdpRouterKind router,
-    Estimate ttftP95Ms,
-    Estimate ttftMeanMs,
-    Estimate tokenHitRate,
-    Estimate routedCv,
-    Estimate prefillShare) {}
+public record Compared(String policy, Map<Measure, Estimate> estimates) {
+
+  /** Copies the map. */
+  public Compared {
+    estimates = Map.copyOf(estimates);
+  }
+
+  static Compared of(String policy, List<Measure> measures, List<ReplayResult> results) {
+    Map<Measure, Estimate> estimates = new EnumMap<>(Measure.class);
+    for (Measure measure : measures) {
+      estimates.put(measure, measure.estimate(results));
+    }
+    return new Compared(policy, estimates);
+  }
+
+  /**
+   * One figure.
+   *
+   * @param measure the figure, one of those that were asked for
+   * @return its mean and interval
+   */
+  public Estimate of(Measure measure) {
+    return estimates.get(measure);
+  }
+
+  /** The mean of one figure. */
+  double mean(Measure measure) {
+    return of(measure).mean();
+  }
+}

@@ -1,13 +1,13 @@
 package io.kvasir.simulator.compare;
 
 /**
- * How busy an instance is kept.
+ * How busy a worker is kept.
  *
  * <p>Immutable.
  *
- * @param ranks ranks of the instance
+ * @param ranks ranks of the worker
  * @param utilisation share of the time, above 0 and below 1, in which some rank would prefill if
- *     requests were dealt out round-robin: the ranks step together, so that is when the instance
+ *     requests were dealt out round-robin: the ranks step together, so that is when the worker
  *     prefills
  */
 public record Load(int ranks, double utilisation) {

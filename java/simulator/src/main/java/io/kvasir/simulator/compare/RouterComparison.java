@@ -9,12 +9,11 @@ import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.workload.JitteredArrivals;
 import io.kvasir.simulator.workload.OpenLoop;
 import io.kvasir.simulator.workload.RequestSequence;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Future;
-import java.util.function.ToDoubleFunction;
+import java.util.function.LongFunction;
 
 /**
  * Replays one sequence of requests under several routers at the speed that keeps round-robin busy
@@ -32,6 +31,15 @@ public final class RouterComparison {
   private static final double MOST_TIME = 1.03;
 
   private static final int MOST_TRIALS = 12;
+
+  private static final List<Measure> MEASURES =
+      List.of(
+          Measure.TTFT_P95_MS,
+          Measure.TTFT_MEAN_MS,
+          Measure.TOKEN_HIT_RATE,
+          Measure.ROUTED_CV,
+          Measure.PREFILL_SHARE);
+
   private static final ReplayProgress SILENT = (settled, planned, virtualNs) -> {};
 
   private final RequestSequence requests;
@@ -47,7 +55,7 @@ public final class RouterComparison {
    * @param requests what is asked
    * @param withoutConversations the same without conversation ids, which the conversation router
    *     deals out round-robin
-   * @param settings the instance; router, ranks and pool size are replaced
+   * @param settings the worker; router, ranks and pool size are replaced
    * @param jitterSeconds longest time by which an arrival is put off
    * @param seeds seeds of the jitter, 1 to {@link Estimate#MOST_VALUES}
    * @param threads run the replays
@@ -80,38 +88,19 @@ public final class RouterComparison {
    * @return the results
    * @throws InterruptedException if this thread is interrupted
    */
-  public Cell compare(Load load, int poolTokens, List<AdpRouterKind> routers)
+  public Cell<PlayedLoad> compare(Load load, int poolTokens, List<AdpRouterKind> routers)
       throws InterruptedException {
-    ReplaySettings instance = settings.withRanks(load.ranks()).withPoolTokens(poolTokens);
-    Speed speed = speedFor(load.utilisation(), instance);
-    List<List<Future<ReplayResult>>> runs = new ArrayList<>();
+    ReplaySettings worker = settings.withRanks(load.ranks()).withPoolTokens(poolTokens);
+    Speed speed = speedFor(load.utilisation(), worker);
+    Map<String, LongFunction<ReplayResult>> policies = new LinkedHashMap<>();
     for (AdpRouterKind router : routers) {
-      List<Future<ReplayResult>> ofRouter = new ArrayList<>();
-      for (long seed : seeds) {
-        ofRouter.add(
-            threads.submit(
-                () -> replay(requests, seed, speed.factor(), instance.withRouter(router))));
-      }
-      runs.add(ofRouter);
+      policies.put(
+          router.id(), seed -> replay(requests, seed, speed.factor(), worker.withRouter(router)));
     }
-    List<Compared> compared = new ArrayList<>();
-    for (int i = 0; i < runs.size(); i++) {
-      compared.add(compared(routers.get(i), get(runs.get(i))));
-    }
-    return new Cell(requests.name(), load, poolTokens, speed.factor(), speed.share(), compared);
-  }
-
-  /** Waits for all results. */
-  static List<ReplayResult> get(List<Future<ReplayResult>> runs) throws InterruptedException {
-    List<ReplayResult> results = new ArrayList<>();
-    try {
-      for (Future<ReplayResult> run : runs) {
-        results.add(run.get());
-      }
-      return results;
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("a replay failed: " + e.getCause().getMessage(), e);
-    }
+    return new PolicyComparison(seeds, MEASURES, threads)
+        .compare(
+            new PlayedLoad(requests.name(), load, poolTokens, speed.factor(), speed.share()),
+            policies);
   }
 
   /**
@@ -119,7 +108,7 @@ public final class RouterComparison {
    * does not keep up any more before it is as busy as was asked for, the fastest speed is taken at
    * which it was seen to keep up.
    */
-  private Speed speedFor(double utilisation, ReplaySettings instance) {
+  private Speed speedFor(double utilisation, ReplaySettings worker) {
     Speed slow = new Speed(0, 0);
     Speed fast = null;
     double next = 1;
@@ -129,7 +118,7 @@ public final class RouterComparison {
               withoutConversations,
               seeds.get(0),
               next,
-              instance.withRouter(AdpRouterKind.CONVERSATION));
+              worker.withRouter(AdpRouterKind.CONVERSATION));
       Speed tried = new Speed(next, result.prefillShare());
       if (!keepsUp(result, next) || tried.share() > utilisation + TOLERANCE) {
         fast = tried;
@@ -157,26 +146,11 @@ public final class RouterComparison {
   }
 
   private ReplayResult replay(
-      RequestSequence sequence, long seed, double speed, ReplaySettings instance) {
+      RequestSequence sequence, long seed, double speed, ReplaySettings worker) {
     return Replay.run(
         new OpenLoop(new JitteredArrivals(sequence, jitterSeconds, seed), speed),
-        instance,
+        worker,
         RankPools.Place.HOST,
         SILENT);
-  }
-
-  private static Compared compared(AdpRouterKind router, List<ReplayResult> results) {
-    return new Compared(
-        router,
-        estimate(results, result -> result.ttft().p95Ms()),
-        estimate(results, result -> result.ttft().meanMs()),
-        estimate(results, ReplayResult::tokenHitRate),
-        estimate(results, ReplayResult::routedCv),
-        estimate(results, ReplayResult::prefillShare));
-  }
-
-  private static Estimate estimate(
-      List<ReplayResult> results, ToDoubleFunction<ReplayResult> value) {
-    return Estimate.of(results.stream().mapToDouble(value).toArray());
   }
 }

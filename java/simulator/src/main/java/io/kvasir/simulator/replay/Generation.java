@@ -11,8 +11,8 @@ import java.util.Comparator;
 import java.util.PriorityQueue;
 
 /**
- * The instances that answer what context ranks have computed, as a model: from the end of a
- * request's transfer on it gets a token in every so many milliseconds, however many there are.
+ * The workers that answer what context ranks have computed, as a model: from the end of a request's
+ * transfer on it gets a token in every so many milliseconds, however many there are.
  *
  * <p>It stands between the loop and whoever listens: context ranks get requests for one token, and
  * the listener hears of a request that is answered whole. Tokens are the ones that {@link

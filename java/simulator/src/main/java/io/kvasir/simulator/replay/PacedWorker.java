@@ -1,27 +1,29 @@
 package io.kvasir.simulator.replay;
 
 import io.kvasir.engine.execute.AdpLoop;
+import io.kvasir.fleet.router.EngineMetrics;
 import io.kvasir.hash.HashedRequest;
-import io.kvasir.simulator.selection.InstanceLoad;
+import io.kvasir.simulator.fleet.BlockSink;
+import io.kvasir.simulator.fleet.IteratedWorker;
 import io.kvasir.simulator.workload.Arrivals;
 import java.util.List;
 
 /**
- * An instance in virtual time: what it does, and when it can go on.
+ * A worker in virtual time, and when its loop can continue.
  *
  * <p>Confined to the thread that drives the replay.
  */
 final class PacedWorker implements IteratedWorker {
 
-  private final ReplayWorker instance;
+  private final ReplayWorker worker;
   private final AdpLoop loop;
   private final WorkerTally tally;
   private boolean waits = true;
   private long readyNs;
 
-  PacedWorker(ReplayWorker instance, WorkerTally tally) {
-    this.instance = instance;
-    this.loop = instance.loop();
+  PacedWorker(ReplayWorker worker, WorkerTally tally) {
+    this.worker = worker;
+    this.loop = worker.loop();
     this.tally = tally;
   }
 
@@ -32,7 +34,7 @@ final class PacedWorker implements IteratedWorker {
 
   /** When something in it next ends without an iteration. */
   long nextWakeNs() {
-    return instance.nextWakeNs();
+    return worker.nextWakeNs();
   }
 
   /** When its last iteration ends or ended. */
@@ -54,7 +56,7 @@ final class PacedWorker implements IteratedWorker {
   }
 
   void submit(HashedRequest request, long nowNs) {
-    instance.submit(request);
+    worker.submit(request);
     tally.onSubmitted();
     if (waits) {
       waits = false;
@@ -64,7 +66,7 @@ final class PacedWorker implements IteratedWorker {
 
   /** Tells what has ended by now; who waited for a transfer's end goes on. */
   void tellEnds(long nowNs) {
-    if (instance.wake(nowNs) && waits && !loop.idle()) {
+    if (worker.wake(nowNs) && waits && !loop.idle()) {
       waits = false;
       readyNs = nowNs;
     }
@@ -73,23 +75,23 @@ final class PacedWorker implements IteratedWorker {
 
   @Override
   public void drainBlocks(BlockSink sink) {
-    instance.drainBlocks(sink);
+    worker.drainBlocks(sink);
   }
 
   @Override
-  public InstanceLoad load() {
-    return instance.load(tally.waitingRequests());
+  public EngineMetrics metrics() {
+    return worker.metrics(tally.waitingRequests());
   }
 
   /** Begins an iteration and tells what has ended by a moment. */
   void goOn(long nowNs, long untilNs) {
-    long durationNs = loop.idle() ? 0 : instance.iterate(nowNs);
+    long durationNs = loop.idle() ? 0 : worker.iterate(nowNs);
     readyNs = nowNs + durationNs;
     boolean ended = tally.tellEnds(untilNs);
     waits = durationNs == 0 && !ended;
   }
 
   List<RankResult> ranks() {
-    return instance.ranks(tally::rank);
+    return worker.ranks(tally::rank);
   }
 }

@@ -10,13 +10,15 @@ import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.hash.NativeBlockHasher;
-import io.kvasir.simulator.selection.SelectorSettings;
+import io.kvasir.simulator.fleet.FleetLayer;
+import io.kvasir.simulator.fleet.FleetSettings;
+import io.kvasir.simulator.fleet.RoutedFleet;
 import io.kvasir.simulator.workload.Arrivals;
 import io.kvasir.simulator.workload.RequestPreparation;
 import io.kvasir.simulator.workload.Workload;
 
 /**
- * Drives one instance, or several under a serve router, through a workload in virtual time. For one
+ * Drives one worker, or several under a serve router, through a workload in virtual time. For one
  * workload and equal settings everything in the result but {@code wallNs} is the same in every run.
  * Thread-safe.
  */
@@ -28,12 +30,12 @@ public final class Replay {
    * Replays a workload to its end.
    *
    * @param workload what is asked
-   * @param settings the instance, made anew for this replay
+   * @param settings the worker, made anew for this replay
    * @param place where its pools live
    * @param progress hears how far it is
    * @return what was measured
-   * @throws IllegalStateException if all ranks are lost, or the instance stops making progress,
-   *     which is a defect
+   * @throws IllegalStateException if all ranks are lost, or the worker stops making progress, which
+   *     is a defect
    */
   public static ReplayResult run(
       Workload workload, ReplaySettings settings, RankPools.Place place, ReplayProgress progress) {
@@ -47,14 +49,14 @@ public final class Replay {
    * go on.
    *
    * @param workload what is asked
-   * @param settings the instance
-   * @param collective reaches the other processes; its members have the instance's ranks
+   * @param settings the worker
+   * @param collective reaches the other processes; its members have the worker's ranks
    * @param place where this process' pools live
    * @param progress hears how far it is
    * @return what was measured
    * @throws io.kvasir.engine.lockstep.LockstepException if this process cannot go on with the
    *     others
-   * @throws IllegalArgumentException if the members do not have the instance's ranks
+   * @throws IllegalArgumentException if the members do not have the worker's ranks
    */
   public static ReplayResult run(
       Workload workload,
@@ -65,10 +67,10 @@ public final class Replay {
     int ranks = collective.members().stream().mapToInt(Member::ranks).sum();
     if (ranks != settings.ranks()) {
       throw new IllegalArgumentException(
-          "the members have " + ranks + " ranks, the instance " + settings.ranks());
+          "the members have " + ranks + " ranks, the worker " + settings.ranks());
     }
     StepEngine engine = new TimedStepEngine(settings.timing());
-    return run(workload, settings, ServeLayer.NONE, collective, place, engine, progress);
+    return run(workload, settings, FleetLayer.NONE, collective, place, engine, progress);
   }
 
   /** Replays with an engine that all ranks share. */
@@ -79,76 +81,51 @@ public final class Replay {
       StepEngine engine,
       ReplayProgress progress) {
     RankCollective alone = new SoleCollective(settings.ranks());
-    return run(workload, settings, ServeLayer.NONE, alone, place, engine, progress);
+    return run(workload, settings, FleetLayer.NONE, alone, place, engine, progress);
   }
 
   /**
-   * Replays a workload to its end with a serve router over several instances.
+   * Replays a workload to its end with a fleet router over several workers.
    *
    * @param workload what is asked
-   * @param settings each of the instances, made anew for this replay
-   * @param serve the instances and who chooses among them
-   * @param place where each instance's pools live
-   * @param progress hears how far it is
+   * @param settings each of the workers, made anew for this replay
+   * @param fleet the workers, their router, and how late it learns what they do
+   * @param place where each worker's pools live
+   * @param progress is called now and then
    * @return what was measured
-   * @throws IllegalArgumentException if the serve router follows blocks and the pools do not name
-   *     them as TensorRT-LLM's events do, or its args are wrong
-   * @throws IllegalStateException if all ranks of an instance are lost, or one stops making
+   * @throws IllegalArgumentException if the router's args are wrong, it cannot follow the pools'
+   *     naming of blocks, or it chooses ranks and the workers have several
+   * @throws IllegalStateException if all ranks of a worker are retired, or one stops making
    *     progress, which is a defect
    */
   public static ReplayResult run(
       Workload workload,
       ReplaySettings settings,
-      ServeSettings serve,
+      FleetSettings fleet,
       RankPools.Place place,
       ReplayProgress progress) {
     StepEngine engine = new TimedStepEngine(settings.timing());
-    return run(workload, settings, serve, place, engine, progress);
+    return run(workload, settings, fleet, place, engine, progress);
   }
 
-  /** Replays with an engine that all ranks of all instances share. */
+  /** Replays with an engine that all ranks of all workers share. */
   static ReplayResult run(
       Workload workload,
       ReplaySettings settings,
-      ServeSettings serve,
+      FleetSettings fleet,
       RankPools.Place place,
       StepEngine engine,
       ReplayProgress progress) {
     RankCollective alone = new SoleCollective(settings.ranks());
-    ServeLayer layer = new RoutedServeLayer(serve, settings);
-    return run(workload, settings, layer, alone, place, engine, progress);
-  }
-
-  /**
-   * Replays a workload to its end with a selector over several instances of one rank.
-   *
-   * @param workload what is asked
-   * @param settings each of the instances, made anew for this replay
-   * @param selector the instances, who chooses among them, and how late it learns what they do
-   * @param place where each instance's pools live
-   * @param progress hears how far it is
-   * @return what was measured
-   * @throws IllegalArgumentException if the instances have several ranks, or the selector follows
-   *     blocks and their names do not chain local hashes
-   * @throws IllegalStateException if all ranks of an instance are lost, or one stops making
-   *     progress, which is a defect
-   */
-  public static ReplayResult run(
-      Workload workload,
-      ReplaySettings settings,
-      SelectorSettings selector,
-      RankPools.Place place,
-      ReplayProgress progress) {
-    RankCollective alone = new SoleCollective(settings.ranks());
-    ServeLayer layer = new SelectedServeLayer(selector, settings);
-    StepEngine engine = new TimedStepEngine(settings.timing());
+    FleetLayer layer =
+        new RoutedFleet(fleet, settings.hashFormat(), settings.tokensPerBlock(), settings.ranks());
     return run(workload, settings, layer, alone, place, engine, progress);
   }
 
   private static ReplayResult run(
       Workload workload,
       ReplaySettings settings,
-      ServeLayer serve,
+      FleetLayer fleet,
       RankCollective collective,
       RankPools.Place place,
       StepEngine engine,
@@ -158,24 +135,24 @@ public final class Replay {
     UpperBound upperBound = new UpperBound(settings.tokensPerBlock());
     boolean answers = settings.mode() instanceof ReplayMode.Aggregated;
     try (Arrivals arrivals = workload.start(preparation(hasher, upperBound, answers));
-        ReplayWorkers instances = new ReplayWorkers();
-        serve) {
-      ReplayMetrics metrics = new ReplayMetrics(arrivals, serve);
-      for (int i = 0; i < serve.instances(); i++) {
+        ReplayWorkers workers = new ReplayWorkers();
+        fleet) {
+      ReplayMetrics metrics = new ReplayMetrics(arrivals, fleet);
+      for (int i = 0; i < fleet.workers(); i++) {
         WorkerTally tally = new WorkerTally(settings.ranks(), metrics);
-        instances.add(
+        workers.add(
             new ReplayWorker(
-                settings, serve.followsBlocks(), collective, place, hasher, engine, tally),
+                settings, fleet.followsBlocks(), collective, place, hasher, engine, tally),
             tally);
       }
-      ReplayDrive drive = new ReplayDrive(instances.all(), serve, arrivals, metrics);
+      ReplayDrive drive = new ReplayDrive(workers.all(), fleet, arrivals, metrics);
       long virtualNs = drive.toEnd(progress, workload.plannedRequests());
       metrics.rejections().forEach(rejection -> upperBound.exclude(rejection.requestId()));
       return metrics.result(
           settings,
-          instances.ranks(),
+          workers.ranks(),
           upperBound,
-          instances.prefillNs(),
+          workers.prefillNs(),
           virtualNs,
           System.nanoTime() - startedNs);
     }

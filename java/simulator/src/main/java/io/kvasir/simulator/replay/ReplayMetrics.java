@@ -2,6 +2,7 @@ package io.kvasir.simulator.replay;
 
 import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.model.Request;
+import io.kvasir.simulator.fleet.FleetLayer;
 import io.kvasir.simulator.workload.Arrivals;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
@@ -10,14 +11,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Counts what becomes of all requests, and tells the workload and the serve layer how they ended.
+ * Counts the outcomes of all requests, and passes them on to the workload and the fleet layer.
  *
  * <p>Confined to the thread that drives the replay.
  */
 final class ReplayMetrics {
 
   private final Arrivals arrivals;
-  private final ServeLayer serve;
+  private final FleetLayer fleet;
   private final Long2ObjectOpenHashMap<InFlight> inFlight = new Long2ObjectOpenHashMap<>();
   private final Map<AdpReason, Long> decisions = new EnumMap<>(AdpReason.class);
   private final List<Rejection> rejections = new ArrayList<>();
@@ -39,9 +40,9 @@ final class ReplayMetrics {
     }
   }
 
-  ReplayMetrics(Arrivals arrivals, ServeLayer serve) {
+  ReplayMetrics(Arrivals arrivals, FleetLayer fleet) {
     this.arrivals = arrivals;
-    this.serve = serve;
+    this.fleet = fleet;
   }
 
   void onArrived(Request request, long nowNs) {
@@ -71,29 +72,29 @@ final class ReplayMetrics {
     }
     times.lastTokenNs = nowNs;
     outputTokens++;
-    serve.onToken(request, nowNs);
+    fleet.onToken(request, index, nowNs);
   }
 
   void onFinished(Request request, int[] answer, long nowNs) {
     completed++;
     inFlight.remove(request.id());
-    serve.onEnded(request, true, nowNs);
+    fleet.onEnded(request, true, nowNs);
     arrivals.onFinished(request, answer, nowNs);
   }
 
   void onRejected(Request request, String reason, long nowNs) {
     rejections.add(new Rejection(request.id(), reason));
     inFlight.remove(request.id());
-    serve.onEnded(request, false, nowNs);
+    fleet.onEnded(request, false, nowNs);
     arrivals.onRejected(request, nowNs);
   }
 
-  /** Requests that will not be heard of again. */
+  /** Requests that have been answered or rejected. */
   long settled() {
     return completed + rejections.size();
   }
 
-  /** Requests that came so far. */
+  /** Requests that have arrived. */
   long arrived() {
     return arrived;
   }
@@ -111,7 +112,7 @@ final class ReplayMetrics {
       long wallNs) {
     return new ReplayResult(
         settings,
-        serve.result(),
+        fleet.result(),
         arrived,
         completed,
         rejections,

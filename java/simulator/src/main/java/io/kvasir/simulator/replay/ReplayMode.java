@@ -3,7 +3,7 @@ package io.kvasir.simulator.replay;
 import io.kvasir.engine.execute.KvTransfer;
 import java.util.Objects;
 
-/** Which part of serving the ranks of an instance do. Immutable. */
+/** Which part of serving the ranks of a worker do. Immutable. */
 public sealed interface ReplayMode {
 
   /** The ranks compute prompts and answers. */

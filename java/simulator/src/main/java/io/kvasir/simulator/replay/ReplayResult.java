@@ -1,6 +1,7 @@
 package io.kvasir.simulator.replay;
 
 import io.kvasir.engine.adp.AdpReason;
+import io.kvasir.simulator.fleet.FleetResult;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
@@ -10,12 +11,12 @@ import java.util.function.ToLongFunction;
  *
  * <p>Immutable.
  *
- * @param settings the instance, or each of them
- * @param serve what the layer above the instances did; null if there was none
+ * @param settings the worker, or each of them
+ * @param fleet the choices of the fleet layer; null if there was none
  * @param requests requests that arrived
  * @param completed requests that were answered
  * @param rejections requests that were rejected and why, in order
- * @param ranks what each rank did, instance by instance
+ * @param ranks what each rank did, worker by worker
  * @param outputTokens tokens of all answers
  * @param upperBoundCachedTokens prompt tokens that one unbounded pool shared by all ranks would
  *     have held, of the requests that were served
@@ -24,14 +25,14 @@ import java.util.function.ToLongFunction;
  * @param itl between tokens of one answer
  * @param queue arrival to first lease
  * @param prefillNs modelled time in which some rank of this process prefilled, summed over the
- *     instances
+ *     workers
  * @param virtualNs modelled time from the first arrival to the last token, or to the end of the
  *     last transfer
  * @param wallNs real time the replay took
  */
 public record ReplayResult(
     ReplaySettings settings,
-    ServeResult serve,
+    FleetResult fleet,
     long requests,
     long completed,
     List<Rejection> rejections,
@@ -140,11 +141,11 @@ public record ReplayResult(
   }
 
   /**
-   * Requests that were placed in each instance.
+   * Requests that were placed in each worker.
    *
-   * @return the spread; of one number if there is one instance
+   * @return the spread; of one number if there is one worker
    */
-  public Spread routedPerInstance() {
+  public Spread routedPerWorker() {
     long[] counts = new long[ranks.size() / settings.ranks()];
     for (int rank = 0; rank < ranks.size(); rank++) {
       counts[rank / settings.ranks()] += ranks.get(rank).requests();
@@ -155,7 +156,7 @@ public record ReplayResult(
   /**
    * Share of the modelled time in which some rank of this process prefilled.
    *
-   * @return 0 to 1 for one instance
+   * @return 0 to 1 for one worker
    */
   public double prefillShare() {
     return (double) prefillNs / virtualNs;

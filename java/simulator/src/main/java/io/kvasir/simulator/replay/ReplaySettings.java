@@ -16,7 +16,7 @@ import io.kvasir.hash.HashFormat;
 import java.util.List;
 
 /**
- * The instance that a replay drives.
+ * The worker that a replay drives.
  *
  * <p>Immutable.
  *
@@ -63,7 +63,7 @@ public record ReplaySettings(
   }
 
   /**
-   * An instance whose ranks compute prompts and answers.
+   * A worker whose ranks compute prompts and answers.
    *
    * @param ranks number of ranks
    * @param poolTokens tokens that each rank's pool holds

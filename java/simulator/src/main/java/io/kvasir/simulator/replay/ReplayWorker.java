@@ -16,16 +16,17 @@ import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.event.BlockEvent;
+import io.kvasir.fleet.router.EngineMetrics;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
-import io.kvasir.simulator.selection.InstanceLoad;
+import io.kvasir.simulator.fleet.BlockSink;
 import io.kvasir.simulator.workload.Arrivals;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The instance under replay: pools, executors with modelled time, and the loop over them.
+ * The worker under replay: pools, executors with modelled time, and the loop over them.
  *
  * <p>Confined to the thread that drives the replay. Owns its pools.
  */
@@ -53,7 +54,7 @@ final class ReplayWorker implements AutoCloseable {
   }
 
   /**
-   * The instance's part in one process; all of it if the collective has but one member.
+   * The worker's part in one process; all of it if the collective has but one member.
    *
    * @param tellsBlocks whether somebody wants to know what its ranks hold
    */
@@ -183,13 +184,13 @@ final class ReplayWorker implements AutoCloseable {
   }
 
   /** What its live ranks have to do. Settles the pools. */
-  InstanceLoad load(int waitingRequests) {
+  EngineMetrics metrics(int waitingRequests) {
     long activeBlocks = 0;
     for (int i = 0; i < self.ranks(); i++) {
       activeBlocks += loop.isLive(self.firstRank() + i) ? occupancy(i).activeBlocks() : 0;
     }
     long totalBlocks = (long) self.ranks() * settings.poolBlocks();
-    return new InstanceLoad(activeBlocks, totalBlocks, waitingRequests);
+    return new EngineMetrics(activeBlocks, totalBlocks, waitingRequests);
   }
 
   /** The results of all ranks. To be called once, by all processes. */

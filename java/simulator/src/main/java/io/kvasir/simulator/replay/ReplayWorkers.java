@@ -5,7 +5,7 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The instances under replay. Owns them.
+ * The workers under replay. Owns them.
  *
  * <p>Confined to the thread that drives the replay.
  */
@@ -14,22 +14,22 @@ final class ReplayWorkers implements AutoCloseable {
   private final List<ReplayWorker> owned = new ArrayList<>();
   private final List<PacedWorker> paced = new ArrayList<>();
 
-  void add(ReplayWorker instance, WorkerTally tally) {
-    owned.add(instance);
-    paced.add(new PacedWorker(instance, tally));
+  void add(ReplayWorker worker, WorkerTally tally) {
+    owned.add(worker);
+    paced.add(new PacedWorker(worker, tally));
   }
 
-  /** The instances by index. */
+  /** The workers by index. */
   List<PacedWorker> all() {
     return Collections.unmodifiableList(paced);
   }
 
-  /** The results of all ranks, instance by instance. To be called once. */
+  /** The results of all ranks, worker by worker. To be called once. */
   List<RankResult> ranks() {
-    return paced.stream().flatMap(instance -> instance.ranks().stream()).toList();
+    return paced.stream().flatMap(worker -> worker.ranks().stream()).toList();
   }
 
-  /** Modelled time in which some rank of an instance prefilled, all instances together. */
+  /** Modelled time in which some rank of a worker prefilled, all workers together. */
   long prefillNs() {
     return owned.stream().mapToLong(ReplayWorker::prefillNs).sum();
   }
@@ -38,9 +38,9 @@ final class ReplayWorkers implements AutoCloseable {
   @Override
   public void close() {
     RuntimeException failure = null;
-    for (ReplayWorker instance : owned) {
+    for (ReplayWorker worker : owned) {
       try {
-        instance.close();
+        worker.close();
       } catch (RuntimeException e) {
         if (failure == null) {
           failure = e;

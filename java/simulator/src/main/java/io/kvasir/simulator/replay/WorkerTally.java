@@ -8,8 +8,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Counts what becomes of an instance's requests, and keeps how they ended until that has happened:
- * an iteration is computed when it begins, but nobody may know its results before its end.
+ * Counts what becomes of a worker's requests, and keeps how they ended until that has happened: an
+ * iteration is computed when it begins, but nobody may know its results before its end.
  *
  * <p>Confined to the thread that drives the replay.
  */

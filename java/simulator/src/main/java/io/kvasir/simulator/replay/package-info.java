@@ -1,5 +1,5 @@
 /**
- * Replays a workload through one instance, or several under a serve router, in virtual time, along
+ * Replays a workload through one worker, or several under a serve router, in virtual time, along
  * the real path: tokens, native hashes, serve router, pool probes, ADP router, executors, pools.
  *
  * <p>{@link io.kvasir.simulator.replay.Replay} drives the loop and yields a {@link

@@ -5,72 +5,158 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.StreamWriteFeature;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import io.kvasir.simulator.compare.Cell;
+import io.kvasir.simulator.compare.ClosedLoad;
 import io.kvasir.simulator.compare.Compared;
 import io.kvasir.simulator.compare.Estimate;
+import io.kvasir.simulator.compare.FleetComparison;
+import io.kvasir.simulator.compare.Measure;
+import io.kvasir.simulator.compare.PlayedLoad;
+import io.kvasir.simulator.compare.PrefixedPrompts;
+import io.kvasir.simulator.fleet.FleetSettings;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.List;
 
 /**
- * Writes a comparison of routers as one JSON array, an object for each load and pool size.
+ * Writes comparisons of policies as one JSON document, an object for each load.
  *
  * <p>Stateless.
  */
 public final class CellJson {
 
+  private static final double NS_PER_MS = 1e6;
+
   private static final JsonFactory JSON =
       JsonFactory.builder().disable(StreamWriteFeature.AUTO_CLOSE_TARGET).build();
+
+  /** Figures of ADP routers, in the order of the report. */
+  private static final List<Measure> ADP =
+      List.of(
+          Measure.TTFT_P95_MS,
+          Measure.TTFT_MEAN_MS,
+          Measure.TOKEN_HIT_RATE,
+          Measure.ROUTED_CV,
+          Measure.PREFILL_SHARE);
+
+  /** Figures of fleet routers, in the order of the report. */
+  private static final List<Measure> FLEET =
+      List.of(
+          Measure.TTFT_P50_MS,
+          Measure.TTFT_P95_MS,
+          Measure.ITL_P50_MS,
+          Measure.ITL_P95_MS,
+          Measure.BEHIND_PROMPTS,
+          Measure.TOKEN_HIT_RATE,
+          Measure.ROUTED_CV,
+          Measure.ROUTED_MAX_OVER_MIN);
 
   private CellJson() {}
 
   /**
-   * Writes the document.
+   * Writes a comparison of ADP routers as an array.
    *
-   * @param cells what was compared
-   * @param out where to; not closed
-   * @throws IOException if it cannot be written
+   * @param cells the results
+   * @param out receives UTF-8; not closed
+   * @throws IOException if {@code out} fails
    */
-  public static void write(List<Cell> cells, OutputStream out) throws IOException {
-    try (JsonGenerator json =
-        JSON.createGenerator(out).setPrettyPrinter(new DefaultPrettyPrinter())) {
+  public static void write(List<Cell<PlayedLoad>> cells, OutputStream out) throws IOException {
+    try (JsonGenerator json = generator(out)) {
       json.writeStartArray();
-      for (Cell cell : cells) {
-        write(cell, json);
+      for (Cell<PlayedLoad> cell : cells) {
+        PlayedLoad load = cell.load();
+        json.writeStartObject();
+        json.writeStringField("workload", load.workload());
+        json.writeNumberField("ranks", load.load().ranks());
+        json.writeNumberField("utilisation", load.load().utilisation());
+        json.writeNumberField("roundRobinUtilisation", load.roundRobinShare());
+        json.writeNumberField("poolTokens", load.poolTokens());
+        json.writeNumberField("speed", load.speed());
+        writePolicies("routers", "router", cell.policies(), ADP, json);
+        json.writeEndObject();
       }
       json.writeEndArray();
     }
     out.write('\n');
   }
 
-  private static void write(Cell cell, JsonGenerator json) throws IOException {
-    json.writeStartObject();
-    json.writeStringField("workload", cell.workload());
-    json.writeNumberField("ranks", cell.load().ranks());
-    json.writeNumberField("utilisation", cell.load().utilisation());
-    json.writeNumberField("roundRobinUtilisation", cell.roundRobinShare());
-    json.writeNumberField("poolTokens", cell.poolTokens());
-    json.writeNumberField("speed", cell.speed());
-    json.writeArrayFieldStart("routers");
-    for (Compared router : cell.routers()) {
+  /**
+   * Writes a comparison of fleet routers as an object: its settings, and the loads.
+   *
+   * @param comparison what was set
+   * @param fleet the workers and the delays, the same for all routers
+   * @param cells the results
+   * @param out receives UTF-8; not closed
+   * @throws IOException if {@code out} fails
+   */
+  public static void write(
+      FleetComparison comparison,
+      FleetSettings fleet,
+      List<Cell<ClosedLoad>> cells,
+      OutputStream out)
+      throws IOException {
+    try (JsonGenerator json = generator(out)) {
       json.writeStartObject();
-      json.writeStringField("router", router.router().id());
-      write("ttftP95Ms", router.ttftP95Ms(), json);
-      write("ttftMeanMs", router.ttftMeanMs(), json);
-      write("tokenHitRate", router.tokenHitRate(), json);
-      write("routedCv", router.routedCv(), json);
-      write("utilisation", router.prefillShare(), json);
+      writeSettings(comparison, fleet, json);
+      json.writeArrayFieldStart("loads");
+      for (Cell<ClosedLoad> cell : cells) {
+        json.writeStartObject();
+        json.writeStringField("lengths", cell.load().lengths().id());
+        json.writeNumberField("requests", cell.load().requests());
+        json.writeNumberField("concurrency", cell.load().concurrency());
+        writePolicies("selectors", "selector", cell.policies(), FLEET, json);
+        json.writeEndObject();
+      }
+      json.writeEndArray();
+      json.writeEndObject();
+    }
+    out.write('\n');
+  }
+
+  private static JsonGenerator generator(OutputStream out) throws IOException {
+    return JSON.createGenerator(out).setPrettyPrinter(new DefaultPrettyPrinter());
+  }
+
+  private static void writeSettings(
+      FleetComparison comparison, FleetSettings fleet, JsonGenerator json) throws IOException {
+    PrefixedPrompts prompts = comparison.prompts();
+    json.writeNumberField("instances", fleet.workers());
+    json.writeNumberField("poolTokens", comparison.each().poolTokens());
+    json.writeNumberField("tokensPerBlock", comparison.each().tokensPerBlock());
+    json.writeNumberField("prefixes", prompts.prefixes());
+    json.writeNumberField("inputTokens", prompts.inputTokens());
+    json.writeNumberField("outputTokens", prompts.outputTokens());
+    json.writeNumberField("eventDelayMs", fleet.eventDelayNs() / NS_PER_MS);
+    json.writeNumberField("metricDelayMs", fleet.metricDelayNs() / NS_PER_MS);
+    json.writeNumberField("metricIntervalMs", fleet.metricIntervalNs() / NS_PER_MS);
+    json.writeArrayFieldStart("seeds");
+    for (long seed : comparison.seeds()) {
+      json.writeNumber(seed);
+    }
+    json.writeEndArray();
+  }
+
+  private static void writePolicies(
+      String field,
+      String nameField,
+      List<Compared> policies,
+      List<Measure> measures,
+      JsonGenerator json)
+      throws IOException {
+    json.writeArrayFieldStart(field);
+    for (Compared policy : policies) {
+      json.writeStartObject();
+      json.writeStringField(nameField, policy.policy());
+      for (Measure measure : measures) {
+        Estimate estimate = policy.of(measure);
+        json.writeObjectFieldStart(measure.key());
+        json.writeNumberField("mean", estimate.mean());
+        if (!Double.isNaN(estimate.halfWidth())) {
+          json.writeNumberField("halfWidth", estimate.halfWidth());
+        }
+        json.writeEndObject();
+      }
       json.writeEndObject();
     }
     json.writeEndArray();
-    json.writeEndObject();
-  }
-
-  static void write(String name, Estimate estimate, JsonGenerator json) throws IOException {
-    json.writeObjectFieldStart(name);
-    json.writeNumberField("mean", estimate.mean());
-    if (!Double.isNaN(estimate.halfWidth())) {
-      json.writeNumberField("halfWidth", estimate.halfWidth());
-    }
-    json.writeEndObject();
   }
 }

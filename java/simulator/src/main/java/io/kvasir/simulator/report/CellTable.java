@@ -3,6 +3,8 @@ package io.kvasir.simulator.report;
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.Compared;
+import io.kvasir.simulator.compare.Measure;
+import io.kvasir.simulator.compare.PlayedLoad;
 import java.util.List;
 import java.util.Locale;
 
@@ -20,7 +22,7 @@ public final class CellTable {
   /**
    * The table's head.
    *
-   * @param routers who is compared
+   * @param routers the compared routers
    * @return two lines
    */
   public static String head(List<AdpRouterKind> routers) {
@@ -43,35 +45,36 @@ public final class CellTable {
    * @param cell what was compared
    * @return a line
    */
-  public static String row(Cell cell) {
+  public static String row(Cell<PlayedLoad> cell) {
     StringBuilder row = new StringBuilder();
-    row.append("| ").append(cell.workload().substring(cell.workload().lastIndexOf('/') + 1));
-    row.append(" | ").append(cell.load());
-    if (Math.abs(cell.roundRobinShare() - cell.load().utilisation()) > 0.01) {
-      row.append(" (").append(Numbers.decimals(cell.roundRobinShare(), 2)).append(')');
+    row.append("| ")
+        .append(cell.load().workload().substring(cell.load().workload().lastIndexOf('/') + 1));
+    row.append(" | ").append(cell.load().load());
+    if (Math.abs(cell.load().roundRobinShare() - cell.load().load().utilisation()) > 0.01) {
+      row.append(" (").append(Numbers.decimals(cell.load().roundRobinShare(), 2)).append(')');
     }
-    row.append(" | ").append(Numbers.count(cell.poolTokens()));
-    row.append(" | ").append(Numbers.decimals(cell.speed(), 3)).append(" |");
-    for (Compared router : cell.routers()) {
-      String p95 = SelectorTable.estimate(router.ttftP95Ms());
-      boolean best = router.router() == cell.best().router();
+    row.append(" | ").append(Numbers.count(cell.load().poolTokens()));
+    row.append(" | ").append(Numbers.decimals(cell.load().speed(), 3)).append(" |");
+    for (Compared router : cell.policies()) {
+      String p95 = FleetTable.estimate(router.of(Measure.TTFT_P95_MS));
+      boolean best = router.equals(cell.best());
       row.append(' ').append(best ? "**" + p95 + "**" : p95).append(" |");
     }
-    for (Compared router : cell.routers()) {
-      row.append(' ').append(Numbers.rate(router.tokenHitRate().mean())).append(" |");
+    for (Compared router : cell.policies()) {
+      row.append(' ').append(Numbers.rate(router.of(Measure.TOKEN_HIT_RATE).mean())).append(" |");
     }
     return row.append('\n').toString();
   }
 
   /**
-   * How one router did over all rows.
+   * The results of one router over all rows.
    *
    * @param cells the rows
-   * @param router the router
+   * @param router the router's name
    * @return a sentence on a line of its own
    */
-  public static String summary(List<Cell> cells, AdpRouterKind router) {
-    long best = cells.stream().filter(cell -> cell.best().router() == router).count();
+  public static String summary(List<Cell<PlayedLoad>> cells, String router) {
+    long best = cells.stream().filter(cell -> cell.best().policy().equals(router)).count();
     long within = cells.stream().filter(cell -> cell.withinBest(router)).count();
     double leastHits =
         cells.stream().mapToDouble(cell -> cell.shareOfBestHitRate(router)).min().orElse(1);
@@ -79,7 +82,7 @@ public final class CellTable {
         Locale.ROOT,
         "%s: best p95 in %d of %d rows, best or within the best one's interval in %d; at least"
             + " %.0f %% of the best hit rate%n",
-        router.id(),
+        router,
         best,
         cells.size(),
         within,

@@ -6,12 +6,12 @@ import com.fasterxml.jackson.core.StreamWriteFeature;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import com.fasterxml.jackson.core.util.Separators;
 import io.kvasir.engine.adp.AdpReason;
+import io.kvasir.simulator.fleet.FleetResult;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.Rejection;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplayResult;
-import io.kvasir.simulator.replay.ServeResult;
 import io.kvasir.simulator.replay.Spread;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -81,8 +81,8 @@ public final class JsonReport {
     json.writeNumberField("completed", result.completed());
     json.writeNumberField("rejected", result.rejected());
     writeRejections(result.rejections());
-    if (result.serve() != null) {
-      writeServe(result);
+    if (result.fleet() != null) {
+      writeFleet(result);
     }
     writeRouting(result);
     writeCache(report);
@@ -105,26 +105,31 @@ public final class JsonReport {
     json.writeEndObject();
   }
 
-  private void writeServe(ReplayResult result) throws IOException {
-    ServeResult serve = result.serve();
-    Spread spread = result.routedPerInstance();
-    json.writeNumberField("instances", serve.instances());
-    json.writeStringField("serveRouter", serve.router());
+  private void writeFleet(ReplayResult result) throws IOException {
+    FleetResult fleet = result.fleet();
+    Spread spread = result.routedPerWorker();
+    json.writeNumberField("instances", fleet.settings().workers());
+    json.writeStringField("serveRouter", fleet.settings().router().name());
     writeCounts("routedPerInstance", spread.requests());
     writeRounded("instanceCv", spread.cv(), RATE_DECIMALS);
     writeRounded("instanceMaxOverMin", spread.maxOverMin(), RATE_DECIMALS);
     writeRounded("instanceMinOverMean", spread.minOverMean(), RATE_DECIMALS);
     json.writeObjectFieldStart("serveDecisions");
-    for (Map.Entry<String, Long> decision : serve.decisions().entrySet()) {
+    for (Map.Entry<String, Long> decision : fleet.decisions().entrySet()) {
       json.writeNumberField(decision.getKey(), decision.getValue());
     }
     json.writeEndObject();
     json.writeObjectFieldStart("serveRouterArgs");
-    for (Map.Entry<String, Object> arg : new TreeMap<>(serve.args()).entrySet()) {
+    for (Map.Entry<String, Object> arg : new TreeMap<>(fleet.settings().args()).entrySet()) {
       json.writePOJOField(arg.getKey(), arg.getValue());
     }
     json.writeEndObject();
-    writeRounded("eventDelayMs", serve.eventDelayNs() / NS_PER_MS, TIME_DECIMALS);
+    writeRounded("eventDelayMs", fleet.settings().eventDelayNs() / NS_PER_MS, TIME_DECIMALS);
+    if (fleet.settings().router().readsMetrics()) {
+      writeRounded("metricDelayMs", fleet.settings().metricDelayNs() / NS_PER_MS, TIME_DECIMALS);
+      writeRounded(
+          "metricIntervalMs", fleet.settings().metricIntervalNs() / NS_PER_MS, TIME_DECIMALS);
+    }
   }
 
   private void writeCounts(String field, List<Long> counts) throws IOException {
@@ -169,7 +174,7 @@ public final class JsonReport {
     for (int rank = 0; rank < result.ranks().size(); rank++) {
       RankResult of = result.ranks().get(rank);
       json.writeStartObject();
-      if (result.serve() != null) {
+      if (result.fleet() != null) {
         json.writeNumberField("instance", rank / result.settings().ranks());
       }
       json.writeNumberField("rank", rank % result.settings().ranks());

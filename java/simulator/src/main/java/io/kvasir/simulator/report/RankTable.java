@@ -8,7 +8,7 @@ import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.ReplayResult;
 import java.util.List;
 
-/** Tables of what ranks and instances did. */
+/** Tables of what ranks and workers did. */
 final class RankTable {
 
   private RankTable() {}
@@ -17,12 +17,12 @@ final class RankTable {
   static TextTable ofRanks(ReplayResult result, int most) {
     TextTable table = table("rank");
     int shown = Math.min(most, result.ranks().size());
-    int perInstance = result.settings().ranks();
+    int perWorker = result.settings().ranks();
     for (int i = 0; i < shown; i++) {
       RankResult of = result.ranks().get(i);
-      String name = Integer.toString(i % perInstance);
+      String name = Integer.toString(i % perWorker);
       table.row(
-          result.serve() == null ? name : "i" + i / perInstance + "/" + name,
+          result.fleet() == null ? name : "w" + i / perWorker + "/" + name,
           count(of.requests()),
           count(of.inputTokens()),
           count(of.cachedTokens()),
@@ -34,14 +34,14 @@ final class RankTable {
     return sums(table, "all", "", result, result.ranks());
   }
 
-  /** A row for each instance; the peak is that of its fullest rank. */
-  static TextTable ofInstances(ReplayResult result) {
-    TextTable table = table("instance");
-    int perInstance = result.settings().ranks();
-    for (int from = 0; from < result.ranks().size(); from += perInstance) {
-      List<RankResult> ranks = result.ranks().subList(from, from + perInstance);
+  /** A row for each worker; the peak is that of its fullest rank. */
+  static TextTable ofWorkers(ReplayResult result) {
+    TextTable table = table("worker");
+    int perWorker = result.settings().ranks();
+    for (int from = 0; from < result.ranks().size(); from += perWorker) {
+      List<RankResult> ranks = result.ranks().subList(from, from + perWorker);
       String fullest = percent(ranks.stream().mapToDouble(RankTable::peak).max().orElse(0));
-      sums(table, "i" + from / perInstance, fullest, result, ranks);
+      sums(table, "w" + from / perWorker, fullest, result, ranks);
     }
     return table;
   }

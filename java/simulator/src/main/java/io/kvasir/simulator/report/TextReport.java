@@ -6,12 +6,12 @@ import static io.kvasir.simulator.report.Numbers.measure;
 import static io.kvasir.simulator.report.Numbers.rate;
 
 import io.kvasir.engine.adp.AdpReason;
+import io.kvasir.simulator.fleet.FleetResult;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReplaySettings;
-import io.kvasir.simulator.replay.ServeResult;
 import io.kvasir.simulator.replay.Spread;
 import java.util.List;
 import java.util.Locale;
@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 
 /**
  * Writes replay reports for people: what was replayed, one section per router with the upper bound
- * beside its result and tables of its instances and ranks, and a comparison when there are several.
+ * beside its result and tables of its workers and ranks, and a comparison when there are several.
  * ASCII only.
  *
  * <p>Not thread-safe.
@@ -80,12 +80,14 @@ public final class TextReport {
               "KV sent at " + measure(context.transfer().bytesPerSecond() / BYTES_PER_GB) + " GB/s",
               "answered elsewhere at " + measure(context.generationMsPerToken()) + " ms a token"));
     }
-    line("Times are modelled, not measured.");
+    line("Latencies are modelled, not measured on a GPU.");
   }
 
   private static String ranks(ReplayResult result) {
     String ranks = count(result.settings().ranks()) + " ranks";
-    return result.serve() == null ? ranks : count(result.serve().instances()) + " x " + ranks;
+    return result.fleet() == null
+        ? ranks
+        : count(result.fleet().settings().workers()) + " x " + ranks;
   }
 
   private void section(ReplayReport report) {
@@ -102,8 +104,8 @@ public final class TextReport {
         .row(durations("in queue", result.queue()))
         .appendTo(out);
     line("");
-    if (result.serve() != null) {
-      RankTable.ofInstances(result).appendTo(out);
+    if (result.fleet() != null) {
+      RankTable.ofWorkers(result).appendTo(out);
       line("");
     }
     RankTable.ofRanks(result, MOST_RANKS).appendTo(out);
@@ -149,9 +151,9 @@ public final class TextReport {
                 count(result.outputTokens()),
                 decimals(result.virtualSeconds(), 1),
                 decimals(result.outputTokensPerSecond(), 1)));
-    if (result.serve() != null) {
-      fact("instances by", serve(result.serve()));
-      fact("balance", "requests per instance: " + spread(result.routedPerInstance()));
+    if (result.fleet() != null) {
+      fact("workers by", fleet(result.fleet()));
+      fact("balance", "requests per worker: " + spread(result.routedPerWorker()));
     }
     fact("placed by", decisions(result.decisions(), AdpReason::id));
     fact("balance", "requests per rank: " + spread(result.routedPerRank()));
@@ -161,12 +163,12 @@ public final class TextReport {
     line("  " + name + " ".repeat(FACT_WIDTH - name.length()) + value);
   }
 
-  private static String serve(ServeResult serve) {
-    return serve.router()
+  private static String fleet(FleetResult fleet) {
+    return fleet.settings().router().name()
         + ": "
-        + decisions(serve.decisions(), Function.identity())
-        + (serve.followsBlocks()
-            ? ", events after " + decimals(serve.eventDelayNs() / NS_PER_MS, 1) + " ms"
+        + decisions(fleet.decisions(), Function.identity())
+        + (fleet.settings().router().followsBlocks()
+            ? ", events after " + decimals(fleet.settings().eventDelayNs() / NS_PER_MS, 1) + " ms"
             : "");
   }
 

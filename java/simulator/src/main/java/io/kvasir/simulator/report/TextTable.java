@@ -3,21 +3,34 @@ package io.kvasir.simulator.report;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Lines up cells in columns: the first to the left, the others to the right. Not thread-safe. */
-final class TextTable {
+/** Aligns cells in columns: the first to the left, the others to the right. Not thread-safe. */
+public final class TextTable {
 
   private static final String INDENT = "  ";
   private static final String GAP = "  ";
 
   private final List<String[]> rows = new ArrayList<>();
 
-  TextTable row(String... cells) {
+  /** Makes an empty table. */
+  public TextTable() {}
+
+  /**
+   * Adds a row.
+   *
+   * @param cells one for each column
+   * @return this table
+   */
+  public TextTable row(String... cells) {
     rows.add(cells);
     return this;
   }
 
-  /** Writes the rows, each on a line of its own without trailing blanks. */
-  void appendTo(StringBuilder out) {
+  /**
+   * Writes the rows, each on its own line without trailing blanks.
+   *
+   * @param out receives the lines
+   */
+  public void appendTo(StringBuilder out) {
     int columns = rows.stream().mapToInt(row -> row.length).max().orElse(0);
     int[] widths = new int[columns];
     for (String[] row : rows) {

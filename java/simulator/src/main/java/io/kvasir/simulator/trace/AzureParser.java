@@ -12,14 +12,14 @@ import java.time.temporal.TemporalAccessor;
 import java.util.Locale;
 
 /**
- * Reads Azure's rows: {@code TIMESTAMP,ContextTokens,GeneratedTokens}, behind a header of these
- * names. The trace says nothing about shared prefixes, so no row has ids.
+ * Reads Azure's rows: {@code TIMESTAMP,ContextTokens,GeneratedTokens}, after a header with these
+ * names. The trace has no information on shared prefixes, so its rows have no ids.
  *
  * <p>Not thread-safe.
  */
 final class AzureParser implements RowParser {
 
-  /** The first line of such a file, which is not parsed. */
+  /** The header line, which is not parsed. */
   static final String HEADER = "TIMESTAMP,ContextTokens,GeneratedTokens";
 
   private static final DateTimeFormatter TIME =
@@ -46,7 +46,7 @@ final class AzureParser implements RowParser {
     }
     long arrivalNs = timeNs(line, fields[0]);
     if (arrivalNs < 0) {
-      throw line.invalid("TIMESTAMP must not lie before 1970: " + fields[0]);
+      throw line.invalid("TIMESTAMP must not be before 1970: " + fields[0]);
     }
     if (arrivalNs < trace.lastArrivalNs()) {
       throw line.invalid("TIMESTAMP must not go back: " + fields[0]);
@@ -59,7 +59,7 @@ final class AzureParser implements RowParser {
 
   @Override
   public void finish() {
-    // Rows without ids have nothing to be warned about.
+    // There are no warnings for rows without ids.
   }
 
   private static long timeNs(TraceLine line, String text) throws InvalidTraceException {

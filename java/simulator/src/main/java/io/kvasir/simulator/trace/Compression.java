@@ -10,7 +10,8 @@ import java.util.zip.GZIPInputStream;
 import org.tukaani.xz.XZInputStream;
 
 /**
- * Opens plain, gzip, xz and zstd files alike. What a file is, its first bytes say, not its name.
+ * Opens plain, gzip, xz and zstd files. The format is detected from the first bytes, not from the
+ * file's name.
  */
 final class Compression {
 

@@ -4,18 +4,18 @@ import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.Arrays;
 
 /**
- * Which requests of a trace continue which conversation, inferred from shared ids.
+ * The conversations of a trace, inferred from shared ids.
  *
- * <p>The parent of a request is the latest earlier one that holds its deepest id seen so far,
- * provided that this id occurs in at most {@link #MAX_REQUESTS_PER_ID} requests of the trace: an id
- * in more of them is a common system prompt, not a conversation. A request without a parent starts
- * one. Traces without ids have no conversations.
+ * <p>The parent of a request is found by its deepest id that occurred before: it is the latest
+ * earlier request with that id. The id must occur in at most {@link #MAX_REQUESTS_PER_ID} requests
+ * of the trace; an id in more requests is a common system prompt. A request without a parent starts
+ * a conversation. Traces without ids have no conversations.
  *
  * <p>Immutable.
  */
 public final class Conversations {
 
-  /** An id in more requests than this says nothing about conversations. */
+  /** Ids in more requests than this are ignored. */
   public static final int MAX_REQUESTS_PER_ID = 50;
 
   private final int[] conversation;
@@ -29,9 +29,9 @@ public final class Conversations {
   }
 
   /**
-   * Nothing is known of conversations.
+   * No conversations, for traces without ids.
    *
-   * @return none
+   * @return an empty set
    */
   public static Conversations none() {
     return new Conversations(new int[0], new int[0], 0);
@@ -97,7 +97,7 @@ public final class Conversations {
   }
 
   /**
-   * Whether anything is known of conversations.
+   * Whether conversations are known.
    *
    * @return false for traces without ids
    */

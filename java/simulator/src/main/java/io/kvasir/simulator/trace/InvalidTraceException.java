@@ -3,15 +3,15 @@ package io.kvasir.simulator.trace;
 import java.io.IOException;
 
 /**
- * A trace that cannot be used as it is: correct the file, or the option that describes it. The
- * message is one line that begins with the file and, where there is one, the line number.
+ * The trace is invalid: correct the file, or the option that describes it. The message is one line
+ * that starts with the file and, where applicable, the line number.
  */
 public final class InvalidTraceException extends IOException {
 
   private static final long serialVersionUID = 1L;
 
   /**
-   * Makes the exception.
+   * Creates the exception.
    *
    * @param message {@code FILE: ...} or {@code FILE:LINE: ...}
    */
@@ -20,10 +20,10 @@ public final class InvalidTraceException extends IOException {
   }
 
   /**
-   * Makes the exception with what was found underneath.
+   * Creates the exception with a cause.
    *
    * @param message {@code FILE: ...} or {@code FILE:LINE: ...}
-   * @param cause the parser's or decompressor's complaint
+   * @param cause the exception of the parser or decompressor
    */
   public InvalidTraceException(String message, Throwable cause) {
     super(message, cause);

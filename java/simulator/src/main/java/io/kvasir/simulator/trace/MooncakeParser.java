@@ -12,8 +12,8 @@ import java.util.TreeSet;
 
 /**
  * Reads Mooncake rows: {@code {"timestamp": ms, "input_length": n, "output_length": n, "hash_ids":
- * [...]}}. Other keys are left alone and named in one warning, since traces in the wild carry
- * extras.
+ * [...]}}. Other keys are ignored and listed in one warning, since published traces have extra
+ * keys.
  *
  * <p>Not thread-safe.
  */
@@ -66,7 +66,7 @@ final class MooncakeParser implements RowParser {
   @Override
   public void finish() {
     if (!unknownKeys.isEmpty()) {
-      trace.warn("keys that were ignored: " + String.join(", ", unknownKeys));
+      trace.warn("ignored keys: " + String.join(", ", unknownKeys));
     }
     if (sparseRows > 0) {
       trace.warn(
@@ -96,7 +96,7 @@ final class MooncakeParser implements RowParser {
       }
     }
     if (json.nextToken() != null) {
-      throw line.invalid("each line must be one JSON object, nothing may follow it");
+      throw line.invalid("each line must be one JSON object and nothing else");
     }
   }
 

@@ -6,12 +6,12 @@ interface RowParser {
   /**
    * Reads one line that is not blank.
    *
-   * @param line where it stands
+   * @param line its position
    * @param text the line without its end
-   * @throws InvalidTraceException naming the field that is wrong and what is allowed
+   * @throws InvalidTraceException naming the invalid field and the allowed values
    */
   void parse(TraceLine line, String text) throws InvalidTraceException;
 
-  /** Called after the last line: the place for warnings about the whole file. */
+  /** Called after the last line, to add warnings about the whole file. */
   void finish();
 }

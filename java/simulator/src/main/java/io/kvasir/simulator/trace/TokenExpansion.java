@@ -3,11 +3,11 @@ package io.kvasir.simulator.trace;
 import java.util.Objects;
 
 /**
- * Makes tokens out of numbers: equal (seed, position) give equal tokens, everywhere and always, and
+ * Expands seeds to tokens: equal (seed, position) give equal tokens on every platform, and
  * different seeds give unrelated ones.
  *
- * <p>A seed is a bijective mix of what it names, so two ids never share one. Each 64-bit mix of
- * (seed, position / 2) yields two tokens by multiplying its halves into the vocabulary.
+ * <p>Within a domain the seed is a bijection of the id, so two ids never share a seed. Each 64-bit
+ * mix of (seed, position / 2) yields two tokens by multiplying its halves into the vocabulary.
  * Thread-safe.
  */
 public final class TokenExpansion {
@@ -20,10 +20,10 @@ public final class TokenExpansion {
   private TokenExpansion() {}
 
   /**
-   * A seed for the content named by a number in one domain.
+   * The seed of a piece of content.
    *
-   * @param domain what kind of thing the number names; domains do not meet
-   * @param name the number
+   * @param domain the kind of content; domains are unrelated
+   * @param name the number of the piece in its domain
    * @return the seed; a bijection of {@code name} for each domain
    */
   public static long seed(long domain, long name) {
@@ -34,9 +34,9 @@ public final class TokenExpansion {
    * Writes the first tokens of a seed's content; a shorter range holds a prefix of a longer one.
    * About a nanosecond per token.
    *
-   * @param seed whose content
+   * @param seed the seed of the content
    * @param tokens receives the tokens
-   * @param from first index written; it gets position 0
+   * @param from first index written; it receives position 0
    * @param to end of the range
    * @throws IndexOutOfBoundsException if the range lies outside the array
    */

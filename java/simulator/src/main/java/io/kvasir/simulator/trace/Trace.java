@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The rows of a trace file, in columns: when each request arrived, how long its prompt and its
- * answer are, and the ids of its prompt's blocks. About 32 bytes a row and 8 an id.
+ * The rows of a trace file, in columns: arrival times, prompt and answer lengths, and the ids of
+ * the prompts' blocks. About 32 bytes per row and 8 per id.
  *
  * <p>Immutable once built. Times are nanoseconds since the first row.
  */
@@ -17,11 +17,11 @@ public final class Trace {
   /** Longest prompt and longest answer of a row, in tokens. */
   public static final int MAX_TOKENS = 1 << 24;
 
-  /** The known formats. */
+  /** The supported formats. */
   public enum Format {
-    /** One JSON object a line, with block ids. */
+    /** One JSON object per line, with block ids. */
     MOONCAKE,
-    /** CSV with arrivals and lengths only: nothing is known of shared prefixes. */
+    /** CSV with arrival times and lengths only; shared prefixes are unknown. */
     AZURE
   }
 
@@ -52,7 +52,7 @@ public final class Trace {
   }
 
   /**
-   * The file it was read from, as the user named it.
+   * The file that the trace was read from, as the user named it.
    *
    * @return the path
    */
@@ -70,7 +70,7 @@ public final class Trace {
   }
 
   /**
-   * Tokens that one listed id stands for; the last id of a row may stand for fewer.
+   * Tokens per id; the last id of a row may stand for fewer.
    *
    * @return at least 1
    */
@@ -91,7 +91,7 @@ public final class Trace {
    * When a request arrived, in nanoseconds since the first row.
    *
    * @param row the row, from 0
-   * @return at least 0; never less than the row before
+   * @return at least 0; never less than the previous row's
    */
   public long arrivalNs(int row) {
     return arrivalNs[row];
@@ -128,10 +128,10 @@ public final class Trace {
   }
 
   /**
-   * One of a row's ids. Equal ids stand for equal tokens after equal tokens.
+   * One of a row's ids. Equal ids mean equal tokens after equal prefixes.
    *
    * @param row the row, from 0
-   * @param index which id, from 0
+   * @param index index of the id, from 0
    * @return any number
    */
   public long id(int row, int index) {
@@ -139,17 +139,17 @@ public final class Trace {
   }
 
   /**
-   * What looked odd but does not make the trace unusable, a sentence each.
+   * Warnings about the file that do not make the trace invalid.
    *
-   * @return at most a few
+   * @return a few sentences at most
    */
   public List<String> warnings() {
     return warnings;
   }
 
   /**
-   * The share of listed ids that an unbounded shared cache would have held: of each row the leading
-   * ids that earlier rows listed. O(ids).
+   * The share of ids that an unbounded shared cache would match: for each row, the leading ids that
+   * earlier rows have. O(ids).
    *
    * @return 0 to 1; 0 if no ids are listed
    */
@@ -197,7 +197,7 @@ public final class Trace {
     }
 
     /**
-     * When the row before arrived, in the file's own time; the smallest number if there is none.
+     * The previous row's arrival, in the file's own time; {@link Long#MIN_VALUE} if there is none.
      */
     long lastArrivalNs() {
       return arrivalNs.isEmpty() ? Long.MIN_VALUE : arrivalNs.getLong(arrivalNs.size() - 1);

@@ -1,7 +1,7 @@
 package io.kvasir.simulator.trace;
 
 /**
- * A place in a trace file, for messages.
+ * A line of a trace file, for messages.
  *
  * <p>Immutable.
  *
@@ -11,9 +11,9 @@ package io.kvasir.simulator.trace;
 record TraceLine(String file, long number) {
 
   /**
-   * Names what is wrong with this line.
+   * An error in this line.
    *
-   * @param problem the field and what is allowed
+   * @param problem the field and the allowed values
    * @return the exception to throw
    */
   InvalidTraceException invalid(String problem) {
@@ -21,10 +21,10 @@ record TraceLine(String file, long number) {
   }
 
   /**
-   * Names what is wrong with this line and keeps its cause.
+   * An error in this line, with a cause.
    *
-   * @param problem the field and what is allowed
-   * @param cause what was found underneath
+   * @param problem the field and the allowed values
+   * @param cause the underlying exception
    * @return the exception to throw
    */
   InvalidTraceException invalid(String problem, Throwable cause) {

@@ -21,9 +21,9 @@ public final class TraceReader {
    * Reads and validates a whole file, as a stream. O(bytes).
    *
    * @param file the file; gzip, xz and zstd are recognised by their first bytes
-   * @param blockTokens tokens that one id of a Mooncake row stands for, at least 1
+   * @param blockTokens tokens per id of a Mooncake row, at least 1
    * @return the rows
-   * @throws InvalidTraceException if the file is missing, empty, cut short or wrong in some line
+   * @throws InvalidTraceException if the file is missing, empty or truncated, or a line is invalid
    * @throws IOException if a plain file cannot be read to its end
    */
   public static Trace read(Path file, int blockTokens) throws IOException {
@@ -64,7 +64,7 @@ public final class TraceReader {
           case AZURE -> new AzureParser(trace);
         };
     if (format == Trace.Format.AZURE) {
-      text = nextLine(file, lines, ++number); // behind the header
+      text = nextLine(file, lines, ++number); // skips the header
     }
     while (text != null) {
       if (!text.isBlank()) {
@@ -79,7 +79,7 @@ public final class TraceReader {
     return trace.build();
   }
 
-  /** Damage to compressed data shows up as an exception of the stream, at whatever line. */
+  /** Reads a line. Damaged compressed data throws an I/O exception at an arbitrary line. */
   private static String nextLine(String file, BufferedReader lines, long number)
       throws IOException {
     try {

@@ -1,10 +1,10 @@
 /**
- * Request traces: files of arrivals, lengths and, in Mooncake's format, block ids that say which
- * prompts share a prefix.
+ * Request traces: files of arrival times, lengths and, in Mooncake's format, block ids that
+ * identify shared prefixes.
  *
  * <p>{@link io.kvasir.simulator.trace.TraceReader} reads and validates a file into a {@link
- * io.kvasir.simulator.trace.Trace}; {@link io.kvasir.simulator.trace.TokenExpansion} turns its ids
- * into real tokens; {@link io.kvasir.simulator.trace.Conversations} guesses who talks on. The
- * package knows nothing of time passing, of replays or of reports.
+ * io.kvasir.simulator.trace.Trace}; {@link io.kvasir.simulator.trace.TokenExpansion} expands its
+ * ids to tokens; {@link io.kvasir.simulator.trace.Conversations} infers which requests continue a
+ * conversation. The package does not depend on virtual time, replays or reports.
  */
 package io.kvasir.simulator.trace;

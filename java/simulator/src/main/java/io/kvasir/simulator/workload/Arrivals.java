@@ -4,19 +4,19 @@ import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 
 /**
- * One run of a workload: who arrives next, depending on what has been answered.
+ * One run of a workload: the arrivals of its requests, which may depend on earlier answers.
  *
  * <p>Confined to the thread that drives the replay. Times are nanoseconds of virtual time from 0.
  */
 public interface Arrivals extends AutoCloseable {
 
-  /** Value of {@link #nextNs()} while nothing will arrive unless something finishes. */
+  /** Value of {@link #nextNs()} while no request arrives until another one finishes. */
   long NEVER = Long.MAX_VALUE;
 
   /**
    * When the next request arrives.
    *
-   * @return its time, or {@link #NEVER}; at the end of the run for good
+   * @return its time, or {@link #NEVER}, which is final at the end of the run
    */
   long nextNs();
 
@@ -29,22 +29,23 @@ public interface Arrivals extends AutoCloseable {
   HashedRequest next();
 
   /**
-   * A request was answered.
+   * Reports that a request was answered.
    *
    * @param request the request
    * @param outputTokens its answer
-   * @param nowNs when
+   * @param nowNs the current time
    */
   void onFinished(Request request, int[] outputTokens, long nowNs);
 
   /**
-   * A request will never be answered.
+   * Reports that a request was rejected and will never be answered.
    *
    * @param request the request
-   * @param nowNs when
+   * @param nowNs the current time
    */
   void onRejected(Request request, long nowNs);
 
+  /** Ends the run and stops any preparation of requests. */
   @Override
   void close();
 }

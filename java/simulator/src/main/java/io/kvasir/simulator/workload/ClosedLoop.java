@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.NoSuchElementException;
 
 /**
- * Plays a sequence in its order with a fixed number of requests in flight; its timestamps play no
- * role. A request arrives when a place becomes free.
+ * Plays a sequence in order with a fixed number of requests in flight. Timestamps are ignored: a
+ * request arrives when an earlier one ends.
  *
  * <p>Immutable.
  *
@@ -68,7 +68,7 @@ public record ClosedLoop(RequestSequence sequence, int concurrency) implements W
     @Override
     public HashedRequest next() {
       if (nextNs() == NEVER) {
-        throw new NoSuchElementException("no place is free, or the sequence is over");
+        throw new NoSuchElementException("no request may arrive now, or the sequence has ended");
       }
       next++;
       freePlaces--;

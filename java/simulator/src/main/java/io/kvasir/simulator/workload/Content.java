@@ -2,7 +2,7 @@ package io.kvasir.simulator.workload;
 
 import io.kvasir.simulator.trace.TokenExpansion;
 
-/** What random tokens and numbers are for; those for different purposes are unrelated. */
+/** The purpose of random tokens and numbers. Values of different purposes are unrelated. */
 enum Content {
   TRACE_BLOCK(1),
   TRACE_TAIL(2),

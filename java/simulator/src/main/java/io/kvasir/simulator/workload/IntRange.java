@@ -1,7 +1,7 @@
 package io.kvasir.simulator.workload;
 
 /**
- * A range of whole numbers, both ends included, drawn from uniformly.
+ * A uniform distribution over a range of integers, both ends included.
  *
  * <p>Immutable.
  *
@@ -11,7 +11,7 @@ package io.kvasir.simulator.workload;
 public record IntRange(int minimum, int maximum) {
 
   /**
-   * Checks the order.
+   * Checks the bounds.
    *
    * @throws IllegalArgumentException if the range is empty or begins below 1
    */

@@ -5,8 +5,9 @@ import java.util.Arrays;
 import java.util.Map;
 
 /**
- * A sequence whose arrivals are each put off by a random time, so that several seeds tell how much
- * of a result is chance. Requests keep their order: the i-th arrives at the i-th of the new times.
+ * A sequence whose arrivals are each delayed by a random time. Runs with several seeds show how
+ * much of a result is chance. Requests keep their order: the i-th request arrives at the i-th of
+ * the new times.
  *
  * <p>Immutable.
  */
@@ -21,7 +22,7 @@ public final class JitteredArrivals implements RequestSequence {
    * Draws the new arrivals.
    *
    * @param sequence the requests
-   * @param seconds longest time by which an arrival is put off, in the sequence's own time
+   * @param seconds longest delay of an arrival, in the sequence's own time
    * @param seed seed of the times
    * @throws IllegalArgumentException if {@code seconds} is negative or not finite
    */

@@ -3,19 +3,19 @@ package io.kvasir.simulator.workload;
 import io.kvasir.simulator.trace.Trace;
 
 /**
- * A lognormal length in tokens, at least 1.
+ * A lognormal distribution of lengths in tokens, at least 1.
  *
  * <p>Immutable.
  *
- * @param median half of the lengths are below it, at least 1
- * @param sigma deviation of the logarithm, at least 0; 0 makes every length the median
+ * @param median median length, at least 1
+ * @param sigma standard deviation of the logarithm, at least 0; 0 makes every length the median
  */
 public record LognormalTokens(int median, double sigma) {
 
   /**
    * Checks the ranges.
    *
-   * @throws IllegalArgumentException naming what is out of range
+   * @throws IllegalArgumentException naming the parameter that is out of range
    */
   public LognormalTokens {
     if (median < 1) {

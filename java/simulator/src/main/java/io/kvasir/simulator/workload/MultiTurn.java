@@ -4,8 +4,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Sessions that talk on: every turn's prompt is the whole conversation so far, with the answers
- * that were really given, and a new user turn. All sessions share one system prompt.
+ * Multi-turn sessions: each turn's prompt is the whole conversation so far, including the actual
+ * answers, plus a new user turn. All sessions share one system prompt.
  *
  * <p>Immutable.
  *
@@ -21,16 +21,17 @@ public record MultiTurn(Shape shape) implements Workload {
    * <p>Immutable.
    *
    * @param sessions number of sessions, at least 1
-   * @param concurrency sessions at a time: the next one begins when one ends; 0 for an open loop
+   * @param concurrency sessions at a time, where a new one begins when another ends; 0 for an open
+   *     loop
    * @param sessionsPerSecond mean starts of sessions per second in an open loop
    * @param systemPromptTokens length of the shared system prompt, at least 0
    * @param turns turns of a session
    * @param userTokens length of a user's turn
    * @param outputTokens length of an answer
    * @param thinkTime time between an answer and the session's next turn
-   * @param rampSeconds over which the first sessions of a closed loop begin, one after the other; 0
-   *     for all at once
-   * @param seed seed of everything random
+   * @param rampSeconds time over which the first sessions of a closed loop begin, one after
+   *     another; 0 to begin all at once
+   * @param seed seed of all random values
    */
   public record Shape(
       int sessions,
@@ -55,7 +56,7 @@ public record MultiTurn(Shape shape) implements Workload {
      * @param userTokens length of a user's turn
      * @param outputTokens length of an answer
      * @param thinkTime time between an answer and the session's next turn
-     * @param seed seed of everything random
+     * @param seed seed of all random values
      */
     public Shape(
         int sessions,
@@ -80,7 +81,7 @@ public record MultiTurn(Shape shape) implements Workload {
           seed);
     }
 
-    /** When one of the first sessions of a closed loop begins, in nanoseconds. */
+    /** The start time of one of the first sessions of a closed loop, in nanoseconds. */
     long firstNs(int index) {
       return Math.round(index * (rampSeconds * NS_PER_S / Math.min(concurrency, sessions)));
     }

@@ -57,7 +57,7 @@ final class MultiTurnRun implements Arrivals {
   @Override
   public HashedRequest next() {
     if (due.isEmpty()) {
-      throw new NoSuchElementException("no session has a turn to make");
+      throw new NoSuchElementException("no session has a turn due");
     }
     MultiTurnSession session = due.remove().session();
     int answeredTokens = session.answeredTokens();

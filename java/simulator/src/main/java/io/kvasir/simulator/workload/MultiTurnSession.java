@@ -38,12 +38,12 @@ final class MultiTurnSession {
     return nextTurn == turns;
   }
 
-  /** Leading tokens of the next prompt whose KV exists: all of the history but its last token. */
+  /** Leading tokens of the next prompt whose KV exists: the whole history except its last token. */
   int answeredTokens() {
     return answeredTokens;
   }
 
-  /** Makes the request of the next turn. Its id depends on session and turn alone. */
+  /** Creates the request of the next turn. Its id depends only on session and turn. */
   Request ask() {
     if (history == null) {
       history = new int[shape.systemPromptTokens()];
@@ -61,7 +61,7 @@ final class MultiTurnSession {
         .build();
   }
 
-  /** Takes the answer into the history; returns how long the user thinks about it. */
+  /** Appends the answer to the history; returns the think time before the next turn. */
   long answered(int[] outputTokens) {
     int asked = history.length;
     history = Arrays.copyOf(history, asked + outputTokens.length);

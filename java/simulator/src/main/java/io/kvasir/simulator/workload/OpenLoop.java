@@ -11,7 +11,7 @@ import java.util.NoSuchElementException;
  * <p>Immutable.
  *
  * @param sequence the requests
- * @param speed how many times faster than its timestamps it is played, above 0
+ * @param speed factor by which it is played faster than its timestamps, above 0
  */
 public record OpenLoop(RequestSequence sequence, double speed) implements Workload {
 
@@ -66,7 +66,7 @@ public record OpenLoop(RequestSequence sequence, double speed) implements Worklo
     @Override
     public HashedRequest next() {
       if (next == sequence.size()) {
-        throw new NoSuchElementException("the sequence is over");
+        throw new NoSuchElementException("the sequence has ended");
       }
       next++;
       return prepared.take();
@@ -74,12 +74,12 @@ public record OpenLoop(RequestSequence sequence, double speed) implements Worklo
 
     @Override
     public void onFinished(Request request, int[] outputTokens, long nowNs) {
-      // Time alone decides who comes next.
+      // The timestamps alone determine the next arrival.
     }
 
     @Override
     public void onRejected(Request request, long nowNs) {
-      // Time alone decides who comes next.
+      // The timestamps alone determine the next arrival.
     }
 
     @Override

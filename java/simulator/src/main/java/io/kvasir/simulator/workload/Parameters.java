@@ -9,7 +9,7 @@ final class Parameters {
 
   private Parameters() {}
 
-  /** Other parameters, then these: names and values in turn. */
+  /** Appends parameters, as alternating names and values, to others. */
   static Map<String, Object> of(Map<String, Object> others, Object... namesAndValues) {
     Map<String, Object> parameters = new LinkedHashMap<>(others);
     for (int i = 0; i < namesAndValues.length; i += 2) {

@@ -10,8 +10,8 @@ final class PoissonTimes {
   /**
    * The first times of a process; the first arrival is at 0.
    *
-   * @param count how many
-   * @param perSecond mean arrivals per second; 0 or less means that time plays no role: all at 0
+   * @param count number of times
+   * @param perSecond mean arrivals per second; 0 or less puts all arrivals at 0
    * @param seed seed of the gaps
    * @return nanoseconds, ascending
    */

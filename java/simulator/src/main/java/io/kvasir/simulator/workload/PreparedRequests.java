@@ -5,10 +5,10 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 
 /**
- * Prepares a sequence's requests on a thread of its own, a bounded number ahead of who takes them.
+ * Prepares a sequence's requests on its own thread, a bounded number ahead of the consumer.
  *
- * <p>The order and the content are the sequence's, so the thread changes nothing but the time it
- * takes. {@link #take()} and {@link #close()} are confined to one thread.
+ * <p>Order and content are the sequence's, so the thread affects wall-clock time only. {@link
+ * #take()} and {@link #close()} are confined to one thread.
  */
 final class PreparedRequests implements AutoCloseable {
 
@@ -19,7 +19,7 @@ final class PreparedRequests implements AutoCloseable {
   private final BlockingQueue<Prepared> queue = new ArrayBlockingQueue<>(AHEAD);
   private final Thread thread;
 
-  /** A request, or why there is none. */
+  /** A request, or the exception of its preparation. */
   private record Prepared(HashedRequest request, Throwable failure) {}
 
   PreparedRequests(RequestSequence sequence, RequestPreparation preparation) {
@@ -30,7 +30,7 @@ final class PreparedRequests implements AutoCloseable {
     thread.start();
   }
 
-  /** Takes the next request, in the sequence's order; waits for it if need be. */
+  /** Takes the next request, in the sequence's order; waits until it is prepared. */
   HashedRequest take() {
     try {
       Prepared prepared = queue.take();
@@ -53,7 +53,7 @@ final class PreparedRequests implements AutoCloseable {
         queue.put(new Prepared(preparation.prepare(sequence.request(index), 0), null));
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // closed: nobody takes any more
+      Thread.currentThread().interrupt(); // closed: no more requests are taken
     } catch (RuntimeException | Error e) {
       offerFailure(e);
     }

@@ -3,7 +3,7 @@ package io.kvasir.simulator.workload;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 
-/** What happens to a request between being thought of and arriving: hashing. */
+/** Prepares a request for its arrival by hashing its prompt. */
 @FunctionalInterface
 public interface RequestPreparation {
 

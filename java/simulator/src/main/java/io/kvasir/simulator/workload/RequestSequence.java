@@ -4,20 +4,20 @@ import io.kvasir.model.Request;
 import java.util.Map;
 
 /**
- * Requests that do not depend on answers, in arrival order. Immutable; any thread may make any
- * request at any time and gets the same one again.
+ * Requests that do not depend on answers, in arrival order. Immutable and thread-safe: each request
+ * can be created at any time, any number of times, with equal results.
  */
 public interface RequestSequence {
 
   /**
-   * Name for reports.
+   * The name for reports.
    *
    * @return the name
    */
   String name();
 
   /**
-   * What defines it, for reports: option-like names and plain values.
+   * Its parameters for reports: option-like names and plain values.
    *
    * @return parameters in a fixed order; not modifiable
    */
@@ -31,17 +31,17 @@ public interface RequestSequence {
   int size();
 
   /**
-   * When a request arrives at normal speed.
+   * The arrival time of a request at normal speed.
    *
-   * @param index the request, from 0
-   * @return nanoseconds from 0, never less than for the request before
+   * @param index index of the request, from 0
+   * @return nanoseconds from 0, never less than the previous request's
    */
   long arrivalNs(int index);
 
   /**
-   * Makes a request. O(tokens).
+   * Creates a request. O(tokens).
    *
-   * @param index the request, from 0; also its id
+   * @param index index of the request, from 0; also its id
    * @return the request
    */
   Request request(int index);

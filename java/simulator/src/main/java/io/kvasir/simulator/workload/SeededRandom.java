@@ -19,7 +19,7 @@ final class SeededRandom {
     this.state = seed;
   }
 
-  /** The stream of one thing (a session, a request) under a workload's seed. */
+  /** The stream of one session or request under a workload's seed. */
   static SeededRandom of(long seed, long thing) {
     return new SeededRandom(Content.CHOICES.seed(seed, thing));
   }

@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.Map;
 
 /**
- * Requests that begin with one of a few shared prefixes, chosen by popularity, and go on with
- * tokens of their own. Without prefixes it is the uniform workload, in which nothing is shared.
+ * Requests that start with one of several shared prefixes, chosen by popularity, followed by unique
+ * tokens. Without prefixes it is the uniform workload, in which no prompts share a prefix.
  *
  * <p>Immutable.
  */
@@ -29,7 +29,7 @@ public final class SharedPrefix implements RequestSequence {
    * @param ownTokens length of the rest of a prompt
    * @param outputTokens length of an answer
    * @param perSecond mean arrivals per second in an open loop
-   * @param seed seed of everything random
+   * @param seed seed of all random values
    */
   public record Shape(
       int requests,
@@ -42,7 +42,7 @@ public final class SharedPrefix implements RequestSequence {
       long seed) {}
 
   /**
-   * Makes the workload.
+   * Creates the workload.
    *
    * @param shape its parameters
    */

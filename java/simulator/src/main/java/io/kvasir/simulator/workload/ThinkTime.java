@@ -3,13 +3,13 @@ package io.kvasir.simulator.workload;
 import java.util.Locale;
 
 /**
- * How long a user reads and types between an answer and the next turn.
+ * The distribution of the time between an answer and the next turn.
  *
  * <p>Immutable.
  *
  * @param distribution its shape
  * @param meanSeconds its mean, at least 0
- * @param sigma deviation of the logarithm of a lognormal time, at least 0
+ * @param sigma standard deviation of the logarithm of a lognormal time, at least 0
  */
 public record ThinkTime(Distribution distribution, double meanSeconds, double sigma) {
 
@@ -19,7 +19,7 @@ public record ThinkTime(Distribution distribution, double meanSeconds, double si
   public enum Distribution {
     /** Memoryless. */
     EXPONENTIAL,
-    /** Few short, some very long. */
+    /** Heavy-tailed: most times are short, a few very long. */
     LOGNORMAL;
 
     /**
@@ -35,7 +35,7 @@ public record ThinkTime(Distribution distribution, double meanSeconds, double si
   /**
    * Checks the ranges.
    *
-   * @throws IllegalArgumentException naming what is out of range
+   * @throws IllegalArgumentException naming the parameter that is out of range
    */
   public ThinkTime {
     if (!(meanSeconds >= 0)) {

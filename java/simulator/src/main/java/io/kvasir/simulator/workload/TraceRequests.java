@@ -7,9 +7,9 @@ import io.kvasir.simulator.trace.Trace;
 import java.util.Map;
 
 /**
- * The requests of a trace with real tokens: each id expands to the tokens it names, the last block
- * to as many as the prompt has left, and what no id names to tokens of this request alone. An
- * answer of no tokens is replayed as one, which the prefill yields anyway.
+ * The requests of a trace with expanded tokens. Each id expands to a full block of tokens, the last
+ * one to the rest of the prompt. Tokens without an id are unique to the request. An answer of 0
+ * tokens is replayed as 1, because prefill always produces one.
  *
  * <p>Immutable.
  */
@@ -19,10 +19,10 @@ public final class TraceRequests implements RequestSequence {
   private final Conversations conversations;
 
   /**
-   * Makes the requests of a trace.
+   * Creates the requests of a trace.
    *
    * @param trace the trace
-   * @param conversations who talks on in it
+   * @param conversations its conversations
    */
   public TraceRequests(Trace trace, Conversations conversations) {
     this.trace = trace;

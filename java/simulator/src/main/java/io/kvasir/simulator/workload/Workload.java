@@ -2,25 +2,26 @@ package io.kvasir.simulator.workload;
 
 import java.util.Map;
 
-/** A reproducible stream of requests. Immutable: each start is a new, independent run of it. */
+/** A reproducible stream of requests. Immutable: each start creates a new, independent run. */
 public interface Workload {
 
   /**
-   * Name for reports: a trace's file or a generator's name.
+   * The name for reports: a trace's file or a generator's name.
    *
    * @return the name
    */
   String name();
 
   /**
-   * What defines it, for reports: option-like names and plain values.
+   * Its parameters for reports: option-like names and plain values.
    *
    * @return parameters in a fixed order; not modifiable
    */
   Map<String, Object> parameters();
 
   /**
-   * Number of requests if none is rejected; ids are below it or, for sessions, unique all the same.
+   * Number of requests if none is rejected. Ids are below it, except for sessions, whose ids are
+   * only unique.
    *
    * @return at least 1
    */
@@ -29,8 +30,9 @@ public interface Workload {
   /**
    * Starts a run at time 0.
    *
-   * @param preparation hashes each request; called in arrival order where requests do not depend on
-   *     answers, perhaps by another thread and ahead of time, but by one thread only
+   * @param preparation hashes each request; called by one thread only. For requests that do not
+   *     depend on answers, that may be another thread, which calls it ahead of time in arrival
+   *     order
    * @return the run; the caller closes it
    */
   Arrivals start(RequestPreparation preparation);

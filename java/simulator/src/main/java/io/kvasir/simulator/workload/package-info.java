@@ -1,14 +1,15 @@
 /**
- * What is asked of an instance, and when: traces and generated workloads behind one role.
+ * Workloads: the requests that a worker or a fleet receives and their arrival times, from traces or
+ * generated.
  *
  * <p>A {@link io.kvasir.simulator.workload.Workload} is a description that can be started any
- * number of times; each start yields the same {@link io.kvasir.simulator.workload.Arrivals} for the
- * same answers. Requests that do not depend on answers are a {@link
- * io.kvasir.simulator.workload.RequestSequence}, played by timestamps ({@link
- * io.kvasir.simulator.workload.OpenLoop}) or so many at a time ({@link
- * io.kvasir.simulator.workload.ClosedLoop}); {@link io.kvasir.simulator.workload.MultiTurn} asks on
- * with what was answered. Everything random comes from a seed and from the number of the request or
- * session it is for, so the order in which things happen changes nothing. The package knows nothing
- * of ranks, routers or pools.
+ * number of times. Each start yields the same {@link io.kvasir.simulator.workload.Arrivals} for the
+ * same answers. Requests that do not depend on answers form a {@link
+ * io.kvasir.simulator.workload.RequestSequence}. It is played by timestamps ({@link
+ * io.kvasir.simulator.workload.OpenLoop}) or with fixed concurrency ({@link
+ * io.kvasir.simulator.workload.ClosedLoop}). {@link io.kvasir.simulator.workload.MultiTurn} builds
+ * each prompt from earlier answers. All random values derive from a seed and the number of their
+ * request or session, so the order of events does not affect them. The package does not depend on
+ * ranks, routers or pools.
  */
 package io.kvasir.simulator.workload;

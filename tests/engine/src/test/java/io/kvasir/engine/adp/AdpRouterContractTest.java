@@ -145,8 +145,8 @@ class AdpRouterContractTest {
     AdpRouter router = kind.create(2, WARMUP, null, false);
     List<Request> requests = List.of(request(1), request(2));
     refuses(
-        router, List.of(), requests, 4, "states must hold one entry for each live one of 2 ranks");
-    refuses(router, states(0, 0, 0), requests, 4, "not 3 entries");
+        router, List.of(), requests, 4, "states must have 1 to 2 entries, one for each live rank");
+    refuses(router, states(0, 0, 0), requests, 4, "not 3");
     List<RankState> swapped = new ArrayList<>(states(0, 0));
     Collections.reverse(swapped);
     refuses(router, swapped, requests, 4, "states[1].rank must be within 2 to 1, not 0");

@@ -15,7 +15,7 @@ class DeviceHealthTest {
 
   private void rounds(int count) {
     for (int i = 0; i < count; i++) {
-      SickNvml.round(health);
+      SickNvml.poll(health);
     }
   }
 
@@ -55,7 +55,8 @@ class DeviceHealthTest {
     nvml.loseDevice(FIRST);
     rounds(1);
     assertThat(health.problem(FIRST))
-        .hasValue("NVML has lost it: nvmlDeviceGetHandleByPciBusId failed: GPU is lost (15)");
+        .hasValue(
+            "NVML cannot read its state: nvmlDeviceGetHandleByPciBusId failed: GPU is lost (15)");
     assertThat(nvml.openEvents).isOne();
     int questions = nvml.questions;
     rounds(5);

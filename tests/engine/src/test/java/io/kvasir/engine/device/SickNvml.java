@@ -20,14 +20,14 @@ public final class SickNvml implements NvmlApi {
   int openEvents;
   int questions;
 
-  /** A watch that looks when {@link #round} says so. */
+  /** A watch that polls when {@link #poll} is called. */
   public DeviceHealth watch(List<CudaDevice> devices) {
     return new DeviceHealth(this, devices);
   }
 
-  /** Lets a watch look at all its devices once. */
-  public static void round(DeviceHealth health) {
-    health.round(0);
+  /** Polls all devices of a watch once. */
+  public static void poll(DeviceHealth health) {
+    health.poll(0);
   }
 
   /** The device tells of an error. */

@@ -269,12 +269,11 @@ class AdpLoopTest {
       assertThatThrownBy(() -> instance.submit(onRank(1, 2, 3, 1)))
           .hasMessage("targetRank must be 0 to 1, not 2");
       assertThatThrownBy(() -> instance.submit(requestBuilder(1, 0, 3, 1).children(4).build()))
-          .hasMessage(
-              "children must be less than 4, the requests that the instance may hold, not 4");
+          .hasMessage("children must be less than 4, the requests that the worker may hold, not 4");
       HashedRequest unhashed =
           new HashedRequest(request(1, 0, 50, 1), new BlockHashes(new long[0], new long[0]));
       assertThatThrownBy(() -> instance.loop.submit(unhashed))
-          .hasMessage("request 1 has not one hash for each 4 prompt tokens");
+          .hasMessage("request 1 must have one hash for each 4 prompt tokens");
       assertThat(instance.loop.idle()).isTrue();
       instance.submit(request(1, 100, 3, 3));
       assertThatThrownBy(() -> instance.submit(request(1, 100, 3, 1)))
@@ -293,9 +292,9 @@ class AdpLoopTest {
       RankExecutor zero = instance.executors.get(0);
       RankExecutor one = instance.executors.get(1);
       assertThatThrownBy(() -> loop(instance, List.of()))
-          .hasMessage("an instance needs executors and an empty queue");
+          .hasMessage("a worker needs executors and an empty queue");
       assertThatThrownBy(() -> loop(instance, List.of(one, zero)))
-          .hasMessage("executor 0 must be of rank 0, not 1");
+          .hasMessage("executor 0 must have rank 0, not 1");
       RankExecutor other =
           new RankExecutor(
               1,

@@ -9,6 +9,7 @@ import io.kvasir.engine.adp.BlockDemand;
 import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.NativeBlockHasher;
+import io.kvasir.testing.execute.KvStampEngine;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;

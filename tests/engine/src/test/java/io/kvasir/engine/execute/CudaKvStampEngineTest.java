@@ -18,6 +18,7 @@ import io.kvasir.engine.pool.cuda.CudaPrefixMatcher;
 import io.kvasir.engine.pool.cuda.DeviceBlocks;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
+import io.kvasir.testing.execute.CudaKvStampEngine;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;

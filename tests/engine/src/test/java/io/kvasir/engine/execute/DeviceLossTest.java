@@ -13,6 +13,7 @@ import io.kvasir.engine.pool.KvShape;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.cuda.CudaBlockPool;
 import io.kvasir.engine.pool.cuda.CudaPrefixMatcher;
+import io.kvasir.testing.execute.CudaKvStampEngine;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -113,14 +114,14 @@ class DeviceLossTest {
       watch.check();
       loop.iterate(0);
       assertThat(recorder.retired).as("nobody has looked yet").isEmpty();
-      SickNvml.round(health);
+      SickNvml.poll(health);
       watch.check();
       loop.iterate(0);
       assertThat(recorder.retired)
           .isEqualTo(Map.of(0, "the driver reports XID 79", 1, "the driver reports XID 79"));
       watch.check();
       nvml.tell(second.device(), 48);
-      SickNvml.round(health);
+      SickNvml.poll(health);
       watch.check();
       loop.iterate(0);
       assertThat(recorder.retired).containsEntry(2, "the driver reports XID 48").hasSize(3);

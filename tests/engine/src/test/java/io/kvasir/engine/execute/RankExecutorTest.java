@@ -291,7 +291,7 @@ class RankExecutorTest {
       Request nine = request(1, 100, 9, 2);
       HashedRequest misfit = new HashedRequest(nine, new BlockHashes(new long[1], new long[1]));
       assertThatThrownBy(() -> executor.submit(misfit, 0))
-          .hasMessage("request 1 has not one hash for each 4 prompt tokens");
+          .hasMessage("request 1 must have one hash for each 4 prompt tokens");
       executor.submit(instance.hashed(nine), 0);
       assertThatThrownBy(() -> executor.submit(instance.hashed(nine), 0))
           .isInstanceOf(IllegalArgumentException.class)
@@ -325,7 +325,7 @@ class RankExecutorTest {
       instance.submit(request(1, 100, 12, 1));
       assertThatThrownBy(instance::iterate)
           .isInstanceOf(IllegalStateException.class)
-          .hasMessageStartingWith("rank 0 can start nothing: its pool is used by others");
+          .hasMessageStartingWith("rank 0 can start nothing: its pool has other users");
     }
   }
 

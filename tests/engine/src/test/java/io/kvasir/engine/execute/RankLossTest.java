@@ -235,7 +235,7 @@ class RankLossTest {
       instance.submit(on(5, 0, 2));
       assertThat(instance.iterate()).contains("rejected 4", "placed 5 on 1 @" + 2 * MS);
       assertThat(instance.recorder.rejected)
-          .containsEntry(4L, "it insists on rank 0, which is retired: lost");
+          .containsEntry(4L, "its target rank 0 is retired: lost");
       instance.runUntilIdle();
       assertThat(instance.recorder.finished).containsOnlyKeys(2L, 5L);
       assertThat(instance.recorder.ended).doesNotHaveDuplicates();
@@ -253,8 +253,7 @@ class RankLossTest {
       assertThat(instance.recorder.rejected)
           .containsEntry(
               1L,
-              "it and its 2 children are more than the 2 requests that the 1 of 2 ranks hold which"
-                  + " are left");
+              "it and its 2 children exceed the 2 requests that the 1 live of 2 ranks may hold");
     }
   }
 

@@ -14,6 +14,7 @@ import io.kvasir.engine.pool.PrefixMatcher;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
+import io.kvasir.testing.execute.CudaKvStampEngine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;

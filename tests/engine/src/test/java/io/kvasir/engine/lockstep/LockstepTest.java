@@ -7,6 +7,7 @@ import io.kvasir.engine.adp.IterationStats;
 import io.kvasir.engine.adp.RankState;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.model.Digest64;
+import io.kvasir.testing.lockstep.ThreadCollective;
 import java.lang.management.ManagementFactory;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -246,11 +247,11 @@ class LockstepTest {
         switch (injection) {
           case RANDOM -> "placed it on rank";
           case CURSOR, MAP -> "router state differs";
-          case TOKENS -> "know different requests by this id";
+          case TOKENS -> "have different requests with this id";
           case ORDER -> "routed request";
           case MISSING -> "did not";
-          case MATCH -> "know different matches of it";
-          case STATE -> "know different states of the ranks";
+          case MATCH -> "have different matches of it";
+          case STATE -> "have different states of the ranks";
         });
   }
 }

@@ -72,7 +72,7 @@ class TcpCollectiveTest extends RankCollectiveContract {
     assertThat(met.get(1))
         .isInstanceOf(LockstepException.class)
         .asString()
-        .contains("the coordinator refuses member 1 (ranks")
+        .contains("the coordinator rejects member 1 (ranks")
         .contains(why);
   }
 
@@ -81,13 +81,13 @@ class TcpCollectiveTest extends RankCollectiveContract {
     List<Member> members = Member.of(4, 4);
     assertRefused(
         new TcpGroup("instance", 8, 42, members, LONG, 1 << 17),
-        "it has version 8 of the code, the coordinator 7");
+        "its code version is 8, the coordinator's is 7");
     assertRefused(
         new TcpGroup("instance", 7, 43, members, LONG, 1 << 17),
-        "its settings or its workload are not those of the coordinator");
+        "its settings or its workload differ from the coordinator's");
     assertRefused(
         new TcpGroup("instance", 7, 42, Member.of(4, 5), LONG, 1 << 17),
-        "it takes the members' ranks for [4, 5], the coordinator for [4, 4]");
+        "its ranks by member are [4, 5], the coordinator's are [4, 4]");
   }
 
   @Test
@@ -95,7 +95,7 @@ class TcpCollectiveTest extends RankCollectiveContract {
     TcpGroup group = agreed(Member.of(4, 4), LONG);
     TcpHello own = TcpHello.of(group, 1);
     ByteBuffer hello =
-        new TcpHello(9, own.abi(), own.configuration(), 1, own.ranks(), own.instance()).encode();
+        new TcpHello(9, own.abi(), own.configuration(), 1, own.ranks(), own.worker()).encode();
     List<Object> met =
         Threads.run(
             List.of(
@@ -108,7 +108,7 @@ class TcpCollectiveTest extends RankCollectiveContract {
                     return UTF_8.decode(channel.receive(1000, deadlineNs)).toString();
                   }
                 }));
-    String why = "it speaks version 9 of the protocol, the coordinator 1";
+    String why = "its protocol version is 9, the coordinator's is 1";
     assertThat(met.get(0)).isInstanceOf(LockstepException.class).asString().contains(why);
     assertThat(met.get(1)).isEqualTo(why);
   }
@@ -212,9 +212,7 @@ class TcpCollectiveTest extends RankCollectiveContract {
                   return channel;
                 }));
     assertThat(met.get(0))
-        .isEqualTo(
-            "member 1 (rank 1) is lost: it sent a frame of 262144 bytes; at most 131072 are"
-                + " allowed");
+        .isEqualTo("member 1 (rank 1) is lost: sent a frame of 262144 bytes; the limit is 131072");
     if (met.get(1) instanceof FrameChannel channel) {
       channel.close();
     }

@@ -1,5 +1,6 @@
 package io.kvasir.engine.pool;
 
+import io.kvasir.testing.pool.TestHash;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;

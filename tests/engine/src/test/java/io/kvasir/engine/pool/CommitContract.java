@@ -3,6 +3,8 @@ package io.kvasir.engine.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.kvasir.testing.pool.PoolScenario;
+import io.kvasir.testing.pool.Prompt;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,8 @@ package io.kvasir.engine.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.pool.PoolEvent;
+import io.kvasir.testing.pool.Prompt;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -3,6 +3,7 @@ package io.kvasir.engine.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.kvasir.testing.pool.PoolScenario;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -4,6 +4,8 @@ import static io.kvasir.engine.pool.LeaseBatch.REFUSED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.kvasir.testing.pool.PoolScenario;
+import io.kvasir.testing.pool.Prompt;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;

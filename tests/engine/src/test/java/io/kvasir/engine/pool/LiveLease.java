@@ -1,5 +1,7 @@
 package io.kvasir.engine.pool;
 
+import io.kvasir.testing.pool.Prompt;
+
 /** One lease of a random run, in the pool under test and in the naive one. */
 final class LiveLease {
 

@@ -2,6 +2,7 @@ package io.kvasir.engine.pool;
 
 import io.kvasir.event.BlockEventSink;
 import io.kvasir.model.CacheScope;
+import io.kvasir.testing.pool.PoolEvent;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;

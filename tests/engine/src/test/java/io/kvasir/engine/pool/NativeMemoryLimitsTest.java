@@ -28,7 +28,8 @@ class NativeMemoryLimitsTest {
       batch.add(new int[0], new long[0], CacheScope.NONE, 0, 4, 0);
       assertThatIllegalArgumentException()
           .isThrownBy(() -> pool.lease(batch))
-          .withMessage("entry 0 of the batch: its lease may hold maxBlocksPerLease, 3 blocks");
+          .withMessage(
+              "entry 0 of the batch: its lease must have at most maxBlocksPerLease, 3 blocks");
     }
   }
 
@@ -43,7 +44,7 @@ class NativeMemoryLimitsTest {
       }
       assertThatIllegalArgumentException()
           .isThrownBy(() -> pool.lease(batch))
-          .withMessage("a batch takes 8191 blocks of 65536 tokens, not 8192");
+          .withMessage("a batch must have at most 8191 blocks of 65536 tokens, not 8192");
       assertThat(pool.occupancy().freeBlocks()).isEqualTo(4);
       batch.clear();
       batch.add(tokens, new long[4], CacheScope.NONE, 4, 4, 0);

@@ -2,6 +2,9 @@ package io.kvasir.engine.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.pool.PoolEvent;
+import io.kvasir.testing.pool.Prompt;
+import io.kvasir.testing.pool.TestHash;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

@@ -1,5 +1,7 @@
 package io.kvasir.engine.pool;
 
+import io.kvasir.testing.pool.PoolScenario;
+
 /** What the topics of the contract suite have in common: they make pools of one implementation. */
 interface PoolContract {
 

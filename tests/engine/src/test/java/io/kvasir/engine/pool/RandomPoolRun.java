@@ -3,6 +3,9 @@ package io.kvasir.engine.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.kvasir.testing.pool.Prompt;
+import io.kvasir.testing.pool.RandomPrompts;
+import io.kvasir.testing.pool.TestHash;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -114,8 +114,8 @@ class ApproximateIndexTest {
     NaiveIndex told = new NaiveIndex(HashFormat.KVASIR);
     PredictingIndex index = new PredictingIndex(told, index(ApproximateOptions.PREDICTED));
     told.apply(A, BlockEvent.Stored.root(new long[] {1, 2}, new long[] {1, 2}));
-    index.place(A, prompt(1));
-    index.place(B, prompt(1, 2, 3));
+    index.onPlaced(A, prompt(1));
+    index.onPlaced(B, prompt(1, 2, 3));
     long[] sequence = prompt(1, 2, 3, 4).sequence();
 
     assertThat(IndexScenario.match(index, sequence)).isEqualTo(Map.of(A, 2, B, 3));
@@ -130,16 +130,16 @@ class ApproximateIndexTest {
     PredictingIndex index =
         new PredictingIndex(new NaiveIndex(HashFormat.KVASIR), index(ApproximateOptions.PREDICTED));
     long[] sequence = prompt(1, 2).sequence();
-    index.place(A, prompt(1));
+    index.onPlaced(A, prompt(1));
     index.apply(A, new BlockEvent.Cleared());
     assertThat(IndexScenario.match(index, sequence)).isEmpty();
-    index.place(A, prompt(1));
+    index.onPlaced(A, prompt(1));
     index.setVisible(A, false);
     assertThat(IndexScenario.match(index, sequence)).isEmpty();
-    index.place(A, prompt(1));
+    index.onPlaced(A, prompt(1));
     assertThat(IndexScenario.match(index, sequence)).isEmpty();
     index.setVisible(A, true);
-    index.place(A, prompt(1));
+    index.onPlaced(A, prompt(1));
     assertThat(IndexScenario.match(index, sequence)).isEqualTo(Map.of(A, 1));
     index.removeRank(A);
     assertThat(IndexScenario.match(index, sequence)).isEmpty();

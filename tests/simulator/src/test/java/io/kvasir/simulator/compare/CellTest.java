@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.simulator.report.CellTable;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class CellTest {
@@ -26,18 +26,17 @@ class CellTest {
 
   @Test
   void aMeanWithinTheBestOnesIntervalMayBeChance() {
-    assertThat(cell(100, 10, 109).withinBest(AdpRouterKind.PROJECTED)).isTrue();
-    assertThat(cell(100, 10, 111).withinBest(AdpRouterKind.PROJECTED)).isFalse();
-    assertThat(cell(100, 10, 99).best().router()).isEqualTo(AdpRouterKind.PROJECTED);
-    assertThat(cell(100, Double.NaN, 100).withinBest(AdpRouterKind.PROJECTED)).isTrue();
-    assertThat(cell(100, Double.NaN, 101).withinBest(AdpRouterKind.PROJECTED)).isFalse();
+    assertThat(cell(100, 10, 109).withinBest("projected")).isTrue();
+    assertThat(cell(100, 10, 111).withinBest("projected")).isFalse();
+    assertThat(cell(100, 10, 99).best().policy()).isEqualTo("projected");
+    assertThat(cell(100, Double.NaN, 100).withinBest("projected")).isTrue();
+    assertThat(cell(100, Double.NaN, 101).withinBest("projected")).isFalse();
   }
 
   @Test
   void hitRatesAreReadAgainstTheBest() {
-    assertThat(cell(100, 1, 99).shareOfBestHitRate(AdpRouterKind.PROJECTED))
-        .isCloseTo(0.9, within(1e-9));
-    assertThat(cell(100, 1, 99).shareOfBestHitRate(AdpRouterKind.DEFAULT)).isEqualTo(1);
+    assertThat(cell(100, 1, 99).shareOfBestHitRate("projected")).isCloseTo(0.9, within(1e-9));
+    assertThat(cell(100, 1, 99).shareOfBestHitRate("default")).isEqualTo(1);
   }
 
   @Test
@@ -47,27 +46,22 @@ class CellTest {
             "| t.jsonl | 8@0.8 (0.70) | 1,000 | 1.500 | **100 ± 10** | 1,234 ± 5 | 0.5000 | 0.4500 |\n");
     assertThat(
             CellTable.summary(
-                List.of(cell(100, 10, 99), cell(100, 10, 105), cell(100, 10, 200)),
-                AdpRouterKind.PROJECTED))
+                List.of(cell(100, 10, 99), cell(100, 10, 105), cell(100, 10, 200)), "projected"))
         .startsWith(
             "projected: best p95 in 1 of 3 rows, best or within the best one's interval in 2; at"
                 + " least 90 % of the best hit rate");
   }
 
-  private static Cell cell(double first, double halfWidth, double projected) {
-    return new Cell(
-        "traces/t.jsonl",
-        new Load(8, 0.8),
-        1_000,
-        1.5,
-        0.7,
+  private static Cell<PlayedLoad> cell(double first, double halfWidth, double projected) {
+    return new Cell<>(
+        new PlayedLoad("traces/t.jsonl", new Load(8, 0.8), 1_000, 1.5, 0.7),
         List.of(
-            compared(AdpRouterKind.DEFAULT, new Estimate(first, halfWidth), 0.5),
-            compared(AdpRouterKind.PROJECTED, new Estimate(projected, 5), 0.45)));
+            compared("default", new Estimate(first, halfWidth), 0.5),
+            compared("projected", new Estimate(projected, 5), 0.45)));
   }
 
-  private static Compared compared(AdpRouterKind router, Estimate p95, double hits) {
-    Estimate other = new Estimate(0.1, 0);
-    return new Compared(router, p95, other, new Estimate(hits, 0), other, other);
+  private static Compared compared(String router, Estimate p95, double hits) {
+    return new Compared(
+        router, Map.of(Measure.TTFT_P95_MS, p95, Measure.TOKEN_HIT_RATE, new Estimate(hits, 0)));
   }
 }

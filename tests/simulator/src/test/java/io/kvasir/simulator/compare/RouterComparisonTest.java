@@ -26,13 +26,15 @@ class RouterComparisonTest {
 
   @Test
   void playsAtTheSpeedThatKeepsRoundRobinAsBusyAsAskedFor() throws InterruptedException {
-    Cell cell = compare(new Load(4, 0.5), 1, List.of(1L, 2L));
-    assertThat(cell.roundRobinShare()).isCloseTo(0.5, within(0.005));
-    assertThat(cell.speed()).isPositive();
-    assertThat(cell.routers()).extracting(Compared::router).containsExactlyElementsOf(ROUTERS);
-    assertThat(cell.of(AdpRouterKind.PROJECTED).tokenHitRate().mean())
+    Cell<PlayedLoad> cell = compare(new Load(4, 0.5), 1, List.of(1L, 2L));
+    assertThat(cell.load().roundRobinShare()).isCloseTo(0.5, within(0.005));
+    assertThat(cell.load().speed()).isPositive();
+    assertThat(cell.policies())
+        .extracting(Compared::policy)
+        .containsExactlyElementsOf(ROUTERS.stream().map(AdpRouterKind::id).toList());
+    assertThat(cell.of("projected").mean(Measure.TOKEN_HIT_RATE))
         .as("prefixes are shared, and only one of the two looks for them")
-        .isGreaterThan(cell.of(AdpRouterKind.DEFAULT).tokenHitRate().mean());
+        .isGreaterThan(cell.of("default").mean(Measure.TOKEN_HIT_RATE));
   }
 
   @Test
@@ -46,17 +48,17 @@ class RouterComparisonTest {
   void whereRoundRobinCannotKeepUpTheFastestSpeedIsTakenAtWhichItDoes()
       throws InterruptedException {
     // A pool that holds one request at a time: decoding, not prefill, is the limit.
-    Cell cell = compare(new Load(2, 0.95), 1, List.of(1L), 4_096);
-    assertThat(cell.roundRobinShare()).isLessThan(0.9);
-    assertThat(cell.speed()).isPositive();
+    Cell<PlayedLoad> cell = compare(new Load(2, 0.95), 1, List.of(1L), 4_096);
+    assertThat(cell.load().roundRobinShare()).isLessThan(0.9);
+    assertThat(cell.load().speed()).isPositive();
   }
 
-  private static Cell compare(Load load, int threads, List<Long> seeds)
+  private static Cell<PlayedLoad> compare(Load load, int threads, List<Long> seeds)
       throws InterruptedException {
     return compare(load, threads, seeds, 100_000);
   }
 
-  private static Cell compare(Load load, int threads, List<Long> seeds, int poolTokens)
+  private static Cell<PlayedLoad> compare(Load load, int threads, List<Long> seeds, int poolTokens)
       throws InterruptedException {
     RequestSequence requests =
         new SharedPrefix(

@@ -15,14 +15,13 @@ import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.StepEngine;
 import io.kvasir.engine.execute.TimedStepEngine;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
-import io.kvasir.fleet.router.trtllm.ServeRouterKind;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
 import io.kvasir.simulator.workload.ThinkTime;
 import io.kvasir.simulator.workload.Workload;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -163,7 +162,7 @@ class ContextModeTest {
         Replay.run(
             crowd,
             tight,
-            new ServeSettings(3, ServeRouterKind.CONVERSATION, Map.of(), 0),
+            FleetSettings.of(3, "conversation"),
             RankPools.Place.HOST,
             ReplayProgress.SILENT);
 

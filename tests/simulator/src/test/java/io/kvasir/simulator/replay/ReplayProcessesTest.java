@@ -8,7 +8,7 @@ import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.lockstep.TcpCoordinator;
-import io.kvasir.engine.lockstep.ThreadCollective;
+import io.kvasir.testing.lockstep.ThreadCollective;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

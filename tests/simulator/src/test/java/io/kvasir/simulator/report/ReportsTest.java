@@ -10,13 +10,12 @@ import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
-import io.kvasir.fleet.router.trtllm.ServeRouterKind;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.Replay;
 import io.kvasir.simulator.replay.ReplayProgress;
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReplaySettings;
-import io.kvasir.simulator.replay.ServeSettings;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
@@ -59,11 +58,13 @@ class ReportsTest {
   @Test
   void reportsOfSeveralInstancesReadAsReviewed() throws IOException {
     ReplaySettings each =
-        settings(AdpRouterKind.KV_CACHE_AWARE, 2, 4096).withHashFormat(ServeSettings.BLOCK_NAMES);
-    ServeSettings serve =
-        new ServeSettings(3, ServeRouterKind.KV_CACHE_AWARE, Map.of("load_weight", 2), 5_000_000);
+        settings(AdpRouterKind.KV_CACHE_AWARE, 2, 4096).withHashFormat(HashFormat.TRTLLM_V1);
+    FleetSettings fleet =
+        FleetSettings.of(3, "kv_cache_aware")
+            .withArgs(Map.of("load_weight", 2))
+            .withEventDelayNs(5_000_000);
     ReplayResult result =
-        Replay.run(workload(), each, serve, RankPools.Place.HOST, ReplayProgress.SILENT);
+        Replay.run(workload(), each, fleet, RankPools.Place.HOST, ReplayProgress.SILENT);
     List<ReplayReport> reports = List.of(report(workload(), result));
 
     assertGolden("layers.txt", TextReport.of(reports));
@@ -164,7 +165,7 @@ class ReportsTest {
   private static ReplayResult withoutWallTime(ReplayResult result) {
     return new ReplayResult(
         result.settings(),
-        result.serve(),
+        result.fleet(),
         result.requests(),
         result.completed(),
         result.rejections(),

@@ -3,7 +3,7 @@ package io.kvasir.simulator.trace;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.kvasir.simulator.SharedTraces;
+import io.kvasir.testing.trace.SharedTraces;
 import java.io.IOException;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

@@ -87,7 +87,7 @@ class TraceReaderTest {
         "{\"timestamp\": 6, \"input_length\": 10, \"outp | the JSON object is cut short",
         "nonsense | not a JSON object: Unrecognized token 'nonsense': was expecting (JSON String, Number, Array, Object or token 'null', 'true' or 'false')",
         "[1] | each line must be a JSON object",
-        "ROW {} | each line must be one JSON object, nothing may follow it",
+        "ROW {} | each line must be one JSON object and nothing else",
         "{\"timestamp\": 4, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp must not go back: 4 after 5.0",
         "{\"timestamp\": -4, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp must be 0 to 9000000000000 milliseconds, not -4",
         "{\"timestamp\": 1e99, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp must be 0 to 9000000000000 milliseconds, not 1e99",
@@ -143,7 +143,7 @@ class TraceReaderTest {
 
     assertThat(read("trace.jsonl", row + row).warnings())
         .containsExactly(
-            "keys that were ignored: session",
+            "ignored keys: session",
             "2 rows list fewer hash_ids than they have full blocks of 512 tokens"
                 + " (--trace-block-tokens); the rest of their prompts is unique");
   }
@@ -179,7 +179,7 @@ class TraceReaderTest {
         "2023-11-16 18:15:46,374 | expected the 3 fields TIMESTAMP,ContextTokens,GeneratedTokens, not 2",
         "yesterday,374,44 | TIMESTAMP must be a time like 2023-11-16 18:15:46.6805900",
         "2023-11-15 18:15:46,374,44 | TIMESTAMP must not go back: 2023-11-15 18:15:46",
-        "1723-11-16 18:15:46,374,44 | TIMESTAMP must not lie before 1970: 1723-11-16 18:15:46",
+        "1723-11-16 18:15:46,374,44 | TIMESTAMP must not be before 1970: 1723-11-16 18:15:46",
         "2023-11-16 18:15:46,-374,44 | ContextTokens must be an integer from 1 to 16777216, not -374",
         "2023-11-16 18:15:46,374,x | GeneratedTokens must be an integer from 0 to 16777216",
       })

@@ -7,11 +7,11 @@ import io.kvasir.hash.NativeBlockHasher;
 import java.util.Objects;
 
 /**
- * Hashes blocks of tokens that lie in a device's memory already; the hashes stay there. Bit for bit
- * those of {@link NativeBlockHasher}.
+ * Hashes blocks of tokens that are already in device memory; the hashes stay there. The hashes
+ * equal those of {@link NativeBlockHasher} bit for bit.
  *
- * <p>A batch is two launches, of which the second chains the first's local hashes. Nothing is
- * copied and nothing waits. Not thread-safe.
+ * <p>A batch takes two launches: the first computes local hashes and the second chains them. No
+ * data is copied, and no call waits. Not thread-safe.
  */
 public final class CudaBlockHasher {
 
@@ -35,13 +35,13 @@ public final class CudaBlockHasher {
   private final int multiprocessors;
 
   /**
-   * Prompts in device memory, one after the other; addresses of the {@code HashBatch} of {@code
+   * Prompts in device memory, back to back; the addresses of the {@code HashBatch} of {@code
    * block_hash_core.hpp}. Immutable.
    *
    * @param tokens the prompts' tokens, 4 bytes each
-   * @param tokenOffsets where each prompt's tokens begin, and the end: prompts + 1 numbers of 4
-   *     bytes
-   * @param blockOffsets where each prompt's hashes begin: 4 bytes for each prompt, ascending
+   * @param tokenOffsets index of each prompt's first token, then the total: prompts + 1 numbers of
+   *     4 bytes
+   * @param blockOffsets index of each prompt's first hash: 4 bytes for each prompt, ascending
    * @param scopes presence mask, LoRA task id and salt id of each prompt: 3 x 8 bytes
    * @param localHashes receives local hashes, 8 bytes for each block
    * @param sequenceHashes receives sequence hashes, 8 bytes for each block
@@ -55,7 +55,7 @@ public final class CudaBlockHasher {
       long sequenceHashes) {}
 
   /**
-   * A hasher of one format and block size.
+   * Makes a hasher of one format and block size.
    *
    * @param device the device, with kernels loaded
    * @param format the format
@@ -79,13 +79,12 @@ public final class CudaBlockHasher {
   }
 
   /**
-   * Hashes all full blocks of all prompts, behind what the stream has to do.
+   * Enqueues the hashing of all full blocks of all prompts.
    *
-   * @param stream when
-   * @param prompts where the prompts are and the hashes go
+   * @param stream the stream that carries this out
+   * @param prompts the addresses of the prompts and their hashes
    * @param count number of prompts, at least 0
-   * @param blocks number of full blocks of all prompts together, which decides how wide the work is
-   *     spread
+   * @param blocks number of full blocks of all prompts together, which determines the grid size
    */
   public void hash(DeviceApi.Stream stream, Prompts prompts, int count, long blocks) {
     if (count == 0) {

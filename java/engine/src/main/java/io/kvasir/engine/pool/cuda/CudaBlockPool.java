@@ -21,34 +21,34 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A block pool in the memory of a CUDA device: KV, directory and all state. Kernels carry its
- * operations out; {@code device_pool_core.hpp} says how.
+ * A block pool in the memory of a CUDA device: KV, directory and all state. Kernels carry out its
+ * operations; see {@code device_pool_core.hpp}.
  *
- * <p><b>What the host knows.</b> A ledger of the leases refuses wrong calls and answers {@link
- * #extend}, a mirror of the directory answers {@link #probe}. So {@link #extend}, {@link #commit}
- * and {@link #release} only record what is to be done. It goes to the device with the next {@link
- * #lease}, whose answer only the device knows because it compares content, or with {@link #submit}:
- * one copy, one row of launches on the pool's own stream, one synchronisation.
+ * <p><b>State on the host.</b> A ledger of the leases validates calls and answers {@link #extend}.
+ * A mirror of the directory answers {@link #probe}. {@link #extend}, {@link #commit} and {@link
+ * #release} therefore only record an operation. Recorded operations are sent to the device with the
+ * next {@link #lease}, which only the device can answer because it compares content, or with {@link
+ * #submit}. A submission is one copy, a sequence of launches on the pool's own stream, and one
+ * synchronisation.
  *
- * <p><b>What is exact when.</b> Answers are always as if each call had been carried out at once. A
- * probe finds what is put off to be named, and still finds what an extension that is not complete
- * will evict. {@link #occupancy} shows what the device has done.
+ * <p><b>Visibility.</b> Answers are always as if each call had been carried out at once. A probe
+ * includes the blocks of recorded commits. It also includes blocks that an incomplete extension
+ * will evict. {@link #occupancy} shows completed operations only.
  *
- * <p><b>Failures.</b> If the device fails, or contradicts the ledger, the pool is lost: this and
- * every later call but {@link #close} throws {@link FatalDeviceException}. A call that throws
- * {@link RetryableDeviceException}, for example because staging memory cannot grow, has changed
- * nothing.
+ * <p><b>Failures.</b> If the device fails or contradicts the ledger, the pool is lost: this and
+ * every later call except {@link #close} throws {@link FatalDeviceException}. A call that throws
+ * {@link RetryableDeviceException}, for example because staging memory cannot grow, has no effect.
  *
  * <p>Memory on the device besides KV: per block the tokens (4 bytes each), 32 bytes of name, 32 of
  * state and 24 of directory; per lease 60 bytes, and 4 for each of {@code maxBlocksPerLease}. On
- * the host: 16 bytes per block of mirror and, page-locked, 32 bytes per event that is kept, two for
- * each block at least, and staging.
+ * the host: 16 bytes of mirror per block; and page-locked, staging memory and 32 bytes for each
+ * event in the ring, which keeps at least two events per block.
  */
 public final class CudaBlockPool implements BlockPool {
 
   private static final int STAGING_BYTES = 1 << 20;
 
-  /** How often the page is looked at while it is being written, before older counts must do. */
+  /** Attempts to read the page while it is being written, before older counts are returned. */
   private static final int PAGE_ATTEMPTS = 1 << 10;
 
   private final PoolShape shape;
@@ -56,7 +56,7 @@ public final class CudaBlockPool implements BlockPool {
   private final DeviceApi.Stream stream;
   private final CudaPoolMemory memory;
 
-  /** Where other processes read the pool; null when they do not. */
+  /** Memory that other processes read; null if the pool is not shared. */
   private final PoolRegion region;
 
   private final PoolSubmission submission;
@@ -65,15 +65,16 @@ public final class CudaBlockPool implements BlockPool {
   private final LeaseLedger ledger;
   private final ExtendBatch granted = new ExtendBatch();
 
-  /** Number of the first event that {@link #drainEvents} has not handed out. */
+  /** Number of the first event that {@link #drainEvents} has not returned. */
   private long drained;
 
-  /** Blocks that are free, and that are available, at least, once all that is recorded is done. */
+  /** Lower bound of free blocks after all recorded operations. */
   private long freeAtLeast;
 
+  /** Lower bound of available blocks after all recorded operations. */
   private long availableAtLeast;
 
-  /** What the page showed when the pool last waited for the device. */
+  /** The occupancy at the last synchronisation with the device. */
   private volatile Occupancy settled;
 
   private volatile FatalDeviceException lost;
@@ -103,17 +104,17 @@ public final class CudaBlockPool implements BlockPool {
       ReleaseSteps.after(e, List.of(submission::close));
       throw e;
     }
-    look();
+    refreshOccupancy();
   }
 
   /**
-   * Makes a pool and takes all its memory.
+   * Makes a pool and allocates all its memory.
    *
    * @param device the device, with kernels loaded; the pool does not close it
    * @param shape its sizes
-   * @param kvBytesPerBlock KV memory of a block, 0 for a pool whose engine needs none
+   * @param kvBytesPerBlock KV memory of a block; 0 if the engine needs none
    * @return the pool; the caller closes it
-   * @throws DeviceOutOfMemoryException if the memory is not to be had; nothing is kept
+   * @throws DeviceOutOfMemoryException if there is too little memory; none stays allocated
    * @throws IllegalArgumentException if the pool would be too large for its kernels
    * @throws FatalDeviceException if the device fails
    */
@@ -121,23 +122,24 @@ public final class CudaBlockPool implements BlockPool {
     return create(device, shape, kvBytesPerBlock, STAGING_BYTES);
   }
 
-  /** Begins with so much staging memory. */
+  /** Makes a pool with an initial size of staging memory. */
   static CudaBlockPool create(
       DeviceApi device, PoolShape shape, long kvBytesPerBlock, int stagingBytes) {
     return create(device, shape, kvBytesPerBlock, null, stagingBytes);
   }
 
   /**
-   * Makes a pool whose occupancy and events the device writes where other processes read them.
-   * Whenever the pool has waited for the device, it also writes the snapshots that such readers ask
-   * for.
+   * Makes a pool whose occupancy and events other processes can read. The device writes them into
+   * the region. After each synchronisation with the device, the pool also writes the snapshots that
+   * readers request.
    *
    * @param device the device, with kernels loaded; the pool does not close it
-   * @param region where they read, of the wanted shape, which keeps at least as many events as
-   *     there are blocks, in a folder in memory: a driver may refuse to page-lock a disk's; it
-   *     serves this one pool and is closed after it, by the caller
+   * @param region the memory that they read, with the pool's shape; its ring must have at least as
+   *     many events as blocks, and it should be in an in-memory folder, because a driver may refuse
+   *     to page-lock a file on a disk; it serves only this pool, and the caller closes it after the
+   *     pool
    * @return the pool; the caller closes it
-   * @throws DeviceOutOfMemoryException if the memory is not to be had; nothing is kept
+   * @throws DeviceOutOfMemoryException if there is too little memory; none stays allocated
    * @throws IllegalArgumentException if the pool would be too large for its kernels, or its ring
    *     too small
    * @throws IllegalStateException if the region is closed or serves another pool
@@ -193,7 +195,7 @@ public final class CudaBlockPool implements BlockPool {
     ledger.requireValid(batch);
     ledger.requireReserved(reserved);
     if (batch.size() == 0) {
-      extend(reserved); // promised, so this asks nothing of the device
+      extend(reserved); // within reservations, so the device is not needed
       return;
     }
     long leased = 0;
@@ -222,7 +224,7 @@ public final class CudaBlockPool implements BlockPool {
     }
   }
 
-  /** Recorded, unless the pool is so full that only the device knows the answer. */
+  /** Only recorded, unless the pool is so full that the device must answer. */
   @Override
   public void extend(ExtendBatch batch) {
     requireUsable();
@@ -277,8 +279,8 @@ public final class CudaBlockPool implements BlockPool {
     for (int i = 0; i < batch.size(); i++) {
       blocks += batch.toBlock(i) - batch.fromBlock(i);
     }
-    if (mirror.names() + blocks > shape.capacityBlocks()) {
-      settle(); // the mirror has room for them once it knows what was evicted
+    if (mirror.size() + blocks > shape.capacityBlocks()) {
+      settle(); // evictions make room in the mirror
     }
     makeRoom(PoolSubmission.bytes(batch, shape.tokensPerBlock()), blocks);
     submission.commit(batch);
@@ -314,20 +316,20 @@ public final class CudaBlockPool implements BlockPool {
   @Override
   public void submit() {
     requireUsable();
-    if (submission.isOnItsWay()) {
+    if (submission.isInFlight()) {
       return;
     }
     try {
       submission.send(settled.tick());
     } catch (RuntimeException e) {
-      throw lose(e);
+      throw markLost(e);
     }
   }
 
   @Override
   public void complete() {
     requireUsable();
-    if (submission.isOnItsWay()) {
+    if (submission.isInFlight()) {
       await();
       submission.reset();
     }
@@ -348,7 +350,7 @@ public final class CudaBlockPool implements BlockPool {
   public Occupancy occupancy() {
     requireUsable();
     Occupancy now = page.tryRead(PAGE_ATTEMPTS);
-    return now != null ? now : settled; // its writer may have died over it
+    return now != null ? now : settled; // the device may have failed during a write
   }
 
   @Override
@@ -360,27 +362,27 @@ public final class CudaBlockPool implements BlockPool {
       throw new IllegalArgumentException(
           "table must hold " + length + " blocks, not " + table.length);
     }
-    growTo((long) length * Integer.BYTES);
+    growStaging((long) length * Integer.BYTES);
     try {
       submission.read(memory.blockTable(lease), table, length);
     } catch (RuntimeException e) {
-      throw lose(e);
+      throw markLost(e);
     }
     return length;
   }
 
   /**
-   * Where the pool lies on its device, for engines that compute in its blocks. Valid until {@link
-   * #close}.
+   * The addresses of the pool on its device, for engines that compute in its blocks. Valid until
+   * {@link #close}.
    *
-   * @return addresses, and the stream on which the pool's operations run
+   * @return the addresses, and the stream of the pool's operations
    */
   public DeviceBlocks deviceBlocks() {
     requireUsable();
     return new DeviceBlocks(device, stream, memory.state(), memory.kv(), memory.kvBytesPerBlock());
   }
 
-  /** Gives all memory back. The caller sees to it that no other thread still probes. */
+  /** Frees all memory. Callers must ensure that no other thread is probing. */
   @Override
   public void close() {
     if (closed) {
@@ -391,56 +393,56 @@ public final class CudaBlockPool implements BlockPool {
         List.of(mirror::close, () -> device.closeStream(stream), submission::close, memory::close));
   }
 
-  /** Where the mirror's directory lies, for {@link DirectoryProbe}. */
+  /** Address of the mirror's directory, for {@link DirectoryProbe}. */
   long directoryAddress() {
     return mirror.directoryAddress();
   }
 
-  /** Waits for the device, then takes over what it did: the ring is whole up to here. */
+  /** Waits for the device, then applies its events to the mirror. The ring is complete now. */
   private void await() {
     try {
       submission.await();
     } catch (RuntimeException e) {
-      throw lose(e);
+      throw markLost(e);
     }
     mirror.follow(memory.ring(), memory.shape().eventCapacity());
     if (region != null && region.snapshotWanted()) {
       region.answerSnapshots(mirror.bucketsAddress(), mirror.nextEvent());
     }
-    look();
+    refreshOccupancy();
   }
 
-  private void look() {
-    Occupancy now = page.read(); // the device has written it
+  private void refreshOccupancy() {
+    Occupancy now = page.read(); // the device is not writing it now
     settled = now;
     freeAtLeast = now.freeBlocks();
     availableAtLeast = now.availableBlocks();
   }
 
-  /** Without a commit in between no block is evicted twice. */
+  /** Upper bound of evictions: without a commit in between, no block is evicted twice. */
   private long evictedAtMost(long wanted) {
     return Math.min(wanted, shape.capacityBlocks());
   }
 
-  /** Sees to it that an operation can be recorded; what is recorded is settled if need be. */
+  /** Ensures that an operation can be recorded; settles the recorded operations if necessary. */
   private void makeRoom(long bytes, long events) {
-    if (!submission.takes(bytes, events)) {
+    if (!submission.canRecord(bytes, events)) {
       settle();
-      growTo(bytes);
+      growStaging(bytes);
     }
-    submission.expectEvents(events);
+    submission.addExpectedEvents(events);
   }
 
-  /** Sees to it that staging memory has room, with nothing recorded. */
-  private void growTo(long bytes) {
+  /** Ensures the capacity of staging memory. No operation may be recorded. */
+  private void growStaging(long bytes) {
     try {
       submission.makeRoom(bytes);
     } catch (FatalDeviceException e) {
-      throw lose(e);
+      throw markLost(e);
     }
   }
 
-  private FatalDeviceException lose(RuntimeException e) {
+  private FatalDeviceException markLost(RuntimeException e) {
     lost =
         e instanceof FatalDeviceException fatal
             ? fatal

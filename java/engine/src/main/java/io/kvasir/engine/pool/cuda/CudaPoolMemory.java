@@ -16,18 +16,18 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * All memory of a pool on a device: state and KV on the device; occupancy page and event ring on
- * the host, page-locked, where the device writes and the host reads.
+ * All memory of a pool on a device: state and KV on the device; occupancy page and event ring in
+ * page-locked host memory, which the device writes and the host reads.
  *
- * <p>Confined to the pool's owner.
+ * <p>Confined to the thread of the pool's owner.
  */
 public final class CudaPoolMemory implements AutoCloseable {
 
   private static final int PAGE_ROOM = 128;
   private static final int RING_HEAD_BYTES = 64;
 
-  /** Events that one view shows: a buffer has 2 GiB at most, a ring may have more. */
-  private static final int EVENTS_AT_ONCE = 1 << 12;
+  /** Events in one view: a buffer has at most 2 GiB, a ring may be larger. */
+  private static final int EVENTS_PER_VIEW = 1 << 12;
 
   private final DeviceApi device;
   private final PoolShape shape;
@@ -35,25 +35,28 @@ public final class CudaPoolMemory implements AutoCloseable {
   private final long state;
   private final long kv;
 
-  /** Page and ring, as the host and as the device address them. */
+  /** Address of page and ring on the host. */
   private final long shared;
 
+  /** Address of page and ring on the device. */
   private final long sharedOnDevice;
 
-  /** Whose memory page and ring are; null for the pool's own. */
+  /** The region that contains page and ring; null if this allocated them. */
   private final PoolRegion region;
 
-  /** Shows the events of some slots, from {@link #firstSlot} on. */
+  /** A view of the events from slot {@link #firstSlot}. */
   private ByteBuffer events;
 
   private long firstSlot = -1;
 
   /**
-   * Takes all of it or nothing.
+   * Allocates all memory or none.
    *
-   * @param region where page and ring are kept for other processes; null for memory of the pool's
-   *     own
-   * @throws DeviceOutOfMemoryException with all that was wanted and what was free
+   * @param device the device
+   * @param shape the pool's sizes
+   * @param kvBytesPerBlock KV memory of a block, at least 0
+   * @param region memory of page and ring for other processes; null to allocate it
+   * @throws DeviceOutOfMemoryException with the total size needed and the free memory
    * @throws IllegalArgumentException if the pool would be too large for its kernels
    */
   CudaPoolMemory(DeviceApi device, PoolShape shape, long kvBytesPerBlock, PoolRegion region) {
@@ -98,7 +101,7 @@ public final class CudaPoolMemory implements AutoCloseable {
     kv = takenKv;
   }
 
-  /** Less than 0 if the kernels cannot serve such a pool. */
+  /** Size of the state; less than 0 if the pool is too large for the kernels. */
   private static long stateBytes(PoolShape shape) {
     return PoolLibrary.kvasir_device_pool_bytes(
         shape.capacityBlocks(),
@@ -126,7 +129,13 @@ public final class CudaPoolMemory implements AutoCloseable {
     return perBlock * shape.capacityBlocks();
   }
 
-  /** Device memory that a pool takes, state and KV; the largest number if there can be none. */
+  /**
+   * Device memory of a pool, state and KV.
+   *
+   * @param shape the pool's sizes
+   * @param kv size of the KV of a token
+   * @return bytes; {@link Long#MAX_VALUE} if the pool is too large
+   */
   public static long deviceBytes(PoolShape shape, KvShape kv) {
     long stateBytes = stateBytes(withAllEvents(shape));
     long kvPerBlock = kv.bytesPerBlock(shape.tokensPerBlock());
@@ -139,7 +148,7 @@ public final class CudaPoolMemory implements AutoCloseable {
     return Long.MAX_VALUE / 2 / shape.capacityBlocks();
   }
 
-  /** The pool's shape as the device keeps it. */
+  /** The pool's shape on the device, which may have a larger event capacity. */
   PoolShape shape() {
     return shape;
   }
@@ -190,12 +199,12 @@ public final class CudaPoolMemory implements AutoCloseable {
     return sharedOnDevice + PAGE_ROOM;
   }
 
-  /** An event that the ring still keeps. */
+  /** An event, which must still be in the ring. */
   BlockEvent event(long number) {
     long slot = number % shape.eventCapacity();
-    long first = slot / EVENTS_AT_ONCE * EVENTS_AT_ONCE;
+    long first = slot / EVENTS_PER_VIEW * EVENTS_PER_VIEW;
     if (first != firstSlot) {
-      int count = (int) Math.min(EVENTS_AT_ONCE, shape.eventCapacity() - first);
+      int count = (int) Math.min(EVENTS_PER_VIEW, shape.eventCapacity() - first);
       events =
           NativeMemory.view(ring() + RING_HEAD_BYTES + first * EVENT_BYTES, count * EVENT_BYTES);
       firstSlot = first;
@@ -223,8 +232,8 @@ public final class CudaPoolMemory implements AutoCloseable {
   }
 
   /**
-   * With room for all events of an executor's iteration: it names no more blocks than there are,
-   * then evicts no more than there are.
+   * The shape with an event capacity for any iteration of an executor: an iteration names at most
+   * all blocks and evicts at most all blocks.
    */
   private static PoolShape withAllEvents(PoolShape shape) {
     int most = (int) Math.min(Integer.MAX_VALUE, 2L * shape.capacityBlocks());

@@ -18,15 +18,16 @@ import java.util.Objects;
 import java.util.function.LongSupplier;
 
 /**
- * Looks a batch up in the pools of all ranks, on their devices or in the pools' mirrors on the
- * host, whichever was faster lately for batches of that size. Both give the same answer. On
- * devices: one launch for each device, on a stream of high priority, all devices at once.
+ * Matches a batch against the pools of all ranks, either on their devices or in the pools' mirrors
+ * on the host, whichever was faster recently for batches of that size. Both return the same
+ * matches. On the devices, each device runs one launch on a high-priority stream, all devices in
+ * parallel.
  *
- * <p>Confined to the pools' owner.
+ * <p>Confined to the thread of the pools' owner.
  */
 public final class CudaPrefixMatcher implements PrefixMatcher {
 
-  /** The way that is not the devices'. */
+  /** The path through the mirrors; the other path is that of the devices. */
   private static final int HOST = 0;
 
   private final List<CudaBlockPool> pools;
@@ -34,14 +35,14 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
   private final DirectoryProbe mirrors;
   private final List<DeviceProbe> devices = new ArrayList<>();
   private final BitSet retired = new BitSet();
-  private final PathTimings fasterWay = new PathTimings();
+  private final PathTimings timings = new PathTimings();
   private final LongSupplier nanoTime;
 
   /**
    * Makes a matcher; it does not own the pools.
    *
    * @param pools one pool per rank, in rank order, all with the same tokens per block
-   * @throws IllegalArgumentException if there is none or they differ
+   * @throws IllegalArgumentException if there is none, or their tokens per block differ
    */
   public CudaPrefixMatcher(List<CudaBlockPool> pools) {
     this(pools, System::nanoTime);
@@ -68,44 +69,49 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
   @Override
   public PrefixMatches match(ProbeBatch batch) {
     int searches = Math.multiplyExact(pools.size(), batch.size());
-    int way = retired.isEmpty() ? fasterWay.choose(searches) : HOST;
+    int path = retired.isEmpty() ? timings.choose(searches) : HOST;
     long from = nanoTime.getAsLong();
-    PrefixMatches matches = way == HOST ? matchOnHost(batch) : matchOnDevices(batch);
-    fasterWay.took(way, searches, nanoTime.getAsLong() - from);
+    PrefixMatches matches = path == HOST ? matchOnHost(batch) : matchOnDevices(batch);
+    timings.record(path, searches, nanoTime.getAsLong() - from);
     return matches;
   }
 
-  /** From now on the host looks up, so that a lost device fails nobody's look-up but its own. */
+  /**
+   * {@inheritDoc}
+   *
+   * <p>All later batches are matched on the host, so that a lost device cannot fail the look-ups of
+   * other ranks.
+   */
   @Override
   public void retire(int rank) {
     retired.set(Objects.checkIndex(rank, pools.size()));
   }
 
   /**
-   * The number of look-ups (prompts x ranks) from which on devices were faster than the host.
+   * The number of look-ups (prompts x ranks) from which the devices were faster than the host.
    *
-   * @return a power of two, or -1 if they were at no size
+   * @return a power of two, or -1 if there is none
    */
   public int crossover() {
-    return fasterWay.crossover();
+    return timings.crossover();
   }
 
   /**
-   * Looks up in the mirrors.
+   * Matches a batch in the mirrors on the host.
    *
    * @param batch the prompts
    * @return matched tokens by rank and prompt
    */
   public PrefixMatches matchOnHost(ProbeBatch batch) {
     for (int rank = 0; rank < pools.size(); rank++) {
-      boolean lost = retired.get(rank);
-      mirrors.directory(rank, lost ? DirectoryProbe.NOTHING : pools.get(rank).directoryAddress());
+      mirrors.directory(
+          rank, retired.get(rank) ? DirectoryProbe.NOTHING : pools.get(rank).directoryAddress());
     }
     return mirrors.match(batch);
   }
 
   /**
-   * Looks up on the devices.
+   * Matches a batch on the devices; on the host if a device fails.
    *
    * @param batch the prompts
    * @return matched tokens by rank and prompt
@@ -117,7 +123,7 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
         devices.forEach(device -> device.start(batch));
         devices.forEach(device -> device.finish(batch.size(), tokensPerBlock, matches));
       } catch (FatalDeviceException | RetryableDeviceException e) {
-        return matchOnHost(batch); // a lost rank says so itself when it is used next
+        return matchOnHost(batch); // the pool of a lost device throws at its next use
       }
     }
     return matches;
@@ -131,12 +137,12 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
     ReleaseSteps.all(steps);
   }
 
-  /** Look-ups in the pools of one device. */
+  /** Matches batches against the pools of one device. */
   private static final class DeviceProbe implements AutoCloseable {
 
     private static final int THREADS = 128;
 
-    /** The kernel gives a warp to each search, or four lanes if there are more than this many. */
+    /** Up to this many searches get a warp each in the kernel; beyond it, four lanes each. */
     private static final int MOST_WIDE_SEARCHES = 2048;
 
     private static final int BLOCKS_PER_MULTIPROCESSOR = 16;
@@ -153,7 +159,7 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
     private final int mostBlocks;
     private int answers;
 
-    /** Whether the device may still be using the staging memory. */
+    /** Whether the device may still use the staging memory. */
     private boolean started;
 
     DeviceProbe(DeviceApi device, List<Integer> ranks, List<CudaBlockPool> all) {
@@ -181,7 +187,7 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
 
     void start(ProbeBatch batch) {
       if (started) {
-        awaitAnswers(); // of a batch that another device failed
+        awaitAnswers(); // of an earlier batch, which failed on another device
       }
       started = true;
       for (CudaBlockPool pool : pools) {

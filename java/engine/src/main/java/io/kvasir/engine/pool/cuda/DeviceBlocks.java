@@ -4,20 +4,20 @@ import io.kvasir.engine.device.DeviceApi;
 import java.util.Objects;
 
 /**
- * Where a pool lies on its device. Immutable; valid as long as the pool.
+ * The addresses of a pool on its device. Immutable; valid until the pool is closed.
  *
  * @param device the device
- * @param stream the stream on which the pool's operations run: what is launched on it sees all that
- *     was submitted before
+ * @param stream the stream of the pool's operations: later launches on it see the effects of all
+ *     submitted operations
  * @param pool address of the {@code DevicePool}
- * @param kv address of the KV memory, blocks one after the other; 0 if there is none
+ * @param kv address of the KV memory, block by block; 0 if there is none
  * @param kvBytesPerBlock bytes of KV of each block
  */
 public record DeviceBlocks(
     DeviceApi device, DeviceApi.Stream stream, long pool, long kv, long kvBytesPerBlock) {
 
   /**
-   * Makes the addresses known.
+   * Makes the addresses.
    *
    * @param device the device
    * @param stream the pool's stream

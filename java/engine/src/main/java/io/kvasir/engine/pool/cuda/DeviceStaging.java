@@ -9,10 +9,10 @@ import java.nio.LongBuffer;
 import java.util.List;
 
 /**
- * Page-locked memory in which batches are laid out, and its twin on the device that one copy fills.
- * Taken once; only a batch larger than all of it makes it grow.
+ * Page-locked memory for the input of batches, and device memory of the same size that one copy
+ * fills. Allocated once; grows only for a batch that exceeds its capacity.
  *
- * <p>Confined to the pool's owner.
+ * <p>Confined to the thread of the pool's owner.
  */
 final class DeviceStaging implements AutoCloseable {
 
@@ -28,7 +28,7 @@ final class DeviceStaging implements AutoCloseable {
 
   DeviceStaging(DeviceApi device, int capacityBytes) {
     this.device = device;
-    take(capacityBytes);
+    allocate(capacityBytes);
   }
 
   boolean isEmpty() {
@@ -39,36 +39,33 @@ final class DeviceStaging implements AutoCloseable {
     return more <= bytes.capacity() - used;
   }
 
-  /**
-   * Makes room for one batch; what is in it must not be needed any more. If that fails it stays as
-   * it was.
-   */
+  /** Grows to the size of one batch and discards the contents. A failure leaves this unchanged. */
   void grow(long wanted) {
     if (wanted > Integer.MAX_VALUE - ALIGNMENT) {
       throw new IllegalArgumentException(
-          "a batch may take 2 GiB of staging memory, not " + wanted + " bytes");
+          "a batch must take less than 2 GiB of staging memory, not " + wanted + " bytes");
     }
     int capacity = (int) Math.min(Integer.MAX_VALUE, Math.max(wanted, 2L * bytes.capacity()));
     long oldHost = hostAddress;
     long oldDevice = deviceAddress;
-    take(capacity);
+    allocate(capacity);
     used = 0;
-    giveBack(oldHost, oldDevice);
+    release(oldHost, oldDevice);
   }
 
-  /** Bytes that an array takes, with what aligns the next one. */
+  /** Size of an array in bytes, including the padding that aligns the next one. */
   static long aligned(long size) {
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
 
-  /** Reserves room that {@link #fits}; returns its position. */
+  /** Reserves space, which must {@link #fits fit}; returns its position. */
   int reserve(long size) {
     int at = used;
     used += (int) aligned(size);
     return at;
   }
 
-  /** Where things are written and read on the host, by position. */
+  /** The memory on the host, by position. */
   ByteBuffer bytes() {
     return bytes;
   }
@@ -97,7 +94,7 @@ final class DeviceStaging implements AutoCloseable {
     device.copy(stream, hostAddress + at, deviceAddress + at, size);
   }
 
-  /** Copies device memory from elsewhere to a position on the host. */
+  /** Copies other device memory to a position on the host. */
   void copyFrom(DeviceApi.Stream stream, long source, int at, int size) {
     device.copy(stream, hostAddress + at, source, size);
   }
@@ -108,15 +105,15 @@ final class DeviceStaging implements AutoCloseable {
 
   @Override
   public void close() {
-    giveBack(hostAddress, deviceAddress);
+    release(hostAddress, deviceAddress);
   }
 
-  private void giveBack(long host, long onDevice) {
+  private void release(long host, long onDevice) {
     ReleaseSteps.all(List.of(() -> device.freePinned(host), () -> device.free(onDevice)));
   }
 
-  /** Both or neither. */
-  private void take(int capacity) {
+  /** Allocates both memories or neither. */
+  private void allocate(int capacity) {
     long host = device.allocatePinned(capacity);
     try {
       deviceAddress = device.allocate(capacity);

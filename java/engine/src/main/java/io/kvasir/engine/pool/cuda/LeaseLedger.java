@@ -8,10 +8,10 @@ import io.kvasir.engine.pool.PoolShape;
 import java.util.BitSet;
 
 /**
- * What the host knows of the leases of a pool on a device: enough to refuse wrong calls and to
- * answer an extension without asking the device. Every check is O(entries).
+ * The host's record of the leases of a pool on a device. It validates calls and answers extensions
+ * without the device. Every check is O(entries).
  *
- * <p>Confined to the pool's owner.
+ * <p>Confined to the thread of the pool's owner.
  */
 final class LeaseLedger {
 
@@ -19,16 +19,16 @@ final class LeaseLedger {
 
   private final PoolShape shape;
 
-  /** Length of each lease's block table; {@link #NOT_IN_USE} if there is none. */
+  /** Length of each lease's block table; {@link #NOT_IN_USE} for an unused lease. */
   private final int[] blocks;
 
   private final int[] committedBlocks;
   private final int[] reservedBlocks;
 
-  /** Leases that build on what was cleared: no block of theirs gets a name any more. */
+  /** Leases that were open during a clear. None of their later blocks is named. */
   private final BitSet stale = new BitSet();
 
-  /** The last batch that had a lease in it, to find one that stands there twice. */
+  /** Number of the last batch that contained each lease, to detect duplicates in a batch. */
   private final long[] seenInBatch;
 
   private long batch;
@@ -71,7 +71,7 @@ final class LeaseLedger {
     batch++;
     for (int i = 0; i < extensions.size(); i++) {
       int lease = extensions.lease(i);
-      int error = use(lease);
+      int error = checkLease(lease);
       if (error == PoolRefusal.NONE
           && extensions.blocks(i) > shape.maxBlocksPerLease() - blocks[lease]) {
         error = PoolRefusal.TOO_MANY_BLOCKS;
@@ -80,13 +80,13 @@ final class LeaseLedger {
     }
   }
 
-  /** That extensions are valid and covered by the leases' own reservations. */
+  /** Checks that extensions are valid and within the leases' own reservations. */
   void requireReserved(ExtendBatch extensions) {
     requireValid(extensions);
     for (int i = 0; i < extensions.size(); i++) {
       if (beyondReservation(extensions.lease(i), extensions.blocks(i)) > 0) {
         throw new IllegalArgumentException(
-            "entry " + i + " of the extensions: it goes beyond its lease's reservation");
+            "entry " + i + " of the extensions: it exceeds its lease's reservation");
       }
     }
   }
@@ -98,7 +98,7 @@ final class LeaseLedger {
     batch++;
     for (int i = 0; i < commits.size(); i++) {
       int lease = commits.lease(i);
-      int error = use(lease);
+      int error = checkLease(lease);
       if (error == PoolRefusal.NONE && commits.fromBlock(i) != committedBlocks[lease]) {
         error = PoolRefusal.WRONG_FROM_BLOCK;
       }
@@ -112,11 +112,11 @@ final class LeaseLedger {
   void requireValid(int[] leases, int count) {
     batch++;
     for (int i = 0; i < count; i++) {
-      refuse(use(leases[i]), i);
+      refuse(checkLease(leases[i]), i);
     }
   }
 
-  /** Books what a device answered. */
+  /** Records the leases that the device admitted. */
   void opened(LeaseBatch leases) {
     for (int i = 0; i < leases.size(); i++) {
       int lease = leases.lease(i);
@@ -146,14 +146,14 @@ final class LeaseLedger {
     }
   }
 
-  /** All names were forgotten. */
+  /** Records a clear of the pool. */
   void cleared() {
     for (int lease = 0; lease < blocks.length; lease++) {
       stale.set(lease, blocks[lease] != NOT_IN_USE);
     }
   }
 
-  /** Whether a lease's blocks may still get names. */
+  /** Whether later blocks of a lease can be named. */
   boolean nameable(int lease) {
     return !stale.get(lease);
   }
@@ -162,7 +162,8 @@ final class LeaseLedger {
     return lease >= 0 && lease < blocks.length && blocks[lease] != NOT_IN_USE;
   }
 
-  private int use(int lease) {
+  /** Checks that a lease exists and is in the current batch only once. */
+  private int checkLease(int lease) {
     if (!known(lease)) {
       return PoolRefusal.UNKNOWN_LEASE;
     }

@@ -3,9 +3,9 @@ package io.kvasir.engine.pool.cuda;
 import java.util.Arrays;
 
 /**
- * Which of two ways to do the same was faster lately, for batches of a size. Sizes are told apart
- * by their powers of two. A way that was not tried for long is tried again, so that the answer
- * follows a device that gets busy or idle.
+ * Measures which of two equivalent code paths was faster recently, per batch size. Sizes are
+ * grouped by powers of two. A path that has not been chosen for a while is tried again, so that the
+ * choice adapts when a device becomes busy or idle.
  *
  * <p>Not thread-safe.
  */
@@ -17,52 +17,53 @@ final class PathTimings {
 
   private static final double UNKNOWN = -1;
 
-  /** By way and size: what it takes, and for how many choices it was passed over. */
-  private final double[][] takenNs = new double[2][SIZES];
+  /** Smoothed duration, by path and size. */
+  private final double[][] durationNs = new double[2][SIZES];
 
-  private final int[][] passedOver = new int[2][SIZES];
+  /** Number of choices since a path was last chosen, by path and size. */
+  private final int[][] notChosen = new int[2][SIZES];
 
   PathTimings() {
-    Arrays.fill(takenNs[0], UNKNOWN);
-    Arrays.fill(takenNs[1], UNKNOWN);
+    Arrays.fill(durationNs[0], UNKNOWN);
+    Arrays.fill(durationNs[1], UNKNOWN);
   }
 
   /**
-   * Chooses.
+   * Chooses a path.
    *
    * @param batchSize at least 0
    * @return 0 or 1
    */
   int choose(int batchSize) {
     int size = sizeClass(batchSize);
-    int faster = takenNs[1][size] < takenNs[0][size] ? 1 : 0;
+    int faster = durationNs[1][size] < durationNs[0][size] ? 1 : 0;
     int other = 1 - faster;
-    boolean retry = takenNs[other][size] == UNKNOWN || passedOver[other][size] >= RETRY_AFTER;
+    boolean retry = durationNs[other][size] == UNKNOWN || notChosen[other][size] >= RETRY_AFTER;
     int chosen = retry ? other : faster;
-    passedOver[chosen][size] = 0;
-    passedOver[1 - chosen][size]++;
+    notChosen[chosen][size] = 0;
+    notChosen[1 - chosen][size]++;
     return chosen;
   }
 
-  /** Learns what a way took for a batch. */
-  void took(int way, int batchSize, long ns) {
+  /** Records the duration of a path for a batch. */
+  void record(int path, int batchSize, long ns) {
     int size = sizeClass(batchSize);
-    double before = takenNs[way][size];
-    takenNs[way][size] = before == UNKNOWN ? ns : before + WEIGHT_OF_NEW * (ns - before);
+    double before = durationNs[path][size];
+    durationNs[path][size] = before == UNKNOWN ? ns : before + WEIGHT_OF_NEW * (ns - before);
   }
 
   /**
-   * The smallest size from which on way 1 is faster.
+   * The smallest size from which path 1 is faster at all measured sizes.
    *
-   * @return a power of two, or -1 if it is not known to be faster at any size
+   * @return a power of two, or -1 if there is none
    */
   int crossover() {
     int crossover = -1;
     for (int size = SIZES - 1; size >= 0; size--) {
-      if (takenNs[0][size] == UNKNOWN || takenNs[1][size] == UNKNOWN) {
+      if (durationNs[0][size] == UNKNOWN || durationNs[1][size] == UNKNOWN) {
         continue;
       }
-      if (takenNs[1][size] >= takenNs[0][size]) {
+      if (durationNs[1][size] >= durationNs[0][size]) {
         return crossover;
       }
       crossover = 1 << size;

@@ -6,10 +6,10 @@ import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.internal.nativelib.PoolLibrary;
 
 /**
- * The launches that make up a pool's operations, on the pool's stream: {@code device_pool_core.hpp}
- * says what each is for. Nothing here waits.
+ * The launches of a pool's operations, on the pool's stream. {@code device_pool_core.hpp} describes
+ * each kernel. No method waits.
  *
- * <p>Confined to the pool's owner.
+ * <p>Confined to the thread of the pool's owner.
  */
 final class PoolKernels {
 
@@ -98,7 +98,8 @@ final class PoolKernels {
   }
 
   /**
-   * {@code tick} is at least the pool's tick; {@code evict} false if free blocks surely suffice.
+   * Leases. {@code tick} is an upper bound of the pool's tick. {@code evict} may be false only if
+   * the free blocks suffice.
    */
   void lease(long requests, int count, long result, boolean evict, long tick) {
     poolEntriesAndCount.set(1, requests).set(2, count);
@@ -158,12 +159,12 @@ final class PoolKernels {
     device.launch(stream, kernel, 1, threads, planned.set(1, entries).set(2, count).set(3, result));
   }
 
-  /** A thread for each block of the pool, in strides of the grid. */
+  /** Launches a thread for each block of the pool, in strides of the grid. */
   private void wide(DeviceApi.Kernel kernel, KernelArguments arguments) {
     blocks(kernel, (shape.capacityBlocks() + threads - 1) / threads, arguments);
   }
 
-  /** A warp for each entry. */
+  /** Launches a warp for each entry. */
   private void warps(DeviceApi.Kernel kernel, int entries, KernelArguments arguments) {
     int perBlock = threads / WARP;
     blocks(kernel, (entries + perBlock - 1) / perBlock, arguments);

@@ -21,10 +21,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Operations of a pool that go to the device together: they are laid out in staging memory as they
- * are recorded, then sent by one copy and a row of launches, and awaited by one synchronisation.
+ * Operations of a pool that are sent to the device together. They are written to staging memory
+ * when they are recorded, sent with one copy and a sequence of launches, and awaited with one
+ * synchronisation.
  *
- * <p>Confined to the pool's owner.
+ * <p>Confined to the thread of the pool's owner.
  */
 final class PoolSubmission implements AutoCloseable {
 
@@ -36,7 +37,7 @@ final class PoolSubmission implements AutoCloseable {
     CLEAR
   }
 
-  /** Operations of one submission at most; more than any iteration has. */
+  /** Maximum number of operations in a submission; more than any iteration needs. */
   private static final int MOST_OPERATIONS = 64;
 
   private final DeviceApi device;
@@ -46,7 +47,7 @@ final class PoolSubmission implements AutoCloseable {
   private final int tokensPerBlock;
   private final DeviceStaging staging;
 
-  /** A {@code PoolResult} for each operation, written by the device. */
+  /** Address of a {@code PoolResult} for each operation, which the device writes. */
   private final long resultsAddress;
 
   private final ByteBuffer results;
@@ -57,10 +58,12 @@ final class PoolSubmission implements AutoCloseable {
   private final boolean[] evicts = new boolean[MOST_OPERATIONS];
   private int leasesAt;
 
-  /** Where the next block of the batch that is being laid out goes. */
+  /** Position of the tokens of the next block of the batch that is being recorded. */
   private int tokensAt;
 
+  /** Position of the sequence hash of that block. */
   private int hashesAt;
+
   private int recorded;
   private int sent;
   private long ticks;
@@ -87,25 +90,25 @@ final class PoolSubmission implements AutoCloseable {
     }
   }
 
-  /** Whether something was sent and has not been forgotten. */
-  boolean isOnItsWay() {
+  /** Whether operations were sent since the last {@link #reset}. */
+  boolean isInFlight() {
     return sent > 0;
   }
 
-  /** Whether an operation of so many bytes, which makes so many events at most, can be recorded. */
-  boolean takes(long bytes, long moreEvents) {
+  /** Whether an operation with this size and maximum number of events can be recorded. */
+  boolean canRecord(long bytes, long moreEvents) {
     return sent == 0
         && recorded < MOST_OPERATIONS - 1
         && staging.fits(bytes)
         && (recorded == 0 || events + moreEvents <= shape.eventCapacity());
   }
 
-  /** Books the events that the operation recorded next may make. */
-  void expectEvents(long more) {
+  /** Adds the maximum number of events of the operation that is recorded next. */
+  void addExpectedEvents(long more) {
     events += more;
   }
 
-  /** Makes room for one operation; nothing may be recorded. */
+  /** Ensures space for one operation. No operation may be recorded. */
   void makeRoom(long bytes) {
     if (!staging.fits(bytes)) {
       staging.grow(bytes);
@@ -186,7 +189,7 @@ final class PoolSubmission implements AutoCloseable {
     record(Kind.COMMIT, at, count, false);
   }
 
-  /** Room for the tokens and hashes of a batch, which {@link #putBlocks} fills from the start. */
+  /** Reserves space for the tokens and hashes of a batch; {@link #putBlocks} fills it in order. */
   private void reserveBlocks(long blocks) {
     tokensAt = staging.reserve(blocks * tokensPerBlock * Integer.BYTES);
     hashesAt = staging.reserve(blocks * Long.BYTES);
@@ -228,7 +231,7 @@ final class PoolSubmission implements AutoCloseable {
     recorded++;
   }
 
-  /** Sends what is recorded; {@code tick} is the pool's tick as of its page. */
+  /** Sends the recorded operations; {@code tick} is the pool's tick as of its page. */
   void send(long tick) {
     if (sent == recorded) {
       return;
@@ -236,18 +239,18 @@ final class PoolSubmission implements AutoCloseable {
     if (!staging.isEmpty()) {
       staging.copyToDevice(stream);
     }
-    long atMost = tick + ticks;
+    long maxTick = tick + ticks;
     for (int i = 0; i < recorded; i++) {
       long at = staging.onDevice(entries[i]);
       long result = resultsAddress + (long) i * RESULT_BYTES;
       results.putLong(i * RESULT_BYTES, 0);
       switch (kinds[i]) {
         case LEASE -> {
-          kernels.lease(at, counts[i], result, evicts[i], atMost);
+          kernels.lease(at, counts[i], result, evicts[i], maxTick);
           staging.copyFromDevice(stream, entries[i], counts[i] * LEASE_BYTES);
         }
         case EXTEND -> {
-          kernels.extend(at, counts[i], result, evicts[i], atMost);
+          kernels.extend(at, counts[i], result, evicts[i], maxTick);
           staging.copyFromDevice(stream, entries[i], counts[i] * EXTEND_BYTES);
         }
         case COMMIT -> kernels.commit(at, counts[i], result);
@@ -259,7 +262,7 @@ final class PoolSubmission implements AutoCloseable {
     sent = recorded;
   }
 
-  /** Waits for what was sent and sees that the device did what the host took for granted. */
+  /** Waits for the sent operations and checks that their results agree with the ledger. */
   void await() {
     device.synchronize(stream);
     for (int i = 0; i < sent; i++) {
@@ -273,14 +276,14 @@ final class PoolSubmission implements AutoCloseable {
     }
   }
 
-  /** Answers the leases, which have been awaited. */
+  /** Copies the answers to a lease operation, which must be complete, into its batch. */
   void readAnswers(LeaseBatch batch) {
     for (int i = 0; i < batch.size(); i++) {
       PoolRecords.readLeaseAnswer(staging.bytes(), leasesAt + i * LEASE_BYTES, batch, i);
     }
   }
 
-  /** Forgets what has been awaited. */
+  /** Removes all operations, which must be complete. */
   void reset() {
     Arrays.fill(kinds, 0, recorded, null);
     recorded = 0;
@@ -291,8 +294,8 @@ final class PoolSubmission implements AutoCloseable {
   }
 
   /**
-   * Copies device memory of the pool to the host, behind all that was sent, and waits. There must
-   * be room for it.
+   * Copies device memory of the pool to the host after all sent operations, and waits. Staging
+   * memory must have space for it.
    */
   void read(long source, int[] to, int count) {
     int bytes = count * Integer.BYTES;

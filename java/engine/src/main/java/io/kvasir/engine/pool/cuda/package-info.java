@@ -1,9 +1,9 @@
 /**
- * Block pools in GPU memory: the pool, the matcher that looks prompts up on devices, and the hasher
- * of tokens that already lie on a device.
+ * Block pools in GPU memory: the pool, the matcher of prompts on devices, and the hasher of tokens
+ * that are already in device memory.
  *
  * <p>{@link io.kvasir.engine.pool.cuda.CudaBlockPool} keeps a ledger of its leases and a mirror of
- * its directory on the host, and sends everything a step needs to the device in one submission. It
- * reaches the device through {@link io.kvasir.engine.device.DeviceApi} alone.
+ * its directory on the host, and sends all operations of a step to the device in one submission. It
+ * accesses the device only through {@link io.kvasir.engine.device.DeviceApi}.
  */
 package io.kvasir.engine.pool.cuda;

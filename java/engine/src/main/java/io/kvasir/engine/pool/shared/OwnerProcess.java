@@ -6,20 +6,22 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
- * Identity of a process, so that another one can tell that it is gone, and not merely that its
- * number is in use.
+ * Identity of a process, by which another process can detect that it has ended even if its number
+ * has been reused.
  *
- * <p>Immutable. Read from {@code /proc}; what cannot be read is 0, and then nothing is concluded.
+ * <p>Immutable. Read from {@code /proc}. A field that cannot be read is 0; the process then never
+ * counts as ended.
  *
- * @param pid its number
- * @param startTicks when it was started, in clock ticks since boot
- * @param pidNamespace the name space that the number belongs to; containers have their own
+ * @param pid the process number
+ * @param startTicks start time in clock ticks since boot
+ * @param pidNamespace the PID namespace of the number; each container has its own
  */
 record OwnerProcess(long pid, long startTicks, long pidNamespace) {
 
-  /** Places of the state and the start time behind the command in {@code /proc/PID/stat}. */
+  /** Index of the state after the command in {@code /proc/PID/stat}. */
   private static final int STATE = 0;
 
+  /** Index of the start time after the command. */
   private static final int START = 19;
 
   static OwnerProcess current() {
@@ -28,16 +30,16 @@ record OwnerProcess(long pid, long startTicks, long pidNamespace) {
     try {
       startTicks = Long.parseLong(stat(pid)[START]);
     } catch (IOException | RuntimeException e) {
-      // Without the start time a reader relies on the heartbeat alone.
+      // Without the start time, readers rely on the heartbeat only.
     }
     return new OwnerProcess(pid, startTicks, currentNamespace());
   }
 
   /**
-   * Whether the process surely runs no more. False when that cannot be known from here. Reads one
+   * Whether the process has certainly ended. False if this process cannot determine it. Reads one
    * small file.
    */
-  boolean gone() {
+  boolean hasEnded() {
     if (startTicks == 0 || pidNamespace == 0 || pidNamespace != currentNamespace()) {
       return false;
     }

@@ -20,8 +20,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /**
- * The files of a shared pool: readable and writable by their user alone, never written through a
- * link, and under their names only when complete.
+ * The files of a shared pool. Only their user can read and write them, they are never written
+ * through a symbolic link, and they appear under their names only when complete.
  *
  * <p>Stateless.
  */
@@ -29,11 +29,11 @@ final class SharedPoolFiles {
 
   private static final FileAttribute<Set<PosixFilePermission>> PRIVATE =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-  private static final int ZEROS_AT_ONCE = 1 << 16;
+  private static final int ZEROS_PER_WRITE = 1 << 16;
 
   private SharedPoolFiles() {}
 
-  /** The owner's lock, held by its process as long as it lives. */
+  /** The owner's lock file, which its process keeps locked. */
   static Path lockOf(Path file) {
     return file.resolveSibling(file.getFileName() + ".lock");
   }
@@ -46,20 +46,17 @@ final class SharedPoolFiles {
     return file.resolveSibling(file.getFileName() + ".new");
   }
 
-  /** Opens a file to lock it, and makes it if need be. */
+  /** Opens a lock file and creates it if missing. */
   static FileChannel openLock(Path lock) throws IOException {
     return FileChannel.open(lock, Set.of(CREATE, WRITE, LinkOption.NOFOLLOW_LINKS), PRIVATE);
   }
 
-  /** What a draft is filled with. */
+  /** Writes the content of a file. */
   interface Content {
     void writeTo(FileChannel draft) throws IOException;
   }
 
-  /**
-   * Makes a file under another name and renames it. Of several processes only the one that holds
-   * the lock may do this.
-   */
+  /** Writes a file under another name and renames it. The process must hold the lock. */
   static void publish(Path file, Content content) throws IOException {
     Path draft = draftOf(file);
     Files.deleteIfExists(draft);
@@ -73,19 +70,19 @@ final class SharedPoolFiles {
   }
 
   /**
-   * Writes zeros, so that the room is taken now: a mapped page that finds the disk full later would
-   * end the process.
+   * Writes zeros to allocate the file's space now. If the disk were full at the first access of a
+   * mapped page, the process would crash.
    */
-  static void takeRoom(Path file, FileChannel channel, long bytes) throws IOException {
-    ByteBuffer zeros = ByteBuffer.allocate(ZEROS_AT_ONCE);
+  static void allocateSpace(Path file, FileChannel channel, long bytes) throws IOException {
+    ByteBuffer zeros = ByteBuffer.allocate(ZEROS_PER_WRITE);
     try {
       for (long at = 0; at < bytes; ) {
-        zeros.clear().limit((int) Math.min(ZEROS_AT_ONCE, bytes - at));
+        zeros.clear().limit((int) Math.min(ZEROS_PER_WRITE, bytes - at));
         at += channel.write(zeros, at);
       }
     } catch (IOException e) {
       throw new IOException(
-          "no room for the " + bytes + " bytes of " + file + ": " + e.getMessage(), e);
+          "no space for the " + bytes + " bytes of " + file + ": " + e.getMessage(), e);
     }
   }
 
@@ -96,7 +93,7 @@ final class SharedPoolFiles {
     return head;
   }
 
-  /** Fills a buffer from a place of a file on. */
+  /** Fills a buffer from a position in a file. */
   static void readFully(Path file, FileChannel channel, ByteBuffer to, long from)
       throws IOException {
     while (to.hasRemaining()) {

@@ -12,13 +12,13 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 
 /**
- * Layout of the file through which a pool is read from another process, and its header's fields.
+ * Layout of the file of a shared pool, and the fields of its header.
  *
  * <pre>
- *      0  what never changes: magic, versions, shape, rank, bytes of KV per block, region, owner
+ *      0  constants: magic, versions, shape, rank, bytes of KV per block, region, owner
  *    128  heartbeat, closed                    written by the owner
- *    192  requested: snapshots asked for       counted up by readers
- *    256  answered: requests that are served   written by the owner
+ *    192  requested: snapshots requested        incremented by readers
+ *    256  answered: requests served             written by the owner
  *   4096  occupancy page (occupancy_page.hpp)
  *   4224  event ring (event_ring_core.hpp), to the end
  * </pre>
@@ -34,7 +34,7 @@ final class SharedPoolLayout {
   static final int PAGE = 4096;
   static final int RING = PAGE + 128;
 
-  /** {@code KVASIRSP} in memory on a little-endian machine. */
+  /** {@code KVASIRSP} in little-endian byte order. */
   static final long MAGIC = 0x5053_5249_5341_564bL;
 
   static final int VERSION = 1;
@@ -58,12 +58,12 @@ final class SharedPoolLayout {
   private SharedPoolLayout() {}
 
   /**
-   * The fields that never change.
+   * The constant fields.
    *
    * @param shape the pool's sizes
-   * @param rank whose pool it is
+   * @param rank the pool's rank
    * @param kvBytesPerBlock bytes of KV memory of a block; 0 when there is none
-   * @param region a number that no other region under the same name has
+   * @param region a random number that identifies this region among those with the same file name
    * @param owner the process that writes
    */
   record Header(
@@ -87,21 +87,26 @@ final class SharedPoolLayout {
       to.putLong(OWNER_AT + 16, owner.pidNamespace());
     }
 
-    /** Reads and checks a header; says what is wrong with the file. */
+    /** Reads and checks a header. The exception's message states the file's defect. */
     static Header read(Path file, ByteBuffer from, long fileBytes) throws IOException {
       requireMagic(file, from);
       int version = from.getInt(VERSION_AT);
       if (version != VERSION) {
         throw new IOException(
-            file + " is a shared pool of version " + version + "; this reads version " + VERSION);
+            file
+                + " has version "
+                + version
+                + " of shared pools; only version "
+                + VERSION
+                + " is supported");
       }
       int abi = PoolLibrary.kvasir_abi_version();
       if (from.getInt(ABI_AT) != abi) {
         throw new IOException(
             file
-                + " belongs to a library of interface version "
+                + " was written by a library of interface version "
                 + from.getInt(ABI_AT)
-                + "; this one has "
+                + "; this library has "
                 + abi);
       }
       try {
@@ -131,30 +136,30 @@ final class SharedPoolLayout {
 
   static void requireMagic(Path file, ByteBuffer header) throws IOException {
     if (header.getLong(0) != MAGIC) {
-      throw new IOException(file + " is no shared pool: its first 8 bytes are others");
+      throw new IOException(file + " is not a shared pool: its magic number is wrong");
     }
   }
 
   /**
    * Size of the file.
    *
-   * @throws IllegalArgumentException if no pool of that shape can be shared
+   * @throws IllegalArgumentException if a pool of that shape cannot be shared
    */
   static int bytes(PoolShape shape) {
     long most = Integer.MAX_VALUE - MEMORY_PAGE;
     long mostEvents = (most - RING - RING_HEAD_BYTES) / EVENT_BYTES;
     if (shape.eventCapacity() < 1 || shape.eventCapacity() > mostEvents) {
       throw new IllegalArgumentException(
-          "eventCapacity of a shared pool must be from 1 to "
+          "eventCapacity of a shared pool must be 1 to "
               + mostEvents
               + ", not "
               + shape.eventCapacity());
     }
     if (DirectoryMirror.bucketBytes(shape.capacityBlocks()) > most) {
       throw new IllegalArgumentException(
-          "capacityBlocks of a shared pool must fit a snapshot of "
+          "capacityBlocks of a shared pool must fit into a snapshot of "
               + most
-              + " bytes, 16 each, not "
+              + " bytes with 16 bytes for each block, not "
               + shape.capacityBlocks());
     }
     int used = RING + RING_HEAD_BYTES + shape.eventCapacity() * EVENT_BYTES;
@@ -169,7 +174,7 @@ final class SharedPoolLayout {
     WORDS.setRelease(region, at, value);
   }
 
-  /** Adds one; returns what it was. */
+  /** Adds one; returns the previous value. */
   static long increment(ByteBuffer region, int at) {
     return (long) WORDS.getAndAdd(region, at, 1L);
   }

@@ -23,25 +23,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads a pool of another process through its {@link SharedPoolRegion}: occupancy, matches and
- * whether the owner lives. Nothing of the pool's device is needed.
+ * Reads a pool of another process through its {@link SharedPoolRegion}: occupancy, matches and the
+ * liveness of the owner. Does not use the pool's device.
  *
- * <p>Matches come from a mirror that {@link #poll} feeds with the pool's events. A reader that
- * falls behind by more events than the ring keeps knows nothing until the owner has written it a
- * snapshot, which {@link #poll} asks for, at most once in {@code deadAfter}, and loads. Memory
- * outside the heap: 16 bytes for each of the pool's blocks, twice while a snapshot is loaded.
+ * <p>Matches come from a mirror to which {@link #poll} applies the pool's events. A reader that
+ * falls behind by more events than the ring keeps matches nothing until it has loaded a snapshot
+ * from the owner. {@link #poll} requests the snapshot, at most once in {@code deadAfter}, and loads
+ * it. Memory outside the heap: 16 bytes for each of the pool's blocks, twice that while a snapshot
+ * is loaded.
  *
- * <p>The owner never shortens its file; if somebody else does, reading may end this process.
+ * <p>The owner never truncates its file. If another process does, reading may crash this process.
  *
  * <p>Confined to one thread. Use after close throws {@link IllegalStateException}.
  */
 public final class SharedPoolReader implements AutoCloseable {
 
-  /** What a reader knows about the pool's owner. */
+  /** The state of the pool's owner, as seen by a reader. */
   public enum Owner {
-    /** Its heart beats. */
+    /** Its heartbeat advances. */
     ALIVE,
-    /** Its heart has not beaten for too long, or its process is gone. */
+    /** Its heartbeat has not advanced for too long, or its process has ended. */
     DEAD,
     /** It has closed the region. */
     CLOSED
@@ -49,10 +50,10 @@ public final class SharedPoolReader implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedPoolReader.class);
 
-  /** Looks at a page that is being written; a writer that is not dead needs far fewer. */
+  /** Attempts to read a page that is being written; a live writer needs far fewer. */
   private static final int PAGE_ATTEMPTS = 1000;
 
-  /** How often in {@code deadAfter} a silent owner's process is looked for. */
+  /** Number of checks of a silent owner's process in {@code deadAfter}. */
   private static final int PROCESS_CHECKS = 8;
 
   private final Path file;
@@ -68,9 +69,9 @@ public final class SharedPoolReader implements AutoCloseable {
   private long lastBeat;
   private long lastBeatNs;
   private long lastProcessCheckNs;
-  private boolean processGone;
+  private boolean processEnded;
   private long awaitedRequest;
-  private long askedNs;
+  private long requestedNs;
   private long snapshots;
   private long failedSnapshots;
 
@@ -91,7 +92,7 @@ public final class SharedPoolReader implements AutoCloseable {
     this.lastBeat = SharedPoolLayout.load(memory, SharedPoolLayout.HEARTBEAT);
     this.lastBeatNs = nanoTime.getAsLong();
     this.lastProcessCheckNs = lastBeatNs - deadAfterNs;
-    this.askedNs = lastBeatNs - deadAfterNs;
+    this.requestedNs = lastBeatNs - deadAfterNs;
     this.mirror = DirectoryMirror.create(header.shape().capacityBlocks());
   }
 
@@ -99,10 +100,10 @@ public final class SharedPoolReader implements AutoCloseable {
    * Opens a pool that another process shares.
    *
    * @param file the region's file
-   * @param deadAfter how long the owner's heart may be silent
+   * @param deadAfter how long the owner's heartbeat may pause before the owner counts as dead
    * @return the reader; the caller closes it
-   * @throws IOException if there is no such file, or it is not a shared pool that this version can
-   *     read; the message says which
+   * @throws IOException if the file is missing or is not a shared pool that this version can read;
+   *     the message states the reason
    * @throws IllegalArgumentException if {@code deadAfter} is not positive
    */
   public static SharedPoolReader open(Path file, Duration deadAfter) throws IOException {
@@ -127,7 +128,7 @@ public final class SharedPoolReader implements AutoCloseable {
   }
 
   /**
-   * Whose pool it is.
+   * The pool's rank.
    *
    * @return the rank
    */
@@ -145,27 +146,27 @@ public final class SharedPoolReader implements AutoCloseable {
   }
 
   /**
-   * Bytes of KV memory of each block; with {@link #occupancy} they give the bytes that are free,
-   * cached and active.
+   * Bytes of KV memory of each block. Multiplied by the counts of {@link #occupancy}, it gives the
+   * bytes that are free, cached and active.
    *
-   * @return at least 0; 0 when the pool has none
+   * @return at least 0; 0 if the pool has no KV memory
    */
   public long kvBytesPerBlock() {
     return header.kvBytesPerBlock();
   }
 
   /**
-   * Whether the owner lives, as far as can be told now. Costs a load while its heart beats, and now
-   * and then the reading of a small file while it does not. An owner that was only stopped comes
-   * back to life with its next beat.
+   * The owner's state as it appears now. One load while the heartbeat advances; otherwise it
+   * periodically reads a small file. An owner that was only paused is alive again at its next
+   * heartbeat.
    *
-   * @return what is known about the owner
+   * @return the owner's state
    */
   public Owner owner() {
     if (SharedPoolLayout.load(memory, SharedPoolLayout.CLOSED) != 0) {
       return Owner.CLOSED;
     }
-    if (processGone) {
+    if (processEnded) {
       return Owner.DEAD;
     }
     long now = nanoTime.getAsLong();
@@ -177,19 +178,20 @@ public final class SharedPoolReader implements AutoCloseable {
     }
     if (now - lastProcessCheckNs >= deadAfterNs / PROCESS_CHECKS) {
       lastProcessCheckNs = now;
-      processGone = header.owner().gone();
+      processEnded = header.owner().hasEnded();
     }
-    return processGone || now - lastBeatNs >= deadAfterNs ? Owner.DEAD : Owner.ALIVE;
+    return processEnded || now - lastBeatNs >= deadAfterNs ? Owner.DEAD : Owner.ALIVE;
   }
 
   /**
-   * The pool's occupancy. Never waits for the owner: when the page is not to be had, because the
-   * owner died while it wrote, this is the latest that was.
+   * The pool's occupancy. Never waits for the owner. If the page cannot be read because the owner
+   * died during a write, this is the last occupancy that was read.
    *
-   * @return a consistent snapshot, or null if the owner has not made its pool yet
+   * @return a consistent snapshot; null if none was read so far, for example because the owner has
+   *     not created its pool yet
    */
   public Occupancy occupancy() {
-    mirror.nextEvent(); // a closed reader's
+    mirror.nextEvent(); // throws if this is closed
     Occupancy read = page.tryRead(PAGE_ATTEMPTS);
     if (read != null && read.capacityBlocks() > 0) {
       lastOccupancy = read;
@@ -198,19 +200,19 @@ public final class SharedPoolReader implements AutoCloseable {
   }
 
   /**
-   * Applies the events that are new, and asks for a snapshot or loads it if some were lost.
+   * Applies new events. If events were missed, requests or loads a snapshot.
    *
-   * @return whether the pool's names are known; if not, nothing matches
+   * @return whether the mirror is in sync with the pool; if not, nothing matches
    */
   public boolean poll() {
     try {
       mirror.follow(ringAddress, header.shape().eventCapacity());
-      if (!mirror.known()) {
+      if (!mirror.inSync()) {
         catchUp();
       }
-      return mirror.known();
+      return mirror.inSync();
     } finally {
-      Reference.reachabilityFence(this); // else the mapping might end under the native call
+      Reference.reachabilityFence(this); // keeps the mapping during the native call
     }
   }
 
@@ -218,9 +220,9 @@ public final class SharedPoolReader implements AutoCloseable {
     long answered = SharedPoolLayout.load(memory, SharedPoolLayout.ANSWERED);
     if (awaitedRequest != 0 && answered >= awaitedRequest) {
       loadSnapshot();
-    } else if (nanoTime.getAsLong() - askedNs >= deadAfterNs) {
+    } else if (nanoTime.getAsLong() - requestedNs >= deadAfterNs) {
       awaitedRequest = SharedPoolLayout.increment(memory, SharedPoolLayout.REQUESTED) + 1;
-      askedNs = nanoTime.getAsLong();
+      requestedNs = nanoTime.getAsLong();
     }
   }
 
@@ -233,16 +235,16 @@ public final class SharedPoolReader implements AutoCloseable {
       mirror.follow(ringAddress, header.shape().eventCapacity());
     } catch (IOException e) {
       if (failedSnapshots++ == 0) {
-        LOG.warn("No snapshot of rank {}: {}", header.rank(), e.getMessage());
+        LOG.warn("Cannot load a snapshot of rank {}: {}", header.rank(), e.getMessage());
       }
     }
   }
 
   /**
-   * Looks prompts up in what the events told; {@link #poll} first. Compares names only.
+   * Matches prompts as of the last {@link #poll}. Compares sequence hashes only.
    *
    * @param batch the prompts
-   * @param matchedBlocks receives, from {@code offset} on, the leading blocks held of each prompt
+   * @param matchedBlocks receives, from {@code offset} on, the matched blocks of each prompt
    * @param offset first index written
    * @throws IndexOutOfBoundsException if the answers do not fit
    */
@@ -251,42 +253,42 @@ public final class SharedPoolReader implements AutoCloseable {
   }
 
   /**
-   * Number of the event that is awaited.
+   * Number of the next event.
    *
-   * @return events so far, those lost included
+   * @return number of events so far, missed events included
    */
   public long nextEvent() {
     return mirror.nextEvent();
   }
 
   /**
-   * How often events were lost.
+   * Number of gaps in the events.
    *
-   * @return gaps seen
+   * @return at least 0
    */
   public long gaps() {
     return mirror.gaps();
   }
 
   /**
-   * How often a gap was closed by a snapshot of the owner's.
+   * Number of snapshots that were loaded.
    *
-   * @return snapshots loaded
+   * @return at least 0
    */
   public long snapshots() {
     return snapshots;
   }
 
   /**
-   * How often a snapshot was promised but could not be loaded.
+   * Number of answered snapshot requests whose snapshot could not be loaded.
    *
-   * @return failures
+   * @return at least 0
    */
   public long failedSnapshots() {
     return failedSnapshots;
   }
 
-  /** Where the mirror's directory lies, for {@link DirectoryProbe}; valid until {@link #close}. */
+  /** Address of the mirror's directory, for {@link DirectoryProbe}; valid until {@link #close}. */
   long directoryAddress() {
     return mirror.directoryAddress();
   }

@@ -22,28 +22,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The owner's side of a pool that other processes read: a mapped file that holds the pool's
- * occupancy page and event ring, the owner's identity and its heartbeat. {@link SharedPoolReader}
- * is the other side.
+ * The owner's side of a shared pool: a mapped file with the pool's occupancy page and event ring,
+ * the owner's identity and its heartbeat. {@link SharedPoolReader} is the other side.
  *
- * <p>The file may lie in any folder; in {@link #DEFAULT_FOLDER} it never reaches a disk. It takes
- * about 8 KiB and 32 bytes for each event that is kept. Only its user can open it. One living
- * process owns a file: the lock on {@code FILE.lock} says so, and the system drops it when the
- * owner dies, so that the next owner replaces what a dead one left behind. The memory stays mapped
- * until the region is unreachable; whoever writes through its addresses keeps it reachable.
+ * <p>The file may be in any folder; in {@link #DEFAULT_FOLDER} it is never written to a disk. Its
+ * size is about 8 KiB plus 32 bytes for each event of the ring. Only its user can open it. At most
+ * one live process owns a file: it locks {@code FILE.lock}, and the system releases the lock when
+ * the process ends, so that the next owner can replace the file. The memory stays mapped while the
+ * region is reachable. Callers that write through its addresses must keep it reachable.
  *
- * <p>{@link #beat} may be called by any thread. Snapshots belong to the thread that changes the
- * pool; everything else to the one that made the region.
+ * <p>Any thread may call {@link #beat}. {@link #answerSnapshots} is confined to the thread that
+ * changes the pool, and everything else to the thread that created the region.
  */
 public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
 
-  /** A folder in memory. */
+  /** A folder in an in-memory file system. */
   public static final Path DEFAULT_FOLDER = Path.of("/dev/shm");
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedPoolRegion.class);
   private static final SecureRandom REGIONS = new SecureRandom();
 
-  /** A process may not even try to lock a file twice: closing the second try drops the lock. */
+  /**
+   * Files owned by this process. Closing a second channel of a lock file would release its lock.
+   */
   private static final Set<Path> OWNED_HERE = ConcurrentHashMap.newKeySet();
 
   private final Path file;
@@ -54,7 +55,7 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
   private final AtomicBoolean claimed = new AtomicBoolean();
   private long failedSnapshots;
   private volatile boolean closed;
-  private Thread heart;
+  private Thread heartbeatThread;
 
   private SharedPoolRegion(
       Path file, SharedPoolLayout.Header header, FileChannel lock, MappedByteBuffer memory) {
@@ -66,9 +67,9 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
   }
 
   /**
-   * The file that owners and readers use if they are told none.
+   * The default file of owners and readers.
    *
-   * @param rank whose pool it is
+   * @param rank the pool's rank
    * @return a path in {@link #DEFAULT_FOLDER}
    */
   public static Path defaultFile(RankId rank) {
@@ -77,16 +78,16 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
   }
 
   /**
-   * Makes the file, or replaces one whose owner is dead.
+   * Creates the file, or replaces one whose owner has ended.
    *
    * @param file its path
-   * @param shape sizes of the pool that will write to it; at least one event
-   * @param rank whose pool it is
+   * @param shape sizes of the pool that will write to it, with an event capacity of at least 1
+   * @param rank the pool's rank
    * @param kvBytesPerBlock bytes of KV memory of a block; 0 when there is none
    * @return the region; the caller closes it
    * @throws IllegalArgumentException naming the field that is out of range
-   * @throws IOException if a living owner has it, a foreign file is in its place, or there is no
-   *     room; what was there is unchanged then
+   * @throws IOException if the file has a live owner, is not a shared pool, or there is no space;
+   *     an existing file is unchanged then
    */
   public static SharedPoolRegion create(
       Path file, PoolShape shape, RankId rank, long kvBytesPerBlock) throws IOException {
@@ -103,9 +104,9 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
     SharedPoolRegion region = null;
     try {
       lock = SharedPoolFiles.openLock(SharedPoolFiles.lockOf(path));
-      FileLock held = lock.tryLock();
-      if (held == null) {
-        throw new IOException(path + " belongs to a pool of another process that lives");
+      FileLock acquired = lock.tryLock();
+      if (acquired == null) {
+        throw new IOException(path + " belongs to a pool of another live process");
       }
       requireReplaceable(path);
       Files.deleteIfExists(SharedPoolFiles.snapshotOf(path));
@@ -130,7 +131,7 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
     SharedPoolFiles.publish(
         path,
         draft -> {
-          SharedPoolFiles.takeRoom(path, draft, bytes);
+          SharedPoolFiles.allocateSpace(path, draft, bytes);
           mapped[0] = draft.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
           mapped[0].order(ByteOrder.nativeOrder());
           header.write(mapped[0]);
@@ -143,13 +144,13 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
       try (FileChannel channel = FileChannel.open(path)) {
         SharedPoolLayout.requireMagic(path, SharedPoolFiles.readHead(path, channel, Long.BYTES));
       } catch (IOException e) {
-        throw new IOException("will not replace a foreign file: " + e.getMessage(), e);
+        throw new IOException("cannot replace an existing file: " + e.getMessage(), e);
       }
     }
   }
 
   /**
-   * Sizes of the pool that writes here.
+   * Sizes of the pool that writes to this region.
    *
    * @return the shape given at construction
    */
@@ -169,9 +170,9 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
   }
 
   /**
-   * Where others find the pool.
+   * The region's file.
    *
-   * @return the file's absolute path
+   * @return its absolute path
    */
   public Path file() {
     return file;
@@ -180,20 +181,20 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
   /**
    * Starts a daemon thread that calls {@link #beat} until {@link #close}.
    *
-   * @param every how often; a reader's patience should be several times as long
-   * @throws IllegalStateException if it was started before or the region is closed
+   * @param every the period; {@code deadAfter} of readers should be several times as long
+   * @throws IllegalStateException if it is already started or the region is closed
    * @throws IllegalArgumentException if {@code every} is not positive
    */
   public void startHeartbeat(Duration every) {
     requireOpen();
-    if (heart != null) {
-      throw new IllegalStateException("the heartbeat was started before");
+    if (heartbeatThread != null) {
+      throw new IllegalStateException("the heartbeat is already started");
     }
     long everyNs = every.toNanos();
     if (everyNs <= 0) {
       throw new IllegalArgumentException("every must be positive, not " + every);
     }
-    heart =
+    heartbeatThread =
         new Thread(
             () -> {
               while (!closed) {
@@ -202,11 +203,11 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
               }
             },
             "kvasir-heartbeat-" + header.rank());
-    heart.setDaemon(true);
-    heart.start();
+    heartbeatThread.setDaemon(true);
+    heartbeatThread.start();
   }
 
-  /** Shows readers that the owner lives. Any thread. */
+  /** Advances the heartbeat that readers observe. Any thread. */
   public void beat() {
     SharedPoolLayout.increment(memory, SharedPoolLayout.HEARTBEAT);
   }
@@ -215,7 +216,7 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
   public void claim() {
     requireOpen();
     if (!claimed.compareAndSet(false, true)) {
-      throw new IllegalStateException("a region serves one pool; make another for the next");
+      throw new IllegalStateException("a region can serve only one pool");
     }
   }
 
@@ -261,7 +262,9 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
     } catch (IOException e) {
       if (failedSnapshots++ == 0) {
         LOG.warn(
-            "Rank {} cannot write a snapshot for its readers: {}", header.rank(), e.getMessage());
+            "Cannot write a snapshot of rank {} for its readers: {}",
+            header.rank(),
+            e.getMessage());
       }
     }
     SharedPoolLayout.store(memory, SharedPoolLayout.ANSWERED, request);
@@ -274,8 +277,7 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
   }
 
   /**
-   * Tells readers that the owner is done, and removes the files. Whoever writes to the region stops
-   * before.
+   * Marks the region as closed for readers and removes the files. All writers must have stopped.
    */
   @Override
   public void close() {
@@ -283,8 +285,8 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
       return;
     }
     closed = true;
-    if (heart != null) {
-      LockSupport.unpark(heart);
+    if (heartbeatThread != null) {
+      LockSupport.unpark(heartbeatThread);
     }
     SharedPoolLayout.store(memory, SharedPoolLayout.CLOSED, 1);
     try (lock) {

@@ -11,14 +11,14 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 
 /**
- * All names of a shared pool at one moment, in a file beside its region: what the owner writes when
- * a reader has lost events.
+ * All sequence hashes of a shared pool at one moment, in a file next to its region. The owner
+ * writes it for a reader that has missed events.
  *
  * <p>Stateless.
  */
 final class SharedPoolSnapshot {
 
-  /** {@code KVASIRSN} in memory on a little-endian machine. */
+  /** {@code KVASIRSN} in little-endian byte order. */
   private static final long MAGIC = 0x4e53_5249_5341_564bL;
 
   private static final int REGION_AT = 8;
@@ -28,7 +28,7 @@ final class SharedPoolSnapshot {
 
   private SharedPoolSnapshot() {}
 
-  /** Writes the buckets of a directory, which must not change meanwhile. */
+  /** Writes the buckets of a directory, which must not change during the call. */
   static void write(
       Path regionFile,
       SharedPoolLayout.Header header,
@@ -53,7 +53,7 @@ final class SharedPoolSnapshot {
   /**
    * Loads the snapshot that answers a request, or a later one, into a mirror.
    *
-   * @throws IOException if there is none, or not a whole one
+   * @throws IOException if there is none, or it is incomplete
    */
   static void load(
       Path regionFile, SharedPoolLayout.Header header, long request, DirectoryMirror mirror)
@@ -64,12 +64,12 @@ final class SharedPoolSnapshot {
       if (head.getLong(0) != MAGIC
           || head.getLong(REGION_AT) != header.region()
           || head.getLong(REQUEST_AT) < request) {
-        throw new IOException(file + " is not the snapshot that was asked for");
+        throw new IOException(file + " is not the requested snapshot");
       }
       ByteBuffer buckets = NativeMemory.allocate(bucketBytes(header));
       SharedPoolFiles.readFully(file, channel, buckets, HEAD_BYTES);
       if (!mirror.replace(NativeMemory.address(buckets), head.getLong(NEXT_EVENT_AT))) {
-        throw new IOException(file + " holds more names than its pool has blocks");
+        throw new IOException(file + " contains more sequence hashes than its pool has blocks");
       }
     }
   }

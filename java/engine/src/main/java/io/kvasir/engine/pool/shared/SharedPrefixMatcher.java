@@ -11,26 +11,26 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Matches a batch against the pools of other processes, as far as their events tell, in one look-up
- * over all ranks.
+ * Matches a batch against the pools of other processes, as of the events read so far, in one native
+ * call for all ranks.
  *
- * <p>A rank whose owner is dead or has closed its pool matches nothing and is told by {@link
- * #lostRanks}; a rank whose events were lost matches nothing until it has caught up.
+ * <p>A rank whose owner is dead or has closed its pool matches nothing and is listed in {@link
+ * #skippedRanks}. A rank that missed events matches nothing until its reader has loaded a snapshot.
  *
- * <p>Confined to one thread, the readers' own.
+ * <p>Confined to the thread of the readers.
  */
 public final class SharedPrefixMatcher implements PrefixMatcher {
 
   private final List<SharedPoolReader> readers;
   private final DirectoryProbe probe;
   private final BitSet retired = new BitSet();
-  private final List<RankId> lost = new ArrayList<>();
+  private final List<RankId> skipped = new ArrayList<>();
 
   /**
    * Makes a matcher; it does not own the readers.
    *
    * @param readers one reader per rank, in rank order, all with the same tokens per block
-   * @throws IllegalArgumentException if there is none or they differ
+   * @throws IllegalArgumentException if there is none, or their tokens per block differ
    */
   public SharedPrefixMatcher(List<SharedPoolReader> readers) {
     this.readers = List.copyOf(readers);
@@ -44,15 +44,15 @@ public final class SharedPrefixMatcher implements PrefixMatcher {
    */
   @Override
   public PrefixMatches match(ProbeBatch batch) {
-    lost.clear();
+    skipped.clear();
     for (int rank = 0; rank < readers.size(); rank++) {
       SharedPoolReader reader = readers.get(rank);
-      boolean alive = !retired.get(rank) && reader.owner() == SharedPoolReader.Owner.ALIVE;
-      if (!alive) {
-        lost.add(reader.rank());
+      boolean usable = !retired.get(rank) && reader.owner() == SharedPoolReader.Owner.ALIVE;
+      if (!usable) {
+        skipped.add(reader.rank());
       }
-      boolean known = alive && reader.poll();
-      probe.directory(rank, known ? reader.directoryAddress() : DirectoryProbe.NOTHING);
+      boolean inSync = usable && reader.poll();
+      probe.directory(rank, inSync ? reader.directoryAddress() : DirectoryProbe.NOTHING);
     }
     return probe.match(batch);
   }
@@ -63,14 +63,14 @@ public final class SharedPrefixMatcher implements PrefixMatcher {
   }
 
   /**
-   * Ranks that the last {@link #match} left out: retired ones, and those whose owner was dead or
-   * had closed its pool. An owner that had only stopped for a while is back at the next match,
-   * unless its rank was retired meanwhile.
+   * Ranks that the last {@link #match} skipped: retired ranks, and ranks whose owner was dead or
+   * had closed its pool. A rank whose owner was only paused is matched again when the owner's
+   * heartbeat resumes, unless the rank has been retired.
    *
    * @return a copy, in rank order
    */
-  public List<RankId> lostRanks() {
-    return List.copyOf(lost);
+  public List<RankId> skippedRanks() {
+    return List.copyOf(skipped);
   }
 
   @Override

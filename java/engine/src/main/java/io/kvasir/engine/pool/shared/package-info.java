@@ -1,9 +1,10 @@
 /**
- * Pools that other processes read: {@link io.kvasir.engine.pool.shared.SharedPoolRegion} is the
- * memory-mapped file in which a pool keeps its occupancy page and event ring, {@link
- * io.kvasir.engine.pool.shared.SharedPoolReader} follows it from another process, and {@link
- * io.kvasir.engine.pool.shared.SharedPrefixMatcher} matches prompts in several of them.
+ * Pools that other processes can read. {@link io.kvasir.engine.pool.shared.SharedPoolRegion} is the
+ * memory-mapped file with a pool's occupancy page and event ring. {@link
+ * io.kvasir.engine.pool.shared.SharedPoolReader} reads it from another process. {@link
+ * io.kvasir.engine.pool.shared.SharedPrefixMatcher} matches prompts against several such pools.
  *
- * <p>A reader needs neither the pool's device nor its process' cooperation beyond the file.
+ * <p>A reader needs only the file: it uses neither the pool's device nor any other channel to its
+ * process.
  */
 package io.kvasir.engine.pool.shared;

@@ -4,8 +4,8 @@ import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.model.Checks;
 
 /**
- * When a rank is overloaded, so that it gets no further request. One exceeded threshold is enough;
- * one that is null never is. The names are those of Dynamo's KV router. Immutable.
+ * When a rank is overloaded and receives no further request. One exceeded threshold is enough; null
+ * is never exceeded. Immutable.
  *
  * @param activeDecodeBlocksThreshold share of the rank's KV cache, 0 to 1, that active blocks must
  *     exceed; counts only where {@link RankCapacity#totalKvBlocks()} is known
@@ -45,9 +45,9 @@ public record BusyThresholds(
   /**
    * Whether a rank is overloaded. O(1).
    *
-   * @param activePrefillTokens prompt tokens that it has still to compute
+   * @param activePrefillTokens its prompt tokens that are still to be computed
    * @param activeBlocks blocks in use there
-   * @param capacity what it can take
+   * @param capacity its capacity
    * @return true if any threshold is exceeded
    */
   public boolean exceededBy(long activePrefillTokens, long activeBlocks, RankCapacity capacity) {

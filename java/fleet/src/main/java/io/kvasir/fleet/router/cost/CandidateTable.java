@@ -12,7 +12,7 @@ import java.util.Map;
 
 /**
  * All ranks with their loads at one moment, narrowed down to those that may serve one request.
- * Guarded by the scheduler's lock.
+ * Guarded by the router's lock.
  */
 final class CandidateTable implements Candidates {
 
@@ -20,8 +20,8 @@ final class CandidateTable implements Candidates {
   private final PredictedLoads loads = new PredictedLoads();
   private final Map<RankId, RankCapacity> capacities = new HashMap<>();
 
-  /** By position in {@link #loads}: blocks of the request that the rank's cache holds. */
-  private int[] overlapBlocks = new int[0];
+  /** By position in {@link #loads}: leading blocks of the request that the rank holds. */
+  private int[] matchedBlocks = new int[0];
 
   /** Positions in {@link #loads} of the candidates, ascending. */
   private int[] positions = new int[0];
@@ -37,8 +37,9 @@ final class CandidateTable implements Candidates {
     capacities.put(rank, capacity);
   }
 
-  void remove(RankId rank) {
-    capacities.remove(rank);
+  /** Returns false if the rank is unknown. */
+  boolean remove(RankId rank) {
+    return capacities.remove(rank) != null;
   }
 
   /** The loads, to be filled before the table is narrowed. */
@@ -50,7 +51,7 @@ final class CandidateTable implements Candidates {
   Refusal narrow(RankFilter filter, BusyThresholds busy) {
     if (positions.length < loads.size()) {
       positions = new int[loads.size()];
-      overlapBlocks = new int[loads.size()];
+      matchedBlocks = new int[loads.size()];
     }
     size = 0;
     boolean pinKnown = false;
@@ -89,23 +90,23 @@ final class CandidateTable implements Candidates {
     return false;
   }
 
-  /** Takes what the ranks hold. O(ranks + matches x log ranks). */
-  void setOverlaps(RankMatches matches, boolean prefillTracked) {
+  /** Sets what the ranks hold. O(ranks + matches x log ranks). */
+  void setMatches(RankMatches matches, boolean prefillTracked) {
     tracksPrefill = prefillTracked;
-    Arrays.fill(overlapBlocks, 0, loads.size(), 0);
+    Arrays.fill(matchedBlocks, 0, loads.size(), 0);
     for (int i = 0; i < matches.size(); i++) {
       int position = loads.indexOf(matches.rank(i));
       if (position >= 0) {
-        overlapBlocks[position] = matches.blocks(i);
+        matchedBlocks[position] = matches.blocks(i);
       }
     }
   }
 
-  /** The longest overlap among the candidates. O(candidates). */
-  int longestOverlap() {
+  /** The longest match among the candidates. O(candidates). */
+  int longestMatch() {
     int longest = 0;
     for (int i = 0; i < size; i++) {
-      longest = Math.max(longest, overlapBlocks(i));
+      longest = Math.max(longest, matchedBlocks(i));
     }
     return longest;
   }
@@ -131,8 +132,8 @@ final class CandidateTable implements Candidates {
   }
 
   @Override
-  public int overlapBlocks(int i) {
-    return overlapBlocks[positions[i]];
+  public int matchedBlocks(int i) {
+    return matchedBlocks[positions[i]];
   }
 
   @Override

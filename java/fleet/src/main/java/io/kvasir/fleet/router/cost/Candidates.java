@@ -4,10 +4,10 @@ import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.model.RankId;
 
 /**
- * The ranks among which a selector chooses, with what they hold of the request and what they do.
+ * The ranks among which a selector chooses, with their matches and loads.
  *
- * <p>Candidates go by their position, from 0, in the order of their {@link RankId}s. Valid during
- * one call of a selector only. Confined to the calling thread. Every method is O(1).
+ * <p>A candidate is named by its position, from 0, in the order of the {@link RankId}s. Valid
+ * during one call of a selector only. Confined to the calling thread. Every method is O(1).
  */
 public interface Candidates {
 
@@ -26,16 +26,16 @@ public interface Candidates {
   int tokensPerBlock();
 
   /**
-   * Whether the request's prefill is the candidates' work, and booked as such.
+   * Whether the request's prefill is booked on its rank.
    *
-   * @return false, for example, if they only decode
+   * @return false, for example, for ranks that only decode
    */
   boolean tracksPrefill();
 
   /**
-   * Who it is.
+   * The rank at a position.
    *
-   * @param i which candidate
+   * @param i the candidate's position
    * @return its identity
    */
   RankId rank(int i);
@@ -43,15 +43,15 @@ public interface Candidates {
   /**
    * Leading blocks of the request that the rank's cache holds.
    *
-   * @param i which candidate
+   * @param i the candidate's position
    * @return 0 to the request's blocks
    */
-  int overlapBlocks(int i);
+  int matchedBlocks(int i);
 
   /**
    * Prompt tokens booked on the rank that it has still to compute.
    *
-   * @param i which candidate
+   * @param i the candidate's position
    * @return at least 0
    */
   long activePrefillTokens(int i);
@@ -59,7 +59,7 @@ public interface Candidates {
   /**
    * Blocks that requests booked on the rank use, shared ones counted once.
    *
-   * @param i which candidate
+   * @param i the candidate's position
    * @return at least 0
    */
   long activeBlocks(int i);
@@ -67,7 +67,7 @@ public interface Candidates {
   /**
    * Blocks of the request that no request booked on the rank uses.
    *
-   * @param i which candidate
+   * @param i the candidate's position
    * @return at least 0
    */
   int newBlocks(int i);
@@ -75,16 +75,16 @@ public interface Candidates {
   /**
    * Requests booked on the rank.
    *
-   * @param i which candidate
+   * @param i the candidate's position
    * @return at least 0
    */
   int activeRequests(int i);
 
   /**
-   * What the rank can take.
+   * The rank's capacity.
    *
-   * @param i which candidate
-   * @return its capacity
+   * @param i the candidate's position
+   * @return what it can take, as far as it is known
    */
   RankCapacity capacity(int i);
 }

@@ -4,15 +4,13 @@ import io.kvasir.fleet.router.CostOverrides;
 import io.kvasir.model.Checks;
 
 /**
- * Settings of the {@link CostSelector}. The names, in their own spelling, and the defaults are
- * those of Dynamo's KV router. Immutable.
+ * Weights of the {@link CostSelector}, with the defaults of Dynamo's KV router. Immutable.
  *
- * @param overlapScoreCredit blocks taken off the prefill for each block that the rank holds; 0
- *     leaves caches out of account
+ * @param overlapScoreCredit blocks taken off the prefill for each matched block; 0 ignores caches
  * @param overlapScoreCreditDecay how fast that credit fades on ranks with more prefill booked than
  *     the least loaded candidate: with 1 it is halved at one whole prompt more; 0: it does not fade
  * @param prefillLoadScale weight of prefill against decode; 0 balances active blocks alone
- * @param activeRequestWeight cost in blocks of each request that the rank has
+ * @param activeRequestWeight cost in blocks of each request on the rank
  * @param temperature 0 takes the lowest cost; above, ranks are drawn by a softmax over the costs
  * @param trackActiveBlocks whether active blocks count
  */
@@ -44,8 +42,7 @@ public record CostOptions(
   /**
    * These options with the older single weight: cost = weight x prefill blocks + active blocks.
    *
-   * @param weight the prefill's weight; 0 leaves caches out of account too, which is pure load
-   *     balancing
+   * @param weight the prefill's weight; 0 ignores caches too, which is pure load balancing
    * @return the options
    * @throws IllegalArgumentException if the weight is not finite and at least 0
    */
@@ -124,10 +121,10 @@ public record CostOptions(
   }
 
   /**
-   * These options, as far as a request does not set its own. O(1).
+   * These options with those that a request sets for itself. O(1).
    *
-   * @param own what the request sets
-   * @return these very options if it sets nothing
+   * @param own the request's options
+   * @return this object if the request sets none
    */
   CostOptions with(CostOverrides own) {
     if (own.equals(CostOverrides.NONE)) {

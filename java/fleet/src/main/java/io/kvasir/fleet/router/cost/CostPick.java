@@ -5,8 +5,8 @@ import java.util.Arrays;
 /**
  * Picks one of several candidates by their costs; lower is better.
  *
- * <p>What is drawn follows from the request's id and the costs alone, so equal decisions come out
- * equal in every process and at every repetition. Not thread-safe; for one decision.
+ * <p>The draw depends on the request's id and the costs alone, so it is the same in every process
+ * and at every repetition. Not thread-safe; for one decision.
  */
 public final class CostPick {
 
@@ -15,9 +15,9 @@ public final class CostPick {
   private int size;
 
   /**
-   * Picks for one request.
+   * Makes a pick for one request.
    *
-   * @param candidates how many there are, at least 1
+   * @param candidates number of candidates, at least 1
    * @param requestId the request's id, the seed
    */
   public CostPick(int candidates, long requestId) {
@@ -35,7 +35,7 @@ public final class CostPick {
   }
 
   /**
-   * A candidate of the lowest cost; if there are several, each is as likely. O(candidates).
+   * A candidate of the lowest cost; equals are equally likely. O(candidates).
    *
    * @return its position in the order of additions
    */
@@ -55,10 +55,10 @@ public final class CostPick {
 
   /**
    * A candidate drawn with probability proportional to {@code exp(-(cost - lowest) / ((highest -
-   * lowest) x temperature))}: scaled by the costs' range, so that temperature 1 prefers the best to
-   * the worst by e : 1 whatever their distance. O(candidates).
+   * lowest) x temperature))}: scaled by the costs' range, temperature 1 prefers the best to the
+   * worst by e : 1 whatever their distance. O(candidates).
    *
-   * @param temperature above 0; the higher, the more alike
+   * @param temperature above 0; higher values even out the probabilities
    * @return its position in the order of additions
    */
   public int softmax(double temperature) {

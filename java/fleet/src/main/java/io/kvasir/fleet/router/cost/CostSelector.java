@@ -1,5 +1,6 @@
 package io.kvasir.fleet.router.cost;
 
+import io.kvasir.fleet.router.FleetRequest;
 import java.util.Objects;
 
 /**
@@ -8,18 +9,18 @@ import java.util.Objects;
  *
  * <pre>
  * fading  = 1 / (1 + overlapScoreCreditDecay x (active prefill - least active prefill) / inputTokens)
- * credit  = overlapScoreCredit x fading x overlap blocks
+ * credit  = overlapScoreCredit x fading x matched blocks
  * prefill = prefillLoadScale x max(0, (active prefill + inputTokens) / tokensPerBlock - credit)
  * cost    = prefill + active blocks + new blocks + activeRequestWeight x active requests
  * </pre>
  *
- * where the least active prefill is that among the candidates. Where prefill is not tracked there
- * is none, and the credit is taken off the active blocks, down to 0.
+ * where the least active prefill is taken among the candidates. Where prefill is not tracked, its
+ * term is 0, and the credit is taken off the active blocks, down to 0.
  *
- * <p>At temperature 0 the lowest cost wins, one of equals by {@link CostPick}; above, all
- * candidates are drawn from. Immutable and thread-safe. O(candidates).
+ * <p>At temperature 0 the lowest cost wins, and {@link CostPick} draws among equals; above, it
+ * draws among all candidates. Immutable and thread-safe. O(candidates).
  */
-public final class CostSelector implements WorkerSelector {
+public final class CostSelector implements RankSelector {
 
   /** Name of the cost's term for prefill. */
   public static final String PREFILL = "prefill";
@@ -33,18 +34,18 @@ public final class CostSelector implements WorkerSelector {
   private final CostOptions options;
 
   /**
-   * A selector.
+   * Makes a selector.
    *
-   * @param options what counts how much
+   * @param options the weights
    */
   public CostSelector(CostOptions options) {
     this.options = Objects.requireNonNull(options, "options");
   }
 
   @Override
-  public int select(Candidates candidates, SelectionRequest request, CostTrace trace) {
+  public int select(Candidates candidates, FleetRequest request, CostTrace trace) {
     CostOptions weights = options.with(request.overrides());
-    CostPick pick = new CostPick(candidates.size(), request.requestId());
+    CostPick pick = new CostPick(candidates.size(), request.id());
     long leastPrefill = leastActivePrefill(candidates);
     for (int i = 0; i < candidates.size(); i++) {
       pick.add(cost(weights, candidates, i, request, leastPrefill, trace));
@@ -64,14 +65,14 @@ public final class CostSelector implements WorkerSelector {
       CostOptions weights,
       Candidates candidates,
       int i,
-      SelectionRequest request,
+      FleetRequest request,
       long leastPrefill,
       CostTrace trace) {
     int inputTokens = request.inputTokens();
     long activePrefill = candidates.activePrefillTokens(i);
     double excessPrompts = (activePrefill - leastPrefill) / (double) Math.max(1, inputTokens);
     double fading = 1 / (1 + weights.overlapScoreCreditDecay() * excessPrompts);
-    double credit = weights.overlapScoreCredit() * fading * candidates.overlapBlocks(i);
+    double credit = weights.overlapScoreCredit() * fading * candidates.matchedBlocks(i);
     double prefill = 0;
     double decode =
         weights.trackActiveBlocks() ? candidates.activeBlocks(i) + candidates.newBlocks(i) : 0;

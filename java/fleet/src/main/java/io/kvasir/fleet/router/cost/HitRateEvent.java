@@ -3,18 +3,11 @@ package io.kvasir.fleet.router.cost;
 import io.kvasir.model.RankId;
 
 /**
- * How much of a dispatched request its rank's cache holds. Immutable.
+ * How much of a placed request its rank's cache holds. Immutable.
  *
- * @param requestId who was dispatched
- * @param rank who serves it
+ * @param requestId the request
+ * @param rank its rank
  * @param inputBlocks full blocks of its prompt
- * @param overlapBlocks how many of them the rank holds
+ * @param matchedBlocks leading blocks that the rank holds
  */
-public record HitRateEvent(long requestId, RankId rank, int inputBlocks, int overlapBlocks) {
-
-  static HitRateEvent of(CostDecision decision) {
-    SelectionRequest request = decision.request();
-    return new HitRateEvent(
-        request.requestId(), decision.rank(), request.blocks(), decision.overlapBlocks());
-  }
-}
+public record HitRateEvent(long requestId, RankId rank, int inputBlocks, int matchedBlocks) {}

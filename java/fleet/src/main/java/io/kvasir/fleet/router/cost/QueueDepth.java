@@ -1,9 +1,9 @@
 package io.kvasir.fleet.router.cost;
 
 /**
- * Who waits in a {@link KvScheduler}. Immutable.
+ * The queue of a {@link CostRouter}. Immutable.
  *
- * @param requests how many requests
- * @param tokens prompt tokens that they have
+ * @param requests requests that wait
+ * @param tokens their prompt tokens
  */
 public record QueueDepth(int requests, long tokens) {}

@@ -1,117 +1,113 @@
 package io.kvasir.fleet.router.cost;
 
-import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.router.Refusal;
+import io.kvasir.fleet.router.RouteOutcome;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Dispatches requests as they come, or lets them wait until there is room. Guarded by the lock. */
+/** Places requests as they arrive, or queues them until there is room. Guarded by the lock. */
 final class QueueDispatcher {
 
   private static final Logger LOG = LoggerFactory.getLogger(QueueDispatcher.class);
 
   private final QueueOptions options;
   private final RankChooser chooser;
-  private final SchedulerQueue line;
+  private final RequestQueue queue;
 
-  QueueDispatcher(QueueOptions options, RankChooser chooser, SchedulerQueue line) {
+  QueueDispatcher(QueueOptions options, RankChooser chooser, RequestQueue queue) {
     this.options = options;
     this.chooser = chooser;
-    this.line = line;
+    this.queue = queue;
   }
 
   /**
-   * Dispatches, refuses or takes in a request. O(blocks + ranks).
+   * Places, refuses or queues a request. O(blocks + ranks).
    *
-   * @param settled takes the outcome, if there is one
-   * @return who waits now, or null
+   * @param completions receives the outcome, unless the request waits
+   * @return the queued request, or null
    */
   WaitingRequest place(
-      SelectionRequest request,
-      RankMatches matches,
+      MatchedRequest matched,
       long nowNs,
-      CompletableFuture<SelectionOutcome> future,
-      List<SettledOutcome> settled) {
+      CompletableFuture<RouteOutcome> future,
+      List<Completion> completions) {
     Refusal refusal =
-        line.contains(request.requestId())
+        queue.contains(matched.request().id())
             ? Refusal.DUPLICATE_REQUEST
-            : chooser.consider(request, matches);
+            : chooser.consider(matched);
     if (refusal == null && !chooser.anyConsideredHasRoom()) {
-      refusal = line.full();
+      refusal = queue.full();
       if (refusal == null) {
-        return line.join(request, matches, chooser.uncachedTokens(request), nowNs, future);
+        return queue.join(matched, chooser.uncachedTokens(matched.request()), nowNs, future);
       }
     }
-    settled.add(
-        new SettledOutcome(
-            future,
-            refusal == null
-                ? new SelectionOutcome.Dispatched(chooser.book(request, 0))
-                : new SelectionOutcome.Refused(request, refusal)));
+    RouteOutcome outcome =
+        refusal == null
+            ? new RouteOutcome.Placed(chooser.book(matched, 0))
+            : new RouteOutcome.Refused(refusal);
+    completions.add(new Completion(matched, future, outcome));
     return null;
   }
 
   /**
-   * Dispatches all waiting requests for which there is room. O(ranks) if there is none; each
-   * dispatch takes O(blocks + ranks), and O(ranks) for each request before it that may not go just
-   * anywhere.
+   * Places all waiting requests for which there is room. O(ranks) if there is none; each placement
+   * takes O(blocks + ranks), and O(ranks) for each request before it that has a filter.
    *
-   * @param fresh who is served whatever the age of its matches; may be null
-   * @param settled takes the outcomes
-   * @return who must be matched anew before it can go on; null if nobody
+   * @param fresh a request whose matches count as fresh whatever their age; may be null
+   * @param completions receives the outcomes
+   * @return a request whose matches must be refreshed before it is placed; null if there is none
    */
-  WaitingRequest serve(WaitingRequest fresh, long nowNs, List<SettledOutcome> settled) {
+  WaitingRequest serve(WaitingRequest fresh, long nowNs, List<Completion> completions) {
     for (WaitingRequest next = servable(); next != null; next = servable()) {
-      if (!next.equals(fresh) && next.isStale(nowNs, options.overlapRefreshAfterNs())) {
+      if (!next.equals(fresh) && next.isStale(nowNs, options.matchRefreshAfterNs())) {
         return next;
       }
-      line.leave(next);
-      settled.add(new SettledOutcome(next.future(), dispatch(next, nowNs)));
+      queue.leave(next);
+      completions.add(new Completion(next.matched(), next.future(), dispatch(next, nowNs)));
     }
     return null;
   }
 
   private WaitingRequest servable() {
-    if (line.isEmpty()) {
+    if (queue.isEmpty()) {
       return null;
     }
     chooser.readLoads();
     if (!chooser.anyRoom()) {
       return null;
     }
-    return line.first(waiting -> waiting.filter().isAny() || chooser.hasRoom(waiting.filter()));
+    return queue.first(waiting -> waiting.filter().isAny() || chooser.hasRoom(waiting.filter()));
   }
 
-  private SelectionOutcome dispatch(WaitingRequest waiting, long nowNs) {
-    SelectionRequest request = waiting.request();
+  private RouteOutcome dispatch(WaitingRequest waiting, long nowNs) {
+    MatchedRequest matched = waiting.matched();
     try {
-      Refusal refusal = chooser.consider(request, waiting.matches());
+      Refusal refusal = chooser.consider(matched);
       return refusal == null
-          ? new SelectionOutcome.Dispatched(chooser.book(request, nowNs - waiting.arrivedNs()))
-          : new SelectionOutcome.Refused(request, refusal);
+          ? new RouteOutcome.Placed(chooser.book(matched, nowNs - waiting.arrivedNs()))
+          : new RouteOutcome.Refused(refusal);
     } catch (RuntimeException failure) {
-      LOG.error("No rank could be chosen for the waiting {}", request, failure);
-      return new SelectionOutcome.Refused(request, Refusal.SELECTOR_FAILED);
+      LOG.error("The selector failed for the waiting {}", matched.request(), failure);
+      return new RouteOutcome.Refused(Refusal.SELECTOR_FAILED);
     }
   }
 
   /** Refuses all waiting requests that no rank may serve any more. O(requests x ranks). */
-  void refuseUnservable(List<SettledOutcome> settled) {
+  void refuseUnservable(List<Completion> completions) {
     chooser.readLoads();
     WaitingRequest stranded = stranded();
     while (stranded != null) {
-      line.leave(stranded);
+      queue.leave(stranded);
       Refusal refusal = chooser.unservable(stranded.filter());
-      settled.add(
-          new SettledOutcome(
-              stranded.future(), new SelectionOutcome.Refused(stranded.request(), refusal)));
+      completions.add(
+          new Completion(stranded.matched(), stranded.future(), new RouteOutcome.Refused(refusal)));
       stranded = stranded();
     }
   }
 
   private WaitingRequest stranded() {
-    return line.first(waiting -> chooser.unservable(waiting.filter()) != null);
+    return queue.first(waiting -> chooser.unservable(waiting.filter()) != null);
   }
 }

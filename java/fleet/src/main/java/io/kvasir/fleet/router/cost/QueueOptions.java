@@ -6,26 +6,25 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * Whether, and how, requests wait while every eligible rank has too much prefill. The names are
- * those of Dynamo's KV router. Immutable.
+ * Whether, and how, requests wait while every eligible rank has too much prefill. Immutable.
  *
  * @param queueThreshold requests wait while every eligible rank's active prefill exceeds this
  *     multiple of {@link RankCapacity#maxNumBatchedTokens()}; null: they never wait
- * @param queuePolicy who goes first
+ * @param queuePolicy which request goes first
  * @param maxQueuedRequests requests that may wait
- * @param maxQueuedTokens prompt tokens that may wait; the request that crosses it is still taken,
- *     the next is not
- * @param overlapRefreshAfterNs who waited longer than this, in nanoseconds, is matched anew before
- *     a rank is chosen; 0: never
+ * @param maxQueuedTokens prompt tokens that may wait; the request that crosses the limit still
+ *     waits, the next is refused
+ * @param matchRefreshAfterNs requests that waited longer than this, in nanoseconds, are matched
+ *     again before a rank is chosen; 0: never
  */
 public record QueueOptions(
     Double queueThreshold,
     QueuePolicy queuePolicy,
     int maxQueuedRequests,
     long maxQueuedTokens,
-    long overlapRefreshAfterNs) {
+    long matchRefreshAfterNs) {
 
-  /** What counts as {@link RankCapacity#maxNumBatchedTokens()} where that is unknown. */
+  /** Stands for {@link RankCapacity#maxNumBatchedTokens()} where that is unknown. */
   public static final long UNKNOWN_MAX_NUM_BATCHED_TOKENS = 10_000_000;
 
   private static final int DEFAULT_MAX_QUEUED_REQUESTS = 10_000;
@@ -47,7 +46,7 @@ public record QueueOptions(
     Objects.requireNonNull(queuePolicy, "queuePolicy");
     atLeast("maxQueuedRequests", 1, maxQueuedRequests);
     atLeast("maxQueuedTokens", 1, maxQueuedTokens);
-    atLeast("overlapRefreshAfterNs", 0, overlapRefreshAfterNs);
+    atLeast("matchRefreshAfterNs", 0, matchRefreshAfterNs);
   }
 
   private static void atLeast(String name, long least, long value) {
@@ -60,7 +59,7 @@ public record QueueOptions(
    * Options with bounds of 10,000 requests and 2^30 tokens, and matches refreshed after 10 s.
    *
    * @param queueThreshold see {@link #queueThreshold()}
-   * @param queuePolicy who goes first
+   * @param queuePolicy which request goes first
    * @return the options
    * @throws IllegalArgumentException if the threshold is not finite and at least 0
    */
@@ -76,8 +75,8 @@ public record QueueOptions(
   /**
    * Whether a rank has room for a request that may wait. O(1).
    *
-   * @param activePrefillTokens prompt tokens that it has still to compute
-   * @param capacity what it can take
+   * @param activePrefillTokens its prompt tokens that are still to be computed
+   * @param capacity its capacity
    * @return true unless its active prefill exceeds the threshold
    */
   boolean hasRoom(long activePrefillTokens, RankCapacity capacity) {

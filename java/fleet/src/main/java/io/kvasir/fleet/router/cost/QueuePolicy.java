@@ -1,15 +1,16 @@
 package io.kvasir.fleet.router.cost;
 
+import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.model.Choice;
 import java.util.Locale;
 
-/** Who goes first among waiting requests of one strict priority. */
+/** Which request goes first among waiting requests of one strict priority. */
 public enum QueuePolicy {
-  /** Who came first; a priority jump puts it forward by as many seconds. */
+  /** First come, first served; a priority jump moves a request forward by that many seconds. */
   FCFS,
   /**
-   * Who has the most weight for its work: (1 + priority jump) / prompt tokens that no eligible rank
-   * holds. Smith's rule of the weighted shortest processing time.
+   * Weighted shortest processing time (Smith's rule): the highest (1 + priority jump) / (prompt
+   * tokens that no eligible rank holds) goes first.
    */
   WSPT;
 
@@ -18,7 +19,7 @@ public enum QueuePolicy {
    *
    * @param id its name, for example {@code fcfs}
    * @return the policy
-   * @throws IllegalArgumentException listing the names there are, if this is none of them
+   * @throws IllegalArgumentException listing the known names, if this is none of them
    */
   public static QueuePolicy named(String id) {
     return Choice.named("queuePolicy", values(), QueuePolicy::id, id);
@@ -36,9 +37,9 @@ public enum QueuePolicy {
   /**
    * A waiting request's key; the highest goes first.
    *
-   * @param priorityJump see {@link SelectionRequest#priorityJump()}
-   * @param arrivalSeconds when it came, on any clock
-   * @param uncachedTokens prompt tokens that must be computed wherever it goes
+   * @param priorityJump see {@link FleetRequest#priorityJump()}
+   * @param arrivalSeconds its arrival, on any clock
+   * @param uncachedTokens prompt tokens that no eligible rank holds
    */
   double key(double priorityJump, double arrivalSeconds, long uncachedTokens) {
     return switch (this) {

@@ -1,10 +1,13 @@
 package io.kvasir.fleet.router.cost;
 
-import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.load.ActiveSequences;
+import io.kvasir.fleet.load.SequenceLoad;
 import io.kvasir.fleet.router.CandidateCost;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.Reason;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.model.RankId;
 import java.util.ArrayList;
@@ -14,21 +17,21 @@ import java.util.Map;
 
 /**
  * Reads the loads, lets the selector choose among the eligible ranks and books the choice. Guarded
- * by the scheduler's lock, which spans all three.
+ * by the router's lock, which spans all three.
  */
 final class RankChooser {
 
   private final ActiveSequences sequences;
   private final CandidateTable candidates;
-  private final WorkerSelector selector;
-  private final KvSchedulerOptions options;
+  private final RankSelector selector;
+  private final CostRouterOptions options;
   private BusyThresholds busyThresholds;
 
   RankChooser(
       ActiveSequences sequences,
       int tokensPerBlock,
-      WorkerSelector selector,
-      KvSchedulerOptions options) {
+      RankSelector selector,
+      CostRouterOptions options) {
     this.sequences = sequences;
     this.candidates = new CandidateTable(tokensPerBlock);
     this.selector = selector;
@@ -40,14 +43,16 @@ final class RankChooser {
     busyThresholds = thresholds;
   }
 
-  void setRank(RankId rank, RankCapacity capacity) {
-    sequences.addRank(rank);
+  /** Returns false if the rank was known. */
+  boolean addRank(RankId rank, RankCapacity capacity) {
     candidates.setCapacity(rank, capacity);
+    return sequences.addRank(rank);
   }
 
-  int removeRank(RankId rank) {
-    candidates.remove(rank);
-    return sequences.removeRank(rank);
+  /** Returns false if the rank is unknown. */
+  boolean removeRank(RankId rank) {
+    sequences.removeRank(rank);
+    return candidates.remove(rank);
   }
 
   /** Reads the loads without any request. O(ranks). */
@@ -74,23 +79,28 @@ final class RankChooser {
    * Reads the ranks that may serve a request now. O(blocks + ranks). Returns why there is none, or
    * null.
    */
-  Refusal consider(SelectionRequest request, RankMatches matches) {
-    checkBlocks(request);
-    if (sequences.attemptOf(request.requestId()) != ActiveSequences.NONE) {
+  Refusal consider(MatchedRequest matched) {
+    FleetRequest request = matched.request();
+    checkBlocks(matched);
+    if (sequences.attemptOf(request.id()) != ActiveSequences.NONE) {
       return Refusal.DUPLICATE_REQUEST;
     }
     sequences.potential(
-        request.sequenceHashes(), sharedBlocks(request), request.inputTokens(), candidates.loads());
+        matched.hashes().sequence(),
+        sharedBlocks(matched),
+        request.inputTokens(),
+        candidates.loads());
     Refusal refusal = candidates.narrow(request.filter(), busyThresholds);
-    candidates.setOverlaps(matches, tracksPrefill(request));
+    candidates.setMatches(matched.matches(), tracksPrefill(request));
     return refusal;
   }
 
-  private void checkBlocks(SelectionRequest request) {
-    int most = request.inputTokens() / candidates.tokensPerBlock();
-    if (request.blocks() > most) {
+  private void checkBlocks(MatchedRequest matched) {
+    int most = matched.request().inputTokens() / candidates.tokensPerBlock();
+    int blocks = matched.hashes().blocks();
+    if (blocks > most) {
       throw new IllegalArgumentException(
-          "blocks must be 0 to " + most + " for " + request + ", not " + request.blocks());
+          "blocks must be 0 to " + most + " for " + matched.request() + ", not " + blocks);
     }
   }
 
@@ -99,34 +109,43 @@ final class RankChooser {
     return candidates.anyRoom(options.queue());
   }
 
-  /** Prompt tokens that none of the ranks holds that {@link #consider} found. O(candidates). */
-  long uncachedTokens(SelectionRequest request) {
-    return uncachedTokens(request, candidates.longestOverlap());
+  /** Prompt tokens that no rank found by {@link #consider} holds. O(candidates). */
+  long uncachedTokens(FleetRequest request) {
+    return uncachedTokens(request, candidates.longestMatch());
   }
 
-  private int uncachedTokens(SelectionRequest request, int overlapBlocks) {
-    return request.inputTokens() - overlapBlocks * candidates.tokensPerBlock();
+  private int uncachedTokens(FleetRequest request, int matchedBlocks) {
+    return request.inputTokens() - matchedBlocks * candidates.tokensPerBlock();
   }
 
   /** Chooses among the ranks that {@link #consider} found, and books. O(blocks + candidates). */
-  CostDecision book(SelectionRequest request, long waitedNs) {
+  Placement book(MatchedRequest matched, long waitedNs) {
+    FleetRequest request = matched.request();
     List<CandidateCost> costs = new ArrayList<>();
     int chosen = candidates.size() == 1 ? 0 : select(request, costs);
     RankId rank = candidates.rank(chosen);
-    int overlapBlocks = candidates.overlapBlocks(chosen);
-    long attempt =
-        sequences.add(
-            request.requestId(),
-            rank,
-            request.sequenceHashes(),
-            sharedBlocks(request),
+    int matchedBlocks = candidates.matchedBlocks(chosen);
+    SequenceLoad load =
+        new SequenceLoad(
+            matched.hashes().sequence(),
+            sharedBlocks(matched),
             request.inputTokens(),
-            tracksPrefill(request) ? uncachedTokens(request, overlapBlocks) : 0);
-    return new CostDecision(
-        request, attempt, rank, why(request), overlapBlocks, candidates.size(), waitedNs, costs);
+            tracksPrefill(request) ? uncachedTokens(request, matchedBlocks) : 0,
+            request.expectedOutputTokens());
+    return new Placement(
+        sequences.add(request.id(), rank, load),
+        rank,
+        reason(request),
+        null,
+        false,
+        matchedBlocks,
+        candidates.tokensPerBlock(),
+        candidates.size(),
+        waitedNs,
+        costs);
   }
 
-  private int select(SelectionRequest request, List<CandidateCost> costs) {
+  private int select(FleetRequest request, List<CandidateCost> costs) {
     List<Map<String, Double>> terms = new ArrayList<>();
     CostTrace trace = CostTrace.NONE;
     if (options.explain()) {
@@ -144,7 +163,7 @@ final class RankChooser {
       costs.add(
           new CandidateCost(
               candidates.rank(i),
-              candidates.overlapBlocks(i),
+              candidates.matchedBlocks(i),
               candidates.activePrefillTokens(i),
               candidates.activeBlocks(i),
               candidates.newBlocks(i),
@@ -154,20 +173,22 @@ final class RankChooser {
     return chosen;
   }
 
-  private CostDecision.Why why(SelectionRequest request) {
+  private Reason reason(FleetRequest request) {
     if (request.filter().isPinned()) {
-      return CostDecision.Why.PINNED;
+      return Reason.EXPLICIT;
     }
-    return candidates.size() == 1 ? CostDecision.Why.ONLY_CANDIDATE : CostDecision.Why.SELECTED;
+    return candidates.size() == 1 ? Reason.ONLY_CANDIDATE : Reason.COST;
   }
 
-  private boolean tracksPrefill(SelectionRequest request) {
+  private boolean tracksPrefill(FleetRequest request) {
     return options.loads().trackPrefillTokens()
         && !Boolean.FALSE.equals(request.overrides().trackPrefillTokens());
   }
 
   /** Blocks of a request that other requests may share; the others are booked as its own. */
-  private static int sharedBlocks(SelectionRequest request) {
-    return Boolean.FALSE.equals(request.overrides().assumeKvReuse()) ? 0 : request.blocks();
+  private static int sharedBlocks(MatchedRequest matched) {
+    return Boolean.FALSE.equals(matched.request().overrides().assumeKvReuse())
+        ? 0
+        : matched.hashes().blocks();
   }
 }

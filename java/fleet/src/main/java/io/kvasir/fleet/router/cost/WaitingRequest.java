@@ -1,35 +1,33 @@
 package io.kvasir.fleet.router.cost;
 
-import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.RouteOutcome;
 import java.util.concurrent.CompletableFuture;
 
-/** A request that waits for room. Guarded by the scheduler's lock, but for its future. */
+/** A request that waits for room. Guarded by the router's lock, except for its future. */
 final class WaitingRequest implements Comparable<WaitingRequest> {
 
-  private final SelectionRequest request;
   private final long arrivedNs;
-  private final CompletableFuture<SelectionOutcome> future;
+  private final CompletableFuture<RouteOutcome> future;
   private final double key;
   private final long sequence;
-  private RankMatches matches;
+  private MatchedRequest matched;
   private long matchedNs;
 
   /**
-   * Begins to wait.
+   * A request that starts to wait.
    *
    * @param sequence a number that grows from one arrival to the next
-   * @param key of the policy; the highest goes first
+   * @param key the queue policy's key; the highest goes first
    */
   WaitingRequest(
-      SelectionRequest request,
-      RankMatches matches,
+      MatchedRequest matched,
       long arrivedNs,
-      CompletableFuture<SelectionOutcome> future,
+      CompletableFuture<RouteOutcome> future,
       long sequence,
       double key) {
-    this.request = request;
-    this.matches = matches;
+    this.matched = matched;
     this.arrivedNs = arrivedNs;
     this.matchedNs = arrivedNs;
     this.future = future;
@@ -37,28 +35,28 @@ final class WaitingRequest implements Comparable<WaitingRequest> {
     this.key = key;
   }
 
-  SelectionRequest request() {
-    return request;
+  MatchedRequest matched() {
+    return matched;
+  }
+
+  FleetRequest request() {
+    return matched.request();
   }
 
   RankFilter filter() {
-    return request.filter();
+    return request().filter();
   }
 
   long arrivedNs() {
     return arrivedNs;
   }
 
-  CompletableFuture<SelectionOutcome> future() {
+  CompletableFuture<RouteOutcome> future() {
     return future;
   }
 
-  RankMatches matches() {
-    return matches;
-  }
-
-  void setMatches(RankMatches fresh, long nowNs) {
-    matches = fresh;
+  void refresh(MatchedRequest fresh, long nowNs) {
+    matched = fresh;
     matchedNs = nowNs;
   }
 
@@ -66,10 +64,10 @@ final class WaitingRequest implements Comparable<WaitingRequest> {
     return afterNs > 0 && nowNs - matchedNs > afterNs;
   }
 
-  /** Who goes first comes first: the higher priority, the higher key, the earlier arrival. */
+  /** First comes the higher priority, then the higher key, then the earlier arrival. */
   @Override
   public int compareTo(WaitingRequest other) {
-    int byPriority = Integer.compare(other.request.strictPriority(), request.strictPriority());
+    int byPriority = Integer.compare(other.request().strictPriority(), request().strictPriority());
     if (byPriority != 0) {
       return byPriority;
     }

@@ -1,11 +1,11 @@
 /**
- * Which rank of which worker serves a request, for engines in other processes.
+ * Policies that weigh matches against load, as Dynamo's KV router does.
  *
- * <p>A {@link io.kvasir.fleet.router.cost.KvScheduler} takes what the ranks hold from a {@link
- * io.kvasir.fleet.index.PrefixIndex} and what they do from the predicted loads, lets a {@link
- * io.kvasir.fleet.router.cost.WorkerSelector} choose, and books the choice, all in one step. {@link
- * io.kvasir.fleet.router.cost.CostSelector} is the selector it comes with. Refusals are values, and
- * every decision can say what it rests on. The package starts no thread, knows no transport, and
- * reads no clock but the one it is given.
+ * <p>{@link io.kvasir.fleet.router.cost.CostRouter} reads the predicted loads, lets a {@link
+ * io.kvasir.fleet.router.cost.RankSelector} choose and books the choice in one step; {@link
+ * io.kvasir.fleet.router.cost.CostSelector} is the selector of the policies {@code cost} and {@code
+ * approximate}. {@link io.kvasir.fleet.router.cost.PolledRouter} goes by polled metrics instead.
+ * Refusals are values, and every placement can list the costs that were compared. The package
+ * starts no thread, contains no transport, and reads no clock but the injected one.
  */
 package io.kvasir.fleet.router.cost;

@@ -1,5 +1,6 @@
 package io.kvasir.fleet.router.trtllm;
 
+import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.hash.Xxh3;
 import java.nio.ByteBuffer;
@@ -9,11 +10,11 @@ import java.util.List;
 
 /**
  * Names the beginning of a chat: the contents of its first two messages, and the first tokens where
- * the request carries tokens.
+ * the client sent tokens beside it.
  *
  * <p>TensorRT-LLM takes a keyed BLAKE3 here. Ours is XXH3 with a seed: no key ever leaves the
- * router, so the difference cannot be observed, but for collisions that somebody constructs; these
- * would put two chats on one server.
+ * router, so the difference cannot be observed, except by constructed collisions, which would put
+ * two chats on one worker.
  */
 final class AffinityKey {
 
@@ -23,8 +24,8 @@ final class AffinityKey {
 
   private AffinityKey() {}
 
-  /** The key, or null if the request is no chat. O(characters of the first messages). */
-  static Long of(ServeRequest request) {
+  /** The key, or null if the request is not a chat. O(characters of the first messages). */
+  static Long of(FleetRequest request) {
     if (!(request.prompt() instanceof Prompt.Chat chat)) {
       return null;
     }

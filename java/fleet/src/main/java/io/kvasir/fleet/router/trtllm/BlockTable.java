@@ -9,11 +9,10 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * The blocks that a server is thought to hold, by the way it names them. Guarded by the router's
- * lock.
+ * The blocks that a worker is expected to hold, by naming. Guarded by the router's lock.
  *
- * <p>What a server was sent may never be told to be gone, so each set is bounded; what was added
- * longest ago goes first. About 40 bytes a block.
+ * <p>No event may ever remove the blocks of routed requests, so each set is bounded; the block that
+ * was added longest ago goes first. About 40 bytes a block.
  */
 final class BlockTable {
 
@@ -25,7 +24,7 @@ final class BlockTable {
     this.maxBlocks = maxBlocks;
   }
 
-  /** How the server names blocks, as it was last told or seen. */
+  /** How the worker names blocks, by its description or its last event. */
   TrtllmHash hash() {
     return hash;
   }
@@ -53,7 +52,7 @@ final class BlockTable {
     }
   }
 
-  /** An event that does not say how its blocks are named goes by the server's current naming. */
+  /** An event without a naming goes by the worker's current naming. */
   private TrtllmHash resolve(BlockNaming naming) {
     if (naming == null) {
       return hash;
@@ -68,7 +67,7 @@ final class BlockTable {
         "block events must be named as TensorRT-LLM does, not " + naming.id());
   }
 
-  /** Adds blocks and names by them from now on. O(keys). */
+  /** Adds blocks and adopts their naming. O(keys). */
   void add(TrtllmHash by, long[] keys) {
     hash = by;
     LongLinkedOpenHashSet set = blocks.computeIfAbsent(by, any -> new LongLinkedOpenHashSet());
@@ -92,12 +91,12 @@ final class BlockTable {
   }
 
   /** Leading blocks of the prompts that are known, each prompt on its own. O(matched blocks). */
-  long matchedBlocks(PromptKeys keys) {
+  int matchedBlocks(PromptKeys keys) {
     LongLinkedOpenHashSet set = blocks.get(hash);
-    return set == null ? 0 : keys.of(hash).stream().mapToLong(one -> leading(set, one)).sum();
+    return set == null ? 0 : keys.of(hash).stream().mapToInt(one -> leading(set, one)).sum();
   }
 
-  private static long leading(LongLinkedOpenHashSet set, long[] keys) {
+  private static int leading(LongLinkedOpenHashSet set, long[] keys) {
     int matched = 0;
     while (matched < keys.length && set.contains(keys[matched])) {
       matched++;
@@ -105,7 +104,7 @@ final class BlockTable {
     return matched;
   }
 
-  /** Blocks known in all ways of naming. */
+  /** Blocks known in all namings. */
   long size() {
     return blocks.values().stream().mapToLong(LongLinkedOpenHashSet::size).sum();
   }

@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Fetches what changed in a server's KV cache (port); in production {@code POST /kv_cache_events}.
+ * Fetches the changes of a worker's KV cache (port); in production {@code POST /kv_cache_events}.
  *
- * <p>Implementations are thread-safe. Fetching drains: an event is told once.
+ * <p>Implementations are thread-safe. Fetching drains: each event is returned once.
  */
 @FunctionalInterface
 public interface CacheEventSource {
@@ -15,9 +15,9 @@ public interface CacheEventSource {
   /**
    * Fetches the events since the last call. May block.
    *
-   * @param server the server's name
+   * @param workerId the worker's id
    * @return the events, oldest first
-   * @throws IOException if the server cannot be asked
+   * @throws IOException if the worker cannot be reached
    */
-  List<BlockEvent> poll(String server) throws IOException;
+  List<BlockEvent> poll(long workerId) throws IOException;
 }

@@ -3,7 +3,7 @@ package io.kvasir.fleet.router.trtllm;
 import io.kvasir.fleet.router.RouterArgs;
 
 /**
- * Settings of the {@code conversation} serve router, by TensorRT-LLM's names and defaults.
+ * Settings of the {@code conversation} fleet router, by TensorRT-LLM's names and defaults.
  *
  * <p>Immutable.
  *
@@ -13,7 +13,7 @@ import io.kvasir.fleet.router.RouterArgs;
  * @param useTokenIds whether texts are tokenised before they are compared
  * @param hashSkipCount leading tokens that are not compared, five characters each in a text
  * @param maxSessions conversations remembered
- * @param disaggNodeId number of this process in the conversations that it makes up
+ * @param disaggNodeId number of this process in the ids that it makes up
  */
 public record ConversationRouterOptions(
     double matchThreshold,

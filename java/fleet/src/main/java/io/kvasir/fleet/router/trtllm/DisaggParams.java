@@ -1,5 +1,7 @@
 package io.kvasir.fleet.router.trtllm;
 
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.Placement;
 import io.kvasir.model.Request;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -66,16 +68,15 @@ public record DisaggParams(
   }
 
   /**
-   * These parameters with what the serve router knows of the conversation. The client's own id goes
-   * before one that the router made up. A router that keeps no conversations leaves the parameters
-   * as they are, but for the client's id.
+   * These parameters with the conversation that the fleet router found. The client's own id
+   * precedes one that the router made up. A router that keeps no conversations changes nothing but
+   * the client's id.
    *
    * @param request the request
-   * @param choice the choice of its first server
+   * @param known its first placement
    * @return the parameters
    */
-  public DisaggParams withConversation(ServeRequest request, ServeChoice choice) {
-    Explanation known = choice.explanation();
+  public DisaggParams withConversation(FleetRequest request, Placement known) {
     String id = request.conversationId();
     if (id == null) {
       id = known.conversationId() == null ? conversationId : known.conversationId();

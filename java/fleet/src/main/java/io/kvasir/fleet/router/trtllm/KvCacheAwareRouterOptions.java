@@ -3,16 +3,16 @@ package io.kvasir.fleet.router.trtllm;
 import io.kvasir.fleet.router.RouterArgs;
 
 /**
- * Settings of the {@code kv_cache_aware} serve router, by TensorRT-LLM's names and defaults.
+ * Settings of the {@code kv_cache_aware} fleet router, by TensorRT-LLM's names and defaults.
  *
  * <p>Immutable.
  *
- * @param maxBatchSize requests that a server is thought to take
- * @param tokensPerBlock tokens in a block, or 0 to adopt the first prepared server's; until then
+ * @param maxBatchSize requests that a worker is expected to take
+ * @param tokensPerBlock tokens in a block, or 0 to adopt the first prepared worker's; until then
  *     {@link #DEFAULT_TOKENS_PER_BLOCK}
  * @param loadWeight blocks of match that outweigh one active request
- * @param loadCap share of {@code maxBatchSize} from which on a server is avoided; may be infinite
- * @param trackRoutedBlocks whether a server is thought to hold what it has served
+ * @param loadCap share of {@code maxBatchSize} at which a worker is avoided; may be infinite
+ * @param trackRoutedBlocks whether a worker is expected to hold what it has served
  * @param maxSessions conversations remembered, for {@code firstTurn} alone
  */
 public record KvCacheAwareRouterOptions(
@@ -23,7 +23,7 @@ public record KvCacheAwareRouterOptions(
     boolean trackRoutedBlocks,
     int maxSessions) {
 
-  /** Tokens in a block while nobody has said. */
+  /** Tokens in a block where none are configured or adopted. */
   public static final int DEFAULT_TOKENS_PER_BLOCK = 32;
 
   /** TensorRT-LLM's defaults: 64, adopt, 0.25, infinite, true, 100,000. */

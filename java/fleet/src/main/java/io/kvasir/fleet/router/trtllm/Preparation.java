@@ -1,28 +1,29 @@
 package io.kvasir.fleet.router.trtllm;
 
 import io.kvasir.hash.TrtllmHash;
+import io.kvasir.model.RankId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a server's blocks are followed.
+ * How a worker's blocks are followed.
  *
  * @param hash how it names them
- * @param tokensPerBlock the router's block size from now on; 0 if nobody has told one
- * @param believesEvents whether its blocks are of that size
+ * @param tokensPerBlock the router's block size from now on; 0 if it is still unknown
+ * @param followsEvents whether its blocks are of that size
  */
-record Preparation(TrtllmHash hash, int tokensPerBlock, boolean believesEvents) {
+record Preparation(TrtllmHash hash, int tokensPerBlock, boolean followsEvents) {
 
   private static final Logger LOG = LoggerFactory.getLogger(Preparation.class);
 
   /**
-   * Compares what a server says with the router's block size.
+   * Compares a worker's description with the router's block size.
    *
-   * @param ours the router's block size, or 0 to adopt the server's
-   * @throws IllegalStateException if the server's blocks cannot be followed
+   * @param ours the router's block size, or 0 to adopt the worker's
+   * @throws IllegalStateException if the worker's blocks cannot be followed
    */
-  static Preparation of(String server, ServerDescription description, int ours) {
-    TrtllmHash hash = hashOf(server, description.hashAlgorithm());
+  static Preparation of(RankId worker, ServerDescription description, int ours) {
+    TrtllmHash hash = hashOf(worker, description.hashAlgorithm());
     if (description.tokensPerBlock() == null) {
       return new Preparation(hash, ours, true);
     }
@@ -32,32 +33,29 @@ record Preparation(TrtllmHash hash, int tokensPerBlock, boolean believesEvents) 
     }
     if (ours % theirs != 0 && theirs % ours != 0) {
       throw new IllegalStateException(
-          server
-              + " cannot be prepared: its tokens_per_block must divide, or be divided by, "
-              + ours
-              + ", not "
-              + theirs);
+          "tokens_per_block must divide, or be divided by, " + ours + ", not " + theirs);
     }
     LOG.warn(
-        "{} has blocks of {} tokens, not {}: its events are ignored, only what it was sent counts",
-        server,
+        "worker {} has blocks of {} tokens, not {}: its events are ignored, only routed requests"
+            + " count",
+        worker,
         theirs,
         ours);
     return new Preparation(hash, ours, false);
   }
 
-  private static TrtllmHash hashOf(String server, String algorithm) {
+  private static TrtllmHash hashOf(RankId worker, String algorithm) {
     if (algorithm == null) {
       LOG.warn(
-          "{} does not tell its block hash; {} is assumed",
-          server,
+          "worker {} does not name its block hash; {} is assumed",
+          worker,
           TrtllmHash.V1_BLOCK_KEY.algorithm());
       return TrtllmHash.V1_BLOCK_KEY;
     }
     try {
       return TrtllmHash.named(algorithm);
     } catch (IllegalArgumentException e) {
-      throw new IllegalStateException(server + " cannot be prepared: " + e.getMessage(), e);
+      throw new IllegalStateException(e.getMessage(), e);
     }
   }
 }

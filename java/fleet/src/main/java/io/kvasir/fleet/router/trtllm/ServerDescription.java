@@ -3,12 +3,12 @@ package io.kvasir.fleet.router.trtllm;
 import io.kvasir.fleet.router.RouterArgs;
 
 /**
- * What a server says of its KV cache ({@code GET /server_info}).
+ * A worker's description of its KV cache ({@code GET /server_info}).
  *
  * <p>Immutable.
  *
- * @param tokensPerBlock tokens in a block, or null if it does not say
- * @param hashAlgorithm how it names blocks, one of TensorRT-LLM's names, or null if it does not say
+ * @param tokensPerBlock tokens in a block, or null if it is not given
+ * @param hashAlgorithm how it names blocks, one of TensorRT-LLM's names, or null if it is not given
  */
 public record ServerDescription(Integer tokensPerBlock, String hashAlgorithm) {
 

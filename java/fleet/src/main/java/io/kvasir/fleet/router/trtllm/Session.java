@@ -1,6 +1,6 @@
 package io.kvasir.fleet.router.trtllm;
 
-/** One conversation and where it lives. Guarded by the router's lock. */
+/** One conversation and its worker. Guarded by the router's lock. */
 final class Session {
 
   private static final SessionPrefixes.Link[] NO_LINKS = {};

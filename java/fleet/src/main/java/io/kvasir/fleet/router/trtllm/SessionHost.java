@@ -1,12 +1,14 @@
 package io.kvasir.fleet.router.trtllm;
 
-/** A server and the beginnings of its conversations. Guarded by the router's lock. */
-final class SessionHost extends Server {
+import io.kvasir.fleet.router.Worker;
+
+/** A worker and the prefixes of its conversations. Guarded by the router's lock. */
+final class SessionHost extends Worker {
 
   private final SessionPrefixes index = new SessionPrefixes();
 
-  SessionHost(String name) {
-    super(name);
+  SessionHost(long workerId) {
+    super(workerId);
   }
 
   SessionPrefixes index() {

@@ -3,8 +3,8 @@ package io.kvasir.fleet.router.trtllm;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 
 /**
- * The prompt beginnings of one server's conversations: a prefix tree whose nodes are found by
- * chained block keys, each with its sessions, the latest first. Guarded by the router's lock.
+ * The prompt prefixes of one worker's conversations: a prefix tree whose nodes are found by chained
+ * block keys, each with its sessions, the latest first. Guarded by the router's lock.
  *
  * <p>A session stands at every node of its path, so a node exists only below its parent, and the
  * depth of a prompt can be bisected.

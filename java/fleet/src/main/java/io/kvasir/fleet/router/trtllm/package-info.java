@@ -1,15 +1,13 @@
 /**
- * Which instance serves which request.
+ * The routers of TensorRT-LLM's disaggregated server that follow blocks or conversations.
  *
- * <p>A {@link io.kvasir.fleet.router.trtllm.ServeRouter} chooses one server (an instance with its
- * own ADP router inside) for one request at a time, and is told when the request is done. {@link
- * io.kvasir.fleet.router.trtllm.ServeRouterKind} names the routers there are and makes them. What
- * happens before and after the choice is here too, as pure functions: {@link
+ * <p>{@link io.kvasir.fleet.router.trtllm.KvCacheAwareFleetRouter} and {@link
+ * io.kvasir.fleet.router.trtllm.ConversationFleetRouter} choose a worker and leave the rank to the
+ * worker's ADP router. What precedes and follows the choice is here too, as pure functions: {@link
  * io.kvasir.fleet.router.trtllm.ConversationIds} finds a request's conversation and {@link
  * io.kvasir.fleet.router.trtllm.DisaggFlow} splits a request into its context and its generation
  * part.
  *
- * <p>The package speaks no HTTP and starts no thread: tokenisers, event sources and executors are
- * ports. It knows nothing of ranks, pools or time.
+ * <p>The package contains no HTTP and starts no thread: event sources and executors are ports.
  */
 package io.kvasir.fleet.router.trtllm;

@@ -6,11 +6,11 @@ import io.kvasir.engine.device.ShimDevice;
 import io.kvasir.engine.device.ShimDevice.Call;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.pool.KvShape;
-import io.kvasir.engine.pool.PoolScenario;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.PrefixMatches;
 import io.kvasir.engine.pool.ProbeBatch;
-import io.kvasir.engine.pool.Prompt;
+import io.kvasir.testing.pool.PoolScenario;
+import io.kvasir.testing.pool.Prompt;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

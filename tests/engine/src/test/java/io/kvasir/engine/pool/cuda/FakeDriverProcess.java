@@ -9,15 +9,15 @@ import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.DeviceApi.Event;
 import io.kvasir.engine.device.DeviceApi.Stream;
 import io.kvasir.engine.device.DeviceOutOfMemoryException;
-import io.kvasir.engine.device.FakeDriver;
+import io.kvasir.engine.device.FakeDriverDevice;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.execute.RankPools;
-import io.kvasir.engine.pool.PoolChurn;
-import io.kvasir.engine.pool.PoolScenario;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.RandomPoolRun;
-import io.kvasir.engine.pool.TestHash;
 import io.kvasir.internal.nativelib.NativeMemory;
+import io.kvasir.testing.pool.PoolChurn;
+import io.kvasir.testing.pool.PoolScenario;
+import io.kvasir.testing.pool.TestHash;
 import java.nio.ByteBuffer;
 
 /** What {@link FakeDriverTest} does in processes of its own; prints OK when all was well. */
@@ -46,8 +46,8 @@ final class FakeDriverProcess {
   private static void useDevice() {
     assertThat(CudaDriver.system().devices()).hasSize(1);
     assertThat(CudaDriver.system().version()).hasValue(13_000);
-    try (DeviceApi device = FakeDriver.open()) {
-      try (DeviceApi again = FakeDriver.open()) {
+    try (DeviceApi device = FakeDriverDevice.open()) {
+      try (DeviceApi again = FakeDriverDevice.open()) {
         assertThat(again.freeBytes()).isEqualTo(device.freeBytes());
       }
       assertThat(device.device().label()).isEqualTo("CUDA device 0 (Fake GPU)");
@@ -123,7 +123,7 @@ final class FakeDriverProcess {
 
   private static void runHistory() {
     PoolShape shape = new PoolShape(40, 3, 8, 20, 64);
-    try (DeviceApi device = FakeDriver.open()) {
+    try (DeviceApi device = FakeDriverDevice.open()) {
       long freeBytes = device.freeBytes();
       try (CudaBlockPool pool = CudaBlockPool.create(device, shape, 100)) {
         new RandomPoolRun(pool, TestHash.STRONG, 5).run(200, 3);
@@ -145,7 +145,7 @@ final class FakeDriverProcess {
   }
 
   private static void exhaustMemory() {
-    try (DeviceApi device = FakeDriver.open()) {
+    try (DeviceApi device = FakeDriverDevice.open()) {
       long freeBytes = device.freeBytes();
       PoolShape shape = PoolScenario.shape(8, 4, 0);
       Throwable refusal = catchThrowable(() -> CudaBlockPool.create(device, shape, 1 << 30));
@@ -161,7 +161,7 @@ final class FakeDriverProcess {
 
   /** The driver was told to lose its device at some launch. */
   private static void loseDevice() {
-    try (DeviceApi device = FakeDriver.open();
+    try (DeviceApi device = FakeDriverDevice.open();
         PoolScenario pool =
             new PoolScenario(CudaBlockPool.create(device, PoolScenario.shape(8, 4, 0), 0))) {
       Throwable loss = null;

@@ -2,7 +2,7 @@ package io.kvasir.engine.pool.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.engine.device.FakeDriver;
+import io.kvasir.testing.device.FakeDriver;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;

@@ -17,7 +17,7 @@ class PathTimingsTest {
     int chosen = 0;
     for (int i = 0; i < times; i++) {
       int way = ways.choose(batchSize);
-      ways.took(way, batchSize, way == SLOW ? slowNs : fastNs);
+      ways.record(way, batchSize, way == SLOW ? slowNs : fastNs);
       chosen += way == FAST ? 1 : 0;
     }
     return chosen;

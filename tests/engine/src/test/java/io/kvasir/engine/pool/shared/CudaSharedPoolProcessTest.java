@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.TestDevices;
-import io.kvasir.engine.pool.PoolChurn;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.ProbeBatch;
-import io.kvasir.engine.pool.Prompt;
 import io.kvasir.engine.pool.cuda.CudaBlockPool;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.pool.PoolChurn;
+import io.kvasir.testing.pool.Prompt;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;

@@ -1,10 +1,10 @@
 package io.kvasir.engine.pool.shared;
 
 import io.kvasir.engine.pool.NativeBlockPool;
-import io.kvasir.engine.pool.PoolChurn;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.ProbeBatch;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.pool.PoolChurn;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

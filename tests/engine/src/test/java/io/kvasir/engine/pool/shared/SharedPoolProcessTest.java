@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.engine.pool.NativeBlockPool;
-import io.kvasir.engine.pool.PoolChurn;
 import io.kvasir.engine.pool.ProbeBatch;
-import io.kvasir.engine.pool.Prompt;
-import io.kvasir.engine.pool.RandomPrompts;
-import io.kvasir.engine.pool.TestHash;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.pool.PoolChurn;
+import io.kvasir.testing.pool.Prompt;
+import io.kvasir.testing.pool.RandomPrompts;
+import io.kvasir.testing.pool.TestHash;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
@@ -74,7 +74,7 @@ class SharedPoolProcessTest {
         assertThat(reader.occupancy()).hasToString(occupancy);
         assertThatThrownBy(() -> SharedPoolRegion.create(file, reader.shape(), reader.rank(), 0))
             .isInstanceOf(IOException.class)
-            .hasMessageContaining("belongs to a pool of another process that lives");
+            .hasMessageContaining("belongs to a pool of another live process");
         owner.kill();
         reader.owner(); // takes notice of the last beats
         assertThat(reader.owner()).isEqualTo(SharedPoolReader.Owner.ALIVE);

@@ -9,13 +9,13 @@ import io.kvasir.engine.pool.NativeBlockPool;
 import io.kvasir.engine.pool.NativePrefixMatcher;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.OccupancyPage;
-import io.kvasir.engine.pool.PoolChurn;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.PrefixMatches;
 import io.kvasir.engine.pool.ProbeBatch;
 import io.kvasir.engine.pool.shared.SharedPoolReader.Owner;
 import io.kvasir.internal.nativelib.NativeMemory;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.pool.PoolChurn;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -241,10 +241,10 @@ class SharedPoolTest {
     Files.write(file(), new byte[] {1, 2, 3});
     assertThatThrownBy(this::reader).hasMessageContaining("truncated: it ends before byte 8");
     Files.write(file(), new byte[8192]);
-    assertThatThrownBy(this::reader).hasMessageContaining("no shared pool");
+    assertThatThrownBy(this::reader).hasMessageContaining("not a shared pool");
     assertThatThrownBy(this::region)
         .isInstanceOf(IOException.class)
-        .hasMessageContaining("will not replace a foreign file");
+        .hasMessageContaining("cannot replace an existing file");
     assertThat(Files.readAllBytes(file())).hasSize(8192).containsOnly(0);
     Files.delete(file());
     try (SharedPoolRegion region = region();
@@ -252,11 +252,12 @@ class SharedPoolTest {
             FileChannel.open(file(), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       ByteBuffer header = ByteBuffer.allocate(64).order(ByteOrder.nativeOrder());
       channel.read(header, 0);
-      damaged(channel, header, 8, 99, "of version 99; this reads version 1");
+      damaged(
+          channel, header, 8, 99, "has version 99 of shared pools; only version 1 is supported");
       damaged(channel, header, 12, 77, "interface version 77");
       damaged(channel, header, 16, -5, "capacityBlocks must be at least 1, not -5");
       damaged(channel, header, 32, 1000, "truncated: 8192 of 36864 bytes");
-      damaged(channel, header, 32, 0, "eventCapacity of a shared pool must be from 1 to");
+      damaged(channel, header, 32, 0, "eventCapacity of a shared pool must be 1 to");
       channel.truncate(6000);
       assertThatThrownBy(this::reader).hasMessageContaining("truncated: 6000 of 8192 bytes");
       assertThat(region.file()).isEqualTo(file());
@@ -281,7 +282,7 @@ class SharedPoolTest {
       NativeBlockPool.create(region).close();
       assertThatIllegalStateException()
           .isThrownBy(() -> NativeBlockPool.create(region))
-          .withMessageContaining("serves one pool");
+          .withMessageContaining("serve only one pool");
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file())))
           .isEqualTo("rw-------");
     }
@@ -292,7 +293,7 @@ class SharedPoolTest {
   void shapesThatCannotBeSharedAreRefusedByName() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> SharedPoolRegion.create(file(), new PoolShape(4, 1, 1, 1, 0), RANK, 0))
-        .withMessageContaining("eventCapacity of a shared pool must be from 1 to");
+        .withMessageContaining("eventCapacity of a shared pool must be 1 to");
     assertThatIllegalArgumentException()
         .isThrownBy(
             () ->
@@ -332,11 +333,11 @@ class SharedPoolTest {
         held += matches.tokens(1, prompt);
       }
       assertThat(held).isPositive();
-      assertThat(matcher.lostRanks()).isEmpty();
+      assertThat(matcher.skippedRanks()).isEmpty();
       pass(PATIENCE);
       region.beat();
       matches = matcher.match(batch);
-      assertThat(matcher.lostRanks()).containsExactly(other.rank());
+      assertThat(matcher.skippedRanks()).containsExactly(other.rank());
       for (int prompt = 0; prompt < batch.size(); prompt++) {
         assertThat(matches.tokens(0, prompt)).isEqualTo(expected.tokens(0, prompt));
         assertThat(matches.tokens(1, prompt)).isZero();
@@ -344,7 +345,7 @@ class SharedPoolTest {
       otherRegion.beat();
       matcher.retire(0);
       matches = matcher.match(batch);
-      assertThat(matcher.lostRanks()).containsExactly(RANK);
+      assertThat(matcher.skippedRanks()).containsExactly(RANK);
       for (int prompt = 0; prompt < batch.size(); prompt++) {
         assertThat(matches.tokens(0, prompt)).isZero();
         assertThat(matches.tokens(1, prompt)).isEqualTo(expected.tokens(1, prompt));

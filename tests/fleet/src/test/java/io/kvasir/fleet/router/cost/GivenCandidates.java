@@ -19,7 +19,7 @@ record GivenCandidates(JsonNode list, int tokensPerBlock, boolean tracksPrefill)
   }
 
   @Override
-  public int overlapBlocks(int i) {
+  public int matchedBlocks(int i) {
     return list.get(i).path("overlapBlocks").asInt();
   }
 

@@ -5,10 +5,13 @@ import io.kvasir.fleet.index.ChangeStatus;
 import io.kvasir.fleet.index.IndexStats;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** An index in which a rank holds so many leading blocks of every prompt, as the test says. */
@@ -16,6 +19,8 @@ final class GivenIndex implements PrefixIndex {
 
   private final Map<RankId, Integer> held = new ConcurrentHashMap<>();
   private final Set<RankId> hidden = ConcurrentHashMap.newKeySet();
+  private final List<String> placed = new CopyOnWriteArrayList<>();
+  private volatile boolean closed;
   private final AtomicInteger matches = new AtomicInteger();
 
   void hold(RankId rank, int blocks) {
@@ -37,6 +42,16 @@ final class GivenIndex implements PrefixIndex {
             found.add(rank, Math.min(most, blocks));
           }
         });
+  }
+
+  /** For each placement: rank, a space, and the prompt's first hash. */
+  List<String> placed() {
+    return placed;
+  }
+
+  @Override
+  public void onPlaced(RankId rank, BlockHashes prompt) {
+    placed.add(rank + " " + (prompt.blocks() == 0 ? "none" : prompt.sequence()[0]));
   }
 
   /** Only {@link #hold} says what a rank holds. */
@@ -65,6 +80,12 @@ final class GivenIndex implements PrefixIndex {
     return new IndexStats((int) workers, held.size(), 0, 0, 0, 0);
   }
 
+  boolean isClosed() {
+    return closed;
+  }
+
   @Override
-  public void close() {}
+  public void close() {
+    closed = true;
+  }
 }

@@ -1,11 +1,14 @@
 package io.kvasir.fleet.router.cost;
 
-import static io.kvasir.fleet.router.cost.SchedulerFixture.rank;
-import static io.kvasir.fleet.router.cost.SchedulerFixture.request;
+import static io.kvasir.fleet.router.cost.RouterFixture.rank;
+import static io.kvasir.fleet.router.cost.RouterFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.load.PredictedLoads;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.RouteOutcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
@@ -29,15 +32,15 @@ class HerdingTest {
 
   @Test
   void aBurstIsSpreadEvenlyAndTotalsAreExact() throws Exception {
-    SchedulerFixture fixture = new SchedulerFixture(KvSchedulerOptions.DEFAULT).ranks(RANKS);
-    List<CostDecision> decisions = atOnce(fixture);
+    RouterFixture fixture = new RouterFixture(CostRouterOptions.DEFAULT).ranks(RANKS);
+    List<Placement> placements = atOnce(fixture);
     PredictedLoads loads = fixture.loads();
     for (int i = 0; i < RANKS; i++) {
       assertThat(loads.activeRequests(i)).isEqualTo(THREADS / RANKS);
       assertThat(loads.activeBlocks(i)).isEqualTo(THREADS / RANKS * PROMPT / 4);
       assertThat(loads.activePrefillTokens(i)).isEqualTo(THREADS / RANKS * PROMPT);
     }
-    endAtOnce(fixture, decisions);
+    endAtOnce(fixture, placements);
     fixture.isIdle();
   }
 
@@ -46,21 +49,21 @@ class HerdingTest {
   void choosingOutsideOfTheStepHerds() throws Exception {
     Lock lock = new ReentrantLock();
     CyclicBarrier allHaveChosen = new CyclicBarrier(THREADS);
-    WorkerSelector costs = new CostSelector(CostOptions.DEFAULT);
-    WorkerSelector leavesTheLock =
+    RankSelector costs = new CostSelector(CostOptions.DEFAULT);
+    RankSelector leavesTheLock =
         (candidates, request, trace) -> {
           int chosen = costs.select(candidates, request, trace);
-          if (request.requestId() >= 0) {
+          if (request.id() >= 0) {
             lock.unlock();
             await(allHaveChosen);
             lock.lock();
           }
           return chosen;
         };
-    SchedulerFixture fixture =
-        new SchedulerFixture(leavesTheLock, KvSchedulerOptions.DEFAULT, lock).ranks(RANKS);
+    RouterFixture fixture =
+        new RouterFixture(leavesTheLock, CostRouterOptions.DEFAULT, lock).ranks(RANKS);
     for (int busy = 1; busy < RANKS; busy++) {
-      fixture.dispatched(request(-busy, PROMPT).filter(RankFilter.pin(rank(busy))));
+      fixture.placed(request(-busy, PROMPT).filter(RankFilter.pin(rank(busy))));
     }
     atOnce(fixture);
     assertThat(fixture.loads().activeRequests(0)).isEqualTo(THREADS);
@@ -68,9 +71,8 @@ class HerdingTest {
 
   @Test
   void manyRoundsLeaveNothingBehind() throws Exception {
-    SchedulerFixture fixture =
-        new SchedulerFixture(SchedulerFixture.queue(QueueOptions.of(0.5, QueuePolicy.FCFS)))
-            .ranks(RANKS);
+    RouterFixture fixture =
+        new RouterFixture(RouterFixture.queue(QueueOptions.of(0.5, QueuePolicy.FCFS))).ranks(RANKS);
     int rounds = 50;
     List<Future<?>> threads = new ArrayList<>();
     ExecutorService executor = Executors.newFixedThreadPool(THREADS);
@@ -81,10 +83,14 @@ class HerdingTest {
             executor.submit(
                 () -> {
                   for (int round = 0; round < rounds; round++) {
-                    var outcome = fixture.scheduler.submit(request(base + round, PROMPT).build());
-                    long attempt = SchedulerFixture.decision(outcome.get()).attempt();
-                    assertThat(fixture.scheduler.push(attempt, 5)).isTrue();
-                    assertThat(fixture.scheduler.free(attempt)).isTrue();
+                    RouteOutcome outcome =
+                        fixture.router.route(request(base + round, PROMPT).build());
+                    if (outcome instanceof RouteOutcome.Waiting waiting) {
+                      outcome = waiting.outcome().get();
+                    }
+                    long attempt = RouterFixture.placement(outcome).attempt();
+                    assertThat(fixture.router.onTokens(attempt, 5)).isTrue();
+                    assertThat(fixture.router.onFinished(attempt, true)).isTrue();
                   }
                   return null;
                 }));
@@ -99,37 +105,37 @@ class HerdingTest {
     fixture.isIdle();
   }
 
-  private static List<CostDecision> atOnce(SchedulerFixture fixture) throws Exception {
+  private static List<Placement> atOnce(RouterFixture fixture) throws Exception {
     CyclicBarrier start = new CyclicBarrier(THREADS);
     ExecutorService executor = Executors.newFixedThreadPool(THREADS);
     try {
-      List<Future<CostDecision>> futures = new ArrayList<>();
+      List<Future<Placement>> futures = new ArrayList<>();
       for (int id = 0; id < THREADS; id++) {
-        SelectionRequest.Builder request = request(id, PROMPT);
+        FleetRequest.Builder request = request(id, PROMPT);
         futures.add(
             executor.submit(
                 () -> {
                   await(start);
-                  return fixture.dispatched(request);
+                  return fixture.placed(request);
                 }));
       }
-      List<CostDecision> decisions = new ArrayList<>();
-      for (Future<CostDecision> future : futures) {
-        decisions.add(future.get(30, TimeUnit.SECONDS));
+      List<Placement> placements = new ArrayList<>();
+      for (Future<Placement> future : futures) {
+        placements.add(future.get(30, TimeUnit.SECONDS));
       }
-      return decisions;
+      return placements;
     } finally {
       executor.shutdownNow();
     }
   }
 
-  private static void endAtOnce(SchedulerFixture fixture, List<CostDecision> decisions)
+  private static void endAtOnce(RouterFixture fixture, List<Placement> placements)
       throws InterruptedException, ExecutionException {
     ExecutorService executor = Executors.newFixedThreadPool(THREADS);
     try {
       List<Future<Boolean>> ends = new ArrayList<>();
-      for (CostDecision decision : decisions) {
-        ends.add(executor.submit(() -> fixture.scheduler.free(decision.attempt())));
+      for (Placement placement : placements) {
+        ends.add(executor.submit(() -> fixture.router.onFinished(placement.attempt(), true)));
       }
       for (Future<Boolean> end : ends) {
         assertThat(end.get()).isTrue();

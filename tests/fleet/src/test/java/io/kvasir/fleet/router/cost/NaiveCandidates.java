@@ -10,7 +10,7 @@ record NaiveCandidates(int tokensPerBlock, boolean tracksPrefill, List<One> list
 
   /** One of them. */
   record One(
-      RankId rank, int overlap, NaiveScheduler.Load load, int newBlocks, RankCapacity capacity) {}
+      RankId rank, int matched, NaiveRouter.Load load, int newBlocks, RankCapacity capacity) {}
 
   @Override
   public int size() {
@@ -23,8 +23,8 @@ record NaiveCandidates(int tokensPerBlock, boolean tracksPrefill, List<One> list
   }
 
   @Override
-  public int overlapBlocks(int i) {
-    return list.get(i).overlap();
+  public int matchedBlocks(int i) {
+    return list.get(i).matched();
   }
 
   @Override

@@ -1,50 +1,73 @@
 package io.kvasir.fleet.router.cost;
 
-import io.kvasir.fleet.router.RankCapacity;
-import io.kvasir.model.RankId;
+import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.fleet.router.FleetRouterSetup;
+import java.util.List;
+import java.util.Map;
 
-/** The selector of docs/selector.md: {@link SelectorDocTest} sees to it that both are the same. */
+/** The policy of docs/selector.md: {@link SelectorDocTest} checks that both are the same. */
 final class SelectorDocExample {
 
   private SelectorDocExample() {}
 
+  /** The index of the example's routers. */
+  static PrefixIndex index = new GivenIndex();
+
   // selector.md begin
-  /**
-   * The rank that would have the fewest tokens left to compute; overlap counts, decode does not.
-   */
-  static final class ShortestPrefillSelector implements WorkerSelector {
+  /** Chooses the rank with the fewest prompt tokens left to compute. Decode does not count. */
+  static final class ShortestPrefillSelector implements RankSelector {
     @Override
-    public int select(Candidates candidates, SelectionRequest request, CostTrace trace) {
-      CostPick pick = new CostPick(candidates.size(), request.requestId());
+    public int select(Candidates candidates, FleetRequest request, CostTrace trace) {
+      CostPick pick = new CostPick(candidates.size(), request.id());
       for (int i = 0; i < candidates.size(); i++) {
         double queued = candidates.activePrefillTokens(i);
         double own =
             request.inputTokens()
-                - (long) candidates.overlapBlocks(i) * candidates.tokensPerBlock();
+                - (long) candidates.matchedBlocks(i) * candidates.tokensPerBlock();
         trace.term(i, "queuedTokens", queued);
         trace.term(i, "ownTokens", own);
         pick.add(queued + own);
       }
-      return pick.lowest(); // equal ranks are drawn by the request's id
+      return pick.lowest(); // the request's id decides among equals
+    }
+  }
+
+  /** Makes it available under the name {@code shortest_prefill}. */
+  static final class ShortestPrefillProvider implements FleetRouterProvider {
+    @Override
+    public String name() {
+      return "shortest_prefill";
+    }
+
+    @Override
+    public List<String> keys() {
+      return List.of(); // it has no args
+    }
+
+    @Override
+    public boolean choosesRanks() {
+      return true;
+    }
+
+    @Override
+    public boolean followsBlocks() {
+      return true;
+    }
+
+    @Override
+    public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
+      return new CostRouter(
+          name(),
+          index,
+          new ShortestPrefillSelector(),
+          CostRouterOptions.DEFAULT.withExplain(true),
+          hitRate -> {},
+          setup);
     }
   }
 
   // selector.md end
-
-  static CostDecision run(GivenIndex index) {
-    KvScheduler scheduler =
-        new KvScheduler(
-            index,
-            16,
-            new ShortestPrefillSelector(),
-            KvSchedulerOptions.DEFAULT.withExplain(true),
-            event -> {},
-            System::nanoTime);
-    scheduler.setRank(new RankId(7, 0), RankCapacity.UNKNOWN);
-    scheduler.setRank(new RankId(7, 1), RankCapacity.UNKNOWN);
-    long[] hashes = {11, 12, 13, 14};
-    SelectionRequest request = SelectionRequest.builder(1, 70).blocks(hashes, 4).build();
-    SelectionOutcome outcome = scheduler.submit(request).join();
-    return ((SelectionOutcome.Dispatched) outcome).decision();
-  }
 }

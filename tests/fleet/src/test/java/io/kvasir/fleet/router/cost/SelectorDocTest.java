@@ -3,6 +3,9 @@ package io.kvasir.fleet.router.cost;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.router.CandidateCost;
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.Placement;
+import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.model.RankId;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,16 +18,25 @@ class SelectorDocTest {
   private static final Path ROOT = Path.of(System.getProperty("kvasir.root"));
 
   @Test
-  void theExampleChoosesTheRankThatHoldsMost() {
+  void theExampleChoosesTheRankWithTheLongestMatch() {
     GivenIndex index = new GivenIndex();
     index.hold(new RankId(7, 1), 3);
-    CostDecision decision = SelectorDocExample.run(index);
-    assertThat(decision.rank()).isEqualTo(new RankId(7, 1));
-    assertThat(decision.costs())
-        .extracting(CandidateCost::terms)
-        .containsExactly(
-            Map.of("queuedTokens", 0.0, "ownTokens", 70.0),
-            Map.of("queuedTokens", 0.0, "ownTokens", 22.0));
+    SelectorDocExample.index = index;
+    try (FleetRouter router =
+        new SelectorDocExample.ShortestPrefillProvider()
+            .create(Map.of(), RouterFixture.setup(System::nanoTime))) {
+      router.addRank(new RankId(7, 0), RankCapacity.UNKNOWN);
+      router.addRank(new RankId(7, 1), RankCapacity.UNKNOWN);
+      Placement placement =
+          RouterFixture.placement(router.route(RouterFixture.request(1, 18).build()));
+      assertThat(router.name()).isEqualTo("shortest_prefill");
+      assertThat(placement.rank()).isEqualTo(new RankId(7, 1));
+      assertThat(placement.candidates())
+          .extracting(CandidateCost::terms)
+          .containsExactly(
+              Map.of("queuedTokens", 0.0, "ownTokens", 18.0),
+              Map.of("queuedTokens", 0.0, "ownTokens", 6.0));
+    }
   }
 
   @Test

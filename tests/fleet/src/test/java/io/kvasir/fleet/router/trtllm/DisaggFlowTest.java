@@ -4,26 +4,45 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.trtllm.DisaggFlow.Step;
 import io.kvasir.fleet.router.trtllm.DisaggFlow.Style;
 import io.kvasir.fleet.router.trtllm.DisaggParams.RequestType;
+import io.kvasir.model.RankId;
 import io.kvasir.model.Request;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DisaggFlowTest {
 
-  private static final ServeRequest FIRST =
-      ServeRequest.of(Prompt.of("hello")).withConversation("conversation-a");
+  private static final FleetRequest UNNAMED = FleetRequest.builder(1, Prompt.of("hello")).build();
+  private static final FleetRequest FIRST =
+      FleetRequest.builder(1, Prompt.of("hello"))
+          .conversationId("conversation-a")
+          .tokens(Prompt.of("hello").codePoints())
+          .build();
 
-  private static DisaggParams own(ServeRequest request) {
-    ServeRouter router =
-        ServeRouterKind.CONVERSATION.create(List.of("ctx"), Map.of(), ServePorts.NONE);
-    return DisaggParams.NONE.withConversation(request, router.next(request, null));
+  private static FleetRouter router(String policy) {
+    FleetRouter router = FleetRouterKind.named(policy).create(Map.of(), FleetRouterSetup.of(1));
+    router.addRank(new RankId(0, 0), RankCapacity.UNKNOWN);
+    return router;
+  }
+
+  private static DisaggParams own(FleetRequest request) {
+    return withPlacement(DisaggParams.NONE, request, router("conversation"));
+  }
+
+  private static DisaggParams withPlacement(
+      DisaggParams params, FleetRequest request, FleetRouter router) {
+    return params.withConversation(request, NamedFleet.placement(router.route(request)));
   }
 
   /** What a rank makes of parameters that came over the wire. */
@@ -89,19 +108,18 @@ class DisaggFlowTest {
 
   @Test
   void aLaterTurnIsNotAFirstOneAtTheRank() {
-    ServeRouter router =
-        ServeRouterKind.CONVERSATION.create(List.of("ctx"), Map.of(), ServePorts.NONE);
-    router.next(FIRST, null);
-    DisaggParams own = DisaggParams.NONE.withConversation(FIRST, router.next(FIRST, null));
+    FleetRouter router = router("conversation");
+    router.route(FIRST);
+    DisaggParams own = withPlacement(DisaggParams.NONE, FIRST, router);
     assertThat(atRank(own).firstTurn()).isFalse();
     assertThat(atRank(own).conversationId()).isEqualTo("conversation-a");
   }
 
   /** B14, on every path and through every router. */
   @ParameterizedTest
-  @EnumSource(ServeRouterKind.class)
-  void conversationAndFirstTurnComeBackFromTheRankAsTheyWent(ServeRouterKind kind) {
-    ServeRouter router = kind.create(List.of("ctx"), Map.of(), ServePorts.NONE);
+  @ValueSource(strings = {"round_robin", "load_balancing", "kv_cache_aware", "conversation"})
+  void conversationAndFirstTurnComeBackFromTheRankAsTheyWent(String policy) {
+    FleetRouter router = router(policy);
     for (boolean first : new boolean[] {true, false, false}) {
       Request client =
           Request.builder(1, new int[] {1, 2})
@@ -109,7 +127,7 @@ class DisaggFlowTest {
               .firstTurn(first)
               .build();
       DisaggParams sent = DisaggParams.of(client);
-      DisaggParams own = sent.withConversation(FIRST, router.next(FIRST, null));
+      DisaggParams own = withPlacement(sent, FIRST, router);
       assertThat(own).isEqualTo(sent);
 
       DisaggParams context = DisaggFlow.contextParams(own, 77);
@@ -129,21 +147,18 @@ class DisaggFlowTest {
 
   @Test
   void aRouterWithoutConversationsTakesNothingAway() {
-    ServeRouter router =
-        ServeRouterKind.ROUND_ROBIN.create(List.of("ctx"), Map.of(), ServePorts.NONE);
+    FleetRouter router = router("round_robin");
     DisaggParams known = new DisaggParams(null, null, null, "a", true, Map.of("k", "v"));
-    ServeRequest unnamed = ServeRequest.of(Prompt.of("hello"));
 
-    assertThat(known.withConversation(unnamed, router.next(unnamed, null))).isEqualTo(known);
-    assertThat(known.withConversation(FIRST, router.next(FIRST, null)).conversationId())
+    assertThat(withPlacement(known, UNNAMED, router)).isEqualTo(known);
+    assertThat(withPlacement(known, FIRST, router).conversationId())
         .as("the request's own id goes first")
         .isEqualTo("conversation-a");
   }
 
   @Test
   void aMadeUpConversationReachesTheRank() {
-    assertThat(atRank(own(ServeRequest.of(Prompt.of("hello")))).conversationId())
-        .isEqualTo("conv_id:0_1");
+    assertThat(atRank(own(UNNAMED)).conversationId()).isEqualTo("conv_id:0_1");
   }
 
   /** B20. */

@@ -1,0 +1,114 @@
+package io.kvasir.benchmarks.index;
+
+import io.kvasir.simulator.trace.Trace;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+
+/**
+ * Plays a trace into one pool for each worker and freezes what was asked and what the pools told.
+ *
+ * <p>A request is a query, then the events of one pool that leases, names and releases its blocks.
+ * All ids of a row count as full blocks. Requests at one time all ask before the first event.
+ * Stateless.
+ */
+public final class CorpusGenerator {
+
+  private CorpusGenerator() {}
+
+  /** Hears how far the work is. */
+  public interface Progress {
+    /**
+     * Called now and then.
+     *
+     * @param done requests so far
+     * @param planned requests altogether
+     */
+    void at(long done, long planned);
+  }
+
+  /**
+   * Writes a corpus. O(blocks); takes 8 bytes for each id and about 100 for each block of a pool.
+   *
+   * @param trace the trace, with block ids
+   * @param shape how it is played
+   * @param file where to; replaced when the new one is whole
+   * @param progress hears of it
+   * @throws IllegalArgumentException if the trace lists no ids, too many, or rows that do not fit
+   *     into a pool
+   * @throws IOException if the file cannot be written
+   */
+  public static void write(Trace trace, CorpusShape shape, Path file, Progress progress)
+      throws IOException {
+    ScaledTrace scaled = new ScaledTrace(trace, shape.lengthFactor(), shape.duplicate());
+    int longest = scaled.longest();
+    if (longest == 0) {
+      throw new IllegalArgumentException(trace.file() + " lists no block ids");
+    }
+    if (longest > shape.poolBlocks()) {
+      throw new IllegalArgumentException(
+          "poolBlocks must be at least "
+              + longest
+              + ", the trace's longest row, not "
+              + shape.poolBlocks());
+    }
+    BlockContents contents = BlockContents.of(scaled.ids());
+    try (CorpusWriter writer = new CorpusWriter(file, shape.workers());
+        WorkerPools pools = new WorkerPools(shape, longest, contents, writer)) {
+      new Play(scaled, shape, contents, writer, pools).play(progress);
+      writer.finish(shape.describe(trace.file(), trace.rows()), contents.hashNs(), scaled.ids());
+    }
+  }
+
+  /**
+   * What a corpus of a trace says it was made of.
+   *
+   * @param trace the trace
+   * @param shape how it is played
+   * @return one line
+   */
+  public static String describe(Trace trace, CorpusShape shape) {
+    return shape.describe(trace.file(), trace.rows());
+  }
+
+  /** One pass over the trace. */
+  private record Play(
+      ScaledTrace trace,
+      CorpusShape shape,
+      BlockContents contents,
+      CorpusWriter writer,
+      WorkerPools pools) {
+
+    void play(Progress progress) throws IOException {
+      SplittableRandom partition = new SplittableRandom(shape.seed());
+      long planned = (long) trace.rows() * trace.copies();
+      int row = 0;
+      while (row < trace.rows()) {
+        int end = row + 1;
+        while (end < trace.rows() && trace.arrivalNs(end) == trace.arrivalNs(row)) {
+          end++;
+        }
+        playRows(row, end, partition);
+        row = end;
+        progress.at((long) row * trace.copies(), planned);
+      }
+    }
+
+    /** Rows of one time. */
+    private void playRows(int from, int to, SplittableRandom partition) throws IOException {
+      int[] workers = new int[(to - from) * trace.copies()];
+      for (int i = 0; i < workers.length; i++) {
+        workers[i] = partition.nextInt(shape.workers());
+        int[] ids = ids(from, i);
+        writer.query(workers[i], trace.arrivalNs(from), contents.local(ids));
+      }
+      for (int i = 0; i < workers.length; i++) {
+        pools.play(workers[i], trace.arrivalNs(from), ids(from, i));
+      }
+    }
+
+    private int[] ids(int from, int i) {
+      return trace.ids(from + i / trace.copies(), i % trace.copies());
+    }
+  }
+}

@@ -1,0 +1,250 @@
+package io.kvasir.benchmarks.index;
+
+import it.unimi.dsi.fastutil.ints.IntArrayList;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The nodes of a {@link RadixIndex}, and how changes reach them. Not thread-safe.
+ *
+ * <p>A handle's place is the number of a node and a depth. When a run is split, handles go on
+ * pointing at its head; the block is then found by going on to the {@code tail} until the depth is
+ * reached. A node lives as long as a rank holds some of it or it has children.
+ */
+final class RadixTree {
+
+  private final List<RadixNode> nodes = new ArrayList<>();
+  private final IntArrayList freeNumbers = new IntArrayList();
+  private final RadixNode root = new RadixNode(-1, null, 0, new long[0], 0);
+
+  /** Handles of the running call that had a place before, and that place. */
+  private final LongArrayList renamed = new LongArrayList();
+
+  RadixNode root() {
+    return root;
+  }
+
+  /** The sequence hash of the block at a place. */
+  long hash(long place) {
+    RadixNode node = node(place);
+    return node.hash((int) place - node.start);
+  }
+
+  private RadixNode node(long place) {
+    RadixNode node = nodes.get((int) (place >>> 32));
+    int depth = (int) place;
+    while (depth >= node.start + node.length()) {
+      node = node.tail;
+    }
+    return node;
+  }
+
+  /**
+   * Stores blocks behind a place, or from the root on.
+   *
+   * @return whether anything is new
+   */
+  boolean store(RadixRank rank, long place, long[] handles, long[] hashes, int count) {
+    RadixNode node = place == RadixRank.NOTHING ? root : node(place);
+    int depth = place == RadixRank.NOTHING ? 0 : (int) place + 1;
+    renamed.clear();
+    int known = rank.places.size();
+    int done = 0;
+    while (done < count) {
+      if (depth + done == node.start + node.length()) {
+        node = next(node, rank, hashes, done, count);
+      }
+      int at = depth + done - node.start;
+      int run = node.common(at, hashes, done, count);
+      if (run == 0) {
+        split(node, at);
+        continue;
+      }
+      if (node.heldBySlot(rank.slot) < at) {
+        node = split(node, at); // behind a hole
+        at = 0;
+      }
+      cover(rank, node, at, handles, done, run);
+      done += run;
+    }
+    boolean changed = rank.places.size() != known;
+    return settleRenamed(rank) || changed;
+  }
+
+  /** The node that the rest of the blocks goes to: a child, this leaf made longer, or a new one. */
+  private RadixNode next(RadixNode node, RadixRank rank, long[] hashes, int from, int to) {
+    RadixNode child = node.child(hashes[from]);
+    if (child != null) {
+      return child;
+    }
+    if (node != root && node.isLeaf() && node.heldBySlot(rank.slot) == node.length()) {
+      node.append(hashes, from, to);
+      return node;
+    }
+    RadixNode made =
+        new RadixNode(
+            newNumber(),
+            node,
+            node.start + node.length(),
+            Arrays.copyOfRange(hashes, from, to),
+            to - from);
+    nodes.set(made.number, made);
+    node.addChild(made);
+    return made;
+  }
+
+  /** Gives a run of blocks their handles, and the rank the blocks. */
+  private void cover(RadixRank rank, RadixNode node, int at, long[] handles, int from, int run) {
+    int held = node.heldBySlot(rank.slot);
+    for (int i = 0; i < run; i++) {
+      long before = rank.places.put(handles[from + i], RadixRank.place(node, at + i));
+      if (before != RadixRank.NOTHING) {
+        renamed.add(handles[from + i]);
+        renamed.add(before);
+      }
+      if (at + i < held) {
+        rank.furtherNames.addTo(node.hash(at + i), 1);
+      }
+    }
+    if (at + run > held) {
+      node.hold(rank.slot, at + run);
+    }
+  }
+
+  /** Takes the old blocks of handles that were known away; whether one was another block. */
+  private boolean settleRenamed(RadixRank rank) {
+    boolean changed = false;
+    for (int i = 0; i < renamed.size(); i += 2) {
+      long before = renamed.getLong(i + 1);
+      changed |= hash(before) != hash(rank.places.get(renamed.getLong(i)));
+      RadixNode node = node(before);
+      unname(rank, node, (int) before - node.start);
+      shrink(node);
+    }
+    return changed;
+  }
+
+  /**
+   * Takes handles away, from the deeper end on, so that a run is not torn block by block.
+   *
+   * @return whether all were known
+   */
+  boolean remove(RadixRank rank, long[] handles) {
+    boolean all = true;
+    RadixNode last = null;
+    int end = handles.length - 1;
+    boolean forward = depth(rank, handles[0]) >= depth(rank, handles[end]);
+    for (int i = 0; i <= end; i++) {
+      long place = rank.places.remove(handles[forward ? i : end - i]);
+      if (place == RadixRank.NOTHING) {
+        all = false;
+        continue;
+      }
+      RadixNode node = node(place);
+      if (last != null && node != last) {
+        shrink(last);
+      }
+      unname(rank, node, (int) place - node.start);
+      last = node;
+    }
+    if (last != null) {
+      shrink(last);
+    }
+    return all;
+  }
+
+  private static int depth(RadixRank rank, long handle) {
+    return (int) rank.places.get(handle);
+  }
+
+  private void unname(RadixRank rank, RadixNode node, int offset) {
+    if (!rank.furtherNames.isEmpty()) {
+      long block = node.hash(offset);
+      int further = rank.furtherNames.get(block);
+      if (further > 1) {
+        rank.furtherNames.put(block, further - 1);
+        return;
+      }
+      if (further == 1) {
+        rank.furtherNames.remove(block);
+        return;
+      }
+    }
+    if (offset + 1 < node.heldBySlot(rank.slot)) {
+      split(node, offset + 1); // a hole
+    }
+    node.hold(rank.slot, offset);
+  }
+
+  /** Takes all of a rank's handles away. */
+  void clear(RadixRank rank) {
+    List<RadixNode> left = new ArrayList<>();
+    for (long place : rank.places.values()) {
+      RadixNode node = node(place);
+      if (node.heldBySlot(rank.slot) > 0) {
+        node.hold(rank.slot, 0);
+        left.add(node);
+      }
+    }
+    rank.places.clear();
+    rank.places.trim();
+    rank.furtherNames.clear();
+    left.forEach(this::shrink);
+  }
+
+  private RadixNode split(RadixNode node, int at) {
+    RadixNode behind = node.split(at, newNumber());
+    nodes.set(behind.number, behind);
+    return behind;
+  }
+
+  /** Cuts the end that nobody holds, and removes what is left of nothing, up to the root. */
+  private void shrink(RadixNode from) {
+    RadixNode node = from;
+    while (node != root && node.number >= 0 && node.isLeaf()) {
+      int longest = node.longestHeld();
+      if (longest > 0) {
+        if (longest < node.length()) {
+          node.truncate(longest);
+        }
+        return;
+      }
+      node.parent.removeChild(node);
+      nodes.set(node.number, null);
+      freeNumbers.add(node.number);
+      node.number = -1;
+      node = node.parent;
+    }
+  }
+
+  private int newNumber() {
+    if (!freeNumbers.isEmpty()) {
+      return freeNumbers.popInt();
+    }
+    nodes.add(null);
+    return nodes.size() - 1;
+  }
+
+  long bytes() {
+    long bytes = (long) Integer.BYTES * nodes.size() + root.bytes();
+    for (RadixNode node : nodes) {
+      if (node != null) {
+        bytes += node.bytes();
+      }
+    }
+    return bytes;
+  }
+
+  /** Blocks that some rank holds. */
+  long heldBlocks() {
+    long blocks = 0;
+    for (RadixNode node : nodes) {
+      if (node != null) {
+        blocks += node.longestHeld();
+      }
+    }
+    return blocks;
+  }
+}

@@ -1,0 +1,26 @@
+package io.kvasir.benchmarks.index;
+
+import io.kvasir.fleet.index.IndexStats;
+
+/**
+ * What an index held and the memory that this took. Immutable.
+ *
+ * @param memberships pairs of a rank and a handle
+ * @param distinctBlocks blocks that some rank holds
+ * @param bytes memory
+ */
+public record ResidentMemory(long memberships, long distinctBlocks, long bytes) {
+
+  static ResidentMemory of(IndexStats stats) {
+    return new ResidentMemory(stats.memberships(), stats.distinctBlocks(), stats.bytes());
+  }
+
+  /**
+   * Memory for each membership.
+   *
+   * @return bytes; 0 without memberships
+   */
+  public double bytesPerMembership() {
+    return memberships == 0 ? 0 : (double) bytes / memberships;
+  }
+}

@@ -1,0 +1,105 @@
+package io.kvasir.benchmarks.index;
+
+import io.kvasir.engine.pool.CommitBatch;
+import io.kvasir.engine.pool.LeaseBatch;
+import io.kvasir.engine.pool.NativeBlockPool;
+import io.kvasir.engine.pool.PoolShape;
+import io.kvasir.event.BlockEvent;
+import io.kvasir.model.CacheScope;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * A pool for each worker, whose events become those of an engine that names blocks by numbers of
+ * its own. A pool's block has one token, the id: what a pool does depends on which blocks are
+ * equal, not on how many tokens they have.
+ *
+ * <p>Not thread-safe. All pools' memory is taken at once, about 100 bytes a block.
+ */
+final class WorkerPools implements AutoCloseable {
+
+  private static final int EVENTS_PER_BLOCK = 2;
+
+  private final BlockContents contents;
+  private final CorpusWriter writer;
+  private final List<NativeBlockPool> pools = new ArrayList<>();
+  private final long[] handleKeys;
+  private final LeaseBatch lease = new LeaseBatch();
+  private final CommitBatch commit = new CommitBatch();
+  private final int[] leases = new int[1];
+  private final LongArrayList removed = new LongArrayList();
+  private int stored;
+
+  WorkerPools(CorpusShape shape, int longest, BlockContents contents, CorpusWriter writer) {
+    this.contents = contents;
+    this.writer = writer;
+    this.handleKeys = new long[shape.workers()];
+    SplittableRandom random = new SplittableRandom(~shape.seed());
+    long shared = random.nextLong();
+    PoolShape pool = new PoolShape(shape.poolBlocks(), 1, 1, longest, EVENTS_PER_BLOCK * longest);
+    for (int worker = 0; worker < shape.workers(); worker++) {
+      handleKeys[worker] = shape.sharedHandles() ? shared : random.nextLong();
+      pools.add(NativeBlockPool.create(pool));
+    }
+  }
+
+  /** Lets a worker serve a request, and writes what its pool tells. */
+  void play(int worker, long atNs, int[] ids) throws IOException {
+    if (ids.length == 0) {
+      return;
+    }
+    long[] local = contents.local(ids);
+    long[] sequence = new long[ids.length];
+    SequenceChain.chain(SequenceChain.ROOT, local, ids.length, sequence);
+    NativeBlockPool pool = pools.get(worker);
+    lease.clear();
+    lease.add(ids, sequence, CacheScope.NONE, ids.length, ids.length, 0);
+    pool.lease(lease);
+    leases[0] = lease.lease(0);
+    int matched = lease.matchedBlocks(0);
+    if (matched < ids.length) {
+      commit.clear();
+      commit.add(leases[0], ids, sequence, matched, ids.length);
+      pool.commit(commit);
+    }
+    pool.release(leases, 1);
+    removed.clear();
+    stored = 0;
+    pool.drainEvents(this::on);
+    if (stored != ids.length - matched) {
+      throw new IllegalStateException(
+          "a pool named " + stored + " blocks of " + (ids.length - matched));
+    }
+    if (!removed.isEmpty()) {
+      writer.removed(worker, atNs, handles(worker, removed.toLongArray()));
+    }
+    if (stored > 0) {
+      writer.stored(worker, atNs, matched, handles(worker, sequence), local);
+    }
+  }
+
+  private void on(long eventId, BlockEvent event) {
+    if (event instanceof BlockEvent.Removed gone) {
+      removed.add(gone.handles()[0]);
+    } else {
+      stored++;
+    }
+  }
+
+  /** Random numbers that differ within a worker: a bijection of the blocks' sequence hashes. */
+  private long[] handles(int worker, long[] sequence) {
+    long[] handles = new long[sequence.length];
+    for (int i = 0; i < sequence.length; i++) {
+      handles[i] = SequenceChain.mix(handleKeys[worker], sequence[i]);
+    }
+    return handles;
+  }
+
+  @Override
+  public void close() {
+    pools.forEach(NativeBlockPool::close);
+  }
+}

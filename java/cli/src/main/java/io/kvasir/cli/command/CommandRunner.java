@@ -1,0 +1,165 @@
+package io.kvasir.cli.command;
+
+import io.kvasir.benchmarks.index.InvalidCorpusException;
+import io.kvasir.cli.option.Environment;
+import io.kvasir.cli.option.InvalidConfigException;
+import io.kvasir.cli.option.RenamedOptions;
+import io.kvasir.cli.option.Settings;
+import io.kvasir.cli.option.UsageException;
+import io.kvasir.cli.terminal.Console;
+import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.cli.terminal.Machine;
+import io.kvasir.engine.device.FatalDeviceException;
+import io.kvasir.engine.device.RetryableDeviceException;
+import io.kvasir.engine.lockstep.LockstepException;
+import io.kvasir.fleet.record.InvalidRecordingException;
+import io.kvasir.simulator.trace.InvalidTraceException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import picocli.AutoComplete;
+import picocli.CommandLine;
+import picocli.CommandLine.ExecutionException;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Runs one command line and turns whatever happens into output and an exit code. */
+public final class CommandRunner {
+
+  private final Console console;
+  private final Machine machine;
+
+  public CommandRunner(Console console, Machine machine) {
+    this.console = console;
+    this.machine = machine;
+  }
+
+  /**
+   * Runs a command.
+   *
+   * @param args the command and its options
+   * @return the exit code
+   */
+  public int run(String... args) {
+    boolean verbose = List.of(args).contains("--verbose");
+    StringWriter help = new StringWriter();
+    String[] current = RenamedOptions.current(args);
+    CommandLine commands = commands(current.length == 0 ? "" : current[0]);
+    commands
+        .setOut(new PrintWriter(help))
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setUsageHelpAutoWidth(false)
+        .setUsageHelpWidth(100)
+        .setDefaultValueProvider(new Environment(console.environment()))
+        .setExecutionStrategy(CommandRunner::execute)
+        .setParameterExceptionHandler((e, all) -> fail(e, verbose, wrongUsage(e)))
+        .setExecutionExceptionHandler((e, command, parsed) -> fail(e, verbose, failure(e, parsed)));
+    try {
+      int exitCode = commands.execute(current);
+      if (help.getBuffer().length() > 0) {
+        console.print(help.toString());
+      }
+      return exitCode;
+    } catch (Console.OutputException e) {
+      return fail(e, verbose, new Failure(ExitCode.FAILED, e.getMessage()));
+    } catch (OutOfMemoryError e) {
+      String line =
+          "out of memory: "
+              + e.getMessage()
+              + " (pools take less with fewer --ranks or --pool-tokens;"
+              + " KVASIR_JAVA_OPTIONS=-Xmx8g gives Java more)";
+      return fail(e, verbose, new Failure(ExitCode.FAILED, line));
+    } catch (LinkageError e) {
+      return fail(e, verbose, new Failure(ExitCode.FAILED, e.getMessage()));
+    }
+  }
+
+  /**
+   * The command that is named, or all of them for help and for names that are no command. Each
+   * command costs some reflection.
+   */
+  private CommandLine commands(String named) {
+    Map<String, Supplier<Object>> all = new LinkedHashMap<>();
+    all.put("replay", () -> new ReplayCommand(console, machine));
+    all.put("route", () -> new RouteCommand(console));
+    all.put("index", () -> new IndexCommand(console));
+    all.put(
+        "bench",
+        () ->
+            new CommandLine(new BenchCommand())
+                .addSubcommand(new BenchRoutersCommand(console))
+                .addSubcommand(new BenchSelectorsCommand(console))
+                .addSubcommand(new BenchIndexCommand(console)));
+    all.put("record", () -> new RecordCommand(console));
+    all.put("doctor", () -> new DoctorCommand(console, machine));
+    all.put("version", () -> new VersionCommand(console));
+    CommandLine commands = new CommandLine(new KvasirCommand());
+    if (all.containsKey(named)) {
+      return commands.addSubcommand(all.get(named).get());
+    }
+    all.values().forEach(command -> commands.addSubcommand(command.get()));
+    return commands.addSubcommand(new AutoComplete.GenerateCompletion());
+  }
+
+  private static int execute(ParseResult parsed) {
+    ParseResult command = Settings.command(parsed);
+    if (!command.isUsageHelpRequested()) {
+      try {
+        Settings.of(parsed).ifPresent(Settings::load);
+      } catch (InvalidConfigException e) {
+        throw new ExecutionException(command.commandSpec().commandLine(), "", e);
+      }
+    }
+    return new RunLast().execute(parsed);
+  }
+
+  /** How a failure is told. */
+  private record Failure(int exitCode, String line) {}
+
+  private int fail(Throwable cause, boolean verbose, Failure failure) {
+    console.note(failure.line().replaceAll("\\s*\\R\\s*", " "));
+    if (verbose) {
+      cause.printStackTrace(console.err());
+    }
+    return failure.exitCode();
+  }
+
+  private static Failure wrongUsage(ParameterException e) {
+    String line = e.getMessage();
+    if (e instanceof UnmatchedArgumentException unmatched
+        && !unmatched.getSuggestions().isEmpty()) {
+      line += " (did you mean " + unmatched.getSuggestions().get(0) + "?)";
+    }
+    return new Failure(
+        ExitCode.USAGE,
+        line + "; see " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
+  }
+
+  private static Failure failure(Exception e, ParseResult parsed) {
+    if (e instanceof UsageException usage) {
+      return new Failure(
+          ExitCode.USAGE, Settings.source(usage.option(), parsed) + " " + e.getMessage());
+    }
+    if (e instanceof InvalidTraceException
+        || e instanceof InvalidCorpusException
+        || e instanceof InvalidRecordingException
+        || e instanceof InvalidConfigException) {
+      return new Failure(ExitCode.USAGE, e.getMessage());
+    }
+    if (e instanceof IOException
+        || e instanceof Console.OutputException
+        || e instanceof RetryableDeviceException
+        || e instanceof FatalDeviceException
+        || e instanceof LockstepException) {
+      return new Failure(ExitCode.FAILED, e.getMessage());
+    }
+    return new Failure(
+        ExitCode.FAILED, "internal error: " + e + " (--verbose shows where; please report it)");
+  }
+}

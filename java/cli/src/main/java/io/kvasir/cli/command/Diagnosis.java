@@ -1,0 +1,118 @@
+package io.kvasir.cli.command;
+
+import io.kvasir.cli.terminal.Machine;
+import io.kvasir.engine.device.CudaDevice;
+import io.kvasir.engine.device.CudaDriver;
+import io.kvasir.engine.device.DeviceSelection;
+import io.kvasir.engine.device.DeviceUnavailableException;
+import io.kvasir.engine.device.KernelModule;
+import io.kvasir.engine.device.NativeLibrary;
+import io.kvasir.engine.device.Nvml;
+import io.kvasir.engine.device.NvmlDevice;
+import io.kvasir.engine.device.Unavailability;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Properties;
+
+/**
+ * What {@code kvasir doctor} found.
+ *
+ * @param kvasir version of this build
+ * @param java properties of the running Java
+ * @param library the native library
+ * @param module the GPU kernels
+ * @param cudaVersion what the driver supports
+ * @param cudaFailure why there is no device
+ * @param devices the devices, by ordinal
+ * @param nvmlDriverVersion the NVIDIA driver's own version
+ * @param nvmlFailure why NVML cannot be used
+ * @param variables variables that decide which devices are seen and how; null where they are unset
+ * @param auto what {@code --device auto} takes, and why if that is the CPU
+ */
+public record Diagnosis(
+    String kvasir,
+    Properties java,
+    NativeLibrary library,
+    Optional<KernelModule> module,
+    OptionalInt cudaVersion,
+    Optional<Unavailability> cudaFailure,
+    List<Device> devices,
+    Optional<String> nvmlDriverVersion,
+    Optional<Unavailability> nvmlFailure,
+    Map<String, String> variables,
+    DeviceSelection.Resolution auto) {
+
+  private static final List<String> VARIABLES =
+      List.of("CUDA_VISIBLE_DEVICES", "CUDA_MPS_PIPE_DIRECTORY");
+
+  /**
+   * A device and all that is known of it.
+   *
+   * @param cuda what the driver says
+   * @param freeBytes memory that is free, if the driver said so
+   * @param nvml its counters, if NVML said so
+   * @param obstacle why the kernels do not run on it, if so
+   * @param peers the devices whose memory it reaches
+   */
+  record Device(
+      CudaDevice cuda,
+      OptionalLong freeBytes,
+      Optional<NvmlDevice> nvml,
+      Optional<Unavailability> obstacle,
+      List<Peer> peers) {}
+
+  /**
+   * A device that another reaches.
+   *
+   * @param ordinal its number
+   * @param topology what lies between, if known
+   */
+  record Peer(int ordinal, Optional<String> topology) {}
+
+  /** Looks at everything. */
+  public static Diagnosis of(String kvasir, Machine machine, Map<String, String> environment) {
+    CudaDriver driver = machine.cuda().get();
+    Nvml nvml = machine.nvml().get();
+    Optional<KernelModule> module = machine.module().get();
+    Map<String, String> variables = new LinkedHashMap<>();
+    VARIABLES.forEach(name -> variables.put(name, environment.get(name)));
+    return new Diagnosis(
+        kvasir,
+        machine.java(),
+        machine.library().get(),
+        module,
+        driver.version(),
+        driver.unavailability(),
+        driver.devices().stream().map(device -> examine(device, driver, nvml, module)).toList(),
+        nvml.driverVersion(),
+        nvml.unavailability(),
+        variables,
+        auto(driver, module));
+  }
+
+  private static Device examine(
+      CudaDevice device, CudaDriver driver, Nvml nvml, Optional<KernelModule> module) {
+    List<Peer> peers =
+        driver.peers(device).stream()
+            .map(peer -> new Peer(peer.ordinal(), nvml.topology(device, peer)))
+            .toList();
+    return new Device(
+        device,
+        driver.freeBytes(device),
+        nvml.state(device),
+        module.flatMap(kernels -> kernels.obstacle(device, driver.version().orElseThrow())),
+        peers);
+  }
+
+  private static DeviceSelection.Resolution auto(CudaDriver driver, Optional<KernelModule> module) {
+    try {
+      return DeviceSelection.AUTO.resolve(() -> driver, () -> module);
+    } catch (DeviceUnavailableException e) {
+      throw new IllegalStateException("auto never insists on a GPU", e);
+    }
+  }
+}

@@ -1,0 +1,158 @@
+package io.kvasir.cli.command;
+
+import io.kvasir.engine.device.CudaDevice;
+import io.kvasir.engine.device.KernelModule;
+import io.kvasir.engine.device.NvmlDevice;
+import io.kvasir.engine.device.Unavailability;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Properties;
+import java.util.stream.Collectors;
+
+/** Writes a diagnosis for people: a name and what was found per line, remedies below. */
+public final class DiagnosisText {
+
+  private static final int NAME_WIDTH = 25;
+  private static final double GIB = 1L << 30;
+  private static final String NOT_USABLE = "cannot be used: ";
+
+  private final StringBuilder out = new StringBuilder();
+
+  private DiagnosisText() {}
+
+  public static String of(Diagnosis diagnosis) {
+    DiagnosisText text = new DiagnosisText();
+    text.software(diagnosis);
+    text.cuda(diagnosis);
+    text.line(
+        "--device auto",
+        diagnosis
+            .auto()
+            .fallback()
+            .map(why -> "takes the CPU: " + why.reason())
+            .orElseGet(
+                () ->
+                    diagnosis.auto().devices().stream()
+                        .map(CudaDevice::label)
+                        .collect(Collectors.joining(", ", "takes ", ""))));
+    return text.out.toString();
+  }
+
+  private void software(Diagnosis diagnosis) {
+    Properties java = diagnosis.java();
+    line("kvasir", diagnosis.kvasir());
+    line(
+        "java",
+        java.getProperty("java.version")
+            + ", "
+            + java.getProperty("java.vendor")
+            + ", "
+            + java.getProperty("os.name")
+            + " "
+            + java.getProperty("os.arch"));
+    diagnosis
+        .library()
+        .unavailability()
+        .ifPresentOrElse(
+            failure -> failed("native library", failure),
+            () ->
+                line(
+                    "native library",
+                    "ABI "
+                        + diagnosis.library().abi().orElseThrow()
+                        + ", loaded from "
+                        + diagnosis.library().path().orElse("an unknown place")));
+    diagnosis
+        .module()
+        .ifPresentOrElse(
+            module -> line("GPU kernels", module(module)),
+            () -> failed("GPU kernels", KernelModule.ABSENT));
+  }
+
+  private static String module(KernelModule module) {
+    return String.format(
+        Locale.ROOT,
+        "ABI %d, %,d bytes, CUDA %s, for %s",
+        module.abi(),
+        module.bytes(),
+        module.cudaVersion(),
+        String.join(", ", module.architectures()));
+  }
+
+  private void cuda(Diagnosis diagnosis) {
+    diagnosis
+        .cudaFailure()
+        .ifPresentOrElse(
+            failure -> failed("CUDA driver", failure),
+            () ->
+                line(
+                    "CUDA driver",
+                    "supports CUDA "
+                        + KernelModule.versionText(diagnosis.cudaVersion().orElseThrow())));
+    diagnosis.devices().forEach(this::device);
+    diagnosis
+        .nvmlFailure()
+        .ifPresentOrElse(
+            failure -> failed("NVML", failure),
+            () -> line("NVML", "NVIDIA driver " + diagnosis.nvmlDriverVersion().orElse("unknown")));
+    diagnosis
+        .variables()
+        .forEach(
+            (name, value) ->
+                line(name, value == null ? "not set" : value.isEmpty() ? "empty" : value));
+  }
+
+  private void device(Diagnosis.Device device) {
+    CudaDevice cuda = device.cuda();
+    line(
+        "  device " + cuda.ordinal(),
+        cuda.name() + (cuda.isMigInstance() ? " (MIG instance), " : ", ") + cuda.architecture());
+    line("", "uuid " + cuda.uuid() + ", PCI " + cuda.pciBusId() + numa(cuda));
+    line(
+        "",
+        "memory "
+            + (device.freeBytes().isPresent()
+                ? gib(device.freeBytes().getAsLong()) + " free of "
+                : "")
+            + gib(cuda.totalBytes()));
+    device.nvml().ifPresent(nvml -> line("", counters(nvml)));
+    if (!device.peers().isEmpty()) {
+      line(
+          "",
+          "reaches "
+              + device.peers().stream().map(DiagnosisText::peer).collect(Collectors.joining(", ")));
+    }
+    device.obstacle().ifPresent(obstacle -> failed("", obstacle));
+  }
+
+  private static String numa(CudaDevice cuda) {
+    return cuda.numaNode() < 0 ? "" : ", NUMA node " + cuda.numaNode();
+  }
+
+  private static String counters(NvmlDevice nvml) {
+    List<String> parts = new ArrayList<>();
+    nvml.utilizationPercent().ifPresent(percent -> parts.add("utilization " + percent + " %"));
+    nvml.uncorrectedEccErrors().ifPresent(errors -> parts.add("uncorrected ECC errors " + errors));
+    nvml.rowRemapping().ifPresent(complaint -> parts.add("row remapping " + complaint));
+    nvml.migEnabled().ifPresent(enabled -> parts.add("MIG " + (enabled ? "enabled" : "disabled")));
+    return parts.isEmpty() ? "no counters" : String.join(", ", parts);
+  }
+
+  private static String peer(Diagnosis.Peer peer) {
+    return "device " + peer.ordinal() + peer.topology().map(way -> " (" + way + ")").orElse("");
+  }
+
+  private static String gib(long bytes) {
+    return String.format(Locale.ROOT, "%.1f GiB", bytes / GIB);
+  }
+
+  private void failed(String name, Unavailability failure) {
+    line(name, NOT_USABLE + failure.reason());
+    line("", "-> " + failure.remedy());
+  }
+
+  private void line(String name, String found) {
+    out.append(String.format(Locale.ROOT, "%-" + NAME_WIDTH + "s%s\n", name, found));
+  }
+}

@@ -1,0 +1,60 @@
+package io.kvasir.cli.command;
+
+import io.kvasir.cli.option.UsageException;
+import io.kvasir.cli.terminal.Console;
+import io.kvasir.cli.terminal.ExitCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** A command that answers JSON lines, of a file or of standard input, one by one. */
+abstract class LinesCommand implements Callable<Integer> {
+
+  private final Console console;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "FILE",
+      description = "Where the operations are (default: standard input).")
+  private Path file;
+
+  @Option(
+      names = {"-h", "--help"},
+      usageHelp = true,
+      description = "Show this help.")
+  @SuppressWarnings("unused") // picocli acts on it
+  private boolean help;
+
+  @Option(names = "--verbose", description = "Log more, and show where errors occur.")
+  @SuppressWarnings("unused") // read before parsing, so that parsing is covered too
+  private boolean verbose;
+
+  LinesCommand(Console console) {
+    this.console = console;
+  }
+
+  /** Answers all lines and tells whether all were valid. */
+  abstract boolean answer(InputStream in, OutputStream out) throws IOException;
+
+  @Override
+  public Integer call() throws Exception {
+    if (file == null) {
+      return run(console.in());
+    }
+    if (!Files.isRegularFile(file)) {
+      throw new UsageException("FILE", "must be a file, not '" + file + "'");
+    }
+    try (InputStream in = Files.newInputStream(file)) {
+      return run(in);
+    }
+  }
+
+  private int run(InputStream in) throws IOException {
+    return answer(in, console.out()) ? ExitCode.DONE : ExitCode.USAGE;
+  }
+}

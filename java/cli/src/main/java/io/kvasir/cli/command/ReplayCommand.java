@@ -1,0 +1,174 @@
+package io.kvasir.cli.command;
+
+import io.kvasir.cli.option.CommonOptions;
+import io.kvasir.cli.option.DeviceOption;
+import io.kvasir.cli.option.FleetOptions;
+import io.kvasir.cli.option.GeneratedOptions;
+import io.kvasir.cli.option.KvOptions;
+import io.kvasir.cli.option.ModeOptions;
+import io.kvasir.cli.option.OpenDevices;
+import io.kvasir.cli.option.ProcessOptions;
+import io.kvasir.cli.option.Settings;
+import io.kvasir.cli.option.UsageException;
+import io.kvasir.cli.option.WorkerOptions;
+import io.kvasir.cli.option.WorkloadOptions;
+import io.kvasir.cli.terminal.Console;
+import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.cli.terminal.Machine;
+import io.kvasir.cli.terminal.ProgressBar;
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.device.DeviceOutOfMemoryException;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.engine.lockstep.RankCollective;
+import io.kvasir.engine.pool.KvShape;
+import io.kvasir.simulator.fleet.FleetSettings;
+import io.kvasir.simulator.replay.Replay;
+import io.kvasir.simulator.replay.ReplayMode;
+import io.kvasir.simulator.replay.ReplayResult;
+import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.simulator.report.JsonReport;
+import io.kvasir.simulator.report.ReplayReport;
+import io.kvasir.simulator.report.TextReport;
+import io.kvasir.simulator.workload.Workload;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code kvasir replay}: a workload through a worker in virtual time, once per router. */
+@Command(
+    name = "replay",
+    sortOptions = false,
+    abbreviateSynopsis = true,
+    description = {
+      "Replays a trace or a generated workload through a worker, or a fleet of them, in virtual time"
+          + " and reports how each router does. Latencies are modelled; everything that makes a"
+          + " decision is production code.",
+      ""
+    },
+    footer = {
+      "",
+      "Every option can also be given as a variable, KVASIR_POOL_TOKENS for --pool-tokens, and in the"
+          + " file of --config, as pool_tokens.",
+      "Exit codes: 0 done, 1 the work failed, 2 wrong usage, configuration or input."
+    })
+public final class ReplayCommand implements Callable<Integer> {
+
+  private final Console console;
+  private final Machine machine;
+
+  @Spec private CommandSpec spec;
+  @Mixin private WorkloadOptions workload;
+  @Mixin private GeneratedOptions generated;
+  @Mixin private DeviceOption device;
+  @Mixin private FleetOptions layer;
+  @Mixin private WorkerOptions worker;
+  @Mixin private KvOptions kv;
+  @Mixin private ModeOptions mode;
+  @Mixin private ProcessOptions processes;
+  @Mixin private Settings sources;
+  @Mixin private CommonOptions common;
+
+  public ReplayCommand(Console console, Machine machine) {
+    this.console = console;
+    this.machine = machine;
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    CommonOptions.Format format = common.format();
+    Optional<FleetSettings> fleet = layer.settings();
+    KvShape kvShape = kv.kv();
+    ReplayMode ranksDo = mode.mode(kvShape, sources::isFlag);
+    List<ReplaySettings> workers = new ArrayList<>();
+    for (AdpRouterKind router : worker.routers()) {
+      ReplaySettings each = worker.settings(router).withMode(ranksDo);
+      workers.add(fleet.map(over -> FleetOptions.named(each, over, sources::isFlag)).orElse(each));
+    }
+    List<ReplayReport> reports = new ArrayList<>();
+    int ranks = workers.get(0).ranks();
+    boolean spread = processes.processes(ranks) > 1;
+    if (spread && fleet.isPresent()) {
+      throw new UsageException(
+          ProcessOptions.PROCESSES,
+          "must be 1 with " + FleetOptions.WORKERS + " or " + FleetOptions.ROUTER);
+    }
+    try (OpenDevices devices =
+        spread ? device.onlyHost(ProcessOptions.PROCESSES) : device.open(machine, console)) {
+      WorkloadOptions.Plan plan = workload.plan(generated, sources, console);
+      int count = fleet.map(FleetSettings::workers).orElse(1);
+      List<ReplaySettings> sized = sized(workers, count, devices, kvShape);
+      try (ReplayProcesses all = ReplayProcesses.open(processes, ranks, arguments())) {
+        for (ReplaySettings each : sized) {
+          reports.add(replay(plan, each, fleet, all, place(devices, kvShape)));
+        }
+        if (!all.reports()) {
+          return ExitCode.DONE;
+        }
+      }
+    } catch (DeviceOutOfMemoryException e) {
+      throw new UsageException(kv.sizeOption(), "does not fit: " + e.getMessage());
+    }
+    switch (format) {
+      case TEXT -> console.print(TextReport.of(reports));
+      case JSON -> console.write(stream -> JsonReport.write(reports, stream));
+    }
+    return ExitCode.DONE;
+  }
+
+  private List<String> arguments() {
+    return spec.root().commandLine().getParseResult().originalArgs();
+  }
+
+  private ReplayReport replay(
+      WorkloadOptions.Plan plan,
+      ReplaySettings settings,
+      Optional<FleetSettings> fleet,
+      ReplayProcesses all,
+      RankPools.Place place)
+      throws IOException {
+    try (RankCollective collective = all.meet(settings, plan.workload());
+        ProgressBar progress = new ProgressBar(settings.router().id(), console)) {
+      Workload asked = plan.workload();
+      ReplayResult result =
+          fleet.isPresent()
+              ? Replay.run(asked, settings, fleet.get(), place, progress)
+              : Replay.run(asked, settings, collective, place, progress);
+      return new ReplayReport(asked, plan.seed(), plan.traceBlockUpperBound(), result);
+    }
+  }
+
+  /** The workers as they were asked for, or with as many tokens as the devices' memory takes. */
+  private List<ReplaySettings> sized(
+      List<ReplaySettings> workers, int count, OpenDevices devices, KvShape kvShape) {
+    if (devices.isEmpty()) {
+      kv.requireNoFraction();
+    }
+    OptionalInt poolTokens = kv.poolTokens(kvShape, workers.get(0).tokensPerBlock());
+    if (poolTokens.isPresent()) {
+      return workers.stream()
+          .map(settings -> settings.withPoolTokens(poolTokens.getAsInt()))
+          .toList();
+    }
+    if (!kv.byFreeMemory()) {
+      return workers;
+    }
+    double fraction = kv.freeMemoryFraction() / count;
+    return workers.stream()
+        .map(settings -> settings.sizedFor(devices.devices(), kvShape, fraction))
+        .toList();
+  }
+
+  private static RankPools.Place place(OpenDevices devices, KvShape kvShape) {
+    return devices.isEmpty()
+        ? RankPools.Place.HOST
+        : (ranks, shape) ->
+            RankPools.onDevices(devices.devices(), ranks, shape, kvShape, devices.health());
+  }
+}

@@ -1,7 +1,0 @@
-/**
- * The prefix index as JSON lines: what {@code kvasir index} reads and writes. {@link
- * io.kvasir.cli.index.IndexLines} reads operations, {@link io.kvasir.cli.index.IndexOperations}
- * carries out those on what ranks hold, {@link io.kvasir.cli.index.PredictOperations} those on
- * their predicted load.
- */
-package io.kvasir.cli.index;

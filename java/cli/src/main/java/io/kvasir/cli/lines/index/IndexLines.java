@@ -1,0 +1,72 @@
+package io.kvasir.cli.lines.index;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.cli.lines.InvalidLineException;
+import io.kvasir.cli.lines.JsonLines;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+
+/**
+ * Reads block events, questions about what ranks hold, and requests that need a rank, one JSON
+ * object a line, and answers each with one JSON object, in order. An invalid line is answered with
+ * an error and changes nothing. Not thread-safe.
+ */
+public final class IndexLines extends JsonLines implements AutoCloseable {
+
+  private IndexOperations operations;
+
+  /**
+   * Makes a reader of lines.
+   *
+   * @param in where the lines come from
+   * @param out where the answers go
+   */
+  public IndexLines(InputStream in, OutputStream out) {
+    super(in, out);
+  }
+
+  @Override
+  protected void carryOut(JsonNode line, JsonGenerator answer) throws IOException {
+    switch (op(line)) {
+      case "configure" -> done(() -> configure(line), answer);
+      case "event" -> configured().event(line, answer);
+      case "snapshot" -> configured().snapshot(line, answer);
+      case "remove_worker" -> configured().removeWorker(line, answer);
+      case "add_rank" -> configured().selection().addRank(line, answer);
+      case "match" -> configured().match(line, answer);
+      case "stats" -> configured().stats(line, answer);
+      case "predict" -> configured().prediction().carryOut(line, answer);
+      case "select" -> configured().selection().select(line, answer);
+      case "poll" -> configured().selection().poll(line, answer);
+      default ->
+          throw new InvalidLineException(
+              "op must be one of configure, event, snapshot, remove_worker, match, stats, predict,"
+                  + " add_rank, select, poll, not "
+                  + line.get("op"));
+    }
+  }
+
+  /** Replaces everything; if it fails, the old index stays. */
+  private void configure(JsonNode line) {
+    IndexOperations configured = IndexOperations.configured(line);
+    close();
+    operations = configured;
+  }
+
+  private IndexOperations configured() {
+    if (operations == null) {
+      throw new InvalidLineException("this op needs a configure before it");
+    }
+    return operations;
+  }
+
+  @Override
+  public void close() {
+    if (operations != null) {
+      operations.close();
+      operations = null;
+    }
+  }
+}

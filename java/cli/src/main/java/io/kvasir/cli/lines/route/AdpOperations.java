@@ -1,0 +1,305 @@
+package io.kvasir.cli.lines.route;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.cli.lines.Fields;
+import io.kvasir.cli.lines.InvalidLineException;
+import io.kvasir.engine.adp.AdpRouter;
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.adp.Assignment;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.BlockDemand;
+import io.kvasir.engine.adp.Decision;
+import io.kvasir.engine.adp.RankState;
+import io.kvasir.engine.adp.RankWork;
+import io.kvasir.engine.adp.ScoreTerms;
+import io.kvasir.engine.pool.Occupancy;
+import io.kvasir.engine.pool.PrefixMatches;
+import io.kvasir.model.Request;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** An ADP router that answers {@code route} operations. Not thread-safe. */
+final class AdpOperations {
+
+  static final Set<String> CONFIGURE =
+      Set.of(
+          "op",
+          "router",
+          "ranks",
+          "maxActiveRequests",
+          "tokensPerBlock",
+          "attention_dp_config",
+          "capacityPolicy");
+
+  private static final Set<String> ROUTE = Set.of("op", "states", "requests", "matches");
+  private static final Set<String> STATE =
+      Set.of(
+          "rank",
+          "activeRequests",
+          "activeTokens",
+          "retiringRequests",
+          "inTransferRequests",
+          "queuedBlocks",
+          "freeBlocks",
+          "cachedBlocks",
+          "activeBlocks",
+          "reservedBlocks",
+          "oldestEvictableTick",
+          "tick",
+          "prefillRequests",
+          "prefillTokens",
+          "attendedPairs",
+          "decodingRequests",
+          "decodeKvTokens");
+  private static final List<String> WORK =
+      List.of(
+          "prefillRequests",
+          "prefillTokens",
+          "attendedPairs",
+          "decodingRequests",
+          "decodeKvTokens");
+  private static final Set<String> REQUEST =
+      Set.of(
+          "id",
+          "inputTokens",
+          "inputLength",
+          "maxNewTokens",
+          "targetRank",
+          "relax",
+          "conversationId",
+          "firstTurn",
+          "children",
+          "priority");
+
+  private static final int MOST_RANKS = 4096;
+  private static final int MOST_TOKENS = 1 << 24;
+
+  private final AdpRouter router;
+  private final int ranks;
+  private final int maxActiveRequests;
+
+  AdpOperations(Fields configure, Map<String, ?> attentionDpConfig) {
+    this.ranks = configure.integer("ranks", 1, MOST_RANKS);
+    this.maxActiveRequests = configure.integer("maxActiveRequests", 1, Integer.MAX_VALUE, 256);
+    int tokensPerBlock = configure.integer("tokensPerBlock", 1, 1 << 16, 32);
+    boolean reserves =
+        !configure.has("capacityPolicy")
+            || configure
+                .choice("capacityPolicy", List.of("guaranteed_no_evict", "max_utilization"))
+                .equals("guaranteed_no_evict");
+    this.router =
+        AdpRouterKind.named(configure.requiredText("router"))
+            .create(
+                ranks,
+                AttentionDpConfig.of(attentionDpConfig),
+                new BlockDemand(tokensPerBlock, reserves),
+                true);
+  }
+
+  void route(JsonNode line, JsonGenerator out) throws IOException {
+    Fields fields = new Fields("", line, ROUTE);
+    List<RankState> states = states(fields.array("states"));
+    JsonNode asked = fields.array("requests");
+    List<Request> requests = new ArrayList<>(asked.size());
+    for (int i = 0; i < asked.size(); i++) {
+      requests.add(request("requests[" + i + "]", asked.get(i)));
+    }
+    PrefixMatches matches = matches(fields.array("matches"), requests);
+    write(router.route(states, requests, matches, maxActiveRequests), out);
+  }
+
+  private List<RankState> states(JsonNode array) {
+    if (array.size() != 0 && array.size() != ranks) {
+      throw new InvalidLineException(
+          "states must have one entry for each of " + ranks + " ranks, not " + array.size());
+    }
+    List<RankState> states = new ArrayList<>(ranks);
+    for (int rank = 0; rank < ranks; rank++) {
+      states.add(
+          array.size() == 0
+              ? new RankState(rank, 0, 0)
+              : state(rank, new Fields("states[" + rank + "]", array.get(rank), STATE)));
+    }
+    return states;
+  }
+
+  private static RankState state(int rank, Fields fields) {
+    int most = Integer.MAX_VALUE;
+    int given = fields.integer("rank", 0, most, rank);
+    if (given != rank) {
+      throw new InvalidLineException(
+          fields.at("rank") + " must be " + rank + ", its place in the array, not " + given);
+    }
+    return new RankState(
+        rank,
+        fields.integer("activeRequests", 0, most, 0),
+        count(fields, "activeTokens"),
+        fields.integer("retiringRequests", 0, most, 0),
+        fields.integer("inTransferRequests", 0, most, 0),
+        count(fields, "queuedBlocks"),
+        occupancy(fields),
+        null,
+        work(fields));
+  }
+
+  /** Null unless some of it is told. */
+  private static RankWork work(Fields fields) {
+    if (WORK.stream().noneMatch(fields::has)) {
+      return null;
+    }
+    long tokens = count(fields, "prefillTokens");
+    long decodeKvTokens = count(fields, "decodeKvTokens");
+    double pairs = fields.number("attendedPairs", RankWork.attendedPairs(0, tokens));
+    if (!(pairs >= 0) || Double.isInfinite(pairs)) {
+      throw new InvalidLineException(
+          fields.at("attendedPairs") + " must be finite and at least 0, not " + pairs);
+    }
+    int most = Integer.MAX_VALUE;
+    return new RankWork(
+        fields.integer("prefillRequests", 0, most, tokens > 0 ? 1 : 0),
+        tokens,
+        pairs,
+        fields.integer("decodingRequests", 0, most, decodeKvTokens > 0 ? 1 : 0),
+        decodeKvTokens);
+  }
+
+  /** Null unless free or cached blocks are told. */
+  private static Occupancy occupancy(Fields fields) {
+    if (!fields.has("freeBlocks") && !fields.has("cachedBlocks")) {
+      return null;
+    }
+    long free = count(fields, "freeBlocks");
+    long cached = count(fields, "cachedBlocks");
+    long active = count(fields, "activeBlocks");
+    long reserved = count(fields, "reservedBlocks");
+    long oldest = count(fields, "oldestEvictableTick");
+    long tick = fields.longInteger("tick", oldest, Long.MAX_VALUE / 8, oldest);
+    return new Occupancy(free + cached + active, free, cached, active, reserved, 0, oldest, tick);
+  }
+
+  private static long count(Fields fields, String name) {
+    return fields.longInteger(name, 0, Long.MAX_VALUE / 8, 0);
+  }
+
+  /** A request of a batch or of a queue; one without tokens is empty. */
+  static Request request(String path, JsonNode node) {
+    Fields fields = new Fields(path, node, REQUEST);
+    int[] tokens = fields.integers("inputTokens");
+    if (tokens == null) {
+      tokens = new int[fields.integer("inputLength", 0, MOST_TOKENS, 0)];
+    } else if (fields.has("inputLength")) {
+      throw new InvalidLineException(
+          fields.at("inputLength") + " and inputTokens exclude each other");
+    }
+    Request.Builder request =
+        Request.builder(fields.id("id"), tokens)
+            .maxNewTokens(fields.integer("maxNewTokens", 1, Integer.MAX_VALUE, 1))
+            .relax(fields.flag("relax"))
+            .conversationId(fields.text("conversationId"))
+            .firstTurn(fields.flag("firstTurn", false))
+            .children(fields.integer("children", 0, Integer.MAX_VALUE, 0))
+            .targetRank(fields.integer("targetRank", 0, Integer.MAX_VALUE, Request.ANY_RANK));
+    if (fields.has("priority")) {
+      request.priority(fields.number("priority", 0));
+    }
+    return request.build();
+  }
+
+  private PrefixMatches matches(JsonNode array, List<Request> requests) {
+    PrefixMatches matches = new PrefixMatches(ranks, requests.size());
+    for (int rank = 0; rank < array.size(); rank++) {
+      JsonNode held = array.get(rank);
+      if (rank >= ranks || !held.isObject()) {
+        throw new InvalidLineException(
+            "matches must be an object for each of " + ranks + " ranks at most");
+      }
+      for (Iterator<String> ids = held.fieldNames(); ids.hasNext(); ) {
+        String id = ids.next();
+        JsonNode tokens = held.get(id);
+        if (!tokens.isIntegralNumber() || !tokens.canConvertToInt() || tokens.intValue() < 0) {
+          throw new InvalidLineException(
+              "matches[" + rank + "]." + id + " must be an integer from 0 on, not " + tokens);
+        }
+      }
+      for (int i = 0; i < requests.size() && !held.isEmpty(); i++) {
+        JsonNode tokens = held.get(Long.toString(requests.get(i).id()));
+        if (tokens != null) {
+          matches.set(rank, i, tokens.intValue());
+        }
+      }
+    }
+    return matches;
+  }
+
+  private void write(Assignment assignment, JsonGenerator out) throws IOException {
+    out.writeStartObject();
+    out.writeObjectFieldStart("assigned");
+    for (int rank = 0; rank < ranks; rank++) {
+      out.writeArrayFieldStart(Integer.toString(rank));
+      for (Decision decision : assignment.decisions()) {
+        if (decision.rank() == rank) {
+          out.writeNumber(decision.request().id());
+        }
+      }
+      out.writeEndArray();
+    }
+    out.writeEndObject();
+    out.writeNumberField("expectedActiveRequests", assignment.expectedActiveRequests());
+    out.writeArrayFieldStart("unassigned");
+    for (Request request : assignment.unassigned()) {
+      out.writeNumber(request.id());
+    }
+    out.writeEndArray();
+    out.writeArrayFieldStart("activeTokensAfter");
+    for (long tokens : assignment.activeTokensAfter()) {
+      out.writeNumber(tokens);
+    }
+    out.writeEndArray();
+    out.writeArrayFieldStart("decisions");
+    for (Decision decision : assignment.decisions()) {
+      write(decision, out);
+    }
+    out.writeEndArray();
+    out.writeEndObject();
+  }
+
+  private static void write(Decision decision, JsonGenerator out) throws IOException {
+    out.writeStartObject();
+    out.writeNumberField("id", decision.request().id());
+    out.writeNumberField("rank", decision.rank());
+    out.writeStringField("reason", decision.reason().name().toLowerCase(Locale.ROOT));
+    out.writeNumberField("matchedTokens", decision.matchedTokens());
+    out.writeBooleanField("affinityActive", decision.affinityActive());
+    out.writeNumberField("maxMatch", decision.maxMatch());
+    out.writeObjectFieldStart("scores");
+    for (int i = 0; i < decision.scoredRanks().length; i++) {
+      out.writeNumberField(Integer.toString(decision.scoredRanks()[i]), decision.scores()[i]);
+    }
+    out.writeEndObject();
+    writeTerms(decision, out);
+    out.writeEndObject();
+  }
+
+  /** By rank, what its score is the sum of. */
+  private static void writeTerms(Decision decision, JsonGenerator out) throws IOException {
+    ScoreTerms terms = decision.terms();
+    if (terms.names().isEmpty()) {
+      return;
+    }
+    out.writeObjectFieldStart("terms");
+    for (int i = 0; i < decision.scoredRanks().length; i++) {
+      out.writeObjectFieldStart(Integer.toString(decision.scoredRanks()[i]));
+      for (int term = 0; term < terms.names().size(); term++) {
+        out.writeNumberField(terms.names().get(term), terms.value(i, term));
+      }
+      out.writeEndObject();
+    }
+    out.writeEndObject();
+  }
+}

@@ -1,0 +1,243 @@
+package io.kvasir.cli.lines.route;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.cli.lines.Fields;
+import io.kvasir.cli.lines.InvalidLineException;
+import io.kvasir.event.BlockEvent;
+import io.kvasir.fleet.router.CandidateCost;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.Placement;
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.RankCapacity;
+import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.trtllm.CacheEvents;
+import io.kvasir.fleet.router.trtllm.KvCacheAwareFleetRouter;
+import io.kvasir.fleet.router.trtllm.ServerDescription;
+import io.kvasir.model.CacheScope;
+import io.kvasir.model.RankId;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A fleet router that answers {@code next}, {@code finish}, {@code add_server}, {@code
+ * remove_server}, {@code events} and {@code prepare}. Each server is a worker of one rank. All
+ * fields of an operation are checked before anything changes. Not thread-safe.
+ */
+final class FleetOperations {
+
+  static final Set<String> CONFIGURE = Set.of("op", "router", "servers", "args");
+
+  private static final Set<String> NEXT =
+      Set.of(
+          "op",
+          "id",
+          "prompt",
+          "inputTokens",
+          "messages",
+          "promptTokenIds",
+          "conversationId",
+          "exclude",
+          "generationOnly",
+          "loraTaskId",
+          "salt");
+  private static final Set<String> MESSAGE = Set.of("role", "content");
+  private static final Set<String> FINISH = Set.of("op", "id", "success");
+  private static final Set<String> SERVER = Set.of("op", "server");
+  private static final Set<String> EVENTS = Set.of("op", "server", "events");
+  private static final Set<String> PREPARE = Set.of("op", "server", "tokensPerBlock", "hashAlgo");
+  private static final int TOKENS_PER_BLOCK = 32;
+
+  private final FleetRouter router;
+  private final boolean followsBlocks;
+  private final Map<String, RankId> ranks = new HashMap<>();
+  private final Map<Long, String> serversByWorker = new HashMap<>();
+  private final Map<Long, Long> attemptsById = new HashMap<>();
+  private long lastWorker;
+
+  FleetOperations(Fields configure, Map<String, ?> args) {
+    List<String> servers = new ArrayList<>();
+    for (JsonNode server : configure.array("servers")) {
+      if (!server.isTextual()) {
+        throw new InvalidLineException("servers must be an array of strings, not " + server);
+      }
+      servers.add(server.textValue());
+    }
+    FleetRouterProvider provider = FleetRouterKind.named(configure.requiredText("router"));
+    this.router = provider.create(args, FleetRouterSetup.of(TOKENS_PER_BLOCK));
+    this.followsBlocks = provider.followsBlocks();
+    servers.forEach(this::add);
+  }
+
+  void next(JsonNode line, JsonGenerator out) throws IOException {
+    Fields fields = new Fields("", line, NEXT);
+    long id = fields.id("id");
+    if (attemptsById.containsKey(id)) {
+      throw new InvalidLineException("id " + id + " is in flight");
+    }
+    FleetRequest.Builder builder =
+        FleetRequest.builder(id, prompt(fields))
+            .promptTokenIds(fields.integers("promptTokenIds"))
+            .conversationId(fields.text("conversationId"))
+            .scope(scope(fields))
+            .generationOnly(fields.flag("generationOnly", false))
+            .filter(filter(fields.text("exclude")));
+    FleetRequest request = builder.build();
+    if (router.readsTokens(request)) {
+      request = builder.tokens(request.prompt().codePoints()).build();
+    }
+    RouteOutcome outcome = router.route(request);
+    if (outcome instanceof RouteOutcome.Placed placed) {
+      attemptsById.put(id, placed.placement().attempt());
+      write(placed.placement(), out);
+    } else if (outcome instanceof RouteOutcome.Refused refused) {
+      throw new InvalidLineException(refused.message());
+    } else {
+      ((RouteOutcome.Waiting) outcome).outcome().cancel(false);
+      throw new InvalidLineException("every server that may serve the request is full");
+    }
+  }
+
+  private static Prompt prompt(Fields fields) {
+    int[] tokens = fields.integers("inputTokens");
+    JsonNode messages = fields.array("messages");
+    String text = fields.text("prompt");
+    int given = (tokens == null ? 0 : 1) + (messages.isArray() ? 1 : 0) + (text == null ? 0 : 1);
+    if (given != 1) {
+      throw new InvalidLineException("one of prompt, inputTokens and messages must be given");
+    }
+    if (tokens != null && fields.has("promptTokenIds")) {
+      throw new InvalidLineException("promptTokenIds must come with prompt or messages");
+    }
+    if (tokens != null) {
+      return Prompt.of(tokens);
+    }
+    if (text != null) {
+      return Prompt.of(text);
+    }
+    List<Prompt.Message> chat = new ArrayList<>();
+    for (int i = 0; i < messages.size(); i++) {
+      Fields message = new Fields("messages[" + i + "]", messages.get(i), MESSAGE);
+      chat.add(new Prompt.Message(message.text("role"), message.text("content")));
+    }
+    return new Prompt.Chat(chat);
+  }
+
+  private static CacheScope scope(Fields fields) {
+    CacheScope scope = CacheScope.NONE;
+    if (fields.node("loraTaskId") != null) {
+      scope = scope.withLora(fields.word("loraTaskId"));
+    }
+    String salt = fields.text("salt");
+    return salt == null ? scope : scope.withSalt(salt);
+  }
+
+  private RankFilter filter(String excluded) {
+    RankId rank = ranks.get(excluded);
+    return rank == null ? RankFilter.ANY : RankFilter.exclude(Set.of(rank));
+  }
+
+  void finish(JsonNode line) {
+    Fields fields = new Fields("", line, FINISH);
+    long id = fields.id("id");
+    boolean success = fields.flag("success", true);
+    Long attempt = attemptsById.remove(id);
+    if (attempt != null) {
+      router.onFinished(attempt, success);
+    }
+  }
+
+  void addServer(JsonNode line) {
+    add(new Fields("", line, SERVER).requiredText("server"));
+  }
+
+  private void add(String server) {
+    if (server.isBlank()) {
+      throw new IllegalArgumentException("server must have a name, not '" + server + "'");
+    }
+    if (!ranks.containsKey(server)) {
+      RankId rank = new RankId(++lastWorker, 0);
+      ranks.put(server, rank);
+      serversByWorker.put(rank.workerId(), server);
+      router.addRank(rank, RankCapacity.UNKNOWN);
+    }
+  }
+
+  void removeServer(JsonNode line) {
+    RankId rank = ranks.remove(new Fields("", line, SERVER).requiredText("server"));
+    if (rank != null) {
+      serversByWorker.remove(rank.workerId());
+      router.removeRank(rank);
+    }
+  }
+
+  void events(JsonNode line, List<?> events) {
+    String server = new Fields("", line, EVENTS).requiredText("server");
+    if (!followsBlocks) {
+      throw new InvalidLineException("router " + router.name() + " takes no events");
+    }
+    List<BlockEvent> parsed = CacheEvents.parse(events);
+    RankId rank = rank(server);
+    parsed.forEach(event -> router.onBlocks(rank, event));
+  }
+
+  /** Takes over a server's block size and hashes; if they cannot be followed, it stays unready. */
+  void prepare(JsonNode line) {
+    Fields fields = new Fields("", line, PREPARE);
+    String server = fields.requiredText("server");
+    Integer tokensPerBlock =
+        fields.node("tokensPerBlock") == null
+            ? null
+            : (Integer) fields.integer("tokensPerBlock", 1, Integer.MAX_VALUE);
+    ServerDescription description = new ServerDescription(tokensPerBlock, fields.text("hashAlgo"));
+    if (!(router instanceof KvCacheAwareFleetRouter following)) {
+      throw new InvalidLineException("router " + router.name() + " takes no descriptions");
+    }
+    long worker = rank(server).workerId();
+    try {
+      following.prepare(worker, description);
+    } catch (IllegalStateException e) {
+      throw new InvalidLineException(server + " cannot be prepared: " + e.getMessage());
+    }
+  }
+
+  private RankId rank(String server) {
+    RankId rank = ranks.get(server);
+    if (rank == null) {
+      throw new InvalidLineException("server " + server + " is unknown");
+    }
+    return rank;
+  }
+
+  private void write(Placement placement, JsonGenerator out) throws IOException {
+    out.writeStartObject();
+    out.writeStringField("server", serversByWorker.get(placement.rank().workerId()));
+    out.writeObjectFieldStart("info");
+    out.writeStringField("reason", placement.reason().id());
+    out.writeBooleanField("firstTurn", placement.firstTurn());
+    if (placement.conversationId() != null) {
+      out.writeStringField("conversationId", placement.conversationId());
+    }
+    if (placement.tokensPerBlock() > 0) {
+      out.writeObjectFieldStart("matches");
+      for (CandidateCost candidate : placement.candidates()) {
+        out.writeNumberField(
+            serversByWorker.get(candidate.rank().workerId()),
+            (long) candidate.matchedBlocks() * placement.tokensPerBlock());
+      }
+      out.writeEndObject();
+      out.writeNumberField("matchLength", placement.matchedTokens());
+    }
+    out.writeEndObject();
+    out.writeEndObject();
+  }
+}

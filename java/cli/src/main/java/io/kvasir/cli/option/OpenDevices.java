@@ -1,0 +1,49 @@
+package io.kvasir.cli.option;
+
+import io.kvasir.cli.terminal.Machine;
+import io.kvasir.engine.device.CudaDevice;
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.DeviceHealth;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The devices that a command uses.
+ *
+ * @param devices in use, with kernels loaded; empty if the pools live in host memory
+ * @param health watches them; null if there are none
+ */
+public record OpenDevices(List<DeviceApi> devices, DeviceHealth health) implements AutoCloseable {
+
+  static final OpenDevices NONE = new OpenDevices(List.of(), null);
+
+  public OpenDevices {
+    devices = List.copyOf(devices);
+  }
+
+  /** Opens all of them or none. */
+  static OpenDevices open(List<CudaDevice> wanted, Machine machine) {
+    List<DeviceApi> opened = new ArrayList<>();
+    try {
+      for (CudaDevice device : wanted) {
+        opened.add(machine.cuda().get().open(device, machine.module().get().orElseThrow()));
+      }
+      return new OpenDevices(opened, machine.nvml().get().watch(wanted));
+    } catch (RuntimeException e) {
+      opened.forEach(DeviceApi::close);
+      throw e;
+    }
+  }
+
+  public boolean isEmpty() {
+    return devices.isEmpty();
+  }
+
+  @Override
+  public void close() {
+    if (health != null) {
+      health.close();
+    }
+    devices.forEach(DeviceApi::close);
+  }
+}

@@ -1,0 +1,164 @@
+package io.kvasir.cli.option;
+
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.StepTiming;
+import io.kvasir.engine.execute.CapacityPolicy;
+import io.kvasir.engine.execute.ExecutorOptions;
+import io.kvasir.engine.execute.WaitingQueuePolicy;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.simulator.replay.ReplaySettings;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Options of the worker whose ranks serve. Names are TensorRT-LLM's where it has them. */
+public final class WorkerOptions {
+
+  private static final int MOST_RANKS = 4096;
+  private static final int MOST_BLOCK_TOKENS = 1 << 16;
+  private static final int MOST_REQUESTS = 1 << 20;
+
+  @Option(
+      names = "--ranks",
+      paramLabel = "N",
+      defaultValue = "8",
+      order = 40,
+      description = "Ranks of the worker (default: ${DEFAULT-VALUE}).")
+  private String ranks;
+
+  @Option(
+      names = "--router",
+      paramLabel = "NAME[,NAME]",
+      order = 41,
+      description =
+          "Who places requests: default, kv_cache_aware, conversation, projected. Several are"
+              + " compared"
+              + " (default: what is enabled below, else default,kv_cache_aware).")
+  private String router;
+
+  @Option(
+      names = "--pool-tokens",
+      paramLabel = "N",
+      defaultValue = "200000",
+      order = 42,
+      description = "Tokens of KV that a rank's pool holds (default: ${DEFAULT-VALUE}).")
+  private String poolTokens;
+
+  @Option(
+      names = "--tokens-per-block",
+      paramLabel = "N",
+      defaultValue = "32",
+      order = 43,
+      description = "Tokens of a block (default: ${DEFAULT-VALUE}).")
+  private String tokensPerBlock;
+
+  @Option(
+      names = "--hash-format",
+      paramLabel = "NAME",
+      defaultValue = "kvasir",
+      order = 44,
+      description = "How blocks are named: kvasir, dynamo, trtllm-v1 (default: ${DEFAULT-VALUE}).")
+  private String hashFormat;
+
+  @Option(
+      names = "--enable-block-reuse",
+      paramLabel = "BOOL",
+      defaultValue = "true",
+      order = 45,
+      description = "Whether requests share computed blocks (default: ${DEFAULT-VALUE}).")
+  private String enableBlockReuse;
+
+  @Option(
+      names = "--max-num-tokens",
+      paramLabel = "N",
+      defaultValue = "8192",
+      order = 46,
+      description = "Tokens that a rank computes in one step (default: ${DEFAULT-VALUE}).")
+  private String tokenBudget;
+
+  @Option(
+      names = "--max-active-requests",
+      paramLabel = "N",
+      defaultValue = "256",
+      order = 47,
+      description = "Requests that a rank holds at most (default: ${DEFAULT-VALUE}).")
+  private String maxActiveRequests;
+
+  @Option(
+      names = "--capacity-scheduler-policy",
+      paramLabel = "NAME",
+      defaultValue = "guaranteed_no_evict",
+      order = 48,
+      description =
+          "How requests share blocks: guaranteed_no_evict, max_utilization"
+              + " (default: ${DEFAULT-VALUE}).")
+  private String capacityPolicy;
+
+  @Option(
+      names = "--waiting-queue-policy",
+      paramLabel = "NAME",
+      defaultValue = "fcfs",
+      order = 49,
+      description = "Order of the waiting queue: fcfs, priority (default: ${DEFAULT-VALUE}).")
+  private String waitingQueuePolicy;
+
+  @Mixin private AttentionDpOptions attentionDp;
+
+  /** The routers named, in order; if none is, the one that is enabled, or two to be compared. */
+  public List<AdpRouterKind> routers() {
+    AttentionDpConfig config = attentionDp.config(executor().maxActiveRequests());
+    if (router == null && (config.enableKvCacheAwareRouting() || config.conversationAffinity())) {
+      return List.of(config.router(executor().enableBlockReuse()));
+    }
+    return router == null
+        ? List.of(AdpRouterKind.DEFAULT, AdpRouterKind.KV_CACHE_AWARE)
+        : namedRouters();
+  }
+
+  private List<AdpRouterKind> namedRouters() {
+    List<AdpRouterKind> kinds = new ArrayList<>();
+    for (String name : router.split(",", -1)) {
+      AdpRouterKind kind =
+          Values.choice("--router", name, List.of(AdpRouterKind.values()), AdpRouterKind::id);
+      if (kinds.contains(kind)) {
+        throw new UsageException("--router", "must name each router once, not '" + router + "'");
+      }
+      kinds.add(kind);
+    }
+    return kinds;
+  }
+
+  /** The worker under one router. */
+  public ReplaySettings settings(AdpRouterKind kind) {
+    int blockTokens = Values.integer("--tokens-per-block", tokensPerBlock, 1, MOST_BLOCK_TOKENS);
+    return new ReplaySettings(
+        Values.integer("--ranks", ranks, 1, MOST_RANKS),
+        Values.integer("--pool-tokens", poolTokens, blockTokens, Integer.MAX_VALUE),
+        blockTokens,
+        Values.choice("--hash-format", hashFormat, List.of(HashFormat.values()), HashFormat::id),
+        kind,
+        attentionDp.config(executor().maxActiveRequests()),
+        executor(),
+        Values.choice(
+            "--waiting-queue-policy",
+            waitingQueuePolicy,
+            List.of(WaitingQueuePolicy.values()),
+            WaitingQueuePolicy::id),
+        StepTiming.DEFAULT);
+  }
+
+  private ExecutorOptions executor() {
+    return new ExecutorOptions(
+        Values.integer("--max-num-tokens", tokenBudget, 1, Integer.MAX_VALUE),
+        Values.integer("--max-active-requests", maxActiveRequests, 1, MOST_REQUESTS),
+        Values.choice(
+            "--capacity-scheduler-policy",
+            capacityPolicy,
+            Arrays.asList(CapacityPolicy.values()),
+            CapacityPolicy::id),
+        Values.flag("--enable-block-reuse", enableBlockReuse));
+  }
+}

@@ -1,0 +1,74 @@
+package io.kvasir.fleet.router.cost;
+
+import io.kvasir.fleet.index.ApproximateIndex;
+import io.kvasir.fleet.index.ApproximateOptions;
+import io.kvasir.fleet.index.NativePrefixIndex;
+import io.kvasir.fleet.index.PredictingIndex;
+import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.fleet.router.FleetRouterSetup;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Policy {@code cost}: matches by block events, and by placements until the events arrive; load as
+ * predicted. Stateless.
+ */
+public final class CostRouterProvider implements FleetRouterProvider {
+
+  /** Makes the provider. */
+  public CostRouterProvider() {}
+
+  @Override
+  public String name() {
+    return "cost";
+  }
+
+  @Override
+  public List<String> keys() {
+    return CostSettings.COST_KEYS;
+  }
+
+  @Override
+  public boolean choosesRanks() {
+    return true;
+  }
+
+  @Override
+  public boolean followsBlocks() {
+    return true;
+  }
+
+  @Override
+  public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
+    CostSettings settings = CostSettings.cost(name(), args);
+    PrefixIndex index = index(settings, setup);
+    if (settings.ttlMs() > 0) {
+      index = new PredictingIndex(index, approximateIndex(settings, setup));
+    }
+    return router(name(), index, settings, setup);
+  }
+
+  static PrefixIndex index(CostSettings settings, FleetRouterSetup setup) {
+    return new NativePrefixIndex(setup.naming(), setup.tokensPerBlock(), settings.maxIndexBytes());
+  }
+
+  static ApproximateIndex approximateIndex(CostSettings settings, FleetRouterSetup setup) {
+    return new ApproximateIndex(
+        index(settings, setup),
+        ApproximateOptions.DEFAULT.withTtlMs(settings.ttlMs()),
+        setup.clockNs());
+  }
+
+  static CostRouter router(
+      String name, PrefixIndex index, CostSettings settings, FleetRouterSetup setup) {
+    return new CostRouter(
+        name,
+        index,
+        new CostSelector(settings.weights()),
+        settings.options(),
+        hitRate -> {},
+        setup);
+  }
+}

@@ -1,0 +1,24 @@
+package io.kvasir.fleet.router.cost;
+
+import io.kvasir.fleet.router.FleetRequest;
+
+/**
+ * Chooses the rank that serves a request.
+ *
+ * <p>A selector is a pure function of its arguments: no clock, no state of its own, and no
+ * randomness except by the request's id. So decisions can be repeated and explained. It runs under
+ * the router's lock, so it must be quick and must not wait; one thread calls it at a time.
+ */
+@FunctionalInterface
+public interface RankSelector {
+
+  /**
+   * Chooses a candidate.
+   *
+   * @param candidates the eligible ranks, at least one
+   * @param request the request
+   * @param trace receives the costs that were compared
+   * @return the position of the chosen candidate
+   */
+  int select(Candidates candidates, FleetRequest request, CostTrace trace);
+}

@@ -1,0 +1,362 @@
+package io.kvasir.fleet.router.trtllm;
+
+import io.kvasir.event.BlockEvent;
+import io.kvasir.fleet.router.CandidateCost;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.Placement;
+import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.Reason;
+import io.kvasir.fleet.router.Refusal;
+import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.WorkerRouter;
+import io.kvasir.hash.TrtllmHash;
+import io.kvasir.model.RankId;
+import java.io.IOException;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes the worker that holds most of a request's blocks, minus its load.
+ *
+ * <p>Thread-safe. A choice costs O(tokens) to hash the prompt, without the lock, and O(workers x
+ * matched blocks) to compare it. Bounded: {@link #MAX_BLOCKS} blocks for each worker and naming,
+ * {@link #MAX_PINS} pinned prefixes, {@code max_sessions} conversations.
+ */
+public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
+
+  /*
+   * score(worker) = matched blocks - load weight x active requests; the highest wins, equal ones
+   * take turns. Workers at or above the load cap are candidates only if all are.
+   *
+   * A chat goes where the last chat with the same first two messages went, if that worker is a
+   * candidate; otherwise the score decides and the prefix is pinned to the winner.
+   *
+   * A worker holds what its events say and what it has served. Where events are missing or cannot
+   * be used, routed requests alone must do; otherwise routing would silently decay to the least
+   * loaded worker. Both are advisory, and blocks are not checked against their parents: a wrong
+   * entry costs a detour, not a wrong answer.
+   *
+   * Prompts are hashed before the lock is taken, in every naming that a candidate used at that
+   * time; a worker that changes its naming in between matches nothing this once.
+   */
+
+  /** Blocks remembered for each worker and naming. */
+  public static final int MAX_BLOCKS = 1 << 20;
+
+  /** Prefixes of chats whose worker is remembered. */
+  public static final int MAX_PINS = 50_000;
+
+  /** Name of the policy. */
+  static final String NAME = "kv_cache_aware";
+
+  private static final Logger LOG = LoggerFactory.getLogger(KvCacheAwareFleetRouter.class);
+
+  private final KvCacheAwareRouterOptions options;
+  private final CacheEventSource events;
+  private final Executor polls;
+  private final int maxBlocks;
+  private final RecentMap<Long, CachingWorker> pins = new RecentMap<>(MAX_PINS);
+  private final RecentMap<String, Boolean> seen;
+  private int tokensPerBlock;
+  private boolean closed;
+
+  /** What was known of a candidate when the request was placed. */
+  private record Candidate(CachingWorker worker, int matchedBlocks, long load) {}
+
+  /**
+   * Makes a router without workers that polls no events.
+   *
+   * @param options settings
+   */
+  public KvCacheAwareFleetRouter(KvCacheAwareRouterOptions options) {
+    this(options, null, Runnable::run);
+  }
+
+  /**
+   * Makes a router without workers that polls a worker's events after each of its requests.
+   *
+   * @param options settings
+   * @param events where events are fetched, or null if nothing fetches them
+   * @param polls runs the fetching
+   */
+  public KvCacheAwareFleetRouter(
+      KvCacheAwareRouterOptions options, CacheEventSource events, Executor polls) {
+    this(options, events, polls, MAX_BLOCKS);
+  }
+
+  KvCacheAwareFleetRouter(
+      KvCacheAwareRouterOptions options, CacheEventSource events, Executor polls, int maxBlocks) {
+    this.options = options;
+    this.events = events;
+    this.polls = polls;
+    this.maxBlocks = maxBlocks;
+    this.seen = new RecentMap<>(options.maxSessions());
+    this.tokensPerBlock = options.tokensPerBlock();
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public boolean readsTokens(FleetRequest request) {
+    return request.tokens() == null;
+  }
+
+  @Override
+  protected CachingWorker newWorker(long workerId) {
+    CachingWorker worker = new CachingWorker(workerId, maxBlocks);
+    if (events != null) {
+      worker.pollBy(new CoalescedPoll(polls, () -> fetchEvents(worker)));
+    }
+    return worker;
+  }
+
+  @Override
+  public RouteOutcome route(FleetRequest request) {
+    RankFilter filter = request.filter();
+    int blockSize;
+    Set<TrtllmHash> hashes = EnumSet.noneOf(TrtllmHash.class);
+    synchronized (lock()) {
+      List<CachingWorker> workers = candidates(filter);
+      if (workers.isEmpty()) {
+        return noCandidate(filter);
+      }
+      workers.forEach(worker -> hashes.add(worker.blocks().hash()));
+      blockSize = blockSize();
+    }
+    if (request.tokens() == null) {
+      return new RouteOutcome.Refused(
+          Refusal.UNSUPPORTED_REQUEST, "kv_cache_aware needs the tokens of the prompt");
+    }
+    PromptKeys keys = PromptKeys.of(request, blockSize, hashes);
+    Long prefix = AffinityKey.of(request);
+    String conversationId = request.conversationId();
+    List<Candidate> known;
+    Candidate winner = null;
+    Reason reason = Reason.PINNED;
+    boolean firstTurn;
+    long attempt;
+    synchronized (lock()) {
+      known =
+          candidates(filter).stream()
+              .map(one -> new Candidate(one, one.blocks().matchedBlocks(keys), one.load()))
+              .toList();
+      if (known.isEmpty()) {
+        return noCandidate(filter);
+      }
+      List<Candidate> allowed = belowCap(known);
+      if (prefix != null) {
+        winner = find(allowed, pins.get(prefix));
+      }
+      if (winner == null) {
+        reason = Reason.SCORE;
+        winner = cheapest(filter, allowed, one -> -score(one));
+      }
+      CachingWorker worker = winner.worker();
+      if (prefix != null) {
+        pins.put(prefix, worker);
+      }
+      firstTurn = conversationId != null && seen.put(conversationId, true) == null;
+      attempt = book(worker, 1, options.trackRoutedBlocks() ? () -> onServed(worker, keys) : null);
+    }
+    return new RouteOutcome.Placed(
+        new Placement(
+            attempt,
+            winner.worker().id(),
+            reasonFor(request, reason),
+            conversationId,
+            firstTurn,
+            winner.matchedBlocks(),
+            blockSize,
+            known.size(),
+            0,
+            known.stream().map(this::cost).toList()));
+  }
+
+  private static Candidate find(List<Candidate> candidates, CachingWorker worker) {
+    for (Candidate candidate : candidates) {
+      if (candidate.worker() == worker) {
+        return candidate;
+      }
+    }
+    return null;
+  }
+
+  private double score(Candidate candidate) {
+    return candidate.matchedBlocks() - options.loadWeight() * candidate.load();
+  }
+
+  /** The terms add up to the negated score. */
+  private CandidateCost cost(Candidate candidate) {
+    Map<String, Double> terms = new LinkedHashMap<>();
+    terms.put("match", (double) -candidate.matchedBlocks());
+    terms.put("load", options.loadWeight() * candidate.load());
+    return new CandidateCost(
+        candidate.worker().id(),
+        candidate.matchedBlocks(),
+        0,
+        0,
+        0,
+        Math.toIntExact(candidate.load()),
+        terms);
+  }
+
+  private List<Candidate> belowCap(List<Candidate> candidates) {
+    List<Candidate> below =
+        candidates.stream()
+            .filter(one -> (double) one.load() / options.maxBatchSize() < options.loadCap())
+            .toList();
+    return below.isEmpty() ? candidates : below;
+  }
+
+  /** Under the lock. */
+  private void onServed(CachingWorker worker, PromptKeys keys) {
+    if (keys.tokensPerBlock() == blockSize()) {
+      TrtllmHash hash = worker.blocks().hash();
+      keys.of(hash).forEach(prompt -> worker.blocks().add(hash, prompt));
+    }
+  }
+
+  /**
+   * Adopts a worker's block size and naming. A block size that was not configured is adopted from
+   * the first worker that gives one. If a worker's size divides, or is divided by, the router's,
+   * the worker's events are ignored from now on, and only routed requests count.
+   *
+   * @param workerId the worker's id
+   * @param description its description; missing parts are taken to agree, with a warning for the
+   *     naming
+   * @throws IllegalStateException if its blocks cannot be followed. The worker stays a candidate by
+   *     load and routed requests; its events are ignored
+   * @throws IllegalArgumentException if the worker is unknown
+   */
+  public void prepare(long workerId, ServerDescription description) {
+    synchronized (lock()) {
+      CachingWorker worker = require(workerId);
+      worker.prepared(false, false);
+      Preparation agreed = Preparation.of(worker.id(), description, tokensPerBlock);
+      tokensPerBlock = agreed.tokensPerBlock();
+      worker.blocks().nameBy(agreed.hash());
+      worker.prepared(true, agreed.followsEvents());
+    }
+  }
+
+  /**
+   * Applies an event to the worker's blocks, whichever rank it is from. Events of unknown workers
+   * are ignored, and those of workers whose blocks have another size, see {@link #prepare}.
+   * O(blocks in the event).
+   *
+   * @throws IllegalArgumentException if the event gives local hashes, or a naming that is not
+   *     TensorRT-LLM's
+   */
+  @Override
+  public void onBlocks(RankId rank, BlockEvent event) {
+    synchronized (lock()) {
+      CachingWorker worker = worker(rank.workerId());
+      if (worker != null && worker.usesEvents()) {
+        worker.blocks().apply(event);
+      }
+    }
+  }
+
+  @Override
+  protected void afterFinished(CachingWorker worker) {
+    synchronized (lock()) {
+      if (closed || worker.poll() == null || !worker.usesEvents() || !isCurrent(worker)) {
+        return;
+      }
+    }
+    try {
+      worker.poll().request();
+    } catch (RuntimeException e) {
+      LOG.warn("events of worker {} cannot be fetched", worker.id(), e);
+    }
+  }
+
+  private void fetchEvents(CachingWorker worker) {
+    Exception failure = null;
+    try {
+      List<BlockEvent> batch = events.poll(worker.id().workerId());
+      synchronized (lock()) {
+        if (isCurrent(worker) && worker.usesEvents()) {
+          batch.forEach(worker.blocks()::apply);
+        }
+      }
+    } catch (IOException | RuntimeException e) {
+      failure = e;
+    }
+    boolean changed;
+    synchronized (lock()) {
+      changed = worker.notePoll(failure != null);
+    }
+    if (changed && failure != null) {
+      LOG.warn(
+          "worker {} gives no usable events; only routed requests count", worker.id(), failure);
+    } else if (changed) {
+      LOG.info("worker {} gives events again", worker.id());
+    }
+  }
+
+  @Override
+  protected void onRemoved(CachingWorker worker) {
+    if (worker.poll() != null) {
+      worker.poll().cancel();
+    }
+  }
+
+  @Override
+  public void close() {
+    synchronized (lock()) {
+      closed = true;
+      workers().forEach(this::onRemoved);
+    }
+  }
+
+  /** Whether a worker's blocks can be followed, see {@link #prepare}. */
+  boolean ready(long workerId) {
+    synchronized (lock()) {
+      return require(workerId).ready();
+    }
+  }
+
+  /** Whether a worker's events are applied, see {@link #prepare}. */
+  boolean usesEvents(long workerId) {
+    synchronized (lock()) {
+      return require(workerId).usesEvents();
+    }
+  }
+
+  /** Blocks that a worker is expected to hold. */
+  long blockCount(long workerId) {
+    synchronized (lock()) {
+      return require(workerId).blocks().size();
+    }
+  }
+
+  private int blockSize() {
+    return tokensPerBlock == 0
+        ? KvCacheAwareRouterOptions.DEFAULT_TOKENS_PER_BLOCK
+        : tokensPerBlock;
+  }
+
+  /** False if the worker was removed, even if another one has its id now. Under the lock. */
+  private boolean isCurrent(CachingWorker worker) {
+    return worker(worker.id().workerId()) == worker;
+  }
+
+  private CachingWorker require(long workerId) {
+    CachingWorker worker = worker(workerId);
+    if (worker == null) {
+      throw new IllegalArgumentException(
+          "worker " + Long.toUnsignedString(workerId) + " is unknown");
+    }
+    return worker;
+  }
+}

@@ -1,0 +1,32 @@
+package io.kvasir.fleet.router.trtllm;
+
+import java.util.Map;
+
+/**
+ * The environment variable that overrides {@code tokens_per_block} of every router that has it, as
+ * it does in TensorRT-LLM.
+ */
+final class TokensPerBlockVariable {
+
+  static final String NAME = "TRTLLM_KVCACHE_AWARE_ROUTER_HASH_TOKENS_PER_BLOCK";
+
+  private TokensPerBlockVariable() {}
+
+  /** The variable's value if it is set, else what was configured. */
+  static int orElse(Map<String, String> environment, int configured) {
+    String value = environment.get(NAME);
+    if (value == null) {
+      return configured;
+    }
+    try {
+      int tokens = Integer.parseInt(value.strip());
+      if (tokens >= 1) {
+        return tokens;
+      }
+    } catch (NumberFormatException e) {
+      // The exception below says what is allowed.
+    }
+    throw new IllegalArgumentException(
+        NAME + " must be an integer of at least 1, not '" + value + "'");
+  }
+}

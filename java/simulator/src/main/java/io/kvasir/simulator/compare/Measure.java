@@ -1,0 +1,53 @@
+package io.kvasir.simulator.compare;
+
+import io.kvasir.simulator.replay.ReplayResult;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/** The figures of a replay that comparisons estimate. Times are modelled milliseconds. */
+@SuppressWarnings("ImmutableEnumChecker") // the functions have no state
+public enum Measure {
+  /** Time to first token, median. */
+  TTFT_P50_MS("ttftP50Ms", result -> result.ttft().p50Ms()),
+  /** Time to first token, 95th percentile. */
+  TTFT_P95_MS("ttftP95Ms", result -> result.ttft().p95Ms()),
+  /** Time to first token, mean. */
+  TTFT_MEAN_MS("ttftMeanMs", result -> result.ttft().meanMs()),
+  /** Time between tokens, median. */
+  ITL_P50_MS("itlP50Ms", result -> result.itl().p50Ms()),
+  /** Time between tokens, 95th percentile. */
+  ITL_P95_MS("itlP95Ms", result -> result.itl().p95Ms()),
+  /** Share of the requests that were placed on a worker that still computed another prompt. */
+  BEHIND_PROMPTS(
+      "behindPrompts", result -> (double) result.fleet().behindPrompts() / result.requests()),
+  /** Share of prompt tokens that came from cache. */
+  TOKEN_HIT_RATE("tokenHitRate", ReplayResult::tokenHitRate),
+  /** Coefficient of variation of the requests per rank. */
+  ROUTED_CV("routedCv", ReplayResult::routedCv),
+  /** Requests of the busiest rank over those of the least busy one. */
+  ROUTED_MAX_OVER_MIN("routedMaxOverMin", ReplayResult::routedMaxOverMin),
+  /** Share of the time in which some rank prefilled. */
+  PREFILL_SHARE("utilisation", ReplayResult::prefillShare);
+
+  private final String key;
+  private final ToDoubleFunction<ReplayResult> value;
+
+  Measure(String key, ToDoubleFunction<ReplayResult> value) {
+    this.key = key;
+    this.value = value;
+  }
+
+  /**
+   * The figure's name in JSON reports.
+   *
+   * @return for example {@code ttftP95Ms}
+   */
+  public String key() {
+    return key;
+  }
+
+  /** The figure's mean and interval over several replays. */
+  Estimate estimate(List<ReplayResult> results) {
+    return Estimate.of(results.stream().mapToDouble(value).toArray());
+  }
+}

@@ -1,0 +1,32 @@
+package io.kvasir.simulator.fleet;
+
+import java.util.Comparator;
+import java.util.PriorityQueue;
+
+/**
+ * Actions that take effect at a later time, in the order of their times; actions of one time keep
+ * the order in which they were added.
+ *
+ * <p>Not thread-safe. Each call costs O(log actions).
+ */
+final class DelayedEvents {
+
+  private final PriorityQueue<Delayed> pending =
+      new PriorityQueue<>(
+          Comparator.comparingLong(Delayed::dueNs).thenComparingLong(Delayed::order));
+  private long added;
+
+  private record Delayed(long dueNs, long order, Runnable action) {}
+
+  /** Adds an action that takes effect at a time. */
+  void add(long dueNs, Runnable action) {
+    pending.add(new Delayed(dueNs, added++, action));
+  }
+
+  /** Runs the actions that are due. */
+  void runUntil(long nowNs) {
+    while (!pending.isEmpty() && pending.peek().dueNs() <= nowNs) {
+      pending.remove().action().run();
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package io.kvasir.simulator.fleet;
+
+import io.kvasir.hash.HashedRequest;
+import io.kvasir.model.Request;
+
+/**
+ * Chooses a worker for each request when it arrives (port). Confined to the thread that drives the
+ * replay.
+ */
+public interface FleetLayer extends AutoCloseable {
+
+  /** The layer above a single worker: nothing to choose. */
+  FleetLayer NONE =
+      new FleetLayer() {
+        @Override
+        public int workers() {
+          return 1;
+        }
+
+        @Override
+        public boolean followsBlocks() {
+          return false;
+        }
+
+        @Override
+        public Routed route(HashedRequest request, long nowNs) {
+          return new Routed(0, request);
+        }
+
+        @Override
+        public void onToken(Request request, int index, long atNs) {}
+
+        @Override
+        public void onEnded(Request request, boolean success, long atNs) {}
+
+        @Override
+        public void onIterated(int worker, IteratedWorker ran, long endNs) {}
+
+        @Override
+        public FleetResult result() {
+          return null;
+        }
+
+        @Override
+        public void close() {}
+      };
+
+  /**
+   * A request's worker, and the request as that worker receives it.
+   *
+   * @param worker the worker's index
+   * @param request the request
+   */
+  record Routed(int worker, HashedRequest request) {}
+
+  /**
+   * Number of workers.
+   *
+   * @return at least 1
+   */
+  int workers();
+
+  /**
+   * Whether the layer reads the workers' block events.
+   *
+   * @return true if pools must keep them
+   */
+  boolean followsBlocks();
+
+  /**
+   * Chooses a worker.
+   *
+   * @param request the request
+   * @param nowNs the time
+   * @return the worker
+   */
+  Routed route(HashedRequest request, long nowNs);
+
+  /**
+   * Takes note of an output token, perhaps ahead of its time.
+   *
+   * @param request its request
+   * @param index the token's position in the answer, from 0
+   * @param atNs when the token comes
+   */
+  void onToken(Request request, int index, long atNs);
+
+  /**
+   * Takes note that a request was answered or rejected at a time that has come.
+   *
+   * @param request the request
+   * @param success whether it was answered
+   * @param atNs when
+   */
+  void onEnded(Request request, boolean success, long atNs);
+
+  /**
+   * Takes note, ahead of time, of an iteration.
+   *
+   * @param worker the worker's index
+   * @param ran the worker
+   * @param endNs when the iteration ends
+   */
+  void onIterated(int worker, IteratedWorker ran, long endNs);
+
+  /**
+   * The layer's choices.
+   *
+   * @return the counts; null if there is nothing to choose
+   */
+  FleetResult result();
+
+  @Override
+  void close();
+}

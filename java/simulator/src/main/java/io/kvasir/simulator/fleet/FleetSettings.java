@@ -1,0 +1,88 @@
+package io.kvasir.simulator.fleet;
+
+import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.model.Checks;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * The workers of a replay, the router that chooses among them, and how late the router learns what
+ * they do. Times are virtual.
+ *
+ * <p>Immutable.
+ *
+ * @param workers number of workers, all alike, at least 1
+ * @param router makes the router
+ * @param args the router's settings by the names of the product it comes from; a missing one is the
+ *     default
+ * @param eventDelayNs time from a change of a worker's blocks to its event at the router
+ * @param metricDelayNs time from a poll of the workers' metrics to its answer
+ * @param metricIntervalNs time between polls, at least 1
+ */
+public record FleetSettings(
+    int workers,
+    FleetRouterProvider router,
+    Map<String, Object> args,
+    long eventDelayNs,
+    long metricDelayNs,
+    long metricIntervalNs) {
+
+  private static final long NS_PER_MS = 1_000_000;
+
+  /** Checks the ranges. The args are checked when a router is made. */
+  public FleetSettings {
+    Objects.requireNonNull(router, "router");
+    Checks.atLeast("workers", workers, 1);
+    Checks.atLeast("eventDelayNs", eventDelayNs, 0);
+    Checks.atLeast("metricDelayNs", metricDelayNs, 0);
+    Checks.atLeast("metricIntervalNs", metricIntervalNs, 1);
+    args = Map.copyOf(args);
+  }
+
+  /**
+   * Workers under a router with its default settings, events without delay and metrics polled every
+   * 100 ms, with answers after 5 ms.
+   *
+   * @param workers number of workers, at least 1
+   * @param router the router's name
+   * @return the settings
+   * @throws IllegalArgumentException if the name is unknown
+   */
+  public static FleetSettings of(int workers, String router) {
+    return new FleetSettings(
+        workers, FleetRouterKind.named(router), Map.of(), 0, 5 * NS_PER_MS, 100 * NS_PER_MS);
+  }
+
+  /**
+   * The same with other args.
+   *
+   * @param value the args
+   * @return the settings
+   */
+  public FleetSettings withArgs(Map<String, Object> value) {
+    return new FleetSettings(workers, router, value, eventDelayNs, metricDelayNs, metricIntervalNs);
+  }
+
+  /**
+   * The same with another delay of block events.
+   *
+   * @param ns the delay in nanoseconds, at least 0
+   * @return the settings
+   */
+  public FleetSettings withEventDelayNs(long ns) {
+    return new FleetSettings(workers, router, args, ns, metricDelayNs, metricIntervalNs);
+  }
+
+  /**
+   * The naming of blocks that the router can follow. A router that chooses workers compares blocks
+   * under TensorRT-LLM's names, any other router under the pools' own.
+   *
+   * @param own the pools' naming
+   * @return the naming that pools must have
+   */
+  public HashFormat naming(HashFormat own) {
+    return router.followsBlocks() && !router.choosesRanks() ? HashFormat.TRTLLM_V1 : own;
+  }
+}

@@ -1,0 +1,21 @@
+package io.kvasir.simulator.fleet;
+
+import io.kvasir.fleet.router.EngineMetrics;
+
+/** A worker that has computed an iteration, as the fleet layer sees it. */
+public interface IteratedWorker {
+
+  /**
+   * Reads the block events of its ranks since the last call. Settles the pools.
+   *
+   * @param sink receives them
+   */
+  void drainBlocks(BlockSink sink);
+
+  /**
+   * The load that its engine would report now. Settles the pools.
+   *
+   * @return the metrics of all its ranks together
+   */
+  EngineMetrics metrics();
+}

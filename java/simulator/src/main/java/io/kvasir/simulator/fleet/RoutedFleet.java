@@ -1,0 +1,219 @@
+package io.kvasir.simulator.fleet;
+
+import io.kvasir.event.BlockEvent;
+import io.kvasir.fleet.router.EngineMetrics;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.Placement;
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.RankCapacity;
+import io.kvasir.fleet.router.Reason;
+import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.trtllm.DisaggParams;
+import io.kvasir.fleet.router.trtllm.KvCacheAwareFleetRouter;
+import io.kvasir.fleet.router.trtllm.ServerDescription;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.hash.HashedRequest;
+import io.kvasir.hash.TrtllmHash;
+import io.kvasir.model.RankId;
+import io.kvasir.model.Request;
+import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
+import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A fleet router over the workers of a replay.
+ *
+ * <p>Answers stream through the router, so it learns of tokens and ends at once; block events and
+ * metrics reach it with their delays, before the next request that it routes. Confined to the
+ * thread that drives the replay. Owns the router.
+ */
+public final class RoutedFleet implements FleetLayer {
+
+  private final FleetSettings settings;
+  private final HashFormat naming;
+  private final int tokensPerBlock;
+  private final FleetRouter router;
+  private final List<WorkerBlocks> blocks = new ArrayList<>();
+  private final PolledMetrics metrics;
+  private final DelayedEvents blockEvents = new DelayedEvents();
+  private final DelayedEvents streamed = new DelayedEvents();
+  private final Long2LongOpenHashMap attempts = new Long2LongOpenHashMap();
+  private final Map<Reason, Long> decisions = new EnumMap<>(Reason.class);
+
+  /** Prompts that a worker still computes, by worker, and the worker of each of them. */
+  private final int[] prompts;
+
+  private final Long2IntOpenHashMap prefilling = new Long2IntOpenHashMap();
+  private long behindPrompts;
+  private long nowNs;
+
+  /**
+   * Makes a router over idle workers.
+   *
+   * @param settings the workers and the router
+   * @param naming how the workers' pools name blocks
+   * @param tokensPerBlock tokens of their blocks
+   * @param ranks ranks of each worker
+   * @throws IllegalArgumentException if the router's args are wrong, it cannot follow blocks of
+   *     that naming, or it chooses ranks and workers have several
+   */
+  public RoutedFleet(FleetSettings settings, HashFormat naming, int tokensPerBlock, int ranks) {
+    if (settings.naming(naming) != naming) {
+      throw new IllegalArgumentException(
+          settings.router().name()
+              + " needs blocks named "
+              + settings.naming(naming).id()
+              + ", not "
+              + naming.id());
+    }
+    if (settings.router().choosesRanks() && ranks != 1) {
+      throw new IllegalArgumentException(
+          settings.router().name() + " needs workers of 1 rank, not " + ranks);
+    }
+    this.settings = settings;
+    this.naming = naming;
+    this.tokensPerBlock = tokensPerBlock;
+    this.prompts = new int[settings.workers()];
+    this.metrics =
+        new PolledMetrics(
+            settings.workers(), settings.metricIntervalNs(), settings.metricDelayNs());
+    prefilling.defaultReturnValue(-1);
+    this.router =
+        settings
+            .router()
+            .create(
+                settings.args(),
+                new FleetRouterSetup(naming, tokensPerBlock, () -> nowNs, Map.of()));
+    for (int worker = 0; worker < settings.workers(); worker++) {
+      blocks.add(new WorkerBlocks(ranks));
+      for (int rank = 0; rank < ranks; rank++) {
+        router.addRank(new RankId(worker, rank), RankCapacity.UNKNOWN);
+      }
+      if (router instanceof KvCacheAwareFleetRouter follows) {
+        follows.prepare(
+            worker, new ServerDescription(tokensPerBlock, TrtllmHash.V1_BLOCK_KEY.id()));
+      }
+    }
+  }
+
+  @Override
+  public int workers() {
+    return settings.workers();
+  }
+
+  @Override
+  public boolean followsBlocks() {
+    return settings.router().followsBlocks();
+  }
+
+  @Override
+  public Routed route(HashedRequest hashed, long atNs) {
+    blockEvents.runUntil(atNs);
+    streamed.runUntil(atNs);
+    nowNs = atNs;
+    if (settings.router().readsMetrics()) {
+      metrics.answer(atNs, this::onMetrics);
+    }
+    Request request = hashed.request();
+    FleetRequest asked =
+        FleetRequest.builder(request.id(), Prompt.of(request.tokens()))
+            .conversationId(request.conversationId())
+            .scope(request.scope())
+            .hashes(naming, tokensPerBlock, hashed.hashes())
+            .build();
+    RouteOutcome outcome = router.route(asked);
+    if (!(outcome instanceof RouteOutcome.Placed placed)) {
+      throw new IllegalStateException(
+          "a replay routes each request when it arrives, but " + router.name() + ": " + outcome);
+    }
+    Placement placement = placed.placement();
+    int worker = (int) placement.rank().workerId();
+    attempts.put(request.id(), placement.attempt());
+    decisions.merge(placement.reason(), 1L, Long::sum);
+    behindPrompts += prompts[worker]++ == 0 ? 0 : 1;
+    prefilling.put(request.id(), worker);
+    if (placement.conversationId() == null) {
+      return new Routed(worker, hashed);
+    }
+    DisaggParams params = DisaggParams.of(request).withConversation(asked, placement);
+    Request atRank = params.applyTo(request.toBuilder()).build();
+    return new Routed(worker, new HashedRequest(atRank, hashed.hashes()));
+  }
+
+  private void onMetrics(int worker, EngineMetrics polled) {
+    router.onMetrics(new RankId(worker, 0), polled);
+  }
+
+  @Override
+  public void onToken(Request request, int index, long atNs) {
+    if (index > 0 && !settings.router().choosesRanks()) {
+      return; // policies that choose workers do not use tokens
+    }
+    streamed.add(
+        atNs,
+        () -> {
+          endPrompt(request);
+          nowNs = atNs;
+          router.onTokens(attempts.get(request.id()), 1);
+        });
+  }
+
+  @Override
+  public void onEnded(Request request, boolean success, long atNs) {
+    streamed.add(
+        atNs,
+        () -> {
+          endPrompt(request);
+          nowNs = atNs;
+          router.onFinished(attempts.remove(request.id()), success);
+        });
+    streamed.runUntil(atNs);
+  }
+
+  private void endPrompt(Request request) {
+    int worker = prefilling.remove(request.id());
+    if (worker >= 0) {
+      prompts[worker]--;
+    }
+  }
+
+  @Override
+  public void onIterated(int worker, IteratedWorker ran, long endNs) {
+    if (settings.router().readsMetrics()) {
+      metrics.publish(worker, ran.metrics(), endNs);
+    }
+    if (!followsBlocks()) {
+      return;
+    }
+    if (settings.router().choosesRanks()) {
+      ran.drainBlocks((rank, event) -> onBlocks(new RankId(worker, rank), event, endNs));
+    } else {
+      WorkerBlocks held = blocks.get(worker);
+      ran.drainBlocks(held);
+      held.take().forEach(event -> onBlocks(RankId.anyOf(worker), event, endNs));
+    }
+  }
+
+  /** Passes an event to the router when its delay is over. */
+  void onBlocks(RankId rank, BlockEvent event, long atNs) {
+    blockEvents.add(atNs + settings.eventDelayNs(), () -> router.onBlocks(rank, event));
+  }
+
+  @Override
+  public FleetResult result() {
+    Map<String, Long> byName = new LinkedHashMap<>();
+    decisions.forEach((reason, count) -> byName.put(reason.id(), count));
+    return new FleetResult(settings, byName, behindPrompts);
+  }
+
+  @Override
+  public void close() {
+    router.close();
+  }
+}

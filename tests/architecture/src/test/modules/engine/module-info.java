@@ -1,0 +1,4 @@
+/** Uses the engine half alone. */
+module example.engine {
+  requires io.kvasir.engine;
+}

@@ -1,0 +1,4 @@
+/** Uses the fleet half alone. */
+module example.fleet {
+  requires io.kvasir.fleet;
+}

@@ -1,0 +1,187 @@
+package io.kvasir.benchmarks.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.kvasir.event.BlockEvent;
+import io.kvasir.fleet.index.ChangeStatus;
+import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.simulator.trace.Trace;
+import io.kvasir.simulator.trace.TraceReader;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CorpusTest {
+
+  private static final CorpusGenerator.Progress SILENT = (done, planned) -> {};
+
+  @TempDir private Path folder;
+
+  /** The check vector of spec/index-and-prediction.md, section 6.1. */
+  @Test
+  void idsAreStretchedAndCopiesHaveTheirOwn() throws IOException {
+    ScaledTrace scaled = new ScaledTrace(trace(List.of("[0,1,2]", "[0,1,3,4]")), 2, 2);
+    assertThat(scaled.ids(0, 0)).containsExactly(0, 1, 2, 3, 4, 5);
+    assertThat(scaled.ids(0, 1)).containsExactly(10, 11, 12, 13, 14, 15);
+    assertThat(scaled.ids(1, 0)).containsExactly(0, 1, 2, 3, 6, 7, 8, 9);
+    assertThat(scaled.ids(1, 1)).containsExactly(10, 11, 12, 13, 16, 17, 18, 19);
+    assertThat(scaled.ids()).isEqualTo(20);
+    assertThat(scaled.longest()).isEqualTo(8);
+  }
+
+  @Test
+  void everyChangeTakesEffectAndNoPoolHoldsMoreThanItsBlocks() throws IOException {
+    for (boolean shared : new boolean[] {false, true}) {
+      Corpus corpus = corpus(new CorpusShape(4, 3, 2, 40, shared, 42));
+      CorpusCounts counts = corpus.counts();
+      assertThat(counts.queries()).isEqualTo(600);
+      assertThat(counts.removedBlocks()).isPositive();
+      try (PrefixIndex index = IndexKind.RADIX.create()) {
+        long[] held = new long[4];
+        for (int change = 0; change < counts.changes(); change++) {
+          assertThat(index.apply(corpus.rank(change), corpus.change(change)))
+              .isEqualTo(ChangeStatus.APPLIED);
+          held[(int) corpus.rank(change).workerId()] +=
+              corpus.change(change) instanceof BlockEvent.Stored stored
+                  ? stored.handles().length
+                  : -((BlockEvent.Removed) corpus.change(change)).handles().length;
+          assertThat(held[(int) corpus.rank(change).workerId()]).isBetween(0L, 40L);
+        }
+        assertThat(index.stats().memberships())
+            .isEqualTo(counts.storedBlocks() - counts.removedBlocks());
+      }
+    }
+  }
+
+  @Test
+  void workersNameEqualBlocksDifferentlyUnlessHandlesAreShared() throws IOException {
+    Corpus perRank = corpus(new CorpusShape(4, 1, 1, 1000, false, 42));
+    Corpus shared = corpus(new CorpusShape(4, 1, 1, 1000, true, 42));
+    assertThat(distinctHandles(perRank)).isEqualTo(perRank.counts().storedBlocks());
+    assertThat(distinctHandles(shared)).isLessThan(shared.counts().storedBlocks());
+  }
+
+  private static long distinctHandles(Corpus corpus) {
+    LongOpenHashSet handles = new LongOpenHashSet();
+    for (int change = 0; change < corpus.counts().changes(); change++) {
+      if (corpus.change(change) instanceof BlockEvent.Stored stored) {
+        handles.addAll(LongOpenHashSet.of(stored.handles()));
+      }
+    }
+    return handles.size();
+  }
+
+  @Test
+  void queriesComeBeforeTheChangesOfTheirTime() throws IOException {
+    Corpus corpus = corpus(new CorpusShape(4, 3, 2, 40, false, 42));
+    int query = 0;
+    int change = 0;
+    long changedAtNs = -1;
+    for (int operation = 0; operation < corpus.operations(); operation++) {
+      if (corpus.isQuery(operation)) {
+        assertThat(corpus.queryAtNs(query++)).isGreaterThan(changedAtNs);
+      } else {
+        changedAtNs = corpus.changeAtNs(change++);
+        assertThat(changedAtNs).isEqualTo(corpus.queryAtNs(query - 1));
+      }
+    }
+  }
+
+  @Test
+  void twoGenerationsDifferInNothing() throws IOException {
+    CorpusShape shape = new CorpusShape(4, 3, 2, 40, false, 42);
+    byte[] first = Files.readAllBytes(file(shape));
+    byte[] second = Files.readAllBytes(file(shape));
+    // All but the header, which holds a measured time.
+    assertThat(Arrays.copyOfRange(first, CorpusHeader.BYTES, first.length))
+        .isEqualTo(Arrays.copyOfRange(second, CorpusHeader.BYTES, second.length));
+  }
+
+  @Test
+  void damageAnywhereIsFound() throws IOException {
+    Path file = file(new CorpusShape(4, 1, 2, 40, false, 42));
+    byte[] whole = Files.readAllBytes(file);
+    long seed = Long.getLong("kvasir.test.seed", 20);
+    Random random = new Random(seed);
+    for (int i = 0; i < 300; i++) {
+      byte[] damaged = whole.clone();
+      int at = i < 100 ? i : random.nextInt(whole.length);
+      if (at >= CorpusHeader.BYTES || at < 200) {
+        damaged[at] ^= (byte) (1 << random.nextInt(8));
+        Files.write(file, damaged);
+        assertThatThrownBy(() -> CorpusReader.read(file))
+            .as("seed %d, byte %d", seed, at)
+            .isInstanceOf(InvalidCorpusException.class)
+            .hasMessageStartingWith(file.toString());
+      }
+    }
+    Files.write(file, Arrays.copyOf(whole, whole.length - 8));
+    assertThatThrownBy(() -> CorpusReader.read(file))
+        .hasMessage("%s: must have %d bytes, not %d", file, whole.length, whole.length - 8);
+    Files.write(file, new byte[100]);
+    assertThatThrownBy(() -> CorpusReader.read(file))
+        .hasMessage(file + ": is not a corpus of kvasir bench index");
+    Files.delete(file);
+    assertThatThrownBy(() -> CorpusReader.read(file)).hasMessage(file + ": no such file");
+  }
+
+  @Test
+  void whatCannotBePlayedIsRefused() throws IOException {
+    Trace trace = trace(List.of("[0,1,2]", "[0,1,3,4]"));
+    Path file = folder.resolve("refused");
+    assertThatThrownBy(
+            () -> CorpusGenerator.write(trace, new CorpusShape(1, 1, 2, 7, false, 1), file, SILENT))
+        .hasMessage("poolBlocks must be at least 8, the trace's longest row, not 7");
+    assertThatThrownBy(() -> new ScaledTrace(trace(List.of("[2147483647]")), 1, 2))
+        .hasMessageContaining("there may be 2147483647");
+    assertThatThrownBy(() -> new CorpusShape(0, 1, 1, 1, false, 1))
+        .hasMessage("workers must be 1 to 65536, not 0");
+    try (Stream<Path> left = Files.list(folder)) {
+      assertThat(left.filter(path -> path.toString().endsWith(".part"))).isEmpty();
+    }
+  }
+
+  private Corpus corpus(CorpusShape shape) throws IOException {
+    return CorpusReader.read(file(shape));
+  }
+
+  /** A corpus of random conversations. */
+  private Path file(CorpusShape shape) throws IOException {
+    Random random = new Random(7);
+    List<String> rows = new ArrayList<>();
+    for (int row = 0; row < 200; row++) {
+      StringBuilder ids = new StringBuilder("[0");
+      int conversation = random.nextInt(30);
+      int blocks = random.nextInt(12);
+      for (int i = 0; i < blocks; i++) {
+        ids.append(',').append(1 + conversation * 12 + i);
+      }
+      rows.add(ids.append(']').toString());
+    }
+    Path file = folder.resolve("corpus");
+    CorpusGenerator.write(trace(rows), shape, file, SILENT);
+    return file;
+  }
+
+  private Trace trace(List<String> idsOfRows) throws IOException {
+    List<String> lines = new ArrayList<>();
+    for (String ids : idsOfRows) {
+      int count = ids.split(",", -1).length;
+      lines.add(
+          "{\"timestamp\":%d,\"input_length\":%d,\"output_length\":1,\"hash_ids\":%s}"
+              .formatted(lines.size() / 3 * 1000, count * 512, ids));
+    }
+    Path file = folder.resolve("trace.jsonl");
+    Files.write(file, lines);
+    return TraceReader.read(file, 512);
+  }
+}

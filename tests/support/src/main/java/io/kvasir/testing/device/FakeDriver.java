@@ -1,0 +1,83 @@
+package io.kvasir.testing.device;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A CUDA driver without a device, {@code tests/native/fake_cuda_driver.cpp}: Java processes that
+ * find it go all the way through JCuda.
+ *
+ * <p>Stateless.
+ */
+public final class FakeDriver {
+
+  /** Where its {@code libcuda.so.1} lies. */
+  private static final Path FOLDER =
+      Path.of(System.getProperty("kvasir.root"), "java/base/target/native/cmake/tests/fake_cuda");
+
+  private static final int PATIENCE_S = 120;
+
+  private FakeDriver() {}
+
+  /**
+   * The outcome of a process.
+   *
+   * @param exitCode its exit code
+   * @param output its standard output
+   * @param errors its standard error
+   */
+  public record Result(int exitCode, String output, String errors) {}
+
+  /**
+   * Whether the native tests, and the driver with them, were built.
+   *
+   * @return true if so
+   */
+  public static boolean isBuilt() {
+    return Files.exists(FOLDER.resolve("libcuda.so.1"));
+  }
+
+  /**
+   * Runs a class, on this process's class path, in a process that finds the driver.
+   *
+   * @param folder for its output
+   * @param variables environment variables that the driver reads, such as faults
+   * @param main the class
+   * @param arguments its arguments
+   * @return its outcome
+   * @throws IOException if it cannot be started or its output cannot be read
+   * @throws InterruptedException if this thread is interrupted
+   */
+  public static Result run(
+      Path folder, Map<String, String> variables, Class<?> main, String... arguments)
+      throws IOException, InterruptedException {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-Djava.library.path=" + System.getProperty("java.library.path"),
+                "-Dkvasir.root=" + System.getProperty("kvasir.root"),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                main.getName()));
+    command.addAll(List.of(arguments));
+    Path output = folder.resolve("output");
+    Path errors = folder.resolve("errors");
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectOutput(output.toFile()).redirectError(errors.toFile());
+    builder.environment().put("LD_LIBRARY_PATH", FOLDER.toString());
+    builder.environment().putAll(variables);
+    Process process = builder.start();
+    if (!process.waitFor(PATIENCE_S, TimeUnit.SECONDS)) {
+      process.destroyForcibly().waitFor();
+    }
+    return new Result(process.exitValue(), Files.readString(output), Files.readString(errors));
+  }
+}

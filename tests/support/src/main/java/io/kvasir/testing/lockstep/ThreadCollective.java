@@ -1,0 +1,163 @@
+package io.kvasir.testing.lockstep;
+
+import io.kvasir.engine.lockstep.GatheredFrames;
+import io.kvasir.engine.lockstep.LockstepException;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.RankCollective;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The collective of members that are threads of one process.
+ *
+ * <p>Each member's worker is confined to its thread, except for {@link #close}.
+ */
+public final class ThreadCollective implements RankCollective {
+
+  /** Where the members meet; guarded by its monitor. */
+  private static final class Meeting {
+    final List<Member> members;
+    final long timeoutNs;
+    final String[] losses;
+
+    /** What was given in this round, by member. */
+    byte[][] given;
+
+    /** What was given in the last one. */
+    byte[][] gathered = {};
+
+    long round;
+
+    Meeting(List<Member> members, long timeoutNs) {
+      this.members = members;
+      this.timeoutNs = timeoutNs;
+      this.given = new byte[members.size()][];
+      this.losses = new String[members.size()];
+    }
+
+    void endRoundIfComplete() {
+      boolean any = false;
+      for (int i = 0; i < given.length; i++) {
+        if (given[i] == null && losses[i] == null) {
+          return;
+        }
+        any |= given[i] != null;
+      }
+      if (any) {
+        gathered = given;
+        given = new byte[gathered.length][];
+        round++;
+      }
+      notifyAll();
+    }
+
+    void lose(int member, String reason) {
+      if (losses[member] == null) {
+        losses[member] = members.get(member) + " " + reason;
+        given[member] = null;
+      }
+    }
+
+    void loseAbsent() {
+      for (int member = 0; member < given.length; member++) {
+        if (given[member] == null) {
+          lose(member, "was silent for " + TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms");
+        }
+      }
+      endRoundIfComplete();
+    }
+
+    /** Waits for the end of a round, or the loss of the member that waits. */
+    void awaitEnd(int member, long ofRound) throws InterruptedException {
+      long deadlineNs = System.nanoTime() + timeoutNs;
+      while (round == ofRound && losses[member] == null) {
+        long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
+        if (leftMs > 0) {
+          wait(leftMs);
+        } else {
+          loseAbsent();
+        }
+      }
+    }
+  }
+
+  private final Meeting meeting;
+  private final int self;
+  private final GatheredFrames result;
+
+  private ThreadCollective(Meeting meeting, int self) {
+    this.meeting = meeting;
+    this.self = self;
+    this.result = new GatheredFrames(meeting.members.size());
+  }
+
+  /**
+   * Makes a group.
+   *
+   * @param members who takes part
+   * @param timeout how long a gather waits for members that have not come
+   * @return the collective of each member, in order
+   */
+  public static List<RankCollective> of(List<Member> members, Duration timeout) {
+    Meeting meeting = new Meeting(members, timeout.toNanos());
+    List<RankCollective> collectives = new ArrayList<>();
+    members.forEach(member -> collectives.add(new ThreadCollective(meeting, member.index())));
+    return List.copyOf(collectives);
+  }
+
+  @Override
+  public List<Member> members() {
+    return meeting.members;
+  }
+
+  @Override
+  public int self() {
+    return self;
+  }
+
+  @Override
+  public GatheredFrames gather(ByteBuffer frame) {
+    byte[] copy = new byte[frame.remaining()];
+    frame.duplicate().get(copy);
+    synchronized (meeting) {
+      requireMember();
+      long round = meeting.round;
+      meeting.given[self] = copy;
+      meeting.endRoundIfComplete();
+      try {
+        meeting.awaitEnd(self, round);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        close();
+        throw new LockstepException(meeting.members.get(self) + " was interrupted", e);
+      }
+      requireMember();
+      for (int member = 0; member < meeting.losses.length; member++) {
+        byte[] theirs = meeting.gathered[member];
+        if (theirs != null) {
+          result.set(member, ByteBuffer.wrap(theirs));
+        } else {
+          result.lose(member, meeting.losses[member]);
+        }
+      }
+      return result;
+    }
+  }
+
+  private void requireMember() {
+    if (meeting.losses[self] != null) {
+      throw new LockstepException("the group goes on without this one: " + meeting.losses[self]);
+    }
+  }
+
+  @Override
+  public void close() {
+    synchronized (meeting) {
+      meeting.lose(self, "left");
+      meeting.endRoundIfComplete();
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** A collective whose members are threads of one process. */
+package io.kvasir.testing.lockstep;

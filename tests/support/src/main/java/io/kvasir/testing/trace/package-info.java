@@ -1,0 +1,2 @@
+/** Where tests find real request traces. */
+package io.kvasir.testing.trace;

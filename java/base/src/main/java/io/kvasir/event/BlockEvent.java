@@ -7,7 +7,7 @@ import io.kvasir.hash.BlockNaming;
  *
  * <p>Blocks go by handles, which are opaque: any number, valid for one rank, equal or not for equal
  * blocks of different ranks. Sources that have no handles of their own use sequence hashes.
- * Immutable by contract: arrays are not copied, and nobody writes to them. Arrays are compared by
+ * Immutable by contract: arrays are not copied and must not be changed. Arrays are compared by
  * identity.
  */
 @SuppressWarnings("ArrayRecordComponent") // read once, not compared

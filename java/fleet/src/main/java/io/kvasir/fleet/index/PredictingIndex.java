@@ -9,88 +9,88 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A prefix index that also believes, for a short time, that a rank holds what was placed on it:
- * siblings of a request that come before the engine has told its blocks find them already. A rank
- * matches the longer of what it told and what is believed of it.
+ * A prefix index that also predicts, for a short time, that a rank stores what was placed on it:
+ * siblings of a request that arrive before the engine has reported its blocks match them already. A
+ * rank matches the longer of its confirmed and its predicted blocks.
  *
- * <p>What is believed of a rank goes when the rank is cleared, hidden or removed. Thread-safe.
+ * <p>What is predicted of a rank goes when the rank is cleared, hidden or removed. Thread-safe.
  */
 public final class PredictingIndex implements PrefixIndex {
 
-  private final PrefixIndex told;
-  private final ApproximateIndex believed;
+  private final PrefixIndex confirmed;
+  private final ApproximateIndex predicted;
   private final Set<RankId> hidden = ConcurrentHashMap.newKeySet();
   private final ThreadLocal<Scratch> scratch = ThreadLocal.withInitial(Scratch::new);
 
   /** What a look-up needs on its way. */
   private static final class Scratch {
-    final RankMatches believed = new RankMatches();
+    final RankMatches predicted = new RankMatches();
     final Object2IntOpenHashMap<RankId> longest = new Object2IntOpenHashMap<>();
   }
 
   /**
    * Puts predictions beside an index.
    *
-   * @param told learns from events; closed with this one
-   * @param believed learns from placements; closed with this one
+   * @param confirmed learns from events; closed with this one
+   * @param predicted learns from placements; closed with this one
    */
-  public PredictingIndex(PrefixIndex told, ApproximateIndex believed) {
-    this.told = told;
-    this.believed = believed;
+  public PredictingIndex(PrefixIndex confirmed, ApproximateIndex predicted) {
+    this.confirmed = confirmed;
+    this.predicted = predicted;
   }
 
   /** Ignores placements on hidden ranks. */
   @Override
   public void onPlaced(RankId rank, BlockHashes prompt) {
     if (!hidden.contains(rank)) {
-      believed.place(rank, prompt);
+      predicted.place(rank, prompt);
       if (hidden.contains(rank)) {
-        believed.removeRank(rank);
+        predicted.removeRank(rank);
       }
     }
   }
 
   @Override
   public ChangeStatus apply(RankId rank, BlockEvent event) {
-    ChangeStatus status = told.apply(rank, event);
+    ChangeStatus status = confirmed.apply(rank, event);
     if (event instanceof BlockEvent.Cleared) {
-      believed.removeRank(rank);
+      predicted.removeRank(rank);
     }
     return status;
   }
 
   @Override
   public void removeRank(RankId rank) {
-    told.removeRank(rank);
+    confirmed.removeRank(rank);
     hidden.remove(rank);
-    believed.removeRank(rank);
+    predicted.removeRank(rank);
   }
 
   @Override
   public void setVisible(RankId rank, boolean visible) {
-    told.setVisible(rank, visible);
+    confirmed.setVisible(rank, visible);
     if (visible) {
       hidden.remove(rank);
     } else {
       hidden.add(rank);
-      believed.removeRank(rank);
+      predicted.removeRank(rank);
     }
   }
 
   @Override
   public void match(long[] sequenceHashes, int blocks, RankMatches matches) {
-    told.match(sequenceHashes, blocks, matches);
+    confirmed.match(sequenceHashes, blocks, matches);
     Scratch own = scratch.get();
-    believed.match(sequenceHashes, blocks, own.believed);
-    if (own.believed.size() == 0) {
+    predicted.match(sequenceHashes, blocks, own.predicted);
+    if (own.predicted.size() == 0) {
       return;
     }
     own.longest.clear();
     for (int i = 0; i < matches.size(); i++) {
       own.longest.put(matches.rank(i), matches.blocks(i));
     }
-    for (int i = 0; i < own.believed.size(); i++) {
-      own.longest.mergeInt(own.believed.rank(i), own.believed.blocks(i), Math::max);
+    for (int i = 0; i < own.predicted.size(); i++) {
+      own.longest.mergeInt(own.predicted.rank(i), own.predicted.blocks(i), Math::max);
     }
     matches.clear();
     for (Object2IntMap.Entry<RankId> rank : own.longest.object2IntEntrySet()) {
@@ -98,15 +98,15 @@ public final class PredictingIndex implements PrefixIndex {
     }
   }
 
-  /** Counts and memory of what was told. */
+  /** Counts and memory of what was confirmed. */
   @Override
   public IndexStats stats() {
-    return told.stats();
+    return confirmed.stats();
   }
 
   @Override
   public void close() {
-    told.close();
-    believed.close();
+    confirmed.close();
+    predicted.close();
   }
 }

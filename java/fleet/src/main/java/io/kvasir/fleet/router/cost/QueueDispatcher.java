@@ -32,7 +32,7 @@ final class QueueDispatcher {
       MatchedRequest matched,
       long nowNs,
       CompletableFuture<RouteOutcome> future,
-      List<Completion> completions) {
+      List<RouteCompletion> completions) {
     Refusal refusal =
         queue.contains(matched.request().id())
             ? Refusal.DUPLICATE_REQUEST
@@ -47,7 +47,7 @@ final class QueueDispatcher {
         refusal == null
             ? new RouteOutcome.Placed(chooser.book(matched, 0))
             : new RouteOutcome.Refused(refusal);
-    completions.add(new Completion(matched, future, outcome));
+    completions.add(new RouteCompletion(matched, future, outcome));
     return null;
   }
 
@@ -59,13 +59,13 @@ final class QueueDispatcher {
    * @param completions receives the outcomes
    * @return a request whose matches must be refreshed before it is placed; null if there is none
    */
-  WaitingRequest serve(WaitingRequest fresh, long nowNs, List<Completion> completions) {
+  WaitingRequest serve(WaitingRequest fresh, long nowNs, List<RouteCompletion> completions) {
     for (WaitingRequest next = servable(); next != null; next = servable()) {
       if (!next.equals(fresh) && next.isStale(nowNs, options.matchRefreshAfterNs())) {
         return next;
       }
       queue.leave(next);
-      completions.add(new Completion(next.matched(), next.future(), dispatch(next, nowNs)));
+      completions.add(new RouteCompletion(next.matched(), next.future(), dispatch(next, nowNs)));
     }
     return null;
   }
@@ -95,14 +95,15 @@ final class QueueDispatcher {
   }
 
   /** Refuses all waiting requests that no rank may serve any more. O(requests x ranks). */
-  void refuseUnservable(List<Completion> completions) {
+  void refuseUnservable(List<RouteCompletion> completions) {
     chooser.readLoads();
     WaitingRequest stranded = stranded();
     while (stranded != null) {
       queue.leave(stranded);
       Refusal refusal = chooser.unservable(stranded.filter());
       completions.add(
-          new Completion(stranded.matched(), stranded.future(), new RouteOutcome.Refused(refusal)));
+          new RouteCompletion(
+              stranded.matched(), stranded.future(), new RouteOutcome.Refused(refusal)));
       stranded = stranded();
     }
   }

@@ -70,8 +70,8 @@ final class RouterSteps {
   }
 
   /** Runs a step that makes no room. The step adds what it completes to its argument. */
-  <T> T locked(Function<List<Completion>, T> step) {
-    List<Completion> completions = new ArrayList<>(1);
+  <T> T locked(Function<List<RouteCompletion>, T> step) {
+    List<RouteCompletion> completions = new ArrayList<>(1);
     lock.lock();
     try {
       return step.apply(completions);
@@ -82,7 +82,7 @@ final class RouterSteps {
   }
 
   /** Runs a step and serves the queue in it. The step adds what it completes to its argument. */
-  <T> T change(Function<List<Completion>, T> step) {
+  <T> T change(Function<List<RouteCompletion>, T> step) {
     WaitingRequest[] stale = {null};
     T result =
         locked(
@@ -106,7 +106,7 @@ final class RouterSteps {
         });
   }
 
-  private void deliver(Completion completion) {
+  private void deliver(RouteCompletion completion) {
     if (!(completion.outcome() instanceof RouteOutcome.Placed placed)) {
       completion.future().complete(completion.outcome());
       return;
@@ -130,7 +130,7 @@ final class RouterSteps {
   }
 
   /** A failure here must not keep the request's outcome, or another's, from being delivered. */
-  private static void guarded(Completion completion, Runnable report) {
+  private static void guarded(RouteCompletion completion, Runnable report) {
     try {
       report.run();
     } catch (RuntimeException failure) {

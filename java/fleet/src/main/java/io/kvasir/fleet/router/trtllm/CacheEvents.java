@@ -13,8 +13,8 @@ import java.util.Map;
  *
  * <p>Handles and sequence hashes of the result are both TensorRT-LLM's block hashes, digests in
  * their short form. An event may stand by itself or in the {@code data} of an envelope; {@code
- * hash_algo} may be told in either. {@code created} and {@code updated} events say nothing of what
- * is held.
+ * hash_algo} may be in either. {@code created} and {@code updated} events do not change the stored
+ * blocks.
  *
  * <p>Thread-safe and stateless.
  */
@@ -53,12 +53,12 @@ public final class CacheEvents {
     return parsed;
   }
 
-  private static BlockEvent stored(String at, TrtllmHash told, Object parent, List<?> blocks) {
+  private static BlockEvent stored(String at, TrtllmHash given, Object parent, List<?> blocks) {
     List<Object> keys = new ArrayList<>(blocks.size());
     for (Object block : blocks) {
       keys.add(object(at + ".blocks", block).get("block_hash"));
     }
-    TrtllmHash hash = hashOf(told, keys);
+    TrtllmHash hash = hashOf(given, keys);
     if (parent == null) {
       return BlockEvent.Stored.named(hash, keys(at, hash, keys));
     }
@@ -66,19 +66,19 @@ public final class CacheEvents {
     return BlockEvent.Stored.namedAfter(hash, parentKey, keys(at, hash, keys));
   }
 
-  private static BlockEvent removed(String at, TrtllmHash told, List<?> keys) {
-    return new BlockEvent.Removed(hashOf(told, keys), keys(at, told, keys));
+  private static BlockEvent removed(String at, TrtllmHash given, List<?> keys) {
+    return new BlockEvent.Removed(hashOf(given, keys), keys(at, given, keys));
   }
 
   /** A text can only be a digest, whether the event says so or not. */
-  private static TrtllmHash hashOf(TrtllmHash told, List<?> keys) {
-    return told == null && !keys.isEmpty() && keys.get(0) instanceof String
+  private static TrtllmHash hashOf(TrtllmHash given, List<?> keys) {
+    return given == null && !keys.isEmpty() && keys.get(0) instanceof String
         ? TrtllmHash.V2_SHA256
-        : told;
+        : given;
   }
 
-  private static long[] keys(String at, TrtllmHash told, List<?> values) {
-    boolean digests = hashOf(told, values) == TrtllmHash.V2_SHA256;
+  private static long[] keys(String at, TrtllmHash given, List<?> values) {
+    boolean digests = hashOf(given, values) == TrtllmHash.V2_SHA256;
     long[] keys = new long[values.size()];
     for (int i = 0; i < keys.length; i++) {
       keys[i] = digests ? digest(at, values.get(i)) : number(at, values.get(i));

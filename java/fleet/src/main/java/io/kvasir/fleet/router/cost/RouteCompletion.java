@@ -10,5 +10,5 @@ import java.util.concurrent.CompletableFuture;
  * @param future completes with the outcome
  * @param outcome a placement or a refusal
  */
-record Completion(
+record RouteCompletion(
     MatchedRequest matched, CompletableFuture<RouteOutcome> future, RouteOutcome outcome) {}

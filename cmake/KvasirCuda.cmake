@@ -1,5 +1,6 @@
-# Finds an nvcc that works (a wrapper with no toolkit behind it does not) and compiles the kernels
-# into one fatbin, and records what resources they take. Without it the CPU library alone is built, and one line says so.
+# Finds a working nvcc (a wrapper without a toolkit does not count), compiles the kernels into one
+# fatbin and records their resource usage. Without nvcc, only the CPU library is built and a status
+# line is printed.
 find_program(KVASIR_NVCC nvcc)
 set(KVASIR_NVCC_VERSION "")
 if(KVASIR_NVCC)
@@ -10,14 +11,14 @@ if(KVASIR_NVCC)
   endif()
 endif()
 if(KVASIR_NVCC_VERSION)
-  message(STATUS "kvasir: CUDA ${KVASIR_NVCC_VERSION} found, kernels are compiled")
+  message(STATUS "kvasir: CUDA ${KVASIR_NVCC_VERSION} found, compiling kernels")
 else()
-  message(STATUS "kvasir: no working nvcc, the CPU library alone is built")
+  message(STATUS "kvasir: no working nvcc, building only the CPU library")
 endif()
 
 set(KVASIR_CUDA_ARCHITECTURES 80 90 100 120 CACHE STRING "Device architectures in the fatbin")
 
-# The target kvasir_fatbin, as a part of another target.
+# Adds the kernels' fatbin to a target. It is installed only if that target was built.
 function(kvasir_cuda_fatbin whole)
   if(NOT KVASIR_NVCC_VERSION)
     return()
@@ -26,7 +27,8 @@ function(kvasir_cuda_fatbin whole)
   foreach(arch IN LISTS KVASIR_CUDA_ARCHITECTURES)
     list(APPEND code -gencode arch=compute_${arch},code=sm_${arch})
   endforeach()
-  # PTX of the oldest for generations without machine code of their own, of the newest for later ones.
+  # PTX of the oldest architecture covers generations without their own machine code, PTX of the
+  # newest covers later ones.
   list(GET KVASIR_CUDA_ARCHITECTURES 0 oldest)
   list(GET KVASIR_CUDA_ARCHITECTURES -1 newest)
   foreach(arch IN ITEMS ${oldest} ${newest})
@@ -45,9 +47,9 @@ function(kvasir_cuda_fatbin whole)
     DEPFILE "${fatbin}.d"
     COMMENT "Compiling CUDA kernels"
     VERBATIM)
-  add_custom_target(kvasir_fatbin ALL DEPENDS "${fatbin}")
+  add_custom_target(kvasir_fatbin DEPENDS "${fatbin}")
   add_dependencies(${whole} kvasir_fatbin)
-  # What is inside, for KernelModule.java: nothing else can tell without a driver.
+  # Describes the fatbin for KernelModule.java, which cannot inspect it without a driver.
   file(STRINGS "${CMAKE_CURRENT_SOURCE_DIR}/include/kvasir/platform.hpp" abi
     REGEX "^#define KVASIR_ABI_VERSION [0-9]+$")
   string(REGEX REPLACE ".* " "" abi "${abi}")
@@ -55,18 +57,15 @@ function(kvasir_cuda_fatbin whole)
   list(JOIN architectures " " architectures)
   file(GENERATE OUTPUT "${fatbin}.properties" CONTENT
     "architectures=${architectures} compute_${oldest} compute_${newest}\ncudaVersion=${KVASIR_NVCC_VERSION}\nabi=${abi}\n")
-endfunction()
-
-function(kvasir_cuda_install destination)
-  set(fatbin "${CMAKE_CURRENT_BINARY_DIR}/kvasir.fatbin")
-  install(FILES "${fatbin}" "${fatbin}.resources" "${fatbin}.properties" DESTINATION "${destination}")
+  install(FILES "${fatbin}" "${fatbin}.resources" "${fatbin}.properties"
+    DESTINATION "${KVASIR_INSTALL_DIR}/${KVASIR_PLATFORM}" COMPONENT kernels)
 endfunction()
 
 set(KVASIR_GPU_PROGRAM_ARCHITECTURE 90 CACHE STRING
-  "Device architecture of the native GPU tests; others compile their PTX when they start them")
+  "Device architecture of the native GPU tests; others compile the PTX at start-up")
 
-# A program for machines with a GPU: built wherever nvcc works, run by nobody here. It needs nothing
-# there but the driver.
+# A program for machines with a GPU. It is built wherever nvcc works and is not run here. It needs
+# only the driver.
 function(kvasir_cuda_program source)
   if(NOT KVASIR_NVCC_VERSION)
     return()

@@ -50,8 +50,8 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
    */
   public static Optional<KernelModule> embedded() {
     String fatbin = resource();
-    try (InputStream module = PoolLibrary.class.getResourceAsStream(fatbin);
-        InputStream inside = PoolLibrary.class.getResourceAsStream(fatbin + ".properties")) {
+    try (InputStream module = KernelModule.class.getResourceAsStream(fatbin);
+        InputStream inside = KernelModule.class.getResourceAsStream(fatbin + ".properties")) {
       if (module == null || inside == null) {
         return Optional.empty();
       }
@@ -75,7 +75,7 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
    * @throws FatalDeviceException if the device cannot run them, or their version is wrong
    */
   void loadOnto(DeviceApi device) {
-    try (InputStream module = PoolLibrary.class.getResourceAsStream(resource())) {
+    try (InputStream module = KernelModule.class.getResourceAsStream(resource())) {
       if (module == null) {
         throw new IllegalStateException(ABSENT.reason());
       }

@@ -1,5 +1,5 @@
-// What Java calls: inline functions over addresses, one header per area. JavaCPP's glue includes
-// this file; nothing else in native/ knows Java.
+// The functions that Java calls: inline functions over addresses, one header per area. JavaCPP's
+// glue includes this file; nothing else in native/ depends on Java.
 #pragma once
 
 #include "device_pool_bridge.hpp"

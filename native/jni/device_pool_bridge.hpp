@@ -1,5 +1,5 @@
-// What Java must know of a pool in device memory to take memory for it; device_pool_core.hpp says
-// how it is laid out. No CUDA here.
+// Sizes and offsets that Java needs to allocate a pool in device memory; device_pool_core.hpp
+// describes the layout. No CUDA here.
 #pragma once
 
 #include "kvasir/device_pool_core.hpp"
@@ -31,7 +31,7 @@ inline int64_t kvasir_event_ring_bytes(int event_capacity) {
       kvasir::event_ring_bytes(kvasir::device_pool_shape(1, 1, 1, 1, event_capacity)));
 }
 
-// Where the block tables begin, from the start of the pool's memory.
+// Offset of the block tables from the start of the pool's memory.
 inline int64_t kvasir_device_pool_tables(int capacity_blocks, int tokens_per_block, int max_leases,
                                          int max_blocks_per_lease, int event_capacity) {
   kvasir::DevicePool view{};
@@ -49,5 +49,5 @@ inline int kvasir_device_pool_depth_bits(int max_blocks_per_lease) {
   return static_cast<int>(view.depth_bits);
 }
 
-// Bits of the key of the last victim that one launch of the selection finds.
+// Bits of the last victim's key that one launch of the selection determines.
 inline int kvasir_device_select_bits() { return kvasir::kSelectBits; }

@@ -1,4 +1,4 @@
-// Block hashing for Java. Arguments are checked there.
+// Block hashing for Java. The Java side checks the arguments.
 #pragma once
 
 #include "kvasir/block_hash_core.hpp"
@@ -10,7 +10,7 @@ inline void kvasir_hash_blocks(int32_t format, uint64_t scope_mask, uint64_t lor
                       tokens, tokens_per_block, from, to, local, sequence);
 }
 
-// `scopes` holds three words a prompt: mask, LoRA id, salt id.
+// `scopes` holds three words per prompt: mask, LoRA id, salt id.
 inline void kvasir_hash_prompts(int32_t format, int32_t tokens_per_block, int32_t prompts,
                                 const uint32_t* tokens, const int32_t* token_offsets,
                                 const int32_t* block_offsets, const uint64_t* scopes,

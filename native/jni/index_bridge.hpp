@@ -1,5 +1,5 @@
-// Prefix indexes for Java, passed as their addresses. Arguments are checked there, and one thread
-// at a time changes an index.
+// Prefix indexes for Java, passed as their addresses. The Java side checks the arguments and
+// serialises changes.
 #pragma once
 
 #include "kvasir/prefix_index.hpp"
@@ -11,7 +11,7 @@ inline kvasir::PrefixIndex* kvasir_index_create(int format, int64_t max_bytes) {
 
 inline void kvasir_index_destroy(kvasir::PrefixIndex* index) { delete index; }
 
-// A ChangeStatus; less 8 where shed() must follow. One of the two arrays of hashes is null.
+// Returns a ChangeStatus, minus 8 if shed() must follow. One of the two arrays of hashes is null.
 inline int kvasir_index_store(kvasir::PrefixIndex* index, int rank, bool root,
                               int64_t parent_handle, int64_t root_hash, const uint64_t* handles,
                               const uint64_t* local_hashes, const uint64_t* sequence_hashes,
@@ -25,7 +25,7 @@ inline int kvasir_index_store(kvasir::PrefixIndex* index, int rank, bool root,
 
 inline void kvasir_index_shed(kvasir::PrefixIndex* index) { index->shed(); }
 
-// A ChangeStatus.
+// Returns a ChangeStatus.
 inline int kvasir_index_remove(kvasir::PrefixIndex* index, int rank, const uint64_t* handles,
                                int count) {
   return static_cast<int>(

@@ -1,4 +1,4 @@
-// Block pools for Java. A pool is passed as its address; batches as the addresses of arrays of the
+// Block pools for Java. A pool is passed as its address; a batch as the addresses of arrays of the
 // structs in pool_batch.hpp, laid out by PoolStaging.java.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include "kvasir/block_pool.hpp"
 
-// 0, or the PoolError in the upper and the entry in the lower 32 bits.
+// Returns 0, or the PoolError in the upper and the entry in the lower 32 bits.
 inline int64_t kvasir_pool_result(kvasir::PoolResult result) {
   return static_cast<int64_t>(static_cast<uint64_t>(result.error) << 32 | result.entry);
 }
@@ -58,7 +58,7 @@ inline int kvasir_pool_drain_events(kvasir::BlockPool* pool, kvasir::BlockEvent*
   return static_cast<int>(pool->events().drain(events, static_cast<uint32_t>(count)));
 }
 
-// The table's length, or -1 for an unknown lease; copies it if it fits.
+// Returns the table's length, or -1 for an unknown lease; copies the table if it fits.
 inline int kvasir_pool_block_table(const kvasir::BlockPool* pool, int lease, int* table, int room) {
   uint32_t length = 0;
   const uint32_t* blocks = pool->block_table(lease, &length);

@@ -1,5 +1,5 @@
-// A search ends, whatever the buckets say: with every bucket full and passed by some key (which a
-// crowded history can leave behind) an absent name is missed after one look at each.
+// A search terminates for any bucket contents: with every bucket full and passed by some key (which
+// a crowded history can leave behind), an absent hash is missed after reading each bucket once.
 
 #include "check.hpp"
 #include "kvasir/block_directory_core.hpp"

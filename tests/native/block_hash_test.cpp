@@ -133,7 +133,7 @@ void ranges_and_batches_equal_whole_prompts() {
   }
 }
 
-// Pairs that agree in 32 bits: n^2 / 2^33 are expected of n random words, with about that variance.
+// Pairs that agree in 32 bits: n random words have n^2 / 2^33 on average, with about that variance.
 void expect_random_pairs(std::vector<uint64_t> words, int shift, const char* what) {
   for (uint64_t& word : words) word = word >> shift & 0xFFFFFFFFu;
   std::sort(words.begin(), words.end());
@@ -152,13 +152,13 @@ void expect_random_pairs(std::vector<uint64_t> words, int shift, const char* wha
   }
 }
 
-// Different prompts have different names, and either half of the name is as good as random.
+// Different prompts have different hashes, and each half of the hash is as good as random.
 void expect_no_collisions(std::vector<uint64_t> names, const char* what) {
   expect_random_pairs(names, 0, what);
   expect_random_pairs(names, 32, what);
   std::sort(names.begin(), names.end());
   const bool unique = std::adjacent_find(names.begin(), names.end()) == names.end();
-  if (!unique) std::fprintf(stderr, "%s: two prompts have one name\n", what);
+  if (!unique) std::fprintf(stderr, "%s: two prompts have one sequence hash\n", what);
   CHECK(unique);
 }
 
@@ -217,7 +217,7 @@ void counters_do_not_collide() {
   expect_no_collisions(std::move(names), "counters");
 }
 
-// Names after a chain of blocks that are given by their local hashes.
+// Sequence hashes after a chain of blocks that are given by their local hashes.
 uint64_t chained(uint64_t root, const std::vector<uint64_t>& locals) {
   for (uint64_t local : locals) root = kvasir_mix(root, local);
   return root;
@@ -237,7 +237,7 @@ void permuted_blocks_do_not_collide() {
   expect_no_collisions(std::move(names), "permuted blocks");
 }
 
-// All arrangements of two blocks, among them those that cancel in linear chains.
+// All arrangements of two blocks, including those that cancel in linear chains.
 void arrangements_of_two_blocks_do_not_collide() {
   const std::vector<uint64_t> locals = local_hashes(2);
   std::vector<uint64_t> names{0};
@@ -268,7 +268,7 @@ void repeated_blocks_do_not_collide() {
   }
 }
 
-// The first names under many scopes, ids that look alike and absent against zero among them.
+// The first sequence hashes under many scopes, including similar ids and absent versus zero.
 void scopes_do_not_collide() {
   const std::vector<uint32_t> block = counted(0, 16);
   for (HashFormat format : {HashFormat::kKvasir, HashFormat::kDynamo, HashFormat::kTrtllmV1}) {
@@ -291,7 +291,7 @@ void scopes_do_not_collide() {
   }
 }
 
-// How often each of 64 output bits flipped, per input bit.
+// Flip counts of the 64 output bits, per input bit.
 class FlipCounts {
  public:
   explicit FlipCounts(size_t input_bits) : counts_(input_bits * 64) {}

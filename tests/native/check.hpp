@@ -1,15 +1,15 @@
-// The smallest test harness that serves: CHECK ends the program with the place and the seed, or
-// does what g_on_failed_check says.
+// A minimal test harness: a failed CHECK ends the program with its location and the seed, or calls
+// g_on_failed_check.
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
-// Set by random tests so that a failure can be run again.
+// Set by random tests so that a failure can be repeated.
 inline uint64_t g_seed = 0;
 
-// What becomes of a failed check; it must not return.
+// Called on a failed check; must not return.
 inline void (*g_on_failed_check)(const char* message) = [](const char* message) {
   std::fprintf(stderr, "%s\n", message);
   std::exit(1);

@@ -1,5 +1,6 @@
-// Probes, page reads and event reads beside a mutating owner. Each claim has a negative control:
-// the same test over a structure without the mechanism must fail, or the test would prove nothing.
+// Probes, page reads and event reads concurrent with a mutating owner. Each claim has a negative
+// control: the same test over a structure without the mechanism must fail, otherwise the test
+// proves nothing.
 
 #include <atomic>
 #include <thread>
@@ -31,7 +32,7 @@ uint64_t crowded_hash(uint64_t i) {
   return ((i % 5) << 61 | (i + 1)) * inverse(0x9e3779b97f4a7c15ull);
 }
 
-// Leases, names and evicts blocks of a small pool for a while, with one prompt held all the time.
+// Leases, commits and evicts blocks of a small pool for a while, with one prompt held throughout.
 class ChurningPool {
  public:
   ChurningPool()
@@ -64,7 +65,7 @@ class ChurningPool {
     CHECK(pool_.release(&lease, 1).error == PoolError::kNone);
   }
 
-  // How many of the residents live outside their home bucket, where only `passed` leads.
+  // Number of residents outside their home bucket, which are found only through `passed`.
   uint32_t displaced() const {
     uint32_t count = 0;
     for (uint64_t hash : resident_) {
@@ -92,8 +93,8 @@ class ChurningPool {
   std::vector<uint32_t> tokens_;
 };
 
-// The control: linear probing with tombstones, swept by rebuilding the table in place, as tables
-// for one thread do.
+// The control: linear probing with tombstones, which rebuilds the table in place, like
+// single-threaded tables.
 class RebuildingTable {
  public:
   RebuildingTable() : keys_(1024) { insert_residents(); }
@@ -139,7 +140,8 @@ class RebuildingTable {
   std::vector<std::atomic<uint64_t>> keys_;
 };
 
-// Counts observations that break the claim, until `enough` of them or `rounds` of churn are done.
+// Counts observations that violate the claim, until there are `enough` or `rounds` of churn are
+// done.
 template <typename Churn, typename Observe>
 uint64_t violations(uint64_t rounds, uint64_t enough, Churn churn, Observe violated) {
   std::atomic<bool> done{false};
@@ -151,7 +153,7 @@ uint64_t violations(uint64_t rounds, uint64_t enough, Churn churn, Observe viola
       observations++;
     }
   });
-  // At least some observations, however the threads are scheduled.
+  // At least some observations, regardless of thread scheduling.
   for (uint64_t round = 0; (round < rounds || observations < 100) && seen < enough; round++) {
     churn(round);
   }
@@ -160,7 +162,7 @@ uint64_t violations(uint64_t rounds, uint64_t enough, Churn churn, Observe viola
   return seen;
 }
 
-// The control of the page: the same words without looking at the sequence.
+// The control of the page: reads the same words without checking the sequence.
 bool torn(const OccupancyPage& page) {
   uint64_t words[kOccupancyWords];
   for (uint32_t i = 0; i < kOccupancyWords; i++) {
@@ -169,8 +171,8 @@ bool torn(const OccupancyPage& page) {
   return words[0] != words[1] + words[2] + words[3];
 }
 
-// Whether a read of what the ring keeps, from anywhere on, gave an event of another number than its
-// place says.
+// Whether a read of the ring's kept events, from any position, returned an event under a wrong
+// number.
 bool wrong_events(const EventRingHead* ring, uint64_t* attempts) {
   BlockEvent events[kEvents];
   const uint64_t next = __atomic_load_n(&ring->next_event, __ATOMIC_RELAXED);

@@ -1,14 +1,14 @@
-// Runs CUDA kernels on the host: g++ compiles the very same sources, and every thread of a launch
-// is a fiber of one host thread.
+// Runs CUDA kernels on the host: g++ compiles the kernels' sources unchanged, and every thread of a
+// launch is a fiber of one host thread.
 //
-// A seeded scheduler decides which fiber runs. It switches at every barrier and warp primitive, and
-// by chance before atomics and fences. Several blocks of threads are resident at a time, in random
-// number. A launch may prefer the fiber that became ready last, so that some warps run far ahead of
-// others. What is checked: that all lanes of a warp come to the same primitive, that a barrier's
-// threads all come, and, with a sanitizer, memory. What is not: races between plain loads and
-// stores that no switch point separates, and the weaker memory order of a device.
+// A seeded scheduler selects the running fiber. It switches at every barrier and warp primitive,
+// and at random before atomics and fences. A random number of thread blocks is resident at a time.
+// A launch may prefer the fiber that became ready last, so that some warps run far ahead of others.
+// Checked: all lanes of a warp reach the same primitive, all threads of a barrier arrive, and, with
+// a sanitizer, memory. Not checked: races between plain loads and stores without a switch point
+// between them, and the weaker memory order of a device.
 //
-// Covered is what the kernels use. Shared variables are declared with KVASIR_SHARED.
+// Supports only what the kernels use. Shared variables are declared with KVASIR_SHARED.
 #pragma once
 
 #include <setjmp.h>
@@ -43,7 +43,7 @@ constexpr size_t kStackBytes = 64 * 1024;
 
 enum class Primitive { kNone, kBlockBarrier, kWarpBarrier, kBallot, kShuffle, kReduceOr };
 
-// The threads that wait for one another: a warp, or a block at its barrier.
+// Threads that wait for each other: a warp, or a thread block at its barrier.
 struct Meeting {
   uint32_t members = 0;
   uint32_t arrived = 0;
@@ -109,7 +109,7 @@ class Scheduler {
     }
     uint32_t left = grid;
     while (left > 0) {
-      CHECK(!ready_.empty());  // or threads wait for others that have left
+      CHECK(!ready_.empty());  // otherwise threads wait for others that have exited
       current_ = take_ready();
       resume(*fibers_[current_]);
       Fiber& fiber = *fibers_[current_];
@@ -123,7 +123,7 @@ class Scheduler {
     bodies_[0] = bodies_[1] = nullptr;
   }
 
-  // A point where another thread may run.
+  // A point where the scheduler may switch to another thread.
   void may_switch(uint32_t chance) {
     if (random_.below(chance) == 0) {
       ready_.push_back(current_);
@@ -136,7 +136,7 @@ class Scheduler {
     meet(block.barrier, Primitive::kBlockBarrier, [] {});
   }
 
-  // Gives a value; returns what all lanes of the warp gave.
+  // Publishes a value; returns the values of all lanes of the warp.
   const uint64_t* exchange(Primitive primitive, uint64_t value) {
     const uint32_t thread = self().thread;
     Warp& warp = self().block->warps[thread / 32];
@@ -188,7 +188,7 @@ class Scheduler {
 
   void enter(uint32_t place, uint32_t index) {
     ThreadBlock& block = blocks_[place];
-    // The second launch's blocks come first, so that they begin beside the first launch.
+    // The second launch's blocks come first, so that they run concurrently with the first launch.
     block.launch = index < grids_[1] ? 1 : 0;
     block.index = block.launch == 1 ? index : index - grids_[1];
     block.live = blockDim.x;
@@ -227,7 +227,7 @@ class Scheduler {
     }
   }
 
-  // The host's own stack continues a fiber, until it yields.
+  // Continues a fiber from the host's own stack, until the fiber yields.
   void resume(Fiber& fiber) {
     threadIdx.x = fiber.thread;
     blockIdx.x = fiber.block->index;
@@ -257,7 +257,7 @@ class Scheduler {
     arrived(nullptr);
   }
 
-  // Tells AddressSanitizer which stack is in use. Fake stacks are off, so none is carried.
+  // Announces the current stack to AddressSanitizer. Fake stacks are off, so none is passed on.
 #if defined(__SANITIZE_ADDRESS__)
   static void leave(void** fake_stack, const char* stack, size_t bytes) {
     __sanitizer_start_switch_fiber(fake_stack, stack, bytes);
@@ -297,7 +297,7 @@ void launch(Kernel kernel, uint32_t grid, uint32_t threads, Arguments... argumen
       threads, [=] { kernel(arguments...); }, grid, nullptr, 0);
 }
 
-// The same beside one more block of threads that runs `other`, as on another stream.
+// The same, concurrently with one more thread block that runs `other`, as on another stream.
 template <typename Other, typename Kernel, typename... Arguments>
 void launch_beside(Other other, Kernel kernel, uint32_t grid, uint32_t threads,
                    Arguments... arguments) {

@@ -1,4 +1,4 @@
-// The hash kernels give the hashes of hash_prompt(). Written over a Device, as
+// Compares the hash kernels with hash_prompt(). Written over a Device, like
 // device_pool_history.hpp.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace kvasir {
 
-// A copy of an array in memory that both sides read, for as long as this lives.
+// A copy of an array in memory that both sides read, for the lifetime of this object.
 template <typename Device, typename T>
 class Placed {
  public:
@@ -53,7 +53,7 @@ void batch_equals_prompts(Device& device, TestRandom& random, HashFormat format,
     blocks += static_cast<int32_t>(length) / tokens_per_block;
     scopes.push_back({random.below(4), random.next(), random.next()});
   }
-  // Answers that nobody gives keep their value.
+  // Results that are not written keep their value.
   std::vector<uint64_t> local(static_cast<size_t>(blocks) + 1, 7);
   std::vector<uint64_t> sequence = local;
   const Placed<Device, uint64_t> local_twin(device, local);
@@ -78,7 +78,7 @@ void batch_equals_prompts(Device& device, TestRandom& random, HashFormat format,
   CHECK(local == local_twin.values() && sequence == sequence_twin.values());
 }
 
-// `tokens_per_block` from one word to more than a tile of tokens holds.
+// `tokens_per_block` ranges from one word to more than a tile of tokens.
 template <typename Device>
 void run_hash_batches(Device& device, uint64_t seeds, uint32_t most_prompts) {
   const HashFormat formats[] = {HashFormat::kKvasir, HashFormat::kDynamo, HashFormat::kTrtllmV1};

@@ -1,4 +1,4 @@
-// The hash kernels, run on the host by the shim, give the hashes of hash_prompt().
+// Compares the hash kernels, run on the host by the shim, with hash_prompt().
 
 #include "shim_device.hpp"
 

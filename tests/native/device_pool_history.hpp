@@ -1,8 +1,8 @@
-// The device pool's kernels beside the CPU pool: random histories give the same answers, events,
-// occupancy, probes and sharing of blocks, whatever the order in which threads run.
+// Compares the device pool's kernels with the CPU pool: random histories must give the same
+// results, events, occupancy, probes and sharing of blocks, regardless of thread scheduling.
 //
-// Written over a Device: where memory comes from and how kernels are launched. ShimDevice runs them
-// on the host, CudaDevice on a GPU. The kernels and one of the two must be included before.
+// Written over a Device, which allocates memory and launches kernels. ShimDevice runs them on the
+// host, CudaDevice on a GPU. The kernels and one of the two must be included before this header.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace kvasir {
 
-// What kvasir_probe() takes.
+// The arguments of kvasir_probe().
 struct ProbeArguments {
   const DevicePool* const* pools;
   uint32_t pool_count;
@@ -98,7 +98,7 @@ class DevicePoolDriver {
     finish();
   }
 
-  // Launches of any geometry.
+  // Launches with random geometry.
   template <typename Kernel, typename... Arguments>
   void wide(Kernel kernel, Arguments... arguments_of_kernel) {
     const uint32_t grid = 1 + random_.below(Device::kMostBlocks);
@@ -108,7 +108,7 @@ class DevicePoolDriver {
       check_ring();
       return;
     }
-    // One search is done by a warp, many by four lanes each.
+    // A single search is done by a warp, many by four lanes each.
     const uint32_t offsets[] = {0, watched_blocks_};
     const uint32_t searches = random_.below(2) == 0 ? 1 : 2 * Device::kMostWarps;
     const ProbeArguments probe = arguments(searches, watched_, offsets, 1);
@@ -123,8 +123,8 @@ class DevicePoolDriver {
     check_ring();
   }
 
-  // Leading blocks held, of each prompt in `pools` pools that are this one. With a warp for each
-  // search, or with fewer.
+  // Matched leading blocks of each prompt in `pools` pools, all of which are this one. Uses a warp
+  // for each search, or fewer.
   std::vector<uint32_t> probe(uint32_t pools, const uint64_t* hashes, const uint32_t* offsets,
                               uint32_t prompts, bool warp_each) {
     const ProbeArguments probe = arguments(pools, hashes, offsets, prompts);
@@ -148,7 +148,7 @@ class DevicePoolDriver {
   const EventRingHead* ring() const { return ring_; }
   uint64_t collisions() const { return collisions_; }
 
-  // The pool as it is, in host memory; until the next operation.
+  // The current state of the pool, in host memory; valid until the next operation.
   const DevicePool& snapshot() {
     if (!fresh_) {
       device_.download(mirror_.get(), memory_, device_pool_bytes(shape_));
@@ -157,8 +157,8 @@ class DevicePoolDriver {
     return here_;
   }
 
-  // From now on probes run beside the pool's launches and must find these names, which are held.
-  // The hashes are in memory that both sides read.
+  // From now on probes run concurrently with the pool's launches and must find these hashes, which
+  // stay held. The hashes are in memory that both sides read.
   void watch(const uint64_t* hashes, uint32_t blocks) {
     watched_ = hashes;
     watched_blocks_ = blocks;
@@ -174,7 +174,7 @@ class DevicePoolDriver {
 
   const DevicePool* view() const { return static_cast<const DevicePool*>(memory_); }
 
-  // Room that both sides read, until the operation has finished.
+  // Memory that both sides read, until the operation has finished.
   template <typename T>
   T* stage(const T* values, uint32_t count) {
     T* staged = reinterpret_cast<T*>(staging_ + staged_bytes_);
@@ -194,8 +194,8 @@ class DevicePoolDriver {
             stage(offsets, prompts + 1), prompts, stage(unanswered.data(), pools * prompts)};
   }
 
-  // Beside the launches of an operation, and between them, a reader gets no event of the operation,
-  // nor what it has overwritten.
+  // During an operation, including between its launches, a reader gets no event of the operation
+  // and none that it has overwritten.
   void check_ring() const {
     std::vector<BlockEvent> events(4);
     const uint64_t next = next_event();
@@ -268,7 +268,7 @@ struct Running {
   uint32_t committed;
 };
 
-// Hashes whose home is among the first sixteenth of the buckets, so that keys overflow far.
+// Hashes whose home is in the first sixteenth of the buckets, so that keys overflow far.
 inline void crowd(std::vector<uint64_t>& hashes) {
   uint64_t inverse = 1;  // of the directory's multiplier
   for (int i = 0; i < 6; i++) {
@@ -279,7 +279,7 @@ inline void crowd(std::vector<uint64_t>& hashes) {
   }
 }
 
-// What a suite of histories has met; a test that never meets something does not test it.
+// Coverage of a suite of histories; a case that never occurs is not tested.
 struct Seen {
   uint64_t refused, matched, evicted, collisions, shared, cleared, lost_events, watched;
 
@@ -391,7 +391,7 @@ class History {
     return static_cast<uint32_t>(v.size());
   }
 
-  // All hashes stand back to back, in the order of the prompts, as a probe wants them.
+  // All hashes are contiguous, in the order of the prompts, as a probe expects.
   void place(const std::vector<Prompt>& prompts) {
     size_t blocks = 0;
     for (const Prompt& prompt : prompts) {
@@ -410,7 +410,7 @@ class History {
     }
   }
 
-  // Some of the running requests, in random order, first in `running_`.
+  // Selects some of the running requests at random and moves them to the front of `running_`.
   uint32_t choose(uint32_t most) {
     const uint32_t wanted = 1 + random_.below(most);
     uint32_t chosen = 0;
@@ -420,7 +420,7 @@ class History {
     return chosen;
   }
 
-  // The names that one running request bears; nothing but clear may take them away in this step.
+  // Watches the hashes of one running request; only clear may remove them in this step.
   void watch_names() {
     device_.watch(nullptr, 0);
     if (running_.empty() || random_.below(2) == 0 || !memory_.filled()) {
@@ -585,7 +585,7 @@ class History {
     CHECK(seen_events_ == next);
   }
 
-  // The same keys, and marks that say exactly where to go on.
+  // The directories must have the same keys, with exact `passed` marks.
   void compare_directories() {
     const DevicePool& pool = device_.snapshot();
     const Directory& mine = pool.directory;
@@ -626,7 +626,7 @@ class History {
     CHECK(matched == device_.probe(2, hashes_, offsets_.data(), size(prompts_), true));
   }
 
-  // Block numbers differ, but where one pool's leases share a block the other's do.
+  // Block numbers may differ, but leases that share a block in one pool share it in the other.
   void compare_sharing() {
     std::map<uint32_t, uint32_t> there;
     std::map<uint32_t, uint32_t> back;
@@ -642,7 +642,7 @@ class History {
         CHECK(back.emplace(twin[i], table[i]).first->second == table[i]);
       }
       for (uint32_t i = running.committed; i < length; i++) {
-        CHECK(device_.snapshot().holders[twin[i]] == 1);  // its own, without a name
+        CHECK(device_.snapshot().holders[twin[i]] == 1);  // its own, unnamed
       }
       places += length;
     }

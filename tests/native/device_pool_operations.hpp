@@ -1,6 +1,6 @@
-// The launches of each operation of a device pool, in the order in which a stream must carry them
-// out. `Launches` has wide(kernel, arguments...), for kernels that take any number of blocks, and
-// one_block(kernel, arguments...). The kernels must be included before. Nothing is waited for.
+// The launches of each operation of a device pool, in stream order. `Launches` has wide(kernel,
+// arguments...), for kernels that take any number of thread blocks, and one_block(kernel,
+// arguments...). The kernels must be included before this header. Does not wait for completion.
 #pragma once
 
 #include "kvasir/device_pool_core.hpp"

@@ -1,13 +1,13 @@
-// The device pool's kernels, run on the host by the shim, beside the CPU pool.
+// Compares the device pool's kernels, run on the host by the shim, with the CPU pool.
 
 #include "shim_device.hpp"
 
 namespace kvasir {
 namespace {
 
-// One batch that commits every block of the pool, half of them a second time: as many ordinals as
-// there can be. The room for them ends where the pool's memory does, which the address sanitizer
-// watches.
+// A batch that commits every block of the pool, half of them twice, which gives the maximum number
+// of ordinals. Their array is at the end of the pool's memory, so the address sanitizer detects an
+// overflow.
 void commit_all_blocks(ShimDevice& device) {
   constexpr uint32_t kLeases = 4;
   constexpr uint32_t kLength = 16;

@@ -1,5 +1,5 @@
-// A mirror that follows a pool's events holds the pool's names; what it is told twice, too late,
-// with a gap or in bad faith leaves it safe.
+// A mirror that follows a pool's events has the pool's hashes, and stays safe if events are
+// repeated, late, missing or malicious.
 
 #include "kvasir/directory_mirror.hpp"
 
@@ -27,7 +27,7 @@ std::multiset<uint64_t> names_of(const Directory& directory) {
   return names;
 }
 
-// A pool with its ring in memory of the test's, and requests that come and go.
+// A pool with its ring in memory of the test, and requests that come and go.
 class SharedPool {
  public:
   explicit SharedPool(uint64_t seed)
@@ -83,7 +83,7 @@ class SharedPool {
   std::vector<int32_t> leases_;
 };
 
-// Follows at random distances; now and then too late, and then takes a snapshot or waits for clear.
+// Follows at random distances; sometimes too late, and then takes a snapshot or waits for clear.
 void follows_a_pool() {
   uint64_t gaps = 0;
   uint64_t followed = 0;
@@ -168,7 +168,7 @@ void holds_no_more_than_the_pool() {
   CHECK(mirror.state().names == kBlocks && mirror.state().ignored == 10000 - kBlocks);
 }
 
-// Buckets of any bytes: refused, or held and usable.
+// Arbitrary buckets are either refused, or accepted and usable.
 void survives_any_snapshot() {
   const uint64_t count = directory_buckets(kBlocks);
   for (g_seed = 1; g_seed <= 200; g_seed++) {

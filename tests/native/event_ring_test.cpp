@@ -1,5 +1,6 @@
-// Readers of an event ring beside its writer: what they get is whole, in order, and says what was
-// lost. The negative control, a reader that does not look at the reservation, gets torn events.
+// Readers of an event ring concurrent with its writer: their events are intact, in order, and
+// losses are reported. The negative control, a reader that ignores the reservation, gets torn
+// events.
 
 #include "kvasir/event_ring.hpp"
 
@@ -17,7 +18,7 @@ constexpr uint32_t kMostPerOperation = 48;
 
 uint64_t mixed(uint64_t x) { return TestRandom(x).next(); }
 
-// Every field follows from the number.
+// Every field is a function of the number.
 bool whole(const BlockEvent& event) {
   return event.hash == mixed(event.sequence) && event.parent_hash == ~event.hash &&
          event.depth == static_cast<uint32_t>(event.hash >> 7) &&
@@ -77,7 +78,7 @@ void reads_all_that_is_kept() {
   }
 }
 
-// What is about to be overwritten is not given, and not lost either.
+// Events that are about to be overwritten are neither returned nor reported lost.
 void waits_for_the_end_of_an_operation() {
   TestRandom random(2);
   RingWriter writer;
@@ -96,7 +97,7 @@ void waits_for_the_end_of_an_operation() {
   CHECK(read_events(writer.head(), kCapacity, &from, events, kCapacity) == kCapacity);
 }
 
-// The control: the same words, but the reservation is not looked at.
+// The control: reads the same words, but ignores the reservation.
 uint32_t read_carelessly(const EventRingHead* head, uint64_t* from, BlockEvent* events) {
   const uint64_t next = __atomic_load_n(&head->next_event, __ATOMIC_ACQUIRE);
   if (*from + kCapacity < next) {
@@ -109,8 +110,8 @@ uint32_t read_carelessly(const EventRingHead* head, uint64_t* from, BlockEvent* 
   return copied;
 }
 
-// Events that were not what they should be, seen by a reader beside the writer, until one is found
-// or the reader has met `enough` events, and has lost some.
+// Counts wrong events seen by a reader concurrent with the writer, until one is found or the reader
+// has read `enough` events and lost some.
 template <typename Read>
 uint64_t violations(uint64_t enough, Read read) {
   RingWriter writer;

@@ -1,13 +1,13 @@
-// A CUDA driver without a device: the calls of the driver API that Kvasir makes through JCuda, in
-// host memory, with kernels on the CPU. Built as libcuda.so.1 in a folder of its own, for tests
-// that put it on the library path of a process: FakeDriverTest.java.
+// A CUDA driver without a device: the driver API calls that Kvasir makes through JCuda, in host
+// memory, with kernels on the CPU. Built as libcuda.so.1 in its own folder, for tests that put it
+// on the library path of a process: FakeDriverTest.java.
 //
-// Work is carried out at once. Memory holds garbage when it is given out; copies and fills must
-// stay within it. What is left when the last context goes is told on the error stream.
+// Work is executed synchronously. Allocated memory contains garbage; copies and fills must stay
+// within it. Resources left when the last context is destroyed are reported on the error stream.
 //
 // KVASIR_FAKE_CUDA_BYTES sets the size of the device's memory. KVASIR_FAKE_CUDA_FAULT=CALL:N:CODE
-// lets the N-th call of a function fail; but for out of memory (2) the error sticks, as it does to
-// a context that is lost.
+// makes the N-th call of a function fail. Except for out of memory (2), the error is sticky, as
+// after a lost context.
 
 #include <chrono>
 #include <map>
@@ -15,7 +15,7 @@
 
 #include "shim_kernels.hpp"
 
-// As cuda.h declares them; that header is only where the toolkit is.
+// As declared in cuda.h, which is available only with the toolkit.
 using CUresult = int;
 using CUdevice = int;
 using CUdeviceptr = unsigned long long;
@@ -75,7 +75,7 @@ struct Driver {
     }
   }
 
-  // Every call comes here first; what it returns unless it succeeds.
+  // Called first by every function; returns an injected or sticky error, if any.
   CUresult enter(const char* call) {
     if (sticky != kSuccess) {
       return sticky;
@@ -131,7 +131,7 @@ uint64_t take(Pieces& pieces, uint64_t bytes, uint64_t alignment) {
   return address_of(memory);
 }
 
-// Runs a call with the driver locked and a context current.
+// Runs a call with the driver locked and a current context.
 template <typename Body>
 CUresult in_context(const char* call, Body body) {
   const std::lock_guard<std::mutex> lock(driver().mutex);
@@ -227,7 +227,7 @@ EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
   const std::lock_guard<std::mutex> lock(driver().mutex);
   if (--driver().contexts == 0 && driver().sticky == kSuccess && !driver().empty()) {
     std::fprintf(stderr,
-                 "fake CUDA driver: not given back: %zu of device memory, %zu page-locked, %zu "
+                 "fake CUDA driver: not freed: %zu of device memory, %zu page-locked, %zu "
                  "registered, %d streams, %d events, %d modules\n",
                  driver().device.size(), driver().pinned.size(), driver().registered.size(),
                  driver().streams, driver().events, driver().modules);

@@ -1,9 +1,9 @@
-// The KvStamp kernel, run on the host by the shim: steps of any size over blocks in any order, some
-// of them shared, give the tokens that a plain walk over each whole sequence gives.
+// Compares the KvStamp kernel, run on the host by the shim, with a plain walk over each whole
+// sequence: steps of any size over blocks in any order, some of them shared.
 
 #include "cuda_shim.hpp"
 
-// The kernels themselves; the shim must come before them.
+// The kernels; the shim must be included before them.
 #include <algorithm>
 #include <memory>
 
@@ -63,7 +63,7 @@ class Leases {
     }
   }
 
-  // Begins with the first blocks of another lease, if there are any.
+  // Starts with the first blocks of another lease, if there is one.
   void lease(int32_t lease, uint32_t blocks, int32_t other, uint32_t shared) {
     for (uint32_t i = 0; i < blocks; i++) {
       if (i < shared) {

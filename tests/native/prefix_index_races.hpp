@@ -1,4 +1,4 @@
-// Look-ups in a prefix index beside its writer, whatever index that is.
+// Look-ups in a prefix index concurrent with its writer, for any index type.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 
 #include "check.hpp"
 
-// All chains have their first blocks in common; some have more in common than others. One rank
-// keeps a chain for good. The others hold each chain up to a length of their own and lose it again,
-// down to where it leaves another one, so that runs are shortened and continued with other names,
-// freed and made again, and lists of holders grow and shrink. A rank that is credited with more
-// blocks of a chain than it ever holds was read from a run while that changed its meaning.
+// All chains share their first blocks; some share more than others. One rank keeps a chain
+// permanently. The others hold each chain up to their own length and drop it again, down to where
+// it diverges from another one. Runs are shortened and extended with other hashes, freed
+// and recreated, and lists of holders grow and shrink. A rank that is credited with more blocks of
+// a chain than it ever holds was read from a run that changed its meaning during the look-up.
 template <typename Index, typename Format>
 class IndexRace {
  public:
@@ -31,7 +31,7 @@ class IndexRace {
     store(0, kKept, kBlocks);
   }
 
-  // Makes `rounds` changes beside `readers` threads.
+  // Makes `rounds` changes concurrently with `readers` threads.
   void run(uint32_t rounds, uint32_t readers) {
     std::vector<std::thread> threads;
     std::atomic<bool> stop{false};
@@ -53,8 +53,8 @@ class IndexRace {
   }
 
  private:
-  static constexpr uint32_t kCommon = 10;  // blocks that all chains begin with
-  static constexpr uint32_t kFork = 20;    // chains 0, 1 and 2 leave each other here; so do 3, 4, 5
+  static constexpr uint32_t kCommon = 10;  // blocks shared by all chains
+  static constexpr uint32_t kFork = 20;    // chains 0, 1 and 2 diverge here; so do 3, 4, 5
   static constexpr uint32_t kKept = 6;
   static constexpr uint32_t kChains = 7;
 

@@ -1,5 +1,5 @@
-// Look-ups beside the writer, local and sequence hashes compared, and the memory that is left when
-// all blocks are removed. The answers themselves are compared with a naive index in the Java tests.
+// Look-ups concurrent with the writer, local versus sequence hashes, and the memory that remains
+// after all blocks are removed. The Java tests compare the answers with a naive index.
 
 #include "kvasir/prefix_index.hpp"
 
@@ -17,8 +17,8 @@ void readers_never_see_what_no_rank_holds() {
 }
 
 // One random history for several indexes: the first takes local hashes, the second sequence hashes,
-// the third either of them. All must answer the same. Few local hashes and handles, so that chains
-// have much in common, handles change their blocks, and parents are often unknown.
+// the third a mix. All must give the same answers. There are few local hashes and handles, so that
+// chains share long prefixes, handles change their blocks, and parents are often unknown.
 class SameHistory {
  public:
   explicit SameHistory(uint64_t seed) : random_(seed) {}
@@ -91,7 +91,7 @@ class SameHistory {
     CHECK(mixed_.remove(rank, handles.data(), count) == status);
   }
 
-  // A prompt that was stored from its first block, sometimes longer by the blocks stored last.
+  // A prompt that was stored from its first block, sometimes extended by the blocks stored last.
   void compare() {
     if (prompts_.empty()) return;
     std::vector<uint64_t> prompt = prompts_[random_.below(static_cast<uint32_t>(prompts_.size()))];

@@ -12,8 +12,8 @@ struct Prompt {
   std::vector<uint64_t> hashes;
 };
 
-// Chains a weak local hash, `bits` wide, through a strong mix: with few bits prompts collide and go
-// on colliding, as prompts with equal hashes would.
+// Chains a weak local hash of `bits` bits through a strong mix: with few bits prompts collide, and
+// their successors collide too, as with equal hashes.
 inline Prompt make_prompt(TestRandom& random, const Prompt* start, uint32_t blocks,
                           uint32_t tokens_per_block, uint32_t bits) {
   Prompt prompt;

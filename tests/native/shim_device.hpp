@@ -1,10 +1,10 @@
 // The Device of device_pool_history.hpp and device_hash_batches.hpp on the host: the shim's
-// launches and plain memory, all of it filled with what nobody would write.
+// launches and plain memory, filled with an unlikely pattern.
 #pragma once
 
 #include "cuda_shim.hpp"
 
-// The kernels themselves; the shim must come before them.
+// The kernels; the shim must be included before them.
 #include "../../native/src/cuda/kernels.cu"
 #include "device_hash_batches.hpp"
 #include "device_pool_history.hpp"
@@ -35,7 +35,7 @@ class ShimDevice {
     shim::launch(kernel, grid, threads, arguments...);
   }
 
-  // Beside a block of threads that probes, as on another stream.
+  // Concurrent with a thread block that probes, as on another stream.
   template <typename Kernel, typename... Arguments>
   void launch_beside(const ProbeArguments& probe, Kernel kernel, uint32_t grid, uint32_t threads,
                      Arguments... arguments) {

@@ -1,5 +1,5 @@
-// Runs the kernels for Java's tests, on the CPU: what cuLaunchKernel does, over the shim. A failed
-// check is thrown into Java. ShimLibrary.java is the other side.
+// Runs the kernels for Java's tests on the CPU: the equivalent of cuLaunchKernel, over the shim. A
+// failed check throws a Java exception. ShimLibrary.java is the Java side.
 
 #include <jni.h>
 

@@ -1,9 +1,9 @@
-// The kernels by name, launched on the CPU with an array of parameter addresses, as cuLaunchKernel
-// takes it.
+// The kernels by name, launched on the CPU with an array of parameter addresses, as in
+// cuLaunchKernel.
 //
-// The shim's scheduler runs on the calling thread; one launch at a time. A check that fails, on a
-// fiber or outside, jumps back to the launch, which reports it. The scheduler is then made anew;
-// the stacks of its fibers are lost.
+// The shim's scheduler runs on the calling thread; one launch at a time. A failed check, on a fiber
+// or outside, jumps back to the launch, which reports it. The scheduler is then recreated; the
+// stacks of its fibers leak.
 #pragma once
 
 #include <mutex>
@@ -12,10 +12,10 @@
 
 #include "cuda_shim.hpp"
 
-// The kernels themselves; the shim must come before them.
+// The kernels; the shim must be included before them.
 #include "../../native/src/cuda/kernels.cu"
 
-// Not a kernel of the module: lanes come to different primitives, which a device may hang on.
+// Not a kernel of the module: lanes reach different primitives, which may hang a device.
 extern "C" __global__ inline void shim_diverging_kernel() {
   if (threadIdx.x % 2 == 0) {
     __syncwarp();
@@ -94,7 +94,7 @@ void jump_back(const char* message) {
   _longjmp(launch_frame, 1);
 }
 
-// False if a check failed. What the jump leaves behind is the launch's few words of heap.
+// False if a check failed. The jump leaks the launch's few words of heap.
 bool launched(const Kernel& kernel, uint32_t blocks, uint32_t threads, void** parameters) {
   if (_setjmp(launch_frame) != 0) {
     return false;
@@ -112,7 +112,7 @@ const Kernel* find(const std::string& name) {
   return nullptr;
 }
 
-// Runs a kernel to its end; what a failed check says, or null.
+// Runs a kernel to its end; returns the message of a failed check, or null.
 inline const char* launch_kernel(const Kernel& kernel, uint32_t blocks, uint32_t threads,
                                  void** parameters) {
   const std::lock_guard<std::mutex> lock(one_launch);

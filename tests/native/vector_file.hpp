@@ -1,4 +1,4 @@
-// Reads the conformance vectors of tests/vectors: one flat JSON object a line, whose values are
+// Reads the conformance vectors of tests/vectors: one flat JSON object per line, whose values are
 // numbers, strings, or arrays of numbers written as numbers or strings.
 #pragma once
 
@@ -58,7 +58,7 @@ class VectorCase {
   std::string line_;
 };
 
-// The cases of one rule; there must be some.
+// The cases of one rule; there must be at least one.
 inline std::vector<VectorCase> read_vectors(const std::string& file, const std::string& rule) {
   std::ifstream stream(std::string(KVASIR_VECTORS_DIR) + "/" + file);
   CHECK(stream.good());

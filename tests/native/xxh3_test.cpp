@@ -40,7 +40,7 @@ void equals_published_vectors() {
   }
 }
 
-// Bytes are placed so that reading past either end is seen by the address sanitizer.
+// Bytes are placed so that the address sanitizer detects reads past either end.
 void tokens_hash_as_their_bytes() {
   for (size_t count = 0; count <= kLongest / 4; ++count) {
     const std::vector<uint8_t> bytes = random_bytes(4 * count);
@@ -68,8 +68,8 @@ void pair_hashes_as_sixteen_bytes() {
   }
 }
 
-// A lane's product forgets one factor when the other is zero. For that the upper token of a pair
-// would have to be the upper half of what the secret has there: more than any vocabulary.
+// A lane's product loses one factor if the other is zero. This requires the upper token of a pair
+// to equal the upper half of the secret at that offset, which is larger than any vocabulary.
 void secret_words_are_no_tokens() {
   const auto upper = [](unsigned offset) {
     return xxh3::secret64(xxh3::default_secret(), offset) >> 32;

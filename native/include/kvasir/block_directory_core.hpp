@@ -4,18 +4,18 @@
 // bucket full and live in a later one. A key's home is a multiplicative range reduction of its
 // hash; it sits in the first bucket from there on that had room. Key 0 means empty.
 //
-// Concurrency: one writer (the rank's executor thread), any number of readers that probe. An entry
-// never moves, and every word is read and written whole. A reader looks at its home bucket and goes
-// on while `passed` is not zero. Take a key that is in the directory during the whole of a look-up:
-// the writer raised `passed` of every bucket before the key's own before it published the key, and
-// lowers them only after it has erased the key, so the reader, who is ordered after the
-// publication, finds none of them zero and reaches the key: no false miss. A key it finds was there
-// at that moment: no false hit. A key that comes or goes meanwhile may be reported either way,
-// which is harmless, because a match is advisory: the lease matches again on the owner's thread. No
-// word orders another's payload for the reader, so relaxed loads suffice; the single writer
-// publishes with release so that the order of its stores is kept.
+// Concurrency: one writer (the rank's executor thread) and any number of probing readers. Entries
+// never move, and every word is read and written whole. A reader starts at the home bucket and
+// continues while `passed` is not zero. No false misses: consider a key that is present throughout
+// a look-up. The writer incremented `passed` of every bucket before the key's own before it
+// published the key, and decrements them only after erasing the key. The reader is ordered after
+// the publication, so it finds none of them zero and reaches the key. No false hits: a key that is
+// found was present at that moment. A key that is inserted or erased during the look-up may be
+// reported either way. This is harmless, because a match is advisory: the lease matches again on
+// the owner's thread. No word orders another word's payload for the reader, so relaxed loads
+// suffice; the single writer publishes with release to keep its stores in order.
 //
-// Block numbers beside the keys are read by the owner alone.
+// Only the owner reads the block numbers next to the keys.
 #pragma once
 
 #include "kvasir/platform.hpp"
@@ -36,11 +36,11 @@ struct Directory {
   uint64_t bucket_count;
 };
 
-// Buckets for a capacity: at most four of seven keys in use on average, so that few look-ups need a
-// second line.
+// Buckets for a capacity: on average at most four of seven keys are in use, so that few look-ups
+// need a second line.
 KVASIR_HD uint64_t directory_buckets(uint64_t capacity_blocks) { return capacity_blocks / 4 + 2; }
 
-// 0 is the empty key; the one hash it takes away shares the name of another, as any collision does.
+// 0 is the empty key; a hash of 0 is stored as another key, which is an ordinary collision.
 KVASIR_HD uint64_t directory_key(uint64_t hash) { return hash != 0 ? hash : 0x9e3779b97f4a7c15ull; }
 
 KVASIR_HD uint64_t multiply_high(uint64_t a, uint64_t b) {
@@ -83,8 +83,8 @@ KVASIR_HD void directory_prefetch(const Directory& directory, uint64_t hash) {
   prefetch(&directory.buckets[directory_home(directory, directory_key(hash))]);
 }
 
-// Whether a bucket holds a key. Every slot is compared: which one a key is in cannot be predicted,
-// so leaving early would cost more than it saves.
+// Whether a bucket holds a key. All slots are compared: the key's slot is unpredictable, so an
+// early exit would cost more than it saves.
 KVASIR_HD bool bucket_holds(const Bucket& line, uint64_t key) {
   const uint64_t* keys = line.keys;
   static_assert(kKeysPerBucket == 7, "written out");
@@ -94,13 +94,12 @@ KVASIR_HD bool bucket_holds(const Bucket& line, uint64_t key) {
          (load_relaxed(&keys[6]) == key);
 }
 
-// The search for the number of leading blocks of one prompt that a directory holds. A pool gives up
-// the tail of a prefix before its head, so presence is monotone along a prompt: the first block
-// tells whether there is anything (most pools hold nothing of most prompts), then the rest is
-// bisected.
+// Searches for the number of leading blocks of one prompt that a directory holds. A pool evicts the
+// tail of a prefix before its head, so presence is monotone along a prompt. The first block is
+// checked first, because most pools match nothing of most prompts; the rest is bisected.
 //
-// One step looks at one bucket and asks the memory for the next, so that whoever advances several
-// searches in turn has their cache misses overlap. O(log count) steps.
+// A step reads one bucket and prefetches the next, so that the cache misses of several interleaved
+// searches overlap. O(log count) steps.
 class PrefixSearch {
  public:
   // `count` is at least 1.
@@ -112,13 +111,13 @@ class PrefixSearch {
     look_up(0);
   }
 
-  // Takes a step; false when it was the last.
+  // Takes a step; false if it was the last.
   KVASIR_HD bool advance() {
     const Bucket& line = directory_.buckets[bucket_];
     const bool found = bucket_holds(line, key_);
     if (!found & (load_relaxed(&line.passed) != 0)) {
       bucket_ = next_bucket(directory_, bucket_);
-      if (bucket_ != directory_home(directory_, key_)) {  // else every bucket was seen
+      if (bucket_ != directory_home(directory_, key_)) {  // otherwise every bucket was visited
         prefetch(&directory_.buckets[bucket_]);
         return true;
       }

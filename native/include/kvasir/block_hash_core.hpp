@@ -4,41 +4,43 @@
 // before it). A format says how both are made and how a scope (LoRA adapter, cache salt) enters:
 //
 // kvasir      local    = XXH3-64 of the tokens as little-endian 32-bit words, without a seed
-//             sequence = kvasir_mix(parent, local); the parent of block 0 stands for the scope
+//             sequence = kvasir_mix(parent, local); the parent of block 0 encodes the scope
 // dynamo      local    = XXH3-64 of the same bytes with seed 1337 (+ the adapter's id)
 //             sequence = local for block 0, else XXH3-64 of (parent, local) with seed 1337
 // trtllm-v1   sequence = v1 block key of TensorRT-LLM: every token folded into a seed that is made
 //             of the block's length and its parent; local = the same with parent 0 and no scope
 //
-// In the kvasir format only sequence hashes know the scope: match by them.
+// In the kvasir format only sequence hashes include the scope: match by them.
 //
-// Why kvasir's chain is safe. kvasir_mix(p, l) = F(p ^ l), where F is a bijection of 64-bit words
-// (Jon Maiga's xmxmx). So for one parent different local hashes give different sequence hashes, and
-// for one local hash different parents do: two prompts that differ in exactly one block's local
-// hash never meet again in any later block, and a scope is never lost along a common prompt. When
-// parent and local hash both differ, F(p ^ l) = F(p' ^ l') needs p ^ p' = l ^ l'. The left side is
-// a difference of outputs of F, the right one a difference of XXH3 outputs for different tokens:
-// they agree by chance alone, once in 2^64 pairs, and n chained blocks collide with a probability
-// of about n^2 / 2^65 (10^9 blocks: 3 in 100). A linear chain, sum or xor would not do: it cancels
-// for reordered or repeated blocks. F does not: flipping any bit of parent or local flips every bit
-// of the result with a probability that the tests cannot tell from 1/2, and they find no trace of
-// order or repetition. XXH3 itself forgets half a lane of four tokens when a factor of its product
-// is zero: the upper token of a pair would have to be the upper half of what the secret has there,
-// which is always above 2^24, more than any vocabulary. None of this holds against somebody who
-// computes collisions on purpose; whoever reuses a block compares its tokens and its scope.
+// Collision resistance of the kvasir chain. kvasir_mix(p, l) = F(p ^ l), where F is a bijection of
+// 64-bit words (Jon Maiga's xmxmx). For a fixed parent, different local hashes give different
+// sequence hashes; for a fixed local hash, so do different parents. Two prompts that differ in
+// exactly one block's local hash therefore never share a later sequence hash, and a scope persists
+// along a common prompt. When parent and local hash both differ, F(p ^ l) = F(p' ^ l') requires p ^
+// p' = l ^ l'. The left side is a difference of outputs of F, the right side a difference of XXH3
+// outputs for different tokens. They agree only by chance, once in 2^64 pairs, so n chained blocks
+// collide with a probability of about n^2 / 2^65 (10^9 blocks: 3 in 100). A linear chain, sum or
+// xor is not sufficient, because reordered or repeated blocks cancel. F avoids this: flipping any
+// bit of parent or local flips every bit of the result with a probability that the tests cannot
+// distinguish from 1/2, and they find no effect of order or repetition. XXH3 itself loses half a
+// lane of four tokens when a factor of its product is zero. This requires the upper token of a pair
+// to equal the upper half of the secret at that offset, which is always above 2^24, larger than any
+// vocabulary. None of this protects against deliberate collisions; code that reuses a block must
+// compare its tokens and its scope.
 #pragma once
 
 #include "kvasir/xxh3_core.hpp"
 
 namespace kvasir {
 
-// The numbers are those of Java's HashFormat.
+// Values match Java's HashFormat.
 enum class HashFormat : int32_t { kKvasir = 0, kDynamo = 1, kTrtllmV1 = 2 };
 
 constexpr uint64_t kScopeLora = 1;
 constexpr uint64_t kScopeSalt = 2;
 
-// What must be equal, beside the tokens, to share KV. An absent id is zero; zero may be present.
+// The scope that must be equal, in addition to the tokens, to share KV. An absent id is zero; a
+// present id may be zero.
 struct HashScope {
   uint64_t mask;  // kScopeLora, kScopeSalt
   uint64_t lora_id;
@@ -71,7 +73,7 @@ class KvasirBlockHash {
     *sequence = chain(false, parent, *local);
   }
 
-  // A block's sequence hash from its local one.
+  // A block's sequence hash from its local hash.
   KVASIR_HD uint64_t chain(bool, uint64_t parent, uint64_t local) const {
     return kvasir_mix(parent, local);
   }
@@ -82,10 +84,10 @@ class KvasirBlockHash {
   uint64_t root_;
 };
 
-// Dynamo knows adapters by name: the id of one is XXH3-64 of its name, unseeded, and id 0 (which no
-// name has in practice) would be "no adapter", so a present zero gets a number of its own. Dynamo's
-// rule has no salt either: here a salt replaces the seed by XXH3-64 of (seed, salt) with seed 1337,
-// which changes every local hash of the scope, as an adapter does.
+// Dynamo identifies adapters by name: an adapter's id is the unseeded XXH3-64 of its name, and id 0
+// means "no adapter". A present zero, which does not occur in practice, is therefore replaced by
+// another number. Dynamo's rule has no salt: here a salt replaces the seed by XXH3-64 of (seed,
+// salt) with seed 1337, which changes every local hash of the scope, as an adapter does.
 class DynamoBlockHash {
  public:
   KVASIR_HD explicit DynamoBlockHash(const HashScope& scope) : seed_(kSeed) {
@@ -115,7 +117,7 @@ class DynamoBlockHash {
   uint64_t secret_[kXxh3SecretWords];
 };
 
-// A salt enters blocks whose parent is 0, that is the first; an adapter enters every block.
+// A salt enters blocks whose parent is 0, which is the first block; an adapter enters every block.
 class TrtllmV1BlockHash {
  public:
   KVASIR_HD explicit TrtllmV1BlockHash(const HashScope& scope) : scope_(scope) {}
@@ -135,7 +137,7 @@ class TrtllmV1BlockHash {
     *sequence = finish(chained);
   }
 
-  // The key of one block alone, full or partial.
+  // The key of a single block, full or partial.
   KVASIR_HD uint64_t key(const uint32_t* tokens, int count, uint64_t parent) const {
     uint64_t chained = start(count, parent);
     for (int i = 0; i < count; ++i) chained = fold(chained, spread32(tokens[i]));
@@ -211,7 +213,7 @@ KVASIR_HD void hash_blocks(const Format& format, const uint32_t* tokens, int tok
   }
 }
 
-// As above, with the format given by its number.
+// As above, with a runtime format.
 KVASIR_HD void hash_blocks(HashFormat format, const HashScope& scope, const uint32_t* tokens,
                            int tokens_per_block, int from, int to, uint64_t* local,
                            uint64_t* sequence) {
@@ -229,8 +231,8 @@ KVASIR_HD void hash_blocks(HashFormat format, const HashScope& scope, const uint
   }
 }
 
-// Prompts back to back: prompt p has the tokens [token_offsets[p], token_offsets[p + 1]) and its
-// full blocks' hashes begin at block_offsets[p].
+// Concatenated prompts: prompt p has the tokens [token_offsets[p], token_offsets[p + 1]) and its
+// full blocks' hashes start at block_offsets[p].
 struct HashBatch {
   const uint32_t* tokens;
   const int32_t* token_offsets;

@@ -1,5 +1,5 @@
-// One rank's block pool in host memory. The rules are those of BlockPool.java; this file says how
-// they are kept.
+// One rank's block pool in host memory. BlockPool.java defines the behaviour; this file describes
+// the implementation.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace kvasir {
 
-// Where a pool writes what others read. Null means memory of its own; other memory is the pool's
-// alone to write and outlives it.
+// Memory where a pool publishes state to readers. Null means memory owned by the pool; other memory
+// must outlive the pool and must not be written by anyone else.
 struct PublishedMemory {
   OccupancyPage* page = nullptr;
   EventRingHead* ring = nullptr;  // of event_ring_bytes()
@@ -22,28 +22,29 @@ struct PublishedMemory {
 
 // Design.
 //
-// All state is in arrays made once; no operation allocates. A block is in exactly one place: the
-// free stack; the recency list (named, nobody holds it); or one or more lease tables. Per block: a
-// 64-byte record, its tokens, a free-stack entry and its share of the directory.
+// All state is in arrays allocated once; no operation allocates. A block is in exactly one place:
+// the free stack; the recency list (named and unreferenced); or one or more lease tables. Each
+// block has a 64-byte record, its tokens, a free-stack entry and its share of the directory.
 //
 // Recency without sorting. The eviction order is (tick, -depth, sequence hash). A block becomes
 // evictable only when a release drops its last reference, and that release stamps it with a tick
-// newer than every other. So appending a release's blocks to the recency list, deepest first, keeps
-// the list in eviction order, and evicting k blocks takes its first k. Within one tick all blocks
-// are of one request and differ in depth: the hash never decides. The stamps of blocks in use are
-// never read before a release renews them, so leases and extensions only advance the tick.
+// newer than every other. Appending a release's blocks to the recency list, deepest first,
+// therefore keeps the list in eviction order, and evicting k blocks takes its first k. All blocks
+// of one tick belong to one request and differ in depth, so the hash never decides. The stamps of
+// referenced blocks are not read until a release renews them, so leases and extensions only advance
+// the tick.
 //
-// Refusal without a trace. A lease batch pins every match (unlinking cached blocks from the recency
-// list) before it knows who is admitted. The refused are a suffix of the batch, so their pins are
-// undone in exactly the reverse order; an unlinked block still names its old neighbours, so
-// relinking in that order restores the list.
+// Refusal without side effects. A lease batch pins every match (unlinking cached blocks from the
+// recency list) before admission is decided. The refused requests are a suffix of the batch, so
+// their pins are undone in exactly the reverse order; an unlinked block keeps the numbers of its
+// neighbours, so relinking in that order restores the list.
 //
-// A prefix never loses its head. Whoever references a block references its ancestors, so they are
-// released no earlier and, in the same release, appended later.
+// A prefix never loses its head. A lease that references a block also references its ancestors, so
+// they are released no earlier and, in the same release, appended later.
 //
-// Cleared names. Clear marks every lease as unnameable: what they compute later builds on KV that
-// was declared stale. The same mark stops a lease whose block met a collision: naming its later
-// blocks would leave a hole.
+// Clear marks every lease so that its blocks are never named: their KV builds on KV that was
+// declared stale. The same mark is set on a lease whose block met a collision, because naming its
+// later blocks would leave a gap.
 class BlockPool {
  public:
   explicit BlockPool(const PoolShape& shape, const PublishedMemory& published = {});

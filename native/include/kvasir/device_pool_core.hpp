@@ -1,63 +1,65 @@
-// A block pool whose directory and state live in device memory: the view that kernels work on.
+// A block pool with its directory and state in device memory: the view used by kernels.
 //
-// The rules are those of BlockPool.java and the results are those of the pool in block_pool.hpp;
-// block numbers may differ. Kernels (src/cuda) mutate, in launches on the rank's own stream.
+// BlockPool.java defines the behaviour. Results equal those of the pool in block_pool.hpp, except
+// that block numbers may differ. Kernels (src/cuda) modify the pool in launches on the rank's own
+// stream.
 //
 // Design.
 //
-// One allocation, carved by device_pool_view(); it begins with the view itself, so that a pool is
-// one address to every kernel. The occupancy page and the event ring are outside of it, in memory
-// that the host reads too.
+// A single allocation, partitioned by device_pool_view(). It starts with the view itself, so
+// kernels take one address per pool. The occupancy page and the event ring are separate, in memory
+// that the host also reads.
 //
 // Recency without a list. The eviction order is (tick, -depth). Both are packed into one 64-bit
-// key, unique among evictable blocks, because within one tick all blocks are of one request and
-// differ in depth. `stamps` holds the key of a block's last release, `evictable` the same while
-// nobody holds the block, and kNotEvictable otherwise. Victims are the k smallest of `evictable`, a
-// radix selection that reads this one array. Within a release, which the CPU pool carries out in
-// order, a block's stamp is the greatest of the entries that held it, and whoever drops the last
-// reference makes it evictable: the entry that would have come last in order gave that stamp.
+// key. Keys are unique among evictable blocks, because all blocks of one tick belong to one request
+// and differ in depth. `stamps` holds the key of a block's last release; `evictable` holds the same
+// key while the block is unreferenced, and kNotEvictable otherwise. Victims are the k smallest keys
+// of `evictable`, found by a radix selection over this one array. The CPU pool processes a
+// release's entries in order. Here, a block's stamp is the greatest of the entries that held it,
+// and the thread that drops the last reference makes it evictable. The result is the same, because
+// the last entry in order has the greatest stamp.
 //
-// Phases. Whatever must be finished everywhere before something else begins is a launch of its own;
-// within a launch threads meet only in atomics whose outcome does not depend on their order, or
-// decides block numbers alone. Decisions (admitted requests, shortfall, collisions) are left in
-// `plan` for the launches behind, so that nothing comes back to the host in between.
+// Phases. Work that must be complete everywhere before the next step is a separate launch. Within a
+// launch threads interact only through atomics whose outcome is independent of their order, or
+// affects only block numbers. Decisions (admitted requests, shortfall, collisions) are stored in
+// `plan` for later launches, without a round trip to the host.
 //
 // Lease.    match: pins all matches. plan: validates, admits the longest prefix by a prefix sum.
-//           unpin: gives refused pins back. eviction. admit: fills the block tables.
+//           unpin: releases the pins of refused requests. eviction. admit: fills the block tables.
 // Extend.   plan, eviction, grow.
 // Eviction. select: one digit of the k-th smallest key per launch, at most kSelectPasses launches,
-//           the later ones return at once when it is known. take: victims leave the directory.
+//           which return at once when the key is known. take: victims leave the directory.
 //           removed: their events, ordered by counting the smaller keys.
 // Commit.   plan: numbers the batch's blocks, in the order of entries and then of depth. claim:
-//           every block finds its name in the directory or puts it there; the word beside a new
-//           name becomes the lowest ordinal of those who claim it.
+//           every block finds its hash in the directory or inserts it; the word next to a new
+//           hash becomes the lowest ordinal that claims it.
 //           name: the winners write content into their blocks. check: the others compare theirs
-//           with it. finish: names, references, events. If any content differs, which is a
-//           collision of hashes, finish takes the batch's names out again and `sequential` carries
-//           the batch out in order.
-// Release.  plan, drop.   Clear. clear.   Behind the operations of a submission: occupancy.
+//           with it. finish: names, references, events. If any content differs, which is a hash
+//           collision, finish removes the batch's hashes again and `sequential` commits the batch
+//           in order.
+// Release.  plan, drop.   Clear. clear.   After the operations of a submission: occupancy.
 //
-// Ordinals of a commit are below the pool's capacity. A batch names each lease once and only blocks
-// that its lease has not committed, and those are in one table, once: they came off the free stack
-// for that table (admit, grow; what a lease matched counts as committed from the start), and a
-// table gets a block of another's only by its name, when the block is matched or shared by a
-// commit. A block that is not committed has no name: only the commits of its lease name it, and
-// they move `committed_blocks` past it. Clear takes names away and moves no block; a lease that
-// gets no names any more commits as others do. `to_block` is never below `from_block`.
+// Ordinals of a commit are below the pool's capacity. A batch lists each lease once, with only
+// blocks that the lease has not committed. Each of these is in exactly one table: it was taken off
+// the free stack for that table (admit, grow), and matched blocks count as committed from the
+// start. A table gets another lease's block only by name, when the block is matched or shared by a
+// commit. An uncommitted block has no name: only commits of its lease name it, and they advance
+// `committed_blocks` past it. Clear removes names without moving blocks; a lease that cannot name
+// blocks any more commits as others do. `to_block` is never below `from_block`.
 //
-// Probes beside mutations. The directory's argument (block_directory_core.hpp) holds with parallel
-// inserts, and with parallel erases, which never share a launch: a key's `passed` marks are raised,
-// then a fence, then the key is published by compare-and-swap; the key is zeroed, then a fence,
-// then the marks are lowered. Marks of a look-up that found its key already there are lowered
-// again; too high a mark only prolongs a search. Loads of keys and marks are relaxed, hence never
-// served from a multiprocessor's own cache; a bucket's words are loaded together, each of them
-// whole, in no order among themselves, and none is needed. Keys of one batch appear in any order,
-// so a probe beside a commit may see a later block's name before an earlier one's: a match is
-// advisory.
+// Probes concurrent with mutations. The argument in block_directory_core.hpp also holds for
+// parallel inserts, and for parallel erases, which never share a launch. Insert: a key's `passed`
+// marks are incremented, then a fence, then the key is published by compare-and-swap. Erase: the
+// key is zeroed, then a fence, then the marks are decremented. A claim that finds its key already
+// present decrements its marks again; a mark that is too high only prolongs a search. Loads of keys
+// and marks are relaxed and therefore never served from an SM's L1 cache. The words of a bucket are
+// loaded together, each atomically; no order among them is needed. Keys of one batch appear in any
+// order, so a probe during a commit may see a later block's hash before an earlier one's; a match
+// is advisory.
 //
 // The page. The sequence becomes odd, a system-scope fence, the counts, a system-scope fence, the
-// sequence becomes even. A reader on the host that loads a new count with acquire therefore also
-// sees the odd sequence. The ring's order is argued in event_ring_core.hpp.
+// sequence becomes even. A host reader that loads a new count with acquire therefore also sees the
+// odd sequence. The ring's memory order is described in event_ring_core.hpp.
 #pragma once
 
 #include "kvasir/block_directory_core.hpp"
@@ -77,7 +79,7 @@ constexpr uint32_t kSelectBits = 11;
 constexpr uint32_t kSelectBins = 1u << kSelectBits;
 constexpr uint32_t kSelectPasses = (64 + kSelectBits - 1) / kSelectBits;
 
-// What a match compares: one 32-byte sector of memory.
+// The fields that a match compares: one 32-byte sector of memory.
 struct alignas(32) BlockName {
   uint64_t hash;
   uint64_t lora_task_id;
@@ -94,7 +96,7 @@ struct DeviceLease {
   uint32_t in_use;
   uint32_t unnameable;
   uint32_t mark;   // lowest entry of the batch being validated
-  uint32_t named;  // blocks that the running commit names
+  uint32_t named;  // blocks named by the current commit
 };
 
 struct alignas(64) PoolCounters {
@@ -111,7 +113,7 @@ struct alignas(64) PoolCounters {
   uint32_t oldest_stale;
 };
 
-// Decisions of the operation that is running, for its later launches.
+// Decisions of the current operation, for its later launches.
 struct alignas(64) PoolPlan {
   uint64_t failure;     // lowest entry * 2^32 + error of a lease batch; kNoFailure in between
   uint64_t first_tick;  // tick before the operation
@@ -119,7 +121,7 @@ struct alignas(64) PoolPlan {
   uint64_t select_base;  // the wanted key is in [select_base, select_base + 2^select_bits)
   uint64_t threshold;    // keys up to this one are victims
   uint64_t oldest_key;
-  uint32_t entries;     // carried out: all, the admitted ones, or none
+  uint32_t entries;     // entries to execute: all, the admitted ones, or none
   uint32_t stack_top;   // of the free stack after eviction, before allocation
   uint32_t stack_base;  // of the victims in the free stack
   uint32_t victims;
@@ -161,7 +163,7 @@ KVASIR_HD bool device_pool_supports(const PoolShape& shape) {
 
 namespace detail {
 
-// Hands out consecutive aligned arrays of one allocation.
+// Assigns consecutive aligned arrays of one allocation.
 struct Carver {
   uint64_t next;
 
@@ -175,8 +177,8 @@ struct Carver {
 
 }  // namespace detail
 
-// Lays a pool out from `base` (aligned to 256 bytes) on and returns the bytes it takes. The arrays
-// are not touched: with base 0 this is a question of size alone.
+// Lays out a pool from `base` (aligned to 256 bytes) and returns its size in bytes. The arrays are
+// not touched, so base 0 can be used to compute the size.
 KVASIR_HD uint64_t device_pool_view(uint64_t base, const PoolShape& shape, DevicePool* view) {
   const uint64_t blocks = shape.capacity_blocks;
   const uint64_t buckets = directory_buckets(blocks);
@@ -213,7 +215,7 @@ KVASIR_HD uint64_t device_pool_bytes(const PoolShape& shape) {
 }
 
 // Position of a block in the eviction order. Ticks are below 2^(64 - depth_bits): with leases of a
-// million blocks, a thousand operations a second for five hundred years.
+// million blocks, this suffices for a thousand operations a second over five hundred years.
 KVASIR_HD uint64_t eviction_key(const DevicePool& pool, uint64_t tick, uint32_t depth) {
   const uint64_t deepest = (uint64_t{1} << pool.depth_bits) - 1;
   return tick << pool.depth_bits | (deepest - depth);
@@ -227,7 +229,7 @@ KVASIR_HD uint32_t* tokens_of(const DevicePool& pool, uint32_t block) {
   return pool.tokens + static_cast<uint64_t>(block) * pool.shape.tokens_per_block;
 }
 
-// Everything of a name but its tokens. With the same parent block everything before is the same.
+// Compares all of a name except its tokens. Equal parent blocks imply equal prefixes.
 KVASIR_HD bool same_place(const BlockName& name, uint32_t depth, uint32_t parent,
                           const CacheScope& scope) {
   return name.parent == parent && name.depth_and_presence == depth * 4 + scope.presence_mask &&

@@ -1,5 +1,5 @@
-// The names that a pool holds, as its events tell them: a directory for whoever cannot look into
-// the pool's own, because it lies in another process or in device memory.
+// A directory of a pool's sequence hashes, maintained from its events, for readers that cannot
+// access the pool's own directory because it is in another process or in device memory.
 #pragma once
 
 #include <vector>
@@ -9,17 +9,17 @@
 
 namespace kvasir {
 
-// Where a mirror stands. Mirrored by DirectoryMirror.java, in words.
+// State of a mirror. Mirrored by DirectoryMirror.java, in words.
 struct MirrorState {
-  uint64_t next_event;  // number of the event that it waits for
+  uint64_t next_event;  // number of the next expected event
   uint64_t names;
-  uint64_t known;    // 1: the names are the pool's as of next_event. 0: events were lost, no names
-  uint64_t gaps;     // how often events were lost
-  uint64_t ignored;  // changes that were none, events told twice, names beyond the capacity
+  uint64_t known;    // 1: equal to the pool as of next_event; 0: events were lost, empty
+  uint64_t gaps;     // times that events were lost
+  uint64_t ignored;  // redundant changes, repeated events, hashes beyond the capacity
 };
 
-// It holds no more names than the pool has blocks, whatever it is told, so that its memory is fixed
-// and no look-up runs on for ever. One writer; view() may be probed by anyone meanwhile.
+// Never holds more hashes than the pool has blocks, regardless of its input, so that memory is
+// fixed and every look-up terminates. One writer; any thread may probe view() concurrently.
 class DirectoryMirror {
  public:
   explicit DirectoryMirror(uint32_t capacity_blocks);
@@ -27,19 +27,20 @@ class DirectoryMirror {
   const Directory& view() const { return names_.view(); }
   const MirrorState& state() const { return state_; }
 
-  // Events before the awaited one are ignored. A later one shows that some were lost: then nothing
-  // is known until replace() or a `cleared` event.
+  // Events before the expected one are ignored. A later one shows that events were lost: the mirror
+  // is then empty until replace() or a `cleared` event.
   void apply(const BlockEvent* events, uint32_t count);
 
-  // Applies all that a ring holds. Names that were added and are not among what is stored go again.
+  // Applies all events that a ring holds. Hashes that were added, but are not among the stored
+  // ones, are removed again.
   void follow(const EventRingHead* ring, uint32_t event_capacity);
 
-  // Names that the pool is about to have, in the order of the events that will say so.
+  // Hashes that the pool is about to store, in the order of the corresponding events.
   void add(const uint64_t* hashes, uint32_t count);
 
-  // Takes the names of a directory of the same capacity, which were the pool's before event
-  // `next_event`. Any bytes are safe; those that hold more names than blocks are refused with
-  // false, and nothing is known then.
+  // Replaces the contents with a directory of the same capacity, as it was before event
+  // `next_event`. Arbitrary bytes are safe: a directory with more hashes than blocks is refused,
+  // returning false and leaving the mirror empty.
   bool replace(const Bucket* buckets, uint64_t next_event);
 
  private:

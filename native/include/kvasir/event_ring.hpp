@@ -1,5 +1,5 @@
-// The writing side of an event ring in host memory, its own or somebody else's. Confined to the
-// pool's owner; event_ring_core.hpp says what others may read meanwhile.
+// The writing side of an event ring in host memory, owned or external. Confined to the pool's
+// owner; event_ring_core.hpp describes concurrent readers.
 #pragma once
 
 #include "kvasir/event_ring_core.hpp"
@@ -18,7 +18,7 @@ class EventRing {
     publish();
   }
 
-  // Before the first event of an operation: it emits at most `count`.
+  // To be called before the first event of an operation that emits at most `count`.
   void reserve(uint64_t count) { store_relaxed(&head_->reserved_end, next_ + count); }
 
   void emit(BlockEventKind kind, uint64_t hash, uint64_t parent_hash, uint32_t depth) {
@@ -28,14 +28,14 @@ class EventRing {
     next_++;
   }
 
-  // After an operation's last event.
+  // To be called after an operation's last event.
   void publish() {
     __atomic_store_n(&head_->next_event, next_, __ATOMIC_RELEASE);
     __atomic_store_n(&head_->reserved_end, next_, __ATOMIC_RELEASE);
   }
 
-  // Copies up to `count` of the oldest events that were published and not drained before, and are
-  // still kept; returns how many.
+  // Copies up to `count` of the oldest events that are published, still kept and not yet drained;
+  // returns their number.
   uint32_t drain(BlockEvent* events, uint32_t count) {
     return read_events(head_, capacity_, &drained_, events, count);
   }

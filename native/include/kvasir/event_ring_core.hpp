@@ -1,28 +1,29 @@
-// The event ring: what changed in a pool, written by its owner (one thread, or kernels on one
-// stream) and read by anyone who has the memory mapped, in another process too.
+// The event ring: changes of a pool, written by its owner (one thread, or kernels on one stream)
+// and read by anyone with the memory mapped, including other processes.
 //
-// Layout. A head, then `capacity` slots; event n lies in slot n modulo the capacity. `next_event`
-// is the number after the newest event of the last operation that is complete. Kept are the
-// `capacity` events before it: a reader whose place is further back has lost events for good.
+// Layout. A head, then `capacity` slots; event n is in slot n modulo the capacity. `next_event` is
+// the number after the newest event of the last complete operation. The `capacity` events before it
+// are kept; a reader that is further behind has lost events for good.
 //
-// A running operation overwrites the oldest slots. Before it writes the first it stores
-// `reserved_end`, which no number that it writes reaches; when it is complete it stores
-// `next_event` and lowers `reserved_end` to the same. A reader loads `next_event`, copies, and then
-// loads `reserved_end`: a copy numbered below `reserved_end` - `capacity` may be torn and is not
-// used. It is not lost either: the bound may be loose, so the reader comes back later.
+// A running operation overwrites the oldest slots. Before its first write it stores `reserved_end`,
+// an upper bound of the numbers it writes. On completion it stores `next_event` and lowers
+// `reserved_end` to the same value. A reader loads `next_event`, copies, and then loads
+// `reserved_end`: a copy numbered below `reserved_end` - `capacity` may be torn and is discarded.
+// Its event is not necessarily lost, because the bound may be loose, so the reader tries again
+// later.
 //
 // Order, on the host. Words of slots are stored with release and loaded with acquire. A reader that
-// loads a word of event m therefore sees, in the load after it, the `reserved_end` stored before
-// that word or a later one. Every one of those is above m: the operation's own bound is, and what
-// follows is at least the `next_event` of an operation that has written m. So if a copy of event
-// m - `capacity` holds any word of event m, it is not used. `next_event` is stored with release
+// loads a word of event m therefore sees, in its next load, the `reserved_end` stored before that
+// word or a later one. Each of these is above m: the operation's own bound is, and later values are
+// at least the `next_event` of an operation that has written m. If a copy of event m - `capacity`
+// contains any word of event m, it is therefore discarded. `next_event` is stored with release
 // after the words that it covers.
 //
 // Order, on a device. Slots and head are in host memory that kernels write with volatile stores,
-// which are relaxed stores of system scope. The planning kernel stores `reserved_end`; kernels that
-// write events come behind it on the stream, and each of their threads has a system-scope fence
-// before its first event: fence and store together are a release that covers what the earlier
-// launches wrote. `next_event` is stored behind such a fence by the launch after them.
+// which are relaxed stores of system scope. The planning kernel stores `reserved_end`. Kernels that
+// write events follow it on the stream, and each of their threads executes a system-scope fence
+// before its first event: fence and store together form a release that covers the stores of earlier
+// launches. `next_event` is stored after such a fence by the following launch.
 #pragma once
 
 #include "kvasir/pool_batch.hpp"
@@ -34,7 +35,8 @@ struct alignas(64) EventRingHead {
   uint64_t reserved_end;
 };
 
-// A BlockEvent in words that are stored and loaded whole. All hosts and devices are little-endian.
+// A BlockEvent as words that are stored and loaded atomically. All hosts and devices are
+// little-endian.
 struct EventSlot {
   uint64_t words[4];
 };
@@ -74,9 +76,9 @@ inline BlockEvent read_event(const EventSlot& slot) {
           static_cast<uint32_t>(words[3] >> 32)};
 }
 
-// Copies up to `count` events from number *from on; returns how many. *from moves behind them; if
-// it lay before what is kept, it first jumps to the oldest event kept. 0 also when the oldest of
-// them is about to be overwritten. O(count), never waits.
+// Copies up to `count` events from number *from on and returns how many; advances *from past them.
+// If *from is older than the kept events, it first jumps to the oldest kept event. Also returns 0
+// if the oldest of them is about to be overwritten. O(count), never waits.
 inline uint32_t read_events(const EventRingHead* head, uint32_t capacity, uint64_t* from,
                             BlockEvent* events, uint32_t count) {
   const uint64_t next = __atomic_load_n(&head->next_event, __ATOMIC_ACQUIRE);

@@ -1,4 +1,4 @@
-// One rank's engine handles and the blocks they name. Confined to the index's writer.
+// One rank's engine handles and their blocks. Confined to the index's writer.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,20 @@
 
 namespace kvasir {
 
-// Of an odd number modulo 2^64: each round of Newton's iteration doubles the bits.
+// The inverse of an odd number modulo 2^64: each round of Newton's iteration doubles the valid
+// bits.
 constexpr uint64_t odd_inverse(uint64_t odd) {
   uint64_t x = odd;
   for (int round = 0; round < 5; ++round) x *= 2 - odd * x;
   return x;
 }
 
-// An array in descending order of keys, with gaps, which are zeros. A key is its handle, mixed by a
-// bijection, so keys spread evenly over all numbers, and a key's home is its share of the array's
-// length. Pairs stand at their home or, pushed by larger keys, a little behind it. So a look-up
-// ends at the first smaller number, a removal leaves nothing behind (what was pushed moves back),
-// and the array is copied into a longer or shorter one in one pass: it grows by small steps and
-// stays well filled. The one handle whose key is zero has its place outside.
+// A sorted open-addressing array in descending order of keys; gaps are zeros. A key is its handle,
+// mixed by a bijection, so keys are uniformly distributed, and a key's home is proportional to its
+// value. Pairs are at their home or, displaced by larger keys, a little after it. A look-up ends at
+// the first smaller key. A removal leaves no tombstone, because displaced pairs move back. Resizing
+// copies the array in one pass, so it grows in small steps and stays well filled. The one handle
+// whose key is zero is stored separately.
 class HandleTable {
  public:
   static constexpr uint32_t kNoBlock = UINT32_MAX;
@@ -41,7 +42,8 @@ class HandleTable {
     return slot.key == key ? slot.block : kNoBlock;
   }
 
-  // Makes room for so many more. Throws std::bad_alloc without effect when there is none.
+  // Makes room for this many more pairs. Throws std::bad_alloc without effect if memory is
+  // exhausted.
   void reserve(uint64_t more) {
     const uint64_t wanted = size_ + more;
     if (wanted * 4 > homes_ * 3) {
@@ -51,8 +53,8 @@ class HandleTable {
     }
   }
 
-  // Binds a handle and returns the block that it named before, or kNoBlock. There must be room.
-  // Throws std::bad_alloc without effect.
+  // Binds a handle and returns its previous block, or kNoBlock. There must be room. Throws
+  // std::bad_alloc without effect.
   uint32_t bind(uint64_t handle, uint32_t block) {
     const uint64_t key = mix(handle);
     if (key == 0) return bind_zero(block);
@@ -75,7 +77,7 @@ class HandleTable {
     return kNoBlock;
   }
 
-  // Unbinds a handle and returns its block, or kNoBlock if it is not here.
+  // Unbinds a handle and returns its block, or kNoBlock if unknown.
   uint32_t erase(uint64_t handle) {
     const uint64_t key = mix(handle);
     if (key == 0) return bind_zero(kNoBlock);
@@ -91,7 +93,7 @@ class HandleTable {
     return block;
   }
 
-  // Gives memory back that removals have freed.
+  // Releases memory that removals have freed.
   void shrink() {
     if (homes_ > 16 * kFewest && size_ * 5 < homes_ * 2) resize(size_ * 7 / 5);
   }
@@ -108,7 +110,7 @@ class HandleTable {
 
  private:
   static constexpr uint64_t kFewest = 16;
-  static constexpr uint64_t kSpare = 64;  // slots behind the last home
+  static constexpr uint64_t kSpare = 64;  // slots after the last home
   static constexpr uint64_t kMultiplier = 0x0E9846AF9B1A615Du;
 
 #pragma pack(push, 4)
@@ -140,7 +142,7 @@ class HandleTable {
     return static_cast<uint64_t>(static_cast<unsigned __int128>(~key) * homes >> 64);
   }
 
-  // The slot of a key, or where it would have to stand.
+  // The slot of a key, or its insertion point.
   uint64_t search(uint64_t key) const {
     const Slot* slots = slots_->data();
     uint64_t at = home(key, homes_);

@@ -1,24 +1,24 @@
 // The words that KvStampEngine.java writes as KV and folds into output tokens, for host and device,
-// equal to Java's bit for bit. Why they are what they are is said there.
+// bit for bit equal to Java's. KvStampEngine.java explains the construction.
 #pragma once
 
 #include "kvasir/platform.hpp"
 
 namespace kvasir {
 
-// One entry of a step and its answer. Mirrored by CudaKvStampEngine.java.
+// One entry of a step, with its result. Mirrored by CudaKvStampEngine.java.
 struct KvStampEntry {
-  uint64_t scope_word;  // stands before the first position
+  uint64_t scope_word;  // precedes the first position
   int32_t lease;
   uint32_t context_tokens;
   uint32_t new_tokens;
   uint32_t first_token;  // index of the new tokens in the step's array
-  uint32_t produces;     // 1 if an output token is wanted
-  int32_t token;         // answer
+  uint32_t produces;     // 1 to produce an output token
+  int32_t token;         // result
 };
 static_assert(sizeof(KvStampEntry) == 32, "CudaKvStampEngine.java relies on it");
 
-// A request's KV: a block's words lie side by side, and in it those of a token's layers.
+// A request's KV: the words of a block are contiguous, and within it those of a token's layers.
 struct KvSequence {
   uint64_t* words;
   const uint32_t* table;
@@ -41,8 +41,8 @@ KVASIR_HD uint64_t* kv_word(const KvSequence& kv, uint32_t position, uint32_t la
   return kv.words + token * kv.layers + layer;
 }
 
-// The word of a position and layer. `before` is the same layer's word of the position before, or
-// the scope's; `below` is this position's word of the layer below, and unused in layer 0.
+// The word of a position and layer. `before` is the same layer's word at the previous position, or
+// the scope's word; `below` is this position's word in the layer below, unused in layer 0.
 KVASIR_HD uint64_t kv_stamp(uint64_t before, int32_t token, uint32_t position, uint32_t layer,
                             uint64_t below) {
   uint64_t mixed = kv_mix(before + static_cast<uint64_t>(int64_t{token}));

@@ -1,9 +1,9 @@
 // The occupancy page: a pool's counts, written by its owner after each mutation and read by anyone.
 //
-// A sequence lock. The writer makes `sequence` odd, writes the counts, makes it even. A reader
-// retries when it saw an odd sequence or another one after reading. The counts are stored with
-// release and loaded with acquire: a reader that loads a count of a newer write therefore also sees
-// the odd sequence stored before it, and retries. No fences are needed.
+// A sequence lock. The writer makes `sequence` odd, writes the counts, then makes it even. A reader
+// retries if the sequence is odd or has changed after reading. The counts are stored with release
+// and loaded with acquire: a reader that loads a count of a newer write therefore also sees the odd
+// sequence stored before it, and retries. No fences are needed.
 #pragma once
 
 #include "kvasir/platform.hpp"

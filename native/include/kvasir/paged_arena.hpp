@@ -1,4 +1,4 @@
-// Elements of one size, by number: they never move, and pages without an element go back to the
+// Fixed-size elements addressed by number. Elements never move, and empty pages are returned to the
 // system.
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace kvasir {
 
-// Numbers count from 0. One thread takes and frees; any other may call at() with the number of an
-// element that is not free. Elements are taken from the lowest page that has room, so that the
-// others run empty.
+// Numbers start at 0. One thread takes and frees; any other thread may call at() with the number of
+// an element that is not free. Elements are taken from the lowest page with room, so that higher
+// pages become empty.
 class PagedArena {
  public:
   explicit PagedArena(size_t element_bytes, uint32_t elements_per_page_log2)
@@ -40,7 +40,7 @@ class PagedArena {
     return base + (number & mask_) * element_bytes_;
   }
 
-  // Throws std::bad_alloc when the system or the numbers have no room. The element is not cleared.
+  // Throws std::bad_alloc if memory or numbers are exhausted. The element is not cleared.
   uint32_t take() {
     while (first_ < pages_.size() && pages_[first_].live == mask_ + 1) ++first_;
     if (first_ == pages_.size()) add_page();
@@ -80,7 +80,7 @@ class PagedArena {
   struct Page {
     uint32_t live = kAbsent;
     uint32_t fresh = 0;     // elements at and above this index have never been taken
-    uint32_t free = kNone;  // the first of the others, each of which names the next
+    uint32_t free = kNone;  // head of the free list
   };
 
   void add_page() {

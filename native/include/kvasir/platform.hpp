@@ -1,15 +1,15 @@
-// What differs between compilers and between host and device.
+// Differences between compilers and between host and device.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-// Version of the interface between Java, the library and the kernel module; all three must agree.
+// Version of the interface between Java, the library and the kernel module; all three must be
+// equal.
 #define KVASIR_ABI_VERSION 1
 
-// Marks a function shared by host and device: compiled for both by nvcc, for the host alone
-// otherwise. Inlined without asking the compiler: the hashes rely on constant lengths becoming
-// code.
+// Marks a function shared by host and device: compiled for both by nvcc, otherwise for the host
+// only. Always inlined: the hashes rely on constant propagation of lengths.
 #if defined(__CUDACC__)
 #define KVASIR_HD __host__ __device__ __forceinline__
 #else
@@ -18,8 +18,8 @@
 
 namespace kvasir {
 
-// Loads and stores of words that another thread may read or write at the same time. Relaxed is
-// enough wherever a word stands for itself; acquire and release order it against others.
+// Loads and stores of words that other threads may read or write concurrently. Relaxed is enough
+// for independent words; acquire and release order a word against others.
 template <typename T>
 KVASIR_HD T load_relaxed(const T* p) {
 #if defined(__CUDA_ARCH__)

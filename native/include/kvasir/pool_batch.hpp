@@ -1,4 +1,4 @@
-// What a pool is asked and what it answers: plain structs, in host or in device memory.
+// Requests to a pool and their results: plain structs, in host or in device memory.
 #pragma once
 
 #include "kvasir/platform.hpp"
@@ -13,14 +13,14 @@ struct PoolShape {
   uint32_t event_capacity;
 };
 
-// LoRA adapter and cache salt; bit 0 and 1 of the mask say which are present.
+// LoRA adapter and cache salt; bits 0 and 1 of the mask mark which are present.
 struct CacheScope {
   uint64_t lora_task_id;
   uint64_t salt_id;
   uint32_t presence_mask;
 };
 
-// One request of a lease batch and its answer. Mirrored by PoolStaging.java.
+// One request of a lease batch, with its result. Mirrored by PoolStaging.java.
 struct LeaseRequest {
   const uint32_t* tokens;  // of the matchable blocks
   const uint64_t* hashes;  // of the matchable blocks
@@ -30,7 +30,7 @@ struct LeaseRequest {
   uint32_t matchable_blocks;
   uint32_t blocks;
   uint32_t reserve_blocks;
-  int32_t lease;  // answer; kRefused
+  int32_t lease;  // result, or kRefused
   uint32_t matched_blocks;
   int64_t missing_blocks;
 };
@@ -39,7 +39,7 @@ static_assert(sizeof(LeaseRequest) == 64, "PoolStaging.java relies on it");
 struct ExtendRequest {
   int32_t lease;
   uint32_t blocks;
-  int64_t missing_blocks;  // answer
+  int64_t missing_blocks;  // result
 };
 static_assert(sizeof(ExtendRequest) == 16, "PoolStaging.java relies on it");
 
@@ -64,7 +64,7 @@ struct BlockEvent {
 };
 static_assert(sizeof(BlockEvent) == 32, "PoolStaging.java relies on it");
 
-// Why a batch was not carried out; nothing has changed then.
+// Why a batch was rejected without effect.
 enum class PoolError : int32_t {
   kNone = 0,
   kUnknownLease = 1,
@@ -74,7 +74,7 @@ enum class PoolError : int32_t {
   kBeyondLease = 5,
 };
 
-// The error and the first entry it was found in.
+// The error and the first entry that caused it.
 struct PoolResult {
   PoolError error;
   uint32_t entry;

@@ -1,46 +1,47 @@
-// Which rank holds which prefix. Events name blocks by handles, opaque numbers that are valid for
-// one rank, and give each block's local hash or its sequence hash.
+// Tracks which rank holds which prefix. Events identify blocks by handles, opaque numbers that are
+// valid for one rank, and carry each block's local hash or its sequence hash.
 //
-// Sequence hashes are trusted to stand for everything before the block. An engine that breaks this
-// gets wrong matches, nothing worse.
+// Sequence hashes are trusted to identify everything up to the block. An engine that violates this
+// gets wrong matches, but no other harm.
 //
-// Chains, not blocks. Prompts that begin alike share blocks, and most blocks have one successor. So
-// the index keeps *runs*: a run is a piece of a chain of blocks, its names (sequence hashes) one
-// after the other. A run begins a prompt, or behind any block of another run; nothing is split when
-// prompts diverge. Two prompts that begin with the same 100 blocks are two runs, the second of
-// which begins behind block 99 of the first. What is told of a whole run costs no memory per block.
+// Chains, not blocks. Prompts with a common prefix share blocks, and most blocks have one
+// successor. The index therefore stores *runs*: a run is a piece of a chain, with the sequence
+// hashes of its blocks in order. A run starts a prompt, or follows any block of another run;
+// nothing is split when prompts diverge. Two prompts with the same first 100 blocks are two runs,
+// the second of which follows block 99 of the first. State kept per run costs no memory per block.
 //
-// Who holds what. A run lists its *holders*: per rank the number of its leading blocks, from the
-// run's first, that the rank holds: the *cut*. That one number is exact as long as the rank's
-// blocks in the run have no hole and one handle each, which is how engines fill and empty their
-// caches. Otherwise the rank keeps, for that run, the number of handles of each block, and the cut
-// is the first block without one. Blocks behind a hole wait there; filling the hole makes the cut
-// jump. So a match needs no scan over blocks to be exact: it walks the runs of the prompt, finds in
-// each how far the names agree (by bisection: a name stands for everything before it), and credits
-// every rank that got this far with min(cut, agreement).
+// Holders. A run lists its *holders*: for each rank the number of leading blocks of the run that
+// the rank holds, the *cut*. The cut alone is exact while the rank's blocks in the run are
+// contiguous and have one handle each, which is how engines fill and empty their caches. Otherwise
+// the rank keeps, for that run, the number of handles of each block, and the cut is the first block
+// without one. Blocks after a gap stay recorded; when the gap is filled, the cut jumps. A match
+// therefore needs no scan over blocks to be exact: it walks the runs of the prompt, finds by
+// bisection how far the hashes of each run agree, and credits every rank that got this far with
+// min(cut, agreement).
 //
-// Engine handles are kept per rank (HandleTable), 12 bytes a pair and some gaps, because they are
-// opaque: they lead to a block's number, the number to the run and the offset in it.
+// Engine handles are kept per rank (HandleTable), 12 bytes a pair plus gaps. A handle maps to a
+// block's number, which gives the run and the offset in it.
 //
-// Memory. Names lie in granules of one cache line: seven names, and the run and offset of the
-// first. Granules, runs and the arrays of larger runs come from arenas by number and never move.
-// A run ends where its last holder and its last successor end: what lies behind is given back.
+// Memory. Hashes are stored in granules of one cache line: seven hashes, and the run and offset of
+// the first. Granules, runs and the arrays of larger runs are allocated from arenas by number and
+// never move. A run is truncated after the last block that a holder or a successor needs; the
+// memory behind it is freed.
 //
-// Concurrency. One writer at a time (the caller sees to it); any number of readers, which never
-// wait. Readers stand in an epoch (ReaderEpochs), and the writer reuses nothing that a reader might
-// still see: a run, granule, or array that it takes out of sight is retired, and a run that has
-// been shortened is not continued in place, until all readers of that epoch have left. So within a
-// look-up everything that a number leads to keeps its meaning, and only these change:
-//   - a run's length, which only grows over slots not in use before: names are written first, the
-//     length is released, the reader acquires it;
-//   - a holder's element, one word of rank and cut, released after the names that it counts are
-//     visible (they were before the rank's blocks got their handles);
-//   - a list of holders, which is appended to behind its released count, or replaced whole;
-//   - the table of runs' beginnings: a slot is one word, and what it leads to is verified.
-// A cut therefore always counts names that the reader sees unchanged. A look-up credits a rank with
-// a block only if the rank held that block, and all before it in that run, at one moment of the
-// look-up; for a rank whose blocks do not change meanwhile the answer is exact. A rank whose blocks
-// do change may be answered as of different moments for different runs.
+// Concurrency. One writer at a time (enforced by the caller); any number of readers, which never
+// wait. Readers enter an epoch (ReaderEpochs), and the writer does not reuse memory that a reader
+// might still see: an unlinked run, granule or array is retired, and a shortened run is not
+// extended in place, until all readers of that epoch have left. During a look-up, numbers therefore
+// keep their meaning, and only these change:
+//   - a run's length, which only grows over slots not in use before: hashes are written first, the
+//     length is stored with release, the reader loads it with acquire;
+//   - a holder's element, one word of rank and cut, stored with release after the hashes that it
+//     covers are visible (they were before the rank's blocks got their handles);
+//   - a list of holders, which is appended to after its published count, or replaced as a whole;
+//   - the table of run beginnings: a slot is one word, and its target is verified.
+// A cut therefore always covers hashes that the reader sees unchanged. A look-up credits a rank
+// with a block only if the rank held that block, and all before it in that run, at one moment of
+// the look-up. For a rank whose blocks do not change during the look-up the answer is exact.
+// Otherwise its answer may combine different moments for different runs.
 #pragma once
 
 #include <atomic>
@@ -58,7 +59,7 @@
 
 namespace kvasir {
 
-// The numbers are those of Java's ChangeStatus.
+// Values match Java's ChangeStatus.
 enum class ChangeStatus : int32_t {
   kApplied = 0,
   kUnchanged = 1,
@@ -81,8 +82,8 @@ class PrefixIndex {
  public:
   static constexpr uint32_t kNoBlock = HandleTable::kNoBlock;
 
-  // `format` says how local hashes are chained. trtllm-v1 does not chain them: such an index takes
-  // sequence hashes only.
+  // `format` defines how local hashes are chained. trtllm-v1 does not chain them: such an index
+  // accepts only sequence hashes.
   PrefixIndex(HashFormat format, uint64_t max_bytes);
   ~PrefixIndex();
   PrefixIndex(const PrefixIndex&) = delete;
@@ -90,17 +91,17 @@ class PrefixIndex {
 
   // ---- the writer ----
 
-  // All or nothing. One of the two arrays of hashes is null. `root_hash` is what the chain of a
-  // root's local hashes starts from, 0 for the format's own; sequence hashes do not need it.
+  // Atomic. One of the two arrays of hashes is null. `root_hash` is the initial parent for a root's
+  // local hashes, 0 for the format's default; sequence hashes do not need it.
   ChangeStatus store(uint32_t rank, bool root, uint64_t parent_handle, uint64_t root_hash,
                      const uint64_t* handles, const uint64_t* local_hashes,
                      const uint64_t* sequence_hashes, uint32_t count);
-  // Unknown handles are passed over.
+  // Unknown handles are skipped.
   ChangeStatus remove(uint32_t rank, const uint64_t* handles, uint32_t count);
   void clear(uint32_t rank);
 
-  // Whether chains and handles take more than `max_bytes`. Then shed() must follow: the least
-  // recently matched chains of the rank with the most blocks go, until there is room again.
+  // Whether chains and handles exceed `max_bytes`. Then shed() must be called: it evicts the least
+  // recently matched chains of the rank with the most blocks until they fit.
   bool is_over() const { return used_bytes() > max_bytes_; }
   void shed();
 
@@ -108,32 +109,32 @@ class PrefixIndex {
   IndexCounts counts() const;
   uint64_t memberships(uint32_t rank) const;
 
-  // A copy in parts, for a file. Runs come numbered from 0, parents first; a parent is a run and an
-  // offset in it. begin_copy() returns their number; no change may come before end_copy().
+  // An incremental copy for a file. Runs are numbered from 0, parents first; a parent is a run and
+  // an offset in it. begin_copy() returns their number; no change is allowed before end_copy().
   uint32_t begin_copy();
   void end_copy();
   uint32_t copied_length(uint32_t run) const;
-  // Writes the run's names and returns its parent as run << 32 | offset, or UINT64_MAX for none.
+  // Writes the run's hashes and returns its parent as run << 32 | offset, or UINT64_MAX for none.
   uint64_t copy_run(uint32_t run, uint64_t* names) const;
-  // Writes memberships(rank) handles, and where they lead as run << 32 | offset, in that order.
+  // Writes memberships(rank) handles, and their blocks as run << 32 | offset, in that order.
   void copy_rank(uint32_t rank, uint64_t* handles, uint64_t* places) const;
 
-  // The other way, into an empty index: runs in that order, then ranks, then the end. False if it
-  // makes no sense.
+  // The inverse, into an empty index: runs in that order, then ranks, then the end. False if the
+  // input is inconsistent.
   bool load_run(uint64_t parent, const uint64_t* names, uint32_t count);
   bool load_rank(uint32_t rank, const uint64_t* handles, const uint64_t* places, uint32_t count);
   void end_load();
 
   // ---- readers ----
 
-  // Ranks below `rank_limit` that hold the first of `count` names, and how many leading ones each.
-  // Returns how many ranks. Both arrays have room for rank_limit.
+  // Ranks below `rank_limit` that match at least the first of `count` hashes, and their matched
+  // blocks. Returns the number of ranks. Both arrays have room for rank_limit.
   uint32_t match(const uint64_t* names, uint32_t count, uint32_t rank_limit, uint32_t* ranks,
                  uint32_t* blocks);
 
  private:
   struct Segment;
-  // A rank's blocks in one run that have holes, or several handles.
+  // A rank's blocks in one run with gaps or several handles.
   struct Uneven {
     std::vector<uint32_t> handles;  // by offset; the last one is not 0
     uint32_t held = 0;              // offsets with at least one
@@ -178,7 +179,7 @@ class PrefixIndex {
   uint64_t memberships_ = 0;
   uint64_t evicted_ = 0;
 
-  // Of the change that is under way.
+  // Scratch of the current change.
   std::vector<uint64_t> names_;
   std::vector<uint32_t> blocks_;
   std::vector<Segment> segments_;

@@ -1,4 +1,4 @@
-// Who is reading, so that a writer knows when nobody can still see what it has taken away.
+// Tracks active readers, so that a writer can determine when unlinked memory is unreachable.
 #pragma once
 
 #include <atomic>
@@ -7,12 +7,13 @@
 
 namespace kvasir {
 
-// A reader notes the current epoch in a slot of its own and clears the slot when it is through. The
-// writer takes something out of sight, advances the epoch, and may reuse the thing once safe() says
-// that every reader came later. The two fences see to it: either the writer finds the reader's note
-// or the reader does not find the thing.
+// A reader stores the current epoch in its own slot and clears the slot when it is done. The writer
+// unlinks memory, advances the epoch, and may reuse the memory once safe() returns that every
+// reader entered later. The two fences guarantee that either the writer sees the reader's slot or
+// the reader does not see the unlinked memory.
 //
-// A reader never waits for the writer. It waits for a slot only if kSlots others are reading.
+// A reader never waits for the writer. It waits for a slot only while kSlots other readers are
+// active.
 class ReaderEpochs {
  public:
   static constexpr uint32_t kSlots = 256;
@@ -30,10 +31,10 @@ class ReaderEpochs {
 
   uint64_t current() const { return epoch_.load(std::memory_order_relaxed); }
 
-  // The writer alone. Returns the epoch that ended: what was out of sight before belongs to it.
+  // Writer only. Returns the epoch that ended: everything unlinked before belongs to it.
   uint64_t advance() { return epoch_.fetch_add(1, std::memory_order_seq_cst); }
 
-  // The writer alone: the first epoch that a reader may still be in.
+  // Writer only: the oldest epoch that a reader may still be in.
   uint64_t oldest() const {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     uint64_t oldest = current();
@@ -56,7 +57,7 @@ class ReaderEpochs {
       for (uint32_t tried = 0; tried < kSlots; ++tried) {
         const uint32_t i = (hint + tried) % kSlots;
         uint64_t free = 0;
-        // Sequentially consistent, as is the fence: the note comes before whatever is read.
+        // Sequentially consistent, like the fence: the slot is stored before any data is read.
         if (slots_[i].epoch.load(std::memory_order_relaxed) == 0 &&
             slots_[i].epoch.compare_exchange_strong(free, current(), std::memory_order_seq_cst)) {
           hint = i;
@@ -73,7 +74,7 @@ class ReaderEpochs {
   }
 
   std::atomic<uint64_t> epoch_{1};
-  std::atomic<uint32_t> used_{0};  // slots at and above it were never taken
+  std::atomic<uint32_t> used_{0};  // slots from here on were never used
   Slot slots_[kSlots];
 };
 

@@ -1,5 +1,5 @@
-// The runs of a prefix index: their names, holders and beginnings. prefix_index.hpp tells what they
-// are for and why readers may look while the writer changes them.
+// The runs of a prefix index: their hashes, holders and beginnings. prefix_index.hpp describes
+// their purpose and why readers may run concurrently with the writer.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace kvasir {
 
 constexpr uint32_t kGranuleNames = 7;
 
-// A block's number is 8 x its granule's number + its place in it.
+// A block's number is 8 * its granule's number + its index in it.
 struct alignas(64) Granule {
   uint32_t run;
   uint32_t base;  // offset in the run of the first name
@@ -42,15 +42,15 @@ struct alignas(64) Run {
   std::atomic<uint64_t> holders;
   // The only granule's number, or kArray | class << 32 | number of an array of granules' numbers.
   std::atomic<uint64_t> granules;
-  uint64_t shortened;  // epoch in which it was last shortened; 0: never
+  uint64_t shortened;  // epoch of the last shortening; 0: never
   std::atomic<uint32_t> length;
   std::atomic<uint32_t> last_match;  // lower half of an epoch
-  uint32_t parent;      // number of the block before the first; kNoParent: it begins a prompt
+  uint32_t parent;      // number of the block before the first; kNoParent: starts a prompt
   uint32_t depth;       // blocks before the first
-  uint32_t successors;  // runs that begin behind one of its blocks
-  uint32_t needed;      // blocks that they need, as far as is known: at least the true number
+  uint32_t successors;  // runs that follow one of its blocks
+  uint32_t needed;      // upper bound of the blocks that they need
   uint32_t live;        // holders
-  uint32_t mark;        // the writer's, for one walk
+  uint32_t mark;        // used by the writer during one walk
 };
 static_assert(sizeof(Granule) == 64 && sizeof(Run) == 64, "one cache line each");
 
@@ -64,7 +64,7 @@ class RunTable {
 
   ReaderEpochs& epochs() { return epochs_; }
 
-  // ---- anyone, in an epoch; the writer always ----
+  // ---- readers in an epoch, and the writer ----
 
   Run& run(uint32_t number) const { return *static_cast<Run*>(runs_.at(number)); }
   const Granule& granule_of(uint32_t block) const { return granule(block >> 3); }
@@ -77,10 +77,10 @@ class RunTable {
 
   void blocks(const Run& run, uint32_t offset, uint32_t count, uint32_t* numbers) const;
 
-  // The run that begins with a name behind a block, or kNone.
+  // The run that starts with a hash after a block, or kNone.
   uint32_t find(uint64_t name, uint32_t parent) const;
 
-  // How many of `count` names equal the run's from offset `from` on, if the run is that long.
+  // How many of `count` hashes equal the run's from offset `from` on, within the run's length.
   uint32_t agreement(const Run& run, uint32_t from, const uint64_t* names, uint32_t count) const;
 
   // Calls f(element) for each holder.
@@ -99,15 +99,15 @@ class RunTable {
     }
   }
 
-  // ---- the writer; everything that takes memory throws std::bad_alloc without effect ----
+  // ---- the writer; allocation failure throws std::bad_alloc without effect ----
 
-  // A run of `count` names, at least 1, that is not there yet.
+  // Creates a run of `count` hashes, at least 1, that does not exist yet.
   uint32_t create(uint32_t parent, uint32_t depth, const uint64_t* names, uint32_t count);
-  // Continues a run by as many of the names as it can take in place. Returns how many.
+  // Extends a run in place by as many of the hashes as fit. Returns how many.
   uint32_t extend(uint32_t number, const uint64_t* names, uint32_t count);
-  // To at least 1 block.
+  // Shortens a run to at least 1 block.
   void shorten(uint32_t number, uint32_t length);
-  // A run without holders and successors.
+  // Removes a run without holders and successors.
   void remove(uint32_t number);
 
   // A rank's element in a run, or null. Valid until the run's holders change.
@@ -126,10 +126,10 @@ class RunTable {
 
   uint64_t count() const { return count_; }
   uint64_t bytes() const;
-  // Of runs, granules and arrays that are in use.
+  // Bytes of runs, granules and arrays in use.
   uint64_t used_bytes() const { return used_bytes_; }
 
-  // Ends an epoch if anything went out of sight, and reuses what no reader can see any more.
+  // Ends an epoch if anything was unlinked, and reuses memory that no reader can see any more.
   void reclaim();
 
  private:
@@ -141,10 +141,10 @@ class RunTable {
   struct HolderArray {
     std::atomic<uint32_t> count;  // elements in use; some may be 0
     uint32_t unused;
-    std::atomic<uint64_t> elements[1];  // as many as the class has room for
+    std::atomic<uint64_t> elements[1];  // the capacity of the class
   };
 
-  // Open addressing: the upper half of a name, and run + 1. Duplicates are told apart by the run.
+  // Open addressing: the upper half of a hash, and run + 1. Equal halves are resolved by the run.
   struct Beginnings {
     explicit Beginnings(uint64_t size) : mask(size - 1), slots(size) {}
     const uint64_t mask;

@@ -1,13 +1,13 @@
 // XXH3-64 for host and device, written from the public description of the algorithm (xxHash 0.8).
 //
-// Input is an array of bytes or of 32-bit tokens; tokens hash as their little-endian bytes, and on
-// the device they are read word by word, because bytes of an int array may not be read eight at a
-// time there. The secret is a table of 64-bit words: the algorithm's own, or, for a seeded hash of
-// a long input, one derived from the seed. Who hashes many long blocks under one seed derives the
-// table once (`xxh3_derive_secret`) and passes it to `xxh3_64_derived`.
+// Input is an array of bytes or of 32-bit tokens. Tokens hash as their little-endian bytes; on the
+// device they are read word by word, because an int array does not allow unaligned 8-byte reads
+// there. The secret is a table of 64-bit words: the algorithm's own, or, for a seeded hash of a
+// long input, one derived from the seed. Callers that hash many long blocks under one seed derive
+// the table once (`xxh3_derive_secret`) and pass it to `xxh3_64_derived`.
 //
-// With a constant length everything is resolved when it is compiled: the choice among the length
-// classes, the loops, and the reads of the secret, which become literals.
+// A constant length resolves everything at compile time: the length class, the loops, and the reads
+// of the secret, which become literals.
 #pragma once
 
 #include "kvasir/platform.hpp"
@@ -22,7 +22,8 @@
 #endif
 #endif
 
-// Marks what must be inlined for a constant length to reach it; compilers find it too large.
+// Forces inlining so that a constant length propagates; compilers consider these functions too
+// large.
 #if defined(__CUDACC__)
 #define KVASIR_HD_INLINED KVASIR_HD
 #else
@@ -85,7 +86,7 @@ KVASIR_HD uint32_t read32(const uint8_t* input, size_t offset) {
 #endif
 }
 
-// Offsets into tokens are in bytes too, and always multiples of four.
+// Offsets into tokens are also in bytes, and always multiples of four.
 KVASIR_HD uint32_t read32(const uint32_t* input, size_t offset) { return input[offset / 4]; }
 
 template <typename Unit>
@@ -144,7 +145,7 @@ KVASIR_HD uint64_t hash_1_to_3(const uint8_t* input, size_t bytes, uint64_t seed
   return avalanche_short(word ^ (((secret ^ secret >> 32) & 0xFFFFFFFFu) + seed));
 }
 
-// Tokens come four bytes at a time: this class does not exist for them.
+// Tokens are four bytes each, so this class does not occur for them.
 KVASIR_HD uint64_t hash_1_to_3(const uint32_t*, size_t, uint64_t) { return 0; }
 
 template <typename Unit>
@@ -160,7 +161,7 @@ KVASIR_HD uint64_t hash_4_to_8(const Unit* input, size_t bytes, uint64_t seed) {
   return h ^ h >> 28;
 }
 
-// Inputs of 9 to 16 bytes, given as their first and their last eight bytes.
+// Inputs of 9 to 16 bytes, given as their first and last eight bytes.
 KVASIR_HD uint64_t hash_9_to_16(uint64_t first, uint64_t last, size_t bytes, uint64_t seed) {
   const uint64_t* secret = default_secret();
   const uint64_t low = first ^ ((secret64(secret, 24) ^ secret64(secret, 32)) + seed);
@@ -194,8 +195,8 @@ KVASIR_HD_INLINED uint64_t hash_129_to_240(const Unit* input, size_t bytes, uint
   return avalanche(avalanche(head) + tail);
 }
 
-// Adds one stripe of 64 bytes to the eight sums: each word's two halves, keyed, are multiplied into
-// its own sum, and the plain word is added to its neighbour's.
+// Adds one stripe of 64 bytes to the eight sums: each word's two halves, keyed, are multiplied and
+// added to its own sum, and the plain word is added to its neighbour's.
 template <typename Unit>
 KVASIR_HD_INLINED void accumulate(uint64_t* sums, const Unit* input, size_t offset,
                                   const uint64_t* secret, unsigned secret_offset) {
@@ -249,7 +250,7 @@ KVASIR_HD_INLINED uint64_t hash_long(const Unit* input, size_t bytes, const uint
 
 constexpr size_t kXxh3LongBytes = 241;  // from here on the seed acts through a derived secret
 
-// The secret that a seed stands for in inputs of kXxh3LongBytes and more.
+// The secret derived from a seed, for inputs of kXxh3LongBytes and more.
 KVASIR_HD void xxh3_derive_secret(uint64_t seed, uint64_t* secret) {
   const uint64_t* words = xxh3::default_secret();
   for (int i = 0; i < kXxh3SecretWords; i += 2) {
@@ -258,7 +259,7 @@ KVASIR_HD void xxh3_derive_secret(uint64_t seed, uint64_t* secret) {
   }
 }
 
-// XXH3-64 under a seed whose derived secret is given; `derived` is read for long inputs only.
+// XXH3-64 under a seed with a given derived secret; `derived` is read for long inputs only.
 template <typename Unit>
 KVASIR_HD_INLINED uint64_t xxh3_64_derived(const Unit* input, size_t bytes, uint64_t seed,
                                            const uint64_t* derived) {
@@ -274,13 +275,13 @@ KVASIR_HD_INLINED uint64_t xxh3_64_derived(const Unit* input, size_t bytes, uint
   return xxh3::avalanche_short(seed ^ xxh3::secret64(secret, 56) ^ xxh3::secret64(secret, 64));
 }
 
-// XXH3-64 without a seed of `bytes` bytes.
+// Unseeded XXH3-64 of `bytes` bytes.
 template <typename Unit>
 KVASIR_HD_INLINED uint64_t xxh3_64(const Unit* input, size_t bytes) {
   return xxh3_64_derived(input, bytes, 0, xxh3::default_secret());
 }
 
-// XXH3-64 with a seed of `bytes` bytes.
+// Seeded XXH3-64 of `bytes` bytes.
 template <typename Unit>
 KVASIR_HD uint64_t xxh3_64(const Unit* input, size_t bytes, uint64_t seed) {
   uint64_t derived[kXxh3SecretWords];
@@ -288,7 +289,7 @@ KVASIR_HD uint64_t xxh3_64(const Unit* input, size_t bytes, uint64_t seed) {
   return xxh3_64_derived(input, bytes, seed, derived);
 }
 
-// XXH3-64 with a seed of the sixteen bytes of two little-endian words.
+// Seeded XXH3-64 of the sixteen bytes of two little-endian words.
 KVASIR_HD uint64_t xxh3_64_pair(uint64_t first, uint64_t second, uint64_t seed) {
   return xxh3::hash_9_to_16(first, second, 16, seed);
 }

@@ -1,5 +1,5 @@
-// A fixed array of zeroed pages straight from the system: allocated once, backed when touched,
-// freed with its owner.
+// A fixed array of zeroed pages allocated directly from the system. Pages are backed on first touch
+// and freed with their owner.
 #pragma once
 
 #include <sys/mman.h>
@@ -10,8 +10,8 @@
 
 namespace kvasir {
 
-// Large pages save most address translations of random access over many megabytes; small ones keep
-// an array that is touched here and there small.
+// Large pages avoid most TLB misses of random access over many megabytes; small pages keep sparsely
+// touched arrays small.
 enum class PageSize { kLarge, kSmall };
 
 template <typename T>
@@ -19,7 +19,7 @@ class ZeroedArray {
   static_assert(std::is_trivially_destructible<T>::value, "the pages are dropped, not destroyed");
 
  public:
-  // Throws std::bad_alloc when the system has no such room.
+  // Throws std::bad_alloc if the system is out of memory.
   explicit ZeroedArray(size_t count, PageSize page_size = PageSize::kLarge)
       : bytes_(count * sizeof(T)) {
     if (bytes_ == 0) {

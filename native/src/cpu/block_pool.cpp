@@ -6,10 +6,10 @@ namespace kvasir {
 
 namespace {
 
-// How far ahead of its use a block's memory is asked for.
+// Prefetch distance, in blocks.
 constexpr uint32_t kLookAhead = 8;
 
-// Fails before anything is allocated or overflows.
+// Fails before allocating or overflowing.
 PoolShape checked(const PoolShape& shape) {
   if (shape.capacity_blocks == 0 || shape.tokens_per_block == 0 || shape.max_leases == 0 ||
       shape.max_blocks_per_lease == 0 || shape.capacity_blocks >= kNoBlock) {
@@ -91,7 +91,7 @@ PoolResult BlockPool::lease(LeaseRequest* requests, uint32_t count) {
 
 bool BlockPool::same_content(uint32_t block, uint32_t depth, uint32_t parent,
                              const CacheScope& scope, const uint32_t* tokens) const {
-  // With the same parent block everything before is the same, scope and depth included.
+  // Equal parent blocks imply equal prefixes, scope and depth included.
   const BlockRecord& record = records_[block];
   return record.parent == parent && record.depth == depth &&
          record.presence_mask == scope.presence_mask && record.lora_task_id == scope.lora_task_id &&
@@ -99,13 +99,13 @@ bool BlockPool::same_content(uint32_t block, uint32_t depth, uint32_t parent,
          std::memcmp(tokens_of(block), tokens, shape_.tokens_per_block * sizeof(uint32_t)) == 0;
 }
 
-// References the leading blocks that are held, root first; returns the last one.
+// References the matched leading blocks, root first; returns the last one.
 uint32_t BlockPool::match_and_pin(LeaseRequest& request) {
   const CacheScope scope{request.lora_task_id, request.salt_id, request.presence_mask};
   uint32_t end =
       request.matchable_blocks < request.blocks ? request.matchable_blocks : request.blocks;
-  // A two-stage pipeline: bucket lines are asked for 2 * kLookAhead blocks ahead, records and
-  // tokens of what they point to kLookAhead ahead.
+  // A two-stage pipeline: bucket lines are prefetched 2 * kLookAhead blocks ahead, the records and
+  // tokens that they point to kLookAhead ahead.
   uint32_t candidates[kLookAhead];
   for (uint32_t i = 0; i < end && i < 2 * kLookAhead; i++) {
     directory_.prefetch(request.hashes[i]);
@@ -199,7 +199,7 @@ int32_t lease_of(const Entry& entry) {
 
 }  // namespace
 
-// Checks a whole batch before anything changes: every lease is known, stands once, and passes.
+// Validates a whole batch before any change: every lease is known, occurs once, and passes.
 template <typename Entry, typename Check>
 PoolResult BlockPool::validate(const Entry* entries, uint32_t count, Check check) {
   PoolResult result{PoolError::kNone, 0};
@@ -434,7 +434,7 @@ void BlockPool::free_block(uint32_t block) {
   free_stack_[free_count_++] = block;
 }
 
-// Takes a reference on a named block, which leaves the recency list if it was in it.
+// References a named block; removes it from the recency list if it was unreferenced.
 void BlockPool::reference(uint32_t block) {
   if (records_[block].references++ == 0) {
     unlink(block);
@@ -451,7 +451,7 @@ void BlockPool::link_before(uint32_t block, uint32_t next) {
   records_[next].previous = block;
 }
 
-// The block keeps the names of its neighbours, so that unpin can put it back.
+// The block keeps its neighbours' numbers, so that unpin can reinsert it.
 void BlockPool::unlink(uint32_t block) {
   const BlockRecord& record = records_[block];
   records_[record.previous].next = record.next;

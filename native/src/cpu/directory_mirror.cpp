@@ -9,7 +9,7 @@ namespace {
 // Events copied from a ring at a time.
 constexpr uint32_t kEventsAtOnce = 128;
 
-// How far ahead of its use a name's bucket is asked for.
+// Prefetch distance, in hashes.
 constexpr uint32_t kLookAhead = 8;
 
 }  // namespace
@@ -81,7 +81,7 @@ bool DirectoryMirror::replace(const Bucket* buckets, uint64_t next_event) {
   return state_.known != 0;
 }
 
-// False if it is there already, or there is no room.
+// False if the hash is already present, or there is no room.
 bool DirectoryMirror::store(uint64_t hash) {
   if (names_.find(hash) >= 0 || state_.names == capacity_blocks_) {
     state_.ignored++;
@@ -92,7 +92,7 @@ bool DirectoryMirror::store(uint64_t hash) {
   return true;
 }
 
-// Events come in the order in which names were added, but for those that stay away.
+// Events arrive in the order in which hashes were added, though some may never arrive.
 void DirectoryMirror::confirm(uint64_t hash) {
   const auto next = added_.begin() + static_cast<std::ptrdiff_t>(confirmed_);
   const auto found = std::find(next, added_.end(), hash);
@@ -121,7 +121,7 @@ void DirectoryMirror::forget() {
   confirmed_ = 0;
 }
 
-// Notices that events before this one were lost.
+// Detects that events before this one were lost.
 void DirectoryMirror::expect(uint64_t event) {
   if (event > state_.next_event) {
     state_.next_event = event;

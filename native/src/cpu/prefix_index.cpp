@@ -6,7 +6,7 @@ namespace kvasir {
 
 namespace {
 
-// Handles whose lines are fetched ahead of the one in work.
+// Prefetch distance, in handles.
 constexpr uint32_t kAhead = 8;
 
 constexpr uint32_t offset_in(const Granule& granule, uint32_t block) {
@@ -15,7 +15,8 @@ constexpr uint32_t offset_in(const Granule& granule, uint32_t block) {
 
 }  // namespace
 
-// A piece of a change in one run: its blocks from `offset` on are those from `first` on.
+// The part of a change within one run: the run's blocks from `offset` on are the change's from
+// `first` on.
 struct PrefixIndex::Segment {
   uint32_t run;
   uint32_t offset;
@@ -89,7 +90,7 @@ ChangeStatus PrefixIndex::store(uint32_t rank, bool root, uint64_t parent_handle
     return ChangeStatus::kFull;
   }
   for (const Segment& segment : segments_) changed |= hold(rank, owner, segment, handles);
-  // Handles that named other blocks until now; those lie behind this change's own.
+  // Handles that named other blocks before; their old blocks follow this change's own.
   for (size_t i = count; i < blocks_.size(); ++i) {
     drop(rank, owner, run_of(blocks_[i]), &blocks_[i], 1);
   }
@@ -98,8 +99,8 @@ ChangeStatus PrefixIndex::store(uint32_t rank, bool root, uint64_t parent_handle
   return changed ? ChangeStatus::kApplied : ChangeStatus::kUnchanged;
 }
 
-// Whether a handle comes twice, the parent's included. A small table of those seen; a place that
-// was written for an earlier change is free.
+// Whether a handle is repeated, the parent's included. Uses a small table of handles already seen;
+// an entry written by an earlier change counts as free.
 bool PrefixIndex::repeats(bool root, uint64_t parent_handle, const uint64_t* handles,
                           uint32_t count) {
   if (seen_.size() < 2 * (static_cast<size_t>(count) + 1)) {
@@ -125,7 +126,7 @@ bool PrefixIndex::repeats(bool root, uint64_t parent_handle, const uint64_t* han
   return false;
 }
 
-// Fills names_. `first`: the first block has no parent, and the format's own root counts.
+// Fills names_. `first`: the first block has no parent, and the chain starts at the format's root.
 void PrefixIndex::chain(uint64_t parent_name, bool first, const uint64_t* local_hashes,
                         uint32_t count) {
   names_.resize(count);
@@ -143,7 +144,7 @@ void PrefixIndex::chain(uint64_t parent_name, bool first, const uint64_t* local_
   }
 }
 
-// Finds or makes the places of names_ behind a block. Fills segments_ and blocks_.
+// Finds or creates the places of names_ after a block. Fills segments_ and blocks_.
 void PrefixIndex::place(uint32_t parent, uint32_t count) {
   segments_.clear();
   touched_.clear();
@@ -172,7 +173,7 @@ void PrefixIndex::place(uint32_t parent, uint32_t count) {
   }
 }
 
-// Makes room for new blocks: at the end of the run that they follow, or in a run of their own.
+// Adds new blocks: at the end of the run that they follow, or in a new run.
 void PrefixIndex::append(Segment* segment, uint32_t run_number, uint32_t parent, uint32_t count) {
   const uint64_t* names = names_.data() + segment->first;
   if (parent != kNoBlock) {
@@ -186,7 +187,7 @@ void PrefixIndex::append(Segment* segment, uint32_t run_number, uint32_t parent,
   *segment = {runs_.create(parent, depth, names, count), 0, segment->first, count};
 }
 
-// Binds the handles of one segment. Old blocks of handles that named others go behind blocks_.
+// Binds the handles of one segment. The previous blocks of rebound handles are appended to blocks_.
 bool PrefixIndex::hold(uint32_t rank, Rank* owner, const Segment& segment,
                        const uint64_t* handles) {
   Run& run = runs_.run(segment.run);
@@ -223,7 +224,7 @@ bool PrefixIndex::hold(uint32_t rank, Rank* owner, const Segment& segment,
   return changed;
 }
 
-// One more handle for one block.
+// Adds one more handle to a block.
 void PrefixIndex::hold_one(uint32_t rank, Rank* owner, uint32_t run, uint32_t offset) {
   std::atomic<uint64_t>* element = runs_.holder(&runs_.run(run), rank);
   const uint64_t held = element->load(std::memory_order_relaxed);
@@ -271,7 +272,7 @@ ChangeStatus PrefixIndex::remove(uint32_t rank, const uint64_t* handles, uint32_
   return count == 0 ? ChangeStatus::kUnchanged : ChangeStatus::kApplied;
 }
 
-// Takes one handle each from blocks of one run. The run is settled later.
+// Removes one handle each from blocks of one run. The run is settled later.
 void PrefixIndex::drop(uint32_t rank, Rank* owner, uint32_t run, const uint32_t* blocks,
                        uint32_t count) {
   if (touched_.empty() || touched_.back() != run) touched_.push_back(run);
@@ -282,7 +283,7 @@ void PrefixIndex::drop(uint32_t rank, Rank* owner, uint32_t run, const uint32_t*
   if (!holder_uneven(held)) {
     uint32_t least = cut;
     for (uint32_t i = 0; i < count; ++i) least = std::min(least, offset_of(blocks[i]));
-    if (least == cut - count) {  // the last ones, in whatever order: each has one handle
+    if (least == cut - count) {  // the last ones, in any order: each has one handle
       if (least == 0) {
         runs_.remove_holder(&entry, rank);
       } else {
@@ -304,7 +305,7 @@ void PrefixIndex::drop_one(uint32_t rank, Rank* owner, uint32_t run, uint32_t of
   refresh_cut(rank, owner, run, uneven, std::min({holder_cut(held), offset, size}));
 }
 
-// The counts of a rank's handles in a run, made from its cut if it had none.
+// The handle counts of a rank in a run, derived from its cut if there were none.
 PrefixIndex::Uneven& PrefixIndex::uneven_of(Rank* owner, uint32_t run, uint32_t cut) {
   const auto [entry, is_new] = owner->uneven.try_emplace(run);
   if (is_new) {
@@ -315,8 +316,8 @@ PrefixIndex::Uneven& PrefixIndex::uneven_of(Rank* owner, uint32_t run, uint32_t 
   return entry->second;
 }
 
-// Shows where a rank's blocks of a run have their first hole, which is nowhere before `from`, and
-// forgets the counts where the cut alone tells them.
+// Sets the cut to the first gap in a rank's blocks of a run, which is not before `from`, and drops
+// the counts if the cut alone is exact.
 void PrefixIndex::refresh_cut(uint32_t rank, Rank* owner, uint32_t run, const Uneven& uneven,
                               uint32_t from) {
   Run& entry = runs_.run(run);
@@ -348,7 +349,7 @@ void PrefixIndex::clear(uint32_t rank) {
   finish();
 }
 
-// Takes a rank out of all its runs.
+// Removes a rank from all its runs.
 void PrefixIndex::forget_rank(uint32_t rank, Rank* owner) {
   owner->table.for_each([&](uint64_t, uint32_t block) {
     const uint32_t number = run_of(block);
@@ -362,7 +363,7 @@ void PrefixIndex::forget_rank(uint32_t rank, Rank* owner) {
   for (const uint32_t number : touched_) runs_.run(number).mark = 0;
 }
 
-// ---- runs that have lost something ----
+// ---- runs that have lost holders or successors ----
 
 void PrefixIndex::settle_all() {
   for (const uint32_t number : touched_) {
@@ -371,8 +372,8 @@ void PrefixIndex::settle_all() {
   touched_.clear();
 }
 
-// Ends a run behind the last block that anyone needs, and removes it, and those before it, when
-// nobody needs any.
+// Truncates a run after the last block in use. Removes the run, and its predecessors in turn, if no
+// block is in use.
 void PrefixIndex::settle(uint32_t number) {
   for (;;) {
     Run& run = runs_.run(number);
@@ -408,13 +409,13 @@ uint64_t PrefixIndex::bytes() const {
   return sizeof *this + runs_.bytes() + table_bytes_ + ranks_.capacity() * sizeof ranks_[0];
 }
 
-// What chains and handles take, without what is left over of pages.
+// Bytes of chains and handles, excluding unused parts of pages.
 uint64_t PrefixIndex::used_bytes() const { return runs_.used_bytes() + table_bytes_; }
 
 // ---- the cap on memory ----
 
-// The rank with the most blocks gives up its least recently matched runs, those behind others
-// first, an eighth of its blocks at a time.
+// Evicts the least recently matched runs of the rank with the most blocks, successors first, an
+// eighth of its blocks at a time.
 void PrefixIndex::shed() {
   const uint64_t enough = max_bytes_ - max_bytes_ / 20;
   while (used_bytes() > enough && memberships_ > 0) {
@@ -502,11 +503,11 @@ IndexCounts PrefixIndex::counts() const {
 
 uint32_t PrefixIndex::match(const uint64_t* names, uint32_t count, uint32_t rank_limit,
                             uint32_t* ranks, uint32_t* blocks) {
-  // Where a rank stands in the answer; true only if the answer says so too.
+  // A rank's position in the answer; valid only if the answer's entry agrees.
   thread_local std::vector<uint32_t> places;
   if (places.size() < rank_limit) places.resize(rank_limit);
   uint32_t found = 0;
-  uint32_t begin = 0;  // the block that the run begins with
+  uint32_t begin = 0;  // the first block of the run
   uint32_t parent = kNoBlock;
   const ReaderEpochs::Guard guard(&runs_.epochs());
   const uint32_t now = static_cast<uint32_t>(runs_.epochs().current());

@@ -4,7 +4,7 @@ namespace kvasir {
 
 namespace {
 
-// Searches in flight: enough to keep the memory system busy, few enough to stay in the first cache.
+// Searches in flight: enough to saturate the memory system, few enough to fit in L1.
 constexpr uint32_t kInFlight = 32;
 
 struct PendingMatch {
@@ -20,7 +20,7 @@ void probe(const Directory* const* directories, uint32_t directory_count, const 
   uint32_t in_flight = 0;
   uint32_t prompt = 0;
   uint32_t next = 0;
-  // Directories vary fastest: one prompt's hashes are read for all of them while they are in cache.
+  // Directories vary fastest: a prompt's hashes are read for all of them while cached.
   const auto start_next = [&](PendingMatch& match) {
     while (prompt < prompts) {
       const Directory* directory = directories[next];

@@ -25,7 +25,7 @@ RunTable::RunTable()
 
 RunTable::~RunTable() = default;
 
-// ---- anyone ----
+// ---- readers and the writer ----
 
 void RunTable::blocks(const Run& run, uint32_t offset, uint32_t count, uint32_t* numbers) const {
   uint32_t index = offset / kGranuleNames;
@@ -52,16 +52,16 @@ uint32_t RunTable::find(uint64_t name, uint32_t parent) const {
   }
 }
 
-// A name stands for everything before it, so the names that agree come first, and bisection finds
-// their end. The run may be shortened meanwhile: its granules stay, an array for fewer of them does
-// not come back.
+// A hash identifies everything before it, so matching hashes come first, and bisection finds their
+// end. The run may be shortened concurrently: its granules stay valid, and their array is never
+// replaced by a smaller one.
 uint32_t RunTable::agreement(const Run& run, uint32_t from, const uint64_t* names,
                              uint32_t count) const {
   const uint32_t length = run.length.load(std::memory_order_acquire);
   if (length <= from || count == 0) return 0;
   uint32_t end = std::min(length - from, count);
   if (name(block(run, from + end - 1)) == names[end - 1]) return end;
-  uint32_t equal = 0;  // so many agree; the one at end - 1 does not
+  uint32_t equal = 0;  // this many agree; the one at end - 1 does not
   --end;
   while (equal < end) {
     const uint32_t middle = equal + (end - equal) / 2;
@@ -87,7 +87,7 @@ uint64_t RunTable::take_array(uint32_t array_class) {
   return kArray | static_cast<uint64_t>(array_class) << 32 | take(arrays_[array_class].get());
 }
 
-// Makes room for `wanted` granules where `used` are. False if no array is that large.
+// Grows the array from `used` to `wanted` granules. False if no array is that large.
 bool RunTable::grow_granules(Run* run, uint32_t used, uint32_t wanted) {
   const uint64_t old = run->granules.load(std::memory_order_relaxed);
   if (wanted <= granule_room(old)) return true;
@@ -260,11 +260,11 @@ void RunTable::remove_holder(Run* run, uint32_t rank) {
   try {
     rebuild_holders(run, run->live);
   } catch (const std::bad_alloc&) {
-    // The larger array will do.
+    // Keep the larger array.
   }
 }
 
-// Moves the holders into an array with the given room, or into the run where one place will do.
+// Moves the holders into an array with the given room, or into the run if there is only one.
 void RunTable::rebuild_holders(Run* run, uint32_t room) {
   const uint64_t old = run->holders.load(std::memory_order_relaxed);
   uint64_t word = 0;

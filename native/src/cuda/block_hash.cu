@@ -1,5 +1,5 @@
-// Block hashes of token batches that are already in device memory, bit for bit those of
-// hash_prompt(). Two launches: local hashes, then the chains that need them.
+// Block hashes of token batches that are already in device memory, bit for bit equal to
+// hash_prompt(). Two launches: local hashes, then the chains over them.
 
 #include "device_primitives.cuh"
 #include "kvasir/block_hash_core.hpp"
@@ -10,7 +10,7 @@ KVASIR_DEVICE int blocks_of(const HashBatch& batch, int tokens_per_block, int pr
   return (batch.token_offsets[prompt + 1] - batch.token_offsets[prompt]) / tokens_per_block;
 }
 
-// The last prompt that begins at or before a block; offsets ascend.
+// The last prompt that starts at or before a block; offsets ascend.
 KVASIR_DEVICE int prompt_of(const HashBatch& batch, int prompts, int64_t block) {
   int first = 0;
   int end = prompts;
@@ -25,19 +25,18 @@ KVASIR_DEVICE int prompt_of(const HashBatch& batch, int prompts, int64_t block) 
   return first;
 }
 
-// Room for the tokens that a block of threads hashes at a time.
+// Capacity, in words, of the tile of tokens that a thread block hashes at a time.
 constexpr uint32_t kTileWords = 128 * 65;
 constexpr uint32_t kTileRows = 512;
 struct HashTile {
   uint32_t words[kTileWords];
   int32_t prompts[kTileRows];
-  int32_t starts[kTileRows];  // in the batch's tokens; -1 where there is nothing to hash
+  int32_t starts[kTileRows];  // offset in the batch's tokens; -1 for an unused row
 };
 
-// Blocks of kTokens tokens, or of `tokens_per_block` where kTokens is 0. Threads read tokens side
-// by side into shared memory, several before the first is stored, then each hashes blocks of its
-// own. Rows are an odd number of words apart, so that threads reading the same word of their rows
-// meet in no bank.
+// Blocks of kTokens tokens, or of `tokens_per_block` if kTokens is 0. Threads load tokens into
+// shared memory with coalesced reads, several in flight before the first store, then each thread
+// hashes its own blocks. Rows are an odd number of words apart to avoid bank conflicts.
 template <typename Format, int kTokens>
 KVASIR_DEVICE void hash_tiles(HashTile& tile, int tokens_per_block, const HashBatch& batch,
                               int prompts, int64_t end) {
@@ -86,7 +85,7 @@ KVASIR_DEVICE void hash_tiles(HashTile& tile, int tokens_per_block, const HashBa
   }
 }
 
-// Blocks too long for a tile: a thread reads its block where it is.
+// Blocks too long for a tile: each thread reads its block in place.
 template <typename Format>
 KVASIR_DEVICE void hash_long_blocks(int tokens_per_block, const HashBatch& batch, int prompts,
                                     int64_t end) {
@@ -130,8 +129,9 @@ KVASIR_DEVICE void hash_local(HashTile& tile, int tokens_per_block, const HashBa
   }
 }
 
-// A prompt's chain, by eight lanes alike, from local hashes that they load side by side, the next
-// eight while these are chained. All lanes of the warp call it.
+// Chains a prompt's local hashes. Eight lanes compute the same chain; they load the next eight
+// hashes with one coalesced read while the current eight are chained. All lanes of the warp must
+// call it.
 constexpr int kChainLanes = 8;
 template <typename Format>
 KVASIR_DEVICE void warp_chain(const Format& format, const uint64_t* local, uint64_t* sequence,
@@ -172,8 +172,8 @@ KVASIR_DEVICE void hash_chains(int tokens_per_block, const HashBatch& batch, int
 
 }  // namespace kvasir
 
-// Local hashes of the formats whose local hash stands for itself. A tile of tokens per block of
-// threads, which are 256 at most; 128 fill a tile of 64-token blocks. O(tokens / threads).
+// Local hashes of the formats that chain them. One tile of tokens per thread block of at most 256
+// threads; 128 threads fill a tile of 64-token blocks. O(tokens / threads).
 extern "C" __global__ void __launch_bounds__(256, 2)
     kvasir_hash_local(kvasir::HashFormat format, int tokens_per_block, kvasir::HashBatch batch,
                       int prompts) {
@@ -190,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 }
 
 // Sequence hashes. Eight lanes per prompt; a chain is serial, O(blocks) mixes. In the trtllm-v1
-// format every token is a link of the chain, so a thread hashes a prompt, O(tokens).
+// format every token is a link of the chain, so one thread hashes a prompt, O(tokens).
 extern "C" __global__ void __launch_bounds__(256)
     kvasir_hash_chain(kvasir::HashFormat format, int tokens_per_block, kvasir::HashBatch batch,
                       int prompts) {

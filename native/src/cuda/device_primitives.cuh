@@ -1,16 +1,16 @@
-// What the kernels build on: words that many threads change, sums over warps and blocks of threads.
+// Primitives of the kernels: words shared between threads, and sums over warps and thread blocks.
 //
-// Kernels take any launch geometry whose blocks are whole warps of at most 1,024 threads, unless
-// they say otherwise. Warp primitives are called by all 32 lanes, barriers by all threads. Most
-// work is a chain of dependent accesses, so where a request's blocks are many a block of threads
-// shares them.
+// Unless stated otherwise, kernels accept any launch geometry whose thread blocks are whole warps
+// of at most 1,024 threads. Warp primitives must be called by all 32 lanes, barriers by all
+// threads. Most work is a chain of dependent accesses, so a thread block shares a request with many
+// blocks.
 #pragma once
 
 #include "kvasir/device_pool_core.hpp"
 
 #define KVASIR_DEVICE __device__ __forceinline__
 
-// One variable of a block of threads. The host shim gives each block its own.
+// A shared-memory variable of a thread block. The host shim gives each thread block its own.
 #if !defined(KVASIR_SHARED)
 #define KVASIR_SHARED(type, name) __shared__ type name
 #endif
@@ -53,7 +53,7 @@ KVASIR_DEVICE uint64_t thread_in_grid() {
 }
 KVASIR_DEVICE uint64_t threads_in_grid() { return static_cast<uint64_t>(gridDim.x) * blockDim.x; }
 
-// Adds the number of lanes that ask to a counter, in one atomic.
+// Adds the number of requesting lanes to a counter with one atomic.
 KVASIR_DEVICE void warp_count(uint32_t* counter, bool asks, int32_t sign) {
   const uint32_t asking = __ballot_sync(kAllLanes, asks);
   if (lane() == 0 && asking != 0) {
@@ -61,7 +61,7 @@ KVASIR_DEVICE void warp_count(uint32_t* counter, bool asks, int32_t sign) {
   }
 }
 
-// Gives every lane that asks the next place of a growing array.
+// Assigns every requesting lane the next place of a growing array.
 KVASIR_DEVICE uint32_t warp_append(uint32_t* length, bool asks) {
   const uint32_t asking = __ballot_sync(kAllLanes, asks);
   uint32_t first = 0;
@@ -72,12 +72,12 @@ KVASIR_DEVICE uint32_t warp_append(uint32_t* length, bool asks) {
   return first + static_cast<uint32_t>(__popc(asking & ((1u << lane()) - 1)));
 }
 
-// Room for one sum over a block of threads.
+// Scratch for one sum over a thread block.
 struct BlockSums {
   int64_t warps[kMaxWarps];
 };
 
-// Inclusive prefix sum over the block; `total` receives the whole sum. All threads call it.
+// Inclusive prefix sum over the thread block; `total` receives the total. All threads must call it.
 KVASIR_DEVICE int64_t block_prefix_sum(BlockSums& sums, int64_t value, int64_t* total) {
   int64_t sum = value;
   for (uint32_t step = 1; step < 32; step *= 2) {
@@ -99,8 +99,8 @@ KVASIR_DEVICE int64_t block_prefix_sum(BlockSums& sums, int64_t value, int64_t* 
   return before + sum;
 }
 
-// True in the block of threads that finishes its part of the launch last; it sees what the others
-// wrote. `last` is shared by the block.
+// True in the thread block that finishes its part of the launch last; it sees the writes of the
+// others. `last` is shared by the thread block.
 KVASIR_DEVICE bool block_arrives_last(uint32_t* arrived, uint32_t& last) {
   __threadfence();
   __syncthreads();
@@ -115,9 +115,9 @@ KVASIR_DEVICE bool block_arrives_last(uint32_t* arrived, uint32_t& last) {
   return last != 0;
 }
 
-// Of up to 32 consecutive blocks of a request, whose tokens begin at `tokens`, those of `compared`
-// whose tokens are not those of the lane's `block`. Lanes read consecutive words, several before
-// the first is looked at, so that the memory's latency is paid once for all of them.
+// Compares up to 32 consecutive blocks of a request, whose tokens start at `tokens`, with the
+// lanes' `block`; returns those of `compared` that differ. Lanes read consecutive words, several in
+// flight before the first comparison, to hide memory latency.
 KVASIR_DEVICE uint32_t warp_differing(const DevicePool& pool, uint32_t block,
                                       const uint32_t* tokens, uint32_t compared) {
   constexpr uint32_t kAtOnce = 4;
@@ -145,7 +145,7 @@ KVASIR_DEVICE uint32_t warp_differing(const DevicePool& pool, uint32_t block,
   return __reduce_or_sync(kAllLanes, differing);
 }
 
-// Copies the tokens of the blocks of `copied` to the lanes' own `block`.
+// Copies the tokens of the blocks in `copied` to the lanes' own `block`.
 KVASIR_DEVICE void warp_copy_tokens(const DevicePool& pool, uint32_t block, const uint32_t* tokens,
                                     uint32_t copied) {
   const uint32_t per_block = pool.shape.tokens_per_block;
@@ -162,7 +162,7 @@ KVASIR_DEVICE void warp_copy_tokens(const DevicePool& pool, uint32_t block, cons
 
 // ---- blocks and their counts --------------------------------------------------------------------
 
-// Takes a reference; true if the block was evictable until now. The caller keeps the counts.
+// Takes a reference; true if the block was evictable. The caller updates the counts.
 KVASIR_DEVICE bool hold_block(const DevicePool& pool, uint32_t block) {
   if ((atomicAdd(&pool.holders[block], 1u) & ~kNamedBit) != 0) {
     return false;
@@ -175,7 +175,7 @@ KVASIR_DEVICE bool hold_block(const DevicePool& pool, uint32_t block) {
   return true;
 }
 
-// Moves the count of the lanes' blocks from cached to active, or back for sign -1.
+// Moves the lanes' blocks from cached to active in the counts, or back for sign -1.
 KVASIR_DEVICE void warp_activate(const DevicePool& pool, bool counted, int32_t sign) {
   warp_count(&pool.counters->cached_blocks, counted, -sign);
   warp_count(&pool.counters->active_blocks, counted, sign);
@@ -183,13 +183,13 @@ KVASIR_DEVICE void warp_activate(const DevicePool& pool, bool counted, int32_t s
 
 // ---- events (event_ring_core.hpp) ---------------------------------------------------------------
 
-// One thread, in a launch before the events are written: they are at most `most`.
+// Called by one thread, in a launch before the events are written; `most` bounds their number.
 KVASIR_DEVICE void reserve_events(const DevicePool& pool, uint64_t most) {
   store_relaxed(&pool.ring->reserved_end, pool.counters->next_event + most);
   __threadfence_system();
 }
 
-// Behind a system-scope fence of the same thread in the same launch.
+// Must follow a system-scope fence of the same thread in the same launch.
 KVASIR_DEVICE void write_event(const DevicePool& pool, uint64_t sequence, BlockEventKind kind,
                                uint64_t hash, uint64_t parent_hash, uint32_t depth) {
   const uint32_t capacity = pool.shape.event_capacity;
@@ -204,8 +204,8 @@ KVASIR_DEVICE void write_event(const DevicePool& pool, uint64_t sequence, BlockE
 
 // ---- directory ----------------------------------------------------------------------------------
 
-// Two neighbouring words that another thread may change, each read whole; never from a
-// multiprocessor's own cache. `p` is aligned to both.
+// Two neighbouring words that another thread may change, each read atomically; bypasses the SM's L1
+// cache. `p` is aligned to both.
 KVASIR_DEVICE void load_pair(const uint64_t* p, uint64_t& first, uint64_t& second) {
 #if defined(__CUDA_ARCH__)
   asm volatile("ld.relaxed.gpu.v2.u64 {%0, %1}, [%2];"
@@ -218,7 +218,7 @@ KVASIR_DEVICE void load_pair(const uint64_t* p, uint64_t& first, uint64_t& secon
 #endif
 }
 
-// All words of a bucket, on their way together: one access of memory, not one after another.
+// All words of a bucket, loaded concurrently in one memory access.
 struct BucketWords {
   uint64_t words[8];
 
@@ -231,7 +231,7 @@ struct BucketWords {
 };
 static_assert(sizeof(Bucket) == 64 && offsetof(Bucket, passed) == 56, "read as eight words");
 
-// directory_find() with that.
+// directory_find() on a whole bucket at a time.
 KVASIR_DEVICE int64_t directory_position(const Directory& directory, uint64_t hash) {
   const uint64_t key = directory_key(hash);
   uint64_t bucket = directory_home(directory, key);
@@ -250,7 +250,7 @@ KVASIR_DEVICE int64_t directory_position(const Directory& directory, uint64_t ha
   return -1;
 }
 
-// Takes back `passed` marks from a key's home up to, not including, a bucket.
+// Decrements `passed` marks from a key's home up to, but excluding, a bucket.
 KVASIR_DEVICE void directory_unmark(const Directory& directory, uint64_t key, uint64_t end) {
   for (uint64_t bucket = directory_home(directory, key); bucket != end;
        bucket = next_bucket(directory, bucket)) {
@@ -258,9 +258,10 @@ KVASIR_DEVICE void directory_unmark(const Directory& directory, uint64_t key, ui
   }
 }
 
-// Position of a hash, which is put there if it is new. Threads may do this at once, for equal
-// hashes too: slots are tried in one order and never become empty meanwhile, so they meet. A slot
-// that was read as empty and is not any more shows its key to the compare-and-swap.
+// Position of a hash, inserted if absent. Threads may call this concurrently, also for equal
+// hashes: slots are tried in one order and do not become empty during the launch, so equal hashes
+// find the same slot. If a slot that was read as empty has been filled, the compare-and-swap
+// returns its key.
 KVASIR_DEVICE uint32_t directory_claim(const Directory& directory, uint64_t hash) {
   const int64_t present = directory_position(directory, hash);
   if (present >= 0) {
@@ -288,7 +289,7 @@ KVASIR_DEVICE uint32_t directory_claim(const Directory& directory, uint64_t hash
   }
 }
 
-// Empties a position. Threads may do this at once, and look others up.
+// Empties a position. Threads may call this concurrently with each other and with look-ups.
 KVASIR_DEVICE void directory_vacate(const Directory& directory, uint64_t position) {
   uint64_t* key = &directory.buckets[position / 8].keys[position % 8];
   const uint64_t erased = *key;

@@ -1,13 +1,13 @@
-// The engine that proves reuse (KvStampEngine.java), in the KV memory of a pool's blocks.
+// The stamp engine (KvStampEngine.java), in the KV memory of a pool's blocks.
 
 #include "device_primitives.cuh"
 #include "kvasir/kv_stamp_core.hpp"
 
 namespace kvasir {
 
-// Writes the words of an entry's new tokens in up to 32 layers, a lane for each. A word needs the
-// one before it and the one below it, so the lanes run askew, each a position behind the lane of
-// the layer below.
+// Writes the words of an entry's new tokens in up to 32 layers, one lane per layer. A word depends
+// on the one before it and the one below it, so each lane runs one position behind the lane of the
+// layer below.
 KVASIR_DEVICE void warp_stamp(const KvSequence& kv, const KvStampEntry& entry,
                               const int32_t* tokens, uint32_t first_layer) {
   const uint32_t left = kv.layers - first_layer;
@@ -32,8 +32,8 @@ KVASIR_DEVICE void warp_stamp(const KvSequence& kv, const KvStampEntry& entry,
   __syncwarp();
 }
 
-// Folds the words of a sequence in order. Lanes load side by side; the chain itself is serial, and
-// every lane goes through it.
+// Folds the words of a sequence in order. Lanes load with coalesced reads; the chain itself is
+// serial, and every lane computes it.
 KVASIR_DEVICE uint64_t warp_fold(const KvSequence& kv, uint32_t length) {
   const uint64_t words = static_cast<uint64_t>(length) * kv.layers;
   uint64_t folded = length;
@@ -55,8 +55,8 @@ KVASIR_DEVICE uint64_t warp_fold(const KvSequence& kv, uint32_t length) {
 }  // namespace kvasir
 
 // One step: a warp per entry. `words` is the KV memory of all the pool's blocks. An entry writes
-// blocks that only its own lease has, and reads those and named ones, which were written by earlier
-// steps. O(tokens + layers) in layers / 32 rounds, and O(sequence x layers) for an output token.
+// blocks that only its own lease holds, and reads those and named blocks, which earlier steps
+// wrote. O(tokens + layers) in layers / 32 rounds, and O(sequence x layers) for an output token.
 extern "C" __global__ void kvasir_kv_stamp(const kvasir::DevicePool* memory, uint64_t* words,
                                            uint32_t layers, uint32_t vocabulary,
                                            const int32_t* tokens, kvasir::KvStampEntry* entries,

@@ -1,5 +1,5 @@
 // Commit. The blocks of a batch have ordinals, in the order of entries and, within one, of depth;
-// an entry's first is left in `unused`. A block of threads per entry, a lane per block.
+// an entry's first ordinal is stored in `unused`. A thread block per entry, a lane per block.
 
 #include "pool_plan.cuh"
 
@@ -9,7 +9,7 @@ KVASIR_DEVICE uint32_t length_of(const CommitRequest& request) {
   return request.to_block > request.from_block ? request.to_block - request.from_block : 0;
 }
 
-// The block that bears, or in this batch will bear, the name of an ordinal.
+// The block that has, or gets in this batch, the name of an ordinal.
 KVASIR_DEVICE uint32_t resolved(const DevicePool& pool, uint32_t ordinal) {
   const uint32_t word = load_relaxed(&pool.directory.blocks[pool.claim_positions[ordinal]]);
   return (word & kClaimBit) != 0 ? pool.claim_blocks[word & ~kClaimBit] : word;
@@ -20,7 +20,7 @@ KVASIR_DEVICE bool wins(const DevicePool& pool, uint32_t ordinal) {
          (kClaimBit | ordinal);
 }
 
-// Parent of the entry's block `index` once the batch is carried out.
+// Parent of the entry's block `index` after the batch.
 KVASIR_DEVICE uint32_t resolved_parent(const DevicePool& pool, const CommitRequest& request,
                                        uint32_t index) {
   if (index > 0) {
@@ -85,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   }
 }
 
-// Finds every name or puts it into the directory; the lowest ordinal wins a new one.
+// Finds every hash or inserts it into the directory; the lowest ordinal wins a new one.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_commit_claim(const kvasir::DevicePool* memory,
                              const kvasir::CommitRequest* requests) {
@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   }
 }
 
-// Winners write what they name into their own blocks, which nobody else looks at yet.
+// Winners write names into their own blocks, which no other thread reads yet.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_commit_name(const kvasir::DevicePool* memory,
                             const kvasir::CommitRequest* requests) {
@@ -137,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   }
 }
 
-// All others compare what they would share.
+// The others compare the blocks that they would share.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_commit_check(const kvasir::DevicePool* memory,
                              const kvasir::CommitRequest* requests) {
@@ -169,7 +169,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 }
 
 // Names the winners' blocks and writes their events; the others take references and free their own
-// copies. After a collision it only takes the new names out of the directory again.
+// copies. After a collision, only removes the new hashes from the directory.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_commit_finish(const kvasir::DevicePool* memory,
                               const kvasir::CommitRequest* requests) {
@@ -188,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     DeviceLease& lease = pool.leases[request.lease];
     const uint32_t length = lease.unnameable != 0 ? 0 : length_of(request);
     uint32_t* table = block_table(pool, request.lease) + request.from_block;
-    // Events of the entries before.
+    // Events of the earlier entries.
     int64_t named = 0;
     for (uint32_t first = 0; first < i; first += blockDim.x) {
       const uint32_t other = first + threadIdx.x;
@@ -241,8 +241,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   }
 }
 
-// Ends the batch. After a collision one warp carries it out in order, block by block, the lanes
-// comparing and copying tokens.
+// Ends the batch. After a collision one warp commits it in order, block by block; the lanes compare
+// and copy tokens.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_commit_sequential(const kvasir::DevicePool* memory,
                                   const kvasir::CommitRequest* requests) {

@@ -1,9 +1,9 @@
-// Eviction of the shortfall that a planning kernel left in the plan.
+// Evicts the shortfall computed by a planning kernel.
 
 #include "pool_plan.cuh"
 
-// One digit of the key of the last victim: counts the keys in the range that is left by their next
-// kSelectBits bits; the block of threads that arrives last chooses the digit. Returns at once when
+// Determines one digit of the last victim's key: counts the keys in the remaining range by their
+// next kSelectBits bits; the thread block that arrives last chooses the digit. Returns at once when
 // the key is known. O(capacity) reads of one array, histogram in shared memory.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_select(const kvasir::DevicePool* memory) {
@@ -65,8 +65,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   }
 }
 
-// Takes the victims out of the directory and onto the free stack. A lane per block of the pool; a
-// directory look-up per victim.
+// Removes the victims from the directory and pushes them onto the free stack. A lane per block of
+// the pool; a directory look-up per victim.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_take_victims(const kvasir::DevicePool* memory) {
   using namespace kvasir;
@@ -94,8 +94,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   }
 }
 
-// The victims' events in eviction order: each counts the victims before it, tile by tile through
-// shared memory. O(victims^2) comparisons over all threads of the grid.
+// Writes the victims' events in eviction order: each victim counts those before it, tile by tile
+// through shared memory. O(victims^2) comparisons over all threads of the grid.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_removed_events(const kvasir::DevicePool* memory) {
   using namespace kvasir;
@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
       }
       __syncthreads();
     }
-    // An event that the batch's own events would overwrite is not written at all.
+    // Skip events that the batch's own events would overwrite.
     if (own < plan.victims && plan.victims - rank <= pool.shape.event_capacity) {
       write_event(pool, plan.first_event + rank, BlockEventKind::kRemoved,
                   pool.names[victims[own]].hash, 0, 0);

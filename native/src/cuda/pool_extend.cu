@@ -2,9 +2,9 @@
 
 #include "pool_plan.cuh"
 
-// Validates, grants what a lease's own reservation covers and, of the rest, the longest prefix of
-// the batch that fits; books blocks. Until its table has grown, a granted entry's `missing_blocks`
-// is -1 - the offset of its new blocks.
+// Validates the batch, grants entries covered by a lease's own reservation and, of the rest, the
+// longest prefix of the batch that fits, and reserves blocks. Until its table has grown, a granted
+// entry's `missing_blocks` is -1 - the offset of its new blocks.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_extend_plan(const kvasir::DevicePool* memory, kvasir::ExtendRequest* requests,
                             uint32_t count, kvasir::PoolResult* result) {

@@ -2,16 +2,16 @@
 
 #include "pool_plan.cuh"
 
-// Pins each request's leading blocks that are held. A block of threads per request, a thread per
-// block: names are looked up and compared with one another's parents side by side, tokens by a warp
-// together. The table that the request will own if it is admitted receives the blocks.
+// Pins each request's matched leading blocks. A thread block per request, a thread per block:
+// hashes are looked up and compared with each other's parents in parallel, tokens by a whole warp.
+// The blocks are stored in the table that the request owns if it is admitted.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_lease_match(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests,
                             uint32_t count) {
   using namespace kvasir;
   struct Shared {
-    uint32_t end;              // blocks from here on are not held, or not looked at yet
-    uint32_t last[kMaxWarps];  // what each warp's last lane found
+    uint32_t end;              // blocks from here on do not match, or are not checked yet
+    uint32_t last[kMaxWarps];  // result of each warp's last lane
   };
   KVASIR_SHARED(Shared, shared);
   const DevicePool& pool = *memory;
@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     uint32_t* table =
         i < free_leases ? block_table(pool, pool.free_leases[free_leases - 1 - i]) : nullptr;
     uint32_t matched = 0;
-    uint32_t before = kNoBlock;  // the block before this round's first
+    uint32_t before = kNoBlock;  // the block before the first of this round
     __syncthreads();
     if (threadIdx.x == 0) {
       shared.end = end;
@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         parent = warp_in_block() == 0 ? before : shared.last[warp_in_block() - 1];
       }
       const bool same = block != kNoBlock && same_place(pool.names[block], depth, parent, scope);
-      // Ones up to the first lane that fails.
+      // Ones up to the first lane that does not match.
       uint32_t held = __ballot_sync(kAllLanes, same);
       held &= held ^ (held + 1);
       const uint32_t warp_first = first + warp_in_block() * 32;
@@ -80,8 +80,9 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   }
 }
 
-// Admits the longest prefix of the batch that fits, answers all, books blocks and leases. Until
-// its table is filled, an admitted request's `missing_blocks` is the offset of its new blocks.
+// Admits the longest prefix of the batch that fits, writes all results, reserves blocks and leases.
+// Until its table is filled, an admitted request's `missing_blocks` is the offset of its new
+// blocks.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_lease_plan(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests,
                            uint32_t count, kvasir::PoolResult* result) {
@@ -134,8 +135,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   }
 }
 
-// Gives back what the refused requests hold. A block of threads per refused request, a thread per
-// block, which is found again by its name.
+// Releases the pins of the refused requests. A thread block per refused request, a thread per
+// block, which is looked up again by its hash.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_lease_unpin(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests,
                             uint32_t count) {
@@ -164,8 +165,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   }
 }
 
-// Fills the tables of the admitted requests. A block of threads per request, a thread per new
-// block.
+// Fills the tables of the admitted requests. A thread block per request, a thread per new block.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_lease_admit(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests) {
   using namespace kvasir;

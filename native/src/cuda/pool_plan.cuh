@@ -1,4 +1,4 @@
-// What planning kernels share. They run as one block of threads, O(entries / threads) each.
+// Shared code of the planning kernels. They run as one thread block, O(entries / threads) each.
 #pragma once
 
 #include "device_primitives.cuh"
@@ -31,9 +31,9 @@ KVASIR_DEVICE DeviceLease* find_lease(const DevicePool& pool, int32_t lease) {
   return &pool.leases[lease];
 }
 
-// Checks a batch before anything changes: every lease is known, stands once, and passes. Each lease
-// is marked with the lowest of its entries, so that a later one knows it is not the first. Returns
-// the lowest failing entry's failure, or kNoFailure, to all threads. `failure` is shared.
+// Validates a batch before any change: every lease is known, occurs once, and passes. Each lease is
+// marked with the lowest of its entries, so that later ones are detected as duplicates. Returns the
+// lowest failing entry's failure, or kNoFailure, to all threads. `failure` is shared.
 template <typename Entry, typename Check>
 KVASIR_DEVICE uint64_t validate(const DevicePool& pool, const Entry* entries, uint32_t count,
                                 uint64_t& failure, Check check) {
@@ -68,7 +68,7 @@ KVASIR_DEVICE uint64_t validate(const DevicePool& pool, const Entry* entries, ui
   return found;
 }
 
-// Books `wanted` free blocks, which later launches evict for and take. One thread.
+// Reserves `wanted` free blocks, for which later launches evict. Called by one thread.
 KVASIR_DEVICE void plan_allocation(const DevicePool& pool, uint32_t wanted) {
   PoolCounters& counters = *pool.counters;
   PoolPlan& plan = *pool.plan;
@@ -92,8 +92,8 @@ KVASIR_DEVICE void plan_allocation(const DevicePool& pool, uint32_t wanted) {
   counters.next_event += plan.victims;
 }
 
-// Puts new unnamed blocks into a lease's table from block `from` on, `step` threads side by side,
-// of which the caller is one; `offset` blocks were booked before.
+// Puts new unnamed blocks into a lease's table from block `from` on, with `step` threads in
+// parallel, the caller being one of them; `offset` blocks were reserved before.
 KVASIR_DEVICE void take_blocks(const DevicePool& pool, uint32_t* table, uint32_t from, uint32_t to,
                                uint32_t offset, uint32_t thread, uint32_t step) {
   const uint32_t top = pool.plan->stack_top - 1 - offset;

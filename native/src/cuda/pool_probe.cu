@@ -1,21 +1,20 @@
-// Probe: prompts against several pools' directories, beside whatever their owners do.
+// Probe: matches prompts in several pools' directories, concurrently with their owners.
 //
-// Two shapes of one bisection (PrefixSearch in block_directory_core.hpp), which give the same
-// answer whatever the directory holds. Many searches: memory's rate of random accesses is the
-// limit, so a search asks for what it needs and nothing more. Few: the latency of dependent
-// accesses is the limit and most lanes are idle, so a warp looks at every block that the next five
-// steps may need.
+// Two variants of one bisection (PrefixSearch in block_directory_core.hpp) with the same result for
+// any directory. With many searches the rate of random memory accesses is the limit, so a search
+// loads only what it needs. With few searches the latency of dependent accesses is the limit and
+// most lanes are idle, so a warp loads every block that the next five steps may need.
 
 #include "device_primitives.cuh"
 
 namespace kvasir {
 
-// With more searches than this a warp for each would wait for memory's rate, not for its latency.
+// With more searches than this, one warp per search would be limited by memory rate, not latency.
 constexpr uint32_t kMostWideSearches = 2048;
 
-// Leading blocks held, by all lanes of a warp for one prompt. A round looks up the 31 middles of
-// the next five steps, lane l the node l + 1 of their tree (2n goes down, 2n + 1 up); the last lane
-// looks at the first block, which the others suppose to be held. O(log blocks / 5) rounds.
+// Matched leading blocks of one prompt, by all lanes of a warp. A round looks up the 31 midpoints
+// of the next five steps; lane l has node l + 1 of their tree (2n goes down, 2n + 1 up). The last
+// lane checks the first block, which the others assume to be held. O(log blocks / 5) rounds.
 KVASIR_DEVICE uint32_t warp_search(const Directory& directory, const uint64_t* names,
                                    uint32_t blocks) {
   if (blocks == 0) {
@@ -58,11 +57,11 @@ KVASIR_DEVICE uint32_t warp_search(const Directory& directory, const uint64_t* n
 
 }  // namespace kvasir
 
-// matched[pool * prompts + prompt] = leading blocks held; prompt i owns hashes[offsets[i]] to
-// hashes[offsets[i + 1]]. Few searches, and a warp for each in the grid: O(log blocks / 5)
-// dependent look-ups of 32 accesses. Otherwise four lanes per search, two words of a bucket each,
-// so that a look-up is one 64-byte access; eight searches in a warp, O(log blocks) look-ups each.
-// Pools vary fastest, so that neighbours read the same hashes.
+// matched[pool * prompts + prompt] = matched leading blocks; prompt i owns hashes[offsets[i]] to
+// hashes[offsets[i + 1]]. With few searches and a warp for each in the grid: O(log blocks / 5)
+// dependent look-ups of 32 accesses. Otherwise four lanes per search load two words of a bucket
+// each, so that a look-up is one 64-byte access; eight searches per warp, O(log blocks) look-ups
+// each. Pools vary fastest, so that neighbours read the same hashes.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_probe(const kvasir::DevicePool* const* pools, uint32_t pool_count,
                  const uint64_t* hashes, const uint32_t* offsets, uint32_t prompts,
@@ -99,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     uint32_t end = blocks;
     uint64_t key = 0;
     uint64_t bucket = 0;
-    uint64_t visited = 0;  // buckets of this look-up; 0 before it begins
+    uint64_t visited = 0;  // buckets visited by this look-up; 0 before the first
     while (__any_sync(kAllLanes, held < end)) {
       const bool searching = held < end;
       const uint32_t middle = held == 0 && end == blocks ? 0 : held + (end - held) / 2;

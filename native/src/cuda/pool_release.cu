@@ -2,7 +2,7 @@
 
 #include "pool_plan.cuh"
 
-// Validates, gives leases and reservations back, advances the tick.
+// Validates the batch, frees leases and reservations, advances the tick.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_release_plan(const kvasir::DevicePool* memory, const int32_t* leases,
                              uint32_t count, kvasir::PoolResult* result) {
@@ -42,8 +42,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
   }
 }
 
-// Drops the references. A block of threads per lease, a thread per block. Whoever drops the last
-// one is ordered after all stamps of the block and reads the greatest.
+// Drops the references. A thread block per lease, a thread per block. The thread that drops the
+// last one is ordered after all stamps of the block and reads the greatest.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_release_drop(const kvasir::DevicePool* memory, const int32_t* leases) {
   using namespace kvasir;

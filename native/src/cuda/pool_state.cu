@@ -1,10 +1,10 @@
-// A pool as a whole: set up, clear, occupancy.
+// Operations on a whole pool: set up, clear, occupancy.
 
 #include "device_primitives.cuh"
 
 namespace kvasir {
 
-// The one thread that writes the page: nine stores that nobody waits for.
+// Called by the one thread that writes the page: nine asynchronous stores.
 KVASIR_DEVICE void publish_page(const DevicePool& pool, PoolCounters& counters) {
   const uint64_t words[kOccupancyWords] = {pool.shape.capacity_blocks, counters.free_blocks,
                                            counters.cached_blocks,     counters.active_blocks,
@@ -25,7 +25,7 @@ KVASIR_DEVICE void publish_page(const DevicePool& pool, PoolCounters& counters) 
 
 }  // namespace kvasir
 
-// Lays a pool out in `memory` and makes every block free. Memory, page and ring may hold anything.
+// Lays out a pool in `memory` and frees every block. Memory, page and ring may have any contents.
 // O(bytes of the state arrays) over all threads.
 extern "C" __global__ void kvasir_pool_initialise(kvasir::DevicePool* memory,
                                                   kvasir::PoolShape shape,
@@ -72,7 +72,7 @@ extern "C" __global__ void kvasir_pool_initialise(kvasir::DevicePool* memory,
   }
 }
 
-// Forgets all names. A thread per bucket, block and lease, in strides of the grid.
+// Removes all names. A thread per bucket, block and lease, in strides of the grid.
 extern "C" __global__ void kvasir_pool_clear(const kvasir::DevicePool* memory) {
   using namespace kvasir;
   const DevicePool& pool = *memory;
@@ -109,8 +109,8 @@ extern "C" __global__ void kvasir_pool_clear(const kvasir::DevicePool* memory) {
   }
 }
 
-// Finds the oldest evictable block anew if it may have left, then publishes the page. The search is
-// a minimum over one array, O(capacity); the block of threads that arrives last publishes.
+// Recomputes the oldest evictable block if it may have changed, then publishes the page. The search
+// is a minimum over one array, O(capacity); the thread block that arrives last publishes.
 extern "C" __global__ void kvasir_pool_occupancy(const kvasir::DevicePool* memory) {
   using namespace kvasir;
   KVASIR_SHARED(uint32_t, last);

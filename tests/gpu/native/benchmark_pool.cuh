@@ -1,5 +1,5 @@
-// What benchmarks measure with: memory, timers, and a device pool driven with the geometry of
-// production. The kernels must be included before.
+// Benchmark tools: memory, timers, and a device pool driven with the launch geometry of production.
+// The kernels must be included before this header.
 #pragma once
 
 #include <chrono>
@@ -93,7 +93,7 @@ class Stream {
     return state == cudaSuccess;
   }
 
-  // Seconds on the device between two moments of this stream, around what `work` submits.
+  // Device time, in seconds, of the work that `work` submits to this stream.
   double seconds(const std::function<void()>& work) {
     CUDA_CHECK(cudaEventRecord(begin_, stream_));
     work();
@@ -114,7 +114,7 @@ inline double host_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// A pool of a device on a stream of its own. Requests are staged in pinned memory and copied.
+// A pool of a device on its own stream. Requests are staged in pinned memory and copied.
 class BenchmarkPool {
  public:
   BenchmarkPool(const PoolShape& shape, uint32_t multiprocessors, uint32_t most_requests,
@@ -146,7 +146,7 @@ class BenchmarkPool {
     launch(kernel, 1, 256, arguments...);
   }
 
-  // Submits; answers are there after finish().
+  // Submits a batch; the results are available after finish().
   void lease(const std::vector<LeaseRequest>& requests) {
     LeaseRequest* there = upload(0, requests);
     submit_lease(*this, pool(), there, count(requests), results_.data());
@@ -167,7 +167,7 @@ class BenchmarkPool {
     submit_release(*this, pool(), upload(3, leases), count(leases), results_.data() + 3);
   }
 
-  // Waits; nothing that was submitted may have been wrong.
+  // Waits, and checks that no submitted operation failed.
   void finish() {
     stream_.synchronise();
     for (size_t i = 0; i < 4; i++) {
@@ -175,13 +175,13 @@ class BenchmarkPool {
     }
   }
 
-  // The answers to the last lease batch.
+  // A result of the last lease batch.
   const LeaseRequest& answer(size_t i) const {
     return reinterpret_cast<const LeaseRequest*>(staged_.data())[i];
   }
 
  private:
-  // Of each of the four kinds, for one entry of a batch.
+  // Size of one entry, the largest of the four kinds.
   static constexpr size_t kKindBytes = sizeof(LeaseRequest);
   static constexpr size_t kRequestBytes = 4 * kKindBytes;
 
@@ -192,7 +192,7 @@ class BenchmarkPool {
     return static_cast<uint32_t>(values.size());
   }
 
-  // An operation of each kind may be in flight.
+  // One operation of each kind may be in flight.
   template <typename T>
   T* upload(size_t kind, const std::vector<T>& values) {
     const size_t at = requests_.bytes() / 4 * kind;
@@ -219,7 +219,7 @@ class BenchmarkPool {
   DeviceArray<unsigned char> requests_;
 };
 
-// The CPU pool behind the same calls; everything is done when they return.
+// The CPU pool with the same interface; every call is synchronous.
 class CpuBenchmarkPool {
  public:
   explicit CpuBenchmarkPool(const PoolShape& shape) : pool_(shape) {}

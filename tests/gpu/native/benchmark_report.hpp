@@ -1,4 +1,4 @@
-// The figures of a benchmark: printed as they come, and kept for a table.
+// The figures of a benchmark: printed immediately, and kept for a table.
 #pragma once
 
 #include <algorithm>

@@ -21,13 +21,13 @@
 
 namespace kvasir {
 
-// Ends the program when there is no GPU, and says why; prints which one it is otherwise.
+// Prints the GPU, or exits with the reason if there is none.
 inline cudaDeviceProp require_gpu() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess || count == 0) {
     std::fprintf(stderr, "no GPU: %s\n",
-                 error != cudaSuccess ? cudaGetErrorString(error) : "the driver shows none");
+                 error != cudaSuccess ? cudaGetErrorString(error) : "the driver reports no device");
     std::exit(2);
   }
   cudaDeviceProp properties;
@@ -41,8 +41,8 @@ inline cudaDeviceProp require_gpu() {
   return properties;
 }
 
-// A page read by a thread of the host for as long as this lives, whatever the device does to it:
-// the counts of one moment, none of them going back.
+// Reads a page on a host thread during this object's lifetime while the device updates it. Checks
+// that all counts belong to one moment and that none decreases.
 class PageWatch {
  public:
   explicit PageWatch(const OccupancyPage& page) : thread_([this, &page] { watch(page); }) {}
@@ -53,7 +53,7 @@ class PageWatch {
     thread_.join();
   }
 
-  // How many times a page was read, and was another one than before, by all watches so far.
+  // Number of page reads with a new state, over all watches so far.
   static std::atomic<uint64_t>& reads() {
     static std::atomic<uint64_t> reads{0};
     return reads;

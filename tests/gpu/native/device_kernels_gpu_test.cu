@@ -1,10 +1,10 @@
-// The kernels on a GPU: the histories and batches of the native tests, with probes on a second
-// stream of high priority beside the mutations and the page read by the host meanwhile.
+// The kernels on a GPU: the histories and batches of the native tests. Probes run concurrently with
+// the mutations on a second, high-priority stream, and the host reads the page.
 //
 //   device_kernels_gpu_test [--seeds N] [--steps N] [--unfilled] [--small]
 //
-// --unfilled leaves device memory as it was allocated, so that a checker of initialised memory sees
-// what kernels read; only what kernels return is compared then. --small leaves the large pool out.
+// --unfilled leaves device memory as it was allocated, so that an initialisation checker sees what
+// kernels read; only the kernels' results are compared then. --small omits the large pool.
 
 #include <cstring>
 #include <memory>
@@ -49,7 +49,7 @@ class CudaDevice {
     }
     return memory;
   }
-  // Pinned; the device reads and writes it at the same address.
+  // Pinned; device and host use the same address.
   void* host_memory(uint64_t bytes) {
     void* memory = nullptr;
     CUDA_CHECK(cudaMallocHost(&memory, bytes));
@@ -69,7 +69,7 @@ class CudaDevice {
     launches_++;
   }
 
-  // Beside probes that are submitted before and after it.
+  // Concurrent with probes that are submitted before and after it.
   template <typename Kernel, typename... Arguments>
   void launch_beside(const ProbeArguments& probe, Kernel kernel, uint32_t grid, uint32_t threads,
                      Arguments... arguments) {
@@ -101,7 +101,7 @@ class CudaDevice {
   std::unique_ptr<PageWatch> watch_;
 };
 
-// A pool large enough that every kernel takes many blocks of threads and many rounds.
+// A pool large enough that every kernel takes many thread blocks and many rounds.
 Seen run_large_history(CudaDevice& device, uint64_t seed, int steps) {
   g_seed = seed;
   const PoolShape shape{9'000, 16, 64, 1'200, 1u << 15};
@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
   require_gpu();
   CudaDevice device(filled);
   run_hash_batches(device, seeds < 10 ? seeds : 10, 40);
-  std::puts("hashes: those of the host");
+  std::puts("hashes: equal to those of the host");
   Seen all = run_histories(device, seeds, steps);
   if (large) {
     all.add(run_large_history(device, 1, steps));
@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
               static_cast<unsigned long long>(device.launches()),
               static_cast<unsigned long long>(PageWatch::reads().load()),
               static_cast<unsigned long long>(PageWatch::changes().load()));
-  // Few steps may not meet everything; the full length must.
+  // Short runs may not cover everything; the full length must.
   if (seeds >= 24 && steps >= 150) {
     CHECK(all.refused > 0 && all.matched > 0 && all.evicted > 0 && all.collisions > 0);
     CHECK(all.cleared > 0 && all.lost_events > 0 && PageWatch::changes() > 0);

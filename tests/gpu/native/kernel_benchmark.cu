@@ -1,9 +1,9 @@
-// What the kernels reach on a GPU beside what the GPU can do, and beside the CPU pool.
+// Measures the kernels on a GPU against the limits of the GPU and against the CPU pool.
 //
 //   kernel_benchmark [MARKDOWN_FILE]
 //
-// One line per figure: name, value, unit. Times are medians. "Cold" means that the second-level
-// cache held something else before.
+// One line per figure: name, value, unit. Times are medians. "Cold" means that the L2 cache was
+// flushed before.
 
 #include "../../../native/src/cuda/kernels.cu"
 #include "benchmark_pool.cuh"
@@ -24,7 +24,7 @@ uint64_t mix(uint64_t a, uint64_t b, uint64_t c) {
   return TestRandom(TestRandom(TestRandom(a).next() ^ b).next() ^ c).next();
 }
 
-// The name of a block of a pool's resident prompt.
+// The sequence hash of a block of a pool's resident prompt.
 uint64_t resident_name(uint32_t pool, uint32_t resident, uint32_t depth) {
   const bool shared = resident % 2 == 0 && depth < kSharedBlocks;
   return shared ? mix(kPools, resident % 32, depth) : mix(pool, resident, depth);
@@ -44,12 +44,12 @@ __global__ void read_all(const uint4* words, uint64_t count, uint32_t* sink) {
     sum += a.x ^ a.y ^ a.z ^ a.w ^ b.x ^ b.y ^ b.z ^ b.w;
     sum += c.x ^ c.y ^ c.z ^ c.w ^ d.x ^ d.y ^ d.z ^ d.w;
   }
-  if (sum == 1) {  // so that the loads are needed; the memory is zero
+  if (sum == 1) {  // keeps the loads alive; the memory is zero
     *sink = sum;
   }
 }
 
-// Four lanes read a random line of 64 bytes together, kAtOnce lines before they use the first.
+// Four lanes together read a random 64-byte line, kAtOnce lines before they use the first.
 template <uint32_t kAtOnce>
 __global__ void read_lines(const uint4* lines, uint64_t count, uint32_t rounds, uint32_t* sink) {
   uint32_t sum = 0;
@@ -70,7 +70,7 @@ __global__ void read_lines(const uint4* lines, uint64_t count, uint32_t rounds, 
   }
 }
 
-// Keeps its place for a number of clock cycles; the first block says that it is there.
+// Occupies its SM for a number of clock cycles; the first thread block reports that it has started.
 __global__ void occupy(long long cycles, volatile uint32_t* begun) {
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     *begun = 1;
@@ -81,7 +81,7 @@ __global__ void occupy(long long cycles, volatile uint32_t* begun) {
   }
 }
 
-// A kernel with much to do: each block of threads streams its share of memory and computes with it.
+// A kernel with much work: each thread block streams its share of memory and computes with it.
 __global__ void work(const uint4* words, uint64_t count, uint32_t rounds, uint32_t* sink,
                      volatile uint32_t* begun) {
   if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -140,7 +140,7 @@ class Benchmark {
     measure_probes(directories.data(), "4096x8x1000", 4096, 1000, 1);
     measure_probe_latency(directories.data());
     CpuBenchmarkPool cpu(kShape);
-    // Other prompts than before, so that the pools are full.
+    // Different prompts from before, so that the pools are full.
     fill(*pools[0], 100, true);
     fill(cpu, 0, false);
     fill(cpu, 100, false);
@@ -160,7 +160,7 @@ class Benchmark {
     report_.figure(name, value, unit);
   }
 
-  // Empties the second-level cache of what a benchmark reads.
+  // Evicts a benchmark's data from the L2 cache.
   void flush(const Stream& stream) {
     CUDA_CHECK(cudaMemsetAsync(flushed_.data(), 0, flushed_.bytes(), stream.get()));
   }
@@ -286,7 +286,7 @@ class Benchmark {
             0};
   }
 
-  // Names, and tokens that are all zero, on the side of the pool that reads them.
+  // Hashes, and tokens that are all zero, in the memory of the pool that reads them.
   class Prompts {
    public:
     Prompts(std::vector<uint64_t> names, uint32_t most_blocks, bool on_device)
@@ -306,7 +306,7 @@ class Benchmark {
     std::unique_ptr<DeviceArray<uint32_t>> tokens_;
   };
 
-  // Runs prompts of `blocks` names through a pool, `batch` at a time, so that it caches them.
+  // Runs prompts of `blocks` hashes through a pool, `batch` at a time, so that it caches them.
   template <typename Pool>
   void fill(Pool& pool, uint32_t number, bool on_device) {
     constexpr uint32_t kBatch = 32;
@@ -341,14 +341,14 @@ class Benchmark {
 
   // ---- (b) probes -------------------------------------------------------------------------------
 
-  // Prompts of `blocks` blocks of which one pool holds the first `held` and the others at most the
-  // shared system prompt.
+  // Prompts of `blocks` blocks; one pool holds the first `held` and the others at most the shared
+  // system prompt.
   struct Queries {
     std::vector<uint64_t> names;
     std::vector<uint32_t> offsets{0};
     std::vector<uint32_t> held;  // [pool][prompt] of each set of prompts
     uint64_t resolved = 0;       // sum of `held`, of all sets
-    uint64_t look_ups = 0;       // that a bisection needs, of all sets
+    uint64_t look_ups = 0;       // needed by a bisection, of all sets
   };
 
   static Queries make_queries(uint32_t prompts, uint32_t blocks, uint32_t sets) {
@@ -403,7 +403,7 @@ class Benchmark {
     CUDA_CHECK(cudaGetLastError());
   }
 
-  // Several sets of prompts in turn, so that none is in the cache because it was asked for before.
+  // Rotates through several sets of prompts, so that none is cached from an earlier look-up.
   void measure_probes(const DevicePool* const* pools, const std::string& name, uint32_t prompts,
                       uint32_t blocks, uint32_t sets) {
     const Queries queries = make_queries(prompts, blocks, sets);
@@ -440,7 +440,7 @@ class Benchmark {
 
   // ---- (f) probe latency ------------------------------------------------------------------------
 
-  // Blocks of threads that fill the device many times over.
+  // Thread blocks that fill the device many times over.
   void launch_waves(const Stream& stream) {
     const uint32_t per_wave = processors_ * (threads_per_processor_ / 512);
     begun_[0] = 0;
@@ -451,7 +451,7 @@ class Benchmark {
     wait_for_begin();
   }
 
-  // Blocks of threads that fill the device once, and stay.
+  // Thread blocks that fill the device once, and stay.
   void launch_occupy(const Stream& stream, double seconds) {
     begun_[0] = 0;
     occupy<<<processors_*(threads_per_processor_ / 512), 512, 0, stream.get()>>>(
@@ -529,7 +529,7 @@ class Benchmark {
     return host_seconds() - begin;
   }
 
-  // New prompts in a full pool, so that a lease evicts what it takes.
+  // New prompts in a full pool, so that each lease must evict.
   template <typename Pool>
   void measure_batches(Pool& pool, uint32_t batch, bool on_device, const char* side) {
     constexpr uint32_t kRounds = 40;
@@ -566,8 +566,8 @@ class Benchmark {
 
   // ---- (g) iterations ---------------------------------------------------------------------------
 
-  // 64 requests run; each iteration the 8 oldest finish, 8 new ones are leased, those leased an
-  // iteration ago get their names, and the others grow by a block. One submission, one wait.
+  // 64 requests run. In each iteration the 8 oldest finish, 8 new ones are leased, those leased in
+  // the previous iteration are committed, and the others grow by a block. One submission, one wait.
   template <typename Pool>
   void measure_iterations(Pool& pool, bool on_device, const char* side) {
     constexpr uint32_t kRounds = 100;
@@ -623,8 +623,8 @@ class Benchmark {
 
   // ---- (e) the page -----------------------------------------------------------------------------
 
-  // From the submission of a mutation until the host sees it in the page, and from then until the
-  // host knows that the stream has finished.
+  // Time from the submission of a mutation until the host sees it in the page, and from then until
+  // the host's synchronisation returns.
   void measure_page(const std::string& name, Stream::Priority priority) {
     BenchmarkPool pool({4096, kTokens, 16, 64, 1024}, processors_, 1, priority);
     const std::string prefix = "page_" + name + "_";

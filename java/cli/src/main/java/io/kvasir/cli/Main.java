@@ -40,7 +40,7 @@ public final class Main {
     System.exit(exitCode);
   }
 
-  /** A signal ends the process before the command is done: that is a failure like any other. */
+  /** Reports a failure if a signal ends the process before the command is done. */
   private static void endEarly(AtomicBoolean done, Console console) {
     if (!done.get()) {
       console.note((console.terminal() ? "\n" : "") + "interrupted");

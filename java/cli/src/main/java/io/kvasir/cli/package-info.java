@@ -1,6 +1,6 @@
 /**
- * The command line. {@link io.kvasir.cli.Main} starts it; package {@code command} has one class for
- * each command, package {@code option} the options that commands share, package {@code lines} the
- * commands that read JSON lines, and package {@code terminal} output, progress and exit codes.
+ * The command line. {@link io.kvasir.cli.Main} starts it. Package {@code command} has one class for
+ * each command, package {@code option} has options, package {@code lines} has the operations that
+ * commands read from JSON lines, and package {@code terminal} has output, progress and exit codes.
  */
 package io.kvasir.cli;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is compared computes the same. (The probes check themselves before they are measured.) */
+/** The compared hashers agree. (The probe benchmarks check their results before measuring.) */
 class HashBenchmarkTest {
 
   @ParameterizedTest

@@ -77,7 +77,7 @@ class BenchIndexCommandTest {
 
   @Test
   void wrongUsageNamesTheOption() throws IOException {
-    refused("", "--trace is missing; so is --corpus");
+    refused("", "--trace or --corpus must be given");
     refused("--corpus /no/such", "/no/such: no such file");
     String trace = "--trace " + trace();
     refused(trace + " --workers 0", "--workers must be an integer from 1 to 65536, not '0'");

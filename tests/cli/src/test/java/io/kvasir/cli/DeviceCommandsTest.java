@@ -175,7 +175,7 @@ class DeviceCommandsTest {
             + " the model's dimensions",
         "--kv-bytes-per-token -1 | --kv-bytes-per-token must be an integer from 0 to 1073741824,"
             + " not '-1'",
-        "--kv-cache-memory-bytes 5 | --kv-cache-memory-bytes needs the KV that a token takes, and no"
+        "--kv-cache-memory-bytes 5 | --kv-cache-memory-bytes needs the KV of a token, and excludes"
             + " --kv-cache-free-gpu-memory-fraction",
         "--kv-cache-memory-bytes 5 --kv-bytes-per-token 8 | --kv-cache-memory-bytes must be an"
             + " integer from 256 to 17179869176, not '5'",

@@ -75,7 +75,7 @@ class FakeDriverCommandsTest {
             REPLAY + " --router default --device cuda");
     assertThat(lost.exitCode()).isEqualTo(1);
     assertThat(lost.output()).isEmpty();
-    assertThat(lost.errors()).contains("all ranks are lost").doesNotContain("\tat ");
+    assertThat(lost.errors()).contains("all ranks are retired").doesNotContain("\tat ");
   }
 
   private static String timeless(String report) {

@@ -83,9 +83,9 @@ class RecordCommandTest {
     assertThat(run(LINES, "--output", file(), "--count", "2").exitCode()).isZero();
     Files.writeString(Path.of(file()), "{\"timest", StandardOpenOption.APPEND);
     assertThat(run("", "--replay", file(), "--as-fast-as-possible").err())
-        .isEqualTo(file() + ": 2 events printed, torn lines passed over: 1\n");
+        .isEqualTo(file() + ": 2 events printed, torn lines skipped: 1\n");
     assertThat(run("{\"op\":\"stats\"}\n", "--output", file(), "--append").err())
-        .startsWith(file() + ": cut a torn last line of 8 bytes\n");
+        .startsWith(file() + ": removed a torn last line of 8 bytes\n");
     assertThat(run("", "--replay", file(), "--as-fast-as-possible").out()).isEqualTo(LINES);
   }
 

@@ -160,19 +160,19 @@ class SettingsTest {
       delimiter = '|',
       quoteCharacter = '\0',
       value = {
-        "rank: 3 | :1: there is no key 'rank'; there are trace, trace_block_tokens, ",
-        "Ranks: 3 | :1: there is no key 'Ranks'; there are trace, ",
-        "config: x | :1: there is no key 'config'; there are ",
-        "lockstep_port: 3 | :1: there is no key 'lockstep_port'; there are ",
-        "attention_dp_config: {ranks: 3} | :1: there is no key 'ranks' in attention_dp_config; there are ",
-        "attention_dp_config: {attention_dp_config: {}} | :1: there is no key 'attention_dp_config' in attention_dp_config",
+        "rank: 3 | :1: unknown key 'rank'; allowed: trace, trace_block_tokens, ",
+        "Ranks: 3 | :1: unknown key 'Ranks'; allowed: trace, ",
+        "config: x | :1: unknown key 'config'; allowed: ",
+        "lockstep_port: 3 | :1: unknown key 'lockstep_port'; allowed: ",
+        "attention_dp_config: {ranks: 3} | :1: unknown key 'ranks' in attention_dp_config; allowed: ",
+        "attention_dp_config: {attention_dp_config: {}} | :1: unknown key 'attention_dp_config' in attention_dp_config",
         "seed: 1;ranks: 0 | :2: ranks must be an integer from 1 to 4096, not '0'",
         "ranks: two | :1: ranks must be an integer from 1 to 4096, not 'two'",
         "ranks: 2.5 | :1: ranks must be an integer from 1 to 4096, not '2.5'",
         "ranks: '2' | :1: ranks must be an integer, not the text '2'",
         "ranks: [2] | :1: ranks must be a single value",
         "ranks: {a: 2} | :1: ranks must be a single value",
-        "ranks: | :1: ranks has no value; without the key it has its default",
+        "ranks: | :1: ranks has no value; remove the key to use the default",
         "enable_block_reuse: 1 | :1: enable_block_reuse must be one of false, true, not '1'",
         "enable_block_reuse: \"true\" | :1: enable_block_reuse must be true or false, not the text 'true'",
         "hash_format: v1 | :1: hash_format must be one of kvasir, ",
@@ -180,10 +180,10 @@ class SettingsTest {
         "router: [default, best] | :1: router must be one of default, ",
         "attention_dp_config:;  kv_cache_routing_match_rate_threshold: 2 | :2: kv_cache_routing_match_rate_threshold must be a number from 0.0 to 1.0, not '2'",
         "attention_dp_config: true | :1: attention_dp_config must be a mapping of keys to values",
-        "ranks: 2;ranks: 2 | :2: ranks stands already in line 1",
-        "attention_dp_config: {};attention_dp_config: {} | :2: attention_dp_config stands there twice",
-        "kv_cache_routing_max_sessions: 5;attention_dp_config:;  kv_cache_routing_max_sessions: 5 | :3: kv_cache_routing_max_sessions stands already in line 1",
-        "ranks: &r 2;processes: *r | :2: processes must be written out; aliases are not read",
+        "ranks: 2;ranks: 2 | :2: ranks is already set in line 1",
+        "attention_dp_config: {};attention_dp_config: {} | :2: attention_dp_config appears twice",
+        "kv_cache_routing_max_sessions: 5;attention_dp_config:;  kv_cache_routing_max_sessions: 5 | :3: kv_cache_routing_max_sessions is already set in line 1",
+        "ranks: &r 2;processes: *r | :2: processes must be written out; aliases are not supported",
         "attention_dp_config: &a {kv_cache_routing_max_sessions: *a} | :1: kv_cache_routing_max_sessions must be written out",
         "*a : 3 | :1: a key must be a plain word",
         "- ranks: 3 | :1: must be a mapping of keys to values, like 'ranks: 8'",
@@ -191,7 +191,7 @@ class SettingsTest {
         "\\tranks: 3 | :1: not YAML: found character '\\t(TAB)' that cannot start any token",
         "ranks: 2; seed: 3 | :2: not YAML: ",
         "router: [default | :2: not YAML: ",
-        "ranks: 2;---;ranks: 3 | :2: there must be one document only",
+        "ranks: 2;---;ranks: 3 | :2: there must be only one document",
         "concurrency: 2;speed: 3 | :1: concurrency and speed exclude each other",
         "trace: x;workload: uniform | :1: trace and workload exclude each other",
       })
@@ -238,7 +238,7 @@ class SettingsTest {
       bomb.append("k").append(i).append(": &a").append(i);
       bomb.append(" [*a").append(i - 1).append(", *a").append(i - 1).append("]\n");
     }
-    assertThat(errorOf(bomb.toString())).contains(":2: there is no key 'k1'");
+    assertThat(errorOf(bomb.toString())).contains(":2: unknown key 'k1'");
   }
 
   @Test

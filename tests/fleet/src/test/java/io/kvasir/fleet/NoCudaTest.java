@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 /** A process that only chooses workers needs no CUDA bindings. */
 class NoCudaTest {
 
-  /** The class path of these tests holds everything that java/fleet depends on. */
+  /** The class path of these tests contains all dependencies of java/fleet. */
   @Test
   void cudaIsNotAmongTheDependencies() {
     List<String> names =

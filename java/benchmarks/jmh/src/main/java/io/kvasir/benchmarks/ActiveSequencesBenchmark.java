@@ -16,10 +16,10 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * Predicts the load of 8 ranks with 1,000 requests of 200 blocks in flight: one cycle is the work
- * of one request's life. The oldest request ends; the loads with the next one are asked for and it
- * is booked where they are least; the one before has its prompt computed; and a hundred requests,
- * another hundred each time, get a token.
+ * Predicts the load of 8 ranks with 1,000 requests of 200 blocks in flight. One cycle does the work
+ * of one request's lifetime: the oldest request ends; the next one is added to the rank with the
+ * lowest predicted load; the previous one completes its prefill; and a hundred requests, a
+ * different hundred in each cycle, produce a token.
  *
  * <p>Confined to JMH's thread.
  */
@@ -32,7 +32,9 @@ public class ActiveSequencesBenchmark {
   static final int BLOCKS = 200;
   static final int PUSHES = 100;
 
-  /** Blocks looked at on each rank, added and freed, and tokens pushed. */
+  /**
+   * Block operations of a cycle: look-ups on each rank, additions and removals, and tokens pushed.
+   */
   static final int BLOCK_TOUCHES = RANKS * BLOCKS + BLOCKS + PUSHES + BLOCKS;
 
   private static final int IN_FLIGHT = 1000;
@@ -41,7 +43,7 @@ public class ActiveSequencesBenchmark {
   private static final int PROMPTS = 4096;
   private static final int PREFIXES = 10;
 
-  /** Leading blocks of a request that a tenth of all requests have too. */
+  /** Leading blocks of a request that it shares with a tenth of all requests. */
   @Param({"0", "100"})
   public int sharedBlocks;
 
@@ -51,10 +53,10 @@ public class ActiveSequencesBenchmark {
   private ActiveSequences sequences;
   private int cycle;
 
-  /** Makes the state; JMH fills it. */
+  /** Creates the state; JMH fills it. */
   public ActiveSequencesBenchmark() {}
 
-  /** Makes the prompts' hashes and fills the ranks. */
+  /** Generates the prompts' hashes and fills the ranks. */
   @Setup
   public void prepare() {
     SplittableRandom random = new SplittableRandom(1);
@@ -80,7 +82,7 @@ public class ActiveSequencesBenchmark {
   /**
    * One cycle.
    *
-   * @return the attempt booked
+   * @return the attempt added
    */
   @Benchmark
   public long cycle() {

@@ -6,7 +6,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
-/** Counts the calls that reach a device, by their names. Not thread-safe. */
+/** Counts the calls to a device by name. Not thread-safe. */
 final class CallCounter {
 
   private final Object2IntOpenHashMap<String> counts = new Object2IntOpenHashMap<>();
@@ -32,7 +32,7 @@ final class CallCounter {
     }
   }
 
-  /** The device, to be used instead of the one that is counted. */
+  /** The counting device, to be used in place of the original. */
   DeviceApi device() {
     return device;
   }

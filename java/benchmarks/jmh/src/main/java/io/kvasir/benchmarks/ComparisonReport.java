@@ -15,8 +15,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Runs all benchmarks, one short fork each, in several rounds, and prints the tables of
- * docs/benchmarks.md. What is compared is compared within a round; of the invocations of a fork the
- * median counts, which a busy machine disturbs little.
+ * docs/benchmarks.md. Ratios are taken within a round. The median invocation of a fork is used,
+ * which is robust against other load on the machine.
  */
 public final class ComparisonReport {
 
@@ -28,9 +28,9 @@ public final class ComparisonReport {
   private ComparisonReport() {}
 
   /**
-   * Prints the tables to standard output, the progress to standard error.
+   * Prints the tables to standard output and the progress to standard error.
    *
-   * @param arguments if there are any, they go to JMH's own command line instead
+   * @param arguments if present, passed to JMH's own command line instead
    * @throws IOException if JMH cannot write
    * @throws RunnerException if a benchmark fails
    */
@@ -82,7 +82,7 @@ public final class ComparisonReport {
   private static void printMemory(RoundResults results) {
     System.out.printf(
         "%nOne thread reads %.1f GB/s in a sweep, a line in %.1f ns if its address is known"
-            + " beforehand, in %.0f ns if the line before tells it%n",
+            + " beforehand, in %.0f ns if it depends on the previous line%n",
         MemoryReadBenchmark.SWEPT_BYTES / medianNs(results, "MemoryReadBenchmark.sweep"),
         medianNs(results, "MemoryReadBenchmark.scatteredLines") / MemoryReadBenchmark.LINES_READ,
         medianNs(results, "MemoryReadBenchmark.chainedLines") / MemoryReadBenchmark.LINES_READ);
@@ -162,7 +162,7 @@ public final class ComparisonReport {
   private static void printConversations(RoundResults results) {
     String key = "ConversationBenchmark.sticky";
     System.out.printf(
-        "%nA conversation router that remembers %,d conversations: %s ns and %.0f allocated bytes a"
+        "%nA conversation router with %,d known conversations: %s ns and %.0f allocated bytes a"
             + " sticky decision, %.1f bytes a conversation besides its id%n",
         ConversationBenchmark.CONVERSATIONS,
         results.timeNs(key).text(0),

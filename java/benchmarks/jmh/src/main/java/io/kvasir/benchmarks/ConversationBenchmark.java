@@ -24,8 +24,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * Sticky decisions of a {@code conversation} router that remembers a million conversations, in
- * batches of 64, and what remembering one takes.
+ * Sticky decisions of a {@code conversation} router with a million known conversations, in batches
+ * of 64, and the memory per conversation.
  *
  * <p>Confined to JMH's thread.
  */
@@ -38,7 +38,7 @@ public class ConversationBenchmark {
   static final int BATCHES = 256;
   static final int REQUESTS = 64;
 
-  /** Conversations that are remembered. */
+  /** Known conversations. */
   static final int CONVERSATIONS = 1_000_000;
 
   private static final int RANKS = 8;
@@ -49,10 +49,10 @@ public class ConversationBenchmark {
   private final List<List<Request>> batches = new ArrayList<>();
   private ConversationAdpRouter router;
 
-  /** Makes the state; JMH fills it. */
+  /** Creates the state; JMH fills it. */
   public ConversationBenchmark() {}
 
-  /** Binds all conversations, and makes later turns of random ones. */
+  /** Binds all conversations and generates later turns of random ones. */
   @Setup
   public void prepare() {
     String[] ids = ids();
@@ -61,18 +61,18 @@ public class ConversationBenchmark {
     for (int batch = 0; batch < BATCHES; batch++) {
       List<Request> turns = new ArrayList<>();
       for (int i = 0; i < REQUESTS; i++) {
-        // As it arrives: the characters of an id that is known, in a string that is not.
+        // As in production: a known id arrives in a new string.
         String id = new String(ids[random.nextInt(ids.length)].toCharArray());
         turns.add(turn((long) batch * REQUESTS + i, id));
       }
       batches.add(turns);
       if (!allSticky(route(router, turns))) {
-        throw new IllegalStateException("a conversation is not remembered");
+        throw new IllegalStateException("a conversation is not bound");
       }
     }
   }
 
-  /** Names as clients choose them: 36 characters. */
+  /** Ids as clients choose them: 36 characters. */
   private static String[] ids() {
     SplittableRandom random = new SplittableRandom(1);
     String[] ids = new String[CONVERSATIONS];
@@ -109,14 +109,14 @@ public class ConversationBenchmark {
     return assignment.decisions().stream().allMatch(each -> each.reason() == AdpReason.STICKY);
   }
 
-  /** Heap that remembering a conversation takes, besides its id. */
+  /** Heap per conversation, excluding its id. */
   static double bytesPerConversation() {
     String[] ids = ids();
     long before = usedBytes();
     ConversationAdpRouter router = remembering(ids);
     long after = usedBytes();
     if (!allSticky(route(router, List.of(turn(0, ids[0]))))) {
-      throw new IllegalStateException("a conversation is not remembered");
+      throw new IllegalStateException("a conversation is not bound");
     }
     return (double) (after - before) / ids.length;
   }
@@ -129,7 +129,7 @@ public class ConversationBenchmark {
   }
 
   /**
-   * One batch after the other.
+   * Routes one batch after the other.
    *
    * @param results keeps them alive
    */

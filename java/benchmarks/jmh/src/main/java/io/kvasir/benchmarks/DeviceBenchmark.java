@@ -15,25 +15,25 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Measures block pools on a CUDA device as Java sees them, beside pools in host memory: the pool
- * work of an executor's iteration, from which batch size on devices match prompts faster than the
- * host, and how old the occupancy page is.
+ * Measures block pools on a CUDA device, as used from Java, against pools in host memory: the pool
+ * work of an executor iteration, the batch size from which matching on the device is faster than on
+ * the host, and the staleness of the occupancy page.
  *
  * <p>Prints a line for each figure: {@code figure NAME VALUE UNIT [FLOOR]}. Times are medians.
  */
 public final class DeviceBenchmark {
 
   /**
-   * How much is measured.
+   * Sizes and repetitions.
    *
    * @param promptBlocks blocks of a request of an iteration
-   * @param iterations iterations measured
+   * @param iterations measured iterations
    * @param poolBlocks blocks of a pool that prompts are matched in
    * @param ranks pools
    * @param prompts batch sizes
-   * @param rounds repetitions of all else
-   * @param loadTokens tokens that the load beside goes through in a launch
-   * @param patienceNs for how long the host looks for a change of the page
+   * @param rounds repetitions of the other measurements
+   * @param loadTokens tokens hashed in one launch of the background load
+   * @param patienceNs how long the host waits for a change of the page
    */
   record Size(
       int promptBlocks,
@@ -53,13 +53,13 @@ public final class DeviceBenchmark {
   private DeviceBenchmark() {}
 
   /**
-   * Measures.
+   * Runs the benchmark.
    *
-   * @param arguments {@code --device cpu} (host memory alone, the default) or {@code cuda} (its
-   *     first device too); {@code --small} for a quick pass; {@code --devices-of CLASS}: the device
-   *     that the class's static method {@code open()} returns, instead of the driver's
+   * @param arguments {@code --device cpu} (host memory only, the default) or {@code cuda} (also the
+   *     first CUDA device); {@code --small} for a quick pass; {@code --devices-of CLASS} to use the
+   *     device returned by the class's static method {@code open()} instead of the driver's
    * @throws ReflectiveOperationException if that class has no such method
-   * @throws DeviceUnavailableException if there is no device that can be used
+   * @throws DeviceUnavailableException if no usable device exists
    */
   public static void main(String[] arguments)
       throws ReflectiveOperationException, DeviceUnavailableException {

@@ -6,20 +6,20 @@ import io.kvasir.internal.nativelib.NativeMemory;
 import java.nio.ByteBuffer;
 
 /**
- * Other work that fills a device: launches that hash tokens, one behind the other on a stream of
- * low priority, each on all multiprocessors and limited by the device's memory.
+ * Background load that keeps a device busy: launches that hash tokens, one after the other on a
+ * low-priority stream, each on all multiprocessors and bound by memory bandwidth.
  *
  * <p>Not thread-safe.
  */
 final class DeviceLoad implements AutoCloseable {
 
   private static final int TOKENS_PER_BLOCK = 16;
-  private static final int MOST_PROMPT_TOKENS = 1 << 14;
+  private static final int MAX_PROMPT_TOKENS = 1 << 14;
   private static final int SCOPE_BYTES = 24;
   private static final int BATCH_BYTES = 48;
   private static final int THREADS = 128;
   private static final int BLOCKS_PER_MULTIPROCESSOR = 6;
-  private static final int MOST_LAUNCHES = 2000;
+  private static final int MAX_LAUNCHES = 2000;
 
   private final DeviceApi device;
   private final DeviceApi.Stream stream;
@@ -32,7 +32,7 @@ final class DeviceLoad implements AutoCloseable {
     this.device = device;
     stream = device.openStream(false);
     kernel = device.kernel("kvasir_hash_local");
-    int length = Math.min(tokens, MOST_PROMPT_TOKENS);
+    int length = Math.min(tokens, MAX_PROMPT_TOKENS);
     int prompts = tokens / length;
     long hashBytes = (long) tokens / TOKENS_PER_BLOCK * Long.BYTES;
     long[] bytes = {
@@ -87,15 +87,15 @@ final class DeviceLoad implements AutoCloseable {
     device.launch(stream, kernel, blocks, THREADS, arguments);
   }
 
-  /** Gives the device work for so long; begins where earlier work ends. */
+  /** Keeps the device busy for this long, starting when earlier work ends. */
   void begin(long ns) {
-    long launches = Math.min(MOST_LAUNCHES, ns / launchNs + 1);
+    long launches = Math.min(MAX_LAUNCHES, ns / launchNs + 1);
     for (long i = 0; i < launches; i++) {
       launch();
     }
   }
 
-  /** Waits until the device has done it. */
+  /** Waits until the device has finished the load. */
   void end() {
     device.synchronize(stream);
   }

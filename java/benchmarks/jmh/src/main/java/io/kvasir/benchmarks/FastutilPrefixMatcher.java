@@ -5,8 +5,8 @@ import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.List;
 
 /**
- * What {@code NativePrefixMatcher} answers, from one fastutil set of sequence hashes per rank: the
- * same search, one look-up after the other.
+ * The same search as {@code NativePrefixMatcher}, over one fastutil set of sequence hashes per
+ * rank, with one look-up after the other.
  *
  * <p>Confined to one thread.
  */

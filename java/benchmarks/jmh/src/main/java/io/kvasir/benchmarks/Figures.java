@@ -1,6 +1,6 @@
 package io.kvasir.benchmarks;
 
-/** Prints measured figures, a line each, as tests/gpu/run reads them. */
+/** Prints measured figures, one per line, in the format that tests/gpu/run reads. */
 final class Figures {
 
   private Figures() {}
@@ -9,7 +9,7 @@ final class Figures {
     print(name, value, unit, "");
   }
 
-  /** With what it could be at best, in the same unit. */
+  /** Prints a figure with its lower bound, in the same unit. */
   static void print(String name, double value, String unit, double floor) {
     print(name, value, unit, "%.4g".formatted(floor));
   }
@@ -18,7 +18,7 @@ final class Figures {
     System.out.println("figure %s %.4g %s %s".formatted(name, value, unit, floor).stripTrailing());
   }
 
-  /** The middle one of measured times, in microseconds. */
+  /** The median of measured times, in microseconds. */
   static double medianUs(long[] ns) {
     long[] sorted = ns.clone();
     java.util.Arrays.sort(sorted);

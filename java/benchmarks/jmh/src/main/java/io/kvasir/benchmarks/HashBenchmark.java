@@ -24,7 +24,7 @@ import org.openjdk.jmh.annotations.State;
 
 /**
  * Hashes a prompt of 8,192 tokens in the {@code kvasir} format: the native hasher, JNI included,
- * against Java libraries that compute XXH3 of each block where it suits them best.
+ * against Java libraries that compute XXH3 of each block on the input form that suits them best.
  *
  * <p>Confined to JMH's thread.
  */
@@ -55,10 +55,10 @@ public class HashBenchmark {
   private long[] sequence;
   private BlockHasher hasher;
 
-  /** Makes the state; JMH fills it. */
+  /** Creates the state; JMH fills it. */
   public HashBenchmark() {}
 
-  /** Makes the prompts, as ints, bytes and memory outside the heap. */
+  /** Generates the prompts as ints, bytes and off-heap memory. */
   @Setup
   public void prepare() {
     blockBytes = tokensPerBlock * Integer.BYTES;
@@ -80,7 +80,7 @@ public class HashBenchmark {
   }
 
   /**
-   * Kvasir's native hasher over the int array, one crossing.
+   * Kvasir's native hasher over the int array, one JNI call.
    *
    * @return the last prompt's sequence hashes
    */
@@ -107,7 +107,7 @@ public class HashBenchmark {
   }
 
   /**
-   * zero-allocation-hashing over memory outside the heap.
+   * zero-allocation-hashing over off-heap memory.
    *
    * @return the last prompt's sequence hashes
    */

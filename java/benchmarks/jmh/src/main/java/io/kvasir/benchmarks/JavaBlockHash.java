@@ -1,14 +1,14 @@
 package io.kvasir.benchmarks;
 
 /**
- * The {@code kvasir} block hash format in Java, for a prompt without a scope: any library's XXH3-64
- * of each block, then the parent mix of {@code block_hash_core.hpp}.
+ * The {@code kvasir} block hash format in Java, for a prompt without a scope: XXH3-64 of each block
+ * by any library, then the parent mix of {@code block_hash_core.hpp}.
  *
  * <p>Stateless.
  */
 final class JavaBlockHash {
 
-  /** XXH3-64 of a block, by its number. */
+  /** XXH3-64 of a block, by block index. */
   interface Local {
     long of(int block);
   }

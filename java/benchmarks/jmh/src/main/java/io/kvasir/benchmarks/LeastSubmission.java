@@ -4,8 +4,8 @@ import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.KernelArguments;
 
 /**
- * The least that a question to a device costs: one launch of a kernel that writes four bytes to the
- * host, one synchronisation. Not thread-safe.
+ * The minimum cost of a device query: one launch of a kernel that writes four bytes to the host,
+ * and one synchronisation. Not thread-safe.
  */
 final class LeastSubmission {
 

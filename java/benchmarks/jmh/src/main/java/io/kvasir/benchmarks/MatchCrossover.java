@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Matches batches of prompts in pools full of names, in the host's mirrors and on the device, which
- * is idle or has other work; and says from which size on the device is faster. Both answers are
- * compared with what the pools were filled with.
+ * Matches batches of prompts in full pools, in the host's mirrors and on the device, with and
+ * without background load, and finds the batch size from which the device is faster. Both answers
+ * are checked against the pools' contents.
  *
  * <p>Not thread-safe.
  */
@@ -24,7 +24,7 @@ final class MatchCrossover implements AutoCloseable {
 
   private static final long LOAD_NS = 20_000_000;
 
-  /** A pool on the device as the population fills it. */
+  /** A pool on the device, filled by the population. */
   private record DeviceRank(CudaBlockPool pool) implements RequestPopulation.Rank {
 
     @Override
@@ -81,7 +81,7 @@ final class MatchCrossover implements AutoCloseable {
     System.out.println("figure match_crossover_beside_load " + loaded + " prompts");
   }
 
-  /** The smallest size from which on the device was always faster. */
+  /** The smallest size from which the device was always faster. */
   private static String crossover(String before, int prompts, boolean faster) {
     if (!faster) {
       return "never";

@@ -12,7 +12,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * How fast one thread reads memory that no cache holds, in large pages: a scale for the others.
+ * How fast one thread reads uncached memory in large pages: a reference for the other benchmarks.
  *
  * <p>Confined to JMH's thread.
  */
@@ -25,14 +25,14 @@ public class MemoryReadBenchmark {
   /** Bytes that one sweep reads. */
   static final int SWEPT_BYTES = 64 << 20;
 
-  /** Lines that one invocation of the others reads. */
+  /** Cache lines read by one invocation of the other methods. */
   static final int LINES_READ = 4096;
 
   private static final int SWEPT_LONGS = SWEPT_BYTES / Long.BYTES;
   private static final int SWEEPS = 16;
   private static final int LONGS_PER_LINE = 8;
 
-  /** The lines read here and there are among 128 MiB: what the directories of eight pools take. */
+  /** Random lines come from 128 MiB, the size of the directories of eight pools. */
   private static final int LINE_MASK = (128 << 20) / 64 - 1;
 
   private static final int MULTIPLIER = 1_664_525;
@@ -42,10 +42,10 @@ public class MemoryReadBenchmark {
   private int sweep;
   private int line;
 
-  /** Makes the state; JMH fills it. */
+  /** Creates the state; JMH fills it. */
   public MemoryReadBenchmark() {}
 
-  /** Backs the memory, which is many times larger than caches are. */
+  /** Touches the memory, which is many times larger than the caches. */
   @Setup
   public void prepare() {
     memory = new long[SWEEPS * SWEPT_LONGS];
@@ -53,8 +53,7 @@ public class MemoryReadBenchmark {
   }
 
   /**
-   * Adds up the next part of the memory. Four sums, so that the additions do not wait for each
-   * other.
+   * Sums the next part of the memory. Four sums keep the additions independent of each other.
    *
    * @return the sum
    */
@@ -76,7 +75,7 @@ public class MemoryReadBenchmark {
   }
 
   /**
-   * Reads lines whose addresses are known beforehand.
+   * Reads lines whose addresses are known in advance.
    *
    * @return the sum
    */
@@ -93,9 +92,9 @@ public class MemoryReadBenchmark {
   }
 
   /**
-   * Reads lines each of which says (by a 1) where the next one is.
+   * Reads lines that each depend on the value of the previous one (a pointer chase).
    *
-   * @return the last one
+   * @return the last line
    */
   @Benchmark
   public int chainedLines() {

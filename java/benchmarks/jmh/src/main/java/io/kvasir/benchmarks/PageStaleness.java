@@ -7,8 +7,8 @@ import io.kvasir.engine.pool.cuda.CudaBlockPool;
 import io.kvasir.model.CacheScope;
 
 /**
- * How long after its submission a change of a pool on a device shows in the occupancy page, and how
- * long after that the host knows that the device is done. Not thread-safe.
+ * Measures the time from submitting a change of a device pool to its appearance in the occupancy
+ * page, and from there to the end of the host's synchronisation. Not thread-safe.
  */
 final class PageStaleness {
 

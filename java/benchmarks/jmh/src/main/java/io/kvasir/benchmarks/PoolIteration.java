@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * What executor iterations ask of a pool: 64 requests decode, a token each; one ends and a new one
- * comes in its place. An iteration names four pieces that were computed, releases one lease, leases
- * one prompt and extends four leases by a block. Prompts come again, and the pool is full.
+ * The pool work of executor iterations: 64 requests decode one token each; one request ends and
+ * another replaces it. An iteration commits four computed chunks, releases one lease, leases one
+ * prompt and extends four leases by a block. Prompts repeat, and the pool is full.
  *
- * <p>Not thread-safe. Any two pools are asked for the same.
+ * <p>Not thread-safe. The operations are the same for every pool.
  */
 final class PoolIteration {
 
@@ -76,19 +76,19 @@ final class PoolIteration {
     }
   }
 
-  /** The shape of a pool that this can be run on. */
+  /** The shape of a pool that fits this work. */
   static PoolShape shape(int promptBlocks) {
     int blocks = promptBlocks + GROWN_BLOCKS;
     return new PoolShape(POOL_FACTOR * RUNNING * blocks, TOKENS_PER_BLOCK, RUNNING + 1, blocks, 0);
   }
 
-  /** After a warm-up. */
+  /** The median after a warm-up. */
   double medianUs(int iterations) {
     run(WARM_UP);
     return Figures.medianUs(run(iterations));
   }
 
-  /** Nanoseconds of each. */
+  /** Nanoseconds of each iteration. */
   long[] run(int iterations) {
     long[] ns = new long[iterations];
     for (int i = 0; i < iterations; i++) {
@@ -118,7 +118,7 @@ final class PoolIteration {
     return ns;
   }
 
-  /** Every sixteenth token fills a block, which gets its name, and needs another. */
+  /** Every sixteenth token fills a block, which is committed, and requires another block. */
   private void prepare() {
     commits.clear();
     extensions.clear();

@@ -23,8 +23,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Probes 64 requests of 250 blocks on 8 ranks whose pools are full of named blocks. Each invocation
- * takes other requests, more of them in turn than caches hold.
+ * Probes 64 requests of 250 blocks on 8 ranks with full pools. Each invocation takes other
+ * requests; in total they exceed the caches.
  */
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -34,10 +34,10 @@ public class ProbeBenchmark {
   static final int REQUESTS = 64;
   static final int CAPACITY_BLOCKS = 1_000_000;
 
-  /** Makes the benchmark. */
+  /** Creates the benchmark. */
   public ProbeBenchmark() {}
 
-  /** Which requests come next. */
+  /** Selects the next requests. */
   private static final class Turn {
     private final RequestPopulation requests;
     private int next;
@@ -69,7 +69,7 @@ public class ProbeBenchmark {
     }
   }
 
-  /** A native pool as the population fills it. */
+  /** A native pool, filled by the population. */
   private record PoolRank(NativeBlockPool pool) implements RequestPopulation.Rank {
 
     static PoolRank create() {
@@ -103,10 +103,10 @@ public class ProbeBenchmark {
     private NativePrefixMatcher matcher;
     private final ProbeBatch batch = new ProbeBatch();
 
-    /** Makes the state; JMH fills it. */
+    /** Creates the state; JMH fills it. */
     public Native() {}
 
-    /** Fills the pools and checks what they hold. */
+    /** Fills the pools and checks their contents. */
     @Setup
     public void fill() {
       ranks = Stream.generate(PoolRank::create).limit(RANKS).toList();
@@ -133,16 +133,16 @@ public class ProbeBenchmark {
     }
   }
 
-  /** Sets of fastutil. */
+  /** Fastutil sets. */
   @State(Scope.Thread)
   public static class Fastutil {
     private Turn turn;
     private FastutilPrefixMatcher matcher;
 
-    /** Makes the state; JMH fills it. */
+    /** Creates the state; JMH fills it. */
     public Fastutil() {}
 
-    /** Fills the sets and checks what they hold. */
+    /** Fills the sets and checks their contents. */
     @Setup
     public void fill() {
       List<LongOpenHashSet> sets =
@@ -170,7 +170,7 @@ public class ProbeBenchmark {
   }
 
   /**
-   * The batch is made, then matched in one crossing.
+   * Builds the batch and matches it in one JNI call.
    *
    * @param state the pools
    * @return matches by rank and request
@@ -181,7 +181,7 @@ public class ProbeBenchmark {
   }
 
   /**
-   * Eight sets, one look-up after the other.
+   * Matches in eight sets, one look-up after the other.
    *
    * @param state the sets
    * @return matches by rank and request
@@ -192,7 +192,7 @@ public class ProbeBenchmark {
   }
 
   /**
-   * As {@link #fastutilSets}, in a JVM that is allowed what the native pools take: large pages.
+   * As {@link #fastutilSets}, in a JVM with large pages, which the native pools also use.
    *
    * @param state the sets
    * @return matches by rank and request

@@ -10,17 +10,17 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Requests whose prefixes fill the pools of some ranks to the last block. Of a request a rank holds
- * nothing (every second time), all of it or a prefix of random length (every fourth time each).
+ * Requests whose prefixes fill the pools of some ranks completely. For each request, a rank holds
+ * nothing (probability 1/2), the whole request (1/4) or a prefix of random length (1/4).
  *
- * <p>Immutable once generated; the same for one seed.
+ * <p>Immutable once generated; reproducible for a given seed.
  */
 final class RequestPopulation {
 
   static final int BLOCKS = 250;
   static final int TOKENS_PER_BLOCK = 16;
 
-  /** Takes what a rank is to hold. */
+  /** Receives the blocks that a rank is to hold. */
   interface Rank {
     void hold(int[] tokens, long[] sequenceHashes, int blocks);
   }

@@ -10,8 +10,8 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
 
 /**
- * What several rounds measured: of each benchmark and round, the median invocation and the bytes
- * allocated.
+ * Results of several rounds: the median invocation and the allocated bytes of each benchmark and
+ * round.
  *
  * <p>Not thread-safe.
  */
@@ -40,17 +40,17 @@ final class RoundResults {
     return key.toString();
   }
 
-  /** How long an invocation took. */
+  /** Time of an invocation. */
   Spread timeNs(String key) {
     return Spread.of(rounds.get(key).stream().mapToDouble(Measured::medianNs).toArray());
   }
 
-  /** What an invocation allocated. */
+  /** Bytes allocated by an invocation. */
   Spread allocatedBytes(String key) {
     return Spread.of(rounds.get(key).stream().mapToDouble(Measured::allocatedBytes).toArray());
   }
 
-  /** How many times longer {@code slow} took than {@code fast}, round by round. */
+  /** Time of {@code slow} divided by that of {@code fast}, within each round. */
   Spread ratio(String slow, String fast) {
     List<Measured> slowRounds = rounds.get(slow);
     List<Measured> fastRounds = rounds.get(fast);
@@ -62,9 +62,9 @@ final class RoundResults {
   }
 
   /**
-   * What the rounds say of one quantity.
+   * A quantity over the rounds.
    *
-   * @param median the median; of an even number of rounds the upper one
+   * @param median the median; for an even number of rounds the upper one
    * @param lowest the lowest
    * @param highest the highest
    */
@@ -76,7 +76,7 @@ final class RoundResults {
       return new Spread(sorted[sorted.length / 2], sorted[0], sorted[sorted.length - 1]);
     }
 
-    /** Median and range, with so many decimals. */
+    /** Median and range, with this many decimals. */
     String text(int decimals) {
       String number = "%." + decimals + "f";
       return (number + " (" + number + " to " + number + ")").formatted(median, lowest, highest);

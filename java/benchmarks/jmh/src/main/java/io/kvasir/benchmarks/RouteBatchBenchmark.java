@@ -26,8 +26,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * Places batches of 64 requests on ranks whose loads, pools, work and matches are known; what is
- * measured is one decision.
+ * Routes batches of 64 requests over ranks whose loads, pools, work and matches are given. The
+ * reported time is per decision.
  *
  * <p>Confined to JMH's thread.
  */
@@ -48,7 +48,7 @@ public class RouteBatchBenchmark {
 
   private record Batch(List<RankState> states, List<Request> requests, PrefixMatches matches) {}
 
-  /** Ranks of the instance. */
+  /** Ranks of the worker. */
   @Param({"8", "64"})
   public int ranks;
 
@@ -60,10 +60,10 @@ public class RouteBatchBenchmark {
   private final List<Batch> batches = new ArrayList<>();
   private AdpRouter routing;
 
-  /** Makes the state; JMH fills it. */
+  /** Creates the state; JMH fills it. */
   public RouteBatchBenchmark() {}
 
-  /** Makes batches that differ, and sees to it that all of their requests are placed. */
+  /** Generates different batches and checks that all of their requests are placed. */
   @Setup
   public void prepare() {
     routing =
@@ -78,14 +78,12 @@ public class RouteBatchBenchmark {
       batches.add(new Batch(states(), requests, matches(requests)));
       Assignment assignment = route(batches.get(batch));
       if (!assignment.unassigned().isEmpty()) {
-        throw new IllegalStateException(router + " leaves requests over: " + assignment);
+        throw new IllegalStateException(router + " leaves requests unplaced: " + assignment);
       }
     }
   }
 
-  /**
-   * A prompt of 1,000 to 16,000 tokens whose beginning it shares with a sixteenth of the others.
-   */
+  /** A prompt of 1,000 to 16,000 tokens that shares its prefix with a sixteenth of the others. */
   private Request request(long id) {
     int family = random.nextInt(FAMILIES);
     int[] tokens = new int[random.nextInt(1_000, 16_000)];
@@ -122,7 +120,7 @@ public class RouteBatchBenchmark {
     return states;
   }
 
-  /** Of a prompt a rank holds the shared beginning, a longer piece or nothing, in whole blocks. */
+  /** A rank matches the shared prefix of a prompt, a longer prefix or nothing, in whole blocks. */
   private PrefixMatches matches(List<Request> requests) {
     PrefixMatches matches = new PrefixMatches(ranks, requests.size());
     for (int i = 0; i < requests.size(); i++) {
@@ -148,7 +146,7 @@ public class RouteBatchBenchmark {
   }
 
   /**
-   * One batch after the other.
+   * Routes one batch after the other.
    *
    * @param results keeps them alive
    */

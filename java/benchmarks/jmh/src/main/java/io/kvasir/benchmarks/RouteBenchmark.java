@@ -22,7 +22,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * Places one request on one of the ranks of an instance.
+ * Routes one request to one of the ranks of a worker.
  *
  * <p>Confined to JMH's thread.
  */
@@ -39,7 +39,7 @@ public class RouteBenchmark {
 
   private record Situation(List<RankState> states, List<Request> requests, PrefixMatches matches) {}
 
-  /** Ranks of the instance. */
+  /** Ranks of the worker. */
   @Param({"8", "64"})
   public int ranks;
 
@@ -47,17 +47,17 @@ public class RouteBenchmark {
   @Param({"default", "kv_cache_aware", "conversation"})
   public String router;
 
-  /** Whether all ranks are equally loaded and hold nothing. */
+  /** Whether all ranks are equally loaded and have no matches. */
   @Param({"false", "true"})
   public boolean tie;
 
   private final List<Situation> situations = new ArrayList<>();
   private AdpRouter routing;
 
-  /** Makes the state; JMH fills it. */
+  /** Creates the state; JMH fills it. */
   public RouteBenchmark() {}
 
-  /** Makes situations that differ, so that no branch is learnt by heart. */
+  /** Generates varied situations, so that branches are not perfectly predicted. */
   @Setup
   public void prepare() {
     routing = AdpRouterKind.named(router).create(ranks, AttentionDpConfig.DEFAULT, null, false);
@@ -84,7 +84,7 @@ public class RouteBenchmark {
   }
 
   /**
-   * One decision after the other.
+   * Routes one request after the other.
    *
    * @param results keeps them alive
    */

@@ -6,8 +6,8 @@ import io.kvasir.model.CacheScope;
 import java.util.Arrays;
 
 /**
- * The local hashes of blocks that are an id, repeated {@link #TOKENS} times. Immutable; 8 bytes an
- * id.
+ * The local hashes of blocks whose tokens are one id, repeated {@link #TOKENS} times. Immutable; 8
+ * bytes per id.
  */
 final class BlockContents {
 
@@ -24,7 +24,7 @@ final class BlockContents {
     this.hashNs = hashNs;
   }
 
-  /** Hashes the blocks of the ids from 0 on. O(ids). */
+  /** Hashes the blocks of the ids from 0 to {@code ids} - 1. O(ids). */
   static BlockContents of(int ids) {
     NativeBlockHasher hasher = NativeBlockHasher.of(HashFormat.KVASIR, TOKENS);
     long[] localHashes = new long[ids];
@@ -45,7 +45,7 @@ final class BlockContents {
     return new BlockContents(localHashes, ns);
   }
 
-  /** Time in the hasher. */
+  /** Time spent in the hasher. */
   long hashNs() {
     return hashNs;
   }

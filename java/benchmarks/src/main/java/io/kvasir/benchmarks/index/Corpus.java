@@ -4,11 +4,11 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
 
 /**
- * Queries and changes in the order of their times, ready to be replayed: at equal times queries
- * come first. The changes of one worker are in the order in which its pool told them.
+ * Queries and changes in time order, ready to be replayed. At equal times queries come first. The
+ * changes of one worker are in the order in which its pool reported them.
  *
- * <p>Immutable by contract: arrays are shared, nobody writes to them. Takes 8 bytes for each query
- * and removed block and 16 for each stored one, on the heap.
+ * <p>Immutable by contract: arrays are shared and must not be modified. Takes 8 bytes of heap for
+ * each query block and removed block, and 16 for each stored one.
  */
 public final class Corpus {
 
@@ -24,10 +24,10 @@ public final class Corpus {
   private final long[] changeAtNs;
 
   /**
-   * What it took to hash blocks, which is no part of any other figure.
+   * The cost of hashing the blocks, which is excluded from all other figures.
    *
-   * @param blocks blocks that were hashed
-   * @param ns nanoseconds that it took, on one thread
+   * @param blocks hashed blocks
+   * @param ns nanoseconds spent, on one thread
    */
   public record LocalHashing(long blocks, long ns) {}
 
@@ -55,7 +55,7 @@ public final class Corpus {
   }
 
   /**
-   * What it was made of.
+   * How the corpus was generated.
    *
    * @return one line
    */
@@ -64,7 +64,7 @@ public final class Corpus {
   }
 
   /**
-   * How much there is.
+   * Size of the corpus.
    *
    * @return the counts
    */
@@ -73,7 +73,7 @@ public final class Corpus {
   }
 
   /**
-   * What hashing took.
+   * The cost of hashing.
    *
    * @return blocks and time
    */
@@ -86,7 +86,7 @@ public final class Corpus {
     return isQuery.length;
   }
 
-  /** Whether an operation is the next query; else it is the next change. */
+  /** Whether an operation is the next query; otherwise it is the next change. */
   boolean isQuery(int operation) {
     return isQuery[operation];
   }
@@ -104,7 +104,7 @@ public final class Corpus {
     return changes[change];
   }
 
-  /** Whose a change is. */
+  /** The rank of a change. */
   RankId rank(int change) {
     return ranks[changeWorker[change]];
   }
@@ -113,7 +113,7 @@ public final class Corpus {
     return changeAtNs[change];
   }
 
-  /** From the first operation's time to the last one's, in the trace's time; at least 1. */
+  /** Time from the first operation to the last, in the trace's time; at least 1. */
   long spanNs() {
     long last = 1;
     if (queryAtNs.length > 0) {

@@ -1,9 +1,9 @@
 package io.kvasir.benchmarks.index;
 
 /**
- * How much there is in a corpus. Immutable.
+ * Size of a corpus. Immutable.
  *
- * @param workers ranks that tell changes
+ * @param workers ranks with changes
  * @param queries look-ups
  * @param changes events
  * @param queryBlocks blocks of all look-ups
@@ -19,7 +19,7 @@ public record CorpusCounts(
     long removedBlocks) {
 
   /**
-   * Blocks that look-ups and changes name together, whether or not an index touches each of them.
+   * Blocks named by all look-ups and changes, whether or not an index touches each of them.
    *
    * @return query, stored and removed blocks
    */

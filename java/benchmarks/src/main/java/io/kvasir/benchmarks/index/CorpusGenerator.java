@@ -6,20 +6,20 @@ import java.nio.file.Path;
 import java.util.SplittableRandom;
 
 /**
- * Plays a trace into one pool for each worker and freezes what was asked and what the pools told.
+ * Plays a trace into one pool per worker and records the queries and the pools' events.
  *
- * <p>A request is a query, then the events of one pool that leases, names and releases its blocks.
- * All ids of a row count as full blocks. Requests at one time all ask before the first event.
- * Stateless.
+ * <p>A request is a query, followed by the events of one pool that leases, commits and releases its
+ * blocks. All ids of a row count as full blocks. Requests at the same time are all queried before
+ * the first event. Stateless.
  */
 public final class CorpusGenerator {
 
   private CorpusGenerator() {}
 
-  /** Hears how far the work is. */
+  /** Reports progress. */
   public interface Progress {
     /**
-     * Called now and then.
+     * Called from time to time.
      *
      * @param done requests so far
      * @param planned requests altogether
@@ -28,12 +28,12 @@ public final class CorpusGenerator {
   }
 
   /**
-   * Writes a corpus. O(blocks); takes 8 bytes for each id and about 100 for each block of a pool.
+   * Writes a corpus. O(blocks); takes 8 bytes for each id and about 100 for each pool block.
    *
    * @param trace the trace, with block ids
-   * @param shape how it is played
-   * @param file where to; replaced when the new one is whole
-   * @param progress hears of it
+   * @param shape how to play it
+   * @param file the target; replaced only when the new corpus is complete
+   * @param progress is called with the progress
    * @throws IllegalArgumentException if the trace lists no ids, too many, or rows that do not fit
    *     into a pool
    * @throws IOException if the file cannot be written
@@ -61,10 +61,10 @@ public final class CorpusGenerator {
   }
 
   /**
-   * What a corpus of a trace says it was made of.
+   * The description stored in a corpus.
    *
    * @param trace the trace
-   * @param shape how it is played
+   * @param shape how to play it
    * @return one line
    */
   public static String describe(Trace trace, CorpusShape shape) {
@@ -94,7 +94,7 @@ public final class CorpusGenerator {
       }
     }
 
-    /** Rows of one time. */
+    /** Plays the rows of one time. */
     private void playRows(int from, int to, SplittableRandom partition) throws IOException {
       int[] workers = new int[(to - from) * trace.copies()];
       for (int i = 0; i < workers.length; i++) {

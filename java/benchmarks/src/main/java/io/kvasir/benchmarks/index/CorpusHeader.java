@@ -8,22 +8,22 @@ import java.nio.file.Path;
 import java.util.Arrays;
 
 /**
- * The first bytes of a corpus file, little-endian: magic, version, counts, length and checksum of
- * what follows, a description, and a checksum of the header itself.
+ * The header of a corpus file, little-endian: magic, version, counts, length and checksum of the
+ * content, a description, and a checksum of the header itself.
  *
  * <p>Immutable. The content is a sequence of 64-bit words. Each operation is a word with its kind
  * (bits 56 to 63), its worker (bits 32 to 55) and its number of blocks (bits 0 to 31); a word with
- * its time in nanoseconds; for blocks stored behind another one a word with that one's handle; then
- * the local hashes of a query, handle and local hash of each stored block, or the handles of
- * removed ones. The content's checksum is XXH3-64 of each chunk of {@link #CHUNK_BYTES}, seeded
- * with that of the chunk before it, the first one with 0.
+ * its time in nanoseconds; if stored blocks have a parent, a word with the parent's handle; then
+ * the local hashes of a query, the handle and local hash of each stored block, or the handles of
+ * removed blocks. The content's checksum is XXH3-64 of each chunk of {@link #CHUNK_BYTES}, seeded
+ * with the checksum of the previous chunk, or 0 for the first.
  *
  * @param counts queries, changes, and their blocks
- * @param hashNs time that the local hashes took
- * @param hashedBlocks blocks that were hashed then
+ * @param hashNs time spent on the local hashes
+ * @param hashedBlocks blocks hashed in that time
  * @param contentBytes length of the content
  * @param checksum of the content
- * @param description what the corpus was made of
+ * @param description how the corpus was generated
  */
 record CorpusHeader(
     CorpusCounts counts,
@@ -44,7 +44,7 @@ record CorpusHeader(
   private static final long MAGIC = 0x58444E4952415652L; // "RVARINDX" as bytes
   private static final long VERSION = 1;
   private static final int CHECKED_BYTES = BYTES - Long.BYTES;
-  private static final int MOST_TEXT = 2048;
+  private static final int MAX_TEXT = 2048;
 
   static long word(int kind, int worker, int count) {
     return (long) kind << 56 | (long) worker << 32 | count;
@@ -58,7 +58,7 @@ record CorpusHeader(
     bytes.putLong(counts.removedBlocks());
     bytes.putLong(hashNs).putLong(hashedBlocks).putLong(contentBytes).putLong(checksum);
     byte[] text = description.getBytes(StandardCharsets.UTF_8);
-    text = Arrays.copyOf(text, Math.min(text.length, MOST_TEXT));
+    text = Arrays.copyOf(text, Math.min(text.length, MAX_TEXT));
     bytes.putLong(text.length).put(text);
     bytes.putLong(CHECKED_BYTES, Xxh3.hash(Arrays.copyOf(bytes.array(), CHECKED_BYTES), 0));
     return bytes.array();

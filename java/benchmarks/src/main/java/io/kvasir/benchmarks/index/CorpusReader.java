@@ -4,17 +4,17 @@ import io.kvasir.event.BlockEvent;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Loads corpus files and checks that they are whole. Stateless. */
+/** Loads and verifies corpus files. Stateless. */
 public final class CorpusReader {
 
   private CorpusReader() {}
 
   /**
-   * Reads what a corpus was made of, without loading it.
+   * Reads the description of a corpus without loading it.
    *
    * @param file the file
    * @return its description
-   * @throws InvalidCorpusException if it is no corpus, or its header is damaged
+   * @throws InvalidCorpusException if it is not a corpus, or its header is damaged
    * @throws IOException if it cannot be read
    */
   public static String describe(Path file) throws IOException {
@@ -28,7 +28,7 @@ public final class CorpusReader {
    *
    * @param file the file
    * @return the corpus
-   * @throws InvalidCorpusException if it is no corpus, damaged or cut short
+   * @throws InvalidCorpusException if it is not a corpus, is damaged or is truncated
    * @throws IOException if it cannot be read
    */
   public static Corpus read(Path file) throws IOException {

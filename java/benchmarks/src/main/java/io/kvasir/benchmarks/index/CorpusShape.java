@@ -5,12 +5,12 @@ import java.util.Locale;
 /**
  * How a trace is turned into queries and block events. Immutable.
  *
- * @param workers ranks that the requests are dealt out to at random, 1 to {@link #MOST_WORKERS}
- * @param duplicate copies of the trace with ids of their own, at the same times
- * @param lengthFactor consecutive ids that one id of the trace becomes
+ * @param workers ranks over which the requests are distributed at random, 1 to {@link #MAX_WORKERS}
+ * @param duplicate copies of the trace with distinct ids, at the same times
+ * @param lengthFactor number of consecutive ids that replace one id of the trace
  * @param poolBlocks blocks of each worker's pool
- * @param sharedHandles whether all workers name equal blocks alike; otherwise each has random
- *     numbers of its own
+ * @param sharedHandles whether all workers use the same handles for equal blocks; otherwise handles
+ *     are random and differ between workers
  * @param seed of the partition and of the handles
  */
 public record CorpusShape(
@@ -22,13 +22,13 @@ public record CorpusShape(
     long seed) {
 
   /** Most workers of a corpus. */
-  public static final int MOST_WORKERS = 1 << 16;
+  public static final int MAX_WORKERS = 1 << 16;
 
-  /** Most copies, and most ids that one becomes. */
-  public static final int MOST_COPIES = 1000;
+  /** Maximum of {@code duplicate} and of {@code lengthFactor}. */
+  public static final int MAX_COPIES = 1000;
 
   /** Largest pool of a worker, in blocks. */
-  public static final int MOST_POOL_BLOCKS = 1 << 24;
+  public static final int MAX_POOL_BLOCKS = 1 << 24;
 
   /**
    * Checks the ranges.
@@ -36,10 +36,10 @@ public record CorpusShape(
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public CorpusShape {
-    inRange("workers", workers, MOST_WORKERS);
-    inRange("duplicate", duplicate, MOST_COPIES);
-    inRange("lengthFactor", lengthFactor, MOST_COPIES);
-    inRange("poolBlocks", poolBlocks, MOST_POOL_BLOCKS);
+    inRange("workers", workers, MAX_WORKERS);
+    inRange("duplicate", duplicate, MAX_COPIES);
+    inRange("lengthFactor", lengthFactor, MAX_COPIES);
+    inRange("poolBlocks", poolBlocks, MAX_POOL_BLOCKS);
   }
 
   private static void inRange(String field, int value, int most) {
@@ -49,9 +49,9 @@ public record CorpusShape(
   }
 
   /**
-   * What a corpus of this shape is made of, as its file says it.
+   * Describes how a corpus of this shape is generated.
    *
-   * @param trace the trace's file; only its name is told
+   * @param trace the trace's file; only its name is used
    * @param rows the trace's requests
    * @return one line
    */

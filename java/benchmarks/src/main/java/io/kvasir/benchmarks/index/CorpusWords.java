@@ -10,9 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 
-/**
- * The words of a corpus file, one after the other, and its checksum on the way. Not thread-safe.
- */
+/** The words of a corpus file in sequence, with a running checksum. Not thread-safe. */
 final class CorpusWords implements AutoCloseable {
 
   private final Path file;
@@ -70,14 +68,14 @@ final class CorpusWords implements AutoCloseable {
     return words;
   }
 
-  /** Refuses a count that the rest of the file has no room for, before memory is taken for it. */
+  /** Rejects a count that exceeds the rest of the file, before memory is allocated for it. */
   void requireRoom(long count) throws InvalidCorpusException {
     if (count > (unreadBytes + chunk.remaining()) / Long.BYTES) {
       throw damaged();
     }
   }
 
-  /** Refuses a file that goes on, or whose checksum is another one. */
+  /** Rejects a file with trailing content or a different checksum. */
   void requireEnd() throws IOException {
     if (unreadBytes > 0 || chunk.hasRemaining() || checksum != header.checksum()) {
       throw damaged();
@@ -109,7 +107,7 @@ final class CorpusWords implements AutoCloseable {
 
   private void fill(ByteBuffer bytes) throws IOException {
     while (bytes.hasRemaining() && channel.read(bytes) >= 0) {
-      // Goes on until the buffer is full or the file ends.
+      // Repeats until the buffer is full or the file ends.
     }
   }
 }

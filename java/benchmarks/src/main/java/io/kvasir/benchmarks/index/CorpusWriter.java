@@ -12,8 +12,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 
 /**
- * Writes a corpus file, operation by operation. The file appears under its name only when it is
- * whole. Not thread-safe.
+ * Writes a corpus file, operation by operation. The file gets its final name only when it is
+ * complete. Not thread-safe.
  */
 final class CorpusWriter implements AutoCloseable {
 
@@ -54,7 +54,7 @@ final class CorpusWriter implements AutoCloseable {
     queryBlocks += localHashes.length;
   }
 
-  /** Blocks {@code from} to the end of a prompt were stored. */
+  /** The blocks of a prompt from {@code from} on were stored. */
   void stored(int worker, long atNs, int from, long[] handles, long[] localHashes)
       throws IOException {
     int count = handles.length - from;
@@ -80,7 +80,7 @@ final class CorpusWriter implements AutoCloseable {
     removedBlocks += handles.length;
   }
 
-  /** Completes the file and gives it its name. */
+  /** Completes the file and renames it. */
   CorpusHeader finish(String description, long hashNs, long hashedBlocks) throws IOException {
     flush();
     CorpusHeader header =
@@ -99,7 +99,7 @@ final class CorpusWriter implements AutoCloseable {
     return header;
   }
 
-  /** Removes what was not finished. */
+  /** Deletes an unfinished file. */
   @Override
   public void close() throws IOException {
     channel.close();

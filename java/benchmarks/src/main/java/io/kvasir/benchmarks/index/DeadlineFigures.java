@@ -1,20 +1,19 @@
 package io.kvasir.benchmarks.index;
 
 /**
- * What a replay against deadlines took, with one thread that reads and one that writes. Immutable.
+ * Results of a replay against deadlines, with one reading and one writing thread. Immutable.
  *
- * <p>The times of calls that an index cannot keep up with say nothing: read them only where {@link
- * #keptUp()}.
+ * <p>Call times are meaningless if the index cannot keep up: use them only if {@link #keptUp()}.
  *
- * @param windowNs time into which the corpus's own was pressed
+ * @param windowNs the window that the corpus's time span was compressed to
  * @param doneNs from the start to the end of the last call
- * @param blockOps blocks that the operations name
- * @param latestWakeNs longest time by which a thread that had nothing to do noticed a deadline late
+ * @param blockOps blocks named by the operations
+ * @param latestWakeNs longest delay with which an idle thread noticed a deadline
  * @param lookups times of the look-ups
  * @param answered from a look-up's deadline to its answer
  * @param applies times of the changes
  * @param applied from a change's deadline to its effect
- * @param failed changes that were not applied whole
+ * @param failed changes that were not fully applied
  */
 public record DeadlineFigures(
     long windowNs,
@@ -32,26 +31,26 @@ public record DeadlineFigures(
   private static final double KEPT_UP = 1.10;
 
   /**
-   * What was asked for.
+   * Offered throughput.
    *
-   * @return block operations a second
+   * @return block operations per second
    */
   public double offered() {
     return blockOps * NS_PER_S / windowNs;
   }
 
   /**
-   * What was done, to the last call.
+   * Achieved throughput, up to the last call.
    *
-   * @return block operations a second
+   * @return block operations per second
    */
   public double drained() {
     return blockOps * NS_PER_S / Math.max(1, doneNs);
   }
 
   /**
-   * Whether operations were issued as they should: no thread that had nothing to do was late by
-   * more than a hundredth of the window, and every change was applied.
+   * Whether operations were issued on time: no idle thread was late by more than a hundredth of the
+   * window, and every change was applied.
    *
    * @return whether the figures may be used
    */
@@ -60,7 +59,7 @@ public record DeadlineFigures(
   }
 
   /**
-   * Whether all was done within 1.10 times the window.
+   * Whether all operations finished within 1.10 times the window.
    *
    * @return whether the index kept up
    */

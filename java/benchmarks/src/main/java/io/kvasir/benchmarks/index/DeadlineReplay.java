@@ -7,12 +7,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Replays a corpus against absolute deadlines: its times, pressed into a window. One thread does
- * the look-ups and one the changes, each in the corpus's order, so the changes of a worker stay in
- * order. An operation is due at its deadline, whatever became of those before it: a thread that is
- * behind has the due ones queued. The clock stops when the last operation of both is done.
+ * Replays a corpus against absolute deadlines: its times, compressed to a window. One thread
+ * performs the look-ups and one the changes, each in the corpus's order, so the changes of a worker
+ * stay in order. Deadlines do not shift when a thread falls behind; the operations that are due
+ * queue up. The clock stops when both threads have finished.
  *
- * <p>Confined to the calling thread, which reads; a thread of its own writes.
+ * <p>The calling thread reads; a second thread writes.
  */
 final class DeadlineReplay {
 
@@ -29,7 +29,7 @@ final class DeadlineReplay {
     this.windowNs = windowNs;
   }
 
-  /** One thread's part. */
+  /** The operations of one thread. */
   private abstract static class Lane {
     final Latencies service;
     final Latencies done;
@@ -46,7 +46,7 @@ final class DeadlineReplay {
 
     abstract void call(int operation);
 
-    /** Does all operations in their order. */
+    /** Performs all operations in order. */
     void run(int operations, long startNs) {
       for (int operation = 0; operation < operations; operation++) {
         long deadlineNs = startNs + deadlineNs(operation);

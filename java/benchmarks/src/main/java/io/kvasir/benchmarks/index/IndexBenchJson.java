@@ -9,7 +9,7 @@ import java.io.OutputStream;
 import java.util.List;
 
 /**
- * Writes what was measured of indexes as one JSON object. Times of calls are in nanoseconds.
+ * Writes index measurements as one JSON object. Call times are in nanoseconds.
  *
  * <p>Stateless.
  */
@@ -23,9 +23,9 @@ public final class IndexBenchJson {
   /**
    * Writes the document.
    *
-   * @param corpus what was replayed
-   * @param all what was measured, the baseline last
-   * @param out where to; not closed
+   * @param corpus the replayed corpus
+   * @param all the measurements, the baseline last
+   * @param out the target; not closed
    * @throws IOException if it cannot be written
    */
   public static void write(Corpus corpus, List<IndexFigures> all, OutputStream out)

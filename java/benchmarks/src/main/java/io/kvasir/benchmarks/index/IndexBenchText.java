@@ -8,8 +8,8 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Shows what was measured of indexes: a column for each, and for two of them how much more the
- * first has than the last, which is the baseline.
+ * Formats index measurements as a table with a column per index; two indexes get a column with the
+ * ratio of the first to the last, which is the baseline.
  *
  * <p>Stateless.
  */
@@ -23,9 +23,9 @@ public final class IndexBenchText {
   private IndexBenchText() {}
 
   /**
-   * What the corpus is.
+   * Describes the corpus.
    *
-   * @param corpus what is replayed
+   * @param corpus the replayed corpus
    * @return lines
    */
   public static String corpus(Corpus corpus) {
@@ -33,7 +33,7 @@ public final class IndexBenchText {
     return String.format(
         Locale.ROOT,
         "%s%n%,d queries of %,d blocks, %,d events of %,d stored and %,d removed blocks: %,d block"
-            + " operations%nlocal hashes: %,d blocks in %.2f s, part of no other figure%n%n",
+            + " operations%nlocal hashes: %,d blocks in %.2f s, excluded from all other figures%n%n",
         corpus.description(),
         counts.queries(),
         counts.queryBlocks(),
@@ -48,7 +48,7 @@ public final class IndexBenchText {
   /**
    * The table.
    *
-   * @param all what was measured, the baseline last
+   * @param all the measurements, the baseline last
    * @return lines
    */
   public static String table(List<IndexFigures> all) {

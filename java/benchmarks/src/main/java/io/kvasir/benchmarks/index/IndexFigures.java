@@ -5,15 +5,15 @@ import java.util.List;
 /**
  * All figures of one index. Immutable.
  *
- * @param kind which index
- * @param answers a number that two indexes have in common if all their answers were the same
- * @param all everything, on one thread
- * @param reads look-ups alone, on one thread, in the state that everything left
- * @param writes changes alone, on one thread
- * @param deadlines everything against deadlines, by window
- * @param resident memory when the corpus ended
- * @param oneHolder memory of chains that one rank holds each
- * @param sixteenHolders memory of chains that sixteen ranks hold
+ * @param kind the index
+ * @param answers a digest of all answers, equal for two indexes that gave the same answers
+ * @param all all operations, on one thread
+ * @param reads look-ups only, on one thread, after a full replay
+ * @param writes changes only, on one thread
+ * @param deadlines all operations against deadlines, by window
+ * @param resident memory at the end of the corpus
+ * @param oneHolder memory of chains held by one rank each
+ * @param sixteenHolders memory of chains held by sixteen ranks each
  */
 public record IndexFigures(
     IndexKind kind,

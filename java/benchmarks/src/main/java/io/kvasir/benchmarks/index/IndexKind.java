@@ -4,9 +4,9 @@ import io.kvasir.fleet.index.NativePrefixIndex;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.hash.HashFormat;
 
-/** The indexes that are measured, by their names in options and reports. */
+/** The measured indexes, by their names in options and reports. */
 public enum IndexKind {
-  /** The one that serves: {@link NativePrefixIndex}. */
+  /** The production index: {@link NativePrefixIndex}. */
   NATIVE("native"),
   /** The baseline: a path-compressed radix tree in Java. */
   RADIX("java-radix");
@@ -27,7 +27,7 @@ public enum IndexKind {
   }
 
   /**
-   * Makes an empty index for sequence hashes of the {@code kvasir} format.
+   * Creates an empty index for sequence hashes of the {@code kvasir} format.
    *
    * @return the index; the caller closes it
    */

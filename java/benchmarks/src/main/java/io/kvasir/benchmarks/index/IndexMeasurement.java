@@ -6,9 +6,9 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Measures one index on a corpus: a first replay to warm up and to note the answers, then one on a
- * single thread, reads and writes alone, and one against deadlines for each window. Every replay
- * starts with an empty index, but for reads alone, which follow a whole one.
+ * Measures one index on a corpus: a first replay to warm up and record the answers, then replays on
+ * a single thread (all operations, reads only, writes only), and one against deadlines for each
+ * window. Every replay starts with an empty index, except reads only, which follow a full replay.
  *
  * <p>Not thread-safe; a replay against deadlines uses a second thread.
  */
@@ -20,12 +20,13 @@ public final class IndexMeasurement {
   private final int memberships;
 
   /**
-   * Sets a measurement up.
+   * Creates a measurement.
    *
-   * @param corpus what is replayed
-   * @param runs how often it is replayed on one thread, at least 1; the median counts
-   * @param windowsNs time into which the corpus's own is pressed, for each replay against deadlines
-   * @param memberships from which, up to twice as many, memory is measured, 1 to 2^28
+   * @param corpus the corpus to replay
+   * @param runs number of replays on one thread, at least 1; the median is reported
+   * @param windowsNs a window for each replay against deadlines; the corpus's time span is
+   *     compressed to it
+   * @param memberships memory is measured at sizes from this up to twice this, 1 to 2^28
    */
   public IndexMeasurement(Corpus corpus, int runs, List<Long> windowsNs, int memberships) {
     if (runs < 1) {
@@ -38,9 +39,9 @@ public final class IndexMeasurement {
   }
 
   /**
-   * Measures an index. Takes several replays.
+   * Measures an index with several replays.
    *
-   * @param kind which
+   * @param kind the index
    * @return the figures
    * @throws InterruptedException if this thread is interrupted
    */
@@ -81,7 +82,7 @@ public final class IndexMeasurement {
         MembershipMemory.measure(kind, 16, memberships));
   }
 
-  /** The run whose time is in the middle. */
+  /** The run with the median time. */
   private static ReplayFigures median(List<ReplayFigures> runs) {
     return runs.stream()
         .sorted(Comparator.comparingLong(ReplayFigures::ns))

@@ -9,9 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Lets workers come, compute, evict, forget and go for as long as is wanted, in virtual time: one
- * change after the other, no clock. Every answer and every total is compared with {@link
- * SoakModel}.
+ * Runs workers that join, compute, evict, clear and leave, in virtual time and with one change
+ * after the other. Every answer and every total is compared with {@link SoakModel}.
  *
  * <p>Used once; confined to the calling thread.
  */
@@ -34,9 +33,9 @@ public final class IndexSoak {
   private long churned;
 
   /**
-   * Sets a soak up.
+   * Creates a soak.
    *
-   * @param seed of all that is random
+   * @param seed the seed of all randomness
    * @param blockEvents stored and removed blocks after which it ends, at least 1
    */
   public IndexSoak(long seed, long blockEvents) {
@@ -49,11 +48,11 @@ public final class IndexSoak {
   }
 
   /**
-   * Runs it. O(block events).
+   * Runs the soak. O(block events).
    *
    * @param kind the index
-   * @return what it held on the way
-   * @throws IllegalStateException if an answer, a status or a total is not what it must be
+   * @return memory figures during the run
+   * @throws IllegalStateException if an answer, a status or a total is wrong
    */
   public SoakFigures run(IndexKind kind) {
     long begin = System.nanoTime();

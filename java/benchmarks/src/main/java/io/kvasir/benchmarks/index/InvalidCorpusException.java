@@ -2,15 +2,15 @@ package io.kvasir.benchmarks.index;
 
 import java.io.IOException;
 
-/** A corpus file that cannot be used, and why. */
+/** A corpus file is unusable; the message gives the reason. */
 public final class InvalidCorpusException extends IOException {
 
   private static final long serialVersionUID = 1L;
 
   /**
-   * Says what is wrong.
+   * Creates an exception.
    *
-   * @param message names the file
+   * @param message names the file and the reason
    */
   public InvalidCorpusException(String message) {
     super(message);

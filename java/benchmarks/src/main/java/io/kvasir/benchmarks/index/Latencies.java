@@ -2,15 +2,13 @@ package io.kvasir.benchmarks.index;
 
 import java.util.Arrays;
 
-/**
- * Durations of calls, one by one, in memory that is there before the clock starts. Not thread-safe.
- */
+/** Durations of individual calls, in memory allocated before the clock starts. Not thread-safe. */
 final class Latencies {
 
   private final long[] ns;
   private int size;
 
-  /** Makes room for so many, and touches it. */
+  /** Allocates and touches room for this many durations. */
   Latencies(int most) {
     this.ns = new long[most];
     Arrays.fill(ns, -1);
@@ -20,13 +18,13 @@ final class Latencies {
     ns[size++] = durationNs;
   }
 
-  /** Sorts what was added; O(n log n). */
+  /** Summarises the durations; sorts them, O(n log n). */
   LatencySummary summary() {
     Arrays.sort(ns, 0, size);
     return new LatencySummary(size, at(0.50), at(0.99), at(0.999), size == 0 ? 0 : ns[size - 1]);
   }
 
-  /** The smallest value that at least the share's part of all is not above. */
+  /** The smallest value that is not exceeded by at least this share of all values. */
   private long at(double share) {
     return size == 0 ? 0 : ns[Math.max(0, (int) Math.ceil(share * size) - 1)];
   }

@@ -1,7 +1,7 @@
 package io.kvasir.benchmarks.index;
 
 /**
- * How long calls took. Immutable; all in nanoseconds.
+ * Durations of calls, in nanoseconds. Immutable.
  *
  * @param count calls
  * @param p50 half of the calls took no longer

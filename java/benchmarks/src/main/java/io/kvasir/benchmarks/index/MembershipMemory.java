@@ -7,12 +7,12 @@ import io.kvasir.model.RankId;
 import java.util.SplittableRandom;
 
 /**
- * Memory of chains that so many ranks hold each. Tables grow in steps, so an index is measured at
- * sizes that are spread evenly, on a logarithmic scale, over a doubling. Immutable.
+ * Memory of chains that are each held by the same number of ranks. Tables grow in steps, so an
+ * index is measured at sizes spread evenly, on a logarithmic scale, over a doubling. Immutable.
  *
  * @param holders ranks that hold each chain
- * @param meanBytes bytes a membership, mean over the sizes
- * @param worstBytes bytes a membership at the worst size
+ * @param meanBytes bytes per membership, mean over the sizes
+ * @param worstBytes bytes per membership at the worst size
  */
 public record MembershipMemory(int holders, double meanBytes, double worstBytes) {
 
@@ -21,7 +21,7 @@ public record MembershipMemory(int holders, double meanBytes, double worstBytes)
   private static final int SIZES = 8;
   private static final int EVENT_BLOCKS = 32;
 
-  /** Measures an index at sizes from {@code least} memberships to twice as many. O(these). */
+  /** Measures an index at sizes from {@code least} memberships to twice as many, O(memberships). */
   static MembershipMemory measure(IndexKind kind, int holders, int least) {
     double sum = 0;
     double worst = 0;

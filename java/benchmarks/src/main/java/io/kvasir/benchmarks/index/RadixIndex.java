@@ -16,13 +16,13 @@ import java.util.concurrent.locks.StampedLock;
 /**
  * The baseline: a path-compressed radix tree over sequence hashes of the {@code kvasir} format.
  *
- * <p>A node is a run of blocks. A rank holds some leading blocks of it, and a hole splits the run,
- * so a look-up goes down run by run with a set of ranks that only shrinks, and ends where the
- * prompt leaves the tree or nobody is left. Runs grow in place at leaves, are cut where nobody
- * holds their end, and are never joined again. A block is the path to it.
+ * <p>A node is a run of blocks. A rank holds some leading blocks of a run; a missing block splits
+ * the run. A look-up descends run by run with a shrinking set of ranks, and ends when the prompt
+ * leaves the tree or the set is empty. Runs grow in place at leaves, are truncated where no rank
+ * holds their end, and are never merged again. A block is identified by its path.
  *
- * <p>Thread-safe: a read-write lock, held for a call. Unlike the contract of {@link PrefixIndex},
- * matches wait for changes. Memory is not capped. {@link #stats} walks everything.
+ * <p>Thread-safe: a read-write lock is held for each call. Unlike the contract of {@link
+ * PrefixIndex}, matches wait for changes. Memory is not capped. {@link #stats} visits every node.
  */
 final class RadixIndex implements PrefixIndex {
 

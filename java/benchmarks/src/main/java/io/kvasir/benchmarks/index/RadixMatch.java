@@ -2,7 +2,7 @@ package io.kvasir.benchmarks.index;
 
 import io.kvasir.fleet.index.RankMatches;
 
-/** One look-up at a time, with the memory it needs. Not thread-safe. */
+/** Performs look-ups one at a time in reused memory. Not thread-safe. */
 final class RadixMatch {
 
   /** Ranks that hold all blocks so far, ascending. */
@@ -39,7 +39,7 @@ final class RadixMatch {
     }
   }
 
-  /** Keeps who holds all of a node's common blocks, and reports the others. */
+  /** Keeps the ranks that hold all of a node's common blocks, and reports the others. */
   private void keep(RadixNode node, int common, int depth, RadixRanks ranks, RankMatches matches) {
     boolean walk = size * 4 >= node.holders();
     int kept = 0;

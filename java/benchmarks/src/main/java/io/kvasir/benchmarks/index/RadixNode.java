@@ -5,7 +5,7 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.Arrays;
 
 /**
- * A run of blocks that prompts share, and which ranks hold how many of its leading ones. Not
+ * A run of blocks shared by prompts, with the number of leading blocks that each rank holds. Not
  * thread-safe.
  */
 final class RadixNode {
@@ -16,7 +16,7 @@ final class RadixNode {
   private static final int ARRAY_BYTES = 16;
   private static final int MAP_BYTES = 64;
 
-  /** Number of this node in the index; -1 once it is gone. */
+  /** Number of this node in the index; -1 once it is removed. */
   int number;
 
   /** Depth of the first block. */
@@ -24,7 +24,7 @@ final class RadixNode {
 
   RadixNode parent;
 
-  /** What was split off behind the end last; null if that is gone. */
+  /** The node that was last split off this one's end; null once it is removed. */
   RadixNode tail;
 
   private long[] hashes;
@@ -34,7 +34,7 @@ final class RadixNode {
   /** Slots of the ranks that hold at least the first block, ascending. */
   private int[] slots = new int[1];
 
-  /** By holder, how many leading blocks of the run it holds. */
+  /** By holder, number of leading blocks of the run that it holds. */
   private int[] held = new int[1];
 
   private int holders;
@@ -55,7 +55,7 @@ final class RadixNode {
     return hashes[offset];
   }
 
-  /** How many blocks from {@code at} on are those of a prompt from {@code from} on. */
+  /** How many blocks from {@code at} on equal those of a prompt from {@code from} on. */
   int common(int at, long[] prompt, int from, int to) {
     int most = Math.min(length - at, to - from);
     int differs = Arrays.mismatch(hashes, at, at + most, prompt, from, from + most);
@@ -88,7 +88,7 @@ final class RadixNode {
     }
   }
 
-  /** Makes the run longer; what others hold of it stays. */
+  /** Extends the run; the other ranks' counts do not change. */
   void append(long[] prompt, int from, int to) {
     int wanted = length + to - from;
     if (wanted > hashes.length) {
@@ -98,7 +98,7 @@ final class RadixNode {
     length = wanted;
   }
 
-  /** Ends the run earlier, and gives back the memory of what it was if that is much. */
+  /** Truncates the run, and shrinks its arrays if that frees much memory. */
   void truncate(int blocks) {
     length = blocks;
     if (blocks < hashes.length / 2) {
@@ -106,7 +106,7 @@ final class RadixNode {
     }
   }
 
-  /** Moves the blocks from {@code at} on, with children and holders, into a node behind. */
+  /** Moves the blocks from {@code at} on, with children and holders, to a new child node. */
   RadixNode split(int at, int newNumber) {
     RadixNode behind =
         new RadixNode(
@@ -141,7 +141,7 @@ final class RadixNode {
     return held[holder];
   }
 
-  /** Index of a holder; if it is none, -1 minus where it would be. */
+  /** Index of a holder, or -1 minus its insertion point. */
   int find(int slot) {
     if (holders == 1) {
       return slots[0] == slot ? 0 : slots[0] < slot ? -2 : -1;
@@ -154,7 +154,7 @@ final class RadixNode {
     return holder < 0 ? 0 : held[holder];
   }
 
-  /** Says how many leading blocks a rank holds; with 0 it is no holder any more. */
+  /** Sets how many leading blocks a rank holds; 0 removes it from the holders. */
   void hold(int slot, int blocks) {
     int holder = find(slot);
     if (holder >= 0 && blocks > 0) {
@@ -180,7 +180,7 @@ final class RadixNode {
     holders++;
   }
 
-  /** The longest leading part of the run that some rank holds. */
+  /** The most leading blocks of the run held by any rank. */
   int longestHeld() {
     int longest = 0;
     for (int i = 0; i < holders; i++) {
@@ -190,8 +190,7 @@ final class RadixNode {
   }
 
   /**
-   * Least memory of the node without its children, as a 64-bit JVM with compressed references has
-   * it.
+   * Minimum memory of the node without its children, on a 64-bit JVM with compressed references.
    */
   long bytes() {
     long bytes = NODE_BYTES + ARRAY_BYTES + (long) Long.BYTES * hashes.length;

@@ -5,10 +5,10 @@ import it.unimi.dsi.fastutil.HashCommon;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 
-/** A rank's handles: which block each names. Not thread-safe. */
+/** The blocks of a rank, by handle. Not thread-safe. */
 final class RadixRank {
 
-  /** What an unknown handle names. */
+  /** Returned for an unknown handle. */
   static final long NOTHING = -1;
 
   private static final int RANK_BYTES = 256;
@@ -20,7 +20,7 @@ final class RadixRank {
   /** Handle to number of a node (upper half) and depth of the block (lower half). */
   final Long2LongOpenHashMap places = new Long2LongOpenHashMap();
 
-  /** Block to further handles that name it, beside the first. */
+  /** Block to the number of further handles that name it, beyond the first. */
   final Long2IntOpenHashMap furtherNames = new Long2IntOpenHashMap();
 
   RadixRank(RankId id, int slot, boolean visible) {
@@ -34,7 +34,7 @@ final class RadixRank {
     return (long) node.number << 32 | (node.start + offset);
   }
 
-  /** Least memory of the handles: as fastutil keeps them when none were removed. */
+  /** Minimum memory of the handles, assuming that none were removed. */
   long bytes() {
     long slotsOfMap = HashCommon.arraySize(Math.max(16, places.size()), .75f) + 1L;
     return RANK_BYTES + 2L * Long.BYTES * slotsOfMap;

@@ -5,7 +5,7 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Gives ranks small numbers, and takes them back. Not thread-safe. */
+/** Assigns small numbers, called slots, to ranks. Not thread-safe. */
 final class RadixRanks {
 
   private final List<RadixRank> bySlot = new ArrayList<>();

@@ -7,11 +7,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The nodes of a {@link RadixIndex}, and how changes reach them. Not thread-safe.
+ * The nodes of a {@link RadixIndex} and their updates. Not thread-safe.
  *
- * <p>A handle's place is the number of a node and a depth. When a run is split, handles go on
- * pointing at its head; the block is then found by going on to the {@code tail} until the depth is
- * reached. A node lives as long as a rank holds some of it or it has children.
+ * <p>A handle's place is a node number and a depth. When a run is split, handles still refer to its
+ * head; the block is found by following {@code tail} until the depth is reached. A node exists
+ * while a rank holds some of it or it has children.
  */
 final class RadixTree {
 
@@ -19,7 +19,7 @@ final class RadixTree {
   private final IntArrayList freeNumbers = new IntArrayList();
   private final RadixNode root = new RadixNode(-1, null, 0, new long[0], 0);
 
-  /** Handles of the running call that had a place before, and that place. */
+  /** Handles of the current call that already had a place, and that place. */
   private final LongArrayList renamed = new LongArrayList();
 
   RadixNode root() {
@@ -42,9 +42,9 @@ final class RadixTree {
   }
 
   /**
-   * Stores blocks behind a place, or from the root on.
+   * Stores blocks after a place, or from the root on.
    *
-   * @return whether anything is new
+   * @return whether any block is new
    */
   boolean store(RadixRank rank, long place, long[] handles, long[] hashes, int count) {
     RadixNode node = place == RadixRank.NOTHING ? root : node(place);
@@ -63,7 +63,7 @@ final class RadixTree {
         continue;
       }
       if (node.heldBySlot(rank.slot) < at) {
-        node = split(node, at); // behind a hole
+        node = split(node, at); // after a missing block
         at = 0;
       }
       cover(rank, node, at, handles, done, run);
@@ -73,7 +73,7 @@ final class RadixTree {
     return settleRenamed(rank) || changed;
   }
 
-  /** The node that the rest of the blocks goes to: a child, this leaf made longer, or a new one. */
+  /** The node for the remaining blocks: a child, this leaf after extension, or a new one. */
   private RadixNode next(RadixNode node, RadixRank rank, long[] hashes, int from, int to) {
     RadixNode child = node.child(hashes[from]);
     if (child != null) {
@@ -95,7 +95,7 @@ final class RadixTree {
     return made;
   }
 
-  /** Gives a run of blocks their handles, and the rank the blocks. */
+  /** Adds a run of blocks to a rank under their handles. */
   private void cover(RadixRank rank, RadixNode node, int at, long[] handles, int from, int run) {
     int held = node.heldBySlot(rank.slot);
     for (int i = 0; i < run; i++) {
@@ -113,7 +113,9 @@ final class RadixTree {
     }
   }
 
-  /** Takes the old blocks of handles that were known away; whether one was another block. */
+  /**
+   * Removes the previous blocks of reassigned handles; true if any of them was a different block.
+   */
   private boolean settleRenamed(RadixRank rank) {
     boolean changed = false;
     for (int i = 0; i < renamed.size(); i += 2) {
@@ -127,9 +129,9 @@ final class RadixTree {
   }
 
   /**
-   * Takes handles away, from the deeper end on, so that a run is not torn block by block.
+   * Removes handles, deepest block first, so that a run is not split block by block.
    *
-   * @return whether all were known
+   * @return whether all handles were known
    */
   boolean remove(RadixRank rank, long[] handles) {
     boolean all = true;
@@ -173,12 +175,12 @@ final class RadixTree {
       }
     }
     if (offset + 1 < node.heldBySlot(rank.slot)) {
-      split(node, offset + 1); // a hole
+      split(node, offset + 1); // leaves a missing block
     }
     node.hold(rank.slot, offset);
   }
 
-  /** Takes all of a rank's handles away. */
+  /** Removes all of a rank's handles. */
   void clear(RadixRank rank) {
     List<RadixNode> left = new ArrayList<>();
     for (long place : rank.places.values()) {
@@ -200,7 +202,7 @@ final class RadixTree {
     return behind;
   }
 
-  /** Cuts the end that nobody holds, and removes what is left of nothing, up to the root. */
+  /** Truncates ends that no rank holds and removes empty nodes, up to the root. */
   private void shrink(RadixNode from) {
     RadixNode node = from;
     while (node != root && node.number >= 0 && node.isLeaf()) {

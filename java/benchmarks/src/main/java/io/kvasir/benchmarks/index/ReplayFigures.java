@@ -1,15 +1,14 @@
 package io.kvasir.benchmarks.index;
 
 /**
- * What a replay on one thread took. Immutable.
+ * Results of a replay on one thread. Immutable.
  *
- * @param blockOps blocks that the replayed operations name
+ * @param blockOps blocks named by the replayed operations
  * @param ns nanoseconds from the first call to the end of the last
- * @param cpuNs nanoseconds that the thread ran; fewer than {@code ns} where others took the
- *     processor
+ * @param cpuNs nanoseconds of CPU time; less than {@code ns} if the thread was preempted
  * @param lookups times of the look-ups
  * @param applies times of the changes
- * @param failed changes that were not applied whole
+ * @param failed changes that were not fully applied
  */
 public record ReplayFigures(
     long blockOps,
@@ -24,16 +23,16 @@ public record ReplayFigures(
   /**
    * Throughput.
    *
-   * @return block operations a second
+   * @return block operations per second
    */
   public double blockOpsPerSecond() {
     return blockOps * NS_PER_S / Math.max(1, ns);
   }
 
   /**
-   * Throughput of the time in which the thread ran.
+   * Throughput relative to the thread's CPU time.
    *
-   * @return block operations a second
+   * @return block operations per second
    */
   public double blockOpsPerCpuSecond() {
     return blockOps * NS_PER_S / Math.max(1, cpuNs);

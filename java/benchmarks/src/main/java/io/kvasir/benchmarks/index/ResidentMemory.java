@@ -3,7 +3,7 @@ package io.kvasir.benchmarks.index;
 import io.kvasir.fleet.index.IndexStats;
 
 /**
- * What an index held and the memory that this took. Immutable.
+ * Contents and memory of an index. Immutable.
  *
  * @param memberships pairs of a rank and a handle
  * @param distinctBlocks blocks that some rank holds
@@ -16,7 +16,7 @@ public record ResidentMemory(long memberships, long distinctBlocks, long bytes) 
   }
 
   /**
-   * Memory for each membership.
+   * Memory per membership.
    *
    * @return bytes; 0 without memberships
    */

@@ -3,8 +3,8 @@ package io.kvasir.benchmarks.index;
 import io.kvasir.simulator.trace.Trace;
 
 /**
- * A trace made longer and multiplied: an id becomes consecutive ones, and copies have ids of their
- * own at the same times. Immutable.
+ * A trace that is lengthened and duplicated: each id becomes several consecutive ids, and each copy
+ * has distinct ids at the same times. Immutable.
  */
 final class ScaledTrace {
 
@@ -39,7 +39,7 @@ final class ScaledTrace {
               + ids * copies
               + " ids of "
               + (most + 1)
-              + "; there may be 2147483647");
+              + "; at most 2147483647 are allowed");
     }
     this.idsPerCopy = (int) ids;
   }
@@ -61,7 +61,7 @@ final class ScaledTrace {
     return idsPerCopy * copies;
   }
 
-  /** Ids of the longest row. */
+  /** Number of ids of the longest row. */
   int longest() {
     int longest = 0;
     for (int row = 0; row < trace.rows(); row++) {

@@ -1,19 +1,19 @@
 package io.kvasir.benchmarks.index;
 
 /**
- * The chain of sequence hashes of the {@code kvasir} format, in Java, from local hashes alone; the
- * formula is that of {@code block_hash_core.hpp}. Stateless.
+ * Chains sequence hashes of the {@code kvasir} format in Java, from local hashes alone, with the
+ * formula of {@code block_hash_core.hpp}. Stateless.
  */
 final class SequenceChain {
 
-  /** What a prompt without a scope chains from. */
+  /** The parent hash of the first block of a prompt without a scope. */
   static final long ROOT = 0x243F6A8885A308D3L;
 
   private static final long MULTIPLIER = 0x0E9846AF9B1A615DL;
 
   private SequenceChain() {}
 
-  /** The sequence hash of a block behind another one. A bijection of either argument. */
+  /** The sequence hash of a block after its parent. A bijection of either argument. */
   static long mix(long parent, long local) {
     long x = parent ^ local;
     x = (x ^ x >>> 32) * MULTIPLIER;
@@ -21,7 +21,7 @@ final class SequenceChain {
     return x ^ x >>> 28;
   }
 
-  /** Chains blocks behind a parent; {@code sequence} may be {@code local}. */
+  /** Chains blocks to a parent; {@code sequence} may be {@code local}. */
   static void chain(long parent, long[] local, int count, long[] sequence) {
     long hash = parent;
     for (int i = 0; i < count; i++) {

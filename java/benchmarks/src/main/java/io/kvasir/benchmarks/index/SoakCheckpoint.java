@@ -1,9 +1,9 @@
 package io.kvasir.benchmarks.index;
 
 /**
- * What an index held at some point of a soak. Immutable.
+ * Contents and memory of an index at some point of a soak. Immutable.
  *
- * @param blockEvents stored and removed blocks until then
- * @param memory what it held, and the memory
+ * @param blockEvents stored and removed blocks up to then
+ * @param memory its contents and memory
  */
 public record SoakCheckpoint(long blockEvents, ResidentMemory memory) {}

@@ -3,14 +3,14 @@ package io.kvasir.benchmarks.index;
 import java.util.List;
 
 /**
- * A soak in which every answer and every total was right. Immutable.
+ * Results of a soak in which every answer and every total was correct. Immutable.
  *
- * @param kind which index
+ * @param kind the index
  * @param blockEvents stored and removed blocks
- * @param ns nanoseconds that it took, the model's work included
- * @param churned workers that left or forgot everything
+ * @param ns duration in nanoseconds, including the model's work
+ * @param churned workers that left or were cleared
  * @param answers look-ups whose answers were compared
- * @param checkpoints what the index held on the way, evenly spread
+ * @param checkpoints contents and memory during the run, evenly spaced
  */
 public record SoakFigures(
     IndexKind kind,
@@ -28,10 +28,10 @@ public record SoakFigures(
   }
 
   /**
-   * The most bytes in the last quarter, as a multiple of the most in the second one: the first
-   * quarter fills the index.
+   * The peak memory of the last quarter relative to that of the second quarter; the first quarter
+   * fills the index.
    *
-   * @return 1 if memory is as it was
+   * @return 1 if memory did not grow
    */
   public double growth() {
     int quarter = Math.max(1, checkpoints.size() / 4);
@@ -41,9 +41,9 @@ public record SoakFigures(
   }
 
   /**
-   * Whether memory stayed what it was.
+   * Whether memory stayed constant.
    *
-   * @return whether it grew by no more than a twentieth
+   * @return whether it grew by at most 5 percent
    */
   public boolean isFlat() {
     return growth() <= FLAT;

@@ -6,8 +6,8 @@ import it.unimi.dsi.fastutil.longs.LongArrays;
 import java.util.SplittableRandom;
 
 /**
- * What the index of a soak must hold: of each document, each worker holds some leading blocks.
- * Makes the changes that lead there, and keeps the totals by itself. Not thread-safe.
+ * The expected contents of the index in a soak: each worker holds some leading blocks of each
+ * document. Generates the changes and keeps independent totals. Not thread-safe.
  */
 final class SoakModel {
 
@@ -15,7 +15,7 @@ final class SoakModel {
   static final int DOCUMENTS = 512;
   static final int DOCUMENT_BLOCKS = 256;
   private static final int WORKER_BLOCKS = 16_384;
-  private static final int MOST_BLOCKS = 64;
+  private static final int MAX_BLOCKS = 64;
 
   private final SplittableRandom random;
   private final RankId[] ids = new RankId[WORKERS];
@@ -61,20 +61,20 @@ final class SoakModel {
     return random.nextInt(n) == 0;
   }
 
-  /** A new worker takes the place of one that is gone, with handles of its own. */
+  /** A new worker, with its own handles, replaces one that left. */
   void join(int worker) {
     forget(worker);
     ids[worker] = new RankId(nextWorker++, 0);
     handleKeys[worker] = random.nextLong();
   }
 
-  /** A worker holds nothing any more. */
+  /** Clears a worker. */
   void forget(int worker) {
     held[worker] = new int[DOCUMENTS];
     blocks[worker] = 0;
   }
 
-  /** Gives a document that nobody holds other content. */
+  /** Replaces the content of a document that no worker holds. */
   void replaceContent(int document) {
     for (int i = 0; i < DOCUMENT_BLOCKS; i++) {
       local[document][i] = random.nextLong();
@@ -82,10 +82,12 @@ final class SoakModel {
     SequenceChain.chain(SequenceChain.ROOT, local[document], DOCUMENT_BLOCKS, sequence[document]);
   }
 
-  /** A worker computes more of a document, after making room; null if it holds all of it. */
+  /**
+   * Computes more blocks of a document after evicting others; null if the worker holds all of it.
+   */
   BlockEvent.Stored extend(int worker, int document) {
     int from = held[worker][document];
-    int count = Math.min(DOCUMENT_BLOCKS - from, 1 + random.nextInt(MOST_BLOCKS));
+    int count = Math.min(DOCUMENT_BLOCKS - from, 1 + random.nextInt(MAX_BLOCKS));
     if (count == 0) {
       return null;
     }
@@ -100,12 +102,12 @@ final class SoakModel {
             SequenceChain.mix(handleKeys[worker], sequence[document][from - 1]), handles, locals);
   }
 
-  /** Whether a worker has to evict before it computes more. */
+  /** Whether a worker must evict before it computes more. */
   boolean isFull(int worker) {
-    return blocks[worker] > WORKER_BLOCKS - MOST_BLOCKS;
+    return blocks[worker] > WORKER_BLOCKS - MAX_BLOCKS;
   }
 
-  /** A document of which a worker, which holds anything, holds something. */
+  /** A document of which the worker holds some blocks; the worker must not be empty. */
   int heldDocument(int worker) {
     int document = randomDocument();
     while (held[worker][document] == 0) {
@@ -114,10 +116,12 @@ final class SoakModel {
     return document;
   }
 
-  /** A worker loses the end of a document, deepest block first; null if it holds nothing of it. */
+  /**
+   * Removes blocks at the end of a document, deepest first; null if the worker holds none of it.
+   */
   BlockEvent.Removed trim(int worker, int document, boolean all) {
     int from = held[worker][document];
-    int count = all ? from : Math.min(from, 1 + random.nextInt(MOST_BLOCKS));
+    int count = all ? from : Math.min(from, 1 + random.nextInt(MAX_BLOCKS));
     if (count == 0) {
       return null;
     }

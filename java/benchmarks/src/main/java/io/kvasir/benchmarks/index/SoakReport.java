@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Shows how indexes came through a soak, for people and for machines.
+ * Formats the results of soaks for people and for machines.
  *
  * <p>Stateless.
  */
@@ -26,7 +26,7 @@ public final class SoakReport {
   private SoakReport() {}
 
   /**
-   * For people.
+   * Formats the results for people.
    *
    * @param all the soaks
    * @return lines
@@ -37,7 +37,7 @@ public final class SoakReport {
       out.append(
           String.format(
               Locale.ROOT,
-              "%s: %,d block events in %.0f s, %,d workers left or forgot all, %,d answers and all"
+              "%s: %,d block events in %.0f s, %,d workers left or were cleared, %,d answers and all"
                   + " totals exact%n",
               soak.kind().id(),
               soak.blockEvents(),
@@ -66,10 +66,10 @@ public final class SoakReport {
   }
 
   /**
-   * For machines: an array with an object for each index.
+   * Writes the results as a JSON array with an object for each index.
    *
    * @param all the soaks
-   * @param out where to; not closed
+   * @param out the target; not closed
    * @throws IOException if it cannot be written
    */
   public static void json(List<SoakFigures> all, OutputStream out) throws IOException {

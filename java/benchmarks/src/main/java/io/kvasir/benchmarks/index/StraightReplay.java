@@ -7,8 +7,8 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 /**
- * Replays a corpus on one thread as fast as it goes. Every call returns when it is done, so nothing
- * is left to drain. Stateless.
+ * Replays a corpus on one thread at full speed. Calls are synchronous, so nothing remains to drain
+ * at the end. Stateless.
  */
 final class StraightReplay {
 
@@ -23,7 +23,7 @@ final class StraightReplay {
     CHANGES
   }
 
-  /** Replays with a clock around each call and around them all. */
+  /** Replays the operations, timing each call and the whole run. */
   static ReplayFigures run(Corpus corpus, PrefixIndex index, Part part) {
     CorpusCounts counts = corpus.counts();
     Latencies lookups = new Latencies(part == Part.CHANGES ? 0 : counts.queries());
@@ -69,10 +69,10 @@ final class StraightReplay {
   }
 
   /**
-   * Replays everything once without a clock.
+   * Replays everything once without timing.
    *
-   * @return a number that any two indexes agree on if all their answers do, in whatever order they
-   *     list ranks
+   * @return a digest that is equal for two indexes with the same answers, regardless of the order
+   *     of ranks
    */
   static long answers(Corpus corpus, PrefixIndex index) {
     RankMatches matches = new RankMatches();

@@ -13,11 +13,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * A pool for each worker, whose events become those of an engine that names blocks by numbers of
- * its own. A pool's block has one token, the id: what a pool does depends on which blocks are
- * equal, not on how many tokens they have.
+ * A pool for each worker, with events like those of an engine that assigns its own handles. A pool
+ * block has one token, the id, because a pool's behaviour depends only on which blocks are equal,
+ * not on their number of tokens.
  *
- * <p>Not thread-safe. All pools' memory is taken at once, about 100 bytes a block.
+ * <p>Not thread-safe. The memory of all pools is allocated up front, about 100 bytes per block.
  */
 final class WorkerPools implements AutoCloseable {
 
@@ -46,7 +46,7 @@ final class WorkerPools implements AutoCloseable {
     }
   }
 
-  /** Lets a worker serve a request, and writes what its pool tells. */
+  /** Serves a request on a worker and writes the events of its pool. */
   void play(int worker, long atNs, int[] ids) throws IOException {
     if (ids.length == 0) {
       return;
@@ -89,7 +89,7 @@ final class WorkerPools implements AutoCloseable {
     }
   }
 
-  /** Random numbers that differ within a worker: a bijection of the blocks' sequence hashes. */
+  /** Random handles, unique within a worker: a bijection of the blocks' sequence hashes. */
   private long[] handles(int worker, long[] sequence) {
     long[] handles = new long[sequence.length];
     for (int i = 0; i < sequence.length; i++) {

@@ -1,12 +1,12 @@
 /**
  * Measures prefix indexes on block events that our own pools produce from a trace.
  *
- * <p>{@link io.kvasir.benchmarks.index.CorpusGenerator} plays a trace into pools and freezes the
- * queries and events to a file, {@link io.kvasir.benchmarks.index.CorpusReader} loads it, and
+ * <p>{@link io.kvasir.benchmarks.index.CorpusGenerator} plays a trace into pools and records the
+ * queries and events in a file, {@link io.kvasir.benchmarks.index.CorpusReader} loads it, and
  * {@link io.kvasir.benchmarks.index.IndexMeasurement} replays it against indexes. One of them is
  * the baseline, a radix tree in Java. {@link io.kvasir.benchmarks.index.IndexSoak} checks answers
  * and memory over a long run. {@link io.kvasir.benchmarks.index.IndexBenchText}, {@link
- * io.kvasir.benchmarks.index.IndexBenchJson} and {@link io.kvasir.benchmarks.index.SoakReport} show
- * the results. Command-line options are parsed elsewhere.
+ * io.kvasir.benchmarks.index.IndexBenchJson} and {@link io.kvasir.benchmarks.index.SoakReport}
+ * format the results. Command-line options are parsed elsewhere.
  */
 package io.kvasir.benchmarks.index;

@@ -1,22 +1,15 @@
 package io.kvasir.cli.command;
 
-import io.kvasir.cli.option.CommonOptions;
+import io.kvasir.cli.option.FleetDelays;
 import io.kvasir.cli.option.FleetOptions;
-import io.kvasir.cli.option.UsageException;
+import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
-import io.kvasir.engine.adp.AdpRouterKind;
-import io.kvasir.engine.adp.AttentionDpConfig;
-import io.kvasir.engine.adp.StepTiming;
-import io.kvasir.engine.execute.ExecutorOptions;
-import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
-import io.kvasir.hash.HashFormat;
 import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.ClosedLoad;
-import io.kvasir.simulator.compare.Estimate;
 import io.kvasir.simulator.compare.FleetComparison;
 import io.kvasir.simulator.compare.PrefixedPrompts;
 import io.kvasir.simulator.fleet.FleetSettings;
@@ -29,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -40,22 +32,20 @@ import picocli.CommandLine.Option;
     sortOptions = false,
     abbreviateSynopsis = true,
     description = {
-      "Compares fleet routers over workers of one rank, in a closed loop of prompts whose first half"
-          + " is one of a few prefixes: first all equally long, then varied. Latencies are modelled, so"
-          + " they are the same on every machine.",
+      "Compares fleet routers over workers of one rank each, in closed loops of prompts whose first"
+          + " half is one of a few prefixes. Prompts have equal lengths in the first loops and"
+          + " varied lengths in the others. Latencies are modelled, so they are the same on every"
+          + " machine.",
       ""
     })
 final class BenchSelectorsCommand implements Callable<Integer> {
 
-  private static final int MOST_WORKERS = 1024;
-  private static final int MOST_REQUESTS = 1_000_000;
-  private static final int MOST_TOKENS = 1 << 20;
-  private static final int MOST_BLOCK_TOKENS = 1 << 16;
-  private static final int MOST_JOBS = 256;
-  private static final double LEAST_INTERVAL_MS = 0.001;
-  private static final double LEAST_TTL_SECONDS = 0.001;
-  private static final double MOST_TTL_SECONDS = 86_400;
-  private static final double MOST_OVERLAP_SCORE_WEIGHT = 1000;
+  private static final int MAX_REQUESTS = 1_000_000;
+  private static final int MAX_TOKENS = 1 << 20;
+  private static final int MAX_BLOCK_TOKENS = 1 << 16;
+  private static final double MIN_TTL_SECONDS = 0.001;
+  private static final double MAX_TTL_SECONDS = 86_400;
+  private static final double MAX_OVERLAP_SCORE_WEIGHT = 1000;
 
   /** The name of {@code cost} in earlier releases. */
   private static final String COST_BEFORE = "predictive";
@@ -67,7 +57,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       paramLabel = "NAME[,NAME]",
       defaultValue = "cost,polled,approximate,round_robin",
       order = 1,
-      description = "Policies to compare (default: ${DEFAULT-VALUE}).")
+      description = "Fleet routers to compare (default: ${DEFAULT-VALUE}).")
   private String routers;
 
   @Option(
@@ -91,7 +81,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "1000",
       order = 3,
-      description = "Requests that come all at once; 0 for no burst (default: ${DEFAULT-VALUE}).")
+      description = "Requests that arrive at once; 0 for no burst (default: ${DEFAULT-VALUE}).")
   private String burst;
 
   @Option(
@@ -99,7 +89,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "7000",
       order = 4,
-      description = "Tokens of a prompt (default: ${DEFAULT-VALUE}).")
+      description = "Tokens in a prompt (default: ${DEFAULT-VALUE}).")
   private String inputTokens;
 
   @Option(
@@ -108,7 +98,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       defaultValue = "10",
       order = 5,
       description =
-          "Prefixes, each of half a prompt's tokens, equally popular (default: ${DEFAULT-VALUE}).")
+          "Equally popular prefixes, each half of a prompt long (default: ${DEFAULT-VALUE}).")
   private String prefixes;
 
   @Option(
@@ -116,7 +106,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "200",
       order = 6,
-      description = "Tokens of an answer (default: ${DEFAULT-VALUE}).")
+      description = "Tokens in an answer (default: ${DEFAULT-VALUE}).")
   private String outputTokens;
 
   @Option(
@@ -124,7 +114,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "8",
       order = 7,
-      description = "Workers of one rank each (default: ${DEFAULT-VALUE}).")
+      description = "Number of workers (default: ${DEFAULT-VALUE}).")
   private String workers;
 
   @Option(
@@ -132,7 +122,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "1048576",
       order = 8,
-      description = "Tokens of KV that a worker's pool holds (default: ${DEFAULT-VALUE}).")
+      description = "Tokens of KV in the pool of a worker (default: ${DEFAULT-VALUE}).")
   private String poolTokens;
 
   @Option(
@@ -140,7 +130,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "64",
       order = 9,
-      description = "Tokens of a block (default: ${DEFAULT-VALUE}).")
+      description = "Tokens in a block (default: ${DEFAULT-VALUE}).")
   private String tokensPerBlock;
 
   @Option(
@@ -148,96 +138,57 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       paramLabel = "X",
       defaultValue = "5",
       order = 10,
-      description =
-          "Modelled time from a change of a worker's blocks to its event at the router"
-              + " (default: ${DEFAULT-VALUE}).")
+      description = "Modelled delay of block events (default: ${DEFAULT-VALUE}).")
   private String eventDelayMs;
-
-  @Option(
-      names = "--metric-delay-ms",
-      paramLabel = "X",
-      defaultValue = "5",
-      order = 11,
-      description =
-          "polled: modelled time from a poll of the metrics to its answer"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String metricDelayMs;
-
-  @Option(
-      names = "--metric-interval-ms",
-      paramLabel = "X",
-      defaultValue = "100",
-      order = 12,
-      description = "polled: modelled time between polls (default: ${DEFAULT-VALUE}).")
-  private String metricIntervalMs;
 
   @Option(
       names = "--router-ttl-secs",
       paramLabel = "X",
       defaultValue = "120",
-      order = 13,
+      order = 11,
       description =
-          "approximate: modelled time for which a placed prefix counts as matched"
-              + " (default: ${DEFAULT-VALUE}).")
+          "approximate: modelled lifetime of a placed prefix (default: ${DEFAULT-VALUE}).")
   private String routerTtlSecs;
 
   @Option(
       names = "--router-predicted-ttl-secs",
       paramLabel = "X",
       defaultValue = "2",
-      order = 14,
+      order = 12,
       description =
-          "cost: modelled time for which a placed prefix counts as matched before its events arrive;"
-              + " 0 for not at all (default: ${DEFAULT-VALUE}).")
+          "cost: modelled lifetime of a predicted prefix; 0 for none (default: ${DEFAULT-VALUE}).")
   private String routerPredictedTtlSecs;
 
   @Option(
       names = "--kv-overlap-score-weight",
       paramLabel = "X",
       defaultValue = "1",
-      order = 15,
+      order = 13,
       description =
-          "cost, approximate: weight of prompt blocks to compute against active blocks"
-              + " (default: ${DEFAULT-VALUE}).")
+          "cost, approximate: weight of uncached over active blocks (default: ${DEFAULT-VALUE}).")
   private String overlapScoreWeight;
 
-  @Option(
-      names = "--seeds",
-      paramLabel = "N[,N]",
-      defaultValue = "1,2,3",
-      order = 16,
-      description = "Seeds of the prompts (default: ${DEFAULT-VALUE}).")
-  private String seeds;
-
-  @Option(
-      names = "--jobs",
-      paramLabel = "N",
-      order = 17,
-      description = "Replays at a time (default: the machine's processors).")
-  private String jobs;
-
-  @Mixin private CommonOptions common;
+  @Mixin private FleetDelays delays;
+  @Mixin private final ComparisonOptions comparisons = new ComparisonOptions("1,2,3");
+  @Mixin private FormatOption format;
 
   BenchSelectorsCommand(Console console) {
     this.console = console;
   }
 
-  /** Requests, and how many of them are in flight. */
+  /** A number of requests, and the number of them in flight. */
   private record Loop(int requests, int concurrency) {}
 
   @Override
   public Integer call() throws Exception {
-    boolean text = common.format() == CommonOptions.Format.TEXT;
+    boolean text = format.isText();
     List<FleetSettings> fleets = Values.list(FleetOptions.ROUTER, routers, this::fleet);
     List<Loop> loops = loops();
-    int threads =
-        jobs == null
-            ? Runtime.getRuntime().availableProcessors()
-            : Values.integer("--jobs", jobs, 1, MOST_JOBS);
     List<Cell<ClosedLoad>> cells = new ArrayList<>();
-    ExecutorService pool = Executors.newFixedThreadPool(threads);
+    ExecutorService pool = comparisons.newPool();
     try {
-      FleetComparison comparison = new FleetComparison(prompts(), worker(), seeds(), pool);
+      FleetComparison comparison =
+          new FleetComparison(prompts(), worker(), comparisons.seeds(), pool);
       if (text) {
         console.print(FleetTable.head());
       }
@@ -262,13 +213,13 @@ final class BenchSelectorsCommand implements Callable<Integer> {
   }
 
   private List<Loop> loops() {
-    int looped = Values.integer("--requests", requests, 1, MOST_REQUESTS);
+    int looped = Values.integer("--requests", requests, 1, MAX_REQUESTS);
     List<Loop> loops =
         Values.list(
             "--concurrency",
             concurrencies,
-            part -> new Loop(looped, Values.integer("--concurrency", part, 1, MOST_REQUESTS)));
-    int atOnce = Values.integer("--burst", burst, 0, MOST_REQUESTS);
+            part -> new Loop(looped, Values.integer("--concurrency", part, 1, MAX_REQUESTS)));
+    int atOnce = Values.integer("--burst", burst, 0, MAX_REQUESTS);
     if (atOnce > 0) {
       loops.add(new Loop(atOnce, atOnce));
     }
@@ -277,70 +228,40 @@ final class BenchSelectorsCommand implements Callable<Integer> {
 
   private PrefixedPrompts prompts() {
     return new PrefixedPrompts(
-        Values.integer("--prefixes", prefixes, 1, MOST_REQUESTS),
-        Values.integer("--input-tokens", inputTokens, 2, MOST_TOKENS),
-        Values.integer("--output-tokens", outputTokens, 2, MOST_TOKENS));
+        Values.integer("--prefixes", prefixes, 1, MAX_REQUESTS),
+        Values.integer("--input-tokens", inputTokens, 2, MAX_TOKENS),
+        Values.integer("--output-tokens", outputTokens, 2, MAX_TOKENS));
   }
 
   private ReplaySettings worker() {
-    int blockTokens = Values.integer("--tokens-per-block", tokensPerBlock, 1, MOST_BLOCK_TOKENS);
-    return new ReplaySettings(
+    int blockTokens = Values.integer("--tokens-per-block", tokensPerBlock, 1, MAX_BLOCK_TOKENS);
+    return ComparisonOptions.worker(
         1,
         Values.integer("--pool-tokens", poolTokens, blockTokens, Integer.MAX_VALUE),
-        blockTokens,
-        HashFormat.KVASIR,
-        AdpRouterKind.DEFAULT,
-        AttentionDpConfig.DEFAULT,
-        ExecutorOptions.DEFAULT,
-        WaitingQueuePolicy.FCFS,
-        StepTiming.DEFAULT);
+        blockTokens);
   }
 
   private FleetSettings fleet(String name) {
     FleetRouterProvider router =
-        FleetOptions.named(name.equals(COST_BEFORE) ? FleetRouterKind.COST : name);
+        FleetOptions.router(name.equals(COST_BEFORE) ? FleetRouterKind.COST : name);
     Map<String, Object> args = new HashMap<>();
-    give(args, router, "router_ttl_secs", "--router-ttl-secs", routerTtlSecs, LEAST_TTL_SECONDS);
-    give(
-        args,
-        router,
-        "router_predicted_ttl_secs",
-        "--router-predicted-ttl-secs",
-        routerPredictedTtlSecs,
-        0);
-    if (router.keys().contains("kv_overlap_score_weight")) {
-      args.put(
-          "kv_overlap_score_weight",
-          Values.number(
-              "--kv-overlap-score-weight", overlapScoreWeight, 0, MOST_OVERLAP_SCORE_WEIGHT));
-    }
-    return new FleetSettings(
-        Values.integer(FleetOptions.WORKERS, workers, 1, MOST_WORKERS),
-        router,
-        args,
-        FleetOptions.ns("--event-delay-ms", eventDelayMs, 0),
-        FleetOptions.ns("--metric-delay-ms", metricDelayMs, 0),
-        FleetOptions.ns("--metric-interval-ms", metricIntervalMs, LEAST_INTERVAL_MS));
+    set(args, router, "router_ttl_secs", routerTtlSecs, MIN_TTL_SECONDS, MAX_TTL_SECONDS);
+    set(args, router, "router_predicted_ttl_secs", routerPredictedTtlSecs, 0, MAX_TTL_SECONDS);
+    set(args, router, "kv_overlap_score_weight", overlapScoreWeight, 0, MAX_OVERLAP_SCORE_WEIGHT);
+    return delays.fleet(workers, router, args, eventDelayMs);
   }
 
-  private static void give(
+  /** Sets an arg from the option of the same name if the router has it. */
+  private static void set(
       Map<String, Object> args,
       FleetRouterProvider router,
       String key,
-      String option,
-      String seconds,
-      double least) {
-    double value = Values.number(option, seconds, least, MOST_TTL_SECONDS);
+      String text,
+      double minimum,
+      double maximum) {
+    double value = Values.number("--" + key.replace('_', '-'), text, minimum, maximum);
     if (router.keys().contains(key)) {
       args.put(key, value);
     }
-  }
-
-  private List<Long> seeds() {
-    List<Long> all = Values.list("--seeds", seeds, text -> Values.seed("--seeds", text));
-    if (all.size() > Estimate.MOST_VALUES) {
-      throw new UsageException("--seeds", "must be " + Estimate.MOST_VALUES + " at most");
-    }
-    return all;
   }
 }

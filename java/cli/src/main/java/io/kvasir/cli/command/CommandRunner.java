@@ -29,12 +29,18 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Runs one command line and turns whatever happens into output and an exit code. */
+/** Runs one command line and turns its outcome into output and an exit code. */
 public final class CommandRunner {
 
   private final Console console;
   private final Machine machine;
 
+  /**
+   * Makes a runner.
+   *
+   * @param console input, output and environment of the command
+   * @param machine the machine that it runs on
+   */
   public CommandRunner(Console console, Machine machine) {
     this.console = console;
     this.machine = machine;
@@ -44,7 +50,7 @@ public final class CommandRunner {
    * Runs a command.
    *
    * @param args the command and its options
-   * @return the exit code
+   * @return the exit code, one of {@link ExitCode}
    */
   public int run(String... args) {
     boolean verbose = List.of(args).contains("--verbose");
@@ -72,8 +78,8 @@ public final class CommandRunner {
       String line =
           "out of memory: "
               + e.getMessage()
-              + " (pools take less with fewer --ranks or --pool-tokens;"
-              + " KVASIR_JAVA_OPTIONS=-Xmx8g gives Java more)";
+              + " (fewer --ranks or --pool-tokens make pools smaller;"
+              + " KVASIR_JAVA_OPTIONS=-Xmx8g raises Java's limit)";
       return fail(e, verbose, new Failure(ExitCode.FAILED, line));
     } catch (LinkageError e) {
       return fail(e, verbose, new Failure(ExitCode.FAILED, e.getMessage()));
@@ -81,8 +87,8 @@ public final class CommandRunner {
   }
 
   /**
-   * The command that is named, or all of them for help and for names that are no command. Each
-   * command costs some reflection.
+   * The named command, or all commands for help and for unknown names. Each command costs some
+   * reflection.
    */
   private CommandLine commands(String named) {
     Map<String, Supplier<Object>> all = new LinkedHashMap<>();
@@ -119,7 +125,7 @@ public final class CommandRunner {
     return new RunLast().execute(parsed);
   }
 
-  /** How a failure is told. */
+  /** The exit code and the error line of a failure. */
   private record Failure(int exitCode, String line) {}
 
   private int fail(Throwable cause, boolean verbose, Failure failure) {
@@ -160,6 +166,7 @@ public final class CommandRunner {
       return new Failure(ExitCode.FAILED, e.getMessage());
     }
     return new Failure(
-        ExitCode.FAILED, "internal error: " + e + " (--verbose shows where; please report it)");
+        ExitCode.FAILED,
+        "internal error: " + e + " (--verbose adds the stack trace; please report it)");
   }
 }

@@ -19,19 +19,19 @@ import java.util.OptionalLong;
 import java.util.Properties;
 
 /**
- * What {@code kvasir doctor} found.
+ * The findings of {@code kvasir doctor}. Immutable.
  *
  * @param kvasir version of this build
  * @param java properties of the running Java
  * @param library the native library
  * @param module the GPU kernels
- * @param cudaVersion what the driver supports
- * @param cudaFailure why there is no device
+ * @param cudaVersion CUDA version that the driver supports
+ * @param cudaFailure the reason if there is no device
  * @param devices the devices, by ordinal
- * @param nvmlDriverVersion the NVIDIA driver's own version
- * @param nvmlFailure why NVML cannot be used
- * @param variables variables that decide which devices are seen and how; null where they are unset
- * @param auto what {@code --device auto} takes, and why if that is the CPU
+ * @param nvmlDriverVersion version of the NVIDIA driver
+ * @param nvmlFailure the reason if NVML cannot be used
+ * @param variables values of the variables that select devices, by name; null if unset
+ * @param auto the devices that {@code --device auto} uses, or the reason if it uses the CPU
  */
 public record Diagnosis(
     String kvasir,
@@ -50,13 +50,13 @@ public record Diagnosis(
       List.of("CUDA_VISIBLE_DEVICES", "CUDA_MPS_PIPE_DIRECTORY");
 
   /**
-   * A device and all that is known of it.
+   * A device.
    *
-   * @param cuda what the driver says
-   * @param freeBytes memory that is free, if the driver said so
-   * @param nvml its counters, if NVML said so
-   * @param obstacle why the kernels do not run on it, if so
-   * @param peers the devices whose memory it reaches
+   * @param cuda its properties according to the driver
+   * @param freeBytes its free memory, if the driver reports it
+   * @param nvml its counters, if NVML reports them
+   * @param obstacle the reason if the kernels do not run on it
+   * @param peers the devices whose memory it can access
    */
   record Device(
       CudaDevice cuda,
@@ -66,14 +66,21 @@ public record Diagnosis(
       List<Peer> peers) {}
 
   /**
-   * A device that another reaches.
+   * A device that another device can access.
    *
    * @param ordinal its number
-   * @param topology what lies between, if known
+   * @param topology the link between the two devices, if known
    */
   record Peer(int ordinal, Optional<String> topology) {}
 
-  /** Looks at everything. */
+  /**
+   * Examines a machine.
+   *
+   * @param kvasir version of this build
+   * @param machine the machine
+   * @param environment the environment's variables
+   * @return the findings
+   */
   public static Diagnosis of(String kvasir, Machine machine, Map<String, String> environment) {
     CudaDriver driver = machine.cuda().get();
     Nvml nvml = machine.nvml().get();
@@ -112,7 +119,7 @@ public record Diagnosis(
     try {
       return DeviceSelection.AUTO.resolve(() -> driver, () -> module);
     } catch (DeviceUnavailableException e) {
-      throw new IllegalStateException("auto never insists on a GPU", e);
+      throw new IllegalStateException("auto never requires a GPU", e);
     }
   }
 }

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 
-/** Writes a diagnosis for machines; what is unknown is null. */
+/** Writes a diagnosis as JSON. Unknown values are null. */
 final class DiagnosisJson {
 
   private static final JsonFactory JSON =

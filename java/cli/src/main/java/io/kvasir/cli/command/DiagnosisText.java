@@ -2,15 +2,18 @@ package io.kvasir.cli.command;
 
 import io.kvasir.engine.device.CudaDevice;
 import io.kvasir.engine.device.KernelModule;
+import io.kvasir.engine.device.NativeLibrary;
 import io.kvasir.engine.device.NvmlDevice;
 import io.kvasir.engine.device.Unavailability;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Properties;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/** Writes a diagnosis for people: a name and what was found per line, remedies below. */
+/** Writes a diagnosis as text: one name and finding a line, and remedies below the findings. */
 public final class DiagnosisText {
 
   private static final int NAME_WIDTH = 25;
@@ -21,6 +24,11 @@ public final class DiagnosisText {
 
   private DiagnosisText() {}
 
+  /**
+   * {@return the text of a diagnosis}
+   *
+   * @param diagnosis the diagnosis
+   */
   public static String of(Diagnosis diagnosis) {
     DiagnosisText text = new DiagnosisText();
     text.software(diagnosis);
@@ -44,25 +52,19 @@ public final class DiagnosisText {
     line("kvasir", diagnosis.kvasir());
     line(
         "java",
-        java.getProperty("java.version")
-            + ", "
-            + java.getProperty("java.vendor")
-            + ", "
-            + java.getProperty("os.name")
-            + " "
-            + java.getProperty("os.arch"));
-    diagnosis
-        .library()
-        .unavailability()
-        .ifPresentOrElse(
-            failure -> failed("native library", failure),
-            () ->
-                line(
-                    "native library",
-                    "ABI "
-                        + diagnosis.library().abi().orElseThrow()
-                        + ", loaded from "
-                        + diagnosis.library().path().orElse("an unknown place")));
+        "%s, %s, %s %s"
+            .formatted(
+                java.getProperty("java.version"),
+                java.getProperty("java.vendor"),
+                java.getProperty("os.name"),
+                java.getProperty("os.arch")));
+    NativeLibrary library = diagnosis.library();
+    part(
+        "native library",
+        library.unavailability(),
+        () ->
+            "ABI %d, loaded from %s"
+                .formatted(library.abi().orElseThrow(), library.path().orElse("an unknown path")));
     diagnosis
         .module()
         .ifPresentOrElse(
@@ -81,21 +83,15 @@ public final class DiagnosisText {
   }
 
   private void cuda(Diagnosis diagnosis) {
-    diagnosis
-        .cudaFailure()
-        .ifPresentOrElse(
-            failure -> failed("CUDA driver", failure),
-            () ->
-                line(
-                    "CUDA driver",
-                    "supports CUDA "
-                        + KernelModule.versionText(diagnosis.cudaVersion().orElseThrow())));
+    part(
+        "CUDA driver",
+        diagnosis.cudaFailure(),
+        () -> "supports CUDA " + KernelModule.versionText(diagnosis.cudaVersion().orElseThrow()));
     diagnosis.devices().forEach(this::device);
-    diagnosis
-        .nvmlFailure()
-        .ifPresentOrElse(
-            failure -> failed("NVML", failure),
-            () -> line("NVML", "NVIDIA driver " + diagnosis.nvmlDriverVersion().orElse("unknown")));
+    part(
+        "NVML",
+        diagnosis.nvmlFailure(),
+        () -> "NVIDIA driver " + diagnosis.nvmlDriverVersion().orElse("unknown"));
     diagnosis
         .variables()
         .forEach(
@@ -134,7 +130,7 @@ public final class DiagnosisText {
     List<String> parts = new ArrayList<>();
     nvml.utilizationPercent().ifPresent(percent -> parts.add("utilization " + percent + " %"));
     nvml.uncorrectedEccErrors().ifPresent(errors -> parts.add("uncorrected ECC errors " + errors));
-    nvml.rowRemapping().ifPresent(complaint -> parts.add("row remapping " + complaint));
+    nvml.rowRemapping().ifPresent(state -> parts.add("row remapping " + state));
     nvml.migEnabled().ifPresent(enabled -> parts.add("MIG " + (enabled ? "enabled" : "disabled")));
     return parts.isEmpty() ? "no counters" : String.join(", ", parts);
   }
@@ -145,6 +141,10 @@ public final class DiagnosisText {
 
   private static String gib(long bytes) {
     return String.format(Locale.ROOT, "%.1f GiB", bytes / GIB);
+  }
+
+  private void part(String name, Optional<Unavailability> failure, Supplier<String> found) {
+    failure.ifPresentOrElse(reason -> failed(name, reason), () -> line(name, found.get()));
   }
 
   private void failed(String name, Unavailability failure) {

@@ -1,6 +1,6 @@
 package io.kvasir.cli.command;
 
-import io.kvasir.cli.option.CommonOptions;
+import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.cli.terminal.Machine;
@@ -8,13 +8,13 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code kvasir doctor}: what this machine has for Kvasir, and what helps where it lacks it. */
+/** {@code kvasir doctor}: the parts of this machine that Kvasir can use. */
 @Command(
     name = "doctor",
     description = {
-      "Shows what Kvasir finds here: Java, its native library, GPU kernels, CUDA driver, devices and"
-          + " NVML; for everything that cannot be used, why not and what helps. Exit code 0 also"
-          + " without a GPU.",
+      "Shows Java, the native library, the GPU kernels, the CUDA driver, its devices and NVML of"
+          + " this machine. For each part that cannot be used, shows the reason and the remedy. The"
+          + " exit code is 0 with and without a GPU.",
       ""
     })
 final class DoctorCommand implements Callable<Integer> {
@@ -22,7 +22,7 @@ final class DoctorCommand implements Callable<Integer> {
   private final Console console;
   private final Machine machine;
 
-  @Mixin private CommonOptions common;
+  @Mixin private FormatOption format;
 
   DoctorCommand(Console console, Machine machine) {
     this.console = console;
@@ -31,12 +31,13 @@ final class DoctorCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    CommonOptions.Format format = common.format();
+    boolean text = format.isText();
     Diagnosis diagnosis =
         Diagnosis.of(VersionCommand.kvasirVersion(), machine, console.environment());
-    switch (format) {
-      case TEXT -> console.print(DiagnosisText.of(diagnosis));
-      case JSON -> console.write(stream -> DiagnosisJson.write(diagnosis, stream));
+    if (text) {
+      console.print(DiagnosisText.of(diagnosis));
+    } else {
+      console.write(stream -> DiagnosisJson.write(diagnosis, stream));
     }
     return ExitCode.DONE;
   }

@@ -7,20 +7,13 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import picocli.CommandLine.Command;
 
-/** {@code kvasir index}: who holds which prefix, from JSON lines. */
+/** {@code kvasir index}: the ranks that hold a prefix, from JSON lines. */
 @Command(
     name = "index",
-    sortOptions = false,
     description = {
-      "Tells a prefix index what engines store and remove, and asks it who holds a prompt: reads"
-          + " operations, one object a line, and writes one object for each. docs/index.md says what"
-          + " they are.",
+      "Updates and queries a prefix index: reads operations on the blocks that ranks hold, one"
+          + " object a line, and writes one object for each. docs/index.md describes them.",
       ""
-    },
-    footer = {
-      "",
-      "Exit codes: 0 done, 1 reading or writing failed, 2 a line was not valid (its answer says"
-          + " why)."
     })
 final class IndexCommand extends LinesCommand {
 

@@ -1,5 +1,6 @@
 package io.kvasir.cli.command;
 
+import io.kvasir.cli.option.CommonOptions;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
@@ -9,10 +10,18 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** A command that answers JSON lines, of a file or of standard input, one by one. */
+/** A command that answers JSON lines of a file or of standard input. */
+@Command(
+    sortOptions = false,
+    footer = {
+      "",
+      "Exit codes: 0 done, 1 reading or writing failed, 2 a line was not valid (its answer says"
+          + " why)."
+    })
 abstract class LinesCommand implements Callable<Integer> {
 
   private final Console console;
@@ -20,25 +29,18 @@ abstract class LinesCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..1",
       paramLabel = "FILE",
-      description = "Where the operations are (default: standard input).")
+      description = "File of operations (default: standard input).")
   private Path file;
 
-  @Option(
-      names = {"-h", "--help"},
-      usageHelp = true,
-      description = "Show this help.")
+  @Mixin
   @SuppressWarnings("unused") // picocli acts on it
-  private boolean help;
-
-  @Option(names = "--verbose", description = "Log more, and show where errors occur.")
-  @SuppressWarnings("unused") // read before parsing, so that parsing is covered too
-  private boolean verbose;
+  private CommonOptions common;
 
   LinesCommand(Console console) {
     this.console = console;
   }
 
-  /** Answers all lines and tells whether all were valid. */
+  /** Answers all lines. Returns whether all were valid. */
   abstract boolean answer(InputStream in, OutputStream out) throws IOException;
 
   @Override

@@ -12,8 +12,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Hands the lines of standard input to a recorder. A thread of its own reads, so that a time limit
- * holds while no line comes; it waits while the recorder's queue is full. Used once.
+ * Passes the lines of standard input to a recorder. A separate thread reads, so that a time limit
+ * ends the recording even if no line arrives. The thread waits while the recorder's queue is full.
+ * Used once.
  */
 final class LinesIntoRecorder {
 
@@ -28,14 +29,15 @@ final class LinesIntoRecorder {
     this.recorder = recorder;
   }
 
-  /** Lines that were no JSON objects. */
+  /** The number of lines that were not JSON objects. */
   long invalid() {
     return invalid;
   }
 
   /**
-   * Reads until the input or the recording ends, or until the time is over; 0 is no limit.
+   * Reads until the input ends, the recording ends or the time is over.
    *
+   * @param maxNs the time in nanoseconds; 0 is no limit
    * @throws IOException if the input cannot be read
    */
   void run(long maxNs) throws IOException, InterruptedException {
@@ -45,7 +47,7 @@ final class LinesIntoRecorder {
     if (maxNs == 0) {
       ended.await();
     } else if (!ended.await(maxNs, TimeUnit.NANOSECONDS)) {
-      return; // The reader waits for a line that is not recorded any more.
+      return; // The reader may still wait for a line; that line is not recorded.
     }
     if (failure.get() != null) {
       throw failure.get();

@@ -1,8 +1,8 @@
 package io.kvasir.cli.command;
 
-import io.kvasir.cli.option.CommonOptions;
 import io.kvasir.cli.option.DeviceOption;
 import io.kvasir.cli.option.FleetOptions;
+import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.option.GeneratedOptions;
 import io.kvasir.cli.option.KvOptions;
 import io.kvasir.cli.option.ModeOptions;
@@ -41,20 +41,20 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code kvasir replay}: a workload through a worker in virtual time, once per router. */
+/** {@code kvasir replay}: replays a workload in virtual time, once for each router. */
 @Command(
     name = "replay",
     sortOptions = false,
     abbreviateSynopsis = true,
     description = {
-      "Replays a trace or a generated workload through a worker, or a fleet of them, in virtual time"
-          + " and reports how each router does. Latencies are modelled; everything that makes a"
-          + " decision is production code.",
+      "Replays a trace or a generated workload on a worker or a fleet of workers, in virtual time,"
+          + " and reports the results of each router. Latencies are modelled; everything that makes"
+          + " a decision is production code.",
       ""
     },
     footer = {
       "",
-      "Every option can also be given as a variable, KVASIR_POOL_TOKENS for --pool-tokens, and in the"
+      "Every option can also be set by a variable, KVASIR_POOL_TOKENS for --pool-tokens, and in the"
           + " file of --config, as pool_tokens.",
       "Exit codes: 0 done, 1 the work failed, 2 wrong usage, configuration or input."
     })
@@ -73,8 +73,14 @@ public final class ReplayCommand implements Callable<Integer> {
   @Mixin private ModeOptions mode;
   @Mixin private ProcessOptions processes;
   @Mixin private Settings sources;
-  @Mixin private CommonOptions common;
+  @Mixin private FormatOption format;
 
+  /**
+   * Makes the command.
+   *
+   * @param console input, output and environment
+   * @param machine the machine whose devices hold pools
+   */
   public ReplayCommand(Console console, Machine machine) {
     this.console = console;
     this.machine = machine;
@@ -82,14 +88,14 @@ public final class ReplayCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    CommonOptions.Format format = common.format();
+    boolean text = format.isText();
     Optional<FleetSettings> fleet = layer.settings();
     KvShape kvShape = kv.kv();
-    ReplayMode ranksDo = mode.mode(kvShape, sources::isFlag);
+    ReplayMode replayMode = mode.mode(kvShape, sources::isFlag);
     List<ReplaySettings> workers = new ArrayList<>();
     for (AdpRouterKind router : worker.routers()) {
-      ReplaySettings each = worker.settings(router).withMode(ranksDo);
-      workers.add(fleet.map(over -> FleetOptions.named(each, over, sources::isFlag)).orElse(each));
+      ReplaySettings each = worker.settings(router).withMode(replayMode);
+      workers.add(fleet.map(over -> FleetOptions.worker(each, over, sources::isFlag)).orElse(each));
     }
     List<ReplayReport> reports = new ArrayList<>();
     int ranks = workers.get(0).ranks();
@@ -104,7 +110,8 @@ public final class ReplayCommand implements Callable<Integer> {
       WorkloadOptions.Plan plan = workload.plan(generated, sources, console);
       int count = fleet.map(FleetSettings::workers).orElse(1);
       List<ReplaySettings> sized = sized(workers, count, devices, kvShape);
-      try (ReplayProcesses all = ReplayProcesses.open(processes, ranks, arguments())) {
+      List<String> arguments = spec.root().commandLine().getParseResult().originalArgs();
+      try (ReplayProcesses all = ReplayProcesses.open(processes, ranks, arguments)) {
         for (ReplaySettings each : sized) {
           reports.add(replay(plan, each, fleet, all, place(devices, kvShape)));
         }
@@ -115,15 +122,12 @@ public final class ReplayCommand implements Callable<Integer> {
     } catch (DeviceOutOfMemoryException e) {
       throw new UsageException(kv.sizeOption(), "does not fit: " + e.getMessage());
     }
-    switch (format) {
-      case TEXT -> console.print(TextReport.of(reports));
-      case JSON -> console.write(stream -> JsonReport.write(reports, stream));
+    if (text) {
+      console.print(TextReport.of(reports));
+    } else {
+      console.write(stream -> JsonReport.write(reports, stream));
     }
     return ExitCode.DONE;
-  }
-
-  private List<String> arguments() {
-    return spec.root().commandLine().getParseResult().originalArgs();
   }
 
   private ReplayReport replay(
@@ -135,16 +139,16 @@ public final class ReplayCommand implements Callable<Integer> {
       throws IOException {
     try (RankCollective collective = all.meet(settings, plan.workload());
         ProgressBar progress = new ProgressBar(settings.router().id(), console)) {
-      Workload asked = plan.workload();
+      Workload requests = plan.workload();
       ReplayResult result =
           fleet.isPresent()
-              ? Replay.run(asked, settings, fleet.get(), place, progress)
-              : Replay.run(asked, settings, collective, place, progress);
-      return new ReplayReport(asked, plan.seed(), plan.traceBlockUpperBound(), result);
+              ? Replay.run(requests, settings, fleet.get(), place, progress)
+              : Replay.run(requests, settings, collective, place, progress);
+      return new ReplayReport(requests, plan.seed(), plan.traceBlockUpperBound(), result);
     }
   }
 
-  /** The workers as they were asked for, or with as many tokens as the devices' memory takes. */
+  /** The workers, with pools of the size that the options of {@link KvOptions} set. */
   private List<ReplaySettings> sized(
       List<ReplaySettings> workers, int count, OpenDevices devices, KvShape kvShape) {
     if (devices.isEmpty()) {

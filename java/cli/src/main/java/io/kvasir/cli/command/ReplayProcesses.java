@@ -26,8 +26,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The processes of a replay. The one that the user started starts the others, with its own command
- * line and hidden options that say whom to connect to; each replay is a new group of them.
+ * The processes of a replay. The first process starts the others, with its own command line and
+ * hidden options for the connection. Each replay is a new group of the processes.
  *
  * <p>Confined to one thread.
  */
@@ -55,7 +55,7 @@ final class ReplayProcesses implements AutoCloseable {
     this.server = server;
   }
 
-  /** Starts the other processes, if this is the first one and there shall be any. */
+  /** Starts the other processes if this is the first of several. */
   static ReplayProcesses open(ProcessOptions options, int ranks, List<String> arguments)
       throws IOException {
     int count = options.processes(ranks);
@@ -98,21 +98,14 @@ final class ReplayProcesses implements AutoCloseable {
     command.addAll(
         List.of("-Dkvasir.terminal=false", "-cp", System.getProperty("java.class.path"), MAIN));
     command.addAll(arguments);
-    command.addAll(
-        List.of(
-            ProcessOptions.MEMBER,
-            Integer.toString(other),
-            ProcessOptions.PORT,
-            Integer.toString(address.getPort()),
-            ProcessOptions.INSTANCE,
-            worker));
+    command.addAll(ProcessOptions.of(other, address.getPort(), worker));
     Process process =
         new ProcessBuilder(command)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
     others.add(process);
-    // Whoever waits for it to connect need not wait any longer.
+    // A process that has ended cannot connect: end the wait for it.
     ended.add(process.onExit().thenRun(this::stopListening));
   }
 
@@ -120,16 +113,16 @@ final class ReplayProcesses implements AutoCloseable {
     try {
       server.close();
     } catch (IOException ignored) {
-      // Nobody can connect any more, which is what was wanted.
+      // No process connects to a server that is broken.
     }
   }
 
-  /** Whether this process makes the report. */
+  /** Whether this process writes the report. */
   boolean reports() {
     return member == 0;
   }
 
-  /** Meets the others for a replay. */
+  /** Connects the processes for a replay. */
   RankCollective meet(ReplaySettings settings, Workload workload) throws IOException {
     if (count == 1) {
       return new SoleCollective(settings.ranks());
@@ -168,7 +161,7 @@ final class ReplayProcesses implements AutoCloseable {
         TcpGroup.DEFAULT_MAX_FRAME_BYTES);
   }
 
-  /** Waits for the others to end, and ends those that do not. */
+  /** Waits for the others to end, and kills those that do not. */
   @Override
   public void close() {
     if (server == null) {

@@ -10,16 +10,10 @@ import picocli.CommandLine.Command;
 /** {@code kvasir route}: decisions of routers from JSON lines. */
 @Command(
     name = "route",
-    sortOptions = false,
     description = {
-      "Asks routers from JSON lines: reads operations, one object a line, and writes one object"
-          + " for each. docs/routers.md says what they are.",
+      "Runs routers on JSON lines: reads operations, one object a line, and writes one object for"
+          + " each. docs/routers.md describes them.",
       ""
-    },
-    footer = {
-      "",
-      "Exit codes: 0 done, 1 reading or writing failed, 2 a line was not valid (its answer says"
-          + " why)."
     })
 final class RouteCommand extends LinesCommand {
 

@@ -1,13 +1,11 @@
 package io.kvasir.cli.command;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
-import io.kvasir.cli.option.CommonOptions;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.StringWriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Properties;
@@ -16,13 +14,13 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code kvasir version}: what is running, on what. */
-@Command(name = "version", description = "Show the versions of Kvasir and of what it runs on.")
+/** {@code kvasir version}. */
+@Command(name = "version", description = "Shows the versions of Kvasir, Java and the system.")
 final class VersionCommand implements Callable<Integer> {
 
   private final Console console;
 
-  @Mixin private CommonOptions common;
+  @Mixin private FormatOption format;
 
   VersionCommand(Console console) {
     this.console = console;
@@ -36,10 +34,7 @@ final class VersionCommand implements Callable<Integer> {
         "java", System.getProperty("java.version") + " " + System.getProperty("java.vendor"));
     versions.put("os", System.getProperty("os.name") + " " + System.getProperty("os.arch"));
     console.print(
-        switch (common.format()) {
-          case TEXT -> text(versions);
-          case JSON -> json(versions);
-        });
+        format.isText() ? text(versions) : new JsonMapper().writeValueAsString(versions) + "\n");
     return ExitCode.DONE;
   }
 
@@ -47,18 +42,6 @@ final class VersionCommand implements Callable<Integer> {
     return versions.entrySet().stream()
         .map(each -> each.getKey() + " " + each.getValue() + "\n")
         .collect(Collectors.joining());
-  }
-
-  private static String json(Map<String, String> versions) throws IOException {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = new JsonFactory().createGenerator(text)) {
-      json.writeStartObject();
-      for (Map.Entry<String, String> each : versions.entrySet()) {
-        json.writeStringField(each.getKey(), each.getValue());
-      }
-      json.writeEndObject();
-    }
-    return text + "\n";
   }
 
   /** The version of this build. */

@@ -1,5 +1,5 @@
 /**
- * One class for each command, and what only one command needs: {@link
+ * One class for each command, and classes that only commands use. {@link
  * io.kvasir.cli.command.CommandRunner} parses a command line, runs the command, and turns every
  * failure into one line and an exit code.
  */

@@ -1,27 +1,33 @@
 package io.kvasir.cli.lines;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
- * The fields of one JSON object, read with checks: an error names the field and what is allowed.
- * Immutable.
+ * The fields of one JSON object. A method that reads a field throws {@link InvalidLineException},
+ * which names the field and what is allowed, if the value is not allowed. JSON's null counts as an
+ * absent field. Immutable.
  */
 public final class Fields {
+
+  private static final JsonMapper PLAIN = new JsonMapper();
 
   private final String path;
   private final JsonNode object;
 
   /**
-   * Fields of an object.
+   * Checks an object.
    *
-   * @param path how errors name the object; empty for a whole line
+   * @param path name of the object in errors; empty for a whole line
    * @param object the object
    * @param allowed the fields that it may have
-   * @throws InvalidLineException if it is no object or has another field
+   * @throws InvalidLineException if it is not an object or has another field
    */
   public Fields(String path, JsonNode object, Set<String> allowed) {
     if (object == null || !object.isObject()) {
@@ -33,40 +39,34 @@ public final class Fields {
     for (Iterator<String> names = object.fieldNames(); names.hasNext(); ) {
       String name = names.next();
       if (!allowed.contains(name)) {
-        throw new InvalidLineException(at(name) + " is unknown; allowed: " + sorted(allowed));
+        String sorted = String.join(", ", allowed.stream().sorted().toList());
+        throw new InvalidLineException(at(name) + " is unknown; allowed: " + sorted);
       }
     }
   }
 
-  private static String sorted(Set<String> names) {
-    return String.join(", ", names.stream().sorted().toList());
-  }
-
   /**
-   * How errors name a field.
+   * {@return the path of a field in the line, for errors}
    *
    * @param name the field
-   * @return its path in the line
    */
   public String at(String name) {
     return path.isEmpty() ? name : path + "." + name;
   }
 
   /**
-   * Whether a field is there, be it null.
+   * {@return whether the object has a field, even if its value is null}
    *
    * @param name the field
-   * @return whether it is there
    */
   public boolean has(String name) {
     return object.has(name);
   }
 
   /**
-   * The field itself.
+   * {@return the value of a field; null if absent}
    *
    * @param name the field
-   * @return its value; null if it is not there or is JSON's null
    */
   public JsonNode node(String name) {
     JsonNode node = object.get(name);
@@ -74,27 +74,23 @@ public final class Fields {
   }
 
   /**
-   * An integer in a range.
+   * {@return an integer}
    *
    * @param name the field
-   * @param minimum the least allowed
-   * @param maximum the most allowed
-   * @param absent what stands for a field that is not there
-   * @return its value
-   * @throws InvalidLineException if it is anything else
+   * @param minimum the smallest allowed value
+   * @param maximum the largest allowed value
+   * @param absent the value of an absent field
    */
   public int integer(String name, int minimum, int maximum, int absent) {
     return (int) longInteger(name, minimum, maximum, (long) absent);
   }
 
   /**
-   * An integer in a range; the field must be there.
+   * {@return an integer; required}
    *
    * @param name the field
-   * @param minimum the least allowed
-   * @param maximum the most allowed
-   * @return its value
-   * @throws InvalidLineException if it is anything else
+   * @param minimum the smallest allowed value
+   * @param maximum the largest allowed value
    */
   public int integer(String name, int minimum, int maximum) {
     require(name);
@@ -102,14 +98,12 @@ public final class Fields {
   }
 
   /**
-   * An integer of 64 bits in a range.
+   * {@return an integer of 64 bits}
    *
    * @param name the field
-   * @param minimum the least allowed
-   * @param maximum the most allowed
-   * @param absent what stands for a field that is not there
-   * @return its value
-   * @throws InvalidLineException if it is anything else
+   * @param minimum the smallest allowed value
+   * @param maximum the largest allowed value
+   * @param absent the value of an absent field
    */
   public long longInteger(String name, long minimum, long maximum, long absent) {
     JsonNode node = node(name);
@@ -127,11 +121,9 @@ public final class Fields {
   }
 
   /**
-   * Any integer of 64 bits; the field must be there.
+   * {@return any signed integer of 64 bits; required}
    *
    * @param name the field
-   * @return its value
-   * @throws InvalidLineException if it is anything else
    */
   public long id(String name) {
     require(name);
@@ -139,12 +131,10 @@ public final class Fields {
   }
 
   /**
-   * A number.
+   * {@return a number}
    *
    * @param name the field
-   * @param absent what stands for a field that is not there
-   * @return its value
-   * @throws InvalidLineException if it is anything else
+   * @param absent the value of an absent field
    */
   public double number(String name, double absent) {
     JsonNode node = node(name);
@@ -158,11 +148,9 @@ public final class Fields {
   }
 
   /**
-   * True or false.
+   * {@return true or false; null if absent}
    *
    * @param name the field
-   * @return its value; null if it is not there or is JSON's null
-   * @throws InvalidLineException if it is anything else
    */
   public Boolean flag(String name) {
     JsonNode node = node(name);
@@ -173,12 +161,10 @@ public final class Fields {
   }
 
   /**
-   * True or false.
+   * {@return true or false}
    *
    * @param name the field
-   * @param absent what stands for a field that is not there
-   * @return its value
-   * @throws InvalidLineException if it is anything else
+   * @param absent the value of an absent field
    */
   public boolean flag(String name, boolean absent) {
     Boolean flag = flag(name);
@@ -186,11 +172,9 @@ public final class Fields {
   }
 
   /**
-   * A text.
+   * {@return a string; null if absent}
    *
    * @param name the field
-   * @return its value; null if it is not there or is JSON's null
-   * @throws InvalidLineException if it is anything else
    */
   public String text(String name) {
     JsonNode node = node(name);
@@ -201,11 +185,9 @@ public final class Fields {
   }
 
   /**
-   * A text that must be there.
+   * {@return a string; required}
    *
    * @param name the field
-   * @return its value
-   * @throws InvalidLineException if it is anything else
    */
   public String requiredText(String name) {
     require(name);
@@ -213,11 +195,24 @@ public final class Fields {
   }
 
   /**
-   * An array.
+   * {@return one of several strings; required}
    *
    * @param name the field
-   * @return its elements; none if it is not there
-   * @throws InvalidLineException if it is anything else
+   * @param choices the allowed strings
+   */
+  public String choice(String name, List<String> choices) {
+    String text = requiredText(name);
+    if (!choices.contains(text)) {
+      throw new InvalidLineException(
+          at(name) + " must be one of " + String.join(", ", choices) + ", not '" + text + "'");
+    }
+    return text;
+  }
+
+  /**
+   * {@return an array; empty if absent}
+   *
+   * @param name the field
    */
   public JsonNode array(String name) {
     JsonNode node = node(name);
@@ -231,11 +226,35 @@ public final class Fields {
   }
 
   /**
-   * An array of 32-bit integers.
+   * {@return an array as a list of strings, numbers, booleans, lists and maps; required}
    *
    * @param name the field
-   * @return its elements; null if it is not there
-   * @throws InvalidLineException if it is anything else
+   */
+  public List<Object> list(String name) {
+    require(name);
+    return PLAIN.convertValue(array(name), new TypeReference<>() {});
+  }
+
+  /**
+   * {@return an object as a map to strings, numbers, booleans, lists and maps; empty if absent}
+   *
+   * @param name the field
+   */
+  public Map<String, Object> map(String name) {
+    JsonNode node = node(name);
+    if (node == null) {
+      return Map.of();
+    }
+    if (!node.isObject()) {
+      throw new InvalidLineException(at(name) + " must be an object, not " + node);
+    }
+    return PLAIN.convertValue(node, new TypeReference<>() {});
+  }
+
+  /**
+   * {@return an array of integers of 32 bits; null if absent}
+   *
+   * @param name the field
    */
   public int[] integers(String name) {
     if (node(name) == null) {
@@ -255,53 +274,19 @@ public final class Fields {
   }
 
   /**
-   * One of several names; the field must be there.
+   * {@return the bits of a signed or unsigned integer of 64 bits; required}
    *
    * @param name the field
-   * @param choices the names
-   * @return its value
-   * @throws InvalidLineException if it is anything else
-   */
-  public String choice(String name, List<String> choices) {
-    String text = requiredText(name);
-    if (!choices.contains(text)) {
-      throw new InvalidLineException(
-          at(name) + " must be one of " + String.join(", ", choices) + ", not '" + text + "'");
-    }
-    return text;
-  }
-
-  /**
-   * A word of 64 bits, as a signed or an unsigned number.
-   *
-   * @param name the field
-   * @param absent what stands for a field that is not there
-   * @return its bits
-   * @throws InvalidLineException if it is anything else
-   */
-  public long word(String name, long absent) {
-    JsonNode node = node(name);
-    return node == null ? absent : word(at(name), node);
-  }
-
-  /**
-   * A word of 64 bits, as a signed or an unsigned number; the field must be there.
-   *
-   * @param name the field
-   * @return its bits
-   * @throws InvalidLineException if it is anything else
    */
   public long word(String name) {
     require(name);
-    return word(name, 0);
+    return word(at(name), node(name));
   }
 
   /**
-   * An array of words of 64 bits, as signed or unsigned numbers; the field must be there.
+   * {@return the bits of an array of signed or unsigned integers of 64 bits; required}
    *
    * @param name the field
-   * @return their bits
-   * @throws InvalidLineException if it is anything else
    */
   public long[] words(String name) {
     require(name);

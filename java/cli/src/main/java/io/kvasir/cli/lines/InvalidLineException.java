@@ -1,6 +1,6 @@
 package io.kvasir.cli.lines;
 
-/** An input line that cannot be carried out; the message names the field and what is allowed. */
+/** An invalid input line. The message names the field and what is allowed. */
 public final class InvalidLineException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
@@ -8,7 +8,7 @@ public final class InvalidLineException extends RuntimeException {
   /**
    * Makes the exception.
    *
-   * @param message what is wrong
+   * @param message the field and what is allowed
    */
   public InvalidLineException(String message) {
     super(message);

@@ -13,15 +13,15 @@ import java.io.InputStream;
 import java.io.OutputStream;
 
 /**
- * Reads operations, one JSON object a line, and writes one JSON object for each, in order. A line
- * that cannot be carried out is answered with an error; it must have changed nothing. Memory does
- * not grow with the number of lines. Not thread-safe.
+ * Reads operations, one JSON object a line, and writes one JSON object for each, in order. An
+ * invalid line is answered with an error and changes nothing. Memory does not grow with the number
+ * of lines. Not thread-safe.
  */
 public abstract class JsonLines {
 
-  private static final int LONGEST_LINE = 1 << 26;
+  private static final int MAX_LINE_BYTES = 1 << 26;
 
-  /** Names are not kept: a field's name may be a request's id, and there is no end of them. */
+  /** Field names are not cached: a name can be the id of a request, and ids are unbounded. */
   private final ObjectMapper mapper =
       JsonMapper.builder(
               JsonFactory.builder().disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES).build())
@@ -37,29 +37,29 @@ public abstract class JsonLines {
   /**
    * Makes a reader of lines.
    *
-   * @param in where the lines come from
-   * @param out where the answers go
+   * @param in the lines
+   * @param out receives the answers
    */
   protected JsonLines(InputStream in, OutputStream out) {
-    this.lines = new LineReader(in, LONGEST_LINE);
+    this.lines = new LineReader(in, MAX_LINE_BYTES);
     this.out = out;
   }
 
   /**
-   * Carries an operation out and writes its answer, one object. Throws before it has written or
-   * changed anything.
+   * Carries out an operation and writes its answer, one object. An invalid operation throws {@link
+   * InvalidLineException} before it writes or changes anything.
    *
    * @param line the operation
-   * @param answer where its answer goes
+   * @param answer receives the answer
    * @throws IOException if the output fails
    */
   protected abstract void carryOut(JsonNode line, JsonGenerator answer) throws IOException;
 
   /**
-   * Carries all lines out.
+   * Carries out all lines.
    *
-   * @return false if one of them was not valid
-   * @throws IOException if input or output fail
+   * @return whether all lines were valid
+   * @throws IOException if the input or the output fails
    */
   public final boolean run() throws IOException {
     try (JsonGenerator generator = mapper.createGenerator(out)) {
@@ -83,7 +83,7 @@ public abstract class JsonLines {
   private void answer(JsonGenerator generator) throws IOException {
     try {
       if (lines.tooLong()) {
-        throw new InvalidLineException("a line may have " + LONGEST_LINE + " bytes");
+        throw new InvalidLineException("a line may have at most " + MAX_LINE_BYTES + " bytes");
       }
       JsonNode node = mapper.readTree(lines.bytes(), 0, lines.length());
       if (!node.isObject()) {
@@ -109,10 +109,9 @@ public abstract class JsonLines {
   }
 
   /**
-   * The operation of a line.
+   * {@return the {@code op} of a line; empty if absent}
    *
    * @param line the line
-   * @return its {@code op}; empty if there is none
    */
   protected static String op(JsonNode line) {
     JsonNode op = line.get("op");
@@ -122,8 +121,8 @@ public abstract class JsonLines {
   /**
    * Carries out an operation without a result.
    *
-   * @param operation what to do
-   * @param answer where {@code {"ok":true}} goes
+   * @param operation the operation
+   * @param answer receives {@code {"ok":true}}
    * @throws IOException if the output fails
    */
   protected static void done(Runnable operation, JsonGenerator answer) throws IOException {
@@ -131,14 +130,5 @@ public abstract class JsonLines {
     answer.writeStartObject();
     answer.writeBooleanField("ok", true);
     answer.writeEndObject();
-  }
-
-  /**
-   * What reads JSON.
-   *
-   * @return the mapper
-   */
-  protected final ObjectMapper mapper() {
-    return mapper;
   }
 }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
 
-/** Lines of bytes, of a bounded length. A line is valid until the next. Not thread-safe. */
+/** Reads lines of bounded length. A line is valid until the next is read. Not thread-safe. */
 final class LineReader {
 
   private final InputStream in;
@@ -21,7 +21,7 @@ final class LineReader {
     this.longest = longest;
   }
 
-  /** Reads the next line; false at the end. A last line need not be ended. */
+  /** Reads the next line; false at the end. The last line need not end in a newline. */
   boolean next() throws IOException {
     length = 0;
     tooLong = false;
@@ -50,7 +50,7 @@ final class LineReader {
     return end > 0;
   }
 
-  /** What exceeds the longest line is read over. */
+  /** Skips bytes beyond the longest line. */
   private void append(int from, int to) {
     int more = to - from;
     if (more > longest - length) {
@@ -64,7 +64,7 @@ final class LineReader {
     length += more;
   }
 
-  /** Whether the next line, or a part of it, can be read without waiting. */
+  /** Whether at least a part of the next line can be read without blocking. */
   boolean moreIsThere() throws IOException {
     return at < end || in.available() > 0;
   }
@@ -73,7 +73,7 @@ final class LineReader {
     return tooLong;
   }
 
-  /** The line, from the first byte on. */
+  /** The line; its {@link #length} bytes start at index 0. */
   byte[] bytes() {
     return bytes;
   }

@@ -1,6 +1,6 @@
 /**
- * Commands that read operations as JSON lines and answer each with one line. {@link
- * io.kvasir.cli.lines.JsonLines} reads and answers, {@link io.kvasir.cli.lines.Fields} reads what a
- * line says with checks. What the operations mean is not known here.
+ * Operations as JSON lines, each answered with one line. {@link io.kvasir.cli.lines.JsonLines}
+ * reads lines and writes answers. {@link io.kvasir.cli.lines.Fields} reads and checks the fields of
+ * a line. The operations themselves are in the packages below.
  */
 package io.kvasir.cli.lines;

@@ -9,14 +9,14 @@ import picocli.CommandLine.Option;
 /** TensorRT-LLM's {@code attention_dp_config}: one option for each of its keys. */
 final class AttentionDpOptions {
 
-  private static final double MOST_WEIGHT = 1e6;
+  private static final double MAX_WEIGHT = 1e6;
 
   @Option(
       names = "--kv-cache-routing-load-balance-weight",
       paramLabel = "X",
       defaultValue = "1.0",
       order = 50,
-      description = "How much load counts against reuse (default: ${DEFAULT-VALUE}).")
+      description = "Weight of load relative to reuse (default: ${DEFAULT-VALUE}).")
   private String loadBalanceWeight;
 
   @Option(
@@ -25,7 +25,7 @@ final class AttentionDpOptions {
       defaultValue = "0.1",
       order = 51,
       description =
-          "Share of a prompt that must be held before reuse counts (default: ${DEFAULT-VALUE}).")
+          "Share of a prompt that must match before reuse counts (default: ${DEFAULT-VALUE}).")
   private String matchRateThreshold;
 
   @Option(
@@ -34,7 +34,7 @@ final class AttentionDpOptions {
       defaultValue = "2.0",
       order = 52,
       description =
-          "How far above its fair share of requests a rank may go (default: ${DEFAULT-VALUE}).")
+          "Most requests of a rank, as a multiple of its fair share (default: ${DEFAULT-VALUE}).")
   private String fairShareMultiplier;
 
   @Option(
@@ -42,7 +42,7 @@ final class AttentionDpOptions {
       paramLabel = "BOOL",
       defaultValue = "false",
       order = 53,
-      description = "Give every rank a request before reuse decides (default: ${DEFAULT-VALUE}).")
+      description = "Send a request to every rank before reuse counts (default: ${DEFAULT-VALUE}).")
   private String coldStartWarmup;
 
   @Option(
@@ -50,7 +50,7 @@ final class AttentionDpOptions {
       paramLabel = "BOOL",
       defaultValue = "true",
       order = 54,
-      description = "Count requests whose KV is being sent as load (default: ${DEFAULT-VALUE}).")
+      description = "Count requests whose KV is in transfer as load (default: ${DEFAULT-VALUE}).")
   private String accountForInTransfer;
 
   @Option(
@@ -58,7 +58,7 @@ final class AttentionDpOptions {
       paramLabel = "BOOL",
       defaultValue = "false",
       order = 55,
-      description = "Deal first turns of conversations out in turn (default: ${DEFAULT-VALUE}).")
+      description = "Place first turns of conversations round-robin (default: ${DEFAULT-VALUE}).")
   private String firstTurnRoundRobin;
 
   @Option(
@@ -66,7 +66,7 @@ final class AttentionDpOptions {
       paramLabel = "N",
       defaultValue = "65536",
       order = 56,
-      description = "Conversations that are remembered (default: ${DEFAULT-VALUE}).")
+      description = "Number of conversations to remember (default: ${DEFAULT-VALUE}).")
   private String maxSessions;
 
   @Option(
@@ -75,7 +75,7 @@ final class AttentionDpOptions {
       defaultValue = "round_robin",
       order = 57,
       description =
-          "Where new conversations go: round_robin, least_queued, least_tokens"
+          "Placement of new conversations: round_robin, least_queued, least_tokens"
               + " (default: ${DEFAULT-VALUE}).")
   private String newConversationPlacement;
 
@@ -84,7 +84,7 @@ final class AttentionDpOptions {
       paramLabel = "BOOL",
       defaultValue = "false",
       order = 58,
-      description = "Where --router is not given: kv_cache_aware (default: ${DEFAULT-VALUE}).")
+      description = "Without --router: run kv_cache_aware (default: ${DEFAULT-VALUE}).")
   private String enableKvCacheAwareRouting;
 
   @Option(
@@ -92,7 +92,7 @@ final class AttentionDpOptions {
       paramLabel = "BOOL",
       defaultValue = "false",
       order = 59,
-      description = "Where --router is not given: conversation (default: ${DEFAULT-VALUE}).")
+      description = "Without --router: run conversation (default: ${DEFAULT-VALUE}).")
   private String conversationAffinity;
 
   @Option(
@@ -100,7 +100,7 @@ final class AttentionDpOptions {
       paramLabel = "BOOL",
       defaultValue = "false",
       order = 80,
-      description = "Hold prefill back while ranks are out of balance (default: ${DEFAULT-VALUE}).")
+      description = "Delay prefill while ranks are out of balance (default: ${DEFAULT-VALUE}).")
   private String enableBalance;
 
   @Option(
@@ -109,7 +109,7 @@ final class AttentionDpOptions {
       defaultValue = "50",
       order = 81,
       description =
-          "Iterations to hold prefill back until all ranks have some (default: ${DEFAULT-VALUE}).")
+          "Iterations to delay prefill until all ranks have some (default: ${DEFAULT-VALUE}).")
   private String timeoutIters;
 
   @Option(
@@ -117,8 +117,7 @@ final class AttentionDpOptions {
       paramLabel = "N",
       defaultValue = "10",
       order = 82,
-      description =
-          "Iterations to hold prefill back for larger batches (default: ${DEFAULT-VALUE}).")
+      description = "Iterations to delay prefill for larger batches (default: ${DEFAULT-VALUE}).")
   private String batchingWaitIters;
 
   @Option(
@@ -127,7 +126,7 @@ final class AttentionDpOptions {
       defaultValue = "0",
       order = 83,
       description =
-          "While a rank decodes fewer requests than this, the next option is the time limit; also"
+          "If a rank decodes fewer requests, the next option replaces --timeout-iters; also"
               + " TLLM_ADP_BALANCE_MIN_GENERATION_REQUESTS (default: ${DEFAULT-VALUE}, never).")
   private String minGenerationRequests;
 
@@ -137,14 +136,14 @@ final class AttentionDpOptions {
       defaultValue = "0",
       order = 84,
       description =
-          "Iterations to hold prefill back then; also TLLM_ADP_BALANCE_LOW_OCCUPANCY_TIMEOUT_ITERS"
-              + " (default: ${DEFAULT-VALUE}).")
+          "Iterations to delay prefill in that case; also"
+              + " TLLM_ADP_BALANCE_LOW_OCCUPANCY_TIMEOUT_ITERS (default: ${DEFAULT-VALUE}).")
   private String lowOccupancyTimeoutIters;
 
   /**
-   * What the options say.
+   * The configuration that the options describe.
    *
-   * @param maxActiveRequests requests that a rank holds at most
+   * @param maxActiveRequests the most requests that are active on a rank
    */
   AttentionDpConfig config(int maxActiveRequests) {
     int timeout = Values.integer("--timeout-iters", timeoutIters, 0, Integer.MAX_VALUE);
@@ -169,10 +168,10 @@ final class AttentionDpOptions {
 
   private KvCacheRoutingOptions kvCacheRouting() {
     return new KvCacheRoutingOptions(
-        Values.number("--kv-cache-routing-load-balance-weight", loadBalanceWeight, 0, MOST_WEIGHT),
+        Values.number("--kv-cache-routing-load-balance-weight", loadBalanceWeight, 0, MAX_WEIGHT),
         Values.number("--kv-cache-routing-match-rate-threshold", matchRateThreshold, 0, 1),
         Values.number(
-            "--kv-cache-routing-fair-share-multiplier", fairShareMultiplier, 1, MOST_WEIGHT),
+            "--kv-cache-routing-fair-share-multiplier", fairShareMultiplier, 1, MAX_WEIGHT),
         Values.flag("--kv-cache-routing-cold-start-warmup", coldStartWarmup),
         Values.flag("--kv-cache-routing-account-for-in-transfer", accountForInTransfer),
         Values.flag("--kv-cache-routing-first-turn-round-robin", firstTurnRoundRobin));

@@ -26,17 +26,17 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /**
  * Reads a YAML file of settings: a mapping of keys to plain values, and at most one block of such
- * within it. It is read event by event and never deeper than that, so that what the file costs is
- * bounded by its size.
+ * settings within it. The file is read event by event and never deeper than that, so that the cost
+ * of reading is bounded by the size of the file.
  */
 final class ConfigFile {
 
   static final String BLOCK = "attention_dp_config";
 
-  private static final int MOST_BYTES = 1 << 16;
+  private static final int MAX_BYTES = 1 << 16;
   private static final Set<String> NULLS = Set.of("", "~", "null", "Null", "NULL");
 
-  /** What the values of these are, by the label that help shows, and so are not quoted. */
+  /** Types whose values must not be quoted, by the label that help shows. */
   private static final Map<String, String> UNQUOTED =
       Map.of("N", "an integer", "X", "a number", "BOOL", "true or false");
 
@@ -44,7 +44,7 @@ final class ConfigFile {
    * A setting of the file.
    *
    * @param text its value
-   * @param place how errors name it: file, line and key
+   * @param place file, line and key, as errors name them
    * @param line its line, from 1
    */
   record Setting(String text, String place, int line) {}
@@ -70,9 +70,9 @@ final class ConfigFile {
    *
    * @param file its path
    * @param keys the options by the keys that the file may have
-   * @param blockKeys the keys that may also stand in the block; if none, there may be no block
+   * @param blockKeys the keys that may also be in the block; if empty, there must be no block
    * @return the settings by their options
-   * @throws InvalidConfigException if it cannot be read or is not such a file
+   * @throws InvalidConfigException if the file cannot be read or is not valid
    */
   static Map<String, Setting> read(
       String file, Map<String, OptionSpec> keys, List<String> blockKeys) {
@@ -100,14 +100,14 @@ final class ConfigFile {
       throw new InvalidConfigException(file + ": not a path", e);
     }
     if (!Files.isRegularFile(path)) {
-      // Not a pipe either: every process of a replay reads the file anew.
-      String why = Files.exists(path) ? "not a regular file" : "no such file";
-      throw new InvalidConfigException(file + ": " + why, null);
+      // A pipe is refused too: every process of a replay reads the file.
+      String reason = Files.exists(path) ? "not a regular file" : "no such file";
+      throw new InvalidConfigException(file + ": " + reason, null);
     }
     try (InputStream in = Files.newInputStream(path)) {
-      byte[] bytes = in.readNBytes(MOST_BYTES + 1);
-      if (bytes.length > MOST_BYTES) {
-        String rule = ": a configuration has at most " + MOST_BYTES + " bytes";
+      byte[] bytes = in.readNBytes(MAX_BYTES + 1);
+      if (bytes.length > MAX_BYTES) {
+        String rule = ": a configuration has at most " + MAX_BYTES + " bytes";
         throw new InvalidConfigException(file + rule, null);
       }
       return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
@@ -132,7 +132,7 @@ final class ConfigFile {
     events.next(); // the document's end
     Event end = events.next();
     if (end.getEventId() != Event.ID.StreamEnd) {
-      throw wrong(end, "there must be one document only");
+      throw wrong(end, "there must be only one document");
     }
   }
 
@@ -153,7 +153,7 @@ final class ConfigFile {
         String block = mayHaveBlock ? ", " + BLOCK : "";
         throw wrong(
             key,
-            "there is no key '%s'%s; there are %s%s"
+            "unknown key '%s'%s; allowed: %s%s"
                 .formatted(name, where, String.join(", ", allowed), block));
       }
     }
@@ -161,7 +161,7 @@ final class ConfigFile {
 
   private void block(ScalarEvent key) {
     if (blockSeen) {
-      throw wrong(key, BLOCK + " stands there twice");
+      throw wrong(key, BLOCK + " appears twice");
     }
     blockSeen = true;
     Event value = events.next();
@@ -176,13 +176,13 @@ final class ConfigFile {
     String name = RenamedOptions.currentKey(key.getValue());
     Setting earlier = settings.get(option.longestName());
     if (earlier != null) {
-      throw wrong(key, name + " stands already in line " + earlier.line());
+      throw wrong(key, name + " is already set in line " + earlier.line());
     }
     int line = line(key);
     settings.put(option.longestName(), new Setting(value(name, option), place(line) + name, line));
   }
 
-  /** A single value, or a list or mapping as options write it: with commas and equals signs. */
+  /** A single value, or a list or mapping in the syntax of options: "a,b" or "k=v,l=w". */
   private String value(String name, OptionSpec option) {
     Event event = events.next();
     boolean pairs = event.getEventId() == Event.ID.MappingStart;
@@ -203,13 +203,13 @@ final class ConfigFile {
 
   private String scalar(String name, Event event, OptionSpec option) {
     if (event.getEventId() == Event.ID.Alias) {
-      throw wrong(event, name + " must be written out; aliases are not read");
+      throw wrong(event, name + " must be written out; aliases are not supported");
     }
     if (!(event instanceof ScalarEvent scalar)) {
       throw wrong(event, name + " must be a single value");
     }
     if (isNull(scalar)) {
-      throw wrong(event, name + " has no value; without the key it has its default");
+      throw wrong(event, name + " has no value; remove the key to use the default");
     }
     String type = UNQUOTED.get(option.paramLabel());
     if (type != null && !scalar.isPlain()) {

@@ -11,12 +11,11 @@ import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** Options that say which queries and block events indexes are measured on. */
+/** Options of the queries and block events that indexes are measured on. */
 public final class CorpusOptions {
 
   private static final int TRACE_BLOCK_TOKENS = 512;
@@ -27,7 +26,7 @@ public final class CorpusOptions {
       names = "--trace",
       paramLabel = "FILE",
       order = 1,
-      description = "A Mooncake trace; may be left out if --corpus is there.")
+      description = "Mooncake trace; not needed if the file of --corpus exists.")
   private String trace;
 
   @Option(
@@ -35,8 +34,8 @@ public final class CorpusOptions {
       paramLabel = "FILE",
       order = 2,
       description =
-          "Where queries and events are kept; made of the trace if it is missing. Without it they"
-              + " go to a temporary file.")
+          "File of queries and events; generated from the trace if missing (default: a temporary"
+              + " file).")
   private String corpus;
 
   @Option(
@@ -44,7 +43,7 @@ public final class CorpusOptions {
       paramLabel = "N",
       defaultValue = "128",
       order = 3,
-      description = "Ranks that requests are dealt out to (default: ${DEFAULT-VALUE}).")
+      description = "Number of ranks that share the requests (default: ${DEFAULT-VALUE}).")
   private String workers;
 
   @Option(
@@ -52,7 +51,7 @@ public final class CorpusOptions {
       paramLabel = "N",
       defaultValue = "20",
       order = 4,
-      description = "Copies of the trace, with ids of their own (default: ${DEFAULT-VALUE}).")
+      description = "Copies of the trace, each with its own ids (default: ${DEFAULT-VALUE}).")
   private String duplicate;
 
   @Option(
@@ -60,7 +59,7 @@ public final class CorpusOptions {
       paramLabel = "N",
       defaultValue = "4",
       order = 5,
-      description = "Blocks that one id of the trace becomes (default: ${DEFAULT-VALUE}).")
+      description = "Blocks for each id of the trace (default: ${DEFAULT-VALUE}).")
   private String lengthFactor;
 
   @Option(
@@ -68,7 +67,7 @@ public final class CorpusOptions {
       paramLabel = "N",
       defaultValue = "16384",
       order = 6,
-      description = "Blocks of each worker's pool (default: ${DEFAULT-VALUE}).")
+      description = "Blocks in the pool of each worker (default: ${DEFAULT-VALUE}).")
   private String poolBlocks;
 
   @Option(
@@ -77,8 +76,7 @@ public final class CorpusOptions {
       defaultValue = PER_RANK,
       order = 7,
       description =
-          "Whether each worker names blocks by random numbers of its own, or all alike (default:"
-              + " ${DEFAULT-VALUE}).")
+          "Handles of blocks: different on each rank, or shared (default: ${DEFAULT-VALUE}).")
   private String handles;
 
   @Option(
@@ -86,19 +84,28 @@ public final class CorpusOptions {
       paramLabel = "N",
       defaultValue = "42",
       order = 8,
-      description = "Seed of the partition and of the handles (default: ${DEFAULT-VALUE}).")
+      description = "Seed of the partition and the handles (default: ${DEFAULT-VALUE}).")
   private String seed;
 
-  /** Loads the corpus; makes it first if it is missing. */
+  CorpusOptions() {}
+
+  /**
+   * Loads the corpus. Generates it first if it is missing.
+   *
+   * @param console shows the progress
+   * @return the corpus
+   * @throws IOException if a file cannot be read or written
+   * @throws UsageException if a value is not allowed
+   */
   public Corpus load(Console console) throws IOException {
     CorpusShape shape = shape();
     if (trace == null) {
       if (corpus == null) {
-        throw new UsageException("--trace", "is missing; so is --corpus");
+        throw new UsageException("--trace", "or --corpus must be given");
       }
-      return CorpusReader.read(path("--corpus", corpus));
+      return CorpusReader.read(Values.path("--corpus", corpus));
     }
-    Trace rows = TraceReader.read(path("--trace", trace), TRACE_BLOCK_TOKENS);
+    Trace rows = TraceReader.read(Values.path("--trace", trace), TRACE_BLOCK_TOKENS);
     if (corpus == null) {
       Path temporary = Files.createTempFile("kvasir-index-", ".corpus");
       try {
@@ -108,7 +115,7 @@ public final class CorpusOptions {
         Files.deleteIfExists(temporary);
       }
     }
-    Path file = path("--corpus", corpus);
+    Path file = Values.path("--corpus", corpus);
     if (!Files.exists(file)) {
       generate(rows, shape, file, console);
     }
@@ -116,7 +123,7 @@ public final class CorpusOptions {
     String found = CorpusReader.describe(file);
     if (!wanted.equals(found)) {
       throw new InvalidCorpusException(
-          file + ": was made of " + found + ", not " + wanted + "; remove it or name another one");
+          file + ": was made of " + found + ", not " + wanted + "; remove it or use another file");
     }
     return CorpusReader.read(file);
   }
@@ -130,25 +137,21 @@ public final class CorpusOptions {
     }
   }
 
-  private static Path path(String option, String file) {
-    try {
-      return Path.of(file);
-    } catch (InvalidPathException e) {
-      throw new UsageException(option, "must be a path, not '" + file + "'");
-    }
-  }
-
   private CorpusShape shape() {
     return new CorpusShape(
-        Values.integer("--workers", workers, 1, CorpusShape.MOST_WORKERS),
-        Values.integer("--duplicate", duplicate, 1, CorpusShape.MOST_COPIES),
-        Values.integer("--length-factor", lengthFactor, 1, CorpusShape.MOST_COPIES),
-        Values.integer("--pool-blocks", poolBlocks, 1, CorpusShape.MOST_POOL_BLOCKS),
+        Values.integer("--workers", workers, 1, CorpusShape.MAX_WORKERS),
+        Values.integer("--duplicate", duplicate, 1, CorpusShape.MAX_COPIES),
+        Values.integer("--length-factor", lengthFactor, 1, CorpusShape.MAX_COPIES),
+        Values.integer("--pool-blocks", poolBlocks, 1, CorpusShape.MAX_POOL_BLOCKS),
         Values.choice("--handles", handles, List.of(PER_RANK, SHARED), name -> name).equals(SHARED),
         seed());
   }
 
-  /** Seed of whatever is random. */
+  /**
+   * {@return the seed of everything random}
+   *
+   * @throws UsageException if it is not an integer
+   */
   public long seed() {
     return Values.seed("--seed", seed);
   }

@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
 
-/** Where the pools of a command live. */
+/** The devices that hold the pools of a command. */
 public final class DeviceOption {
 
   private static final Logger LOG = LoggerFactory.getLogger(DeviceOption.class);
@@ -20,10 +20,17 @@ public final class DeviceOption {
       names = NAME,
       paramLabel = "auto|cpu|cuda[:0,1]",
       order = 39,
-      description = "Where pools live: auto takes GPUs that can be used (default: auto).")
+      description = "Device of the pools; auto prefers GPUs that can be used (default: auto).")
   private String device;
 
-  /** For what only works with pools in host memory. */
+  DeviceOption() {}
+
+  /**
+   * {@return no devices}
+   *
+   * @param option an option that needs pools in host memory
+   * @throws UsageException if GPUs are requested
+   */
   public OpenDevices onlyHost(String option) {
     if (device != null && !device.equals("auto") && !device.equals("cpu")) {
       throw new UsageException(
@@ -33,8 +40,13 @@ public final class DeviceOption {
   }
 
   /**
-   * Begins to use the devices that pools shall live on. If {@code auto} was asked for in vain, says
-   * why: to the user if that was said in so many words or if a GPU stays idle, else to the log.
+   * Opens the devices of the pools. If {@code auto} selects the CPU, reports the reason: on the
+   * console if the option is given or the machine has a GPU, otherwise in the log.
+   *
+   * @param machine the machine
+   * @param console receives the reason
+   * @return the devices, which the caller closes; none for pools in host memory
+   * @throws UsageException if the requested devices cannot be used
    */
   public OpenDevices open(Machine machine, Console console) {
     DeviceSelection selection;
@@ -50,7 +62,7 @@ public final class DeviceOption {
       throw new UsageException(NAME, device + " is not possible: " + e.getMessage());
     }
     if (resolution.devices().isEmpty()) {
-      resolution.fallback().ifPresent(why -> tell(why.reason(), machine, console));
+      resolution.fallback().ifPresent(why -> report(why.reason(), machine, console));
       return OpenDevices.NONE;
     }
     try {
@@ -59,12 +71,12 @@ public final class DeviceOption {
       if (selection.target() == DeviceSelection.Target.CUDA) {
         throw new UsageException(NAME, device + " is not possible: " + e.getMessage());
       }
-      tell(e.getMessage(), machine, console);
+      report(e.getMessage(), machine, console);
       return OpenDevices.NONE;
     }
   }
 
-  private void tell(String reason, Machine machine, Console console) {
+  private void report(String reason, Machine machine, Console console) {
     String line = NAME + " auto uses the CPU: " + reason;
     if (device != null || machine.cuda().get().isAvailable()) {
       console.note(line);

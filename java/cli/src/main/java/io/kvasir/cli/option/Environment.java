@@ -7,10 +7,10 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Lets {@code KVASIR_POOL_TOKENS} stand in for {@code --pool-tokens} where that is not given. What
- * TensorRT-LLM reads from {@code TLLM_ADP_BALANCE_*} is also read from there.
+ * Reads options that are not given from variables: {@code --pool-tokens} from {@code
+ * KVASIR_POOL_TOKENS}. TensorRT-LLM's variables {@code TLLM_ADP_BALANCE_*} are read too.
  *
- * @param variables the process's environment
+ * @param variables the environment's variables
  */
 public record Environment(Map<String, String> variables)
     implements CommandLine.IDefaultValueProvider {
@@ -18,17 +18,17 @@ public record Environment(Map<String, String> variables)
   @Override
   public String defaultValue(ArgSpec argument) {
     return argument instanceof OptionSpec option && option.arity().max() > 0
-        ? variables.get(given(option.longestName()))
+        ? variables.get(source(option.longestName()))
         : null;
   }
 
-  /** Whether a variable stands in for an option. */
+  /** Whether a variable sets an option. */
   boolean has(String option) {
-    return variables.containsKey(given(option));
+    return variables.containsKey(source(option));
   }
 
-  /** The variable that stands in for an option, of those that may the one that is set. */
-  String given(String option) {
+  /** The variable that sets an option; if several can, the first one that is set. */
+  String source(String option) {
     String own = variable(option);
     String renamed = RenamedOptions.variableOf(option, variables);
     if (renamed != null) {
@@ -39,7 +39,11 @@ public record Environment(Map<String, String> variables)
         : own;
   }
 
-  /** The variable of an option. */
+  /**
+   * {@return the variable of an option}
+   *
+   * @param option the option, for example {@code --pool-tokens}
+   */
   public static String variable(String option) {
     return "KVASIR_" + option.replaceFirst("^-+", "").replace('-', '_').toUpperCase(Locale.ROOT);
   }

@@ -11,22 +11,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Options of the layer above the workers. */
+/** Options of the fleet router and its workers. */
 public final class FleetOptions {
 
+  /** Option of the number of workers. */
   public static final String WORKERS = "--workers";
+
+  /** Option of the fleet router. */
   public static final String ROUTER = "--fleet-router";
 
-  private static final int MOST_WORKERS = 1024;
-  private static final double MOST_DELAY_MS = 3_600_000;
-  private static final double LEAST_INTERVAL_MS = 0.001;
-  private static final double NS_PER_MS = 1e6;
   private static final String ARGS = "--fleet-router-args";
   private static final String HASH_FORMAT = "--hash-format";
 
-  /** Args under which a router may let requests wait, or refuse them. */
+  /** Args with which a router may queue or refuse requests. */
   private static final List<String> UNSUPPORTED =
       List.of(
           "router_queue_threshold",
@@ -47,7 +47,7 @@ public final class FleetOptions {
       paramLabel = "NAME",
       order = 40,
       description =
-          "Policy that chooses the worker: round_robin, load_balancing, kv_cache_aware,"
+          "Fleet router to run: round_robin, load_balancing, kv_cache_aware,"
               + " conversation, or with --ranks 1 also cost, approximate, polled"
               + " (default: none for one worker, else round_robin).")
   private String router;
@@ -57,9 +57,7 @@ public final class FleetOptions {
       paramLabel = "KEY=VALUE[,KEY=VALUE]",
       defaultValue = "",
       order = 40,
-      description =
-          "The fleet router's args, by TensorRT-LLM's or Dynamo's names, such as load_weight=1"
-              + " (default: none).")
+      description = "Args of the fleet router, for example load_weight=1 (default: none).")
   private String args;
 
   @Option(
@@ -67,39 +65,25 @@ public final class FleetOptions {
       paramLabel = "X",
       defaultValue = "0",
       order = 40,
-      description =
-          "Modelled time from a change of a worker's blocks to its event at the fleet router"
-              + " (default: ${DEFAULT-VALUE}).")
+      description = "Modelled delay of block events (default: ${DEFAULT-VALUE}).")
   private String eventDelayMs;
 
-  @Option(
-      names = "--metric-delay-ms",
-      paramLabel = "X",
-      defaultValue = "5",
-      order = 40,
-      description =
-          "polled: modelled time from a poll of the metrics to its answer"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String metricDelayMs;
+  @Mixin private FleetDelays delays;
 
-  @Option(
-      names = "--metric-interval-ms",
-      paramLabel = "X",
-      defaultValue = "100",
-      order = 40,
-      description = "polled: modelled time between polls (default: ${DEFAULT-VALUE}).")
-  private String metricIntervalMs;
+  FleetOptions() {}
 
-  /** The layer that was asked for; none for one worker without a fleet router. */
+  /**
+   * {@return the fleet; empty for one worker without a fleet router}
+   *
+   * @throws UsageException if a value is not allowed
+   */
   public Optional<FleetSettings> settings() {
     FleetSettings fleet =
-        new FleetSettings(
-            Values.integer(WORKERS, workers, 1, MOST_WORKERS),
-            router == null ? FleetRouterKind.named(null) : named(router),
+        delays.fleet(
+            workers,
+            router == null ? FleetRouterKind.named(null) : router(router),
             argsByKey(),
-            ns("--event-delay-ms", eventDelayMs, 0),
-            ns("--metric-delay-ms", metricDelayMs, 0),
-            ns("--metric-interval-ms", metricIntervalMs, LEAST_INTERVAL_MS));
+            eventDelayMs);
     if (fleet.workers() == 1 && router == null) {
       return Optional.empty();
     }
@@ -112,14 +96,14 @@ public final class FleetOptions {
     return Optional.of(fleet);
   }
 
-  /** A policy by name. */
-  public static FleetRouterProvider named(String name) {
+  /**
+   * {@return a fleet router}
+   *
+   * @param name its name
+   * @throws UsageException if there is no such router
+   */
+  public static FleetRouterProvider router(String name) {
     return Values.choice(ROUTER, name, FleetRouterKind.all(), FleetRouterProvider::name);
-  }
-
-  /** Milliseconds of an option in nanoseconds. */
-  public static long ns(String option, String milliseconds, double least) {
-    return Math.round(Values.number(option, milliseconds, least, MOST_DELAY_MS) * NS_PER_MS);
   }
 
   private Map<String, Object> argsByKey() {
@@ -145,9 +129,16 @@ public final class FleetOptions {
     }
   }
 
-  /** A worker whose blocks have a size and a naming that the fleet router can follow. */
-  public static ReplaySettings named(
-      ReplaySettings each, FleetSettings fleet, Predicate<String> isGiven) {
+  /**
+   * {@return a worker of a fleet, with the hash format of the fleet router}
+   *
+   * @param each the settings of the worker
+   * @param fleet the fleet
+   * @param isFlag whether an option is on the command line
+   * @throws UsageException if the fleet router does not work with these settings
+   */
+  public static ReplaySettings worker(
+      ReplaySettings each, FleetSettings fleet, Predicate<String> isFlag) {
     String name = fleet.router().name();
     if (fleet.router().choosesRanks() && each.ranks() != 1) {
       throw new UsageException(
@@ -161,26 +152,20 @@ public final class FleetOptions {
           ARGS,
           "is wrong: tokens_per_block must divide, or be divided by, " + each.tokensPerBlock());
     }
-    HashFormat naming = fleet.naming(each.hashFormat());
-    if (naming != each.hashFormat() && isGiven.test(HASH_FORMAT)) {
+    HashFormat format = fleet.naming(each.hashFormat());
+    if (format != each.hashFormat() && isFlag.test(HASH_FORMAT)) {
       throw new UsageException(
           HASH_FORMAT,
-          "must be "
-              + naming.id()
-              + " with "
-              + ROUTER
-              + " "
-              + name
-              + ", which follows TensorRT-LLM's events, not "
-              + each.hashFormat().id());
+          "must be %s with %s %s, which follows TensorRT-LLM's events, not %s"
+              .formatted(format.id(), ROUTER, name, each.hashFormat().id()));
     }
-    ReplaySettings worker = each.withHashFormat(naming);
+    ReplaySettings worker = each.withHashFormat(format);
     try {
       fleet
           .router()
           .create(
               fleet.args(),
-              new FleetRouterSetup(naming, worker.tokensPerBlock(), System::nanoTime, Map.of()))
+              new FleetRouterSetup(format, worker.tokensPerBlock(), System::nanoTime, Map.of()))
           .close();
       return worker;
     } catch (IllegalArgumentException e) {

@@ -7,31 +7,28 @@ import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.SharedPrefix;
 import io.kvasir.simulator.workload.ThinkTime;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import picocli.CommandLine.Option;
 
-/** Options of what a generated workload consists of. */
+/** Options of generated workloads. */
 public final class GeneratedOptions {
 
-  private static final int MOST_SESSIONS = 1_000_000;
-  private static final int MOST_REQUESTS = 10_000_000;
-  private static final int MOST_TURNS = 1000;
-  private static final int MOST_TOKENS = 1 << 20;
-  private static final double MOST_THINK_SECONDS = 1e6;
-  private static final double MOST_RAMP_SECONDS = 1e6;
-  private static final double MOST_SIGMA = 5;
-  private static final double MOST_SKEW = 10;
+  private static final int MAX_SESSIONS = 1_000_000;
+  private static final int MAX_REQUESTS = 10_000_000;
+  private static final int MAX_TURNS = 1000;
+  private static final int MAX_TOKENS = 1 << 20;
+  private static final double MAX_THINK_SECONDS = 1e6;
+  private static final double MAX_RAMP_SECONDS = 1e6;
+  private static final double MAX_SIGMA = 5;
+  private static final double MAX_SKEW = 10;
 
-  /** The generated workloads, by the names of --workload. */
+  /** The generated workloads. */
   enum Kind {
     MULTI_TURN(200),
     SHARED_PREFIX(200),
     UNIFORM(2000);
-
-    static final List<Kind> ALL = List.of(values());
 
     private final int medianUserTokens;
 
@@ -39,11 +36,7 @@ public final class GeneratedOptions {
       this.medianUserTokens = medianUserTokens;
     }
 
-    String id() {
-      return name().toLowerCase(Locale.ROOT);
-    }
-
-    /** Whether an option of this class means something for this workload. */
+    /** Whether an option of this class applies to this workload. */
     boolean has(String option) {
       return KINDS.get(option).contains(this);
     }
@@ -81,7 +74,7 @@ public final class GeneratedOptions {
       paramLabel = "MIN-MAX",
       defaultValue = "3-8",
       order = 21,
-      description = "multi_turn: turns of a session (default: ${DEFAULT-VALUE}).")
+      description = "multi_turn: turns in a session (default: ${DEFAULT-VALUE}).")
   private String turns;
 
   @Option(
@@ -97,9 +90,7 @@ public final class GeneratedOptions {
       paramLabel = "NAME",
       defaultValue = "exponential",
       order = 23,
-      description =
-          "multi_turn: time between an answer and the next turn, exponential or lognormal"
-              + " (default: ${DEFAULT-VALUE}).")
+      description = "multi_turn: think time, exponential or lognormal (default: ${DEFAULT-VALUE}).")
   private String thinkTime;
 
   @Option(
@@ -107,7 +98,7 @@ public final class GeneratedOptions {
       paramLabel = "X",
       defaultValue = "5",
       order = 24,
-      description = "multi_turn: mean of that time (default: ${DEFAULT-VALUE}).")
+      description = "multi_turn: mean think time (default: ${DEFAULT-VALUE}).")
   private String thinkSeconds;
 
   @Option(
@@ -115,7 +106,7 @@ public final class GeneratedOptions {
       paramLabel = "X",
       defaultValue = "1.0",
       order = 25,
-      description = "multi_turn: sigma of a lognormal time (default: ${DEFAULT-VALUE}).")
+      description = "multi_turn: sigma of a lognormal think time (default: ${DEFAULT-VALUE}).")
   private String thinkSigma;
 
   @Option(
@@ -124,8 +115,8 @@ public final class GeneratedOptions {
       defaultValue = "0",
       order = 26,
       description =
-          "multi_turn with --concurrency: the first sessions begin one after the other over this"
-              + " time (default: ${DEFAULT-VALUE}, all at once).")
+          "multi_turn with --concurrency: time over which the first sessions start"
+              + " (default: ${DEFAULT-VALUE}, all at once).")
   private String rampSeconds;
 
   @Option(
@@ -158,17 +149,14 @@ public final class GeneratedOptions {
       defaultValue = "1.0",
       order = 30,
       description =
-          "shared_prefix: Zipf exponent of the prefixes' popularity, 0 for equal"
-              + " (default: ${DEFAULT-VALUE}).")
+          "shared_prefix: Zipf exponent of prefixes; 0 for equal use (default: ${DEFAULT-VALUE}).")
   private String prefixSkew;
 
   @Option(
       names = "--user-tokens",
       paramLabel = "N",
       order = 31,
-      description =
-          "Median of the lognormal number of tokens that are a request's own (default: 200, uniform"
-              + " 2000).")
+      description = "Median of the tokens that a request adds (default: 200, uniform 2000).")
   private String userTokens;
 
   @Option(
@@ -176,7 +164,7 @@ public final class GeneratedOptions {
       paramLabel = "X",
       defaultValue = "1.0",
       order = 32,
-      description = "Sigma of that number (default: ${DEFAULT-VALUE}).")
+      description = "Sigma of that lognormal number (default: ${DEFAULT-VALUE}).")
   private String userTokensSigma;
 
   @Option(
@@ -184,30 +172,32 @@ public final class GeneratedOptions {
       paramLabel = "MIN-MAX",
       defaultValue = "150-300",
       order = 33,
-      description = "Tokens of an answer (default: ${DEFAULT-VALUE}).")
+      description = "Tokens in an answer (default: ${DEFAULT-VALUE}).")
   private String outputTokens;
 
-  /** Refuses options that stand on the command line but mean nothing for what is replayed. */
-  void refuseAllBut(String replayed, Predicate<String> meant, Predicate<String> given) {
+  GeneratedOptions() {}
+
+  /** Refuses options on the command line that do not apply to the replayed workload. */
+  void refuseAllBut(String replayed, Predicate<String> applies, Predicate<String> isFlag) {
     KINDS.keySet().stream()
         .sorted()
-        .filter(option -> given.test(option) && !meant.test(option))
+        .filter(option -> isFlag.test(option) && !applies.test(option))
         .findFirst()
         .ifPresent(
             option -> {
-              throw new UsageException(option, "means nothing for " + replayed);
+              throw new UsageException(option, "does not apply to " + replayed);
             });
   }
 
-  /** The multi_turn workload; closed with a concurrency, open with a rate. */
+  /** The multi_turn workload: closed if the rate is 0, open if the concurrency is 0. */
   MultiTurn multiTurn(double sessionsPerSecond, int concurrency, long seed) {
     return new MultiTurn(
         new MultiTurn.Shape(
-            Values.integer("--sessions", sessions, 1, MOST_SESSIONS),
+            Values.integer("--sessions", sessions, 1, MAX_SESSIONS),
             concurrency,
             sessionsPerSecond,
-            Values.integer("--system-prompt-tokens", systemPromptTokens, 0, MOST_TOKENS),
-            Values.range("--turns", turns, MOST_TURNS),
+            Values.integer("--system-prompt-tokens", systemPromptTokens, 0, MAX_TOKENS),
+            Values.range("--turns", turns, MAX_TURNS),
             userTokens(Kind.MULTI_TURN),
             answers(),
             new ThinkTime(
@@ -216,9 +206,9 @@ public final class GeneratedOptions {
                     thinkTime,
                     List.of(ThinkTime.Distribution.values()),
                     ThinkTime.Distribution::id),
-                Values.number("--think-seconds", thinkSeconds, 0, MOST_THINK_SECONDS),
-                Values.number("--think-sigma", thinkSigma, 0, MOST_SIGMA)),
-            Values.number(RAMP, rampSeconds, 0, MOST_RAMP_SECONDS),
+                Values.number("--think-seconds", thinkSeconds, 0, MAX_THINK_SECONDS),
+                Values.number("--think-sigma", thinkSigma, 0, MAX_SIGMA)),
+            Values.number(RAMP, rampSeconds, 0, MAX_RAMP_SECONDS),
             seed));
   }
 
@@ -228,28 +218,28 @@ public final class GeneratedOptions {
     return new SharedPrefix(
         new SharedPrefix.Shape(
             requests(),
-            shared ? Values.integer("--prefixes", prefixes, 1, MOST_REQUESTS) : 0,
-            shared ? Values.integer("--prefix-tokens", prefixTokens, 1, MOST_TOKENS) : 0,
-            shared ? Values.number("--prefix-skew", prefixSkew, 0, MOST_SKEW) : 0,
+            shared ? Values.integer("--prefixes", prefixes, 1, MAX_REQUESTS) : 0,
+            shared ? Values.integer("--prefix-tokens", prefixTokens, 1, MAX_TOKENS) : 0,
+            shared ? Values.number("--prefix-skew", prefixSkew, 0, MAX_SKEW) : 0,
             userTokens(kind),
             answers(),
             perSecond,
             seed));
   }
 
-  /** Requests of the shared_prefix or the uniform workload. */
+  /** Number of requests of the shared_prefix or the uniform workload. */
   int requests() {
-    return Values.integer("--requests", requests, 1, MOST_REQUESTS);
+    return Values.integer("--requests", requests, 1, MAX_REQUESTS);
   }
 
   private LognormalTokens userTokens(Kind kind) {
     String median = userTokens == null ? Integer.toString(kind.medianUserTokens) : userTokens;
     return new LognormalTokens(
-        Values.integer("--user-tokens", median, 1, MOST_TOKENS),
-        Values.number("--user-tokens-sigma", userTokensSigma, 0, MOST_SIGMA));
+        Values.integer("--user-tokens", median, 1, MAX_TOKENS),
+        Values.number("--user-tokens-sigma", userTokensSigma, 0, MAX_SIGMA));
   }
 
   private IntRange answers() {
-    return Values.range("--output-tokens", outputTokens, MOST_TOKENS);
+    return Values.range("--output-tokens", outputTokens, MAX_TOKENS);
   }
 }

@@ -1,6 +1,6 @@
 package io.kvasir.cli.option;
 
-/** The user must correct a configuration file. The message names it, the line and what is right. */
+/** A configuration file is wrong. The message names the file, the line and what is allowed. */
 public final class InvalidConfigException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;

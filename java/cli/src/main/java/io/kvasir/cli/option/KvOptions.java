@@ -1,19 +1,17 @@
 package io.kvasir.cli.option;
 
 import io.kvasir.engine.pool.KvShape;
-import java.util.List;
-import java.util.Locale;
 import java.util.OptionalInt;
 import picocli.CommandLine.Option;
 
-/** How much KV memory pools on a device take. Names are those of model files and TensorRT-LLM. */
+/** Options of the size of KV. Names are those of model files and TensorRT-LLM. */
 public final class KvOptions {
 
   private static final String FRACTION = "--kv-cache-free-gpu-memory-fraction";
   private static final String MEMORY_BYTES = "--kv-cache-memory-bytes";
-  private static final long MOST_MEMORY_BYTES = 1L << 50;
-  private static final int MOST = 1 << 20;
-  private static final int MOST_BYTES_PER_TOKEN = 1 << 30;
+  private static final long MAX_MEMORY_BYTES = 1L << 50;
+  private static final int MAX_DIMENSION = 1 << 20;
+  private static final int MAX_BYTES_PER_TOKEN = 1 << 30;
 
   private enum Dtype {
     BF16(2),
@@ -27,24 +25,20 @@ public final class KvOptions {
     Dtype(int bytes) {
       this.bytes = bytes;
     }
-
-    String id() {
-      return name().toLowerCase(Locale.ROOT);
-    }
   }
 
   @Option(
       names = "--num-hidden-layers",
       paramLabel = "N",
       order = 60,
-      description = "Layers of the model; with the next three, the KV that a token takes.")
+      description = "Layers of the model; with the next three options, sets the KV of a token.")
   private String layers;
 
   @Option(
       names = "--num-key-value-heads",
       paramLabel = "N",
       order = 61,
-      description = "Key and value heads of a layer on one rank.")
+      description = "KV heads of a layer on one rank.")
   private String kvHeads;
 
   @Option(names = "--head-dim", paramLabel = "N", order = 62, description = "Elements of a head.")
@@ -62,7 +56,7 @@ public final class KvOptions {
       names = "--kv-bytes-per-token",
       paramLabel = "N",
       order = 64,
-      description = "The KV that a token takes, instead of the four above (default: none).")
+      description = "KV of a token in bytes, instead of the four options above (default: none).")
   private String bytesPerToken;
 
   @Option(
@@ -76,13 +70,18 @@ public final class KvOptions {
       names = FRACTION,
       paramLabel = "X",
       order = 66,
-      description =
-          "Let the pools of a device take this share of its free memory, instead of --pool-tokens.")
+      description = "Share of a device's free memory for its pools, instead of --pool-tokens.")
   private String freeMemoryFraction;
 
-  /** The KV of a token; none if nothing was said. */
+  KvOptions() {}
+
+  /**
+   * {@return the KV of a token; {@link KvShape#NONE} if no option is given}
+   *
+   * @throws UsageException if a value is not allowed or a dimension is missing
+   */
   public KvShape kv() {
-    Dtype type = Values.choice("--kv-cache-dtype", dtype, List.of(Dtype.values()), Dtype::id);
+    Dtype type = Values.choice("--kv-cache-dtype", dtype, Dtype.class);
     boolean model = layers != null || kvHeads != null || headDim != null;
     if (bytesPerToken != null) {
       if (model) {
@@ -90,7 +89,7 @@ public final class KvOptions {
             "--kv-bytes-per-token", "must not be given together with the model's dimensions");
       }
       return new KvShape(
-          Values.integer("--kv-bytes-per-token", bytesPerToken, 0, MOST_BYTES_PER_TOKEN));
+          Values.integer("--kv-bytes-per-token", bytesPerToken, 0, MAX_BYTES_PER_TOKEN));
     }
     if (!model) {
       return KvShape.NONE;
@@ -102,40 +101,54 @@ public final class KvOptions {
           dimension("--head-dim", headDim),
           type.bytes);
     } catch (IllegalArgumentException e) {
-      throw new UsageException("--num-hidden-layers", "asks for too much KV: " + e.getMessage());
+      throw new UsageException("--num-hidden-layers", "is too large: " + e.getMessage());
     }
   }
 
-  /** Tokens of a pool of the size that was asked for; empty if none was. */
+  /**
+   * {@return the size in tokens of a pool of {@code --kv-cache-memory-bytes}; empty if not given}
+   *
+   * @param kv the KV of a token
+   * @param tokensPerBlock tokens in a block
+   * @throws UsageException if the size is not allowed or the KV is unknown
+   */
   public OptionalInt poolTokens(KvShape kv, int tokensPerBlock) {
     if (memoryBytes == null) {
       return OptionalInt.empty();
     }
     if (freeMemoryFraction != null || kv.bytesPerToken() == 0) {
-      throw new UsageException(MEMORY_BYTES, "needs the KV that a token takes, and no " + FRACTION);
+      throw new UsageException(MEMORY_BYTES, "needs the KV of a token, and excludes " + FRACTION);
     }
     long least = kv.bytesPerBlock(tokensPerBlock);
-    long most = Math.min(MOST_MEMORY_BYTES, kv.bytesPerToken() * Integer.MAX_VALUE);
+    long most = Math.min(MAX_MEMORY_BYTES, kv.bytesPerToken() * Integer.MAX_VALUE);
     long bytes = Values.longInteger(MEMORY_BYTES, memoryBytes, least, most);
     return OptionalInt.of((int) (bytes / kv.bytesPerToken()));
   }
 
-  /** The option that says how large pools are. */
+  /** {@return the option that sets the size of pools} */
   public String sizeOption() {
     return byFreeMemory() ? FRACTION : memoryBytes != null ? MEMORY_BYTES : "--pool-tokens";
   }
 
-  /** Whether pools are sized by the memory that is free. */
+  /** {@return whether the size of pools is a share of free memory} */
   public boolean byFreeMemory() {
     return freeMemoryFraction != null;
   }
 
-  /** The share of free memory. */
+  /**
+   * {@return the share of free memory, above 0 and at most 1}
+   *
+   * @throws UsageException if it is not such a number
+   */
   public double freeMemoryFraction() {
     return Values.number(FRACTION, freeMemoryFraction, 0.001, 1);
   }
 
-  /** Without a GPU there is no memory to share. */
+  /**
+   * Requires that the size of pools is not a share of the free memory of a GPU.
+   *
+   * @throws UsageException if it is
+   */
   public void requireNoFraction() {
     if (byFreeMemory()) {
       throw new UsageException(FRACTION, "needs pools on a GPU: --device cuda");
@@ -146,6 +159,6 @@ public final class KvOptions {
     if (text == null) {
       throw new UsageException(option, "must be given together with the model's other dimensions");
     }
-    return Values.integer(option, text, 1, MOST);
+    return Values.integer(option, text, 1, MAX_DIMENSION);
   }
 }

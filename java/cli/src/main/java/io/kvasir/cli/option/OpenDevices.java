@@ -8,15 +8,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The devices that a command uses.
+ * The devices that a command uses. Closing it closes them.
  *
- * @param devices in use, with kernels loaded; empty if the pools live in host memory
- * @param health watches them; null if there are none
+ * @param devices the devices, with kernels loaded; empty if the pools are in host memory
+ * @param health monitors the devices; null if there are none
  */
 public record OpenDevices(List<DeviceApi> devices, DeviceHealth health) implements AutoCloseable {
 
   static final OpenDevices NONE = new OpenDevices(List.of(), null);
 
+  /** Copies the list. */
   public OpenDevices {
     devices = List.copyOf(devices);
   }
@@ -35,6 +36,7 @@ public record OpenDevices(List<DeviceApi> devices, DeviceHealth health) implemen
     }
   }
 
+  /** {@return whether the pools are in host memory} */
   public boolean isEmpty() {
     return devices.isEmpty();
   }

@@ -1,16 +1,18 @@
 package io.kvasir.cli.option;
 
+import java.util.List;
 import picocli.CommandLine.Option;
 
-/** Options of a replay whose ranks are spread over several processes. */
+/** Options of a replay whose ranks are divided among several processes. */
 public final class ProcessOptions {
 
+  /** Option of the number of processes. */
   public static final String PROCESSES = "--processes";
-  public static final String MEMBER = "--lockstep-member";
-  public static final String PORT = "--lockstep-port";
-  public static final String INSTANCE = "--lockstep-worker";
 
-  private static final int MOST_PORT = 65_535;
+  private static final String MEMBER = "--lockstep-member";
+  private static final String PORT = "--lockstep-port";
+  private static final String WORKER = "--lockstep-worker";
+  private static final int MAX_PORT = 65_535;
 
   @Option(
       names = PROCESSES,
@@ -18,43 +20,64 @@ public final class ProcessOptions {
       defaultValue = "1",
       order = 70,
       description =
-          "Processes that the ranks are spread over; they run in lock-step over TCP, and the"
-              + " report is that of one (default: ${DEFAULT-VALUE}).")
+          "Processes that share the ranks, in lock-step over TCP (default: ${DEFAULT-VALUE}).")
   private String processes;
 
   @Option(
       names = "--process-java-options",
       hidden = true,
       defaultValue = "",
-      description = "Options of Java for the processes that this one starts.")
+      description = "Java options of the processes that this one starts.")
   private String javaOptions;
 
-  @Option(names = MEMBER, hidden = true, defaultValue = "0", description = "Set by the first one.")
+  @Option(names = MEMBER, hidden = true, defaultValue = "0", description = "Internal.")
   private String member;
 
-  @Option(names = PORT, hidden = true, defaultValue = "0", description = "Set by the first one.")
+  @Option(names = PORT, hidden = true, defaultValue = "0", description = "Internal.")
   private String port;
 
-  @Option(names = INSTANCE, hidden = true, defaultValue = "", description = "Set by the first one.")
+  @Option(names = WORKER, hidden = true, defaultValue = "", description = "Internal.")
   private String worker;
 
+  ProcessOptions() {}
+
+  /**
+   * {@return the options of another process}
+   *
+   * @param member number of the process
+   * @param port port on which the first process accepts connections
+   * @param worker id that all processes share
+   */
+  public static List<String> of(int member, int port, String worker) {
+    return List.of(MEMBER, Integer.toString(member), PORT, Integer.toString(port), WORKER, worker);
+  }
+
+  /**
+   * {@return the number of processes}
+   *
+   * @param ranks number of ranks, the largest allowed value
+   * @throws UsageException if it is not allowed
+   */
   public int processes(int ranks) {
     return Values.integer(PROCESSES, processes, 1, ranks);
   }
 
-  /** Which of the processes this one is; 0 for the one that the user started. */
+  /** {@return the number of this process; 0 for the first, which the user started} */
   public int member() {
     return Values.integer(MEMBER, member, 0, Integer.MAX_VALUE);
   }
 
+  /** {@return the port on which the first process accepts connections} */
   public int port() {
-    return Values.integer(PORT, port, 0, MOST_PORT);
+    return Values.integer(PORT, port, 0, MAX_PORT);
   }
 
+  /** {@return the id that all processes of this replay share} */
   public String worker() {
     return worker;
   }
 
+  /** {@return the Java options of the other processes, separated by spaces} */
   public String javaOptions() {
     return javaOptions;
   }

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.Map;
 
 /**
- * Options that have another name since an earlier release. Flags, variables and keys of files by
- * the old names still work; help lists the new ones only. Stateless.
+ * Options that had other names in earlier releases. Flags, variables and keys with the old names
+ * still work; help lists only the new names. Stateless.
  */
 public final class RenamedOptions {
 
@@ -18,7 +18,11 @@ public final class RenamedOptions {
 
   private RenamedOptions() {}
 
-  /** A command line with the new names. */
+  /**
+   * {@return a command line with the new names}
+   *
+   * @param args a command line
+   */
   public static String[] current(String... args) {
     return Arrays.stream(args).map(RenamedOptions::current).toArray(String[]::new);
   }
@@ -30,13 +34,13 @@ public final class RenamedOptions {
     return renamed == null ? arg : renamed + arg.substring(name.length());
   }
 
-  /** A key of a file under its new name. */
-  public static String currentKey(String key) {
+  /** The new name of a key of a file. */
+  static String currentKey(String key) {
     return Settings.key(current("--" + key.replace('_', '-')));
   }
 
-  /** The variable by which an option was set, under its new name or an old one; null if none is. */
-  public static String variableOf(String option, Map<String, String> variables) {
+  /** The variable that sets an option, with its new name or an old one; null if none does. */
+  static String variableOf(String option, Map<String, String> variables) {
     String own = Environment.variable(option);
     if (variables.containsKey(own)) {
       return own;

@@ -12,13 +12,13 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 /**
- * Where a command's options have their values from. A command that has this mixin has {@code
- * --config}; its options are texts, and the keys of the file are their names with underscores.
+ * The sources of a command's option values. A command with this mixin has the option {@code
+ * --config}. Its options are strings, and the keys of the file are their names with underscores.
  */
 public final class Settings {
 
-  /** Where one option has its value from; the later wins. */
-  public enum Origin {
+  /** The source of one option's value. If there are several, the last in this order wins. */
+  private enum Origin {
     DEFAULT,
     FILE,
     VARIABLE,
@@ -35,13 +35,19 @@ public final class Settings {
       paramLabel = "FILE",
       order = 98,
       description =
-          "YAML file of settings, like pool_tokens for --pool-tokens, also in a block"
-              + " attention_dp_config; flags and variables win over it.")
+          "YAML file of settings, such as pool_tokens for --pool-tokens, also in a block"
+              + " attention_dp_config; flags and variables override the file.")
   private String file;
 
   private Map<String, ConfigFile.Setting> settings = Map.of();
 
-  /** The mixin of a command that was parsed; empty if it has none. */
+  Settings() {}
+
+  /**
+   * {@return the settings of the command that runs; empty if it has none}
+   *
+   * @param parsed the parsed command line
+   */
   public static Optional<Settings> of(ParseResult parsed) {
     return command(parsed).commandSpec().mixins().values().stream()
         .map(CommandSpec::userObject)
@@ -50,24 +56,38 @@ public final class Settings {
         .findFirst();
   }
 
-  /** What an error about an option names: what the value was read from. */
+  /**
+   * {@return the source of an option's value, as errors name it: a flag, a variable, or a file, a
+   * line and a key}
+   *
+   * @param option the option
+   * @param parsed the parsed command line
+   */
   public static String source(String option, ParseResult parsed) {
     Settings none = new Settings();
     none.command = command(parsed).commandSpec();
     Settings settings = of(parsed).orElse(none);
     return switch (settings.origin(option)) {
-      case VARIABLE -> ((Environment) settings.command.defaultValueProvider()).given(option);
+      case VARIABLE -> ((Environment) settings.command.defaultValueProvider()).source(option);
       case FILE -> settings.settings.get(option).place();
       case FLAG, DEFAULT -> option;
     };
   }
 
-  /** The command that is to run: the innermost. */
+  /**
+   * {@return the command that runs: the innermost}
+   *
+   * @param parsed the parsed command line
+   */
   public static ParseResult command(ParseResult parsed) {
     return parsed.hasSubcommand() ? command(parsed.subcommand()) : parsed;
   }
 
-  /** Reads the file, if there is one, and gives its values to the options that have none yet. */
+  /**
+   * Reads the file, if one is given, and sets the options that neither a flag nor a variable sets.
+   *
+   * @throws InvalidConfigException if the file cannot be read or is not valid
+   */
   public void load() {
     if (file == null) {
       return;
@@ -88,8 +108,7 @@ public final class Settings {
         });
   }
 
-  /** Where an option has its value from. */
-  public Origin origin(String option) {
+  private Origin origin(String option) {
     if (isFlag(option)) {
       return Origin.FLAG;
     }
@@ -101,18 +120,21 @@ public final class Settings {
     return settings.containsKey(option) ? Origin.FILE : Origin.DEFAULT;
   }
 
-  /** Whether an option stands on the command line. */
+  /**
+   * {@return whether an option is on the command line}
+   *
+   * @param option the option
+   */
   public boolean isFlag(String option) {
     return command.commandLine().getParseResult().hasMatchedOption(option);
   }
 
   /**
-   * Whether the one of two options that exclude each other holds, since it comes from where values
-   * win.
+   * Whether the source of an option's value wins over that of an option that excludes it.
    *
-   * @throws UsageException if both are flags or both stand in the file
+   * @throws UsageException if both are flags or both are in the file
    */
-  public boolean beats(String option, String other) {
+  boolean beats(String option, String other) {
     Origin own = origin(option);
     if (own == origin(other) && (own == Origin.FLAG || own == Origin.FILE)) {
       String second = own == Origin.FILE ? key(option) : option;
@@ -121,7 +143,11 @@ public final class Settings {
     return own.compareTo(origin(other)) > 0;
   }
 
-  /** The key of an option in files. */
+  /**
+   * {@return the key of an option in files}
+   *
+   * @param option the option, for example {@code --pool-tokens}
+   */
   public static String key(String option) {
     return option.replaceFirst("^-+", "").replace('-', '_');
   }

@@ -1,6 +1,6 @@
 package io.kvasir.cli.option;
 
-/** The user must correct an option. The message is one line without the option's name. */
+/** The value of an option is wrong. The message is one line without the name of the option. */
 public final class UsageException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
@@ -11,14 +11,14 @@ public final class UsageException extends RuntimeException {
    * Makes the exception.
    *
    * @param option the option, for example {@code --ranks}
-   * @param rule what is allowed and what was given: "must be ..."
+   * @param rule the allowed and the given value: "must be ..., not ..."
    */
   public UsageException(String option, String rule) {
     super(rule);
     this.option = option;
   }
 
-  /** The option to correct. */
+  /** {@return the option with the wrong value} */
   public String option() {
     return option;
   }

@@ -1,53 +1,72 @@
 package io.kvasir.cli.option;
 
 import io.kvasir.simulator.workload.IntRange;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** Reads option values; what is wrong, the error says together with what is allowed. */
+/**
+ * Reads option values. Each method throws {@link UsageException}, which says what is allowed, if
+ * the value is not.
+ */
 public final class Values {
 
   private Values() {}
 
-  /** A whole number within bounds. */
+  /**
+   * {@return an integer}
+   *
+   * @param option the option
+   * @param text its value
+   * @param minimum the smallest allowed value
+   * @param maximum the largest allowed value
+   */
   public static int integer(String option, String text, int minimum, int maximum) {
-    return (int) whole(option, text, minimum, maximum);
+    return (int) longInteger(option, text, minimum, maximum);
   }
 
-  /** A whole number of 64 bits within bounds. */
+  /**
+   * {@return an integer of 64 bits}
+   *
+   * @param option the option
+   * @param text its value
+   * @param minimum the smallest allowed value
+   * @param maximum the largest allowed value
+   */
   public static long longInteger(String option, String text, long minimum, long maximum) {
-    return whole(option, text, minimum, maximum);
-  }
-
-  /** Any whole number of 64 bits. */
-  public static long seed(String option, String text) {
-    return whole(option, text, Long.MIN_VALUE, Long.MAX_VALUE);
-  }
-
-  private static long whole(String option, String text, long minimum, long maximum) {
-    try {
-      long value = Long.parseLong(text.strip());
-      if (value >= minimum && value <= maximum) {
-        return value;
-      }
-    } catch (NumberFormatException e) {
-      // Falls through to the one message about this option.
+    Long value = parse(text, Long::valueOf);
+    if (value != null && value >= minimum && value <= maximum) {
+      return value;
     }
     throw new UsageException(
         option, "must be an integer from " + minimum + " to " + maximum + ", not '" + text + "'");
   }
 
-  /** A number within bounds. */
+  /**
+   * {@return a seed: any integer of 64 bits}
+   *
+   * @param option the option
+   * @param text its value
+   */
+  public static long seed(String option, String text) {
+    return longInteger(option, text, Long.MIN_VALUE, Long.MAX_VALUE);
+  }
+
+  /**
+   * {@return a number}
+   *
+   * @param option the option
+   * @param text its value
+   * @param minimum the smallest allowed value
+   * @param maximum the largest allowed value
+   */
   public static double number(String option, String text, double minimum, double maximum) {
-    try {
-      double value = Double.parseDouble(text.strip());
-      if (value >= minimum && value <= maximum) {
-        return value;
-      }
-    } catch (NumberFormatException e) {
-      // Falls through to the one message about this option.
+    Double value = parse(text, Double::valueOf);
+    if (value != null && value >= minimum && value <= maximum) {
+      return value;
     }
     throw new UsageException(
         option,
@@ -55,29 +74,49 @@ public final class Values {
             Locale.ROOT, "must be a number from %s to %s, not '%s'", minimum, maximum, text));
   }
 
+  /** A number, or null if the text is not one. */
+  private static <T> T parse(String text, Function<String, T> read) {
+    try {
+      return read.apply(text.strip());
+    } catch (NumberFormatException e) {
+      return null;
+    }
+  }
+
   /** True or false. */
-  public static boolean flag(String option, String text) {
+  static boolean flag(String option, String text) {
     return choice(option, text, List.of(false, true), Object::toString);
   }
 
-  /** One of a list, by name. */
-  public static <T> T choice(
-      String option, String text, List<T> choices, Function<T, String> name) {
+  /** One of the constants of an enum, by {@link #id}. */
+  static <E extends Enum<E>> E choice(String option, String text, Class<E> type) {
+    return choice(option, text, List.of(type.getEnumConstants()), Values::id);
+  }
+
+  /** The name of an enum constant on the command line. */
+  static String id(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+
+  /** One of several choices, by its name in any case. */
+  static <T> T choice(String option, String text, List<T> choices, Function<T, String> name) {
     for (T choice : choices) {
       if (name.apply(choice).equalsIgnoreCase(text.strip())) {
         return choice;
       }
     }
-    throw new UsageException(
-        option,
-        "must be one of "
-            + String.join(", ", choices.stream().map(name).toList())
-            + ", not '"
-            + text
-            + "'");
+    String names = String.join(", ", choices.stream().map(name).toList());
+    throw new UsageException(option, "must be one of " + names + ", not '" + text + "'");
   }
 
-  /** Values between commas, each once. */
+  /**
+   * {@return the values of a list, in order, each of which may appear once}
+   *
+   * @param <T> type of a value
+   * @param option the option
+   * @param text the values, separated by commas
+   * @param read reads one value
+   */
   public static <T> List<T> list(String option, String text, Function<String, T> read) {
     List<T> values = new ArrayList<>();
     for (String part : text.split(",", -1)) {
@@ -90,8 +129,22 @@ public final class Values {
     return values;
   }
 
+  /**
+   * {@return a path, whether or not the file exists}
+   *
+   * @param option the option
+   * @param text its value
+   */
+  public static Path path(String option, String text) {
+    try {
+      return Path.of(text);
+    } catch (InvalidPathException e) {
+      throw new UsageException(option, "must be a path, not '" + text + "'");
+    }
+  }
+
   /** A range like 3-8, or one number. */
-  public static IntRange range(String option, String text, int maximum) {
+  static IntRange range(String option, String text, int maximum) {
     String[] ends = text.strip().split("-", -1);
     try {
       if (ends.length <= 2) {

@@ -8,25 +8,24 @@ import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.simulator.replay.ReplaySettings;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Options of the worker whose ranks serve. Names are TensorRT-LLM's where it has them. */
+/** Options of a worker. Where TensorRT-LLM has an option, its name is used. */
 public final class WorkerOptions {
 
-  private static final int MOST_RANKS = 4096;
-  private static final int MOST_BLOCK_TOKENS = 1 << 16;
-  private static final int MOST_REQUESTS = 1 << 20;
+  private static final int MAX_RANKS = 4096;
+  private static final int MAX_BLOCK_TOKENS = 1 << 16;
+  private static final int MAX_REQUESTS = 1 << 20;
 
   @Option(
       names = "--ranks",
       paramLabel = "N",
       defaultValue = "8",
       order = 40,
-      description = "Ranks of the worker (default: ${DEFAULT-VALUE}).")
+      description = "Number of ranks of a worker (default: ${DEFAULT-VALUE}).")
   private String ranks;
 
   @Option(
@@ -34,9 +33,8 @@ public final class WorkerOptions {
       paramLabel = "NAME[,NAME]",
       order = 41,
       description =
-          "Who places requests: default, kv_cache_aware, conversation, projected. Several are"
-              + " compared"
-              + " (default: what is enabled below, else default,kv_cache_aware).")
+          "ADP routers to run: default, kv_cache_aware, conversation, projected. Several are"
+              + " compared (default: the router enabled below, else default,kv_cache_aware).")
   private String router;
 
   @Option(
@@ -44,7 +42,7 @@ public final class WorkerOptions {
       paramLabel = "N",
       defaultValue = "200000",
       order = 42,
-      description = "Tokens of KV that a rank's pool holds (default: ${DEFAULT-VALUE}).")
+      description = "Tokens of KV in the pool of a rank (default: ${DEFAULT-VALUE}).")
   private String poolTokens;
 
   @Option(
@@ -52,7 +50,7 @@ public final class WorkerOptions {
       paramLabel = "N",
       defaultValue = "32",
       order = 43,
-      description = "Tokens of a block (default: ${DEFAULT-VALUE}).")
+      description = "Tokens in a block (default: ${DEFAULT-VALUE}).")
   private String tokensPerBlock;
 
   @Option(
@@ -60,7 +58,7 @@ public final class WorkerOptions {
       paramLabel = "NAME",
       defaultValue = "kvasir",
       order = 44,
-      description = "How blocks are named: kvasir, dynamo, trtllm-v1 (default: ${DEFAULT-VALUE}).")
+      description = "Hash format of blocks: kvasir, dynamo, trtllm-v1 (default: ${DEFAULT-VALUE}).")
   private String hashFormat;
 
   @Option(
@@ -68,7 +66,7 @@ public final class WorkerOptions {
       paramLabel = "BOOL",
       defaultValue = "true",
       order = 45,
-      description = "Whether requests share computed blocks (default: ${DEFAULT-VALUE}).")
+      description = "Reuse computed blocks for other requests (default: ${DEFAULT-VALUE}).")
   private String enableBlockReuse;
 
   @Option(
@@ -76,7 +74,7 @@ public final class WorkerOptions {
       paramLabel = "N",
       defaultValue = "8192",
       order = 46,
-      description = "Tokens that a rank computes in one step (default: ${DEFAULT-VALUE}).")
+      description = "Most tokens that a rank computes in one step (default: ${DEFAULT-VALUE}).")
   private String tokenBudget;
 
   @Option(
@@ -84,7 +82,7 @@ public final class WorkerOptions {
       paramLabel = "N",
       defaultValue = "256",
       order = 47,
-      description = "Requests that a rank holds at most (default: ${DEFAULT-VALUE}).")
+      description = "Most requests that are active on a rank (default: ${DEFAULT-VALUE}).")
   private String maxActiveRequests;
 
   @Option(
@@ -93,7 +91,7 @@ public final class WorkerOptions {
       defaultValue = "guaranteed_no_evict",
       order = 48,
       description =
-          "How requests share blocks: guaranteed_no_evict, max_utilization"
+          "Policy for admitting requests: guaranteed_no_evict, max_utilization"
               + " (default: ${DEFAULT-VALUE}).")
   private String capacityPolicy;
 
@@ -107,7 +105,14 @@ public final class WorkerOptions {
 
   @Mixin private AttentionDpOptions attentionDp;
 
-  /** The routers named, in order; if none is, the one that is enabled, or two to be compared. */
+  WorkerOptions() {}
+
+  /**
+   * {@return the ADP routers of {@code --router}, in order; without it, the enabled router, or else
+   * the two default routers}
+   *
+   * @throws UsageException if a value is not allowed
+   */
   public List<AdpRouterKind> routers() {
     AttentionDpConfig config = attentionDp.config(executor().maxActiveRequests());
     if (router == null && (config.enableKvCacheAwareRouting() || config.conversationAffinity())) {
@@ -115,27 +120,31 @@ public final class WorkerOptions {
     }
     return router == null
         ? List.of(AdpRouterKind.DEFAULT, AdpRouterKind.KV_CACHE_AWARE)
-        : namedRouters();
+        : routers(router);
   }
 
-  private List<AdpRouterKind> namedRouters() {
-    List<AdpRouterKind> kinds = new ArrayList<>();
-    for (String name : router.split(",", -1)) {
-      AdpRouterKind kind =
-          Values.choice("--router", name, List.of(AdpRouterKind.values()), AdpRouterKind::id);
-      if (kinds.contains(kind)) {
-        throw new UsageException("--router", "must name each router once, not '" + router + "'");
-      }
-      kinds.add(kind);
-    }
-    return kinds;
+  /**
+   * {@return ADP routers, in order}
+   *
+   * @param names their names, separated by commas
+   * @throws UsageException if a name is unknown or repeated
+   */
+  public static List<AdpRouterKind> routers(String names) {
+    List<AdpRouterKind> kinds = List.of(AdpRouterKind.values());
+    return Values.list(
+        "--router", names, name -> Values.choice("--router", name, kinds, AdpRouterKind::id));
   }
 
-  /** The worker under one router. */
+  /**
+   * {@return the settings of a worker}
+   *
+   * @param kind its ADP router
+   * @throws UsageException if a value is not allowed
+   */
   public ReplaySettings settings(AdpRouterKind kind) {
-    int blockTokens = Values.integer("--tokens-per-block", tokensPerBlock, 1, MOST_BLOCK_TOKENS);
+    int blockTokens = Values.integer("--tokens-per-block", tokensPerBlock, 1, MAX_BLOCK_TOKENS);
     return new ReplaySettings(
-        Values.integer("--ranks", ranks, 1, MOST_RANKS),
+        Values.integer("--ranks", ranks, 1, MAX_RANKS),
         Values.integer("--pool-tokens", poolTokens, blockTokens, Integer.MAX_VALUE),
         blockTokens,
         Values.choice("--hash-format", hashFormat, List.of(HashFormat.values()), HashFormat::id),
@@ -153,7 +162,7 @@ public final class WorkerOptions {
   private ExecutorOptions executor() {
     return new ExecutorOptions(
         Values.integer("--max-num-tokens", tokenBudget, 1, Integer.MAX_VALUE),
-        Values.integer("--max-active-requests", maxActiveRequests, 1, MOST_REQUESTS),
+        Values.integer("--max-active-requests", maxActiveRequests, 1, MAX_REQUESTS),
         Values.choice(
             "--capacity-scheduler-policy",
             capacityPolicy,

@@ -11,23 +11,21 @@ import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.TraceRequests;
 import io.kvasir.simulator.workload.Workload;
 import java.io.IOException;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
 import picocli.CommandLine.Option;
 
-/** Options of what is replayed and how fast. */
+/** Options of the replayed workload and its speed. */
 public final class WorkloadOptions {
 
-  private static final int MOST_IN_FLIGHT = 1_000_000;
-  private static final double LEAST_RATE = 1e-6;
-  private static final double MOST_RATE = 1e6;
+  private static final int MAX_IN_FLIGHT = 1_000_000;
+  private static final double MIN_RATE = 1e-6;
+  private static final double MAX_RATE = 1e6;
   private static final double NS_PER_S = 1e9;
 
-  /** Over thirty years. Virtual time is nanoseconds in 64 bits, which last for three hundred. */
-  private static final double MOST_SECONDS = 1e9;
+  /** About 30 years. Virtual time is in nanoseconds of 64 bits, which last for about 300 years. */
+  private static final double MAX_SECONDS = 1e9;
 
   private static final String DEFAULT_CONCURRENCY = "64";
   private static final String DEFAULT_SPEED = "1.0";
@@ -36,9 +34,7 @@ public final class WorkloadOptions {
       names = "--trace",
       paramLabel = "FILE",
       order = 1,
-      description =
-          "Replay a trace: Mooncake JSON lines or Azure CSV; .gz, .xz and .zst are read as they"
-              + " are.")
+      description = "Trace to replay: Mooncake JSON lines or Azure CSV; also as .gz, .xz or .zst.")
   private String trace;
 
   @Option(
@@ -46,7 +42,7 @@ public final class WorkloadOptions {
       paramLabel = "N",
       defaultValue = "512",
       order = 2,
-      description = "Tokens that one id of the trace stands for (default: ${DEFAULT-VALUE}).")
+      description = "Tokens for each id of the trace (default: ${DEFAULT-VALUE}).")
   private String traceBlockTokens;
 
   @Option(
@@ -55,22 +51,21 @@ public final class WorkloadOptions {
       defaultValue = "multi_turn",
       order = 3,
       description =
-          "Replay a generated workload: multi_turn, shared_prefix, uniform"
-              + " (default: ${DEFAULT-VALUE}).")
+          "Generated workload: multi_turn, shared_prefix, uniform (default: ${DEFAULT-VALUE}).")
   private String workload;
 
   @Option(
       names = "--speed",
       paramLabel = "X",
       order = 4,
-      description = "Open loop: play arrival times X times faster (default for traces: 1.0).")
+      description = "Open loop: multiple of the speed of arrivals (default for traces: 1.0).")
   private String speed;
 
   @Option(
       names = "--rate",
       paramLabel = "X",
       order = 5,
-      description = "Open loop: requests (multi_turn: sessions) that a workload starts per second.")
+      description = "Open loop: requests (multi_turn: sessions) that start per second.")
   private String rate;
 
   @Option(
@@ -78,8 +73,7 @@ public final class WorkloadOptions {
       paramLabel = "N",
       order = 6,
       description =
-          "Closed loop: so many requests (multi_turn: sessions) at a time (default for workloads:"
-              + " 64).")
+          "Closed loop: requests (multi_turn: sessions) in flight (default for workloads: 64).")
   private String concurrency;
 
   @Option(
@@ -91,56 +85,58 @@ public final class WorkloadOptions {
   private String seed;
 
   /**
-   * What the options ask for.
+   * The workload that the options describe.
    *
-   * @param workload the requests
-   * @param traceBlockUpperBound the trace's own bound, if it lists ids
+   * @param workload the workload
+   * @param traceBlockUpperBound the highest possible block hit rate, from 0 to 1; empty without ids
    * @param seed the seed
    */
   public record Plan(Workload workload, OptionalDouble traceBlockUpperBound, long seed) {}
 
+  WorkloadOptions() {}
+
   /**
    * Reads the trace or sets up the generator.
    *
-   * @param generated what a generated workload consists of
-   * @param settings where options have their values from
-   * @param console hears warnings
+   * @param generated the options of generated workloads
+   * @param settings the sources of option values
+   * @param console receives warnings
    * @return the workload
-   * @throws IOException if the trace cannot be used
+   * @throws IOException if the trace cannot be read
+   * @throws UsageException if a value is not allowed
    */
   public Plan plan(GeneratedOptions generated, Settings settings, Console console)
       throws IOException {
     settleConflicts(settings);
-    Predicate<String> given = settings::isFlag;
+    Predicate<String> isFlag = settings::isFlag;
     long chosenSeed = Values.seed("--seed", seed);
     if (trace != null) {
-      generated.refuseAllBut("a trace", name -> false, given);
+      generated.refuseAllBut("a trace", name -> false, isFlag);
       return planTrace(chosenSeed, console);
     }
-    GeneratedOptions.Kind kind =
-        Values.choice("--workload", workload, GeneratedOptions.Kind.ALL, GeneratedOptions.Kind::id);
-    generated.refuseAllBut("--workload " + kind.id(), kind::has, given);
-    refuse("--trace-block-tokens", "needs --trace", given);
-    if (given.test("--speed") && rate == null) {
+    GeneratedOptions.Kind kind = Values.choice("--workload", workload, GeneratedOptions.Kind.class);
+    generated.refuseAllBut("--workload " + Values.id(kind), kind::has, isFlag);
+    refuse("--trace-block-tokens", "needs --trace", isFlag);
+    if (isFlag.test("--speed") && rate == null) {
       throw new UsageException("--speed", "needs --trace or --rate");
     }
-    double perSecond = rate == null ? 0 : Values.number("--rate", rate, LEAST_RATE, MOST_RATE);
+    double perSecond = rate == null ? 0 : Values.number("--rate", rate, MIN_RATE, MAX_RATE);
     Workload planned =
         kind == GeneratedOptions.Kind.MULTI_TURN
-            ? sessions(generated, perSecond, chosenSeed, given)
+            ? sessions(generated, perSecond, chosenSeed, isFlag)
             : sequence(generated, kind, perSecond, chosenSeed);
     return new Plan(planned, OptionalDouble.empty(), chosenSeed);
   }
 
   private Workload sessions(
-      GeneratedOptions generated, double perSecond, long chosenSeed, Predicate<String> given) {
+      GeneratedOptions generated, double perSecond, long chosenSeed, Predicate<String> isFlag) {
     if (rate != null) {
-      refuse(GeneratedOptions.RAMP, "needs --concurrency", given);
+      refuse(GeneratedOptions.RAMP, "needs --concurrency", isFlag);
       MultiTurn open = generated.multiTurn(perSecond * speed(), 0, chosenSeed);
       requireShort("--rate", open.shape().sessions() / open.shape().sessionsPerSecond());
       return open;
     }
-    MultiTurn closed = generated.multiTurn(0, concurrency(DEFAULT_CONCURRENCY), chosenSeed);
+    MultiTurn closed = generated.multiTurn(0, concurrency(), chosenSeed);
     requireShort(
         "--think-seconds",
         closed.plannedRequests()
@@ -158,20 +154,20 @@ public final class WorkloadOptions {
   }
 
   private static void requireShort(String option, double seconds) {
-    if (seconds > MOST_SECONDS) {
+    if (seconds > MAX_SECONDS) {
       throw new UsageException(
           option,
           String.format(
               Locale.ROOT,
               "makes the replay last about %.1e s of modelled time; it may last %.0e",
               seconds,
-              MOST_SECONDS));
+              MAX_SECONDS));
     }
   }
 
   /**
-   * Of options that contradict each other, the one whose value wins holds; two flags, or two keys
-   * of a file, that contradict each other are wrong.
+   * Clears one of two options that exclude each other: the one whose source loses. Two flags or two
+   * keys of a file that exclude each other are wrong.
    */
   private void settleConflicts(Settings settings) {
     if (trace != null && settings.beats("--workload", "--trace")) {
@@ -191,15 +187,15 @@ public final class WorkloadOptions {
     }
   }
 
-  private static void refuse(String option, String rule, Predicate<String> given) {
-    if (given.test(option)) {
+  private static void refuse(String option, String rule, Predicate<String> isFlag) {
+    if (isFlag.test(option)) {
       throw new UsageException(option, rule);
     }
   }
 
   private Plan planTrace(long chosenSeed, Console console) throws IOException {
     int blockTokens = Values.integer("--trace-block-tokens", traceBlockTokens, 1, Trace.MAX_TOKENS);
-    Trace rows = TraceReader.read(path(), blockTokens);
+    Trace rows = TraceReader.read(Values.path("--trace", trace), blockTokens);
     rows.warnings().forEach(warning -> console.note(rows.file() + ": " + warning));
     OptionalDouble bound =
         rows.format() == Trace.Format.MOONCAKE
@@ -212,26 +208,16 @@ public final class WorkloadOptions {
     return new Plan(play(requests, concurrency != null), bound, chosenSeed);
   }
 
-  private Path path() {
-    try {
-      return Path.of(trace);
-    } catch (InvalidPathException e) {
-      throw new UsageException("--trace", "must be a path, not '" + trace + "'");
-    }
-  }
-
   private Workload play(RequestSequence requests, boolean closed) {
-    return closed
-        ? new ClosedLoop(requests, concurrency(DEFAULT_CONCURRENCY))
-        : new OpenLoop(requests, speed());
+    return closed ? new ClosedLoop(requests, concurrency()) : new OpenLoop(requests, speed());
   }
 
   private double speed() {
-    return Values.number("--speed", speed == null ? DEFAULT_SPEED : speed, LEAST_RATE, MOST_RATE);
+    return Values.number("--speed", speed == null ? DEFAULT_SPEED : speed, MIN_RATE, MAX_RATE);
   }
 
-  private int concurrency(String otherwise) {
-    return Values.integer(
-        "--concurrency", concurrency == null ? otherwise : concurrency, 1, MOST_IN_FLIGHT);
+  private int concurrency() {
+    String text = concurrency == null ? DEFAULT_CONCURRENCY : concurrency;
+    return Values.integer("--concurrency", text, 1, MAX_IN_FLIGHT);
   }
 }

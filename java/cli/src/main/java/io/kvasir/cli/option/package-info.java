@@ -1,6 +1,6 @@
 /**
- * Options that commands share, and where their values come from: flags, then environment variables,
- * then the file of {@code --config}, then defaults ({@link io.kvasir.cli.option.Settings}). {@link
- * io.kvasir.cli.option.RenamedOptions} keeps the names of earlier releases working.
+ * Options of commands, and the sources of their values: flags, then environment variables, then the
+ * file of {@code --config}, then defaults ({@link io.kvasir.cli.option.Settings}). {@link
+ * io.kvasir.cli.option.RenamedOptions} supports the names of earlier releases.
  */
 package io.kvasir.cli.option;

@@ -8,11 +8,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /**
- * What a command talks to. Standard output reports its failures, unlike {@code System.out}.
+ * Input, output and environment of a command. Failed output is reported, unlike that of {@code
+ * System.out}.
  *
  * @param in standard input
  * @param out standard output
- * @param err standard error, for people
+ * @param err standard error, for messages to people
  * @param terminal whether {@code err} is a terminal
  * @param environment the environment's variables
  */
@@ -23,12 +24,22 @@ public record Console(
     boolean terminal,
     Map<String, String> environment) {
 
-  /** Writes text to standard output. */
+  /**
+   * Writes text to standard output.
+   *
+   * @param text the text
+   * @throws OutputException if standard output is closed or full
+   */
   public void print(String text) throws OutputException {
     write(stream -> stream.write(text.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** Lets a writer write to standard output; its failures become {@link OutputException}s. */
+  /**
+   * Writes bytes to standard output.
+   *
+   * @param writer writes the bytes
+   * @throws OutputException if the writer fails
+   */
   public void write(Writer writer) throws OutputException {
     try {
       writer.writeTo(out);
@@ -38,13 +49,24 @@ public record Console(
     }
   }
 
-  /** Tells people something on a line of its own. */
+  /**
+   * Writes a line to standard error.
+   *
+   * @param line the line
+   */
   public void note(String line) {
     err.println(line);
   }
 
-  /** Something that writes bytes. */
+  /** Writes bytes. */
   public interface Writer {
+
+    /**
+     * Writes all bytes.
+     *
+     * @param stream receives them
+     * @throws IOException if they cannot be written
+     */
     void writeTo(OutputStream stream) throws IOException;
   }
 

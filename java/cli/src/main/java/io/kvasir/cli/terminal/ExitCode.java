@@ -1,6 +1,6 @@
 package io.kvasir.cli.terminal;
 
-/** What the process tells its caller. */
+/** Exit codes of the process. */
 public final class ExitCode {
 
   /** The work is done. */
@@ -9,7 +9,7 @@ public final class ExitCode {
   /** The work failed. */
   public static final int FAILED = 1;
 
-  /** Wrong usage, configuration or input: nothing was done. */
+  /** Usage, configuration or input was wrong. */
   public static final int USAGE = 2;
 
   private ExitCode() {}

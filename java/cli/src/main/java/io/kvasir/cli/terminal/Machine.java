@@ -9,13 +9,13 @@ import java.util.Properties;
 import java.util.function.Supplier;
 
 /**
- * What a command runs on. Each part is looked at when it is first asked for.
+ * The machine that a command runs on. Each part is examined on first use.
  *
  * @param java system properties of the running Java
  * @param library the native library
  * @param module the GPU kernels of this build
  * @param cuda the CUDA driver and its devices
- * @param nvml their counters
+ * @param nvml the counters of the devices
  */
 public record Machine(
     Properties java,
@@ -24,7 +24,7 @@ public record Machine(
     Supplier<CudaDriver> cuda,
     Supplier<Nvml> nvml) {
 
-  /** This machine. */
+  /** {@return this machine} */
   public static Machine local() {
     return new Machine(
         System.getProperties(),

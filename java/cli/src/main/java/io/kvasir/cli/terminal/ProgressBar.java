@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * Shows on a terminal how far a replay is, once it has taken a second; wipes itself away at the
- * end. Confined to one thread.
+ * Shows the progress of a replay on a terminal, from the first second on. Closing it erases it.
+ * Confined to one thread.
  */
 public final class ProgressBar implements ReplayProgress, AutoCloseable {
 
@@ -22,6 +22,12 @@ public final class ProgressBar implements ReplayProgress, AutoCloseable {
   private long drawAtNs = System.nanoTime() + LONG_WORK_NS;
   private boolean drawn;
 
+  /**
+   * Makes a bar. It is not drawn yet.
+   *
+   * @param title text in front of the bar
+   * @param console receives the bar if it is a terminal
+   */
   public ProgressBar(String title, Console console) {
     this.title = title;
     this.console = console;

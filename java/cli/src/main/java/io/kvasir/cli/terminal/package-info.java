@@ -1,2 +1,2 @@
-/** Output, progress, exit codes, and the view of the machine that commands have. */
+/** Output, progress, exit codes, and the machine that commands run on. */
 package io.kvasir.cli.terminal;

@@ -10,7 +10,7 @@ public record KvShape(long bytesPerToken) {
   /** No KV memory, for engines that only model time. */
   public static final KvShape NONE = new KvShape(0);
 
-  private static final long MOST_BYTES_PER_TOKEN = 1L << 30;
+  private static final long MAX_BYTES_PER_TOKEN = 1L << 30;
 
   /**
    * Checks the range.
@@ -18,9 +18,9 @@ public record KvShape(long bytesPerToken) {
    * @throws IllegalArgumentException if it is out of range
    */
   public KvShape {
-    if (bytesPerToken < 0 || bytesPerToken > MOST_BYTES_PER_TOKEN) {
+    if (bytesPerToken < 0 || bytesPerToken > MAX_BYTES_PER_TOKEN) {
       throw new IllegalArgumentException(
-          "bytesPerToken must be 0 to " + MOST_BYTES_PER_TOKEN + ", not " + bytesPerToken);
+          "bytesPerToken must be 0 to " + MAX_BYTES_PER_TOKEN + ", not " + bytesPerToken);
     }
   }
 
@@ -47,10 +47,10 @@ public record KvShape(long bytesPerToken) {
               + elementBytes);
     }
     double bytes = 2.0 * layers * kvHeads * headSize * elementBytes;
-    if (bytes > MOST_BYTES_PER_TOKEN) {
+    if (bytes > MAX_BYTES_PER_TOKEN) {
       throw new IllegalArgumentException(
           "2 x layers x kvHeads x headSize x elementBytes must be at most "
-              + MOST_BYTES_PER_TOKEN
+              + MAX_BYTES_PER_TOKEN
               + ", not "
               + (long) bytes);
     }

@@ -13,16 +13,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * Which rank probably holds which prefix, known from where requests were placed, for engines that
- * tell no events. A rank is believed to hold a placed prompt for some time; placing a prompt that
- * begins like it makes the time begin anew for the blocks they share.
+ * Predicts which rank holds which prefix from where requests were placed, for engines that publish
+ * no events. The blocks of a placed prompt are assumed held for a fixed time. Placing another
+ * prompt with the same prefix restarts that time for the shared blocks.
  *
- * <p>Above the bound, blocks go until a part of it is left: the first to expire first, and of those
- * that expire in the same millisecond the deepest first. So a prefix never loses its head before
- * its tail: a block is used whenever one behind it is.
+ * <p>When the blocks exceed the bound, they are pruned to a fraction of it: earliest expiry first,
+ * and among equal expiries the deepest block first. A prefix therefore never loses its head before
+ * its tail, because using a block also uses all blocks before it.
  *
- * <p>Thread-safe. Placements take turns. Matches wait only if something has expired since the last
- * call.
+ * <p>Thread-safe. Placements are serialised. A match takes the lock only if something has expired
+ * since the last call.
  */
 public final class ApproximateIndex implements PrefixIndex {
 
@@ -45,11 +45,11 @@ public final class ApproximateIndex implements PrefixIndex {
   private volatile long earliestMs = Long.MAX_VALUE;
 
   /**
-   * Nothing is believed yet.
+   * Creates an index without predictions.
    *
-   * @param index an empty index, which this one fills, and closes
-   * @param options how long and how much to believe
-   * @param clockNs a clock that does not go back, in nanoseconds
+   * @param index an empty index to fill; closed with this one
+   * @param options lifetime and number of predicted blocks
+   * @param clockNs a monotonic clock, in nanoseconds
    */
   public ApproximateIndex(PrefixIndex index, ApproximateOptions options, LongSupplier clockNs) {
     this.index = index;
@@ -59,12 +59,12 @@ public final class ApproximateIndex implements PrefixIndex {
   }
 
   /**
-   * A request was placed on a rank. O(blocks), and above the bound O(n log n) in all blocks, which
-   * happens once for each part of the bound that is then pruned.
+   * Records a request placed on a rank. O(blocks); pruning adds O(n log n) over all blocks, once
+   * per pruned fraction of the bound.
    *
-   * @param rank where
-   * @param prompt its full blocks
-   * @return false if the index has no room; nothing is believed then
+   * @param rank the rank
+   * @param prompt the prompt's full blocks
+   * @return false if the index is full; the placement is then ignored
    */
   public synchronized boolean place(RankId rank, BlockHashes prompt) {
     long nowMs = nowMs();
@@ -132,7 +132,7 @@ public final class ApproximateIndex implements PrefixIndex {
   }
 
   /**
-   * Pairs of a rank and a block that it is believed to hold.
+   * Pairs of a rank and a block that it is predicted to hold.
    *
    * @return at most the bound
    */
@@ -151,7 +151,7 @@ public final class ApproximateIndex implements PrefixIndex {
   }
 
   /**
-   * Blocks that went to stay within the bound, so far.
+   * Blocks pruned so far to stay within the bound.
    *
    * @return at least 0
    */
@@ -209,7 +209,7 @@ public final class ApproximateIndex implements PrefixIndex {
     }
   }
 
-  /** Tells the index what has gone from a rank; true if nothing is left. */
+  /** Removes blocks from a rank in the index; true if the rank holds nothing any more. */
   private boolean remove(RankId rank, PlacedBlocks left) {
     blocks -= gone.size();
     if (left.size() == 0) {

@@ -1,32 +1,31 @@
 package io.kvasir.fleet.index;
 
 /**
- * How long and how much an {@link ApproximateIndex} believes. Immutable.
+ * Lifetime and number of blocks in an {@link ApproximateIndex}. Immutable.
  *
- * @param ttlMs how long a block is believed to be held after it was last used, in milliseconds, at
- *     least 1
- * @param maxBlocks most blocks of all ranks together, at least 1
- * @param pruneRatio what part of {@code maxBlocks} is left when there are more, above 0 and at most
- *     1
+ * @param ttlMs how long a block is assumed held after its last use, in milliseconds, at least 1
+ * @param maxBlocks most blocks over all ranks, at least 1
+ * @param pruneRatio fraction of {@code maxBlocks} kept when the bound is exceeded, above 0 and at
+ *     most 1
  */
 public record ApproximateOptions(long ttlMs, int maxBlocks, double pruneRatio) {
 
-  /** Instead of events: two minutes, 1,048,576 blocks, pruned to 80 percent. */
+  /** For engines without events: two minutes, 1,048,576 blocks, pruned to 80 percent. */
   public static final ApproximateOptions DEFAULT = new ApproximateOptions(120_000, 1 << 20, 0.8);
 
-  /** Beside events, until they come: two seconds. */
+  /** To bridge the time until events arrive: two seconds. */
   public static final ApproximateOptions PREDICTED = DEFAULT.withTtlMs(2_000);
 
-  private static final long MOST_MS = 1L << 40;
+  private static final long MAX_MS = 1L << 40;
 
   /**
    * Checks the ranges.
    *
-   * @throws IllegalArgumentException if one is left
+   * @throws IllegalArgumentException if a value is out of range
    */
   public ApproximateOptions {
-    if (ttlMs < 1 || ttlMs > MOST_MS) {
-      throw new IllegalArgumentException("ttlMs must be from 1 to " + MOST_MS + ", not " + ttlMs);
+    if (ttlMs < 1 || ttlMs > MAX_MS) {
+      throw new IllegalArgumentException("ttlMs must be from 1 to " + MAX_MS + ", not " + ttlMs);
     }
     if (maxBlocks < 1) {
       throw new IllegalArgumentException("maxBlocks must be at least 1, not " + maxBlocks);
@@ -38,9 +37,9 @@ public record ApproximateOptions(long ttlMs, int maxBlocks, double pruneRatio) {
   }
 
   /**
-   * The same with another time.
+   * The same options with another lifetime.
    *
-   * @param ms how long a block is believed to be held, from 1 on
+   * @param ms how long a block is assumed held, at least 1
    * @return new options
    * @throws IllegalArgumentException if it is out of range
    */
@@ -49,9 +48,9 @@ public record ApproximateOptions(long ttlMs, int maxBlocks, double pruneRatio) {
   }
 
   /**
-   * The same with another bound.
+   * The same options with another bound.
    *
-   * @param blocks most blocks, from 1 on
+   * @param blocks most blocks, at least 1
    * @return new options
    * @throws IllegalArgumentException if it is out of range
    */

@@ -1,17 +1,17 @@
 package io.kvasir.fleet.index;
 
-/** What became of a change that was told to an index. */
+/** Outcome of a change that was applied to an index. */
 public enum ChangeStatus {
-  /** It took effect. */
+  /** The change took effect. */
   APPLIED,
-  /** Everything was as it says already. */
+  /** The index already had this state. */
   UNCHANGED,
-  /** Stored behind a parent that the rank is not known to hold. Nothing was done. */
+  /** The rank does not hold the parent of the stored blocks. Nothing was changed. */
   UNKNOWN_PARENT,
-  /** Stored blocks among which one handle, or the parent's, comes twice. Nothing was done. */
+  /** A handle occurs twice among the stored blocks and their parent. Nothing was changed. */
   INVALID_SEQUENCE,
   /** Some removed handles are unknown. The others were removed. */
   UNKNOWN_BLOCK,
-  /** The index can take no more blocks or ranks. Nothing was done. */
+  /** The index is full. Nothing was changed. */
   FULL
 }

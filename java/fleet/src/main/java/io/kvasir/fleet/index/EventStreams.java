@@ -7,31 +7,32 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * The event streams of all ranks, in front of an index: they see to it that the index is told every
- * event once and in order, or that nobody is matched on what is not so.
+ * Orders the event streams of all ranks in front of an index. The index receives every event once
+ * and in order, and a rank with missing events is not matched.
  *
- * <p>The events of a rank are numbered one by one; the numbers are unsigned. The first one heard is
- * the base. A number that was heard is ignored. A higher number than the next one is a gap: the
- * rank is hidden, and matches nothing, while a {@link RecoverySource} is asked for what is missing;
- * what comes meanwhile waits. The gap ends when all missing events have come, by whatever way, or
- * when it no longer matters what they said: the rank was cleared, its whole contents are known, or
- * the events are gone for good and it starts again holding nothing. Too much that waits is dropped,
- * and is a gap of its own.
+ * <p>The events of a rank are numbered consecutively with unsigned numbers. The first number
+ * received is the base. A number received before is ignored. A number above the next expected one
+ * opens a gap. While the gap is open, the rank is hidden from matches, the {@link RecoverySource}
+ * is asked for the missing events, and later events wait. The gap closes when all missing events
+ * have arrived, or when they no longer matter: the rank was cleared, a snapshot of its contents
+ * arrived, or the events are gone for good and the rank restarts empty. Waiting events above the
+ * limit are dropped, which opens another gap.
  *
- * <p>An engine that restarts counts from the start again. The sequence <em>starts over</em> when a
- * number comes again that does not say what it said then, and
+ * <p>An engine that restarts numbers its events from the start again. The sequence <em>starts
+ * over</em> when a number repeats with different content, and
  *
  * <ul>
- *   <li>it is 0, or below the base, or the base while there have been others since; or
- *   <li>it is any other, and the next event is such a one too, with a higher number (a single one
- *       is ignored, as every number that comes again).
+ *   <li>the number is 0, or below the base, or equals the base after later events; or
+ *   <li>the next event also repeats a higher number with different content (a single such event is
+ *       ignored like any repeated number).
  * </ul>
  *
- * Then all that the rank held is forgotten, and what it says from there on counts. A restart cannot
- * be told if all numbers up to the last one heard are lost on the way.
+ * The rank's earlier contents are then discarded and the new sequence counts. A restart goes
+ * undetected if all its events up to the last number received are lost.
  *
- * <p>Thread-safe. Events of one rank must be told by one thread at a time, else their order is
- * undefined; no call waits for another rank. O(blocks in the event) beside the index's own cost.
+ * <p>Thread-safe. The events of one rank must come from one thread at a time, otherwise their order
+ * is undefined. No call waits for another rank. O(blocks in the event) in addition to the index's
+ * own cost.
  */
 public final class EventStreams {
 
@@ -42,11 +43,10 @@ public final class EventStreams {
   private final ConcurrentHashMap<RankId, RankStream> streams = new ConcurrentHashMap<>();
 
   /**
-   * Streams into an index.
+   * Creates streams into an index.
    *
-   * @param index what learns from them; it belongs to the caller, and is not to be changed by
-   *     anybody else
-   * @param source who is asked for what got lost
+   * @param index receives the events; owned by the caller, who must not change it elsewhere
+   * @param source recovers missing events
    * @param limits how much may wait behind gaps
    */
   public EventStreams(PrefixIndex index, RecoverySource source, StreamLimits limits) {
@@ -58,21 +58,21 @@ public final class EventStreams {
   /**
    * Takes an event.
    *
-   * @param rank whose
+   * @param rank the event's rank
    * @param eventId its number in the rank's sequence, unsigned
-   * @param event what it says
+   * @param event the change
    */
   public void onEvent(RankId rank, long eventId, BlockEvent event) {
     with(rank, stream -> stream.onEvent(eventId, event));
   }
 
   /**
-   * Takes all that a rank holds, asked for or not.
+   * Takes a snapshot of a rank's contents, requested or not.
    *
-   * @param rank whose
-   * @param lastEventId the last event that the contents account for, unsigned
+   * @param rank the rank
+   * @param lastEventId the last event included in the contents, unsigned
    * @param contents the blocks, parents before children
-   * @return false, and nothing is done, if later events have taken effect already
+   * @return false if later events have already taken effect; nothing is changed then
    */
   public boolean onSnapshot(RankId rank, long lastEventId, List<BlockEvent.Stored> contents) {
     boolean[] taken = new boolean[1];
@@ -81,9 +81,9 @@ public final class EventStreams {
   }
 
   /**
-   * Takes all that a rank holds after the last event that was heard of it.
+   * Takes a snapshot of a rank's contents as of the last event received from it.
    *
-   * @param rank whose
+   * @param rank the rank
    * @param contents the blocks, parents before children
    */
   public void onSnapshot(RankId rank, List<BlockEvent.Stored> contents) {
@@ -91,9 +91,9 @@ public final class EventStreams {
   }
 
   /**
-   * Forgets all ranks of a worker. O(ranks).
+   * Removes all ranks of a worker. O(ranks).
    *
-   * @param workerId which; unknown ones are passed over
+   * @param workerId the worker; ignored if unknown
    */
   public void removeWorker(long workerId) {
     for (RankId rank : streams.keySet()) {
@@ -104,9 +104,9 @@ public final class EventStreams {
   }
 
   /**
-   * Forgets a rank, its numbers and what it held.
+   * Removes a rank, its event numbers and its contents.
    *
-   * @param rank which; unknown ones are passed over
+   * @param rank the rank; ignored if unknown
    */
   public void removeRank(RankId rank) {
     RankStream stream = streams.get(rank);
@@ -120,7 +120,7 @@ public final class EventStreams {
     }
   }
 
-  /** Asks the source again for every gap, whether it has answered or not: for a timer. O(ranks). */
+  /** Asks the source again for every open gap. To be called by a timer. O(ranks). */
   public void retryGaps() {
     streams.forEach(
         (rank, stream) -> {
@@ -132,7 +132,7 @@ public final class EventStreams {
   }
 
   /**
-   * What has come so far. Not a snapshot of one instant while events arrive.
+   * Event counts so far. Not an atomic snapshot while events arrive.
    *
    * @return the counts
    */
@@ -155,7 +155,7 @@ public final class EventStreams {
     }
   }
 
-  /** The source may answer at once, and leave more to ask: that is why this is a loop. */
+  /** Loops because the source may answer synchronously and leave another question to ask. */
   private void ask(RankId rank, RankStream stream) {
     while (true) {
       RankStream.Question question;
@@ -179,7 +179,7 @@ public final class EventStreams {
     }
   }
 
-  /** Brings an answer to the stream that asked, if the engine has not restarted since. */
+  /** Passes an answer to the stream that asked, unless the engine has restarted since. */
   private final class ToStream implements RecoverySource.Answer {
 
     private final RankId rank;

@@ -20,8 +20,8 @@ import java.util.zip.CheckedInputStream;
 import java.util.zip.CheckedOutputStream;
 
 /**
- * The file of a prefix index: a head, the runs with their sequence hashes, parents first, the ranks
- * with their handles, the hidden ranks, and a checksum. All numbers are big-endian.
+ * The file of a prefix index: a header, the runs with their sequence hashes (parents first), the
+ * ranks with their handles, the hidden ranks, and a checksum. All numbers are big-endian.
  */
 final class IndexFile {
 
@@ -96,7 +96,7 @@ final class IndexFile {
     DataInputStream data = new DataInputStream(checked);
     NativePrefixIndex index = null;
     try {
-      require(data.readInt() == MAGIC, "is no prefix index");
+      require(data.readInt() == MAGIC, "is not a prefix index");
       int version = data.readInt();
       require(version == VERSION, "has version " + version + ", not " + VERSION);
       HashFormat format =
@@ -127,7 +127,7 @@ final class IndexFile {
       long[] names = readLongs(data);
       require(
           IndexLibrary.kvasir_index_load_run(index.address(), parent, names, names.length),
-          "is damaged: run " + run + " has no place");
+          "is damaged: run " + run + " is inconsistent");
     }
   }
 
@@ -139,7 +139,7 @@ final class IndexFile {
       long[] places = readLongs(data);
       require(
           handles.length == places.length && index.loadRank(rank, handles, places),
-          "is damaged: rank " + i + " makes no sense");
+          "is damaged: rank " + i + " is inconsistent");
     }
     int hidden = data.readInt();
     for (int i = 0; i < hidden; i++) {
@@ -147,7 +147,7 @@ final class IndexFile {
     }
   }
 
-  /** As many numbers as it says, but no more memory than there is file. */
+  /** Reads a counted array; memory grows with the bytes read, not with the stored count. */
   private static long[] readLongs(DataInputStream data) throws IOException {
     int count = data.readInt();
     require(count >= 0, "is damaged: a negative length");

@@ -8,7 +8,7 @@ package io.kvasir.fleet.index;
  * @param memberships pairs of a rank and a handle that names a block it holds
  * @param distinctBlocks blocks that some rank holds
  * @param bytes memory in use, in bytes
- * @param evictedMemberships memberships given up to stay within the cap on memory, so far
+ * @param evictedMemberships memberships evicted so far to stay within the memory cap
  */
 public record IndexStats(
     int workers,

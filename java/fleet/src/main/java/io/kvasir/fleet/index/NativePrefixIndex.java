@@ -17,17 +17,19 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The prefix index in native memory. {@code native/include/kvasir/prefix_index.hpp} says how it
- * keeps what, what it costs and why matches need not wait.
+ * The prefix index in native memory. {@code native/include/kvasir/prefix_index.hpp} describes its
+ * data structures, costs and concurrency.
  *
- * <p>Here ranks get the small numbers, slots, by which the library knows them. A slot is used again
- * after its rank has been removed; a match that has seen the change of owner does not credit it.
+ * <p>The library identifies ranks by small numbers, called slots, which this class assigns. A slot
+ * is reused after its rank has been removed; a match that observes the change of owner does not
+ * credit the slot.
  *
- * <p>Thread-safe, except for {@link #close}, beside which nothing may go on. Changes take turns.
+ * <p>Thread-safe, except that {@link #close} must not run concurrently with any other call. Changes
+ * are serialised.
  */
 public final class NativePrefixIndex implements PrefixIndex {
 
-  /** By their numbers in {@code block_hash_core.hpp}. */
+  /** Format numbers as in {@code block_hash_core.hpp}. */
   private static final Map<HashFormat, Integer> NATIVE_NUMBERS =
       Map.of(HashFormat.KVASIR, 0, HashFormat.DYNAMO, 1, HashFormat.TRTLLM_V1, 2);
 
@@ -43,12 +45,12 @@ public final class NativePrefixIndex implements PrefixIndex {
   private final ArrayDeque<Integer> freeSlots = new ArrayDeque<>();
   private final Set<RankId> hidden = new HashSet<>();
 
-  /** By slot, null where it is free. Replaced, never written to. */
+  /** By slot, null where it is free. Replaced on change, never modified. */
   private volatile Known[] known = {};
 
   private volatile boolean closed;
 
-  /** A rank that has a slot. A new object for each time that it gets one. */
+  /** A rank that has a slot. A new object each time a slot is assigned. */
   private static final class Known {
     private final RankId id;
     private volatile boolean visible;
@@ -60,15 +62,15 @@ public final class NativePrefixIndex implements PrefixIndex {
   }
 
   /**
-   * Makes an empty index.
+   * Creates an empty index.
    *
-   * @param format how local hashes are chained; trtllm-v1 does not chain them, so that such an
-   *     index takes sequence hashes only
+   * @param format how local hashes are chained; trtllm-v1 does not chain them, so such an index
+   *     accepts sequence hashes only
    * @param tokensPerBlock tokens of a block, at least 1
-   * @param maxBytes cap on the memory of chains and handles, at least 1 MiB: above it, chains go,
-   *     of the rank with the most blocks, the least recently matched first
+   * @param maxBytes cap on the memory of chains and handles, at least 1 MiB; above it, chains of
+   *     the rank with the most blocks are evicted, least recently matched first
    * @throws IllegalArgumentException if an argument is out of range
-   * @throws OutOfMemoryError if there is no memory
+   * @throws OutOfMemoryError if native memory cannot be allocated
    */
   public NativePrefixIndex(HashFormat format, int tokensPerBlock, long maxBytes) {
     if (tokensPerBlock < 1) {
@@ -129,7 +131,7 @@ public final class NativePrefixIndex implements PrefixIndex {
     }
   }
 
-  /** A rank gets its slot with the first change that takes effect. */
+  /** A rank gets its slot with its first change that takes effect. */
   private ChangeStatus store(RankId rank, BlockEvent.Stored stored) {
     if (format == HashFormat.TRTLLM_V1 && stored.localHashes() != null) {
       throw new IllegalArgumentException(
@@ -249,10 +251,10 @@ public final class NativePrefixIndex implements PrefixIndex {
   }
 
   /**
-   * Writes everything to a stream, which is flushed and left open. Changes wait meanwhile, matches
-   * do not. O(blocks and handles).
+   * Writes the index to a stream, which is flushed and left open. Blocks changes, but not matches.
+   * O(blocks and handles).
    *
-   * @param out where to
+   * @param out the target
    * @throws IOException if the stream fails
    */
   public void save(OutputStream out) throws IOException {
@@ -266,18 +268,18 @@ public final class NativePrefixIndex implements PrefixIndex {
   }
 
   /**
-   * Reads what {@link #save} wrote. The result matches as the saved index did.
+   * Reads an index written by {@link #save}. The result matches as the saved index did.
    *
-   * @param in where from; read to the end of the index
+   * @param in the source; read to the end of the index
    * @param maxBytes cap on memory, as for a new index
    * @return the index; the caller closes it
-   * @throws IOException if the stream fails, ends too early, is damaged or of another version
+   * @throws IOException if the stream fails, ends too early, is damaged or has another version
    */
   public static NativePrefixIndex load(InputStream in, long maxBytes) throws IOException {
     return IndexFile.read(in, maxBytes);
   }
 
-  /** Adds a rank with the handles of a file. */
+  /** Adds a rank with the handles from a file. */
   boolean loadRank(RankId rank, long[] handles, long[] places) {
     if (slots.containsKey(rank)) {
       return false;
@@ -287,7 +289,7 @@ public final class NativePrefixIndex implements PrefixIndex {
     return IndexLibrary.kvasir_index_load_rank(address, slot, handles, places, handles.length);
   }
 
-  /** Of the native index, for its file. */
+  /** Address of the native index, for {@link IndexFile}. */
   long address() {
     return address;
   }

@@ -5,8 +5,8 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * One rank's events that wait behind a gap, by their numbers. Bounded, together with those of all
- * other ranks. Not thread-safe, except for the total.
+ * Events of one rank that wait behind a gap, by number. Bounded per rank and by a total shared with
+ * all other ranks. Not thread-safe, except for the total.
  */
 final class PendingEvents {
 
@@ -28,12 +28,12 @@ final class PendingEvents {
     return events.containsKey(eventId);
   }
 
-  /** The lowest number that waits; there must be one. */
+  /** The lowest waiting number; at least one event must wait. */
   long first() {
     return events.firstKey();
   }
 
-  /** Keeps an event that does not wait yet; false if there is no room for it. */
+  /** Adds an event that is not waiting yet; false if there is no room for it. */
   boolean add(long eventId, BlockEvent event) {
     long weight = weight(event);
     if (blocks + weight > limits.pendingBlocksPerRank()) {
@@ -48,7 +48,7 @@ final class PendingEvents {
     return true;
   }
 
-  /** Takes an event out; null if it does not wait. */
+  /** Removes and returns an event; null if it is not waiting. */
   BlockEvent take(long eventId) {
     BlockEvent event = events.remove(eventId);
     if (event != null) {

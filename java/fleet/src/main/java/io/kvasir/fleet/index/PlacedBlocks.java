@@ -6,16 +6,16 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.objects.ObjectIterator;
 
 /**
- * The blocks placed on one rank, from the first to expire to the last. A block's standing is its
- * expiry and its depth in one number, ascending in the order in which blocks go: by expiry, the
- * deepest first. Not thread-safe.
+ * The blocks placed on one rank, ordered by expiry. A block's standing combines its expiry and
+ * depth in one number that ascends in pruning order: earliest expiry first, then deepest first. Not
+ * thread-safe.
  */
 final class PlacedBlocks {
 
   private static final int DEPTH_BITS = 20;
   private static final int MAX_DEPTH = (1 << DEPTH_BITS) - 1;
 
-  /** Sequence hash to standing; ascending by expiry, because what is used goes to the end. */
+  /** Sequence hash to standing; ascending by expiry, because used blocks move to the end. */
   private final Long2LongLinkedOpenHashMap standings = new Long2LongLinkedOpenHashMap();
 
   static long standing(long expiryMs, int depth) {
@@ -30,19 +30,19 @@ final class PlacedBlocks {
     return standings.size();
   }
 
-  /** When the first block expires; there must be one. */
+  /** When the first block expires; must not be empty. */
   long earliestMs() {
     return expiryMs(standings.get(standings.firstLongKey()));
   }
 
-  /** Uses the leading blocks of a prompt, which all get one expiry. */
+  /** Uses the leading blocks of a prompt, giving all of them the same expiry. */
   void use(long[] sequenceHashes, long expiryMs) {
     for (int i = sequenceHashes.length - 1; i >= 0; i--) {
       standings.putAndMoveToLast(sequenceHashes[i], standing(expiryMs, i + 1));
     }
   }
 
-  /** Writes all standings to an array from a place on; returns the place behind them. */
+  /** Copies all standings to an array from an index on; returns the index after the last. */
   int copy(long[] out, int from) {
     int at = from;
     for (ObjectIterator<Long2LongMap.Entry> i = iterator(); i.hasNext(); ) {
@@ -51,7 +51,7 @@ final class PlacedBlocks {
     return at;
   }
 
-  /** Takes out what has expired. */
+  /** Removes the expired blocks. */
   void takeExpired(long nowMs, LongArrayList out) {
     while (!standings.isEmpty() && earliestMs() <= nowMs) {
       out.add(standings.firstLongKey());
@@ -59,7 +59,10 @@ final class PlacedBlocks {
     }
   }
 
-  /** Takes out all below a standing, and so many at most that have it; returns how many had it. */
+  /**
+   * Removes all blocks below a standing and at most {@code most} equal to it; returns how many were
+   * equal.
+   */
   int take(long standing, int most, LongArrayList out) {
     int equal = 0;
     for (ObjectIterator<Long2LongMap.Entry> i = iterator(); i.hasNext(); ) {

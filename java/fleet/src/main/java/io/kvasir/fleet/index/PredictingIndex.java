@@ -9,11 +9,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A prefix index that also predicts, for a short time, that a rank stores what was placed on it:
- * siblings of a request that arrive before the engine has reported its blocks match them already. A
+ * A prefix index that adds short-lived predictions: blocks of a placed prompt match at once, before
+ * the engine reports them. Requests with the same prefix that arrive in between match them too. A
  * rank matches the longer of its confirmed and its predicted blocks.
  *
- * <p>What is predicted of a rank goes when the rank is cleared, hidden or removed. Thread-safe.
+ * <p>The predictions of a rank are removed when the rank is cleared, hidden or removed.
+ * Thread-safe.
  */
 public final class PredictingIndex implements PrefixIndex {
 
@@ -22,17 +23,17 @@ public final class PredictingIndex implements PrefixIndex {
   private final Set<RankId> hidden = ConcurrentHashMap.newKeySet();
   private final ThreadLocal<Scratch> scratch = ThreadLocal.withInitial(Scratch::new);
 
-  /** What a look-up needs on its way. */
+  /** Per-thread buffers of a look-up. */
   private static final class Scratch {
     final RankMatches predicted = new RankMatches();
     final Object2IntOpenHashMap<RankId> longest = new Object2IntOpenHashMap<>();
   }
 
   /**
-   * Puts predictions beside an index.
+   * Combines an index with predictions.
    *
-   * @param confirmed learns from events; closed with this one
-   * @param predicted learns from placements; closed with this one
+   * @param confirmed is updated by events; closed with this one
+   * @param predicted is updated by placements; closed with this one
    */
   public PredictingIndex(PrefixIndex confirmed, ApproximateIndex predicted) {
     this.confirmed = confirmed;
@@ -98,7 +99,7 @@ public final class PredictingIndex implements PrefixIndex {
     }
   }
 
-  /** Counts and memory of what was confirmed. */
+  /** Counts and memory of the confirmed index. */
   @Override
   public IndexStats stats() {
     return confirmed.stats();

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.function.Predicate;
 
 /**
- * The ranks that hold the beginning of one prompt, and how many of its blocks; in no order. Reused
- * from one look-up to the next. Not thread-safe.
+ * The ranks that match one prompt, with their matched blocks, in no order. Reused between look-ups.
+ * Not thread-safe.
  */
 public final class RankMatches {
 
@@ -14,25 +14,25 @@ public final class RankMatches {
   private int[] blocks = new int[16];
   private int size;
 
-  /** Room for an index's own numbers of ranks and their blocks. */
+  /** Scratch space for an index: slots and their matched blocks. */
   int[] slots = new int[0];
 
   int[] depths = new int[0];
 
-  /** Matches of no rank yet. */
+  /** Creates an empty result. */
   public RankMatches() {}
 
-  /** Forgets all ranks. */
+  /** Removes all ranks. */
   public void clear() {
     Arrays.fill(ranks, 0, size, null);
     size = 0;
   }
 
   /**
-   * Adds a rank that is not here yet.
+   * Adds a rank that is not present yet.
    *
-   * @param rank which
-   * @param matchedBlocks how many leading blocks it holds, at least 1
+   * @param rank the rank
+   * @param matchedBlocks its matched blocks, at least 1
    */
   public void add(RankId rank, int matchedBlocks) {
     if (size == blocks.length) {
@@ -44,7 +44,7 @@ public final class RankMatches {
   }
 
   /**
-   * Forgets all other ranks. O(ranks here).
+   * Removes all ranks but the candidates. O(ranks present).
    *
    * @param candidates the ranks to keep
    */
@@ -60,7 +60,7 @@ public final class RankMatches {
     size = kept;
   }
 
-  /** Makes room for so many slots. */
+  /** Grows the scratch space to this many slots. */
   void reserve(int slotCount) {
     if (slots.length < slotCount) {
       slots = new int[slotCount];
@@ -78,30 +78,30 @@ public final class RankMatches {
   }
 
   /**
-   * A rank.
+   * A rank by its position.
    *
-   * @param i which, from 0
-   * @return its identity
+   * @param i the position, from 0
+   * @return the rank
    */
   public RankId rank(int i) {
     return ranks[i];
   }
 
   /**
-   * What that rank holds.
+   * Matched blocks by position.
    *
-   * @param i which, from 0
-   * @return leading blocks, at least 1
+   * @param i the position, from 0
+   * @return matched blocks, at least 1
    */
   public int blocks(int i) {
     return blocks[i];
   }
 
   /**
-   * What a rank holds. O(ranks here).
+   * Matched blocks of a rank. O(ranks present).
    *
-   * @param rank which
-   * @return leading blocks; 0 if it is not here
+   * @param rank the rank
+   * @return matched blocks; 0 if the rank is not present
    */
   public int blocks(RankId rank) {
     for (int i = 0; i < size; i++) {

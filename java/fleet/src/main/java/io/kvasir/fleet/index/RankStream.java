@@ -5,17 +5,17 @@ import io.kvasir.model.RankId;
 import java.util.List;
 
 /**
- * The event stream of one rank: what {@link EventStreams} says, for one. Guarded by its own
- * monitor, which every caller holds.
+ * The event stream of one rank, as described in {@link EventStreams}. Guarded by its own monitor,
+ * which every caller holds.
  *
- * <p>Invariant: without a gap nothing waits, and {@code next} is the number behind the highest one
- * heard of. With a gap the rank is hidden.
+ * <p>Invariant: without a gap no event waits, and {@code next} is one above the highest number
+ * received. With a gap the rank is hidden.
  */
 final class RankStream {
 
   private static final BlockEvent CLEARED = new BlockEvent.Cleared();
 
-  /** What to ask a source, once the monitor is left. */
+  /** A request for missing events, sent to the source outside the monitor. */
   record Question(long firstEventId, long lastEventId, int life) {}
 
   private final RankId rank;
@@ -106,7 +106,7 @@ final class RankStream {
     }
   }
 
-  /** Forgets what the rank held; the sequence goes on at a number. */
+  /** Clears the rank; the sequence continues at a number. */
   private void startClean(long eventId) {
     index.apply(rank, CLEARED);
     seen.skip(next, eventId);
@@ -121,7 +121,7 @@ final class RankStream {
     next++;
   }
 
-  /** Applies what has waited for the events before, and shows the rank if nothing is missing. */
+  /** Applies waiting events that are now in order, and shows the rank if none are missing. */
   private void settle() {
     if (!gap) {
       return;
@@ -146,7 +146,7 @@ final class RankStream {
     index.setVisible(rank, false);
   }
 
-  /** What to ask now, for which the caller then asks; null if there is nothing to ask. */
+  /** The question to ask now, or null; the caller must ask it. */
   Question question() {
     if (removed || !gap || !backoff.tryAsk()) {
       return null;
@@ -185,7 +185,7 @@ final class RankStream {
     backoff.onAnswer();
   }
 
-  /** Takes the whole contents; false, and nothing is done, if later events have taken effect. */
+  /** Takes a snapshot; false, and nothing is changed, if later events have taken effect. */
   boolean onDump(long lastEventId, List<BlockEvent.Stored> contents) {
     if (started && Long.compareUnsigned(lastEventId, next - 1) < 0 && next != 0) {
       backoff.onFailure();
@@ -209,7 +209,7 @@ final class RankStream {
     return true;
   }
 
-  /** Takes the whole contents as of the last event heard. */
+  /** Takes a snapshot as of the last event received. */
   void onContents(List<BlockEvent.Stored> contents) {
     if (started) {
       onDump(highest, contents);
@@ -219,7 +219,7 @@ final class RankStream {
     }
   }
 
-  /** Goes on from what waits, holding nothing. */
+  /** Clears the rank and continues with the waiting events. */
   void onGone() {
     backoff.onAnswer();
     if (gap) {

@@ -1,17 +1,17 @@
 package io.kvasir.fleet.index;
 
 /**
- * When to ask a source about the gap of one rank: one question at a time, and after failures less
- * and less often. Guarded by the monitor of the rank's stream.
+ * Decides when to ask a source about the gap of one rank: one question at a time, with growing
+ * intervals after failures. Guarded by the monitor of the rank's stream.
  */
 final class RecoveryBackoff {
 
-  private static final int MOST_DOUBLINGS = 10;
+  private static final int MAX_DOUBLINGS = 10;
 
-  /** Whether a thread asks, which will look for the next question afterwards. */
+  /** Whether a thread is asking; it checks for the next question afterwards. */
   private boolean asking;
 
-  /** Whether a question waits for its answer. */
+  /** Whether a question is unanswered. */
   private boolean asked;
 
   private int failures;
@@ -27,7 +27,7 @@ final class RecoveryBackoff {
     return true;
   }
 
-  /** The source has returned, with an answer or without. */
+  /** The source has returned, with or without an answer. */
   void onAsked() {
     asking = false;
   }
@@ -41,21 +41,21 @@ final class RecoveryBackoff {
     asked = false;
   }
 
-  /** The question was answered by nothing of use. */
+  /** The answer recovered nothing. */
   void onFailure() {
     if (asked) {
       asked = false;
       eventsToWait = 1 << failures;
-      failures = Math.min(failures + 1, MOST_DOUBLINGS);
+      failures = Math.min(failures + 1, MAX_DOUBLINGS);
     }
   }
 
-  /** Some of what was missing is there. */
+  /** The answer recovered some of the missing events. */
   void onProgress() {
     failures = 0;
   }
 
-  /** There is something new to ask, or it is time to ask again. */
+  /** Allows the next question at once: the gap has changed, or a retry is due. */
   void askSoon() {
     asked = false;
     eventsToWait = 0;

@@ -5,10 +5,10 @@ import io.kvasir.model.RankId;
 import java.util.List;
 
 /**
- * Who can be asked for events that got lost: a port to whatever keeps an engine's last events, or
- * knows what it holds.
+ * Port to a component that can recover missing events, such as a buffer of an engine's recent
+ * events or a snapshot of its contents.
  *
- * <p>Called by the thread that told the event behind the gap, without a lock held; it should not
+ * <p>Called without a lock by the thread that delivered the event after the gap; it should not
  * block. Implementations must be thread-safe.
  */
 @FunctionalInterface
@@ -20,38 +20,38 @@ public interface RecoverySource {
   /**
    * Asks for the events of a gap.
    *
-   * @param rank whose
-   * @param firstEventId the first that is missing, an unsigned number
-   * @param lastEventId the last that is missing, an unsigned number
-   * @param answer is told the events, or what the rank holds, now or later, by any thread
+   * @param rank the rank
+   * @param firstEventId the first missing event, an unsigned number
+   * @param lastEventId the last missing event, an unsigned number
+   * @param answer receives the events or a snapshot, now or later, on any thread
    */
   void recover(RankId rank, long firstEventId, long lastEventId, Answer answer);
 
-  /** Takes what a source has found. Late and repeated answers do no harm. Thread-safe. */
+  /** Receives what a source has found. Late and repeated answers are harmless. Thread-safe. */
   interface Answer {
 
     /**
-     * Events that the source still has. If the first of them comes after the first one asked for,
-     * those between are lost for good: what the rank held before is forgotten.
+     * Delivers events that the source still has. If the first one is later than the first one asked
+     * for, the events in between are lost for good, and the rank's earlier contents are discarded.
      *
      * @param firstEventId the number of the first, unsigned
-     * @param events what they say, in order and without a gap; they may end early or late
+     * @param events the events in order and without a gap; they may end before or after the gap
      */
     void events(long firstEventId, List<? extends BlockEvent> events);
 
     /**
-     * Everything that the rank holds.
+     * Delivers a snapshot of the rank's contents.
      *
-     * @param lastEventId the last event that the contents account for, an unsigned number; ignored
-     *     if later ones have taken effect already
+     * @param lastEventId the last event included in the contents, an unsigned number; the snapshot
+     *     is ignored if later ones have already taken effect
      * @param contents the blocks, parents before children
      */
     void dump(long lastEventId, List<BlockEvent.Stored> contents);
 
-    /** Nobody has the events any more: the rank goes on from what waits, holding nothing before. */
+    /** The events are gone for good: the rank is cleared and continues with the waiting events. */
     void gone();
 
-    /** No answer this time; the source is asked again after some more events, or on request. */
+    /** No answer this time; the source is asked again after more events, or on request. */
     void failed();
   }
 }

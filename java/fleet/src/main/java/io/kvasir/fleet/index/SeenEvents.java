@@ -3,16 +3,16 @@ package io.kvasir.fleet.index;
 import io.kvasir.event.BlockEvent;
 
 /**
- * What the first and the last events of a stream said, as digests, so that an event that comes
- * again is told from another one under the same number: {@link EventStreams} says what follows from
- * that. Not thread-safe.
+ * Digests of the first and the last events of a stream. They distinguish a repeated event from a
+ * different event under the same number; {@link EventStreams} describes the consequences. Not
+ * thread-safe.
  */
 final class SeenEvents {
 
-  /** A power of two. Events that come again come soon. */
+  /** A power of two. Repeated events arrive soon after the original. */
   private static final int KEPT = 64;
 
-  /** In place of a digest: the event was passed over, and may come late. */
+  /** In place of a digest: the event was skipped, and may arrive late. */
   private static final long UNHEARD = 0;
 
   /** An event and its number. */
@@ -22,7 +22,7 @@ final class SeenEvents {
   private long base;
   private long baseDigest;
 
-  /** The last event, if it came under a number from before and said something else; or null. */
+  /** The last event, if it reused a number with different content; or null. */
   private Event odd;
 
   /** Starts at an event. */
@@ -32,7 +32,7 @@ final class SeenEvents {
     odd = null;
   }
 
-  /** An event under a new number came. */
+  /** Called for an event with a new number. */
   void onNews() {
     odd = null;
   }
@@ -41,7 +41,7 @@ final class SeenEvents {
     digests[slot(eventId)] = digest(event);
   }
 
-  /** Passes over the events from one number to before another one. */
+  /** Skips the events from one number up to, but excluding, another. */
   void skip(long fromEventId, long toEventId) {
     long first =
         Long.compareUnsigned(toEventId - fromEventId, KEPT) > 0 ? toEventId - KEPT : fromEventId;
@@ -51,10 +51,10 @@ final class SeenEvents {
   }
 
   /**
-   * Judges an event under a number from before.
+   * Judges an event with a number received before.
    *
-   * @return the event with which the sequence has started over, this one or the last; null if this
-   *     one is to be ignored
+   * @return the event with which the sequence started over, this one or the last; null if this one
+   *     is to be ignored
    */
   Event newStart(long eventId, long nextEventId, BlockEvent event) {
     if (same(eventId, nextEventId, event)) {
@@ -69,7 +69,7 @@ final class SeenEvents {
     return before != null && Long.compareUnsigned(before.eventId(), eventId) < 0 ? before : null;
   }
 
-  /** Whether an event from before may be taken for one that comes again. */
+  /** Whether an event may be a repetition of the one received under its number. */
   private boolean same(long eventId, long nextEventId, BlockEvent event) {
     long digest = digest(event);
     if (eventId == base) {

@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The numbers of {@link StreamStats} as they grow. Thread-safe. */
+/** The counters behind {@link StreamStats}. Thread-safe. */
 final class StreamCounters {
 
   final LongAdder duplicates = new LongAdder();
@@ -14,7 +14,7 @@ final class StreamCounters {
   final LongAdder overflows = new LongAdder();
   final LongAdder hiddenRanks = new LongAdder();
 
-  /** Blocks that wait behind gaps, of all ranks; bounded. */
+  /** Blocks that wait behind gaps, over all ranks; bounded. */
   final AtomicLong pendingBlocks = new AtomicLong();
 
   private final EnumMap<ChangeStatus, LongAdder> byStatus = new EnumMap<>(ChangeStatus.class);

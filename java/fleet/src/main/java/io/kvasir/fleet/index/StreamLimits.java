@@ -1,10 +1,11 @@
 package io.kvasir.fleet.index;
 
 /**
- * How much may wait behind gaps. An event counts as its blocks and one more. Immutable.
+ * Limits on events that wait behind gaps. An event counts as its number of blocks plus one.
+ * Immutable.
  *
- * @param pendingBlocksPerRank most that may wait for one rank, at least 0
- * @param pendingBlocks most that may wait for all ranks together, at least 0
+ * @param pendingBlocksPerRank limit for one rank, at least 0
+ * @param pendingBlocks limit for all ranks together, at least 0
  */
 public record StreamLimits(int pendingBlocksPerRank, int pendingBlocks) {
 

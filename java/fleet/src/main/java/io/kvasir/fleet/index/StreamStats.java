@@ -1,20 +1,20 @@
 package io.kvasir.fleet.index;
 
 /**
- * What has come over event streams so far. Immutable.
+ * Counts of events received over event streams so far. Immutable.
  *
- * @param events events that were given to the index
- * @param duplicates events passed over, for their number was known
+ * @param events events that were applied to the index
+ * @param duplicates events ignored because their number was received before
  * @param restarts sequences that started over
- * @param gaps jumps in a sequence
- * @param recoveries times that a rank could be matched again after a gap
- * @param overflows events dropped because too many waited
+ * @param gaps gaps in a sequence
+ * @param recoveries times that a rank became visible again after a gap
+ * @param overflows events dropped because too many were waiting
  * @param unknownParents events whose parent the rank did not hold
- * @param invalidSequences events with handles that come twice
+ * @param invalidSequences events with repeated handles
  * @param unknownBlocks removals with unknown handles
- * @param refused events that the index had no room for
+ * @param refused events dropped because the index was full
  * @param hiddenRanks ranks with a gap, now
- * @param pendingBlocks what waits behind gaps, now, as {@link StreamLimits} counts it
+ * @param pendingBlocks events that wait behind gaps now, counted as in {@link StreamLimits}
  */
 public record StreamStats(
     long events,

@@ -14,13 +14,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes events to a file as JSON lines: {@code {"timestamp":12,"event":{...}}}, the timestamp in
- * milliseconds since the recorder began.
+ * milliseconds since the recorder started.
  *
- * <p>A thread of its own writes. Whoever records never waits for the disk: an event that finds the
- * queue full is dropped and counted. If writing fails, because the disk is full or the file cannot
- * be written, the recording ends: the reason is logged, what is not in the file counts as lost, and
- * later events are refused. What is written is whole lines; what a dead process leaves of a last
- * one is cut off when the recording is continued.
+ * <p>A dedicated thread writes, so recording never waits for the disk: an event that finds the
+ * queue full is dropped and counted. If writing fails, the recording ends: the reason is logged,
+ * unwritten events count as lost, and later events are refused. Only whole lines are written. A
+ * torn last line of a crashed process is cut off when the recording is continued.
  *
  * <p>Thread-safe.
  */
@@ -65,11 +64,11 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   /**
-   * Begins a recording.
+   * Starts a recording.
    *
    * @param path the file; when lines are rotated, the first of {@code events.jsonl}, {@code
    *     events-1.jsonl} and so on
-   * @param options how
+   * @param options queue size, rotation and limits
    * @return the recorder; the caller closes it
    * @throws IOException if the file cannot be opened
    */
@@ -78,11 +77,11 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   /**
-   * Begins a recording by another clock, which timestamps and the time limit go by.
+   * Starts a recording with a custom clock for timestamps and the time limit.
    *
    * @param path the file
-   * @param options how
-   * @param nanoTime tells the time in nanoseconds, from any origin
+   * @param options queue size, rotation and limits
+   * @param nanoTime the time in nanoseconds, from any origin
    * @return the recorder; the caller closes it
    * @throws IOException if the file cannot be opened
    */
@@ -97,11 +96,11 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   /**
-   * Takes an event, unless the queue is full or the recording has ended. Never waits for the disk;
+   * Queues an event unless the queue is full or the recording has ended. Never waits for the disk;
    * O(1).
    *
-   * @param event what to write
-   * @return whether it was taken
+   * @param event the event to write
+   * @return whether it was queued
    */
   public boolean record(JsonEvent event) {
     lock.lock();
@@ -122,10 +121,10 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   /**
-   * Takes an event, and waits for room in the queue if there is none.
+   * Queues an event, waiting for room if the queue is full.
    *
-   * @param event what to write
-   * @return whether it was taken; if not, the recording has ended
+   * @param event the event to write
+   * @return whether it was queued; if not, the recording has ended
    * @throws InterruptedException if the thread is interrupted while it waits
    */
   public boolean recordWaiting(JsonEvent event) throws InterruptedException {
@@ -161,7 +160,7 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   /**
-   * Whether no more events are taken: a limit is reached, writing failed, or it was closed.
+   * Whether events are refused: a limit was reached, writing failed, or the recorder was closed.
    *
    * @return whether the recording has ended
    */
@@ -184,7 +183,7 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   /**
-   * What became of the events so far.
+   * Counts of the events so far.
    *
    * @return a snapshot
    */
@@ -230,7 +229,7 @@ public final class EventRecorder implements AutoCloseable {
     return options.flushNs() > 0 && System.nanoTime() - flushedNs >= options.flushNs();
   }
 
-  /** Waits for events, or until it is time to flush; false when there will be no more. */
+  /** Waits for events, or until a flush is due; false when no more will come. */
   private boolean nextBatch(List<Taken> batch, long flushedNs) throws InterruptedException {
     batch.clear();
     lock.lock();
@@ -292,9 +291,10 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   /**
-   * Writes what was taken and ends the recording; waits for that. Later calls do nothing.
+   * Writes the queued events, waits for them to reach the file, and ends the recording. Later calls
+   * do nothing.
    *
-   * @throws IOException if something that was taken could not be written
+   * @throws IOException if a queued event could not be written
    */
   @Override
   public void close() throws IOException {

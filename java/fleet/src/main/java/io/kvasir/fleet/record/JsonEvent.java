@@ -6,23 +6,22 @@ import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
 
 /**
- * Something that can be recorded: it writes itself as one JSON object.
+ * An event that can be recorded as one JSON object.
  *
- * <p>Called once, on the recorder's thread, so what it writes must not change after it was handed
- * over.
+ * <p>Called once, on the recorder's thread, so the event must not change after it was queued.
  */
 public interface JsonEvent {
 
   /**
    * Writes one JSON object.
    *
-   * @param json where to
+   * @param json the target
    * @throws IOException if the generator fails
    */
   void writeTo(JsonGenerator json) throws IOException;
 
   /**
-   * An event that is JSON text already. O(characters).
+   * An event that is already JSON text. O(characters).
    *
    * @param text one JSON object
    * @return the event
@@ -41,7 +40,7 @@ public interface JsonEvent {
       throw new IllegalArgumentException(
           "an event must be a JSON object: " + RecordingJson.reason(e), e);
     }
-    // Line breaks are blanks to JSON: inside strings there are none.
+    // JSON strings contain no raw line breaks, so each one is whitespace.
     String line = text.strip().replace('\n', ' ').replace('\r', ' ');
     return json -> json.writeRawValue(line);
   }

@@ -6,21 +6,20 @@ import io.kvasir.model.RankId;
 import java.io.IOException;
 
 /**
- * A numbered block event of a rank in the form of a recording: an {@code event} operation of {@code
- * kvasir index} that gives each block's local hash instead of its tokens. Hashes, handles and
- * workers are unsigned numbers. The file has no field for a naming or for sequence hashes.
- * Immutable, as the event is.
+ * A numbered block event of a rank in recording form: an {@code event} operation of {@code kvasir
+ * index} with each block's local hash instead of its tokens. Hashes, handles and workers are
+ * unsigned numbers. The format has no field for a naming or for sequence hashes. Immutable.
  *
- * @param rank whose
+ * @param rank the event's rank
  * @param eventId its number in the rank's sequence, unsigned
- * @param event what changed
+ * @param event the change
  */
 public record RankChange(RankId rank, long eventId, BlockEvent event) implements JsonEvent {
 
   /**
    * Checks the event.
    *
-   * @throws IllegalArgumentException if it gives sequence hashes
+   * @throws IllegalArgumentException if the event carries sequence hashes
    */
   public RankChange {
     if (event instanceof BlockEvent.Stored stored && stored.localHashes() == null) {
@@ -81,9 +80,9 @@ public record RankChange(RankId rank, long eventId, BlockEvent event) implements
   }
 
   /**
-   * Reads a change back. O(characters).
+   * Parses a recorded change. O(characters).
    *
-   * @param event what was recorded
+   * @param event the recorded JSON
    * @return the change
    * @throws InvalidRecordingException naming the field that is missing or wrong
    */

@@ -8,7 +8,7 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.IOException;
 import java.math.BigInteger;
 
-/** Reads one {@link RankChange}. Used once. */
+/** Parses one {@link RankChange}. Single use. */
 final class RankChangeParser {
 
   private static final BigInteger END = BigInteger.ONE.shiftLeft(Long.SIZE);
@@ -151,7 +151,7 @@ final class RankChangeParser {
     return new BlockEvent.Cleared();
   }
 
-  /** A number of 64 bits, given signed or unsigned. */
+  /** A 64-bit number, written signed or unsigned. */
   private long unsigned(String name, JsonToken value) throws IOException {
     if (value == JsonToken.VALUE_NUMBER_INT) {
       BigInteger number = json.getBigIntegerValue();

@@ -1,24 +1,24 @@
 package io.kvasir.fleet.record;
 
 /**
- * How a recorder works. Immutable.
+ * Queue size, rotation and limits of a recorder. Immutable.
  *
- * @param queueEvents events that may wait to be written, 1 to {@link #MOST_QUEUED}
- * @param rotateLines lines of a file before the next one begins; 0 for a single file
- * @param flushNs longest time that an event waits in the buffer, in nanoseconds; 0 for until the
- *     buffer is full
- * @param maxEvents events after which no more are taken; 0 for no end
- * @param maxNs time after which no more are taken, in nanoseconds; 0 for no end
- * @param append whether an existing recording is continued; otherwise it is replaced, with all
- *     files of its row
+ * @param queueEvents events that may wait to be written, 1 to {@link #MAX_QUEUED}
+ * @param rotateLines lines per file before the next file starts; 0 for a single file
+ * @param flushNs longest time that an event stays in the buffer, in nanoseconds; 0 to flush only
+ *     when the buffer is full
+ * @param maxEvents events after which the recording ends; 0 for no limit
+ * @param maxNs time after which the recording ends, in nanoseconds; 0 for no limit
+ * @param append whether to continue an existing recording; otherwise it and its rotated files are
+ *     replaced
  */
 public record RecorderOptions(
     int queueEvents, long rotateLines, long flushNs, long maxEvents, long maxNs, boolean append) {
 
   /** Longest queue. */
-  public static final int MOST_QUEUED = 1 << 24;
+  public static final int MAX_QUEUED = 1 << 24;
 
-  /** A queue of 2048 events, one file, no end. */
+  /** A queue of 2048 events, one file, no limit. */
   public static final RecorderOptions DEFAULT = new RecorderOptions(2048, 0, 0, 0, 0, false);
 
   /**
@@ -27,9 +27,9 @@ public record RecorderOptions(
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public RecorderOptions {
-    if (queueEvents < 1 || queueEvents > MOST_QUEUED) {
+    if (queueEvents < 1 || queueEvents > MAX_QUEUED) {
       throw new IllegalArgumentException(
-          "queueEvents must be 1 to " + MOST_QUEUED + ", not " + queueEvents);
+          "queueEvents must be 1 to " + MAX_QUEUED + ", not " + queueEvents);
     }
     notNegative("rotateLines", rotateLines);
     notNegative("flushNs", flushNs);

@@ -12,9 +12,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 
 /**
- * The file that a recorder writes to, or the row of them. Only whole lines are handed to the
- * system, so that a process that dies leaves whole lines, but for one that the system was just
- * writing. Confined to the recorder's thread.
+ * The file that a recorder writes to, or the sequence of rotated files. Only whole lines are passed
+ * to the system, so a crashed process leaves at most one torn line. Confined to the recorder's
+ * thread.
  */
 final class RecordingFile implements Closeable {
 
@@ -30,7 +30,7 @@ final class RecordingFile implements Closeable {
   private long writtenLines;
   private long cutBytes;
 
-  /** Whole lines, and one that is being written. */
+  /** A buffer of whole lines and the line being written. */
   private static final class Lines extends ByteArrayOutputStream {
     Lines() {
       super(BUFFER_BYTES);
@@ -86,7 +86,7 @@ final class RecordingFile implements Closeable {
     return cutBytes;
   }
 
-  /** Lines that the system was given. */
+  /** Lines passed to the system. */
   long writtenLines() {
     return writtenLines;
   }
@@ -121,7 +121,7 @@ final class RecordingFile implements Closeable {
     }
   }
 
-  /** Hands all lines to the system. */
+  /** Passes all lines to the system. */
   void flush() throws IOException {
     ByteBuffer bytes = buffer.bytes();
     try {
@@ -138,7 +138,7 @@ final class RecordingFile implements Closeable {
     bufferedLines = 0;
   }
 
-  /** Leaves whole lines where writing failed in the middle of one. */
+  /** Cuts the file back to whole lines after a failed write. */
   private void cutTorn(int written, IOException failure) {
     byte[] bytes = buffer.toByteArray();
     int whole = written;

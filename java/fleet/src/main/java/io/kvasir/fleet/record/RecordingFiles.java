@@ -25,7 +25,7 @@ final class RecordingFiles {
     return first.resolveSibling(name.substring(0, end) + "-" + number + name.substring(end));
   }
 
-  /** The files that there are, in their order, up to the first that is missing. */
+  /** The existing files in order, up to the first missing one. */
   static List<Path> existing(Path first) {
     List<Path> files = new ArrayList<>();
     Path next = first;
@@ -36,7 +36,7 @@ final class RecordingFiles {
     return files;
   }
 
-  /** Removes all files but the first. */
+  /** Deletes all files but the first. */
   static void removeFurther(Path first) throws IOException {
     for (int number = 1; Files.deleteIfExists(numbered(first, number)); number++) {
       // Until one is missing.

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.StreamWriteFeature;
 import java.io.IOException;
 
-/** How this package reads and writes JSON. Stateless. */
+/** JSON settings of this package. Stateless. */
 final class RecordingJson {
 
   static final JsonFactory FACTORY =
@@ -17,7 +17,7 @@ final class RecordingJson {
 
   private RecordingJson() {}
 
-  /** What was wrong, in one line. */
+  /** The parser's message, in one line. */
   static String reason(IOException e) {
     String message =
         e instanceof JsonProcessingException json ? json.getOriginalMessage() : e.getMessage();

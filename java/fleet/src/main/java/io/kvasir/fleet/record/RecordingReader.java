@@ -13,8 +13,8 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 
 /**
- * Reads a recording, event by event, through all files of its row. A last line that its writer did
- * not finish is passed over and counted. Not thread-safe.
+ * Reads a recording event by event, across rotated files. An unfinished last line is skipped and
+ * counted. Not thread-safe.
  */
 public final class RecordingReader implements AutoCloseable {
 
@@ -31,7 +31,7 @@ public final class RecordingReader implements AutoCloseable {
   /**
    * Opens a recording.
    *
-   * @param path its file, or the first one of its row
+   * @param path its file, or the first of its rotated files
    * @return the reader; the caller closes it
    * @throws InvalidRecordingException if there is no such file
    */
@@ -50,7 +50,7 @@ public final class RecordingReader implements AutoCloseable {
    * Reads the next event. O(its bytes).
    *
    * @return the event; null at the end
-   * @throws InvalidRecordingException if a line is no event; the message names file and line
+   * @throws InvalidRecordingException if a line is not an event; the message names file and line
    * @throws IOException if a file cannot be read
    */
   public RecordedEvent next() throws IOException {
@@ -82,7 +82,7 @@ public final class RecordingReader implements AutoCloseable {
   }
 
   /**
-   * Last lines that were not finished, so far.
+   * Unfinished last lines so far.
    *
    * @return at most one for each file
    */
@@ -100,7 +100,7 @@ public final class RecordingReader implements AutoCloseable {
     return true;
   }
 
-  /** Reads up to a line's end, which is returned; -1 if the file ends before. */
+  /** Reads up to a line end and returns the line-end byte; -1 if the file ends first. */
   private int readLine(ByteArrayOutputStream bytes) throws IOException {
     int next = in.read();
     while (next >= 0 && next != '\n') {
@@ -131,7 +131,7 @@ public final class RecordingReader implements AutoCloseable {
         switch (name) {
           case "timestamp" -> timestampMs = timestamp(json, value);
           case "event" -> event = event(text, json, value);
-          default -> throw invalid(name + " is unknown; there are timestamp and event");
+          default -> throw invalid(name + " is unknown; the fields are timestamp and event");
         }
       }
       if (json.nextToken() != null) {

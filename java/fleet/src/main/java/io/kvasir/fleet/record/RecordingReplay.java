@@ -4,7 +4,8 @@ import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Hands the events of a recording out in their old rhythm, faster or slower, or at once. Stateless.
+ * Plays the events of a recording with their original timing, faster or slower, or at once.
+ * Stateless.
  */
 public final class RecordingReplay {
 
@@ -13,15 +14,15 @@ public final class RecordingReplay {
   private RecordingReplay() {}
 
   /**
-   * How it is played. Immutable.
+   * Speed and limits of a replay. Immutable.
    *
-   * @param speed times the recorded speed, above 0; infinite for as fast as possible
+   * @param speed multiple of the recorded speed, above 0; infinite for as fast as possible
    * @param maxEvents events after which it ends; 0 for all
-   * @param maxNs time after which it ends, in nanoseconds of the clock; 0 for no end
+   * @param maxNs time after which it ends, in nanoseconds of the clock; 0 for no limit
    */
   public record Options(double speed, long maxEvents, long maxNs) {
 
-    /** All events, in the recorded rhythm. */
+    /** All events, with their original timing. */
     public static final Options AS_RECORDED = new Options(1, 0, 0);
 
     /** All events, at once. */
@@ -42,7 +43,7 @@ public final class RecordingReplay {
     }
   }
 
-  /** Tells the time and lets it pass. */
+  /** A clock that can sleep. */
   public interface Clock {
 
     /** The system's clock. */
@@ -74,15 +75,15 @@ public final class RecordingReplay {
     long nanoTime();
 
     /**
-     * Waits.
+     * Sleeps.
      *
-     * @param deadlineNs until {@link #nanoTime} has come to this
+     * @param deadlineNs wakes when {@link #nanoTime} reaches this
      * @throws InterruptedException if the thread is interrupted
      */
     void sleepUntil(long deadlineNs) throws InterruptedException;
   }
 
-  /** Takes events. */
+  /** Receives the events. */
   public interface Sink {
 
     /**
@@ -95,14 +96,14 @@ public final class RecordingReplay {
   }
 
   /**
-   * Plays a recording from where its reader is. Where timestamps go back, another recording was
-   * appended: it goes on without a wait. Blocks.
+   * Plays a recording from the reader's position. A timestamp that decreases marks an appended
+   * recording, which continues without a pause. Blocks.
    *
    * @param reader the recording
-   * @param options how
-   * @param clock the time
+   * @param options speed and limits
+   * @param clock the clock to follow
    * @param sink receives the events on the calling thread
-   * @return events that it received
+   * @return number of events delivered
    * @throws IOException if the recording cannot be read or the sink fails
    * @throws InterruptedException if the thread is interrupted between two events
    */

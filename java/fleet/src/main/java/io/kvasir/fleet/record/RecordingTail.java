@@ -5,16 +5,16 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 
 /**
- * How far a file consists of whole lines. Immutable.
+ * The part of a file that consists of whole lines. Immutable.
  *
- * @param lines whole lines
+ * @param lines number of whole lines
  * @param bytes length of these
  */
 record RecordingTail(long lines, long bytes) {
 
   private static final int CHUNK_BYTES = 1 << 16;
 
-  /** Looks through a file from its start; O(bytes). */
+  /** Scans a file from its start; O(bytes). */
   static RecordingTail of(FileChannel channel) throws IOException {
     ByteBuffer chunk = ByteBuffer.allocate(CHUNK_BYTES);
     long lines = 0;

@@ -2,9 +2,9 @@
  * Records engines' events and routing decisions as JSON lines, and plays recordings back.
  *
  * <p>An {@link io.kvasir.fleet.record.EventRecorder} takes {@link
- * io.kvasir.fleet.record.JsonEvent}s from any thread without making it wait and writes them to a
- * file, or a row of files. A {@link io.kvasir.fleet.record.RecordingReader} reads them, a {@link
- * io.kvasir.fleet.record.RecordingReplay} delivers them with their original timing. Events are
- * opaque here, except to {@link io.kvasir.fleet.record.RankChange}.
+ * io.kvasir.fleet.record.JsonEvent}s from any thread without blocking it and writes them to a file
+ * or a sequence of rotated files. A {@link io.kvasir.fleet.record.RecordingReader} reads them, and
+ * a {@link io.kvasir.fleet.record.RecordingReplay} delivers them with their original timing. Events
+ * are opaque here, except to {@link io.kvasir.fleet.record.RankChange}.
  */
 package io.kvasir.fleet.record;

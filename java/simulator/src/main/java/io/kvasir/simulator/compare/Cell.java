@@ -9,8 +9,8 @@ import java.util.List;
  * <p>Immutable.
  *
  * @param load the load
- * @param policies the figures of each policy, in the order asked for
- * @param <L> what describes a load
+ * @param policies the figures of each policy, in the order requested
+ * @param <L> describes the load
  */
 public record Cell<L>(L load, List<Compared> policies) {
 
@@ -20,9 +20,9 @@ public record Cell<L>(L load, List<Compared> policies) {
   }
 
   /**
-   * The policy with the earliest first tokens (p95).
+   * The policy with the lowest p95 time to first token.
    *
-   * @return the first of them, if several are equal
+   * @return the first of them in a tie
    */
   public Compared best() {
     return policies.stream()
@@ -33,7 +33,7 @@ public record Cell<L>(L load, List<Compared> policies) {
   /**
    * The figures of one policy.
    *
-   * @param policy the name of one of those compared
+   * @param policy the name of a compared policy
    * @return its figures
    */
   public Compared of(String policy) {
@@ -41,19 +41,19 @@ public record Cell<L>(L load, List<Compared> policies) {
   }
 
   /**
-   * Whether a policy is the best, or its mean lies within the best one's interval.
+   * Whether a policy is the best, or its mean is within the best one's interval.
    *
-   * @param policy the name of one of those compared
-   * @return true if chance may explain that it is not the best
+   * @param policy the name of a compared policy
+   * @return true if the difference to the best may be chance
    */
   public boolean withinBest(String policy) {
     return best().of(Measure.TTFT_P95_MS).covers(of(policy).mean(Measure.TTFT_P95_MS));
   }
 
   /**
-   * A policy's token hit rate over the highest one.
+   * A policy's token hit rate relative to the highest one.
    *
-   * @param policy the name of one of those compared
+   * @param policy the name of a compared policy
    * @return at most 1; 1 if no policy has a hit
    */
   public double shareOfBestHitRate(String policy) {

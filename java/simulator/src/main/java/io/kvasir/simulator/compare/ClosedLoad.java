@@ -5,8 +5,8 @@ package io.kvasir.simulator.compare;
  *
  * <p>Immutable.
  *
- * @param lengths how long requests are
+ * @param lengths distribution of the request lengths
  * @param requests number of requests
- * @param concurrency number of them in flight
+ * @param concurrency number of requests in flight
  */
 public record ClosedLoad(PrefixedPrompts.Lengths lengths, int requests, int concurrency) {}

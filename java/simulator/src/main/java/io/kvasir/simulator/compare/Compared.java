@@ -11,7 +11,7 @@ import java.util.Map;
  * <p>Immutable.
  *
  * @param policy the policy's name
- * @param estimates the figures that were asked for
+ * @param estimates the requested figures
  */
 public record Compared(String policy, Map<Measure, Estimate> estimates) {
 
@@ -31,7 +31,7 @@ public record Compared(String policy, Map<Measure, Estimate> estimates) {
   /**
    * One figure.
    *
-   * @param measure the figure, one of those that were asked for
+   * @param measure one of the requested figures
    * @return its mean and interval
    */
   public Estimate of(Measure measure) {

@@ -3,7 +3,7 @@ package io.kvasir.simulator.compare;
 import java.util.Arrays;
 
 /**
- * A mean over several seeds, and how far chance may have moved it.
+ * A mean over several seeds with its confidence interval.
  *
  * <p>Immutable.
  *
@@ -17,21 +17,21 @@ public record Estimate(double mean, double halfWidth) {
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262
   };
 
-  /** Most values that {@link #of} takes. */
-  public static final int MOST_VALUES = QUANTILES.length + 1;
+  /** Most values that {@link #of} accepts. */
+  public static final int MAX_VALUES = QUANTILES.length + 1;
 
   /**
    * Estimates a mean.
    *
-   * @param values one value for each seed, 1 to {@link #MOST_VALUES}
+   * @param values one value for each seed, 1 to {@link #MAX_VALUES}
    * @return mean and interval
    * @throws IllegalArgumentException if there are too few or too many values
    */
   public static Estimate of(double... values) {
     int count = values.length;
-    if (count < 1 || count > MOST_VALUES) {
+    if (count < 1 || count > MAX_VALUES) {
       throw new IllegalArgumentException(
-          "there must be 1 to " + MOST_VALUES + " values, not " + count);
+          "there must be 1 to " + MAX_VALUES + " values, not " + count);
     }
     double mean = Arrays.stream(values).sum() / count;
     if (count == 1) {
@@ -43,7 +43,7 @@ public record Estimate(double mean, double halfWidth) {
   }
 
   /**
-   * Whether another mean is not above this one's interval.
+   * Whether another mean is not above the upper end of this one's interval.
    *
    * @param other the other mean
    * @return false also if there is no interval and the other mean is larger

@@ -16,12 +16,12 @@ import java.util.function.LongFunction;
 /**
  * Replays prompts with shared prefixes under several fleet routers, in a closed loop.
  *
- * <p>Everything is modelled, so results do not depend on the machine or on how many threads work.
- * Immutable; it uses the threads it is given.
+ * <p>Everything is modelled, so results do not depend on the machine or the number of threads.
+ * Immutable. Does not own its threads.
  *
  * @param prompts the prompts
  * @param each one of the workers, of one rank
- * @param seeds seeds of the prompts, 1 to {@link Estimate#MOST_VALUES}
+ * @param seeds seeds of the prompts, 1 to {@link Estimate#MAX_VALUES}
  * @param threads run the replays
  */
 public record FleetComparison(
@@ -46,9 +46,9 @@ public record FleetComparison(
   }
 
   /**
-   * Compares fleet routers under a load. Takes one replay for each router and seed.
+   * Compares fleet routers under a load. Runs one replay for each router and seed.
    *
-   * @param load how long requests are, how many, and how many are in flight
+   * @param load request lengths, number of requests and concurrency
    * @param routers the fleets to compare, one for each router, in the order of the report
    * @return the results
    * @throws InterruptedException if this thread is interrupted

@@ -1,13 +1,13 @@
 package io.kvasir.simulator.compare;
 
 /**
- * How busy a worker is kept.
+ * Target utilisation of a worker.
  *
  * <p>Immutable.
  *
  * @param ranks ranks of the worker
- * @param utilisation share of the time, above 0 and below 1, in which some rank would prefill if
- *     requests were dealt out round-robin: the ranks step together, so that is when the worker
+ * @param utilisation share of the time, above 0 and below 1, in which at least one rank would
+ *     prefill under round-robin; the ranks step together, so this is the share in which the worker
  *     prefills
  */
 public record Load(int ranks, double utilisation) {

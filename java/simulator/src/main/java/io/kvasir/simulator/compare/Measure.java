@@ -4,7 +4,7 @@ import io.kvasir.simulator.replay.ReplayResult;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-/** The figures of a replay that comparisons estimate. Times are modelled milliseconds. */
+/** The figures that comparisons estimate. Times are modelled milliseconds. */
 @SuppressWarnings("ImmutableEnumChecker") // the functions have no state
 public enum Measure {
   /** Time to first token, median. */
@@ -17,16 +17,16 @@ public enum Measure {
   ITL_P50_MS("itlP50Ms", result -> result.itl().p50Ms()),
   /** Time between tokens, 95th percentile. */
   ITL_P95_MS("itlP95Ms", result -> result.itl().p95Ms()),
-  /** Share of the requests that were placed on a worker that still computed another prompt. */
+  /** Share of the requests placed on a worker that was still computing another prompt. */
   BEHIND_PROMPTS(
       "behindPrompts", result -> (double) result.fleet().behindPrompts() / result.requests()),
   /** Share of prompt tokens that came from cache. */
   TOKEN_HIT_RATE("tokenHitRate", ReplayResult::tokenHitRate),
   /** Coefficient of variation of the requests per rank. */
   ROUTED_CV("routedCv", ReplayResult::routedCv),
-  /** Requests of the busiest rank over those of the least busy one. */
+  /** Requests of the busiest rank divided by those of the least busy one. */
   ROUTED_MAX_OVER_MIN("routedMaxOverMin", ReplayResult::routedMaxOverMin),
-  /** Share of the time in which some rank prefilled. */
+  /** Share of the time in which at least one rank prefilled. */
   PREFILL_SHARE("utilisation", ReplayResult::prefillShare);
 
   private final String key;

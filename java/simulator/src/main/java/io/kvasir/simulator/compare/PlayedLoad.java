@@ -5,11 +5,11 @@ package io.kvasir.simulator.compare;
  *
  * <p>Immutable.
  *
- * @param workload what was asked
- * @param load how busy the worker was kept
+ * @param workload the name of the workload
+ * @param load the target load
  * @param poolTokens tokens of each rank's pool
- * @param speed how many times faster than recorded the requests came
- * @param roundRobinShare the utilisation that round-robin has at this speed
+ * @param speed factor by which arrivals were faster than recorded
+ * @param roundRobinShare utilisation under round-robin at this speed
  */
 public record PlayedLoad(
     String workload, Load load, int poolTokens, double speed, double roundRobinShare) {}

@@ -12,10 +12,10 @@ import java.util.function.LongFunction;
 /**
  * Replays one load under several policies and several seeds.
  *
- * <p>Everything is modelled, so results do not depend on the machine or on how many threads work.
- * Immutable; it uses the threads it is given.
+ * <p>Everything is modelled, so results do not depend on the machine or the number of threads.
+ * Immutable. Does not own its threads.
  *
- * @param seeds seeds of the replays, 1 to {@link Estimate#MOST_VALUES}
+ * @param seeds seeds of the replays, 1 to {@link Estimate#MAX_VALUES}
  * @param measures the figures to estimate
  * @param threads run the replays
  */
@@ -27,7 +27,9 @@ record PolicyComparison(List<Long> seeds, List<Measure> measures, ExecutorServic
     measures = List.copyOf(measures);
   }
 
-  /** Runs one replay for each policy and seed; a policy is a replay by seed under its name. */
+  /**
+   * Runs one replay for each policy and seed; {@code policies} maps a name to its replay by seed.
+   */
   <L> Cell<L> compare(L load, Map<String, LongFunction<ReplayResult>> policies)
       throws InterruptedException {
     List<List<Future<ReplayResult>>> runs = new ArrayList<>();

@@ -7,8 +7,8 @@ import io.kvasir.simulator.workload.SharedPrefix;
 import java.util.Locale;
 
 /**
- * Prompts whose first half is one of a few prefixes, all equally popular, and whose second half is
- * their own.
+ * Prompts whose first half is one of a few equally popular prefixes and whose second half is
+ * unique.
  *
  * <p>Immutable.
  *
@@ -22,10 +22,10 @@ public record PrefixedPrompts(int prefixes, int inputTokens, int outputTokens) {
 
   /** Whether all requests are equally long. */
   public enum Lengths {
-    /** They are. */
+    /** All requests have the same length. */
     FIXED,
     /**
-     * The own part of a prompt is lognormal about the same median, with sigma 0.5; an answer has
+     * The unique part of a prompt is lognormal with the same median and sigma 0.5; an answer has
      * half to one and a half times as many tokens.
      */
     VARIED;
@@ -58,12 +58,12 @@ public record PrefixedPrompts(int prefixes, int inputTokens, int outputTokens) {
   }
 
   /**
-   * The requests.
+   * Generates the requests.
    *
    * @param requests how many, at least 1
-   * @param lengths how long they are
-   * @param seed seed of everything random
-   * @return a sequence without arrival times of its own
+   * @param lengths distribution of their lengths
+   * @param seed the seed of all randomness
+   * @return a sequence without arrival times
    */
   public RequestSequence sequence(int requests, Lengths lengths, long seed) {
     boolean varied = lengths == Lengths.VARIED;

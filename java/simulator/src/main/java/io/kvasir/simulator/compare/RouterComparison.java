@@ -16,21 +16,21 @@ import java.util.concurrent.ExecutorService;
 import java.util.function.LongFunction;
 
 /**
- * Replays one sequence of requests under several routers at the speed that keeps round-robin busy
- * to a given degree.
+ * Replays one sequence of requests under several routers, at the speed that produces a given
+ * utilisation under round-robin.
  *
- * <p>Everything is modelled, so results do not depend on the machine or on how many threads work.
- * Not thread-safe; it uses the threads it is given.
+ * <p>Everything is modelled, so results do not depend on the machine or the number of threads. Not
+ * thread-safe. Does not own its threads.
  */
 public final class RouterComparison {
 
-  /** How near the utilisation of round-robin has to come to what was asked for. */
+  /** Allowed difference between the measured and the target utilisation of round-robin. */
   private static final double TOLERANCE = 0.005;
 
-  /** How much longer than the arrivals a replay may take that keeps up. */
-  private static final double MOST_TIME = 1.03;
+  /** Longest replay time, relative to the arrivals, that counts as keeping up. */
+  private static final double MAX_TIME = 1.03;
 
-  private static final int MOST_TRIALS = 12;
+  private static final int MAX_TRIALS = 12;
 
   private static final List<Measure> MEASURES =
       List.of(
@@ -50,14 +50,14 @@ public final class RouterComparison {
   private final ExecutorService threads;
 
   /**
-   * Sets a comparison up.
+   * Creates a comparison.
    *
-   * @param requests what is asked
-   * @param withoutConversations the same without conversation ids, which the conversation router
-   *     deals out round-robin
+   * @param requests the requests
+   * @param withoutConversations the same requests without conversation ids, for which the
+   *     conversation router falls back to round-robin
    * @param settings the worker; router, ranks and pool size are replaced
-   * @param jitterSeconds longest time by which an arrival is put off
-   * @param seeds seeds of the jitter, 1 to {@link Estimate#MOST_VALUES}
+   * @param jitterSeconds longest delay added to an arrival
+   * @param seeds seeds of the jitter, 1 to {@link Estimate#MAX_VALUES}
    * @param threads run the replays
    */
   public RouterComparison(
@@ -75,16 +75,16 @@ public final class RouterComparison {
     this.threads = threads;
   }
 
-  /** A speed, and how busy it keeps round-robin. */
+  /** A speed and the utilisation under round-robin at that speed. */
   private record Speed(double factor, double share) {}
 
   /**
-   * Compares routers under a load. Takes one replay for each router and seed, and up to a dozen to
+   * Compares routers under a load. Runs one replay for each router and seed, and up to a dozen to
    * find the speed.
    *
-   * @param load how busy round-robin would be
+   * @param load the target load
    * @param poolTokens tokens of each rank's pool
-   * @param routers who is compared
+   * @param routers the routers to compare
    * @return the results
    * @throws InterruptedException if this thread is interrupted
    */
@@ -104,15 +104,14 @@ public final class RouterComparison {
   }
 
   /**
-   * Looks for the speed between one that is too slow and one that is too fast. Where round-robin
-   * does not keep up any more before it is as busy as was asked for, the fastest speed is taken at
-   * which it was seen to keep up.
+   * Bisects between a speed that is too slow and one that is too fast. If round-robin stops keeping
+   * up below the target utilisation, the fastest speed at which it kept up is used.
    */
   private Speed speedFor(double utilisation, ReplaySettings worker) {
     Speed slow = new Speed(0, 0);
     Speed fast = null;
     double next = 1;
-    for (int trial = 0; trial < MOST_TRIALS; trial++) {
+    for (int trial = 0; trial < MAX_TRIALS; trial++) {
       ReplayResult result =
           replay(
               withoutConversations,
@@ -135,7 +134,7 @@ public final class RouterComparison {
   /** Whether the last answer comes soon after the last request. */
   private boolean keepsUp(ReplayResult result, double speed) {
     double lastArrivalNs = requests.arrivalNs(requests.size() - 1) / speed;
-    return result.virtualNs() <= MOST_TIME * lastArrivalNs;
+    return result.virtualNs() <= MAX_TIME * lastArrivalNs;
   }
 
   private static double between(Speed slow, Speed fast) {

@@ -1,8 +1,7 @@
 /**
- * Compares ADP routers, and selectors of workers, under load: the same requests for all of them,
- * with several seeds, so that what is chance can be told from what is not.
+ * Compares ADP routers and fleet routers under load. Every router gets the same requests, with
+ * several seeds, so that real differences can be distinguished from chance.
  *
- * <p>Built on {@link io.kvasir.simulator.replay}; knows nothing of options or of how results are
- * shown.
+ * <p>Built on {@link io.kvasir.simulator.replay}; independent of options and report formats.
  */
 package io.kvasir.simulator.compare;

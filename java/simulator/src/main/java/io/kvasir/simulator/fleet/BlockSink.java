@@ -2,12 +2,12 @@ package io.kvasir.simulator.fleet;
 
 import io.kvasir.event.BlockEvent;
 
-/** Takes the block events of the ranks of one worker. Confined to the replay's thread. */
+/** Receives the block events of the ranks of one worker. Confined to the replay's thread. */
 @FunctionalInterface
 public interface BlockSink {
 
   /**
-   * Takes the next event of a rank. The blocks of a retired rank are cleared.
+   * Receives the next event of a rank. When a rank is retired, its blocks are cleared.
    *
    * @param rank the rank's index in its worker
    * @param event the event

@@ -4,8 +4,8 @@ import java.util.Comparator;
 import java.util.PriorityQueue;
 
 /**
- * Actions that take effect at a later time, in the order of their times; actions of one time keep
- * the order in which they were added.
+ * Actions that run at a later time, ordered by time; actions with the same time run in the order in
+ * which they were added.
  *
  * <p>Not thread-safe. Each call costs O(log actions).
  */

@@ -9,7 +9,7 @@ import io.kvasir.model.Request;
  */
 public interface FleetLayer extends AutoCloseable {
 
-  /** The layer above a single worker: nothing to choose. */
+  /** The layer above a single worker: no choice to make. */
   FleetLayer NONE =
       new FleetLayer() {
         @Override
@@ -63,7 +63,7 @@ public interface FleetLayer extends AutoCloseable {
   /**
    * Whether the layer reads the workers' block events.
    *
-   * @return true if pools must keep them
+   * @return true if pools must record them
    */
   boolean followsBlocks();
 
@@ -77,25 +77,25 @@ public interface FleetLayer extends AutoCloseable {
   Routed route(HashedRequest request, long nowNs);
 
   /**
-   * Takes note of an output token, perhaps ahead of its time.
+   * Records an output token, possibly before its virtual time.
    *
    * @param request its request
    * @param index the token's position in the answer, from 0
-   * @param atNs when the token comes
+   * @param atNs the token's time
    */
   void onToken(Request request, int index, long atNs);
 
   /**
-   * Takes note that a request was answered or rejected at a time that has come.
+   * Records that a request was answered or rejected, at the current time or before.
    *
    * @param request the request
    * @param success whether it was answered
-   * @param atNs when
+   * @param atNs the time of its end
    */
   void onEnded(Request request, boolean success, long atNs);
 
   /**
-   * Takes note, ahead of time, of an iteration.
+   * Records an iteration before it ends.
    *
    * @param worker the worker's index
    * @param ran the worker
@@ -104,9 +104,9 @@ public interface FleetLayer extends AutoCloseable {
   void onIterated(int worker, IteratedWorker ran, long endNs);
 
   /**
-   * The layer's choices.
+   * The layer's decisions.
    *
-   * @return the counts; null if there is nothing to choose
+   * @return the counts; null for a single worker
    */
   FleetResult result();
 

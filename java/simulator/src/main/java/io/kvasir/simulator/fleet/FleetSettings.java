@@ -8,15 +8,14 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The workers of a replay, the router that chooses among them, and how late the router learns what
- * they do. Times are virtual.
+ * The workers of a replay, the fleet router, and the delays of its events and metrics. Times are
+ * virtual.
  *
  * <p>Immutable.
  *
  * @param workers number of workers, all alike, at least 1
- * @param router makes the router
- * @param args the router's settings by the names of the product it comes from; a missing one is the
- *     default
+ * @param router creates the router
+ * @param args the router's settings under their upstream names; missing ones take their defaults
  * @param eventDelayNs time from a change of a worker's blocks to its event at the router
  * @param metricDelayNs time from a poll of the workers' metrics to its answer
  * @param metricIntervalNs time between polls, at least 1
@@ -31,7 +30,7 @@ public record FleetSettings(
 
   private static final long NS_PER_MS = 1_000_000;
 
-  /** Checks the ranges. The args are checked when a router is made. */
+  /** Checks the ranges. The args are checked when a router is created. */
   public FleetSettings {
     Objects.requireNonNull(router, "router");
     Checks.atLeast("workers", workers, 1);
@@ -42,8 +41,8 @@ public record FleetSettings(
   }
 
   /**
-   * Workers under a router with its default settings, events without delay and metrics polled every
-   * 100 ms, with answers after 5 ms.
+   * Workers under a router with default settings: events without delay, metrics polled every 100 ms
+   * and answered after 5 ms.
    *
    * @param workers number of workers, at least 1
    * @param router the router's name
@@ -56,7 +55,7 @@ public record FleetSettings(
   }
 
   /**
-   * The same with other args.
+   * The same settings with other args.
    *
    * @param value the args
    * @return the settings
@@ -66,7 +65,7 @@ public record FleetSettings(
   }
 
   /**
-   * The same with another delay of block events.
+   * The same settings with another delay of block events.
    *
    * @param ns the delay in nanoseconds, at least 0
    * @return the settings
@@ -76,11 +75,11 @@ public record FleetSettings(
   }
 
   /**
-   * The naming of blocks that the router can follow. A router that chooses workers compares blocks
-   * under TensorRT-LLM's names, any other router under the pools' own.
+   * The hash format that the router requires. A router that chooses workers compares blocks by
+   * TensorRT-LLM hashes, any other router by the pools' own.
    *
-   * @param own the pools' naming
-   * @return the naming that pools must have
+   * @param own the pools' format
+   * @return the format that pools must use
    */
   public HashFormat naming(HashFormat own) {
     return router.followsBlocks() && !router.choosesRanks() ? HashFormat.TRTLLM_V1 : own;

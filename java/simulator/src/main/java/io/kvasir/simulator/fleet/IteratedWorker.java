@@ -2,7 +2,7 @@ package io.kvasir.simulator.fleet;
 
 import io.kvasir.fleet.router.EngineMetrics;
 
-/** A worker that has computed an iteration, as the fleet layer sees it. */
+/** A worker that has computed an iteration, as seen by the fleet layer. */
 public interface IteratedWorker {
 
   /**
@@ -15,7 +15,7 @@ public interface IteratedWorker {
   /**
    * The load that its engine would report now. Settles the pools.
    *
-   * @return the metrics of all its ranks together
+   * @return the combined metrics of its ranks
    */
   EngineMetrics metrics();
 }

@@ -19,7 +19,7 @@ final class PolledMetrics {
   private final List<Deque<Published>> published = new ArrayList<>();
   private long polledNs = -1;
 
-  /** Metrics that a poll finds from a time on. */
+  /** Metrics that a poll returns from a time on. */
   private record Published(long fromNs, EngineMetrics metrics) {}
 
   /** Receives the answer of one worker. */
@@ -35,12 +35,12 @@ final class PolledMetrics {
     }
   }
 
-  /** A worker has other metrics from a time on, never before an earlier one of it. */
+  /** Publishes a worker's metrics from a time on; times of a worker must not decrease. */
   void publish(int worker, EngineMetrics metrics, long fromNs) {
     published.get(worker).add(new Published(fromNs, metrics));
   }
 
-  /** Reads the newest poll whose answer has arrived, if it was not read before. */
+  /** Delivers the newest poll whose answer has arrived, unless it was delivered before. */
   void answer(long nowNs, Answer answer) {
     if (nowNs < delayNs) {
       return;
@@ -54,7 +54,7 @@ final class PolledMetrics {
     }
   }
 
-  /** The newest metrics at the time of the poll, which stay for later polls. */
+  /** The newest metrics at the time of the poll; kept for later polls. */
   private EngineMetrics atPoll(Deque<Published> all) {
     Published last = null;
     while (!all.isEmpty() && all.peek().fromNs() <= polledNs) {

@@ -29,9 +29,9 @@ import java.util.Map;
 /**
  * A fleet router over the workers of a replay.
  *
- * <p>Answers stream through the router, so it learns of tokens and ends at once; block events and
- * metrics reach it with their delays, before the next request that it routes. Confined to the
- * thread that drives the replay. Owns the router.
+ * <p>Answers stream through the router, so it sees tokens and ends without delay. Block events and
+ * metrics arrive after their delays, before the next request is routed. Confined to the thread that
+ * drives the replay. Owns the router.
  */
 public final class RoutedFleet implements FleetLayer {
 
@@ -54,10 +54,10 @@ public final class RoutedFleet implements FleetLayer {
   private long nowNs;
 
   /**
-   * Makes a router over idle workers.
+   * Creates a router over idle workers.
    *
    * @param settings the workers and the router
-   * @param naming how the workers' pools name blocks
+   * @param naming hash format of the workers' pools
    * @param tokensPerBlock tokens of their blocks
    * @param ranks ranks of each worker
    * @throws IllegalArgumentException if the router's args are wrong, it cannot follow blocks of
@@ -200,7 +200,7 @@ public final class RoutedFleet implements FleetLayer {
     }
   }
 
-  /** Passes an event to the router when its delay is over. */
+  /** Passes an event to the router after its delay. */
   void onBlocks(RankId rank, BlockEvent event, long atNs) {
     blockEvents.add(atNs + settings.eventDelayNs(), () -> router.onBlocks(rank, event));
   }

@@ -8,11 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The block events of a worker, made of those of its ranks: a block is stored when the first rank
- * stores it, and removed when the last rank has lost it. Policies that choose workers do not see
- * ranks.
+ * Merges the block events of a worker's ranks: a block is stored when the first rank stores it, and
+ * removed when the last rank removes it. Policies that choose workers do not see ranks.
  *
- * <p>Not thread-safe. O(1) an event, except for a rank that loses everything.
+ * <p>Not thread-safe. O(1) per event, except when a rank is cleared.
  */
 final class WorkerBlocks implements BlockSink {
 
@@ -26,7 +25,7 @@ final class WorkerBlocks implements BlockSink {
     }
   }
 
-  /** Takes an event of a pool: it has one block. */
+  /** Receives an event of a pool; it has one block. */
   @Override
   public void on(int rank, BlockEvent event) {
     LongOpenHashSet blocks = held.get(rank);

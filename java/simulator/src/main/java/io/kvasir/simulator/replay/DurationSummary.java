@@ -6,7 +6,7 @@ package io.kvasir.simulator.replay;
  *
  * <p>Immutable.
  *
- * @param count how many
+ * @param count number of durations
  * @param meanMs their mean
  * @param p50Ms at least 50 % are not above this
  * @param p90Ms at least 90 % are not above this
@@ -23,7 +23,7 @@ public record DurationSummary(
     double p99Ms,
     double maxMs) {
 
-  /** Of nothing. */
+  /** Summary of no durations. */
   public static final DurationSummary NONE =
       new DurationSummary(
           0, Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN);

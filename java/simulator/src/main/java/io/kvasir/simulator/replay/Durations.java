@@ -4,8 +4,8 @@ import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import java.util.Arrays;
 
 /**
- * A multiset of durations with exact percentiles. Adding is O(1); equal durations share one entry,
- * so that the gaps between tokens need no more room than there are different iteration lengths.
+ * A multiset of durations with exact percentiles. Adding is O(1). Equal durations share one entry,
+ * so memory grows only with the number of different durations.
  *
  * <p>Not thread-safe.
  */
@@ -16,7 +16,7 @@ final class Durations {
   private final Long2LongOpenHashMap counts = new Long2LongOpenHashMap();
   private long count;
   private double sumMs;
-  // The run of equal durations that has not been booked yet.
+  // The current run of equal durations, not yet counted.
   private long runNs;
   private long runLength;
 
@@ -37,7 +37,7 @@ final class Durations {
     }
   }
 
-  /** Sums up what was added. O(d log d), d different durations. */
+  /** Summarises the durations. O(d log d) for d different durations. */
   DurationSummary summary() {
     book();
     if (count == 0) {
@@ -61,7 +61,7 @@ final class Durations {
         values[values.length - 1] / NS_PER_MS);
   }
 
-  /** The smallest value that at least so many percent of all values do not exceed. */
+  /** The smallest value that is not exceeded by at least this percentage of all values. */
   private static double percentileMs(long[] values, long[] upTo, int percent) {
     long rank = (upTo[upTo.length - 1] * percent + 99) / 100;
     int found = Arrays.binarySearch(upTo, rank);

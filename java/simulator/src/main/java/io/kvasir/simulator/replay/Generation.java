@@ -11,13 +11,12 @@ import java.util.Comparator;
 import java.util.PriorityQueue;
 
 /**
- * The workers that answer what context ranks have computed, as a model: from the end of a request's
- * transfer on it gets a token in every so many milliseconds, however many there are.
+ * Models the generation workers that continue requests after the context ranks: once a request's
+ * transfer ends, tokens follow at a fixed interval, regardless of the number of requests.
  *
- * <p>It stands between the loop and whoever listens: context ranks get requests for one token, and
- * the listener hears of a request that is answered whole. Tokens are the ones that {@link
- * TimedStepEngine} makes up. They are told when the answer is complete, with the times at which
- * they came.
+ * <p>Sits between the loop and its listener. Context ranks receive requests for one token; the
+ * listener sees each request answered in full. Tokens come from {@link TimedStepEngine}. They are
+ * reported when the answer is complete, with the times at which they were produced.
  *
  * <p>Confined to the thread that drives the replay.
  */
@@ -35,7 +34,7 @@ final class Generation implements RequestListener {
   private final PriorityQueue<Answer> answers = new PriorityQueue<>(COMPLETION);
   private long order;
 
-  /** An answer that is being given. */
+  /** An answer in progress. */
   private record Answer(
       Request request, int rank, int first, long fromNs, long completeNs, long order) {}
 
@@ -45,7 +44,7 @@ final class Generation implements RequestListener {
     this.listener = listener;
   }
 
-  /** The context ranks' part of a request. */
+  /** The part of a request that the context ranks compute. */
   HashedRequest contextPart(HashedRequest whole) {
     asked.put(whole.request().id(), whole.request());
     return new HashedRequest(whole.request().toBuilder().maxNewTokens(1).build(), whole.hashes());
@@ -56,7 +55,7 @@ final class Generation implements RequestListener {
     return answers.isEmpty() ? Arrivals.NEVER : answers.peek().completeNs;
   }
 
-  /** Tells of the answers that are complete by now. */
+  /** Reports the answers that are complete by now. */
   void tellUntil(long nowNs) {
     while (nextNs() <= nowNs) {
       Answer answer = answers.remove();
@@ -75,7 +74,7 @@ final class Generation implements RequestListener {
     return Math.round(tokenCount * nsPerToken);
   }
 
-  /** The request's KV is here: the answer goes on. */
+  /** The request's KV has arrived: its answer continues from here. */
   @Override
   public void onFinished(Request request, int rank, int[] first, long nowNs) {
     Request whole = asked.remove(request.id());

@@ -9,7 +9,7 @@ import io.kvasir.simulator.workload.Arrivals;
 import java.util.List;
 
 /**
- * A worker in virtual time, and when its loop can continue.
+ * A worker in virtual time, with the time at which its loop can continue.
  *
  * <p>Confined to the thread that drives the replay.
  */
@@ -27,12 +27,12 @@ final class PacedWorker implements IteratedWorker {
     this.tally = tally;
   }
 
-  /** When it goes on by itself: at the end of its iteration, or never without a request. */
+  /** When its next iteration can start: at the end of the last one, or never without a request. */
   long nextNs() {
     return waits ? Arrivals.NEVER : readyNs;
   }
 
-  /** When something in it next ends without an iteration. */
+  /** When its next transfer or answer ends outside an iteration. */
   long nextWakeNs() {
     return worker.nextWakeNs();
   }
@@ -42,7 +42,7 @@ final class PacedWorker implements IteratedWorker {
     return readyNs;
   }
 
-  /** Whether it is in the middle of an iteration. */
+  /** Whether an iteration is in progress. */
   boolean iterating(long nowNs) {
     return !waits && readyNs > nowNs;
   }
@@ -64,7 +64,7 @@ final class PacedWorker implements IteratedWorker {
     }
   }
 
-  /** Tells what has ended by now; who waited for a transfer's end goes on. */
+  /** Reports what has ended by now; the worker resumes if it was waiting for a transfer to end. */
   void tellEnds(long nowNs) {
     if (worker.wake(nowNs) && waits && !loop.idle()) {
       waits = false;
@@ -83,7 +83,7 @@ final class PacedWorker implements IteratedWorker {
     return worker.metrics(tally.waitingRequests());
   }
 
-  /** Begins an iteration and tells what has ended by a moment. */
+  /** Starts an iteration and reports what has ended by {@code untilNs}. */
   void goOn(long nowNs, long untilNs) {
     long durationNs = loop.idle() ? 0 : worker.iterate(nowNs);
     readyNs = nowNs + durationNs;

@@ -4,7 +4,7 @@ import io.kvasir.engine.pool.Occupancy;
 import java.nio.ByteBuffer;
 
 /**
- * What a rank's own process measured of it.
+ * Measurements of a rank by its own process.
  *
  * <p>Immutable.
  */

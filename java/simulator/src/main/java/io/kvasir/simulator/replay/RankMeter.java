@@ -44,14 +44,14 @@ final class RankMeter implements StepEngine {
     return false;
   }
 
-  /** Whether it prefilled since this was asked last. */
+  /** Whether the rank prefilled since the last call. */
   boolean takePrefilled() {
     boolean taken = prefilled;
     prefilled = false;
     return taken;
   }
 
-  /** Modelled time that the rank computed. */
+  /** Modelled time that the rank spent computing. */
   long busyNs() {
     return busyNs;
   }
@@ -61,7 +61,7 @@ final class RankMeter implements StepEngine {
     return lastOccupancy;
   }
 
-  /** Most blocks that were leased at the same time. */
+  /** Most blocks leased at the same time. */
   long peakActiveBlocks() {
     return peakActiveBlocks;
   }

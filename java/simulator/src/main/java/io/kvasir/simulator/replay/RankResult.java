@@ -1,19 +1,19 @@
 package io.kvasir.simulator.replay;
 
 /**
- * What one rank did in a replay.
+ * Measurements of one rank in a replay.
  *
  * <p>Immutable.
  *
- * @param requests requests that were placed on it, also those that it gave back when it was lost
- * @param inputTokens prompt tokens of those it started
- * @param cachedTokens prompt tokens of those that its pool already held
- * @param busyNs modelled time that it computed
- * @param peakActiveBlocks most blocks that were leased at the same time
+ * @param requests requests placed on the rank, including those returned when it was retired
+ * @param inputTokens prompt tokens of the requests it started
+ * @param cachedTokens prompt tokens of those requests that came from its cache
+ * @param busyNs modelled time spent computing
+ * @param peakActiveBlocks most blocks leased at the same time
  * @param capacityBlocks blocks of its pool
- * @param evictedBlocks cached blocks that gave way to others
+ * @param evictedBlocks cached blocks that were evicted
  * @param preemptions times that a running request was paused
- * @param peakInTransferRequests most requests whose KV was being sent at the same time
+ * @param peakInTransferRequests most requests in transfer at the same time
  */
 public record RankResult(
     long requests,

@@ -6,6 +6,6 @@ package io.kvasir.simulator.replay;
  * <p>Immutable.
  *
  * @param requestId the request
- * @param reason why, a sentence
+ * @param reason the reason, a sentence
  */
 public record Rejection(long requestId, String reason) {}

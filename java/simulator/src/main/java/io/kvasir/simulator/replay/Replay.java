@@ -18,9 +18,9 @@ import io.kvasir.simulator.workload.RequestPreparation;
 import io.kvasir.simulator.workload.Workload;
 
 /**
- * Drives one worker, or several under a serve router, through a workload in virtual time. For one
- * workload and equal settings everything in the result but {@code wallNs} is the same in every run.
- * Thread-safe.
+ * Drives one worker, or several under a fleet router, through a workload in virtual time. For the
+ * same workload and settings, every field of the result except {@code wallNs} is the same in every
+ * run. Thread-safe.
  */
 public final class Replay {
 
@@ -29,13 +29,13 @@ public final class Replay {
   /**
    * Replays a workload to its end.
    *
-   * @param workload what is asked
-   * @param settings the worker, made anew for this replay
+   * @param workload the requests
+   * @param settings the worker, created anew for this replay
    * @param place where its pools live
-   * @param progress hears how far it is
-   * @return what was measured
-   * @throws IllegalStateException if all ranks are lost, or the worker stops making progress, which
-   *     is a defect
+   * @param progress is called with the progress
+   * @return the measurements
+   * @throws IllegalStateException if all ranks are retired, or if the worker stops making progress,
+   *     which is a defect
    */
   public static ReplayResult run(
       Workload workload, ReplaySettings settings, RankPools.Place place, ReplayProgress progress) {
@@ -44,17 +44,17 @@ public final class Replay {
 
   /**
    * Replays a workload to its end in one of several processes, each of which serves some of the
-   * ranks. All of them must call this with the same workload and settings, and all get the result
-   * that one process alone would get. When a process is lost, its ranks are retired and the others
-   * go on.
+   * ranks. All of them must call this with the same workload and settings. All get the result that
+   * a single process would produce. When a process is lost, its ranks are retired and the others
+   * continue.
    *
-   * @param workload what is asked
+   * @param workload the requests
    * @param settings the worker
-   * @param collective reaches the other processes; its members have the worker's ranks
-   * @param place where this process' pools live
-   * @param progress hears how far it is
-   * @return what was measured
-   * @throws io.kvasir.engine.lockstep.LockstepException if this process cannot go on with the
+   * @param collective connects the processes; its members must have the worker's ranks
+   * @param place where this process's pools live
+   * @param progress is called with the progress
+   * @return the measurements
+   * @throws io.kvasir.engine.lockstep.LockstepException if this process cannot continue with the
    *     others
    * @throws IllegalArgumentException if the members do not have the worker's ranks
    */
@@ -73,7 +73,7 @@ public final class Replay {
     return run(workload, settings, FleetLayer.NONE, collective, place, engine, progress);
   }
 
-  /** Replays with an engine that all ranks share. */
+  /** Replays with an engine shared by all ranks. */
   static ReplayResult run(
       Workload workload,
       ReplaySettings settings,
@@ -87,12 +87,12 @@ public final class Replay {
   /**
    * Replays a workload to its end with a fleet router over several workers.
    *
-   * @param workload what is asked
-   * @param settings each of the workers, made anew for this replay
-   * @param fleet the workers, their router, and how late it learns what they do
+   * @param workload the requests
+   * @param settings each of the workers, created anew for this replay
+   * @param fleet the workers, their router, and the delays of its events and metrics
    * @param place where each worker's pools live
-   * @param progress is called now and then
-   * @return what was measured
+   * @param progress is called with the progress
+   * @return the measurements
    * @throws IllegalArgumentException if the router's args are wrong, it cannot follow the pools'
    *     naming of blocks, or it chooses ranks and the workers have several
    * @throws IllegalStateException if all ranks of a worker are retired, or one stops making
@@ -108,7 +108,7 @@ public final class Replay {
     return run(workload, settings, fleet, place, engine, progress);
   }
 
-  /** Replays with an engine that all ranks of all workers share. */
+  /** Replays with an engine shared by all ranks of all workers. */
   static ReplayResult run(
       Workload workload,
       ReplaySettings settings,
@@ -158,7 +158,7 @@ public final class Replay {
     }
   }
 
-  /** Where ranks do not compute answers, nobody's pool could have them. */
+  /** If ranks do not compute answers, no pool can cache them. */
   private static RequestPreparation preparation(
       BlockHasher hasher, UpperBound upperBound, boolean answers) {
     return (request, answeredTokens) -> {

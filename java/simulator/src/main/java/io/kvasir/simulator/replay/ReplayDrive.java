@@ -6,24 +6,24 @@ import io.kvasir.simulator.workload.Arrivals;
 import java.util.List;
 
 /**
- * The loop of virtual time. The clock jumps from one event to the next: an arrival, or the end of a
- * worker's iteration, of a transfer or of an answer. Workers iterate at their own pace. At one
- * moment things happen in this order: ends of requests, worker by worker; arrivals; new iterations,
- * worker by worker.
+ * The loop of virtual time. The clock jumps from one event to the next: an arrival, or the end of
+ * an iteration, a transfer or an answer. Workers iterate independently. Events at the same time are
+ * processed in this order: ends of requests, worker by worker; arrivals; new iterations, worker by
+ * worker.
  *
  * <p>Confined to one thread.
  *
  * @param workers the workers
- * @param fleet chooses among them
- * @param arrivals who asks
- * @param metrics counts
+ * @param fleet chooses among the workers
+ * @param arrivals the requests
+ * @param metrics collects the measurements
  */
 record ReplayDrive(
     List<PacedWorker> workers, FleetLayer fleet, Arrivals arrivals, ReplayMetrics metrics) {
 
   private static final int ROUNDS_PER_PROGRESS = 256;
 
-  /** Drives to the end; returns the time then. */
+  /** Runs to the end and returns the time at that point. */
   long toEnd(ReplayProgress progress, long planned) {
     long nowNs = 0;
     for (long round = 0; ; round++) {
@@ -43,7 +43,7 @@ record ReplayDrive(
     }
     progress.at(metrics.settled(), planned, nowNs);
     if (!workers.stream().allMatch(PacedWorker::idle)) {
-      throw new IllegalStateException("requests are left that no rank will ever run");
+      throw new IllegalStateException("requests remain that no rank will ever run");
     }
     return nowNs;
   }
@@ -57,7 +57,7 @@ record ReplayDrive(
     }
   }
 
-  /** A single worker has nobody to keep its results from. */
+  /** With a single worker there is no fleet layer from which to withhold results. */
   private boolean single() {
     return workers.size() == 1;
   }
@@ -89,7 +89,7 @@ record ReplayDrive(
       throw new IllegalStateException(
           "all ranks "
               + (single() ? "" : "of w" + index + " ")
-              + "are lost; the replay ends with "
+              + "are retired; the replay ends with "
               + metrics.settled()
               + " of "
               + metrics.arrived()

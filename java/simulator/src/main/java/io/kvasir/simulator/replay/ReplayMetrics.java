@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Counts the outcomes of all requests, and passes them on to the workload and the fleet layer.
+ * Counts the outcomes of all requests, and passes them to the workload and the fleet layer.
  *
  * <p>Confined to the thread that drives the replay.
  */
@@ -29,7 +29,7 @@ final class ReplayMetrics {
   private long completed;
   private long outputTokens;
 
-  /** When a request arrived and when it last produced a token. */
+  /** Times of a request: its arrival and its last token. */
   private static final class InFlight {
     final long arrivedNs;
     long lastTokenNs;
@@ -62,7 +62,7 @@ final class ReplayMetrics {
   void onToken(Request request, int index, long nowNs) {
     InFlight times = inFlight.get(request.id());
     if (index < times.tokens) {
-      return; // its rank was lost before the KV was sent, and it was computed again
+      return; // the rank was retired before the KV was sent, so the token is a recomputation
     }
     times.tokens++;
     if (index == 0) {

@@ -3,7 +3,7 @@ package io.kvasir.simulator.replay;
 import io.kvasir.engine.execute.KvTransfer;
 import java.util.Objects;
 
-/** Which part of serving the ranks of a worker do. Immutable. */
+/** Which phases of serving the ranks of a worker run. Immutable. */
 public sealed interface ReplayMode {
 
   /** The ranks compute prompts and answers. */
@@ -16,7 +16,7 @@ public sealed interface ReplayMode {
    */
   String id();
 
-  /** Prompts and answers on the same ranks. */
+  /** Prefill and generation on the same ranks. */
   record Aggregated() implements ReplayMode {
     @Override
     public String id() {
@@ -25,11 +25,11 @@ public sealed interface ReplayMode {
   }
 
   /**
-   * Prompts only: a request ends with its first token, holds its blocks until its KV is sent, and
-   * is answered elsewhere, where there is always room.
+   * Prefill only: a request ends with its first token and holds its blocks until its KV is sent. A
+   * generation worker with unlimited capacity continues it.
    *
-   * @param transfer how its KV is sent
-   * @param generationMsPerToken modelled time of each further token, from the transfer's end on
+   * @param transfer models the KV transfer
+   * @param generationMsPerToken modelled time per further token, from the end of the transfer
    */
   record Context(KvTransfer transfer, double generationMsPerToken) implements ReplayMode {
 

@@ -1,16 +1,16 @@
 package io.kvasir.simulator.replay;
 
-/** Hears how far a replay is, on the replay's thread, now and then. */
+/** Reports the progress of a replay from time to time, on the replay's thread. */
 @FunctionalInterface
 public interface ReplayProgress {
 
-  /** Nobody listens. */
+  /** Discards the progress. */
   ReplayProgress SILENT = (settled, planned, virtualNs) -> {};
 
   /**
-   * The replay got further.
+   * Reports progress.
    *
-   * @param settled requests that were answered or rejected
+   * @param settled requests answered or rejected
    * @param planned requests of the workload
    * @param virtualNs modelled time so far
    */

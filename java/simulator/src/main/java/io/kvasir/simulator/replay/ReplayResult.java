@@ -7,25 +7,25 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * Everything that one replay measured. Ratios are NaN where their denominator is 0.
+ * The measurements of one replay. Ratios are NaN where their denominator is 0.
  *
  * <p>Immutable.
  *
- * @param settings the worker, or each of them
- * @param fleet the choices of the fleet layer; null if there was none
+ * @param settings the settings of each worker
+ * @param fleet decisions of the fleet layer; null if there was none
  * @param requests requests that arrived
  * @param completed requests that were answered
- * @param rejections requests that were rejected and why, in order
- * @param ranks what each rank did, worker by worker
+ * @param rejections rejected requests with reasons, in order
+ * @param ranks measurements of each rank, worker by worker
  * @param outputTokens tokens of all answers
- * @param upperBoundCachedTokens prompt tokens that one unbounded pool shared by all ranks would
- *     have held, of the requests that were served
- * @param decisions how many placements had which reason
+ * @param upperBoundCachedTokens prompt tokens, of the served requests, that one unbounded pool
+ *     shared by all ranks would have cached
+ * @param decisions number of placements by reason
  * @param ttft arrival to first token
  * @param itl between tokens of one answer
  * @param queue arrival to first lease
- * @param prefillNs modelled time in which some rank of this process prefilled, summed over the
- *     workers
+ * @param prefillNs modelled time in which at least one rank of this process prefilled, summed over
+ *     the workers
  * @param virtualNs modelled time from the first arrival to the last token, or to the end of the
  *     last transfer
  * @param wallNs real time the replay took
@@ -50,7 +50,7 @@ public record ReplayResult(
   private static final double NS_PER_S = 1e9;
 
   /**
-   * Requests that were rejected.
+   * Rejected requests.
    *
    * @return at least 0
    */
@@ -59,9 +59,9 @@ public record ReplayResult(
   }
 
   /**
-   * A sum over the ranks.
+   * Sums a value over the ranks.
    *
-   * @param value what to add up
+   * @param value the value of a rank
    * @return the sum
    */
   public long sum(ToLongFunction<RankResult> value) {
@@ -69,7 +69,7 @@ public record ReplayResult(
   }
 
   /**
-   * Prompt tokens of the requests that were served.
+   * Prompt tokens of the served requests.
    *
    * @return at least 0
    */
@@ -114,16 +114,16 @@ public record ReplayResult(
   }
 
   /**
-   * Requests of the busiest rank over those of the least busy one.
+   * Requests of the busiest rank divided by those of the least busy one.
    *
-   * @return at least 1, or NaN if some rank got none
+   * @return at least 1, or NaN if a rank got none
    */
   public double routedMaxOverMin() {
     return routedPerRank().maxOverMin();
   }
 
   /**
-   * Requests of the least busy rank over their mean.
+   * Requests of the least busy rank divided by the mean.
    *
    * @return 0 to 1
    */
@@ -132,7 +132,7 @@ public record ReplayResult(
   }
 
   /**
-   * Requests that were placed on each rank.
+   * Requests placed on each rank.
    *
    * @return the spread
    */
@@ -141,9 +141,9 @@ public record ReplayResult(
   }
 
   /**
-   * Requests that were placed in each worker.
+   * Requests placed on each worker.
    *
-   * @return the spread; of one number if there is one worker
+   * @return the spread; a single value if there is one worker
    */
   public Spread routedPerWorker() {
     long[] counts = new long[ranks.size() / settings.ranks()];
@@ -154,7 +154,7 @@ public record ReplayResult(
   }
 
   /**
-   * Share of the modelled time in which some rank of this process prefilled.
+   * Share of the modelled time in which at least one rank of this process prefilled.
    *
    * @return 0 to 1 for one worker
    */
@@ -172,7 +172,7 @@ public record ReplayResult(
   }
 
   /**
-   * Real seconds that the replay took.
+   * Wall-clock seconds that the replay took.
    *
    * @return at least 0
    */

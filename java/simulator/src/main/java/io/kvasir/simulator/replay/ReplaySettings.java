@@ -16,20 +16,20 @@ import io.kvasir.hash.HashFormat;
 import java.util.List;
 
 /**
- * The worker that a replay drives.
+ * The settings of the worker that a replay drives.
  *
  * <p>Immutable.
  *
  * @param ranks number of ranks
  * @param poolTokens tokens that each rank's pool holds; rounded down to whole blocks
  * @param tokensPerBlock tokens of a block
- * @param hashFormat how blocks are named
- * @param router who places requests
+ * @param hashFormat how blocks are hashed
+ * @param router the ADP router
  * @param routing options of the routers
  * @param executor how ranks run their requests
  * @param queuePolicy order of the waiting queue
- * @param timing the model of time
- * @param mode which part of serving the ranks do
+ * @param timing the timing model
+ * @param mode which phases of serving the ranks run
  */
 public record ReplaySettings(
     int ranks,
@@ -63,17 +63,17 @@ public record ReplaySettings(
   }
 
   /**
-   * A worker whose ranks compute prompts and answers.
+   * Settings of a worker whose ranks compute prompts and answers.
    *
    * @param ranks number of ranks
    * @param poolTokens tokens that each rank's pool holds
    * @param tokensPerBlock tokens of a block
-   * @param hashFormat how blocks are named
-   * @param router who places requests
+   * @param hashFormat how blocks are hashed
+   * @param router the ADP router
    * @param routing options of the routers
    * @param executor how ranks run their requests
    * @param queuePolicy order of the waiting queue
-   * @param timing the model of time
+   * @param timing the timing model
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public ReplaySettings(
@@ -100,9 +100,9 @@ public record ReplaySettings(
   }
 
   /**
-   * How ranks run their requests in this mode.
+   * The executor options in this mode.
    *
-   * @return the executor's options; in context mode with the transfer
+   * @return the options; in context mode with the transfer
    */
   public ExecutorOptions executorOptions() {
     return mode instanceof ReplayMode.Context context
@@ -122,8 +122,8 @@ public record ReplaySettings(
   /**
    * The shape of each rank's pool.
    *
-   * @return leases for all requests, and in context mode for as many in transfer; each may take the
-   *     whole pool; no events
+   * @return a shape with leases for all requests, plus as many in transfer in context mode; each
+   *     lease may take the whole pool; no events
    */
   public PoolShape poolShape() {
     int active = executor.maxActiveRequests();
@@ -132,9 +132,9 @@ public record ReplaySettings(
   }
 
   /**
-   * What requests need of a pool.
+   * The number of blocks that a request needs in a pool.
    *
-   * @return the prompt's blocks, and the output's where the capacity policy reserves them
+   * @return the prompt's blocks, plus the output's if the capacity policy reserves them
    */
   public BlockDemand blockDemand() {
     return new BlockDemand(
@@ -142,10 +142,10 @@ public record ReplaySettings(
   }
 
   /**
-   * These settings with pools that take a share of the devices' free memory.
+   * These settings with pools sized to a fraction of the devices' free memory.
    *
-   * @param devices where the pools will live
-   * @param kv the KV of a token
+   * @param devices the devices of the pools
+   * @param kv the KV shape of a token
    * @param freeMemoryFraction above 0, at most 1
    * @return the settings
    * @throws DeviceOutOfMemoryException if not even one block fits
@@ -161,7 +161,7 @@ public record ReplaySettings(
   }
 
   /**
-   * These settings with another size of pool.
+   * These settings with another pool size.
    *
    * @param tokens tokens that each pool holds
    * @return the settings
@@ -182,9 +182,9 @@ public record ReplaySettings(
   }
 
   /**
-   * These settings in another mode.
+   * These settings with another mode.
    *
-   * @param other which part of serving the ranks do
+   * @param other which phases of serving the ranks run
    * @return the settings
    */
   public ReplaySettings withMode(ReplayMode other) {
@@ -202,9 +202,9 @@ public record ReplaySettings(
   }
 
   /**
-   * These settings with other names of blocks.
+   * These settings with another hash format.
    *
-   * @param format how blocks are named
+   * @param format how blocks are hashed
    * @return the settings
    */
   public ReplaySettings withHashFormat(HashFormat format) {

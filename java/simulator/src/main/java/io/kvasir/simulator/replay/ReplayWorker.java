@@ -43,20 +43,20 @@ final class ReplayWorker implements AutoCloseable {
   private final long[] nextEvent;
   private long prefillNs;
 
-  /** Answers what context ranks have computed; null if the ranks do that themselves. */
+  /** Continues requests after the context ranks; null if the ranks generate the answers. */
   private final Generation generation;
 
   private final List<RankExecutor> executors = new ArrayList<>();
 
-  /** Makes a rank's result of what was measured of it. */
+  /** Combines a rank's measurements with its counts. */
   interface RankSummary {
     RankResult of(int rank, RankMeasure measure);
   }
 
   /**
-   * The worker's part in one process; all of it if the collective has but one member.
+   * Creates this process's part of the worker; the whole worker if the collective has one member.
    *
-   * @param tellsBlocks whether somebody wants to know what its ranks hold
+   * @param tellsBlocks whether block events are needed
    */
   ReplayWorker(
       ReplaySettings settings,
@@ -107,8 +107,8 @@ final class ReplayWorker implements AutoCloseable {
   }
 
   /**
-   * Events that a pool must keep for an iteration: at its start no block is evicted twice, and none
-   * is named before its end.
+   * Most events that a pool produces in an iteration: no block is evicted twice, and each is stored
+   * at most once.
    */
   private static int eventsOf(PoolShape pool) {
     return (int) Math.min(Integer.MAX_VALUE, 2L * pool.capacityBlocks());
@@ -118,7 +118,7 @@ final class ReplayWorker implements AutoCloseable {
     return settings;
   }
 
-  /** Modelled time in which some rank of this process prefilled. */
+  /** Modelled time in which at least one rank of this process prefilled. */
   long prefillNs() {
     return prefillNs;
   }
@@ -132,12 +132,12 @@ final class ReplayWorker implements AutoCloseable {
     loop.submit(generation == null ? request : generation.contextPart(request));
   }
 
-  /** When something next ends without an iteration, or {@link Arrivals#NEVER}. */
+  /** When the next transfer or answer ends outside an iteration, or {@link Arrivals#NEVER}. */
   long nextWakeNs() {
     return generation == null ? Arrivals.NEVER : Math.min(loop.nextWakeNs(), generation.nextNs());
   }
 
-  /** Ends what has ended by now without an iteration, transfers and answers; whether any had. */
+  /** Ends the transfers and answers that are due by now; true if there were any. */
   boolean wake(long nowNs) {
     if (nextWakeNs() > nowNs) {
       return false;
@@ -147,7 +147,7 @@ final class ReplayWorker implements AutoCloseable {
     return true;
   }
 
-  /** Runs an iteration, without the ranks of devices that are not healthy any more. */
+  /** Runs an iteration without the ranks of unhealthy devices. */
   long iterate(long nowNs) {
     health.check();
     long durationNs = loop.iterate(nowNs);
@@ -183,7 +183,7 @@ final class ReplayWorker implements AutoCloseable {
     }
   }
 
-  /** What its live ranks have to do. Settles the pools. */
+  /** The load of its live ranks. Settles the pools. */
   EngineMetrics metrics(int waitingRequests) {
     long activeBlocks = 0;
     for (int i = 0; i < self.ranks(); i++) {
@@ -206,7 +206,7 @@ final class ReplayWorker implements AutoCloseable {
     List<RankMeasure> measures = new ArrayList<>();
     for (int i = 0; i < meters.size(); i++) {
       RankMeter meter = meters.get(i);
-      // A lost pool is not asked; what its rank saw last stands.
+      // The pool of a retired rank is not queried; its last observed occupancy is used.
       boolean live = loop.isLive(self.firstRank() + i);
       Occupancy occupancy = live ? occupancy(i) : meter.lastOccupancy();
       measures.add(RankMeasure.of(meter, occupancy, executors.get(i).peakInTransferRequests()));
@@ -214,7 +214,7 @@ final class ReplayWorker implements AutoCloseable {
     return measures;
   }
 
-  /** What a lost process measured is lost with it. */
+  /** The measurements of a lost process are lost; zeros take their place. */
   private List<RankMeasure> gatherMeasures() {
     ByteBuffer body = ByteBuffer.allocate(self.ranks() * RankMeasure.BYTES);
     ownMeasures().forEach(measure -> measure.write(body));

@@ -29,12 +29,12 @@ final class ReplayWorkers implements AutoCloseable {
     return paced.stream().flatMap(worker -> worker.ranks().stream()).toList();
   }
 
-  /** Modelled time in which some rank of a worker prefilled, all workers together. */
+  /** Modelled time in which at least one rank of a worker prefilled, summed over the workers. */
   long prefillNs() {
     return owned.stream().mapToLong(ReplayWorker::prefillNs).sum();
   }
 
-  /** Closes all of them, whatever some of them throw. */
+  /** Closes all of them, even if some fail. */
   @Override
   public void close() {
     RuntimeException failure = null;

@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * How evenly requests were dealt out. Ratios are NaN where their denominator is 0.
+ * How evenly requests were distributed. Ratios are NaN where their denominator is 0.
  *
  * <p>Immutable.
  *
- * @param requests how many each got
+ * @param requests number of requests of each rank or worker
  */
 public record Spread(List<Long> requests) {
 
@@ -36,9 +36,9 @@ public record Spread(List<Long> requests) {
   }
 
   /**
-   * The most over the least.
+   * The maximum divided by the minimum.
    *
-   * @return at least 1, or NaN if somebody got none
+   * @return at least 1, or NaN if the minimum is 0
    */
   public double maxOverMin() {
     long max = requests.stream().mapToLong(Long::longValue).max().orElse(0);
@@ -46,7 +46,7 @@ public record Spread(List<Long> requests) {
   }
 
   /**
-   * The least over the mean.
+   * The minimum divided by the mean.
    *
    * @return 0 to 1
    */

@@ -5,9 +5,9 @@ import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 
 /**
- * What one unbounded pool, shared by all ranks and serving one request at a time in arrival order,
- * would reuse: full blocks only, never the last prompt token, answers where the workload builds on
- * them. No placement can do much better, so results are read against it.
+ * Reuse in one unbounded pool, shared by all ranks and serving one request at a time in arrival
+ * order. Only full blocks are reused, never the last prompt token; answers are reused where the
+ * workload builds on them. No placement can do much better, so reports show it as the upper bound.
  *
  * <p>Not thread-safe; filled by the thread that prepares requests.
  */
@@ -26,8 +26,8 @@ final class UpperBound {
    * Serves a request. O(blocks).
    *
    * @param request the request
-   * @param sequenceHashes of its prompt's full blocks
-   * @param answeredTokens leading tokens that an earlier turn computed
+   * @param sequenceHashes sequence hashes of its prompt's full blocks
+   * @param answeredTokens leading tokens computed by an earlier turn
    */
   void serve(Request request, long[] sequenceHashes, int answeredTokens) {
     for (int block = 0; block < answeredTokens / tokensPerBlock; block++) {
@@ -45,12 +45,12 @@ final class UpperBound {
     }
   }
 
-  /** Takes a request out of the total again: it was never served. What it computed stays. */
+  /** Removes a request that was never served from the total. The blocks it computed stay. */
   void exclude(long requestId) {
     totalCachedTokens -= cachedTokens.remove(requestId);
   }
 
-  /** Prompt tokens that would have been reused, of all requests served and not excluded. */
+  /** Prompt tokens that would have been reused, over all requests served and not excluded. */
   long cachedTokens() {
     return totalCachedTokens;
   }

@@ -8,8 +8,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Counts what becomes of a worker's requests, and keeps how they ended until that has happened: an
- * iteration is computed when it begins, but nobody may know its results before its end.
+ * Counts the outcomes of a worker's requests and withholds each end until its time: an iteration is
+ * computed when it starts, but its results must not be visible before it ends.
  *
  * <p>Confined to the thread that drives the replay.
  */
@@ -36,12 +36,12 @@ final class WorkerTally implements RequestListener {
     this.preemptions = new long[ranks];
   }
 
-  /** A request came. */
+  /** A request was submitted. */
   void onSubmitted() {
     unsettled++;
   }
 
-  /** Requests that came and do not run, by what has been computed. */
+  /** Submitted requests that are not running, as computed so far. */
   int waitingRequests() {
     return unsettled - running.size();
   }
@@ -92,7 +92,7 @@ final class WorkerTally implements RequestListener {
     ends.add(new End(request, null, reason, nowNs));
   }
 
-  /** Tells the ends that have come by a moment; true if there were any. */
+  /** Reports the ends due by a time; true if there were any. */
   boolean tellEnds(long untilNs) {
     boolean any = false;
     while (!ends.isEmpty() && ends.peek().atNs() <= untilNs) {

@@ -1,10 +1,11 @@
 /**
- * Replays a workload through one worker, or several under a serve router, in virtual time, along
- * the real path: tokens, native hashes, serve router, pool probes, ADP router, executors, pools.
+ * Replays a workload through one worker, or several under a fleet router, in virtual time, along
+ * the production path: tokens, native hashes, fleet router, pool probes, ADP router, executors,
+ * pools.
  *
- * <p>{@link io.kvasir.simulator.replay.Replay} drives the loop and yields a {@link
- * io.kvasir.simulator.replay.ReplayResult}. Time is what the step engine models; the wall clock
- * only times the replay itself. The package knows nothing of files, of options' names or of how
- * results are shown.
+ * <p>{@link io.kvasir.simulator.replay.Replay} drives the loop and returns a {@link
+ * io.kvasir.simulator.replay.ReplayResult}. Time is modelled by the step engine; the wall clock
+ * only measures the duration of the replay. The package does not depend on files, option names or
+ * report formats.
  */
 package io.kvasir.simulator.replay;

@@ -18,7 +18,7 @@ import java.io.OutputStream;
 import java.util.List;
 
 /**
- * Writes comparisons of policies as one JSON document, an object for each load.
+ * Writes router comparisons as one JSON document with one object per load.
  *
  * <p>Stateless.
  */
@@ -80,9 +80,9 @@ public final class CellJson {
   }
 
   /**
-   * Writes a comparison of fleet routers as an object: its settings, and the loads.
+   * Writes a comparison of fleet routers as an object with its settings and loads.
    *
-   * @param comparison what was set
+   * @param comparison its settings
    * @param fleet the workers and the delays, the same for all routers
    * @param cells the results
    * @param out receives UTF-8; not closed

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Shows a comparison of routers as a Markdown table, one row for each load and pool size: the p95
- * of the time to first token, in milliseconds with its interval, the best one bold, and the token
- * hit rate of each router.
+ * Formats a comparison of routers as a Markdown table with one row for each load and pool size. A
+ * row shows each router's p95 time to first token in milliseconds with its interval, the best in
+ * bold, and its token hit rate.
  *
  * <p>Stateless.
  */
@@ -20,7 +20,7 @@ public final class CellTable {
   private CellTable() {}
 
   /**
-   * The table's head.
+   * The table's header.
    *
    * @param routers the compared routers
    * @return two lines
@@ -42,7 +42,7 @@ public final class CellTable {
   /**
    * One row.
    *
-   * @param cell what was compared
+   * @param cell the comparison
    * @return a line
    */
   public static String row(Cell<PlayedLoad> cell) {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
-/** A table with a column per result; for two results also how the second relates to the first. */
+/** A table with a column per result; for two results it adds their ratio. */
 final class Comparison {
 
   private final List<ReplayResult> results;

@@ -7,8 +7,8 @@ import io.kvasir.simulator.compare.Estimate;
 import io.kvasir.simulator.compare.Measure;
 
 /**
- * Shows a comparison of fleet routers as a Markdown table, one row for each load and router; the
- * best p95 of the time to first token under a load is bold. Times are modelled milliseconds.
+ * Formats a comparison of fleet routers as a Markdown table with one row for each load and router.
+ * The best p95 time to first token under a load is bold. Times are modelled milliseconds.
  *
  * <p>Stateless.
  */
@@ -17,7 +17,7 @@ public final class FleetTable {
   private FleetTable() {}
 
   /**
-   * The table's head.
+   * The table's header.
    *
    * @return two lines
    */
@@ -29,8 +29,8 @@ public final class FleetTable {
   /**
    * The rows of one load.
    *
-   * @param cell what was compared
-   * @return a line for each selector
+   * @param cell the comparison
+   * @return a line for each router
    */
   public static String rows(Cell<ClosedLoad> cell) {
     StringBuilder rows = new StringBuilder();

@@ -2,14 +2,14 @@ package io.kvasir.simulator.report;
 
 import io.kvasir.simulator.replay.ReplayResult;
 
-/** Draws a hit rate as part of what was possible, on a scale from 0 to 1. */
+/** Draws a hit rate relative to its upper bound, on a scale from 0 to 1. */
 final class HitRateBar {
 
   private static final int WIDTH = 50;
 
   private HitRateBar() {}
 
-  /** {@code #} for what was reached, {@code -} up to the upper bound. */
+  /** {@code #} up to the hit rate, {@code -} up to the upper bound. */
   static String of(ReplayResult result) {
     int reached = width(result.tokenHitRate());
     int possible = Math.max(reached, width(result.upperBoundTokenHitRate()));

@@ -22,15 +22,16 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Writes replay reports as one JSON document: an object for one report, an array for several. What
- * is undefined (a mean of nothing) is null; of many rejections the first are listed. Thread-safe.
+ * Writes replay reports as one JSON document: an object for one report, an array for several.
+ * Undefined values, such as a mean of nothing, are null. Only the first rejections are listed.
+ * Thread-safe.
  */
 public final class JsonReport {
 
   private static final int RATE_DECIMALS = 6;
   private static final int TIME_DECIMALS = 3;
   private static final int TRACE_BOUND_DECIMALS = 4;
-  private static final int MOST_REJECTIONS = 100;
+  private static final int MAX_REJECTIONS = 100;
   private static final double NS_PER_S = 1e9;
   private static final double NS_PER_MS = 1e6;
 
@@ -197,8 +198,7 @@ public final class JsonReport {
 
   private void writeRejections(List<Rejection> rejections) throws IOException {
     json.writeArrayFieldStart("rejections");
-    for (Rejection rejection :
-        rejections.subList(0, Math.min(MOST_REJECTIONS, rejections.size()))) {
+    for (Rejection rejection : rejections.subList(0, Math.min(MAX_REJECTIONS, rejections.size()))) {
       json.writeStartObject();
       json.writeNumberField("request", rejection.requestId());
       json.writeStringField("reason", rejection.reason());

@@ -3,7 +3,7 @@ package io.kvasir.simulator.report;
 import java.util.Locale;
 
 /**
- * Formats numbers for people, the same in every locale; an undefined number becomes a dash.
+ * Formats numbers for people, identically in every locale; an undefined number becomes a dash.
  *
  * <p>Stateless.
  */
@@ -58,7 +58,7 @@ public final class Numbers {
    * A number with a fixed count of decimals.
    *
    * @param value the number
-   * @param decimals how many
+   * @param decimals number of decimals
    * @return the text
    */
   public static String decimals(double value, int decimals) {

@@ -8,7 +8,7 @@ import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.ReplayResult;
 import java.util.List;
 
-/** Tables of what ranks and workers did. */
+/** Tables of ranks and workers. */
 final class RankTable {
 
   private RankTable() {}

@@ -5,15 +5,15 @@ import io.kvasir.simulator.workload.Workload;
 import java.util.OptionalDouble;
 
 /**
- * One replay with what is to be said about it.
+ * The result of one replay with its workload and seed.
  *
  * <p>Immutable.
  *
- * @param workload what was replayed
- * @param seed the seed of everything random
- * @param traceBlockUpperBound share of a trace's listed ids that an unbounded shared cache would
- *     hold, where the trace lists ids
- * @param result what was measured
+ * @param workload the name of the workload
+ * @param seed the seed of all randomness
+ * @param traceBlockUpperBound share of a trace's listed block ids that an unbounded shared cache
+ *     would contain; set only if the trace lists ids
+ * @param result the measurements
  */
 public record ReplayReport(
     Workload workload, long seed, OptionalDouble traceBlockUpperBound, ReplayResult result) {}

@@ -10,8 +10,8 @@ import java.io.IOException;
 import java.util.Map;
 
 /**
- * Writes the settings that a replay's result follows from, besides those that stand at the top of
- * its report: router, workload, ranks and seed. The names are the options'.
+ * Writes the settings of a replay, except those at the top of its report: router, workload, ranks
+ * and seed. The field names match the option names.
  */
 final class SettingsJson {
 

@@ -20,9 +20,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Writes replay reports for people: what was replayed, one section per router with the upper bound
- * beside its result and tables of its workers and ranks, and a comparison when there are several.
- * ASCII only.
+ * Writes replay reports for people: the workload, one section per router with its result, the upper
+ * bound and tables of its workers and ranks, and a comparison if there are several reports. ASCII
+ * only.
  *
  * <p>Not thread-safe.
  */
@@ -31,8 +31,8 @@ public final class TextReport {
   private static final int LINE_WIDTH = 96;
   private static final double BYTES_PER_GB = 1e9;
   private static final int FACT_WIDTH = 19;
-  private static final int MOST_RANKS = 16;
-  private static final int MOST_REASONS = 3;
+  private static final int MAX_RANKS = 16;
+  private static final int MAX_REASONS = 3;
   private static final double NS_PER_MS = 1e6;
 
   private final StringBuilder out = new StringBuilder();
@@ -43,7 +43,7 @@ public final class TextReport {
    * Formats reports of one workload.
    *
    * @param reports at least one
-   * @return lines, the last one ended
+   * @return lines, each ending in a line break
    */
   public static String of(List<ReplayReport> reports) {
     TextReport text = new TextReport();
@@ -108,8 +108,8 @@ public final class TextReport {
       RankTable.ofWorkers(result).appendTo(out);
       line("");
     }
-    RankTable.ofRanks(result, MOST_RANKS).appendTo(out);
-    if (result.ranks().size() > MOST_RANKS) {
+    RankTable.ofRanks(result, MAX_RANKS).appendTo(out);
+    if (result.ranks().size() > MAX_RANKS) {
       line("  (--format json lists all " + result.ranks().size() + " ranks)");
     }
   }
@@ -124,7 +124,7 @@ public final class TextReport {
                 count(result.rejected()),
                 count(result.sum(RankResult::preemptions))));
     result.rejections().stream()
-        .limit(MOST_REASONS)
+        .limit(MAX_REASONS)
         .forEach(
             rejection ->
                 fact("  rejected", "request " + rejection.requestId() + ": " + rejection.reason()));
@@ -230,7 +230,7 @@ public final class TextReport {
     out.append(text).append('\n');
   }
 
-  /** {@code outputTokens} as {@code output tokens}. */
+  /** Converts {@code outputTokens} to {@code output tokens}. */
   private static String words(String camelCase) {
     return camelCase.replaceAll("([A-Z])", " $1").toLowerCase(Locale.ROOT);
   }

@@ -1,6 +1,6 @@
 /**
- * Shows what replays measured: {@link io.kvasir.simulator.report.TextReport} to people, {@link
- * io.kvasir.simulator.report.JsonReport} to machines. Both are pure functions of the results, the
- * same to the byte in every locale.
+ * Formats replay results: {@link io.kvasir.simulator.report.TextReport} for people, {@link
+ * io.kvasir.simulator.report.JsonReport} for machines. Both are pure functions of the results,
+ * byte-for-byte the same in every locale.
  */
 package io.kvasir.simulator.report;

@@ -142,7 +142,7 @@ class CorpusTest {
             () -> CorpusGenerator.write(trace, new CorpusShape(1, 1, 2, 7, false, 1), file, SILENT))
         .hasMessage("poolBlocks must be at least 8, the trace's longest row, not 7");
     assertThatThrownBy(() -> new ScaledTrace(trace(List.of("[2147483647]")), 1, 2))
-        .hasMessageContaining("there may be 2147483647");
+        .hasMessageContaining("at most 2147483647 are allowed");
     assertThatThrownBy(() -> new CorpusShape(0, 1, 1, 1, false, 1))
         .hasMessage("workers must be 1 to 65536, not 0");
     try (Stream<Path> left = Files.list(folder)) {

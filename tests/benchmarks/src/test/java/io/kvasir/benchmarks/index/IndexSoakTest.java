@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The short one; {@code kvasir bench index --soak} is the long one. */
+/** A short soak; {@code kvasir bench index --soak} runs a long one. */
 class IndexSoakTest {
 
   private static final long BLOCK_EVENTS = 3_000_000;

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** An index that lists by rank which handle names which block, and looks through the lists. */
+/** An index with a list of handles and blocks per rank, and linear searches. */
 final class ListedIndex implements PrefixIndex {
 
   private final Map<RankId, Map<Long, Long>> ranks = new TreeMap<>();

@@ -15,7 +15,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** The baseline must answer as exactly as what it is compared with. */
+/** The baseline must be as exact as the index that it is compared with. */
 class RadixIndexTest {
 
   private static final int RANKS = 9;
@@ -73,7 +73,7 @@ class RadixIndexTest {
     return BlockEvent.Stored.root(rootHash, handles, locals(random, handles));
   }
 
-  /** Few handles, so that they come again for other blocks. */
+  /** Few handles, so that they are reused for other blocks. */
   private static long[] handles(Random random) {
     long[] handles = new long[1 + random.nextInt(9)];
     int first = random.nextInt(40);
@@ -83,7 +83,7 @@ class RadixIndexTest {
     return handles;
   }
 
-  /** Few contents, so that prompts share beginnings. */
+  /** Few contents, so that prompts share prefixes. */
   private static long[] locals(Random random, long[] like) {
     long[] locals = new long[like.length];
     for (int i = 0; i < locals.length; i++) {

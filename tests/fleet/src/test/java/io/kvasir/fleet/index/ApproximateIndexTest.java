@@ -15,7 +15,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** What is believed of ranks without events, and for how long. */
+/** Predictions for ranks without events, and their lifetime. */
 class ApproximateIndexTest {
 
   private static final RankId A = new RankId(7, 0);

@@ -10,15 +10,15 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * Engines whose events are lost, repeated and swapped, and which restart, against the same engines
- * without any of it. {@code -Dkvasir.test.seed} repeats a run.
+ * Engines that restart and whose events are lost, repeated and swapped, compared with their true
+ * contents. {@code -Dkvasir.test.seed} repeats a run.
  */
 class EventStreamsModelTest {
 
   private static final int RUNS = 40;
   private static final int STEPS = 250;
 
-  /** What a source does when it is asked. */
+  /** How a source answers. */
   private enum Source {
     ANSWERS_AT_ONCE,
     ANSWERS_LATER,
@@ -68,7 +68,7 @@ class EventStreamsModelTest {
     }
   }
 
-  /** Some engines, the streams under test, and what the engines really hold. */
+  /** Some engines, the streams under test, and the engines' true contents. */
   private static final class Run {
 
     final NaiveIndex truth = new NaiveIndex(HashFormat.KVASIR);

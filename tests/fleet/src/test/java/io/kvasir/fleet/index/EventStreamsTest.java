@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What streams do with numbers that repeat, jump and start over. */
+/** Behaviour of streams when numbers repeat, jump and start over. */
 class EventStreamsTest {
 
   private static final RankId A = new RankId(7, 0);
   private static final RankId B = new RankId(7, 1);
 
-  /** A question to the source, not answered yet. */
+  /** An unanswered question to the source. */
   private record Asked(RankId rank, long first, long last, RecoverySource.Answer answer) {}
 
   private final List<Asked> asked = new ArrayList<>();
@@ -30,7 +30,7 @@ class EventStreamsTest {
         limits);
   }
 
-  /** Event {@code n} stores block n behind block n - 1; handles are the blocks' numbers. */
+  /** Event {@code n} stores block n after block n - 1; handles are the blocks' numbers. */
   private static BlockEvent event(long n) {
     long[] block = {n};
     return n == 1
@@ -188,7 +188,7 @@ class EventStreamsTest {
     asked.get(0).answer().failed();
     for (long id = 4; id < 40; id++) {
       tell(A, id);
-      // Only the first of them is an answer to something.
+      // Only the first of these failures answers a question.
       asked.get(asked.size() - 1).answer().failed();
       asked.get(asked.size() - 1).answer().failed();
     }

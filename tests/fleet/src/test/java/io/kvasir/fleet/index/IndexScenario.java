@@ -6,10 +6,10 @@ import io.kvasir.model.RankId;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** An index under test, told and asked in few words. Blocks are named by their local hashes. */
+/** Drives an index under test in shorthand. Blocks are identified by their local hashes. */
 final class IndexScenario implements AutoCloseable {
 
-  /** What begins a prompt, in place of a parent's handle. */
+  /** In place of a parent's handle, for the first block of a prompt. */
   static final Long ROOT = null;
 
   private final PrefixIndex index;
@@ -40,7 +40,7 @@ final class IndexScenario implements AutoCloseable {
     return index.apply(rank, new BlockEvent.Cleared());
   }
 
-  /** By rank, how many leading blocks of a prompt it holds. */
+  /** Matched leading blocks of a prompt, by rank. */
   Map<RankId, Integer> match(long... locals) {
     return match(index, NaiveIndex.chain(format, 0, locals));
   }

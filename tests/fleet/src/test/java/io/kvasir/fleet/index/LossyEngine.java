@@ -12,15 +12,15 @@ import java.util.Set;
 
 /**
  * One rank of an engine that numbers its events from 0, keeps the last ones and restarts; its
- * events are lost, repeated and swapped on their way. It removes children before parents.
+ * events are lost, repeated and swapped in transit. It removes children before parents.
  */
 final class LossyEngine {
 
-  /** An event on its way. */
+  /** An event in transit. */
   private record Sent(long eventId, BlockEvent change) {}
 
   private static final int KEPT = 30;
-  private static final int MOST_BLOCKS = 60;
+  private static final int MAX_BLOCKS = 60;
 
   final RankId rank;
   private final Random random;
@@ -41,12 +41,12 @@ final class LossyEngine {
     this.random = random;
   }
 
-  /** How often it had restarted when it was last heard of; -1 if it has restarted since. */
+  /** Number of restarts as of the last delivered event; -1 if it has restarted since. */
   int life() {
     return heard == life ? life : -1;
   }
 
-  /** Stores, removes or clears; the event goes on its way, unless it is lost. */
+  /** Stores, removes or clears; sends the event unless it is lost. */
   void step() {
     BlockEvent change = next();
     truth.apply(rank, change);
@@ -56,7 +56,7 @@ final class LossyEngine {
     }
   }
 
-  /** Everything is forgotten, and numbers start again. */
+  /** Clears the rank and restarts the numbers. */
   void restart() {
     life++;
     way.clear();
@@ -73,7 +73,7 @@ final class LossyEngine {
       held.clear();
       return new BlockEvent.Cleared();
     }
-    if (held.size() > MOST_BLOCKS || (held.size() > 5 && random.nextInt(3) == 0)) {
+    if (held.size() > MAX_BLOCKS || (held.size() > 5 && random.nextInt(3) == 0)) {
       return removal();
     }
     List<Long> prompt = Arrays.stream(chains.next()).boxed().toList();
@@ -132,7 +132,7 @@ final class LossyEngine {
     return (prefix.hashCode() + 31L * life) * 0x9E3779B97F4A7C15L + prefix.size();
   }
 
-  /** Brings what is on its way. */
+  /** Delivers the events in transit. */
   void deliver(EventStreams streams) {
     while (!way.isEmpty()) {
       boolean swap =
@@ -149,12 +149,12 @@ final class LossyEngine {
     }
   }
 
-  /** From here on everything arrives. */
+  /** Delivers all events from now on. */
   void makeLossless() {
     lossless = true;
   }
 
-  /** Answers as a source may that keeps some events, or none. */
+  /** Answers like a source that keeps some events or none. */
   void answer(boolean mayKeep, long first, long last, RecoverySource.Answer answer) {
     int kind = random.nextInt(8);
     if (kind == 0) {

@@ -13,13 +13,13 @@ import java.util.TreeMap;
 import net.openhft.hashing.LongHashFunction;
 
 /**
- * The rules of {@link PrefixIndex}, written plainly: per rank, which handle names which block. A
- * block is its sequence hash. The oracle of every other index. Thread-safe: one lock.
+ * A direct implementation of the rules of {@link PrefixIndex}: per rank, a map from handle to
+ * block. A block is its sequence hash. The oracle for all other indexes. Thread-safe: one lock.
  *
- * <p>What the interface leaves open is settled here: a rank is known from its first change that
- * took effect until it is removed, cleared or not; a stored event is looked through for handles
- * that come twice before its parent is looked up; a handle that comes twice in a removal is unknown
- * the second time; a removed rank is visible again.
+ * <p>Resolves what the interface leaves open: a rank is known from its first effective change until
+ * it is removed, even if it is cleared; a stored event is checked for repeated handles before its
+ * parent is looked up; a handle repeated in a removal is unknown the second time; a removed rank
+ * becomes visible again.
  */
 class NaiveIndex implements PrefixIndex {
 
@@ -33,7 +33,7 @@ class NaiveIndex implements PrefixIndex {
     this.format = format;
   }
 
-  /** One rank's handles, and by how many of them each block is named. */
+  /** One rank's handles, and the number of handles per block. */
   private static final class Rank {
     final Map<Long, Long> blockOf = new HashMap<>();
     final Map<Long, Integer> names = new HashMap<>();
@@ -53,7 +53,7 @@ class NaiveIndex implements PrefixIndex {
     }
   }
 
-  /** The sequence hash of a block from its parent's; {@code first} if it begins a prompt. */
+  /** The sequence hash of a block from its parent's; {@code first} if it starts a prompt. */
   static long chain(HashFormat format, boolean first, long parent, long local) {
     return switch (format) {
       case KVASIR -> mix(first && parent == 0 ? KVASIR_ROOT : parent, local);
@@ -192,7 +192,7 @@ class NaiveIndex implements PrefixIndex {
     return block(rank, handle) != null;
   }
 
-  /** Whether a rank holds a block, whatever is before it. */
+  /** Whether a rank holds a block, regardless of earlier blocks. */
   synchronized boolean holds(RankId rank, long block) {
     return ranks.containsKey(rank) && ranks.get(rank).names.containsKey(block);
   }

@@ -2,7 +2,7 @@ package io.kvasir.fleet.index;
 
 import io.kvasir.hash.HashFormat;
 
-/** Holds the oracle to the contract. */
+/** Runs the contract on the oracle. */
 class NaiveIndexTest extends PrefixIndexContract {
 
   @Override

@@ -2,7 +2,7 @@ package io.kvasir.fleet.index;
 
 import io.kvasir.hash.HashFormat;
 
-/** Holds the native index to the contract. */
+/** Runs the contract on the native index. */
 class NativePrefixIndexTest extends PrefixIndexContract {
 
   @Override

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every prefix index must do, in worked cases. */
+/** The contract of every prefix index, in worked cases. */
 abstract class PrefixIndexContract {
 
   private static final RankId A = new RankId(7, 0);
@@ -28,7 +28,7 @@ abstract class PrefixIndexContract {
 
   private IndexScenario scenario;
 
-  /** Makes an empty index. The caller closes it. */
+  /** Creates an empty index. The caller closes it. */
   abstract PrefixIndex create(HashFormat format);
 
   @BeforeEach
@@ -443,7 +443,7 @@ abstract class PrefixIndexContract {
     }
   }
 
-  /** Blocks with sequence hashes behind a parent, or as a root. */
+  /** Blocks with sequence hashes after a parent, or as a root. */
   private static BlockEvent sequence(Long parent, long[] handles, long... sequenceHashes) {
     return new BlockEvent.Stored(
         null, parent == null, parent == null ? 0 : parent, 0, handles, null, sequenceHashes);

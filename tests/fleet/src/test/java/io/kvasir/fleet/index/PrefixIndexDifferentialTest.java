@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Random histories, told to each index and to the naive one. A failure prints its seed; {@code
+ * Random histories, applied to each index and to the naive one. A failure prints its seed; {@code
  * -Dkvasir.test.seed} repeats one, {@code -Dkvasir.differential.operations} makes all of them
  * longer.
  */
@@ -58,7 +58,7 @@ class PrefixIndexDifferentialTest {
     }
   }
 
-  /** Mistakes that an index may make. */
+  /** Faults injected into an index. */
   private enum Mistake {
     SEES_PAST_HOLES,
     STOPS_AT_THE_LAST_HOLDER,
@@ -67,7 +67,7 @@ class PrefixIndexDifferentialTest {
     KNOWS_SIXTY_FOUR_RANKS
   }
 
-  /** The comparison's own test. */
+  /** The comparison must detect every fault. */
   @ParameterizedTest
   @EnumSource
   void findsEveryMistake(Mistake mistake) {
@@ -82,7 +82,7 @@ class PrefixIndexDifferentialTest {
         .hasMessageContaining("-Dkvasir.test.seed=");
   }
 
-  /** A naive index that makes one mistake. */
+  /** A naive index with one fault. */
   private static final class MistakenIndex extends NaiveIndex {
 
     private final Mistake mistake;

@@ -6,18 +6,18 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Random prompts as chains of local hashes that share prefixes and part at any block, and random
- * handles for their blocks.
+ * Random prompts as chains of local hashes that share prefixes and diverge at any block, with
+ * random handles for their blocks.
  */
 final class RandomChains {
 
-  private static final int MOST_PROMPTS = 48;
+  private static final int MAX_PROMPTS = 48;
 
-  /** How an engine names its blocks. */
+  /** How an engine assigns handles. */
   enum Handles {
-    /** A few small numbers: most names come again for another block. */
+    /** A few small numbers: most are reused for other blocks. */
     FEW,
-    /** Any number, another one for each rank. */
+    /** Random numbers, different for each rank. */
     RANDOM,
     /** The same for the same prefix, on every rank. */
     BY_PREFIX,
@@ -39,7 +39,7 @@ final class RandomChains {
     this.longest = longest;
   }
 
-  /** The local hashes of a prompt of at least one block; most are like one from before. */
+  /** The local hashes of a prompt of at least one block; most are similar to an earlier one. */
   long[] next() {
     int length = 1 + random.nextInt(longest);
     long[] known = prompts.isEmpty() ? new long[0] : prompts.get(random.nextInt(prompts.size()));
@@ -48,15 +48,15 @@ final class RandomChains {
     for (int i = kept; i < prompt.length; i++) {
       prompt[i] = 1L + random.nextInt(alphabet);
     }
-    if (prompts.size() < MOST_PROMPTS) {
+    if (prompts.size() < MAX_PROMPTS) {
       prompts.add(prompt);
     } else {
-      prompts.set(random.nextInt(MOST_PROMPTS), prompt);
+      prompts.set(random.nextInt(MAX_PROMPTS), prompt);
     }
     return prompt;
   }
 
-  /** A known prompt as it is, with an end of its own, or too long. */
+  /** A known prompt, either unchanged, with a different end, or extended. */
   long[] similarTo(long[] known) {
     int kept = random.nextInt(3) == 0 ? known.length : random.nextInt(known.length + 1);
     long[] prompt = Arrays.copyOf(known, kept + random.nextInt(4));
@@ -66,7 +66,7 @@ final class RandomChains {
     return prompt;
   }
 
-  /** A name for the last block of a prefix. */
+  /** A handle for the last block of a prefix. */
   long handle(Handles kind, long[] prompt, int depth) {
     return switch (kind) {
       case FEW -> random.nextInt(80);

@@ -13,13 +13,15 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 
-/** A random history of many ranks, told to an index and to the naive one, compared all along. */
+/**
+ * A random history of many ranks, applied to an index and to the naive one, compared throughout.
+ */
 final class RandomIndexRun {
 
   private static final int TRAIL = 10;
-  private static final int MOST_NAMED = 400;
+  private static final int MAX_NAMED = 400;
 
-  /** A block that a rank was told to hold, under a handle. It may have gone since. */
+  /** A block stored on a rank, under a handle. It may have been removed since. */
   @SuppressWarnings("ArrayRecordComponent") // never compared
   private record Named(long handle, long[] prompt, int depth) {}
 
@@ -54,7 +56,7 @@ final class RandomIndexRun {
     }
   }
 
-  /** Runs; an error tells the seed and the last operations. */
+  /** Runs the history; an error reports the seed and the last operations. */
   void run(int operations) {
     int operation = 0;
     try {
@@ -87,7 +89,7 @@ final class RandomIndexRun {
     RankId rank = rank();
     List<Named> known = named.get(rank);
     int choice = random.nextInt(1000);
-    if (known.size() > MOST_NAMED) {
+    if (known.size() > MAX_NAMED) {
       choice = 600 + random.nextInt(400);
     }
     if (choice < 600 || (known.isEmpty() && random.nextInt(8) != 0)) {
@@ -110,7 +112,7 @@ final class RandomIndexRun {
     }
   }
 
-  /** Low ones more often, so that some ranks hold much and others little. */
+  /** Low ranks more often, so that some ranks hold much and others little. */
   private RankId rank() {
     int bound = 1 + random.nextInt(ranks.size());
     return ranks.get(random.nextInt(bound));
@@ -173,7 +175,7 @@ final class RandomIndexRun {
     }
   }
 
-  /** The chain behind the block that a handle names now, or behind a root. */
+  /** The chain after the block that a handle currently names, or after a root. */
   private long[] sequenceHashes(RankId rank, boolean first, long parent, long[] locals) {
     Long block = first ? Long.valueOf(parent) : oracle.block(rank, parent);
     long hash = block == null ? random.nextLong() : block;
@@ -185,7 +187,7 @@ final class RandomIndexRun {
     return sequence;
   }
 
-  /** A tail, a middle, a head or any of the blocks told; some of them may be unknown. */
+  /** A tail, a middle, a head or any of the stored blocks; some of them may be unknown. */
   private void remove(RankId rank, List<Named> known) {
     int size = known.size();
     int count = size == 0 ? 0 : 1 + random.nextInt(Math.min(size, 12));
@@ -244,7 +246,7 @@ final class RandomIndexRun {
     assertThat(found.distinctBlocks()).as("blocks").isEqualTo(expected.distinctBlocks());
   }
 
-  /** In the end every rank goes, and nothing is left. */
+  /** Finally removes every rank and checks that nothing remains. */
   private void finish() {
     for (RankId rank : ranks) {
       subject.setVisible(rank, true);

@@ -8,7 +8,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** A native index that goes through its file every so many changes. Not thread-safe. */
+/** A native index that is saved and reloaded at regular intervals. Not thread-safe. */
 final class ReloadedIndex implements PrefixIndex {
 
   private static final int CHANGES_BETWEEN = 97;

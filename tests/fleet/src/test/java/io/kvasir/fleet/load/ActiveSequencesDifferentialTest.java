@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Predicted loads are those of the rules, on random histories. */
+/** Predicted loads follow the rules on random histories. */
 class ActiveSequencesDifferentialTest {
 
   private static final long SEED = Long.getLong("kvasir.test.seed", 20);
@@ -26,7 +26,7 @@ class ActiveSequencesDifferentialTest {
     }
   }
 
-  /** The names of a sequence's blocks: those of a prompt, for as long as it goes along with it. */
+  /** The hashes of a sequence's blocks: those of a prompt while the sequence follows it. */
   private static final class Chain {
     private final long[] prompt;
     private int named;
@@ -71,9 +71,7 @@ class ActiveSequencesDifferentialTest {
       prompts = prompts();
     }
 
-    /**
-     * A few chains that share their beginnings; some have small numbers, which lie side by side.
-     */
+    /** A few chains that share prefixes; some have small consecutive hashes. */
     private long[][] prompts() {
       long[][] chains = new long[1 + random.nextInt(20)][];
       boolean small = random.nextBoolean();

@@ -14,7 +14,7 @@ class ActiveSequencesTest {
   private static final RankId A = new RankId(-1, 0);
   private static final RankId B = new RankId(1, 3);
 
-  /** Stand for the hashes of tokens 0..3 and 0..7. */
+  /** Placeholders for the hashes of tokens 0..3 and 0..7. */
   private static final long[] HASHES = {111, 222};
 
   private final AtomicLong clockNs = new AtomicLong(1_000);

@@ -8,12 +8,12 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Predicted load as the rules say it, rank by rank: sets of requests by block, token by token.
- * Blocks without a name get one that nobody else has. Slow and obvious.
+ * A direct implementation of the load prediction, rank by rank: sets of requests by block, token by
+ * token. Blocks without a hash get a unique one. Slow and obvious.
  */
 final class NaiveSequences {
 
-  /** A block by its hash, or a nameless one. */
+  /** A block by its hash, or an anonymous one. */
   private sealed interface Block {
     record Full(long hash) implements Block {}
 
@@ -94,7 +94,7 @@ final class NaiveSequences {
     sequence.prefillTokens = options.trackPrefillTokens() ? prefillTokens : 0;
   }
 
-  /** One token; {@code name} is that of the block it leaves behind, or null. */
+  /** Adds a token; {@code name} is the hash of the block completed before it, or null. */
   void push(long attempt, Long name) {
     Sequence sequence = byAttempt.get(attempt);
     if (sequence == null) {
@@ -115,7 +115,7 @@ final class NaiveSequences {
     }
   }
 
-  /** Whether one more token leaves a block behind that has no name. */
+  /** Whether one more token follows a complete block without a hash. */
   boolean leavesBlock(long attempt) {
     Sequence sequence = byAttempt.get(attempt);
     return sequence != null && sequence.partial != null && sequence.tokens % tokensPerBlock == 0;
@@ -136,7 +136,7 @@ final class NaiveSequences {
     return true;
   }
 
-  /** Distinct named blocks of all ranks. */
+  /** Distinct hashed blocks of all ranks. */
   int liveBlocks() {
     Set<Block> all = new HashSet<>();
     ranks.values().forEach(users -> all.addAll(users.keySet()));

@@ -24,7 +24,7 @@ class ReplicaSyncTest {
 
   private final AtomicLong clockNs = new AtomicLong();
 
-  /** A router, what it knows, and how it tells others. */
+  /** A router, its state, and its channel to the others. */
   private final class Replica {
     final ActiveSequences sequences =
         new ActiveSequences(TOKENS_PER_BLOCK, ActiveSequencesOptions.DEFAULT, clockNs::get);
@@ -262,7 +262,7 @@ class ReplicaSyncTest {
     }
   }
 
-  /** A sender with a right checksum can still be wrong. */
+  /** A frame with a correct checksum can still be invalid. */
   @Test
   void numbersOutOfRangeAreRefusedBehindARightChecksum() {
     SplittableRandom random = new SplittableRandom(SEED);

@@ -17,7 +17,7 @@ class RecordingReplayTest {
 
   @TempDir private Path folder;
 
-  /** Time passes only where somebody sleeps. */
+  /** Time advances only in sleeps. */
   private static final class SleptTime implements RecordingReplay.Clock {
     private long ns = 5_000;
 
@@ -86,7 +86,7 @@ class RecordingReplayTest {
     refused("{\"event\":{}}", "timestamp is missing");
     refused("{\"timestamp\":-1,\"event\":{}}", "timestamp must be a whole number");
     refused("{\"timestamp\":1,\"event\":[]}", "event must be a JSON object");
-    refused("{\"timestamp\":1,\"event\":{},\"x\":1}", "x is unknown; there are");
+    refused("{\"timestamp\":1,\"event\":{},\"x\":1}", "x is unknown; the fields are");
     refused("{\"timestamp\":1,\"event\":{}", "must be a JSON object: ");
     refused("{\"timestamp\":1,\"event\":{}} {}", "must be one JSON object and nothing else");
     assertThatThrownBy(() -> RecordingReader.open(folder.resolve("none")))

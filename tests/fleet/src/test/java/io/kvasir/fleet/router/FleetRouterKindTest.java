@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class FleetRouterKindTest {
 
-  /** Its name is in META-INF/services of the tests. */
+  /** Registered in META-INF/services of the tests. */
   @Test
   void aCustomPolicyIsFoundByName() {
     FleetRouter router = FleetRouterKind.named("FIRST").create(Map.of(), FleetRouterSetup.of(16));

@@ -48,7 +48,7 @@ class RoutedFleetTest {
 
   private static int worker(RoutedFleet fleet, HashedRequest request, long nowNs) {
     int worker = fleet.route(request, nowNs).worker();
-    fleet.onEnded(request.request(), false, nowNs); // nothing is learned from it
+    fleet.onEnded(request.request(), false, nowNs); // records nothing
     return worker;
   }
 
@@ -179,7 +179,7 @@ class RoutedFleetTest {
     }
   }
 
-  /** Where a request goes that ends at once. */
+  /** The worker chosen for a request that ends at once. */
   private int chosen(RoutedFleet layer, long id, long nowNs) {
     HashedRequest asked = prompt(id);
     int worker = layer.route(asked, nowNs).worker();
@@ -198,7 +198,7 @@ class RoutedFleetTest {
       ignorant.route(holder, 0);
       layer.onEnded(holder.request(), true, 0);
       ignorant.onEnded(holder.request(), true, 0);
-      int held = chosen(ignorant, 1, 1_049) == 5 ? 6 : 5; // not where it would go by chance
+      int held = chosen(ignorant, 1, 1_049) == 5 ? 6 : 5; // not the one that would be chosen anyway
       layer.onIterated(
           held, new Stored(LongStream.of(holder.hashes().sequence()).boxed().toList()), 1_000);
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Replays of context ranks, whose requests are answered elsewhere. */
+/** Replays of context ranks, whose requests are continued by generation workers. */
 class ContextModeTest {
 
   private static final double NS = 1e-6;

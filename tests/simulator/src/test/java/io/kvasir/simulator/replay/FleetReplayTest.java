@@ -109,7 +109,7 @@ class FleetReplayTest {
     }
   }
 
-  /** Each request has a prompt of its own length; one arrives every millisecond. */
+  /** Each request has a prompt of a different length; one arrives every millisecond. */
   @SuppressWarnings("ArrayRecordComponent")
   private record Prompts(int... lengths) implements RequestSequence {
     @Override
@@ -189,7 +189,7 @@ class FleetReplayTest {
     assertThat(sticky.fleet().decisions())
         .isEqualTo(Map.of(Reason.FALLBACK.id(), 30L, Reason.STICKY.id(), sticky.requests() - 30));
     assertThat(sticky.decisions().get(AdpReason.STICKY))
-        .as("a later turn meets the instance whose router knows it")
+        .as("a later turn goes to the worker whose ADP router bound the conversation")
         .isEqualTo(sticky.requests() - 30);
     assertThat(dealt.decisions().get(AdpReason.STICKY)).isLessThan(dealt.requests() - 30);
     assertThat(sticky.tokenHitRate()).isGreaterThan(dealt.tokenHitRate());
@@ -265,7 +265,7 @@ class FleetReplayTest {
                     losing(60, 60),
                     ReplayProgress.SILENT))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageMatching("all ranks of w[01] are lost; the replay ends with \\d+ of .*");
+        .hasMessageMatching("all ranks of w[01] are retired; the replay ends with \\d+ of .*");
   }
 
   private static StepEngine losing(int first, int last) {

@@ -21,7 +21,7 @@ import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** An index that applies a pool's events as they are matches what the pool matches. */
+/** An index that applies a pool's events unchanged matches the same blocks as the pool. */
 class PoolEventsTest {
 
   private static final int BLOCK = 2;
@@ -57,7 +57,7 @@ class PoolEventsTest {
     assertThat(matched).as("seed %d", seed).isGreaterThan(1_000);
   }
 
-  /** Few contents, so that prompts share beginnings. */
+  /** Few contents, so that prompts share prefixes. */
   private static int[] tokens(Random random) {
     int[] tokens = new int[BLOCK * (1 + random.nextInt(LONGEST))];
     for (int i = 0; i < tokens.length; i += BLOCK) {
@@ -66,7 +66,7 @@ class PoolEventsTest {
     return tokens;
   }
 
-  /** Serves a prompt and leaves its blocks behind. */
+  /** Serves a prompt and leaves its blocks cached. */
   private static void play(BlockPool pool, int[] tokens, NativeBlockHasher hasher) {
     BlockHashes hashes = hasher.hash(tokens, CacheScope.NONE);
     int blocks = hashes.blocks();

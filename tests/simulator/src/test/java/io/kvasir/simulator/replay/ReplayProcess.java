@@ -26,7 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A member's process of a replay that is spread over several, and what all of them replay. */
+/** A member process of a distributed replay, and the workload that all members replay. */
 final class ReplayProcess {
 
   static final int RANKS = 8;
@@ -61,7 +61,9 @@ final class ReplayProcess {
         StepTiming.DEFAULT);
   }
 
-  /** The same with context ranks, whose links are slow enough to fill pools with what is sent. */
+  /**
+   * The same with context ranks, whose links are so slow that blocks in transfer fill the pools.
+   */
   static ReplaySettings contextSettings(AdpRouterKind router) {
     KvTransfer slow = new KvTransfer(70_272, 2e8);
     return settings(router).withMode(new ReplayMode.Context(slow, 5));

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A replay spread over several processes comes out as in one. */
+/** A replay distributed over several processes gives the same result as in one. */
 class ReplayProcessesTest {
 
   private static final long PATIENCE_MS = 120_000;
@@ -45,7 +45,7 @@ class ReplayProcessesTest {
         ReplayProcess.workload(), settings, RankPools.Place.HOST, ReplayProgress.SILENT);
   }
 
-  /** All but the time on the wall and that in which a process' own ranks prefilled. */
+  /** Compares all but the wall-clock time and the prefill time of a process's own ranks. */
   private static void assertSame(ReplayResult actual, ReplayResult expected) {
     assertThat(actual)
         .usingRecursiveComparison()
@@ -124,7 +124,7 @@ class ReplayProcessesTest {
     }
   }
 
-  /** Coordinates members that run in processes of their own. */
+  /** Coordinates members that run in separate processes. */
   private ReplayResult coordinate(
       ReplaySettings settings, List<List<String>> javaOptions, Watch watch) throws IOException {
     List<Process> processes = new ArrayList<>();

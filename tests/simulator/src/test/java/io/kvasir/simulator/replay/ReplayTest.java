@@ -230,10 +230,10 @@ class ReplayTest {
                     ReplayProgress.SILENT))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage(
-            "all ranks are lost; the replay ends with 1 of 2 requests answered or rejected");
+            "all ranks are retired; the replay ends with 1 of 2 requests answered or rejected");
   }
 
-  /** Steps from {@code first} to {@code last}, of whatever rank, lose their rank. */
+  /** The steps numbered {@code first} to {@code last}, on any rank, fail and retire their rank. */
   private static StepEngine losingRanks(int first, int last) {
     StepEngine engine = new TimedStepEngine(StepTiming.DEFAULT);
     int[] steps = {0};

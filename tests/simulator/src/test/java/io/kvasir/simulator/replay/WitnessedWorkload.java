@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A workload that remembers what it was told and when. */
+/** A workload that records the calls it receives and their times. */
 final class WitnessedWorkload implements Workload {
 
   /** One call, in the order of calls. */

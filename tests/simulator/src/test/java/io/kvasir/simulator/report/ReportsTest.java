@@ -33,8 +33,8 @@ import java.util.OptionalDouble;
 import org.junit.jupiter.api.Test;
 
 /**
- * Reports are compared with files that people have read. KVASIR_UPDATE_GOLDEN=1 writes the files
- * anew, to be read again.
+ * Compares reports with reviewed files. KVASIR_UPDATE_GOLDEN=1 rewrites the files, to be reviewed
+ * again.
  */
 class ReportsTest {
 

@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** The published traces read as their README says. */
+/** The published traces match their README. */
 class RealTracesTest {
 
   @Test

@@ -120,7 +120,7 @@ class MultiTurnTest {
     assertThat(workload(6, 4, 7).parameters()).doesNotContainKey("rampSeconds");
   }
 
-  /** Answers each request, the oldest or the newest first; maps ids to what they asked. */
+  /** Answers each request, the oldest or the newest first; maps ids to prompts. */
   private static Map<Long, String> play(RunningWorkload run, boolean newestFirst) {
     Map<Long, String> asked = new TreeMap<>();
     try (run) {

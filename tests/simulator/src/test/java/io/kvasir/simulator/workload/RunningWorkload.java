@@ -6,10 +6,10 @@ import io.kvasir.model.Request;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A started workload whose requests are prepared without hashes, so that tests can play it. */
+/** A started workload whose requests are prepared without hashes, so that tests can drive it. */
 final class RunningWorkload implements AutoCloseable {
 
-  /** What the workload handed to its preparation, in order. */
+  /** Arguments of the workload's calls to its preparation, in order. */
   final List<Integer> answeredTokens = new ArrayList<>();
 
   final Arrivals arrivals;
@@ -23,7 +23,7 @@ final class RunningWorkload implements AutoCloseable {
             });
   }
 
-  /** Everything that has arrived by a time. */
+  /** Requests that have arrived by a time. */
   List<Request> until(long nowNs) {
     List<Request> arrived = new ArrayList<>();
     while (arrivals.nextNs() <= nowNs) {

@@ -9,14 +9,14 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A CUDA driver without a device, {@code tests/native/fake_cuda_driver.cpp}: Java processes that
- * find it go all the way through JCuda.
+ * A CUDA driver without a device, {@code tests/native/fake_cuda_driver.cpp}, which lets Java
+ * processes run through JCuda.
  *
  * <p>Stateless.
  */
 public final class FakeDriver {
 
-  /** Where its {@code libcuda.so.1} lies. */
+  /** The folder of its {@code libcuda.so.1}. */
   private static final Path FOLDER =
       Path.of(System.getProperty("kvasir.root"), "java/base/target/native/cmake/tests/fake_cuda");
 
@@ -34,7 +34,7 @@ public final class FakeDriver {
   public record Result(int exitCode, String output, String errors) {}
 
   /**
-   * Whether the native tests, and the driver with them, were built.
+   * Whether the native tests, including the driver, were built.
    *
    * @return true if so
    */
@@ -43,7 +43,7 @@ public final class FakeDriver {
   }
 
   /**
-   * Runs a class, on this process's class path, in a process that finds the driver.
+   * Runs a class on this process's class path in a new process that loads the driver.
    *
    * @param folder for its output
    * @param variables environment variables that the driver reads, such as faults

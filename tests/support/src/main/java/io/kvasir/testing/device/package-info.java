@@ -1,2 +1,2 @@
-/** Devices for tests: a CUDA driver without a device, for processes of their own. */
+/** Devices for tests: a CUDA driver without a device, for separate processes. */
 package io.kvasir.testing.device;

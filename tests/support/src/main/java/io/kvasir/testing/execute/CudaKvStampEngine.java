@@ -12,11 +12,11 @@ import java.nio.ByteBuffer;
 
 /**
  * {@link KvStampEngine} on a CUDA device: a kernel writes the words into the KV memory of the
- * leased blocks and folds them through the block tables that the pool keeps there. The same steps
- * give the same outputs.
+ * leased blocks and folds them through the pool's block tables. The outputs are the same as those
+ * of {@link KvStampEngine}.
  *
- * <p>A step is one launch behind the pool's operations, on their stream, and one synchronisation.
- * Its entries and tokens lie in page-locked memory that the kernel reads.
+ * <p>A step is one launch after the pool's operations, on their stream, and one synchronisation.
+ * Its entries and tokens are in page-locked memory that the kernel reads.
  *
  * <p>Confined to the rank's executor thread.
  */
@@ -42,15 +42,15 @@ public final class CudaKvStampEngine implements StepEngine, AutoCloseable {
   private final PinnedBuffer staging;
 
   /**
-   * An engine that computes in the blocks of a pool.
+   * Creates an engine that computes in the blocks of a pool.
    *
    * @param pool the rank's pool; the engine makes it submit deferred operations
-   * @param blocks where that pool lies on its device
+   * @param blocks device addresses of the pool
    * @param layers words per token
-   * @param vocabulary token ids lie below it
+   * @param vocabulary upper bound of token ids, exclusive
    * @throws IllegalArgumentException if a number is less than 1, or a block has less KV memory than
    *     {@link #kvBytesPerBlock}
-   * @throws DeviceOutOfMemoryException if there is no page-locked memory
+   * @throws DeviceOutOfMemoryException if page-locked memory is exhausted
    */
   public CudaKvStampEngine(BlockPool pool, DeviceBlocks blocks, int layers, int vocabulary) {
     if (layers < 1 || vocabulary < 1) {
@@ -80,7 +80,7 @@ public final class CudaKvStampEngine implements StepEngine, AutoCloseable {
     return (long) tokensPerBlock * layers * Long.BYTES;
   }
 
-  /** Runs the step; every step is said to take one millisecond. */
+  /** Runs the step; every step reports one millisecond. */
   @Override
   public long step(StepPlan plan) {
     ByteBuffer staged = stage(plan);
@@ -107,7 +107,7 @@ public final class CudaKvStampEngine implements StepEngine, AutoCloseable {
     staging.close();
   }
 
-  /** Lays out the entries, and behind them the new tokens of all. */
+  /** Lays out the entries, followed by the new tokens of all entries. */
   private ByteBuffer stage(StepPlan plan) {
     long tokens = 0;
     for (int i = 0; i < plan.size(); i++) {

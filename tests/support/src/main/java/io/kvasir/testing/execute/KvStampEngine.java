@@ -6,26 +6,25 @@ import io.kvasir.engine.pool.BlockPool;
 import java.util.Arrays;
 
 /**
- * Proves that reused KV is the right KV: it writes recognisable words as KV and derives every
- * output token from all of them.
+ * Verifies KV reuse: it writes recognisable words as KV and derives every output token from all of
+ * them.
  *
- * <p>Its memory has one word for each block, token in the block and layer. A computed position's
- * word is a mix of its token, its position, its layer, the word of the position before it (read
- * through the block table; before the first position stands the request's scope) and the word of
- * the layer below. So a word depends on the whole prefix and on nothing else, like a transformer's.
- * Only the positions of a step are written; reused ones are read as they are. An output token folds
- * the words of the request's whole sequence through its block table, so a block that is stale,
- * foreign or at the wrong place changes the output. {@link CudaKvStampEngine} does the same on a
- * device.
+ * <p>Its memory has one word for each block, token in the block and layer. The word of a computed
+ * position mixes its token, its position, its layer, the word of the previous position (read
+ * through the block table; the request's scope precedes the first position) and the word of the
+ * layer below. Like in a transformer, a word therefore depends on the whole prefix and on nothing
+ * else. A step writes only its own positions; reused ones are read in place. An output token folds
+ * the words of the request's whole sequence through its block table, so a stale, foreign or
+ * misplaced block changes the output. {@link CudaKvStampEngine} does the same on a device.
  *
  * <p>An output token costs O(sequence x layers). Confined to the rank's executor thread.
  */
 public final class KvStampEngine implements StepEngine {
 
-  /** What every step is said to take. */
+  /** The reported duration of a step. */
   static final long STEP_NS = 1_000_000;
 
-  /** What memory holds that nobody has written yet. */
+  /** Initial value of words that were never written. */
   private static final long NEVER_WRITTEN = 0xdeadbeefdeadbeefL;
 
   private final BlockPool pool;
@@ -36,11 +35,11 @@ public final class KvStampEngine implements StepEngine {
   private final int[] table;
 
   /**
-   * An engine with memory for all blocks of a pool.
+   * Creates an engine with memory for all blocks of a pool.
    *
    * @param pool the rank's pool; only its block tables are read
    * @param layers words per token
-   * @param vocabulary token ids lie below it
+   * @param vocabulary upper bound of token ids, exclusive
    * @throws IllegalArgumentException if a number is less than 1
    * @throws ArithmeticException if the memory would not fit into one array
    */
@@ -59,7 +58,7 @@ public final class KvStampEngine implements StepEngine {
     this.table = new int[pool.shape().maxBlocksPerLease()];
   }
 
-  /** Runs the step; every step is said to take one millisecond. */
+  /** Runs the step; every step reports one millisecond. */
   @Override
   public long step(StepPlan plan) {
     for (int i = 0; i < plan.size(); i++) {
@@ -99,7 +98,7 @@ public final class KvStampEngine implements StepEngine {
     return folded;
   }
 
-  /** Index of a word; the layers of one position lie side by side. */
+  /** Index of a word; the layers of one position are contiguous. */
   private int word(int position, int layer) {
     int block = table[position / tokensPerBlock];
     return (block * tokensPerBlock + position % tokensPerBlock) * layers + layer;

@@ -3,7 +3,7 @@ package io.kvasir.testing.execute;
 import io.kvasir.model.CacheScope;
 
 /**
- * How {@link KvStampEngine} makes its words: {@code kv_stamp_core.hpp} in Java.
+ * Computes the words of {@link KvStampEngine}: {@code kv_stamp_core.hpp} in Java.
  *
  * <p>Stateless.
  */

@@ -1,2 +1,2 @@
-/** Step engines that prove which KV memory a step has read. */
+/** Step engines that verify which KV memory a step has read. */
 package io.kvasir.testing.execute;

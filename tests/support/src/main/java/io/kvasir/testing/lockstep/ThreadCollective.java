@@ -11,22 +11,22 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The collective of members that are threads of one process.
+ * A collective whose members are threads of one process.
  *
  * <p>Each member's worker is confined to its thread, except for {@link #close}.
  */
 public final class ThreadCollective implements RankCollective {
 
-  /** Where the members meet; guarded by its monitor. */
+  /** The state shared by the members; guarded by its monitor. */
   private static final class Meeting {
     final List<Member> members;
     final long timeoutNs;
     final String[] losses;
 
-    /** What was given in this round, by member. */
+    /** Frames of the current round, by member. */
     byte[][] given;
 
-    /** What was given in the last one. */
+    /** Frames of the last round. */
     byte[][] gathered = {};
 
     long round;
@@ -70,7 +70,7 @@ public final class ThreadCollective implements RankCollective {
       endRoundIfComplete();
     }
 
-    /** Waits for the end of a round, or the loss of the member that waits. */
+    /** Waits for the end of a round, or the loss of the waiting member. */
     void awaitEnd(int member, long ofRound) throws InterruptedException {
       long deadlineNs = System.nanoTime() + timeoutNs;
       while (round == ofRound && losses[member] == null) {
@@ -95,10 +95,10 @@ public final class ThreadCollective implements RankCollective {
   }
 
   /**
-   * Makes a group.
+   * Creates a group.
    *
-   * @param members who takes part
-   * @param timeout how long a gather waits for members that have not come
+   * @param members the members
+   * @param timeout how long a gather waits for missing members
    * @return the collective of each member, in order
    */
   public static List<RankCollective> of(List<Member> members, Duration timeout) {
@@ -149,7 +149,8 @@ public final class ThreadCollective implements RankCollective {
 
   private void requireMember() {
     if (meeting.losses[self] != null) {
-      throw new LockstepException("the group goes on without this one: " + meeting.losses[self]);
+      throw new LockstepException(
+          "the group continues without this member: " + meeting.losses[self]);
     }
   }
 

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Random requests that lease blocks of a pool, name them and leave, with an occasional clear. Not
+ * Random requests that lease, commit and release blocks of a pool, with an occasional clear. Not
  * thread-safe.
  */
 public final class PoolChurn {
@@ -21,10 +21,10 @@ public final class PoolChurn {
   private final ProbeBatch probes = new ProbeBatch();
 
   /**
-   * Use of a pool, from no requests on.
+   * Creates a workload without requests.
    *
    * @param pool the pool; not closed here
-   * @param seed of all decisions
+   * @param seed of all random decisions
    */
   public PoolChurn(BlockPool pool, long seed) {
     this.pool = pool;
@@ -72,7 +72,7 @@ public final class PoolChurn {
   /**
    * One of the latest prompts.
    *
-   * @param by decides which
+   * @param by source of randomness
    * @return the prompt
    */
   public Prompt randomPrompt(Random by) {
@@ -94,7 +94,7 @@ public final class PoolChurn {
   }
 
   /**
-   * How many blocks the pool matches for each of {@link #probes}.
+   * Matched blocks in the pool for each of {@link #probes}.
    *
    * @return the matches, in the order of the batch
    */

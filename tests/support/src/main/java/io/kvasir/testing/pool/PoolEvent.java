@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An event of a pool, comparable.
+ * A comparable event of a pool.
  *
  * @param eventId its number
  * @param kind what happened
@@ -19,18 +19,18 @@ public record PoolEvent(long eventId, Kind kind, long block, long parent) {
 
   /** What happened. */
   public enum Kind {
-    /** A block without a parent was named. */
+    /** A block without a parent was stored. */
     FIRST_STORED,
-    /** A block behind its parent was named. */
+    /** A block was stored after its parent. */
     STORED_AFTER,
-    /** A block lost its name. */
+    /** A block was removed. */
     REMOVED,
-    /** All blocks lost their names. */
+    /** All blocks were removed. */
     CLEARED
   }
 
   /**
-   * A block without a parent was named.
+   * A block without a parent was stored.
    *
    * @param eventId its number
    * @param block the block's sequence hash
@@ -41,7 +41,7 @@ public record PoolEvent(long eventId, Kind kind, long block, long parent) {
   }
 
   /**
-   * A block behind its parent was named.
+   * A block was stored after its parent.
    *
    * @param eventId its number
    * @param parent the parent's sequence hash
@@ -53,7 +53,7 @@ public record PoolEvent(long eventId, Kind kind, long block, long parent) {
   }
 
   /**
-   * A block lost its name.
+   * A block was removed.
    *
    * @param eventId its number
    * @param block the block's sequence hash
@@ -64,7 +64,7 @@ public record PoolEvent(long eventId, Kind kind, long block, long parent) {
   }
 
   /**
-   * All blocks lost their names.
+   * All blocks were removed.
    *
    * @param eventId its number
    * @return the event
@@ -74,11 +74,11 @@ public record PoolEvent(long eventId, Kind kind, long block, long parent) {
   }
 
   /**
-   * Reads a pool's event, which must hold one block under its sequence hash.
+   * Converts a pool's event, which must hold one block under its sequence hash.
    *
    * @param eventId its number
    * @param event the event
-   * @return the same, comparable
+   * @return the comparable event
    */
   public static PoolEvent of(long eventId, BlockEvent event) {
     if (event instanceof BlockEvent.Stored stored) {
@@ -96,9 +96,9 @@ public record PoolEvent(long eventId, Kind kind, long block, long parent) {
   }
 
   /**
-   * Takes the events since the last call.
+   * Drains the events since the last call.
    *
-   * @param pool whose events
+   * @param pool the pool
    * @return the events, in order
    */
   public static List<PoolEvent> drain(BlockPool pool) {

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A pool driven in shorthand: a prompt is a string with one letter per block, and {@code "AB"} is
- * also how its second block is called in {@link #events()}. Not thread-safe.
+ * Drives a pool in shorthand: a prompt is a string with one letter per block, and {@code "AB"} also
+ * denotes its second block in {@link #events()}. Not thread-safe.
  */
 public final class PoolScenario implements AutoCloseable {
 
@@ -31,7 +31,7 @@ public final class PoolScenario implements AutoCloseable {
   private final Map<Long, String> lettersByName = new HashMap<>();
 
   /**
-   * Drives a pool.
+   * Creates a scenario.
    *
    * @param pool the pool; closed with this
    */
@@ -40,11 +40,11 @@ public final class PoolScenario implements AutoCloseable {
   }
 
   /**
-   * A shape that suits prompts in shorthand.
+   * A shape suitable for prompts in shorthand.
    *
    * @param capacityBlocks blocks of the pool
-   * @param maxLeases leases at a time
-   * @param eventCapacity events that wait for a reader
+   * @param maxLeases concurrent leases
+   * @param eventCapacity capacity of the event ring
    * @return the shape
    */
   public static PoolShape shape(int capacityBlocks, int maxLeases, int eventCapacity) {
@@ -53,7 +53,7 @@ public final class PoolScenario implements AutoCloseable {
   }
 
   /**
-   * What one request of a lease batch asks for.
+   * One request of a lease batch.
    *
    * @param prompt its prompt
    * @param matchableBlocks leading blocks that may be matched
@@ -104,7 +104,7 @@ public final class PoolScenario implements AutoCloseable {
   }
 
   /**
-   * A prompt of one block per letter; equal prefixes have equal names.
+   * A prompt of one block per letter; equal prefixes have equal sequence hashes.
    *
    * @param letters the letters
    * @return the prompt
@@ -124,17 +124,17 @@ public final class PoolScenario implements AutoCloseable {
   }
 
   /**
-   * The name of the last block of a prompt.
+   * The sequence hash of the last block of a prompt.
    *
    * @param letters the prompt
-   * @return its name
+   * @return its sequence hash
    */
   public long name(String letters) {
     return prompt(letters).names()[letters.length() - 1];
   }
 
   /**
-   * Asks for exactly the prompt's blocks, all of which may be matched.
+   * A request for exactly the prompt's blocks, all of which may be matched.
    *
    * @param letters the prompt
    * @return the request
@@ -144,7 +144,7 @@ public final class PoolScenario implements AutoCloseable {
   }
 
   /**
-   * Asks for exactly the prompt's blocks, all of which may be matched.
+   * A request for exactly the prompt's blocks, all of which may be matched.
    *
    * @param prompt the prompt
    * @return the request
@@ -157,7 +157,7 @@ public final class PoolScenario implements AutoCloseable {
    * Leases a batch.
    *
    * @param wants its requests
-   * @return the answered batch
+   * @return the batch with its results
    */
   public LeaseBatch lease(Want... wants) {
     LeaseBatch batch = new LeaseBatch();
@@ -175,7 +175,7 @@ public final class PoolScenario implements AutoCloseable {
   }
 
   /**
-   * Leases for one request that must be admitted.
+   * Leases for one request, which must be admitted.
    *
    * @param want the request
    * @return the lease
@@ -187,7 +187,7 @@ public final class PoolScenario implements AutoCloseable {
   }
 
   /**
-   * Leases a prompt's blocks and names those that were not matched.
+   * Leases a prompt's blocks and commits those that were not matched.
    *
    * @param prompt the prompt
    * @return the lease
@@ -202,7 +202,7 @@ public final class PoolScenario implements AutoCloseable {
   }
 
   /**
-   * Leases a prompt's blocks and names those that were not matched.
+   * Leases a prompt's blocks and commits those that were not matched.
    *
    * @param letters the prompt
    * @return the lease
@@ -212,7 +212,7 @@ public final class PoolScenario implements AutoCloseable {
   }
 
   /**
-   * Leaves a prompt's blocks cached.
+   * Caches a prompt's blocks.
    *
    * @param letters the prompt
    */
@@ -221,12 +221,12 @@ public final class PoolScenario implements AutoCloseable {
   }
 
   /**
-   * Names blocks of a lease.
+   * Commits blocks of a lease.
    *
    * @param lease the lease
    * @param prompt its prompt
    * @param fromBlock the first block
-   * @param toBlock behind the last block
+   * @param toBlock after the last block
    */
   public void commit(int lease, Prompt prompt, int fromBlock, int toBlock) {
     CommitBatch batch = new CommitBatch();
@@ -235,12 +235,12 @@ public final class PoolScenario implements AutoCloseable {
   }
 
   /**
-   * Names blocks of a lease.
+   * Commits blocks of a lease.
    *
    * @param lease the lease
    * @param letters its prompt
    * @param fromBlock the first block
-   * @param toBlock behind the last block
+   * @param toBlock after the last block
    */
   public void commit(int lease, String letters, int fromBlock, int toBlock) {
     commit(lease, prompt(letters), fromBlock, toBlock);
@@ -250,7 +250,7 @@ public final class PoolScenario implements AutoCloseable {
    * Extends leases.
    *
    * @param leasesAndBlocks pairs of a lease and its additional blocks
-   * @return the answered batch
+   * @return the batch with its results
    */
   public ExtendBatch extend(int... leasesAndBlocks) {
     ExtendBatch batch = new ExtendBatch();
@@ -271,20 +271,20 @@ public final class PoolScenario implements AutoCloseable {
   }
 
   /**
-   * Probes for a prompt.
+   * Matches a prompt.
    *
    * @param letters the prompt
-   * @return leading blocks that the pool holds
+   * @return matched leading blocks
    */
   public int held(String letters) {
     return held(prompt(letters));
   }
 
   /**
-   * Probes for a prompt.
+   * Matches a prompt.
    *
    * @param prompt the prompt
-   * @return leading blocks that the pool holds
+   * @return matched leading blocks
    */
   public int held(Prompt prompt) {
     ProbeBatch batch = new ProbeBatch();
@@ -297,7 +297,7 @@ public final class PoolScenario implements AutoCloseable {
   /**
    * Reads a block table.
    *
-   * @param lease whose table
+   * @param lease the lease
    * @return numbers of its blocks
    */
   public List<Integer> table(int lease) {

@@ -24,7 +24,7 @@ public record Prompt(int[] tokens, long[] names, CacheScope scope) {
   }
 
   /**
-   * The same tokens with other names, to force a hash collision.
+   * The same tokens with other sequence hashes, to force a hash collision.
    *
    * @param otherNames the names
    * @return the new prompt

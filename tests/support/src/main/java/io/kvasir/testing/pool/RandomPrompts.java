@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * Makes sequences that share prefixes with earlier ones, cut anywhere, in few scopes and over few
- * tokens. Remembers the latest of them. Not thread-safe.
+ * Generates sequences that share prefixes of any length with earlier ones, in few scopes and over
+ * few tokens. Keeps the latest of them. Not thread-safe.
  */
 public final class RandomPrompts {
 
@@ -29,10 +29,10 @@ public final class RandomPrompts {
   private final List<Prompt> known = new ArrayList<>();
 
   /**
-   * A source without known sequences.
+   * Creates a source without known sequences.
    *
-   * @param random decides everything
-   * @param hash names the blocks
+   * @param random source of randomness
+   * @param hash hashes the blocks
    * @param shape of the pool that the prompts are for
    */
   public RandomPrompts(RandomGenerator random, TestHash hash, PoolShape shape) {
@@ -51,7 +51,7 @@ public final class RandomPrompts {
   }
 
   /**
-   * Makes a sequence, or repeats a known one.
+   * Generates a sequence, or repeats a known one.
    *
    * @return the sequence
    */
@@ -80,10 +80,10 @@ public final class RandomPrompts {
   }
 
   /**
-   * Copies the least that a caller must provide of a prompt.
+   * Copies the minimum of a prompt that a caller must provide.
    *
-   * @param prompt to be copied
-   * @param blocks how many of its blocks
+   * @param prompt the prompt to copy
+   * @param blocks number of its blocks to copy
    * @param tokensPerBlock tokens of a block
    * @return a prompt with arrays of its own
    */

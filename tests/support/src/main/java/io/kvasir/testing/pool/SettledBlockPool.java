@@ -10,10 +10,10 @@ import io.kvasir.engine.pool.ProbeBatch;
 import io.kvasir.event.BlockEventSink;
 
 /**
- * Settles a pool before each probe and look at its occupancy, for cases that look after every call.
- * Confined to one thread.
+ * Settles a pool before each probe and each read of its occupancy, for tests that check after every
+ * call. Confined to one thread.
  *
- * @param pool receives all calls
+ * @param pool the underlying pool
  */
 public record SettledBlockPool(BlockPool pool) implements BlockPool {
 

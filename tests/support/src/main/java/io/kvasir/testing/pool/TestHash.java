@@ -2,9 +2,9 @@ package io.kvasir.testing.pool;
 
 import io.kvasir.model.CacheScope;
 
-/** How random tests name blocks: well, or so badly that names collide. */
+/** Block hashes for random tests: strong, or weak enough to collide. */
 public enum TestHash {
-  /** 64 good bits; no collision in practice. */
+  /** 64 strong bits; no collision in practice. */
   STRONG {
     @Override
     public long local(int[] tokens, int from, int to) {
@@ -16,7 +16,9 @@ public enum TestHash {
       return mix(mix(mix(scope.presenceMask()) + scope.loraTaskId()) + scope.saltId());
     }
   },
-  /** Two bits of each block, blind to the scope, but chained well: a collision hits whole tails. */
+  /**
+   * Two bits per block without the scope, but chained well: a collision affects all later blocks.
+   */
   WEAK_BLOCKS {
     @Override
     public long local(int[] tokens, int from, int to) {
@@ -28,7 +30,7 @@ public enum TestHash {
       return 0;
     }
   },
-  /** Eight bits of the whole name: any two blocks may collide, parent and child included. */
+  /** Eight bits of the whole sequence hash: any two blocks may collide, even parent and child. */
   WEAK_NAMES {
     @Override
     public long local(int[] tokens, int from, int to) {
@@ -65,17 +67,17 @@ public enum TestHash {
   public abstract long root(CacheScope scope);
 
   /**
-   * The name that a chained hash becomes.
+   * Converts a chained hash to a sequence hash.
    *
    * @param chained the hash
-   * @return the name
+   * @return the sequence hash
    */
   public long name(long chained) {
     return chained;
   }
 
   /**
-   * Names the full blocks of a sequence.
+   * Hashes the full blocks of a sequence.
    *
    * @param tokens the sequence
    * @param scope its scope

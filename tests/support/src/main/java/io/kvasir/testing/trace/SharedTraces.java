@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Finds the real traces, which are not part of the repository.
+ * Locates the real traces, which are not part of the repository.
  *
  * <p>Stateless.
  */
@@ -16,8 +16,8 @@ public final class SharedTraces {
   private SharedTraces() {}
 
   /**
-   * Finds a file of {@code $KVASIR_SHARED/traces}. If it is missing, the test is skipped, or fails
-   * if KVASIR_REQUIRE_SHARED=1.
+   * Locates a file of {@code $KVASIR_SHARED/traces}. If it is missing, the test is skipped, or
+   * fails if KVASIR_REQUIRE_SHARED=1.
    *
    * @param name of the file
    * @return the file

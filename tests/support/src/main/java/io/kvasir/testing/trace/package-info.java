@@ -1,2 +1,2 @@
-/** Where tests find real request traces. */
+/** Locates real request traces for tests. */
 package io.kvasir.testing.trace;

@@ -9,9 +9,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 
 /**
- * Reads block events, questions about what ranks hold, and requests that need a rank, one JSON
- * object a line, and answers each with one JSON object, in order. An invalid line is answered with
- * an error and changes nothing. Not thread-safe.
+ * The operations of {@code kvasir index}: block events, queries for the blocks that ranks hold, and
+ * requests that need a rank. Not thread-safe.
  */
 public final class IndexLines extends JsonLines implements AutoCloseable {
 
@@ -20,8 +19,8 @@ public final class IndexLines extends JsonLines implements AutoCloseable {
   /**
    * Makes a reader of lines.
    *
-   * @param in where the lines come from
-   * @param out where the answers go
+   * @param in the lines
+   * @param out receives the answers
    */
   public IndexLines(InputStream in, OutputStream out) {
     super(in, out);
@@ -48,7 +47,7 @@ public final class IndexLines extends JsonLines implements AutoCloseable {
     }
   }
 
-  /** Replaces everything; if it fails, the old index stays. */
+  /** Replaces the index. If this fails, the old index stays. */
   private void configure(JsonNode line) {
     IndexOperations configured = IndexOperations.configured(line);
     close();

@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** A prefix index behind event streams, as JSON objects. Not thread-safe. */
+/** Operations on a prefix index that follows block events. Not thread-safe. */
 final class IndexOperations implements AutoCloseable {
 
   private static final Set<String> CONFIGURE =
@@ -90,18 +90,9 @@ final class IndexOperations implements AutoCloseable {
     selection = new SelectOperations(hasher, ledger);
   }
 
-  /** The settings of policy {@code cost}, where fields of {@code configure} may stand for args. */
+  /** The settings of policy {@code cost}. Some args can be fields of {@code configure} instead. */
   private static CostSettings settings(Fields configure) {
-    Map<String, Object> args = new TreeMap<>();
-    JsonNode given = configure.node("args");
-    if (given != null && !given.isObject()) {
-      throw new InvalidLineException("args must be an object, not " + given);
-    }
-    if (given != null) {
-      for (Map.Entry<String, JsonNode> arg : given.properties()) {
-        args.put(arg.getKey(), value(arg.getValue()));
-      }
-    }
+    Map<String, Object> args = new TreeMap<>(configure.map("args"));
     long maxBytes = configure.longInteger("maxBytes", 1 << 20, Long.MAX_VALUE, MAX_BYTES);
     set(args, "max_index_bytes", configure, "maxBytes", maxBytes);
     flag(args, "router_assume_kv_reuse", configure, "assumeKvReuse", true);
@@ -109,19 +100,6 @@ final class IndexOperations implements AutoCloseable {
     flag(args, "router_track_prefill_tokens", configure, "trackPrefillTokens", true);
     flag(args, "explain", configure, "explain", false);
     return CostSettings.cost("args", args);
-  }
-
-  private static Object value(JsonNode node) {
-    if (node.isNull()) {
-      return null;
-    }
-    if (node.isNumber()) {
-      return node.numberValue();
-    }
-    if (node.isBoolean()) {
-      return node.booleanValue();
-    }
-    return node.isTextual() ? node.textValue() : node.toString();
   }
 
   private static void flag(
@@ -151,7 +129,7 @@ final class IndexOperations implements AutoCloseable {
     ledger.ok(out);
   }
 
-  /** All that a rank holds, as of an event or of the last one heard. */
+  /** All blocks that a rank holds after an event, by default after the last event received. */
   void snapshot(JsonNode line, JsonGenerator out) throws IOException {
     Fields fields = new Fields("", line, EVENT);
     RankId rank = rank(fields);
@@ -166,8 +144,7 @@ final class IndexOperations implements AutoCloseable {
     if (!fields.has("eventId")) {
       streams.onSnapshot(rank, contents);
     } else if (!streams.onSnapshot(rank, fields.word("eventId"), contents)) {
-      throw new InvalidLineException(
-          "eventId must not be before the last event that has taken effect");
+      throw new InvalidLineException("eventId must not be before the last applied event");
     }
     ledger.addRank(rank);
     ledger.ok(out);
@@ -231,7 +208,7 @@ final class IndexOperations implements AutoCloseable {
     return hasher.hash(tokens, CacheScope.NONE).sequence();
   }
 
-  /** By rank, the leading blocks that it holds of a sequence. */
+  /** The number of leading blocks of a sequence that each rank holds. */
   private Map<RankId, Integer> held(long[] sequence) {
     index.match(sequence, sequence.length, matches);
     Map<RankId, Integer> held = new TreeMap<>();
@@ -272,7 +249,7 @@ final class IndexOperations implements AutoCloseable {
   void stats(JsonNode line, JsonGenerator out) throws IOException {
     new Fields("", line, Set.of("op"));
     IndexStats held = index.stats();
-    StreamStats heard = streams.stats();
+    StreamStats received = streams.stats();
     out.writeStartObject();
     out.writeNumberField("workers", held.workers());
     out.writeNumberField("ranks", held.ranks());
@@ -280,18 +257,18 @@ final class IndexOperations implements AutoCloseable {
     out.writeNumberField("distinctBlocks", held.distinctBlocks());
     out.writeNumberField("bytes", held.bytes());
     out.writeNumberField("evictedMemberships", held.evictedMemberships());
-    out.writeNumberField("gaps", heard.gaps());
-    out.writeNumberField("hiddenRanks", heard.hiddenRanks());
-    out.writeNumberField("recoveries", heard.recoveries());
-    out.writeNumberField("restarts", heard.restarts());
-    out.writeNumberField("events", heard.events());
-    out.writeNumberField("duplicates", heard.duplicates());
-    out.writeNumberField("overflows", heard.overflows());
-    out.writeNumberField("pendingBlocks", heard.pendingBlocks());
-    out.writeNumberField("unknownParents", heard.unknownParents());
-    out.writeNumberField("unknownBlocks", heard.unknownBlocks());
-    out.writeNumberField("invalidSequences", heard.invalidSequences());
-    out.writeNumberField("refused", heard.refused());
+    out.writeNumberField("gaps", received.gaps());
+    out.writeNumberField("hiddenRanks", received.hiddenRanks());
+    out.writeNumberField("recoveries", received.recoveries());
+    out.writeNumberField("restarts", received.restarts());
+    out.writeNumberField("events", received.events());
+    out.writeNumberField("duplicates", received.duplicates());
+    out.writeNumberField("overflows", received.overflows());
+    out.writeNumberField("pendingBlocks", received.pendingBlocks());
+    out.writeNumberField("unknownParents", received.unknownParents());
+    out.writeNumberField("unknownBlocks", received.unknownBlocks());
+    out.writeNumberField("invalidSequences", received.invalidSequences());
+    out.writeNumberField("refused", received.refused());
     ledger.end(out);
   }
 

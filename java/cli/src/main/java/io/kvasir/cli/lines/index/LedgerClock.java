@@ -4,8 +4,8 @@ import io.kvasir.cli.lines.Fields;
 import java.util.function.LongSupplier;
 
 /**
- * The time of a ledger: the system's, until an operation sets {@code nowMs}; from then on, it
- * stands still between operations that do. It never goes back. Not thread-safe.
+ * The clock of a ledger. It is the system's clock until an operation sets {@code nowMs}. From then
+ * on, it only moves when an operation sets {@code nowMs}. It never goes back. Not thread-safe.
  */
 final class LedgerClock implements LongSupplier {
 
@@ -20,12 +20,12 @@ final class LedgerClock implements LongSupplier {
   private long firstMs = UNSET;
   private long lastMs = UNSET;
 
-  /** Reads and checks {@code nowMs}; the time does not change yet. */
+  /** Reads and checks {@code nowMs}. The time does not change yet. */
   long read(Fields fields) {
     return fields.longInteger(NOW_MS, Math.max(0, lastMs), MAX_MS, UNSET);
   }
 
-  /** Sets the time to what {@link #read} returned. */
+  /** Sets the time to the value that {@link #read} returned. */
   void set(long nowMs) {
     if (nowMs == UNSET) {
       return;

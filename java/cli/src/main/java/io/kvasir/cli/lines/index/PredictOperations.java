@@ -1,5 +1,7 @@
 package io.kvasir.cli.lines.index;
 
+import static io.kvasir.cli.lines.index.LedgerClock.NOW_MS;
+
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.lines.Fields;
@@ -15,8 +17,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * The predicted load of the ranks of an index, as JSON objects. Requests go by the ids that the
- * lines give them. Not thread-safe.
+ * Operations on the predicted load of the ranks of an index. The lines choose the ids of requests.
+ * Not thread-safe.
  */
 final class PredictOperations {
 
@@ -25,23 +27,15 @@ final class PredictOperations {
   private static final Map<String, Set<String>> FIELDS =
       Map.of(
           "add",
-          Set.of(
-              "op",
-              "action",
-              "id",
-              "worker",
-              "dpRank",
-              "tokens",
-              "prefillTokens",
-              LedgerClock.NOW_MS),
+          Set.of("op", "action", "id", "worker", "dpRank", "tokens", "prefillTokens", NOW_MS),
           "push",
-          Set.of("op", "action", "id", "tokens", LedgerClock.NOW_MS),
+          Set.of("op", "action", "id", "tokens", NOW_MS),
           "prefillDone",
-          Set.of("op", "action", "id", LedgerClock.NOW_MS),
+          Set.of("op", "action", "id", NOW_MS),
           "free",
-          Set.of("op", "action", "id", LedgerClock.NOW_MS),
+          Set.of("op", "action", "id", NOW_MS),
           "potential",
-          Set.of("op", "action", "tokens", LedgerClock.NOW_MS));
+          Set.of("op", "action", "tokens", NOW_MS));
 
   private final int tokensPerBlock;
   private final Function<long[], Map<RankId, Integer>> matches;
@@ -52,7 +46,7 @@ final class PredictOperations {
   /**
    * Makes the operations on a ledger.
    *
-   * @param matches by rank, the leading blocks that it holds of a sequence
+   * @param matches the number of leading blocks of a sequence that each rank holds
    * @param sequence the sequence hashes of tokens
    */
   PredictOperations(
@@ -118,12 +112,12 @@ final class PredictOperations {
     ledger.end(out);
   }
 
-  /** Output tokens. The blocks that they fill get names, if all tokens of the request are known. */
+  /** Adds output tokens. Hashes the blocks that they fill if the request's tokens are known. */
   private void push(Fields fields, long nowMs) {
     InFlight request = ledger.inFlight(fields);
     int[] more = tokens(fields);
     if (more.length == 0) {
-      throw new InvalidLineException("tokens must be at least 1, not 0");
+      throw new InvalidLineException("tokens must have at least one entry");
     }
     if (request.tokens() == null) {
       ledger.clock().set(nowMs);
@@ -133,11 +127,11 @@ final class PredictOperations {
     int before = request.tokens().length;
     int[] tokens = Arrays.copyOf(request.tokens(), before + more.length);
     System.arraycopy(more, 0, tokens, before, more.length);
-    int full = Math.max(request.namedBlocks(), (tokens.length - 1) / tokensPerBlock);
+    int full = Math.max(request.hashedBlocks(), (tokens.length - 1) / tokensPerBlock);
     long[] hashes =
         Arrays.copyOfRange(
             sequence.apply(Arrays.copyOf(tokens, full * tokensPerBlock)),
-            request.namedBlocks(),
+            request.hashedBlocks(),
             full);
     ledger.clock().set(nowMs);
     ledger.put(fields.id("id"), new InFlight(request.attempt(), tokens, full));

@@ -26,8 +26,8 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The requests in flight and in the queue, by the ids that the lines give them. Outcomes of waiting
- * requests are kept until the next answer carries them. Not thread-safe.
+ * The requests in flight and in the queue, by the ids that the lines choose. Outcomes of queued
+ * requests are kept until the next answer contains them. Not thread-safe.
  */
 final class RequestLedger implements AutoCloseable {
 
@@ -37,13 +37,13 @@ final class RequestLedger implements AutoCloseable {
    * A request in flight.
    *
    * @param attempt its attempt
-   * @param tokens its tokens so far; null if its output blocks get no names
-   * @param namedBlocks leading blocks that have names
+   * @param tokens its tokens so far; null if its output blocks are not hashed
+   * @param hashedBlocks number of leading blocks that are hashed
    */
   @SuppressWarnings("ArrayRecordComponent") // never compared
-  record InFlight(long attempt, int[] tokens, int namedBlocks) {}
+  record InFlight(long attempt, int[] tokens, int hashedBlocks) {}
 
-  /** The outcome of a request that has waited. */
+  /** The outcome of a request that was in the queue. */
   private record Settled(long id, RouteOutcome outcome) {}
 
   private final CostRouter router;
@@ -53,7 +53,7 @@ final class RequestLedger implements AutoCloseable {
   private final Map<Long, CompletableFuture<RouteOutcome>> waiting = new HashMap<>();
   private final List<Settled> settled = new ArrayList<>();
 
-  /** A ledger without ranks. It closes the index. */
+  /** Makes a ledger without ranks. Closing it closes the index. */
   RequestLedger(
       CostSettings settings,
       PrefixIndex index,
@@ -79,7 +79,7 @@ final class RequestLedger implements AutoCloseable {
     return clock;
   }
 
-  /** Adds a rank of unknown capacity, if it is missing. */
+  /** Adds a rank of unknown capacity if it is missing. */
   void addRank(RankId rank) {
     if (!ranks.contains(rank)) {
       addRank(rank, RankCapacity.UNKNOWN);
@@ -97,7 +97,7 @@ final class RequestLedger implements AutoCloseable {
     forgetEnded();
   }
 
-  /** Ends silent attempts. */
+  /** Ends attempts that have been silent for too long. */
   void expireStale() {
     if (router.expireStale() > 0) {
       forgetEnded();
@@ -112,7 +112,7 @@ final class RequestLedger implements AutoCloseable {
     return router.<Long>withLoads(loads -> loads.attemptOf(id));
   }
 
-  /** Refuses the id of a request that is in flight or waits. */
+  /** Refuses the id of a request that is in flight or in the queue. */
   void requireFree(long id) {
     if (waiting.containsKey(id) || attemptOf(id) != ActiveSequences.NONE) {
       throw new InvalidLineException("id " + id + " is in flight");
@@ -133,7 +133,7 @@ final class RequestLedger implements AutoCloseable {
     inFlight.put(id, request);
   }
 
-  /** Ends a request, or takes it out of the queue. Unknown ids are ignored. */
+  /** Ends a request or removes it from the queue. Ignores unknown ids. */
   void free(long id) {
     CompletableFuture<RouteOutcome> future = waiting.remove(id);
     if (future != null) {
@@ -146,8 +146,8 @@ final class RequestLedger implements AutoCloseable {
   /**
    * Routes a request.
    *
-   * @param tokens its tokens; null if its output blocks get no names
-   * @param blocks its full blocks
+   * @param tokens its tokens; null if its output blocks are not hashed
+   * @param blocks the number of its full blocks
    */
   RouteOutcome route(FleetRequest request, int[] tokens, int blocks) {
     RouteOutcome outcome = router.route(request);
@@ -160,28 +160,28 @@ final class RequestLedger implements AutoCloseable {
                     if (later != null) {
                       waiting.remove(request.id());
                       settled.add(new Settled(request.id(), later));
-                      book(request.id(), later, tokens, blocks);
+                      record(request.id(), later, tokens, blocks);
                     }
                   });
     }
-    book(request.id(), outcome, tokens, blocks);
+    record(request.id(), outcome, tokens, blocks);
     return outcome;
   }
 
-  private void book(long id, RouteOutcome outcome, int[] tokens, int blocks) {
+  private void record(long id, RouteOutcome outcome, int[] tokens, int blocks) {
     if (outcome instanceof RouteOutcome.Placed placed) {
       inFlight.put(id, new InFlight(placed.placement().attempt(), tokens, blocks));
     }
   }
 
-  /** Writes {@code {"ok":true}}, with outcomes that are due. */
+  /** Writes {@code {"ok":true}} with the outcomes since the last answer. */
   void ok(JsonGenerator out) throws IOException {
     out.writeStartObject();
     out.writeBooleanField("ok", true);
     end(out);
   }
 
-  /** Ends an answer, with outcomes that are due. */
+  /** Ends an answer with the outcomes since the last answer. */
   void end(JsonGenerator out) throws IOException {
     if (!settled.isEmpty()) {
       writeSettled(out);
@@ -189,7 +189,7 @@ final class RequestLedger implements AutoCloseable {
     out.writeEndObject();
   }
 
-  /** Writes the field {@code settled}, which may be empty. */
+  /** Writes the field {@code settled}, which can be empty. */
   void writeSettled(JsonGenerator out) throws IOException {
     out.writeArrayFieldStart("settled");
     for (Settled each : settled) {

@@ -18,7 +18,7 @@ import java.io.IOException;
 import java.util.HashSet;
 import java.util.Set;
 
-/** The operations that choose ranks, as JSON objects. Not thread-safe. */
+/** Operations that choose ranks for requests. Not thread-safe. */
 final class SelectOperations {
 
   private static final Set<String> ADD_RANK =
@@ -68,7 +68,7 @@ final class SelectOperations {
     ledger.ok(out);
   }
 
-  /** Ends silent attempts and writes the outcomes that are due. */
+  /** Ends attempts that have been silent for too long, and writes the outcomes so far. */
   void poll(JsonNode line, JsonGenerator out) throws IOException {
     Fields fields = new Fields("", line, Set.of("op", LedgerClock.NOW_MS));
     ledger.clock().set(ledger.clock().read(fields));
@@ -90,10 +90,10 @@ final class SelectOperations {
     BlockHashes hashes =
         tokens != null
             ? hasher.hash(tokens, CacheScope.NONE)
-            : named(fields.words("sequenceHashes"));
+            : withoutTokens(fields.words("sequenceHashes"));
     long filled = (long) hashes.blocks() * hasher.tokensPerBlock();
     if (filled > Integer.MAX_VALUE) {
-      throw new InvalidLineException("sequenceHashes must stand for at most 2^31 - 1 tokens");
+      throw new InvalidLineException("sequenceHashes must cover at most 2^31 - 1 tokens");
     }
     int inputTokens =
         tokens != null
@@ -112,15 +112,15 @@ final class SelectOperations {
             .overrides(overrides)
             .build();
     ledger.clock().set(ledger.clock().read(fields));
-    boolean nameOutput = !Boolean.FALSE.equals(overrides.assumeKvReuse());
-    RouteOutcome outcome = ledger.route(request, nameOutput ? tokens : null, hashes.blocks());
+    boolean hashOutput = !Boolean.FALSE.equals(overrides.assumeKvReuse());
+    RouteOutcome outcome = ledger.route(request, hashOutput ? tokens : null, hashes.blocks());
     out.writeStartObject();
     RequestLedger.writeOutcome(outcome, out);
     ledger.end(out);
   }
 
-  /** Hashes of blocks whose own tokens are unknown; the router reads the sequence hashes only. */
-  private static BlockHashes named(long[] sequenceHashes) {
+  /** Hashes of blocks whose tokens are unknown. The router reads only the sequence hashes. */
+  private static BlockHashes withoutTokens(long[] sequenceHashes) {
     return new BlockHashes(new long[sequenceHashes.length], sequenceHashes);
   }
 

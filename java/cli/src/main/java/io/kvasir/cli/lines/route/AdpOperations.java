@@ -21,10 +21,10 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
-/** An ADP router that answers {@code route} operations. Not thread-safe. */
+/** Operations on an ADP router. Not thread-safe. */
 final class AdpOperations {
 
   static final Set<String> CONFIGURE =
@@ -77,15 +77,15 @@ final class AdpOperations {
           "children",
           "priority");
 
-  private static final int MOST_RANKS = 4096;
-  private static final int MOST_TOKENS = 1 << 24;
+  private static final int MAX_RANKS = 4096;
+  private static final int MAX_TOKENS = 1 << 24;
 
   private final AdpRouter router;
   private final int ranks;
   private final int maxActiveRequests;
 
-  AdpOperations(Fields configure, Map<String, ?> attentionDpConfig) {
-    this.ranks = configure.integer("ranks", 1, MOST_RANKS);
+  AdpOperations(Fields configure) {
+    this.ranks = configure.integer("ranks", 1, MAX_RANKS);
     this.maxActiveRequests = configure.integer("maxActiveRequests", 1, Integer.MAX_VALUE, 256);
     int tokensPerBlock = configure.integer("tokensPerBlock", 1, 1 << 16, 32);
     boolean reserves =
@@ -97,7 +97,7 @@ final class AdpOperations {
         AdpRouterKind.named(configure.requiredText("router"))
             .create(
                 ranks,
-                AttentionDpConfig.of(attentionDpConfig),
+                AttentionDpConfig.of(configure.map("attention_dp_config")),
                 new BlockDemand(tokensPerBlock, reserves),
                 true);
   }
@@ -105,10 +105,10 @@ final class AdpOperations {
   void route(JsonNode line, JsonGenerator out) throws IOException {
     Fields fields = new Fields("", line, ROUTE);
     List<RankState> states = states(fields.array("states"));
-    JsonNode asked = fields.array("requests");
-    List<Request> requests = new ArrayList<>(asked.size());
-    for (int i = 0; i < asked.size(); i++) {
-      requests.add(request("requests[" + i + "]", asked.get(i)));
+    JsonNode array = fields.array("requests");
+    List<Request> requests = new ArrayList<>(array.size());
+    for (int i = 0; i < array.size(); i++) {
+      requests.add(request("requests[" + i + "]", array.get(i)));
     }
     PrefixMatches matches = matches(fields.array("matches"), requests);
     write(router.route(states, requests, matches, maxActiveRequests), out);
@@ -134,7 +134,7 @@ final class AdpOperations {
     int given = fields.integer("rank", 0, most, rank);
     if (given != rank) {
       throw new InvalidLineException(
-          fields.at("rank") + " must be " + rank + ", its place in the array, not " + given);
+          fields.at("rank") + " must be " + rank + ", its index in the array, not " + given);
     }
     return new RankState(
         rank,
@@ -148,7 +148,7 @@ final class AdpOperations {
         work(fields));
   }
 
-  /** Null unless some of it is told. */
+  /** The work of a rank; null if no field of it is given. */
   private static RankWork work(Fields fields) {
     if (WORK.stream().noneMatch(fields::has)) {
       return null;
@@ -169,7 +169,7 @@ final class AdpOperations {
         decodeKvTokens);
   }
 
-  /** Null unless free or cached blocks are told. */
+  /** The occupancy of a rank's pool; null if neither free nor cached blocks are given. */
   private static Occupancy occupancy(Fields fields) {
     if (!fields.has("freeBlocks") && !fields.has("cachedBlocks")) {
       return null;
@@ -187,12 +187,12 @@ final class AdpOperations {
     return fields.longInteger(name, 0, Long.MAX_VALUE / 8, 0);
   }
 
-  /** A request of a batch or of a queue; one without tokens is empty. */
+  /** A request of a batch or of a queue. Without tokens, it is empty. */
   static Request request(String path, JsonNode node) {
     Fields fields = new Fields(path, node, REQUEST);
     int[] tokens = fields.integers("inputTokens");
     if (tokens == null) {
-      tokens = new int[fields.integer("inputLength", 0, MOST_TOKENS, 0)];
+      tokens = new int[fields.integer("inputLength", 0, MAX_TOKENS, 0)];
     } else if (fields.has("inputLength")) {
       throw new InvalidLineException(
           fields.at("inputLength") + " and inputTokens exclude each other");
@@ -217,14 +217,14 @@ final class AdpOperations {
       JsonNode held = array.get(rank);
       if (rank >= ranks || !held.isObject()) {
         throw new InvalidLineException(
-            "matches must be an object for each of " + ranks + " ranks at most");
+            "matches must have an object for each of at most " + ranks + " ranks");
       }
       for (Iterator<String> ids = held.fieldNames(); ids.hasNext(); ) {
         String id = ids.next();
         JsonNode tokens = held.get(id);
         if (!tokens.isIntegralNumber() || !tokens.canConvertToInt() || tokens.intValue() < 0) {
           throw new InvalidLineException(
-              "matches[" + rank + "]." + id + " must be an integer from 0 on, not " + tokens);
+              "matches[" + rank + "]." + id + " must be an integer of at least 0, not " + tokens);
         }
       }
       for (int i = 0; i < requests.size() && !held.isEmpty(); i++) {
@@ -241,32 +241,31 @@ final class AdpOperations {
     out.writeStartObject();
     out.writeObjectFieldStart("assigned");
     for (int rank = 0; rank < ranks; rank++) {
-      out.writeArrayFieldStart(Integer.toString(rank));
-      for (Decision decision : assignment.decisions()) {
-        if (decision.rank() == rank) {
-          out.writeNumber(decision.request().id());
-        }
-      }
-      out.writeEndArray();
+      int own = rank;
+      Stream<Decision> decisions =
+          assignment.decisions().stream().filter(decision -> decision.rank() == own);
+      writeIds(Integer.toString(rank), decisions.map(Decision::request), out);
     }
     out.writeEndObject();
     out.writeNumberField("expectedActiveRequests", assignment.expectedActiveRequests());
-    out.writeArrayFieldStart("unassigned");
-    for (Request request : assignment.unassigned()) {
-      out.writeNumber(request.id());
-    }
-    out.writeEndArray();
-    out.writeArrayFieldStart("activeTokensAfter");
-    for (long tokens : assignment.activeTokensAfter()) {
-      out.writeNumber(tokens);
-    }
-    out.writeEndArray();
+    writeIds("unassigned", assignment.unassigned().stream(), out);
+    long[] tokens = assignment.activeTokensAfter();
+    out.writeFieldName("activeTokensAfter");
+    out.writeArray(tokens, 0, tokens.length);
     out.writeArrayFieldStart("decisions");
     for (Decision decision : assignment.decisions()) {
       write(decision, out);
     }
     out.writeEndArray();
     out.writeEndObject();
+  }
+
+  /** Writes an array of the ids of requests. */
+  static void writeIds(String name, Stream<Request> requests, JsonGenerator out)
+      throws IOException {
+    long[] ids = requests.mapToLong(Request::id).toArray();
+    out.writeFieldName(name);
+    out.writeArray(ids, 0, ids.length);
   }
 
   private static void write(Decision decision, JsonGenerator out) throws IOException {
@@ -286,7 +285,7 @@ final class AdpOperations {
     out.writeEndObject();
   }
 
-  /** By rank, what its score is the sum of. */
+  /** Writes the terms whose sum is the score of each rank. */
   private static void writeTerms(Decision decision, JsonGenerator out) throws IOException {
     ScoreTerms terms = decision.terms();
     if (terms.names().isEmpty()) {

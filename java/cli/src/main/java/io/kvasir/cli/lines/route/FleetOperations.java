@@ -29,9 +29,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A fleet router that answers {@code next}, {@code finish}, {@code add_server}, {@code
- * remove_server}, {@code events} and {@code prepare}. Each server is a worker of one rank. All
- * fields of an operation are checked before anything changes. Not thread-safe.
+ * Operations on a fleet router. Each server is a worker of one rank. All fields of an operation are
+ * checked before anything changes. Not thread-safe.
  */
 final class FleetOperations {
 
@@ -64,7 +63,7 @@ final class FleetOperations {
   private final Map<Long, Long> attemptsById = new HashMap<>();
   private long lastWorker;
 
-  FleetOperations(Fields configure, Map<String, ?> args) {
+  FleetOperations(Fields configure) {
     List<String> servers = new ArrayList<>();
     for (JsonNode server : configure.array("servers")) {
       if (!server.isTextual()) {
@@ -73,7 +72,7 @@ final class FleetOperations {
       servers.add(server.textValue());
     }
     FleetRouterProvider provider = FleetRouterKind.named(configure.requiredText("router"));
-    this.router = provider.create(args, FleetRouterSetup.of(TOKENS_PER_BLOCK));
+    this.router = provider.create(configure.map("args"), FleetRouterSetup.of(TOKENS_PER_BLOCK));
     this.followsBlocks = provider.followsBlocks();
     servers.forEach(this::add);
   }
@@ -180,17 +179,18 @@ final class FleetOperations {
     }
   }
 
-  void events(JsonNode line, List<?> events) {
-    String server = new Fields("", line, EVENTS).requiredText("server");
+  void events(JsonNode line) {
+    Fields fields = new Fields("", line, EVENTS);
+    String server = fields.requiredText("server");
     if (!followsBlocks) {
-      throw new InvalidLineException("router " + router.name() + " takes no events");
+      throw new InvalidLineException("router " + router.name() + " accepts no events");
     }
-    List<BlockEvent> parsed = CacheEvents.parse(events);
+    List<BlockEvent> parsed = CacheEvents.parse(fields.list("events"));
     RankId rank = rank(server);
     parsed.forEach(event -> router.onBlocks(rank, event));
   }
 
-  /** Takes over a server's block size and hashes; if they cannot be followed, it stays unready. */
+  /** Adopts the block size and hashes of a server. Refuses those that the router cannot follow. */
   void prepare(JsonNode line) {
     Fields fields = new Fields("", line, PREPARE);
     String server = fields.requiredText("server");
@@ -200,7 +200,7 @@ final class FleetOperations {
             : (Integer) fields.integer("tokensPerBlock", 1, Integer.MAX_VALUE);
     ServerDescription description = new ServerDescription(tokensPerBlock, fields.text("hashAlgo"));
     if (!(router instanceof KvCacheAwareFleetRouter following)) {
-      throw new InvalidLineException("router " + router.name() + " takes no descriptions");
+      throw new InvalidLineException("router " + router.name() + " accepts no descriptions");
     }
     long worker = rank(server).workerId();
     try {

@@ -15,13 +15,12 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
- * Reads operations on routers, one JSON object a line, and writes one JSON object for each, in
- * order. A line that cannot be carried out is answered with an error and changes nothing. Memory
- * does not grow with the number of lines. Not thread-safe.
+ * The operations of {@code kvasir route}, on ADP routers, fleet routers and waiting queues. Not
+ * thread-safe.
  */
 public final class RouteLines extends JsonLines {
 
@@ -35,8 +34,8 @@ public final class RouteLines extends JsonLines {
   /**
    * Makes a reader of lines.
    *
-   * @param in where the lines come from
-   * @param out where the answers go
+   * @param in the lines
+   * @param out receives the answers
    */
   public RouteLines(InputStream in, OutputStream out) {
     super(in, out);
@@ -52,7 +51,7 @@ public final class RouteLines extends JsonLines {
       case "finish" -> done(() -> fleet().finish(node), generator);
       case "add_server" -> done(() -> fleet().addServer(node), generator);
       case "remove_server" -> done(() -> fleet().removeServer(node), generator);
-      case "events" -> done(() -> fleet().events(node, plain(node, "events")), generator);
+      case "events" -> done(() -> fleet().events(node), generator);
       case "prepare" -> done(() -> fleet().prepare(node), generator);
       default ->
           throw new InvalidLineException(
@@ -62,15 +61,13 @@ public final class RouteLines extends JsonLines {
     }
   }
 
-  /** Everything is made anew; what fails leaves the old routers in place. */
+  /** Replaces the router. If this fails, the old router stays. */
   private void configure(JsonNode node) {
     if (node.has("servers")) {
-      Fields fields = new Fields("", node, FleetOperations.CONFIGURE);
-      fleet = new FleetOperations(fields, block(node, "args"));
+      fleet = new FleetOperations(new Fields("", node, FleetOperations.CONFIGURE));
       adp = null;
     } else {
-      Fields fields = new Fields("", node, AdpOperations.CONFIGURE);
-      adp = new AdpOperations(fields, block(node, "attention_dp_config"));
+      adp = new AdpOperations(new Fields("", node, AdpOperations.CONFIGURE));
       fleet = null;
     }
   }
@@ -87,26 +84,6 @@ public final class RouteLines extends JsonLines {
       throw new InvalidLineException("this op needs a configure with servers before it");
     }
     return fleet;
-  }
-
-  @SuppressWarnings("unchecked")
-  private Map<String, ?> block(JsonNode node, String name) {
-    JsonNode block = node.get(name);
-    if (block == null || block.isNull()) {
-      return Map.of();
-    }
-    if (!block.isObject()) {
-      throw new InvalidLineException(name + " must be an object, not " + block);
-    }
-    return mapper().convertValue(block, Map.class);
-  }
-
-  private List<?> plain(JsonNode node, String name) {
-    JsonNode array = node.get(name);
-    if (array == null || !array.isArray()) {
-      throw new InvalidLineException(name + " must be an array");
-    }
-    return mapper().convertValue(array, List.class);
   }
 
   private static void pop(JsonNode node, JsonGenerator generator) throws IOException {
@@ -129,17 +106,9 @@ public final class RouteLines extends JsonLines {
         active == null ? new int[0] : active,
         popped);
     generator.writeStartObject();
-    write("popped", popped, generator);
-    write("queue", queue.toList(), generator);
+    AdpOperations.writeIds("popped", popped.stream().map(HashedRequest::request), generator);
+    Stream<HashedRequest> left = queue.toList().stream();
+    AdpOperations.writeIds("queue", left.map(HashedRequest::request), generator);
     generator.writeEndObject();
-  }
-
-  private static void write(String name, List<HashedRequest> requests, JsonGenerator generator)
-      throws IOException {
-    generator.writeArrayFieldStart(name);
-    for (HashedRequest request : requests) {
-      generator.writeNumber(request.request().id());
-    }
-    generator.writeEndArray();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * {@code kvasir route}: routers as JSON lines. {@link io.kvasir.cli.lines.route.RouteLines} reads
- * the operations; {@link io.kvasir.cli.lines.route.AdpOperations} runs those of ADP routers and
- * {@link io.kvasir.cli.lines.route.FleetOperations} those of fleet routers.
+ * The operations of {@code kvasir route}. {@link io.kvasir.cli.lines.route.RouteLines} reads them.
+ * {@link io.kvasir.cli.lines.route.AdpOperations} runs those on ADP routers, and {@link
+ * io.kvasir.cli.lines.route.FleetOperations} those on fleet routers.
  */
 package io.kvasir.cli.lines.route;

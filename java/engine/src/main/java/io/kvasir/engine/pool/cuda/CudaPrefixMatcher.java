@@ -143,7 +143,7 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
     private static final int THREADS = 128;
 
     /** Up to this many searches get a warp each in the kernel; beyond it, four lanes each. */
-    private static final int MOST_WIDE_SEARCHES = 2048;
+    private static final int MAX_WIDE_SEARCHES = 2048;
 
     private static final int BLOCKS_PER_MULTIPROCESSOR = 16;
     private static final int STAGING_BYTES = 1 << 20;
@@ -222,7 +222,7 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
           .set(4, prompts)
           .set(5, staging.onDevice(answers));
       int searches = pools.size() * prompts;
-      int perBlock = THREADS / (searches <= MOST_WIDE_SEARCHES ? 32 : 4);
+      int perBlock = THREADS / (searches <= MAX_WIDE_SEARCHES ? 32 : 4);
       int blocks = (searches + perBlock - 1) / perBlock;
       device.launch(stream, kernel, Math.min(blocks, mostBlocks), THREADS, arguments);
       staging.copyFromDevice(stream, answers, searches * Integer.BYTES);

@@ -14,7 +14,7 @@ import io.kvasir.internal.nativelib.PoolLibrary;
 final class PoolKernels {
 
   private static final int WARP = 32;
-  private static final int MOST_THREADS = 256;
+  private static final int MAX_THREADS = 256;
   private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
   private static final int SHAPE_BYTES = 5 * Integer.BYTES;
   private static final int SELECT_BITS = PoolLibrary.kvasir_device_select_bits();
@@ -55,7 +55,7 @@ final class PoolKernels {
     this.device = device;
     this.stream = stream;
     this.shape = shape;
-    this.threads = Math.min(MOST_THREADS, (shape.capacityBlocks() + WARP - 1) / WARP * WARP);
+    this.threads = Math.min(MAX_THREADS, (shape.capacityBlocks() + WARP - 1) / WARP * WARP);
     this.mostBlocks = device.multiprocessors() * BLOCKS_PER_MULTIPROCESSOR;
     this.depthBits = PoolLibrary.kvasir_device_pool_depth_bits(shape.maxBlocksPerLease());
     this.pool = KernelArguments.words(1).set(0, memory);

@@ -38,7 +38,7 @@ final class PoolSubmission implements AutoCloseable {
   }
 
   /** Maximum number of operations in a submission; more than any iteration needs. */
-  private static final int MOST_OPERATIONS = 64;
+  private static final int MAX_OPERATIONS = 64;
 
   private final DeviceApi device;
   private final DeviceApi.Stream stream;
@@ -52,10 +52,10 @@ final class PoolSubmission implements AutoCloseable {
 
   private final ByteBuffer results;
 
-  private final Kind[] kinds = new Kind[MOST_OPERATIONS];
-  private final int[] entries = new int[MOST_OPERATIONS];
-  private final int[] counts = new int[MOST_OPERATIONS];
-  private final boolean[] evicts = new boolean[MOST_OPERATIONS];
+  private final Kind[] kinds = new Kind[MAX_OPERATIONS];
+  private final int[] entries = new int[MAX_OPERATIONS];
+  private final int[] counts = new int[MAX_OPERATIONS];
+  private final boolean[] evicts = new boolean[MAX_OPERATIONS];
   private int leasesAt;
 
   /** Position of the tokens of the next block of the batch that is being recorded. */
@@ -80,8 +80,8 @@ final class PoolSubmission implements AutoCloseable {
     this.kernels = kernels;
     this.shape = shape;
     this.tokensPerBlock = shape.tokensPerBlock();
-    this.resultsAddress = device.allocatePinned(MOST_OPERATIONS * RESULT_BYTES);
-    this.results = NativeMemory.view(resultsAddress, MOST_OPERATIONS * RESULT_BYTES);
+    this.resultsAddress = device.allocatePinned(MAX_OPERATIONS * RESULT_BYTES);
+    this.results = NativeMemory.view(resultsAddress, MAX_OPERATIONS * RESULT_BYTES);
     try {
       this.staging = new DeviceStaging(device, stagingBytes);
     } catch (RuntimeException e) {
@@ -98,7 +98,7 @@ final class PoolSubmission implements AutoCloseable {
   /** Whether an operation with this size and maximum number of events can be recorded. */
   boolean canRecord(long bytes, long moreEvents) {
     return sent == 0
-        && recorded < MOST_OPERATIONS - 1
+        && recorded < MAX_OPERATIONS - 1
         && staging.fits(bytes)
         && (recorded == 0 || events + moreEvents <= shape.eventCapacity());
   }

@@ -80,7 +80,7 @@ public record CostSettings(
   private static final double PREDICTED_TTL_SECONDS = 2;
   private static final double TTL_SECONDS = 120;
   private static final long DEFAULT_MAX_INDEX_BYTES = 1L << 32;
-  private static final long LEAST_INDEX_BYTES = 1 << 20;
+  private static final long MIN_INDEX_BYTES = 1 << 20;
 
   /** The keys that policy {@code cost} accepts. */
   static final List<String> COST_KEYS = keysWith(PREDICTED_TTL);
@@ -140,7 +140,7 @@ public record CostSettings(
 
   /** The cap on the memory of a prefix index. */
   static long maxIndexBytes(RouterArgs args) {
-    return args.longInteger(MAX_INDEX_BYTES, LEAST_INDEX_BYTES, DEFAULT_MAX_INDEX_BYTES);
+    return args.longInteger(MAX_INDEX_BYTES, MIN_INDEX_BYTES, DEFAULT_MAX_INDEX_BYTES);
   }
 
   private static CostOptions weights(RouterArgs args) {

@@ -234,7 +234,7 @@ class SelectLinesTest {
         "{'op':'select','id':1,'tokens':[1],'user':5} | user is unknown; allowed: allowedWorkers,",
         "{'op':'predict','action':'add','id':9,'worker':7,'tokens':[1],'nowMs':999} | id 9 is in",
         "{'op':'predict','action':'add','id':8,'worker':7,'tokens':[1],'nowMs':999} | id 8 is in",
-        "{'op':'predict','action':'push','id':9,'tokens':[],'nowMs':999} | tokens must be at least",
+        "{'op':'predict','action':'push','id':9,'tokens':[],'nowMs':999} | tokens must have at least",
         "{'op':'predict','action':'prefillDone','id':1,'nowMs':999} | id 1 is not in flight",
         "{'op':'add_rank','dpRank':1} | worker is missing",
         "{'op':'add_rank','worker':1,'totalKvBlocks':-1} | totalKvBlocks must be an integer from",
@@ -242,7 +242,7 @@ class SelectLinesTest {
         "{'op':'configure','tokensPerBlock':2,'args':[]} | args must be an object, not []",
         "{'op':'configure','tokensPerBlock':2,'args':{'heat':1}} | heat is not known to args;",
         "{'op':'configure','tokensPerBlock':2,'args':{'router_queue_policy':{}}} |"
-            + " router_queue_policy must be one of fcfs, wspt",
+            + " router_queue_policy must be a text, not {}",
         "{'op':'configure','tokensPerBlock':2,'explain':true,'args':{'explain':true}} | explain"
             + " and args.explain are one setting; set one",
       })

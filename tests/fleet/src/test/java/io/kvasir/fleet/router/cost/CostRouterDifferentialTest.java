@@ -24,8 +24,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random histories come out as the rules say: every request completed once, the same way, in the
- * same order; all loads alike; nothing left in the end.
+ * Random histories follow the rules: every request completes once, with the same outcome and in the
+ * same order; all loads are equal; nothing remains at the end.
  */
 class CostRouterDifferentialTest {
 

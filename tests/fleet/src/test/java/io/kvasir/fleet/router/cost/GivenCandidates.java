@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.model.RankId;
 
-/** Candidates as a vector lists them. */
+/** Candidates listed in a vector. */
 record GivenCandidates(JsonNode list, int tokensPerBlock, boolean tracksPrefill)
     implements Candidates {
 

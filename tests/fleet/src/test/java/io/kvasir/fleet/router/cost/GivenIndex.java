@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An index in which a rank holds so many leading blocks of every prompt, as the test says. */
+/** An index with a fixed number of matched blocks per rank, set by the test. */
 final class GivenIndex implements PrefixIndex {
 
   private final Map<RankId, Integer> held = new ConcurrentHashMap<>();
@@ -54,7 +54,7 @@ final class GivenIndex implements PrefixIndex {
     placed.add(rank + " " + (prompt.blocks() == 0 ? "none" : prompt.sequence()[0]));
   }
 
-  /** Only {@link #hold} says what a rank holds. */
+  /** Ignored: only {@link #hold} sets the matched blocks. */
   @Override
   public ChangeStatus apply(RankId rank, BlockEvent change) {
     return ChangeStatus.UNCHANGED;

@@ -22,7 +22,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Many threads that ask at once must not all get the rank that was idle when they came. */
+/** Concurrent requests must not all be placed on the rank that was idle when they arrived. */
 @Timeout(60)
 class HerdingTest {
 
@@ -44,7 +44,7 @@ class HerdingTest {
     fixture.isIdle();
   }
 
-  /** The negative control: whoever reads and chooses before others have booked follows the herd. */
+  /** The negative control: choosing before earlier placements are recorded leads to herding. */
   @Test
   void choosingOutsideOfTheStepHerds() throws Exception {
     Lock lock = new ReentrantLock();

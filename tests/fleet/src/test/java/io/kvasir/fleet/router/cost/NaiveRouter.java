@@ -17,12 +17,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /**
- * The router's rules, slow and obvious: every look at a load adds up all bookings, and every
- * operation goes through the whole queue.
+ * A direct implementation of the router's rules, slow and obvious: every look-up of a load sums
+ * over all attempts, and every operation scans the whole queue.
  */
 final class NaiveRouter {
 
-  /** What a rank has booked. */
+  /** The recorded load of a rank. */
   record Load(long prefill, int blocks, int requests) {}
 
   private record Booking(
@@ -38,7 +38,7 @@ final class NaiveRouter {
   private final Map<Long, Booking> bookings = new HashMap<>();
   private final List<Waiting> queued = new ArrayList<>();
 
-  /** What the ranks hold of every prompt, in blocks. */
+  /** Matched blocks of every prompt, by rank. */
   final Map<RankId, Integer> held = new HashMap<>();
 
   /** Outcomes so far: {@code request rank matched waited}, or {@code request refusal}. */

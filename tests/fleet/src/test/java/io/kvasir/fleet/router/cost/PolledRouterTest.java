@@ -77,7 +77,10 @@ class PolledRouterTest {
     }
   }
 
-  /** What the router counts of a rank, found by a request that goes to the other one. */
+  /**
+   * The load that the router counts for a rank, observed through a request placed on the other
+   * rank.
+   */
   private static String seen(PolledRouter router, long id, int worker) {
     Placement placement = placed(router, id, 0);
     Map<String, Double> terms = placement.candidates().get(worker).terms();
@@ -126,7 +129,7 @@ class PolledRouterTest {
     }
   }
 
-  /** The score as the comment of {@link PolledRouter} gives it. */
+  /** The score formula in the comment of {@link PolledRouter}. */
   @Test
   void agreesWithTheFormula() {
     long seed = Long.getLong("kvasir.test.seed", 20);

@@ -22,7 +22,7 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
-/** A router with a clock, an index and prompts that the test sets. Blocks have 4 tokens. */
+/** A router with a clock, an index and prompts controlled by the test. Blocks have 4 tokens. */
 final class RouterFixture {
 
   static final int TOKENS_PER_BLOCK = 4;
@@ -111,7 +111,7 @@ final class RouterFixture {
     return loads;
   }
 
-  /** Asserts that nothing is booked anywhere and no request waits. */
+  /** Asserts that no load is recorded and no request waits. */
   void isIdle() {
     PredictedLoads loads = loads();
     for (int i = 0; i < loads.size(); i++) {

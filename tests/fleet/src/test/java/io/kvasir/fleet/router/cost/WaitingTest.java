@@ -31,7 +31,7 @@ class WaitingTest {
     return new RouterFixture(RouterFixture.queue(options)).ranks(2);
   }
 
-  /** Gives both ranks more than they batch; returns the attempts, by rank. */
+  /** Loads both ranks above their batch limit; returns the attempts, by rank. */
   private static long[] fill(RouterFixture fixture) {
     long[] attempts = new long[2];
     for (int i = 0; i < 2; i++) {
@@ -131,7 +131,7 @@ class WaitingTest {
     assertThat(order).containsExactly(4L, 3L, 2L, 1L);
   }
 
-  /** Ends, again and again, all requests that have been dispatched. */
+  /** Repeatedly ends all requests that have been dispatched. */
   private void endEach(RouterFixture fixture) {
     for (int ended = 0; ended < order.size(); ended++) {
       long id = order.get(ended);

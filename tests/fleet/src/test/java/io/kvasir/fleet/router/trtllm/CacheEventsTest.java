@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of TensorRT-LLM's events; serve-routers.json has the forms that they come in. */
+/** Conversion of TensorRT-LLM's events; serve-routers.json lists their forms. */
 class CacheEventsTest {
 
   private static final String DIGEST = "00000000000000ff" + "0".repeat(48);

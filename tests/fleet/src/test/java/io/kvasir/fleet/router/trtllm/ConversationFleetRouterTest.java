@@ -29,7 +29,7 @@ class ConversationFleetRouterTest {
     return FleetRequest.builder(1, Prompt.of(IntStream.range(from, from + count).toArray()));
   }
 
-  /** B30: 100,000 sessions by default, and content decides, not the number of requests. */
+  /** B30: 100,000 sessions by default; the limit counts content, not requests. */
   @Test
   void newConversationsGoWhereTheLeastContentIs() {
     assertThat(ConversationRouterOptions.DEFAULT.maxSessions()).isEqualTo(100_000);
@@ -111,7 +111,7 @@ class ConversationFleetRouterTest {
     assertThat(fleet.load("s1")).isEqualTo(1 + 8);
   }
 
-  /** Tokens that the caller made for another reason do not replace the text. */
+  /** Tokens that the caller produced for another purpose do not replace the text. */
   @Test
   void aTextIsWeighedByItsCharactersEvenIfItsTokensAreThere() {
     NamedFleet fleet = fleet(FOURS, "s1");

@@ -45,7 +45,7 @@ class DisaggFlowTest {
     return params.withConversation(request, NamedFleet.placement(router.route(request)));
   }
 
-  /** What a rank makes of parameters that came over the wire. */
+  /** The request that a rank builds from received parameters. */
   private static Request atRank(DisaggParams sent) {
     return DisaggParams.fromMap(sent.toMap()).applyTo(Request.builder(1, new int[] {1, 2})).build();
   }

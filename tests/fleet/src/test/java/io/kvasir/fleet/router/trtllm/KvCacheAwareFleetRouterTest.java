@@ -182,7 +182,7 @@ class KvCacheAwareFleetRouterTest {
     assertThat(aware(fleet).blockCount(s1)).isEqualTo(blocks);
   }
 
-  /** B17: another adapter's or tenant's blocks are no match. */
+  /** B17: blocks of another adapter or tenant do not match. */
   @Test
   void adaptersAndSaltsDoNotMatchOneAnother() {
     NamedFleet fleet = fleet(KvCacheAwareRouterOptions.DEFAULT, "s1");
@@ -211,8 +211,8 @@ class KvCacheAwareFleetRouterTest {
   }
 
   /**
-   * B22: a match may exceed the prompt, for its last block counts whole; used as tokens it does
-   * not.
+   * B22: a match may exceed the prompt, because its last block counts in full; in tokens it is
+   * capped.
    */
   @Test
   void aMatchUsedAsTokensIsClampedToThePrompt() {
@@ -271,7 +271,7 @@ class KvCacheAwareFleetRouterTest {
         .isEqualTo(12);
   }
 
-  /** A worker that changes its naming while a request runs learns nothing of the request. */
+  /** A worker that changes its naming during a request records nothing of the request. */
   @Test
   void onlyKeysOfTheNamingAtRoutingAreLearned() {
     NamedFleet fleet = fleet(fours(true), "s1");
@@ -307,7 +307,7 @@ class KvCacheAwareFleetRouterTest {
         (WorkerRouter<?>) FleetRouterKind.named(policy).create(args, setup(tokensPerBlock)), "s1");
   }
 
-  /** B31, B32: args stay the caller's; the environment overrides the block size of both routers. */
+  /** B31, B32: args are not modified; the environment overrides the block size of both routers. */
   @Test
   void theEnvironmentOverridesTheBlockSizeAndArgsAreNotChanged() {
     Map<String, Object> args = new HashMap<>(Map.of("tokens_per_block", 64));

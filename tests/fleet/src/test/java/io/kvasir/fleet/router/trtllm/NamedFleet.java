@@ -19,14 +19,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** A router over workers of two ranks that go by names, as in the vectors. */
+/** A router over workers of two ranks, identified by names as in the vectors. */
 final class NamedFleet {
 
   private static final int RANKS = 2;
 
   private final WorkerRouter<?> router;
 
-  /** Ids descend, so that nothing can depend on their order. */
+  /** Ids descend, so that no result depends on their order. */
   private final List<String> names = new ArrayList<>();
 
   NamedFleet(WorkerRouter<?> router, String... workers) {
@@ -94,7 +94,7 @@ final class NamedFleet {
     return RankFilter.exclude(excluded);
   }
 
-  /** Makes tokens where the router asks for them, as a caller without a tokenizer does. */
+  /** Tokenizes when the router requires it, like a caller without a tokenizer. */
   FleetRequest build(FleetRequest.Builder request) {
     FleetRequest built = request.build();
     return router.readsTokens(built) ? request.tokens(built.prompt().codePoints()).build() : built;
@@ -108,7 +108,7 @@ final class NamedFleet {
     return placement(route(excluded.length == 0 ? request : request.filter(without(excluded))));
   }
 
-  /** The name of the worker that a request goes to. */
+  /** The name of the worker chosen for a request. */
   String worker(FleetRequest.Builder request, String... excluded) {
     return name(place(request, excluded).rank());
   }

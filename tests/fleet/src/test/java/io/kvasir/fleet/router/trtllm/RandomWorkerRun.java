@@ -36,7 +36,7 @@ final class RandomWorkerRun {
     this.description = router.name() + ", -Dkvasir.test.seed=" + seed;
   }
 
-  /** Runs; the number of choices compared. */
+  /** Runs the history; returns the number of choices compared. */
   int run() {
     int choices = 0;
     for (int step = 0; step < STEPS; step++) {
@@ -129,7 +129,7 @@ final class RandomWorkerRun {
       open.remove(index);
     } else {
       oracle.finish(openAnswers.get(index), success);
-      fleet.finish(choice, success); // a second time, which must do nothing
+      fleet.finish(choice, success); // a second time, which must have no effect
       openAnswers.remove(index);
       open.remove(index);
     }
@@ -146,7 +146,7 @@ final class RandomWorkerRun {
     }
   }
 
-  /** Often an earlier prompt, changed or grown at its end. */
+  /** Often an earlier prompt, with its end changed or extended. */
   private int[] randomPrompt() {
     int[] base =
         prompts.isEmpty() || random.nextInt(5) == 0

@@ -16,7 +16,9 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** The routers' rules written plainly over lists; beginnings are compared, never hashed. */
+/**
+ * A direct implementation of the routers' rules over lists; prefixes are compared, never hashed.
+ */
 abstract class WorkerOracle {
 
   /** An expected choice. */
@@ -99,7 +101,7 @@ abstract class WorkerOracle {
     return byTurns(candidates.stream().filter(s -> loads.get(s) == least).toList());
   }
 
-  /** The whole beginnings that end with each block; the last token is left out. */
+  /** The prefixes that end at each block; the last token is excluded. */
   static List<List<Integer>> beginnings(int[] elements, int tokensPerBlock) {
     List<Integer> all = IntStream.of(elements).boxed().collect(Collectors.toList());
     List<List<Integer>> beginnings = new ArrayList<>();

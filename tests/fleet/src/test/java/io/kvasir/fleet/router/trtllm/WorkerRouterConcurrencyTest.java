@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Threads choose and finish while workers come and go. */
+/** Threads choose and finish while workers are added and removed. */
 class WorkerRouterConcurrencyTest {
 
   private static final int THREADS = 4;

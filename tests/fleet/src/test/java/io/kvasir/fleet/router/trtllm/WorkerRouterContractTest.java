@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every router that chooses workers must do. */
+/** The contract of every router that chooses workers. */
 class WorkerRouterContractTest {
 
   /** A test of each policy. */
@@ -190,7 +190,7 @@ class WorkerRouterContractTest {
         .isEqualTo(Refusal.NO_ENDPOINT);
   }
 
-  /** A turn that falls on an excluded worker passes to the next one. */
+  /** A round-robin turn of an excluded worker passes to the next one. */
   @Test
   void excludedWorkersGiveTheirTurnToTheNext() {
     NamedFleet fleet = fleet("round_robin", "s1", "s2", "s3", "s4");

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.TestFactory;
 
 /**
  * The public conformance vectors of {@code tests/vectors/serve-routers.json}. Steps are those of
- * {@code kvasir route}, with {@code expect} beside them and a few operations to set things up.
+ * {@code kvasir route}, plus {@code expect} and a few set-up operations.
  */
 class WorkerRouterVectorsTest {
 
@@ -87,7 +87,7 @@ class WorkerRouterVectorsTest {
     assertThat(body).isEqualTo(JSON.convertValue(vector.get("body"), MAP));
   }
 
-  /** B21: what other servers hold (CD3) does not count. */
+  /** B21: blocks held by other workers (CD3) do not count. */
   @TestFactory
   Stream<DynamicTest> needsContext() throws IOException {
     return vectors("needsContext")

@@ -191,7 +191,7 @@ final class WorkerScript {
     return new Prompt.Chat(messages);
   }
 
-  /** A refusal, for steps that must not be carried out. */
+  /** A refusal, for steps that must not be executed. */
   private static final class RefusedError extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -1,0 +1,71 @@
+package io.kvasir.cli.command;
+
+import io.kvasir.cli.option.UsageException;
+import io.kvasir.cli.option.Values;
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.StepTiming;
+import io.kvasir.engine.execute.ExecutorOptions;
+import io.kvasir.engine.execute.WaitingQueuePolicy;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.simulator.compare.Estimate;
+import io.kvasir.simulator.replay.ReplaySettings;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import picocli.CommandLine.Option;
+
+/** How a comparison of routers repeats its replays, and the worker that they run on. */
+final class ComparisonOptions {
+
+  private static final int MAX_JOBS = 256;
+
+  @Option(
+      names = "--seeds",
+      paramLabel = "N[,N]",
+      order = 90,
+      description = "Seeds, one for each repetition (default: ${DEFAULT-VALUE}).")
+  private String seeds;
+
+  @Option(
+      names = "--jobs",
+      paramLabel = "N",
+      order = 91,
+      description = "Replays that run at the same time (default: the number of processors).")
+  private String jobs;
+
+  /** Options with these default seeds. */
+  ComparisonOptions(String seeds) {
+    this.seeds = seeds;
+  }
+
+  List<Long> seeds() {
+    List<Long> all = Values.list("--seeds", seeds, text -> Values.seed("--seeds", text));
+    if (all.size() > Estimate.MAX_VALUES) {
+      throw new UsageException("--seeds", "must have at most " + Estimate.MAX_VALUES + " values");
+    }
+    return all;
+  }
+
+  /** Threads for the replays; the caller shuts them down. */
+  ExecutorService newPool() {
+    return Executors.newFixedThreadPool(
+        jobs == null
+            ? Runtime.getRuntime().availableProcessors()
+            : Values.integer("--jobs", jobs, 1, MAX_JOBS));
+  }
+
+  /** A worker with default settings apart from its size. */
+  static ReplaySettings worker(int ranks, int poolTokens, int tokensPerBlock) {
+    return new ReplaySettings(
+        ranks,
+        poolTokens,
+        tokensPerBlock,
+        HashFormat.KVASIR,
+        AdpRouterKind.DEFAULT,
+        AttentionDpConfig.DEFAULT,
+        ExecutorOptions.DEFAULT,
+        WaitingQueuePolicy.FCFS,
+        StepTiming.DEFAULT);
+  }
+}

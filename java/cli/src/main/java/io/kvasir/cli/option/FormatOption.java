@@ -1,0 +1,27 @@
+package io.kvasir.cli.option;
+
+import picocli.CommandLine.Option;
+
+/** The common options, and the output format. */
+public final class FormatOption extends CommonOptions {
+
+  private enum Format {
+    TEXT,
+    JSON
+  }
+
+  @Option(
+      names = "--format",
+      paramLabel = "text|json",
+      defaultValue = "text",
+      order = 100,
+      description = "Output for people or for programs (default: ${DEFAULT-VALUE}).")
+  private String format;
+
+  FormatOption() {}
+
+  /** {@return whether output is text, as opposed to JSON} */
+  public boolean isText() {
+    return Values.choice("--format", format, Format.class) == Format.TEXT;
+  }
+}

@@ -9,4 +9,4 @@
 #include "pool_bridge.hpp"
 
 // The version that Java, this library and the kernel module must share.
-inline int kvasir_abi_version() { return KVASIR_ABI_VERSION; }
+inline int kvasir_abi_version() noexcept { return KVASIR_ABI_VERSION; }

@@ -44,7 +44,7 @@ class BlockDirectory {
     const int64_t position = directory_find(view_, hash);
     return position < 0 ? kNoBlock : blocks_[static_cast<size_t>(position)];
   }
-  void prefetch(uint64_t hash) const { directory_prefetch(view_, hash); }
+  KVASIR_PREFETCHES void prefetch(uint64_t hash) const { directory_prefetch(view_, hash); }
 
   // The hash must be absent.
   void insert(uint64_t hash, uint32_t block) { blocks_[names_.insert(hash)] = block; }

@@ -4,6 +4,7 @@
  */
 module io.kvasir.base {
   requires org.bytedeco.javacpp;
+  requires org.slf4j;
 
   exports io.kvasir.event;
   exports io.kvasir.hash;

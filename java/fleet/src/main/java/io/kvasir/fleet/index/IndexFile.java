@@ -2,6 +2,7 @@ package io.kvasir.fleet.index;
 
 import io.kvasir.hash.HashFormat;
 import io.kvasir.internal.nativelib.IndexLibrary;
+import io.kvasir.internal.nativelib.NativeStatus;
 import io.kvasir.model.Choice;
 import io.kvasir.model.RankId;
 import java.io.BufferedInputStream;
@@ -32,12 +33,15 @@ final class IndexFile {
   private IndexFile() {}
 
   static void write(
-      OutputStream out, NativePrefixIndex index, Map<RankId, Integer> slots, Set<RankId> hidden)
+      OutputStream out,
+      NativePrefixIndex index,
+      long address,
+      Map<RankId, Integer> slots,
+      Set<RankId> hidden)
       throws IOException {
     CheckedOutputStream checked = new CheckedOutputStream(out, new CRC32C());
     DataOutputStream data = new DataOutputStream(new BufferedOutputStream(checked, CHUNK));
-    long address = index.address();
-    int runs = IndexLibrary.kvasir_index_begin_copy(address);
+    int runs = (int) NativeStatus.require(IndexLibrary.kvasir_index_begin_copy(address), "a copy of an index");
     try {
       data.writeInt(MAGIC);
       data.writeInt(VERSION);
@@ -104,7 +108,7 @@ final class IndexFile {
       index = new NativePrefixIndex(format, data.readInt(), maxBytes);
       readRuns(data, index);
       readRanks(data, index);
-      IndexLibrary.kvasir_index_end_load(index.address());
+      index.endLoad();
       long checksum = checked.getChecksum().getValue();
       require(data.readLong() == checksum, "is damaged: its checksum differs");
       return index;
@@ -125,9 +129,7 @@ final class IndexFile {
     for (int run = 0; run < runs; run++) {
       long parent = data.readLong();
       long[] names = readLongs(data);
-      require(
-          IndexLibrary.kvasir_index_load_run(index.address(), parent, names, names.length),
-          "is damaged: run " + run + " is inconsistent");
+      require(index.loadRun(parent, names), "is damaged: run " + run + " is inconsistent");
     }
   }
 

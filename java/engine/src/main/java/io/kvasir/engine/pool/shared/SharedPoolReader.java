@@ -5,6 +5,7 @@ import static java.nio.file.StandardOpenOption.WRITE;
 
 import io.kvasir.engine.pool.DirectoryMirror;
 import io.kvasir.engine.pool.DirectoryProbe;
+import io.kvasir.engine.pool.DirectoryView;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.OccupancyPage;
 import io.kvasir.engine.pool.PoolShape;
@@ -288,9 +289,9 @@ public final class SharedPoolReader implements AutoCloseable {
     return failedSnapshots;
   }
 
-  /** Address of the mirror's directory, for {@link DirectoryProbe}; valid until {@link #close}. */
-  long directoryAddress() {
-    return mirror.directoryAddress();
+  /** The mirror's directory, for {@link DirectoryProbe}. */
+  DirectoryView directory() {
+    return mirror.directory();
   }
 
   @Override

@@ -42,7 +42,8 @@ final class LibraryCache {
   /**
    * Returns a file with the content of a resource; extracts it if it is missing or differs.
    *
-   * @param owner a class whose package holds the resource, and its digest as {@code RESOURCE.sha256}
+   * @param owner a class whose package holds the resource, and its digest as {@code
+   *     RESOURCE.sha256}
    * @param resource path of the resource, relative to that package
    * @return the file
    * @throws IOException if the resource or its digest is missing, they do not belong together, or

@@ -5,6 +5,7 @@ import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.bytedeco.javacpp.Loader;
 
 /**
@@ -12,12 +13,16 @@ import org.bytedeco.javacpp.Loader;
  * that no other user can change.
  *
  * <p>JavaCPP's own cache would fall back to a predictable folder that other users can fill. Before
- * JavaCPP is used its cache is therefore set to the same folder, for all libraries that it extracts.
+ * JavaCPP is used its cache is therefore set to the same folder, for all libraries that it
+ * extracts.
  */
 public final class LibraryLoader {
 
   private static final String CACHE_PROPERTY = "org.bytedeco.javacpp.cachedir";
   private static final String LIBRARY = "jnikvasir";
+
+  /** The platforms for which CMake can build it. */
+  private static final List<String> PLATFORMS = List.of("linux-x86_64", "linux-arm64");
 
   private static final Path FILE;
 
@@ -41,22 +46,37 @@ public final class LibraryLoader {
     try {
       Path folder = folder();
       System.setProperty(CACHE_PROPERTY, folder.toString());
-      String resource = Loader.getPlatform() + "/" + System.mapLibraryName(LIBRARY);
+      String resource = resource(Loader.getPlatform());
       URL url = LibraryLoader.class.getResource(resource);
       if (url == null) {
-        throw new IOException("the class path has no " + resource);
+        throw new IOException(absence());
       }
       Path file =
           url.getProtocol().equals("file")
               ? Path.of(url.toURI())
               : new LibraryCache(folder).file(LibraryLoader.class, resource);
-      Loader.loadLibrary(new URL[] {file.toUri().toURL()}, LIBRARY);
+      Loader.loadLibrary(PoolLibrary.class, new URL[] {file.toUri().toURL()}, LIBRARY);
       return file;
     } catch (UnsatisfiedLinkError e) {
       throw unavailable(e, e.getCause() == null ? e : e.getCause());
     } catch (IOException | URISyntaxException e) {
       throw unavailable(e, e);
     }
+  }
+
+  private static String resource(String platform) {
+    return platform + "/lib" + LIBRARY + ".so";
+  }
+
+  /** Why the class path has no library for this platform. */
+  private static String absence() {
+    List<String> others =
+        PLATFORMS.stream()
+            .filter(each -> LibraryLoader.class.getResource(resource(each)) != null)
+            .toList();
+    return others.isEmpty()
+        ? "this build has no native library"
+        : "this build is for " + String.join(", ", others) + ", not for this machine";
   }
 
   /** The configured folder; else the user's cache folder; else a new folder for this process. */

@@ -92,8 +92,7 @@ public final class DirectoryMirror implements AutoCloseable {
     Objects.checkFromToIndex(from, to, hashes.length);
     long address = handle.enter();
     try {
-      NativeStatus.require(
-          PoolLibrary.kvasir_mirror_add(address, hashes, from, to - from), WHAT);
+      NativeStatus.require(PoolLibrary.kvasir_mirror_add(address, hashes, from, to - from), WHAT);
     } finally {
       handle.leave();
     }

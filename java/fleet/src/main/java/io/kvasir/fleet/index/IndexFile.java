@@ -41,7 +41,10 @@ final class IndexFile {
       throws IOException {
     CheckedOutputStream checked = new CheckedOutputStream(out, new CRC32C());
     DataOutputStream data = new DataOutputStream(new BufferedOutputStream(checked, CHUNK));
-    int runs = (int) NativeStatus.require(IndexLibrary.kvasir_index_begin_copy(address), "a copy of an index");
+    int runs =
+        (int)
+            NativeStatus.require(
+                IndexLibrary.kvasir_index_begin_copy(address), "a copy of an index");
     try {
       data.writeInt(MAGIC);
       data.writeInt(VERSION);

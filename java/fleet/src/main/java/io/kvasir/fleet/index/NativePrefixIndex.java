@@ -26,8 +26,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * is reused after its rank has been removed; a match that observes the change of owner does not
  * credit the slot.
  *
- * <p>Thread-safe. Changes are serialised. {@link #close} waits for calls that have begun; later calls
- * throw {@link IllegalStateException}.
+ * <p>Thread-safe. Changes are serialised. {@link #close} waits for calls that have begun; later
+ * calls throw {@link IllegalStateException}.
  */
 public final class NativePrefixIndex implements PrefixIndex {
 

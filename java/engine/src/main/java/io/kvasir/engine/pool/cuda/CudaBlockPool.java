@@ -96,7 +96,6 @@ public final class CudaBlockPool implements BlockPool {
     this.memory = memory;
     this.ledger = new LeaseLedger(shape);
     this.page = new OccupancyPage(memory.page());
-    this.guard = new PoolGuard("block pool on a device", memory.page());
     PoolKernels kernels = new PoolKernels(device, stream, memory.shape(), memory.state());
     this.submission = new PoolSubmission(device, stream, kernels, memory.shape(), stagingBytes);
     try {
@@ -108,6 +107,7 @@ public final class CudaBlockPool implements BlockPool {
       throw e;
     }
     refreshOccupancy();
+    this.guard = new PoolGuard("block pool on a device", memory.page());
   }
 
   /**

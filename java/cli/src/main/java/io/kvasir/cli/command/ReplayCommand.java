@@ -104,7 +104,8 @@ public final class ReplayCommand implements Callable<Integer> {
       WorkloadOptions.Plan plan = workload.plan(generated, sources, console);
       int count = fleet.map(FleetSettings::workers).orElse(1);
       List<ReplaySettings> sized = sized(workers, count, devices, kvShape);
-      try (ReplayProcesses all = ReplayProcesses.open(processes, ranks, arguments())) {
+      try (ReplayProcesses all =
+          ReplayProcesses.open(processes, ranks, arguments(), console.in())) {
         for (ReplaySettings each : sized) {
           reports.add(replay(plan, each, fleet, all, place(devices, kvShape)));
         }

@@ -1,5 +1,6 @@
 package io.kvasir.cli.option;
 
+import java.time.Duration;
 import picocli.CommandLine.Option;
 
 /** Options of a replay whose ranks are spread over several processes. */
@@ -8,8 +9,9 @@ public final class ProcessOptions {
   public static final String PROCESSES = "--processes";
   public static final String MEMBER = "--lockstep-member";
   public static final String PORT = "--lockstep-port";
-  public static final String INSTANCE = "--lockstep-worker";
 
+  private static final String JOIN_SECONDS = "--join-timeout-seconds";
+  private static final int MOST_JOIN_SECONDS = 86_400;
   private static final int MOST_PORT = 65_535;
 
   @Option(
@@ -21,6 +23,16 @@ public final class ProcessOptions {
           "Processes that the ranks are spread over; they run in lock-step over TCP, and the"
               + " report is that of one (default: ${DEFAULT-VALUE}).")
   private String processes;
+
+  @Option(
+      names = JOIN_SECONDS,
+      paramLabel = "N",
+      defaultValue = "300",
+      order = 71,
+      description =
+          "Maximum time until all processes have joined (default: ${DEFAULT-VALUE}). A process that"
+              + " ends before that ends the run at once.")
+  private String joinSeconds;
 
   @Option(
       names = "--process-java-options",
@@ -35,9 +47,6 @@ public final class ProcessOptions {
   @Option(names = PORT, hidden = true, defaultValue = "0", description = "Set by the first one.")
   private String port;
 
-  @Option(names = INSTANCE, hidden = true, defaultValue = "", description = "Set by the first one.")
-  private String worker;
-
   public int processes(int ranks) {
     return Values.integer(PROCESSES, processes, 1, ranks);
   }
@@ -51,8 +60,9 @@ public final class ProcessOptions {
     return Values.integer(PORT, port, 0, MOST_PORT);
   }
 
-  public String worker() {
-    return worker;
+  /** How long the processes may need until all have joined. */
+  public Duration joinTimeout() {
+    return Duration.ofSeconds(Values.integer(JOIN_SECONDS, joinSeconds, 1, MOST_JOIN_SECONDS));
   }
 
   public String javaOptions() {

@@ -8,6 +8,8 @@
 
 namespace kvasir {
 
+constexpr uint64_t kNotADirectory = ~uint64_t{0};
+
 // Names alone. At most `capacity_blocks` of them: the owner sees to it.
 class NameDirectory {
  public:
@@ -24,8 +26,9 @@ class NameDirectory {
   // The position must hold the name.
   void erase(uint64_t hash, uint64_t position);
   void clear();
-  // Takes over all names of a directory for the same capacity, which may be any bytes. Returns how
-  // many there are.
+  // Takes over all names of a directory for the same capacity. Returns how many there are, or
+  // kNotADirectory: the bytes may be any, but every `passed` must be what the keys require, because
+  // look-ups in wrong ones could visit all buckets or miss keys. Look-ups stay safe in either case.
   uint64_t copy(const Bucket* buckets);
 
  private:

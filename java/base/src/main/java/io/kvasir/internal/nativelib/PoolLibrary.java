@@ -254,7 +254,7 @@ public final class PoolLibrary {
       @Cast("const kvasir::DirectoryMirror*") long mirror);
 
   /**
-   * Applies the new events of a ring.
+   * Applies the new events of a ring, at most as many as it has slots. Any bytes are safe.
    *
    * @param mirror its address
    * @param ring address of an {@code EventRingHead} and its slots
@@ -286,7 +286,8 @@ public final class PoolLibrary {
    * @param mirror its address
    * @param buckets address of the buckets of a directory of the same capacity
    * @param nextEvent number of the first event that the buckets do not include
-   * @return false if there are more hashes than blocks; the mirror is out of sync then
+   * @return false if they are not a directory or contain more hashes than blocks; the mirror is out
+   *     of sync then
    */
   public static native boolean kvasir_mirror_replace(
       @Cast("kvasir::DirectoryMirror*") long mirror,

@@ -13,11 +13,10 @@
 
 namespace kvasir {
 
-// Where a pool writes what others read. Null means memory of its own; other memory is the pool's
-// alone to write and outlives it.
+// Where a pool writes what other processes read. It is the pool's alone to write and outlives it.
 struct PublishedMemory {
-  OccupancyPage* page = nullptr;
-  EventRingHead* ring = nullptr;  // of event_ring_bytes()
+  OccupancyPage* page = nullptr;  // gets a copy of the pool's own page, which nobody can damage
+  EventRingHead* ring = nullptr;  // of event_ring_bytes(); null: memory of the pool's own
 };
 
 // Design.
@@ -63,7 +62,7 @@ class BlockPool {
 
   const PoolShape& shape() const { return shape_; }
   const Directory& directory() const { return directory_.view(); }
-  const OccupancyPage& page() const { return *page_; }
+  const OccupancyPage& page() const { return *page_.data(); }
 
  private:
   enum class BlockState : uint32_t { kFree = 0, kUnnamed = 1, kNamed = 2 };
@@ -126,8 +125,8 @@ class BlockPool {
   ZeroedArray<uint32_t> tables_;
   ZeroedArray<int32_t> free_leases_;
   EventRing events_;
-  ZeroedArray<OccupancyPage> own_page_;
-  OccupancyPage* const page_;
+  ZeroedArray<OccupancyPage> page_;
+  OccupancyPage* const published_page_;
   uint32_t free_count_ = 0;
   uint32_t free_lease_count_ = 0;
   uint64_t cached_blocks_ = 0;

@@ -37,7 +37,7 @@ public final class PoolLibrary {
    * @param maxLeases at least 1
    * @param maxBlocksPerLease at least 1
    * @param eventCapacity at least 0
-   * @param page address of the occupancy page, or 0 if the pool allocates it
+   * @param page address of a copy of the occupancy page for other processes, or 0 for none
    * @param ring address of the event ring, or 0 if the pool allocates it
    * @return the pool's address
    * @throws RuntimeException if there is too little memory

@@ -4,6 +4,7 @@
 
 #include "device_pool_bridge.hpp"
 #include "directory_bridge.hpp"
+#include "file_bridge.hpp"
 #include "hash_bridge.hpp"
 #include "index_bridge.hpp"
 #include "pool_bridge.hpp"

@@ -7,6 +7,8 @@
 
 namespace kvasir {
 
+constexpr uint64_t kNotADirectory = ~uint64_t{0};
+
 // A directory of sequence hashes only. The owner must not exceed `capacity_blocks`.
 class NameDirectory {
  public:
@@ -24,7 +26,8 @@ class NameDirectory {
   void erase(uint64_t hash, uint64_t position);
   void clear();
   // Replaces the contents with those of a directory of the same capacity, which may be arbitrary
-  // bytes. Returns the number of hashes.
+  // bytes. Returns the number of hashes, or kNotADirectory if a `passed` differs from what the keys
+  // require: look-ups could visit all buckets or miss keys. Look-ups are safe in either case.
   uint64_t copy(const Bucket* buckets);
 
  private:

@@ -37,7 +37,7 @@ public final class PoolLibrary {
    * @param maxLeases at least 1
    * @param maxBlocksPerLease at least 1
    * @param eventCapacity at least 0
-   * @param page address of the occupancy page, or 0 if the pool allocates it
+   * @param page address of a copy of the occupancy page for other processes, or 0 for none
    * @param ring address of the event ring, or 0 if the pool allocates it
    * @return the pool's address, or a status; see {@link NativeStatus}
    */
@@ -252,7 +252,7 @@ public final class PoolLibrary {
       @Cast("const kvasir::DirectoryMirror*") long mirror);
 
   /**
-   * Applies the new events of a ring.
+   * Applies the new events of a ring, at most as many as it has slots. Any bytes are safe.
    *
    * @param mirror its address
    * @param ring address of an {@code EventRingHead} and its slots
@@ -288,8 +288,8 @@ public final class PoolLibrary {
    * @param mirror its address
    * @param buckets address of the buckets of a directory of the same capacity
    * @param nextEvent number of the first event that the buckets do not include
-   * @return 1; 0 if there are more hashes than blocks, which leaves the mirror out of sync; or a
-   *     status
+   * @return 1; 0 if they are not a directory or contain more hashes than blocks, which leaves the
+   *     mirror out of sync; or a status
    */
   @Cast("int64_t")
   public static native long kvasir_mirror_replace(

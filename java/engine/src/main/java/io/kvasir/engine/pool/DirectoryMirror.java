@@ -65,7 +65,9 @@ public final class DirectoryMirror implements AutoCloseable {
   }
 
   /**
-   * Applies all complete events of a ring that the mirror has not applied. One native call.
+   * Applies complete events of a ring that the mirror has not applied, at most {@code
+   * eventCapacity}. One native call. The ring may contain any bytes; damage that is detected counts
+   * as missed events.
    *
    * @param ringAddress address of the event ring
    * @param eventCapacity number of slots of the ring
@@ -104,7 +106,8 @@ public final class DirectoryMirror implements AutoCloseable {
    * @param bucketsAddress address of the {@link #bucketBytes} bytes of buckets of a directory of
    *     the same capacity; any contents are safe
    * @param nextEvent number of the first event that the buckets do not include
-   * @return false if they contain more hashes than blocks; the mirror is out of sync then
+   * @return false if they are not a directory or contain more hashes than blocks; the mirror is out
+   *     of sync then
    */
   public boolean replace(long bucketsAddress, long nextEvent) {
     long address = handle.enter();
@@ -192,7 +195,7 @@ public final class DirectoryMirror implements AutoCloseable {
   }
 
   /**
-   * Number of times that events were missed.
+   * Number of times that events were missed or the ring was found damaged.
    *
    * @return at least 0
    */

@@ -121,6 +121,10 @@ final class SharedPoolLayout {
           throw new IOException(
               file + " is truncated: " + fileBytes + " of " + bytes(shape) + " bytes");
         }
+        if (from.getLong(KV_AT) < 0) {
+          throw new IllegalArgumentException(
+              "kvBytesPerBlock must be at least 0, not " + from.getLong(KV_AT));
+        }
         return new Header(
             shape,
             new RankId(from.getLong(WORKER_AT), from.getInt(DP_RANK_AT)),

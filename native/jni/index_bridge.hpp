@@ -84,9 +84,9 @@ inline int64_t kvasir_index_copy_run(const kvasir::PrefixIndex* index, int run,
   return static_cast<int64_t>(index->copy_run(static_cast<uint32_t>(run), names));
 }
 
-inline void kvasir_index_copy_rank(const kvasir::PrefixIndex* index, int rank, uint64_t* handles,
-                                   uint64_t* places) noexcept {
-  index->copy_rank(static_cast<uint32_t>(rank), handles, places);
+inline int64_t kvasir_index_copy_rank(const kvasir::PrefixIndex* index, int rank, uint64_t* handles,
+                                      uint64_t* places) noexcept {
+  return kvasir::guarded([&] { index->copy_rank(static_cast<uint32_t>(rank), handles, places); });
 }
 
 inline void kvasir_index_end_copy(kvasir::PrefixIndex* index) noexcept { index->end_copy(); }

@@ -1,17 +1,12 @@
 // Mirrors that follow damaged rings and take damaged snapshots: every call returns soon, stays
 // within its memory and leaves a directory that is in order; undamaged ones repair the mirror.
-//
-// KVASIR_FUZZ_SECONDS (2) is how long it runs, KVASIR_FUZZ_SEED (the time) which damage it does.
 
-#include <signal.h>
-#include <unistd.h>
-
-#include <chrono>
 #include <cstring>
 #include <memory>
 #include <vector>
 
 #include "check.hpp"
+#include "fuzz.hpp"
 #include "kvasir/directory_mirror.hpp"
 #include "shared_pool.hpp"
 
@@ -20,32 +15,6 @@ namespace {
 
 constexpr uint32_t kBlocks = SharedPool::kBlocks;
 constexpr uint32_t kEvents = 300;  // more than are copied at a time
-constexpr unsigned kPatienceSeconds = 5;
-
-uint64_t setting(const char* name, uint64_t otherwise) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? otherwise : std::strtoull(value, nullptr, 10);
-}
-
-[[noreturn]] void give_up(int) { fail_check(__FILE__, __LINE__, "a call returns in 5 s"); }
-
-// Words of every kind that matters: near other numbers, near powers of two, small, any.
-uint64_t odd_word(TestRandom& random, uint64_t word) {
-  switch (random.below(6)) {
-    case 0:
-      return word ^ uint64_t { 1 } << random.below(64);
-    case 1:
-      return word + random.below(300) - 150;
-    case 2:
-      return (uint64_t{1} << random.below(64)) + random.below(3) - 1;
-    case 3:
-      return random.below(200);
-    case 4:
-      return ~uint64_t{0} - random.below(200);
-    default:
-      return random.next();
-  }
-}
 
 // Words in memory of exactly their size, so that the address sanitizer sees every step beyond.
 class Words {
@@ -174,23 +143,4 @@ uint64_t damage_and_repair(uint64_t seed) {
 }  // namespace
 }  // namespace kvasir
 
-int main() {
-  using namespace kvasir;
-  using Clock = std::chrono::steady_clock;
-  signal(SIGALRM, give_up);
-  const auto now = static_cast<uint64_t>(Clock::now().time_since_epoch().count());
-  const uint64_t first = setting("KVASIR_FUZZ_SEED", now);
-  const auto end = Clock::now() + std::chrono::seconds(setting("KVASIR_FUZZ_SECONDS", 2));
-  std::printf("directory_mirror_fuzz_test: KVASIR_FUZZ_SEED=%llu\n",
-              static_cast<unsigned long long>(first));
-  std::fflush(stdout);
-  uint64_t refused = 0;
-  g_seed = first;
-  do {
-    refused += damage_and_repair(g_seed++);
-  } while (Clock::now() < end);
-  CHECK(refused > 0);
-  std::printf("directory_mirror_fuzz_test: ok, %llu seeds\n",
-              static_cast<unsigned long long>(g_seed - first));
-  return 0;
-}
+int main() { return kvasir::fuzz("directory_mirror_fuzz_test", kvasir::damage_and_repair); }

@@ -184,8 +184,10 @@ public final class IndexLibrary {
    * @param rank slot of the rank
    * @param handles receives the handles
    * @param places receives run and offset of each handle's block
+   * @return 0, or a status
    */
-  public static native void kvasir_index_copy_rank(
+  @Cast("int64_t")
+  public static native long kvasir_index_copy_rank(
       @Cast("kvasir::PrefixIndex*") long index,
       int rank,
       @Cast("uint64_t*") long[] handles,

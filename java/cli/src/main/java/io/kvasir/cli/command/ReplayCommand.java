@@ -111,8 +111,7 @@ public final class ReplayCommand implements Callable<Integer> {
       int count = fleet.map(FleetSettings::workers).orElse(1);
       List<ReplaySettings> sized = sized(workers, count, devices, kvShape);
       List<String> arguments = spec.root().commandLine().getParseResult().originalArgs();
-      try (ReplayProcesses all =
-          ReplayProcesses.open(processes, ranks, arguments, console.in())) {
+      try (ReplayProcesses all = ReplayProcesses.open(processes, ranks, arguments, console.in())) {
         for (ReplaySettings each : sized) {
           reports.add(replay(plan, each, fleet, all, place(devices, kvShape)));
         }

@@ -28,6 +28,7 @@ final class IndexFile {
 
   private static final int MAGIC = 0x4B564958; // KVIX
   private static final int VERSION = 1;
+  private static final String COPY = "a copy of an index";
   private static final int CHUNK = 1 << 16;
 
   private IndexFile() {}
@@ -41,10 +42,7 @@ final class IndexFile {
       throws IOException {
     CheckedOutputStream checked = new CheckedOutputStream(out, new CRC32C());
     DataOutputStream data = new DataOutputStream(new BufferedOutputStream(checked, CHUNK));
-    int runs =
-        (int)
-            NativeStatus.require(
-                IndexLibrary.kvasir_index_begin_copy(address), "a copy of an index");
+    int runs = (int) NativeStatus.require(IndexLibrary.kvasir_index_begin_copy(address), COPY);
     try {
       data.writeInt(MAGIC);
       data.writeInt(VERSION);
@@ -63,7 +61,8 @@ final class IndexFile {
         long[] handles = new long[handleCount];
         long[] places = new long[handleCount];
         if (handleCount > 0) {
-          IndexLibrary.kvasir_index_copy_rank(address, slot.getValue(), handles, places);
+          NativeStatus.require(
+              IndexLibrary.kvasir_index_copy_rank(address, slot.getValue(), handles, places), COPY);
         }
         writeRank(data, slot.getKey());
         writeLongs(data, handles);

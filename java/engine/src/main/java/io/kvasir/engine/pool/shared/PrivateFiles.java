@@ -8,7 +8,6 @@ import io.kvasir.internal.nativelib.FileLibrary;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.Charset;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.OpenOption;
@@ -20,8 +19,8 @@ import java.util.Arrays;
 import java.util.Set;
 
 /**
- * Files and folders that belong to this process's user and are closed to all others. Anything else
- * is refused by an {@link IOException} that names the path and the reason.
+ * Files that belong to this process's user and are closed to all others. Anything else is refused
+ * by an {@link IOException} that names the path and the reason.
  *
  * <p>An existing file is checked on a descriptor that gives no access, and then opened through that
  * descriptor. Another user can therefore not exchange the file between the check and the opening,
@@ -45,8 +44,6 @@ final class PrivateFiles {
 
   private static final FileAttribute<Set<PosixFilePermission>> FILE_MODE =
       PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-  private static final FileAttribute<Set<PosixFilePermission>> FOLDER_MODE =
-      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
   private PrivateFiles() {}
 
@@ -74,18 +71,6 @@ final class PrivateFiles {
       Files.deleteIfExists(file);
     } catch (NoSuchFileException e) {
       // There is none.
-    }
-  }
-
-  /** Creates a folder if missing; its parent must exist. */
-  static void createFolder(Path folder) throws IOException {
-    try {
-      Files.createDirectory(folder, FOLDER_MODE);
-    } catch (FileAlreadyExistsException e) {
-      // It is checked as one that was created here.
-    }
-    try (Entry entry = Entry.of(folder)) {
-      entry.require(FOLDER);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.kvasir.engine.pool.shared;
 
 import io.kvasir.internal.nativelib.FileLibrary;
+import io.kvasir.internal.nativelib.PrivateFolder;
 import java.io.IOException;
 import java.nio.file.Path;
 
@@ -26,8 +27,7 @@ final class SharedPoolFolder {
         isUsable(runtimeFolder)
             ? Path.of(runtimeFolder, "kvasir")
             : memory.resolve("kvasir-" + FileLibrary.kvasir_user());
-    PrivateFiles.createFolder(folder);
-    return folder;
+    return PrivateFolder.require(folder);
   }
 
   /** False also for the folder of another user, whose environment {@code su} may have kept. */

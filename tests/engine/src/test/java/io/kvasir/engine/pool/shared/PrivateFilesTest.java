@@ -207,13 +207,13 @@ class PrivateFilesTest {
     }
     Files.delete(inMemory);
     Files.setPosixFilePermissions(created, PosixFilePermissions.fromString("rwxrwxrwx"));
-    assertRefusedFolder(runtime, created, "is open to other users: its mode is 777");
+    assertRefusedFolder(runtime, created, "must have mode 0700, not 0777");
     Files.delete(created);
     Files.createSymbolicLink(created, runtime);
-    assertRefusedFolder(runtime, created, "is a symbolic link and not a folder");
+    assertRefusedFolder(runtime, created, "must be a folder and no symbolic link");
     Files.delete(created);
     PrivateFiles.create(created).close();
-    assertRefusedFolder(runtime, created, "is a regular file and not a folder");
+    assertRefusedFolder(runtime, created, "must be a folder and no symbolic link");
   }
 
   @Test
@@ -222,7 +222,7 @@ class PrivateFilesTest {
     Path runtime = Files.createDirectory(folder.resolve("runtime"));
     Files.createDirectory(folder.resolve("kvasir-0"));
     Files.setAttribute(folder.resolve("kvasir-0"), "unix:uid", STRANGER);
-    assertRefusedFolder(null, folder.resolve("kvasir-0"), "belongs to user 65534 and not to");
+    assertRefusedFolder(null, folder.resolve("kvasir-0"), "belongs to user 65534, not 0");
     Files.delete(folder.resolve("kvasir-0"));
     Files.setAttribute(runtime, "unix:uid", STRANGER);
     assertThat(SharedPoolFolder.create(runtime.toString(), folder))
@@ -242,7 +242,7 @@ class PrivateFilesTest {
   void aStrangersProcessHasNoAccess() throws IOException {
     requireRoot();
     assumeTrue(Files.exists(Path.of("/usr/bin/setpriv")), "needs setpriv, to be another user");
-    Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
+    Files.setAttribute(folder, "unix:mode", 01777); // like /dev/shm
     Path pools = SharedPoolFolder.create(null, folder);
     Path file = pools.resolve("pool");
     try (SharedPoolRegion region = SharedPoolRegion.create(file, SHAPE, RANK, 0);

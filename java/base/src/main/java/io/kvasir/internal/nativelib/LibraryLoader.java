@@ -3,6 +3,7 @@ package io.kvasir.internal.nativelib;
 import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;
 
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -66,7 +67,7 @@ final class LibraryLoader {
                 + Loader.getPlatform()
                 + " cannot be loaded from its jar through the cache folder (~/.javacpp/cache, or"
                 + " -Dorg.bytedeco.javacpp.cachedir=FOLDER): "
-                + reason.getMessage());
+                + Errors.reason(reason));
     unavailable.initCause(error);
     return unavailable;
   }

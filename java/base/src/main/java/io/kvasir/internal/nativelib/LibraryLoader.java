@@ -1,5 +1,6 @@
 package io.kvasir.internal.nativelib;
 
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.net.URL;
@@ -119,16 +120,8 @@ public final class LibraryLoader {
                 + " -D"
                 + CACHE_PROPERTY
                 + " names): "
-                + describe(reason));
+                + Errors.reason(reason));
     unavailable.initCause(error);
     return unavailable;
-  }
-
-  private static String describe(Throwable reason) {
-    return reason instanceof java.nio.file.FileSystemException
-            && reason.getMessage() != null
-            && !reason.getMessage().contains(" ")
-        ? reason.getClass().getSimpleName() + ": " + reason.getMessage()
-        : reason.getMessage();
   }
 }

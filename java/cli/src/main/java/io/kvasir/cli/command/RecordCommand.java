@@ -9,6 +9,7 @@ import io.kvasir.fleet.record.EventRecorder;
 import io.kvasir.fleet.record.RecorderOptions;
 import io.kvasir.fleet.record.RecordingReader;
 import io.kvasir.fleet.record.RecordingReplay;
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
@@ -166,7 +167,7 @@ final class RecordCommand implements Callable<Integer> {
         console.out().flush();
       }
     } catch (IOException e) {
-      throw new IOException("cannot write to standard output: " + e.getMessage(), e);
+      throw new IOException("cannot write to standard output: " + Errors.reason(e), e);
     }
   }
 

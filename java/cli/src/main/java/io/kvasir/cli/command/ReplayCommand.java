@@ -89,7 +89,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     boolean text = format.isText();
-    Optional<FleetSettings> fleet = layer.settings();
+    Optional<FleetSettings> fleet = layer.settings(sources::isFlag);
     KvShape kvShape = kv.kv();
     ReplayMode replayMode = mode.mode(kvShape, sources::isFlag);
     List<ReplaySettings> workers = new ArrayList<>();

@@ -1,5 +1,6 @@
 package io.kvasir.simulator.trace;
 
+import io.kvasir.model.Errors;
 import java.io.BufferedReader;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -86,7 +87,7 @@ public final class TraceReader {
       return lines.readLine();
     } catch (IOException e) {
       throw new TraceLine(file, number)
-          .invalid("the file is damaged or cut short: " + e.getMessage(), e);
+          .invalid("the file is damaged or cut short: " + Errors.reason(e), e);
     }
   }
 

@@ -13,6 +13,7 @@ import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.device.RetryableDeviceException;
 import io.kvasir.engine.lockstep.LockstepException;
 import io.kvasir.fleet.record.InvalidRecordingException;
+import io.kvasir.model.FailureText;
 import io.kvasir.simulator.trace.InvalidTraceException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -163,7 +164,7 @@ public final class CommandRunner {
         || e instanceof RetryableDeviceException
         || e instanceof FatalDeviceException
         || e instanceof LockstepException) {
-      return new Failure(ExitCode.FAILED, e.getMessage());
+      return new Failure(ExitCode.FAILED, FailureText.of(e));
     }
     return new Failure(
         ExitCode.FAILED,

@@ -1,6 +1,8 @@
 package io.kvasir.simulator.trace;
 
+import io.kvasir.model.FailureText;
 import java.io.BufferedReader;
+import java.io.EOFException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -86,7 +88,10 @@ public final class TraceReader {
       return lines.readLine();
     } catch (IOException e) {
       throw new TraceLine(file, number)
-          .invalid("the file is damaged or cut short: " + e.getMessage(), e);
+          .invalid(
+              "the file is damaged or cut short: "
+                  + (e instanceof EOFException ? "it ends too early" : FailureText.of(e)),
+              e);
     }
   }
 

@@ -149,7 +149,7 @@ class ArchitectureTest {
         uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
     edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
     edges.put("hash", uses("internal.nativelib", "model"));
-    edges.put("internal.nativelib", uses());
+    edges.put("internal.nativelib", uses("model"));
     edges.put("model", uses());
     edges.put(
         "simulator.compare",

@@ -2,6 +2,7 @@ package io.kvasir.model;
 
 import java.io.EOFException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
@@ -43,8 +44,10 @@ public final class Errors {
               ? "no such file or directory"
               : failure instanceof AccessDeniedException
                   ? "access denied"
-                  : failure.getClass().getSimpleName();
-      return message + ": " + what;
+                  : failure instanceof FileAlreadyExistsException
+                      ? "exists already"
+                      : failure.getClass().getSimpleName();
+      return file.getFile() + ": " + what;
     }
     if (failure instanceof LinkageError && isName(message)) {
       return "the Java classes and the native library do not fit together; build both again ("

@@ -3,7 +3,6 @@ package io.kvasir.internal.nativelib;
 import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;
 
-import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -67,7 +66,7 @@ final class LibraryLoader {
                 + Loader.getPlatform()
                 + " cannot be loaded from its jar through the cache folder (~/.javacpp/cache, or"
                 + " -Dorg.bytedeco.javacpp.cachedir=FOLDER): "
-                + Errors.reason(reason));
+                + reason.getMessage());
     unavailable.initCause(error);
     return unavailable;
   }

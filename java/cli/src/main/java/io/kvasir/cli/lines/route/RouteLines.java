@@ -115,12 +115,8 @@ public final class RouteLines extends JsonLines implements AutoCloseable {
       Request request = AdpOperations.request("queue[" + i + "]", waiting.get(i), limit());
       if (request.targetRank() >= active.length) {
         throw new InvalidLineException(
-            "queue["
-                + i
-                + "].targetRank must be below "
-                + active.length
-                + ", the length of activeRequests, not "
-                + request.targetRank());
+            "queue[%d].targetRank %d has no entry in activeRequests, which has length %d"
+                .formatted(i, request.targetRank(), active.length));
       }
       queue.enqueue(new HashedRequest(request, NO_HASHES));
     }

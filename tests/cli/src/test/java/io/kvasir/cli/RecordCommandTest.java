@@ -190,7 +190,7 @@ class RecordCommandTest {
     refused(ExitCode.USAGE, "--speed must be a number", "--replay", "a", "--speed", "0");
     refused(ExitCode.USAGE, "/no/such: no such file", "--replay", "/no/such");
     refused(ExitCode.USAGE, "/no/such: no such file", "--repair", "/no/such");
-    refused(ExitCode.FAILED, "/no/such: no such file or folder", "--output", "/no/such");
+    refused(ExitCode.FAILED, "/no/such: no such file or directory", "--output", "/no/such");
     Path wrong = Files.writeString(folder.resolve("wrong"), "{}\n");
     refused(ExitCode.USAGE, wrong + ":1: event is missing", "--replay", wrong.toString());
   }

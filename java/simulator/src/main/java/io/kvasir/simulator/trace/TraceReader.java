@@ -2,7 +2,6 @@ package io.kvasir.simulator.trace;
 
 import io.kvasir.model.Errors;
 import java.io.BufferedReader;
-import java.io.EOFException;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -1,5 +1,6 @@
 package io.kvasir.fleet.record;
 
+import io.kvasir.model.FailureText;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -19,7 +20,8 @@ import org.slf4j.LoggerFactory;
  * <p>A dedicated thread writes, so recording never waits for the disk: an event that finds the
  * queue full is dropped and counted. If writing fails, the recording ends: the reason is logged,
  * unwritten events count as lost, and later events are refused. Only whole lines are written. A
- * torn last line of a crashed process is cut off when the recording is continued.
+ * torn last line of a crashed process is cut off when the recording is continued. A recording has
+ * one recorder at a time, in any process, until that is closed.
  *
  * <p>Thread-safe.
  */
@@ -70,6 +72,7 @@ public final class EventRecorder implements AutoCloseable {
    *     events-1.jsonl} and so on
    * @param options queue size, rotation and limits
    * @return the recorder; the caller closes it
+   * @throws RecordingInUseException if the file is being recorded or repaired; it is not changed
    * @throws IOException if the file cannot be opened
    */
   public static EventRecorder open(Path path, RecorderOptions options) throws IOException {
@@ -83,6 +86,7 @@ public final class EventRecorder implements AutoCloseable {
    * @param options queue size, rotation and limits
    * @param nanoTime the time in nanoseconds, from any origin
    * @return the recorder; the caller closes it
+   * @throws RecordingInUseException if the file is being recorded or repaired; it is not changed
    * @throws IOException if the file cannot be opened
    */
   public static EventRecorder open(Path path, RecorderOptions options, LongSupplier nanoTime)
@@ -279,7 +283,7 @@ public final class EventRecorder implements AutoCloseable {
           new IOException(
               path
                   + ": cannot be written: "
-                  + e.getMessage()
+                  + (e instanceof InterruptedException ? "interrupted" : FailureText.of(e))
                   + "; events lost: "
                   + (taken - written),
               e);

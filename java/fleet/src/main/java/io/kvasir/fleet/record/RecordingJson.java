@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.StreamWriteFeature;
+import io.kvasir.model.FailureText;
 import java.io.IOException;
 
 /** JSON settings of this package. Stateless. */
@@ -19,8 +20,8 @@ final class RecordingJson {
 
   /** The parser's message, in one line. */
   static String reason(IOException e) {
-    String message =
-        e instanceof JsonProcessingException json ? json.getOriginalMessage() : e.getMessage();
-    return String.valueOf(message).replaceAll("\\s+", " ");
+    return e instanceof JsonProcessingException json
+        ? json.getOriginalMessage().replaceAll("\\s+", " ")
+        : FailureText.of(e);
   }
 }

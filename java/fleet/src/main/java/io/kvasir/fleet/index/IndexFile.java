@@ -121,7 +121,7 @@ final class IndexFile {
   }
 
   private static void readRuns(DataInputStream data, NativePrefixIndex index) throws IOException {
-    int runs = data.readInt();
+    int runs = readCount(data);
     for (int run = 0; run < runs; run++) {
       long parent = data.readLong();
       long[] names = readLongs(data);
@@ -132,7 +132,7 @@ final class IndexFile {
   }
 
   private static void readRanks(DataInputStream data, NativePrefixIndex index) throws IOException {
-    int ranks = data.readInt();
+    int ranks = readCount(data);
     for (int i = 0; i < ranks; i++) {
       RankId rank = readRank(data);
       long[] handles = readLongs(data);
@@ -141,7 +141,7 @@ final class IndexFile {
           handles.length == places.length && index.loadRank(rank, handles, places),
           "is damaged: rank " + i + " is inconsistent");
     }
-    int hidden = data.readInt();
+    int hidden = readCount(data);
     for (int i = 0; i < hidden; i++) {
       index.setVisible(readRank(data), false);
     }
@@ -149,8 +149,7 @@ final class IndexFile {
 
   /** Reads a counted array; memory grows with the bytes read, not with the stored count. */
   private static long[] readLongs(DataInputStream data) throws IOException {
-    int count = data.readInt();
-    require(count >= 0, "is damaged: a negative length");
+    int count = readCount(data);
     long[] numbers = new long[Math.min(count, CHUNK)];
     for (int i = 0; i < count; i++) {
       if (i == numbers.length) {
@@ -159,6 +158,12 @@ final class IndexFile {
       numbers[i] = data.readLong();
     }
     return numbers;
+  }
+
+  private static int readCount(DataInputStream data) throws IOException {
+    int count = data.readInt();
+    require(count >= 0, "is damaged: a negative length");
+    return count;
   }
 
   private static void require(boolean condition, String otherwise) throws IOException {

@@ -150,7 +150,7 @@ class RecordCommandTest {
       lines.write(LINES.getBytes(StandardCharsets.UTF_8));
       lines.flush();
       while (Files.notExists(Path.of(file())) || Files.size(Path.of(file())) == 0) {
-        Thread.sleep(5);
+        Thread.onSpinWait();
       }
     }
     recording.join();

@@ -102,7 +102,9 @@ public final class RecordingRepair {
         }
       }
       out.flush();
-      channel.force(true);
+      if (dropped > before) {
+        channel.force(true);
+      }
     }
     return dropped - before;
   }

@@ -183,17 +183,30 @@ class EventRecorderTest {
   }
 
   @Test
-  void eventsAreFlushedInTimeThoughMoreKeepComing() throws Exception {
-    RecorderOptions options =
-        new RecorderOptions(2048, 0, TimeUnit.MILLISECONDS.toNanos(20), 0, 0, false);
+  void eventsAreFlushedInTimeThoughMoreWait() throws IOException {
+    CountDownLatch queued = new CountDownLatch(1);
+    CountDownLatch flushed = new CountDownLatch(1);
+    RecorderOptions options = new RecorderOptions(2048, 0, 1, 0, 0, false);
     try (EventRecorder recorder = EventRecorder.open(file(), options)) {
-      int recorded = 0;
-      for (; recorded < 300 && recorder.stats().written() == 0; recorded++) {
-        recorder.record(numbered(recorded)); // 300 do not fill the buffer
-        Thread.sleep(5);
+      recorder.record(after(queued));
+      for (int i = 0; i < 300; i++) { // these do not fill the buffer
+        recorder.record(numbered(i));
       }
-      assertThat(recorder.stats().written()).isPositive();
+      recorder.record(after(flushed));
+      queued.countDown();
+      while (recorder.stats().written() == 0) {
+        Thread.onSpinWait();
+      }
+      flushed.countDown();
     }
+    assertThat(numbers(file())).hasSize(302);
+  }
+
+  private static JsonEvent after(CountDownLatch latch) {
+    return json -> {
+      await(latch);
+      numbered(0).writeTo(json);
+    };
   }
 
   @Test

@@ -134,27 +134,26 @@ class RecordCommandTest {
   /** The input stays open, so that nothing but the option can cause the write. */
   @Test
   void aLineIsWrittenWithinTheFlushTime() throws Exception {
-    try (PipedOutputStream lines = new PipedOutputStream();
-        PipedInputStream in = new PipedInputStream(lines)) {
-      Console console =
-          new Console(
-              in,
-              OutputStream.nullOutputStream(),
-              new PrintStream(OutputStream.nullOutputStream()),
-              false,
-              Map.of());
-      CommandRunner runner = new CommandRunner(console, FakeMachine.withoutGpu());
-      Thread recording =
-          new Thread(() -> runner.run("record", "--output", file(), "--flush-ms", "10"));
+    PipedInputStream in = new PipedInputStream();
+    Console console =
+        new Console(
+            in,
+            OutputStream.nullOutputStream(),
+            new PrintStream(OutputStream.nullOutputStream()),
+            false,
+            Map.of());
+    CommandRunner runner = new CommandRunner(console, FakeMachine.withoutGpu());
+    Thread recording =
+        new Thread(() -> runner.run("record", "--output", file(), "--flush-ms", "10"));
+    try (PipedOutputStream lines = new PipedOutputStream(in)) {
       recording.start();
       lines.write(LINES.getBytes(StandardCharsets.UTF_8));
       lines.flush();
       while (Files.notExists(Path.of(file())) || Files.size(Path.of(file())) == 0) {
         Thread.onSpinWait();
       }
-      lines.close();
-      recording.join();
     }
+    recording.join();
     assertThat(run("", "--replay", file(), "--as-fast-as-possible").out()).isEqualTo(LINES);
   }
 

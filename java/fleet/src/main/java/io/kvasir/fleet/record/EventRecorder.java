@@ -10,8 +10,6 @@ import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Writes events to a file as JSON lines: {@code {"timestamp":12,"event":{...}}}, the timestamp in
@@ -27,7 +25,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class EventRecorder implements AutoCloseable {
 
-  private static final Logger LOG = LoggerFactory.getLogger(EventRecorder.class);
   private static final long NS_PER_MS = 1_000_000;
   private static final int BATCH_EVENTS = 64;
 
@@ -92,9 +89,6 @@ public final class EventRecorder implements AutoCloseable {
   public static EventRecorder open(Path path, RecorderOptions options, LongSupplier nanoTime)
       throws IOException {
     EventRecorder recorder = new EventRecorder(path, options, nanoTime);
-    if (recorder.cutBytes() > 0) {
-      LOG.warn("{}: cut a torn last line of {} bytes", path, recorder.cutBytes());
-    }
     recorder.writer.start();
     return recorder;
   }
@@ -291,7 +285,6 @@ public final class EventRecorder implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    LOG.error(failure.getMessage());
   }
 
   /**

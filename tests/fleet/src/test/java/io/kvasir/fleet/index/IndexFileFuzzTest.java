@@ -75,7 +75,8 @@ class IndexFileFuzzTest {
 
   /** A small index with shared prefixes, holes, several handles of a block and hidden ranks. */
   private static byte[] file(Random random) throws IOException {
-    HashFormat format = HashFormat.values()[random.nextInt(HashFormat.values().length)];
+    List<HashFormat> formats = List.of(HashFormat.values());
+    HashFormat format = formats.get(random.nextInt(formats.size()));
     try (NativePrefixIndex index = new NativePrefixIndex(format, 4, 1 << 20)) {
       RandomChains chains = new RandomChains(random, 3, 8);
       for (int i = random.nextInt(1 + random.nextInt(20)); i > 0; i--) {

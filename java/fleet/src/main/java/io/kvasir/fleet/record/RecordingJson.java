@@ -20,8 +20,8 @@ final class RecordingJson {
 
   /** The parser's message, in one line. */
   static String reason(IOException e) {
-    return e instanceof JsonProcessingException json
-        ? json.getOriginalMessage().replaceAll("\\s+", " ")
-        : Errors.reason(e);
+    String message =
+        e instanceof JsonProcessingException json ? json.getOriginalMessage() : Errors.reason(e);
+    return Errors.shown(message.replaceAll("\\s+", " "));
   }
 }

@@ -1,6 +1,7 @@
 package io.kvasir.model;
 
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads numbers in plain decimal notation. Java's own methods also accept other digits than 0 to 9,
@@ -20,7 +21,7 @@ public final class Decimals {
    * @param text its text; blanks around it are ignored
    * @return the integer, or null if the text is not one
    */
-  public static Long integer(String text) {
+  public static @Nullable Long integer(String text) {
     String plain = text.strip();
     if (!INTEGER.matcher(plain).matches()) {
       return null;
@@ -38,7 +39,7 @@ public final class Decimals {
    * @param text its text; blanks around it are ignored
    * @return the number, or null if the text is not one
    */
-  public static Double number(String text) {
+  public static @Nullable Double number(String text) {
     String plain = text.strip();
     return NUMBER.matcher(plain).matches() ? Double.valueOf(plain) : null;
   }

@@ -5,6 +5,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import org.jspecify.annotations.Nullable;
 
 /** Words for error messages. Stateless. */
 public final class Errors {
@@ -19,7 +20,7 @@ public final class Errors {
    * @param value the value; may be null
    * @return its text, cut at 200 characters
    */
-  public static String shown(Object value) {
+  public static String shown(@Nullable Object value) {
     String text = String.valueOf(value);
     if (text.length() <= SHOWN_CHARACTERS) {
       return text;
@@ -37,6 +38,9 @@ public final class Errors {
    * @return its message, with words where the message has none
    */
   public static String reason(Throwable failure) {
+    if (failure instanceof EOFException) {
+      return "the data ends too early";
+    }
     String message = failure.getMessage();
     if (failure instanceof FileSystemException file && file.getReason() == null) {
       String what =
@@ -57,13 +61,11 @@ public final class Errors {
     if (message != null && !message.isBlank()) {
       return message;
     }
-    return failure instanceof EOFException
-        ? "the data ends too early"
-        : failure.getClass().getSimpleName();
+    return failure.getClass().getSimpleName();
   }
 
   /** Whether a message is only the name of a class, or the signature of a function in quotes. */
-  private static boolean isName(String message) {
+  private static boolean isName(@Nullable String message) {
     return message == null || message.startsWith("'") || message.matches("[\\w/$.]*");
   }
 }

@@ -52,10 +52,11 @@ final class LibraryCache {
   Path file(Class<?> owner, String resource) throws IOException {
     String digest = digest(owner, resource);
     String name = resource.substring(resource.lastIndexOf('/') + 1);
-    Path file = folder.resolve(digest.substring(0, 16)).resolve(name);
+    Path version = folder.resolve(digest.substring(0, 16));
+    Path file = version.resolve(name);
     if (!has(file, digest)) {
       removeOldVersions();
-      extract(owner, resource, digest, file);
+      extract(owner, resource, digest, version, file);
     }
     return file;
   }
@@ -88,7 +89,7 @@ final class LibraryCache {
     }
   }
 
-  private void extract(Class<?> owner, String resource, String digest, Path file)
+  private void extract(Class<?> owner, String resource, String digest, Path version, Path file)
       throws IOException {
     Path draft =
         Files.createTempFile(
@@ -104,7 +105,7 @@ final class LibraryCache {
       if (!has(draft, digest)) {
         throw new IOException(resource + " in the jar does not match its digest");
       }
-      PrivateFolder.require(file.getParent());
+      PrivateFolder.require(version);
       Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } finally {
       Files.deleteIfExists(draft);

@@ -9,6 +9,7 @@ import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -93,11 +94,15 @@ public final class PrivateFolder {
   }
 
   private static long owner(Map<String, Object> attributes) {
-    return ((Number) attributes.get("uid")).longValue();
+    return number(attributes, "uid");
   }
 
   private static int mode(Map<String, Object> attributes) {
-    return (int) attributes.get("mode");
+    return (int) number(attributes, "mode");
+  }
+
+  private static long number(Map<String, Object> attributes, String name) {
+    return ((Number) Objects.requireNonNull(attributes.get(name))).longValue();
   }
 
   /** The number of the user that owns what this process creates. */

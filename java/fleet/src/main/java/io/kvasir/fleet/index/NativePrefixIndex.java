@@ -5,6 +5,7 @@ import io.kvasir.hash.HashFormat;
 import io.kvasir.internal.nativelib.IndexLibrary;
 import io.kvasir.internal.nativelib.NativeHandle;
 import io.kvasir.internal.nativelib.NativeStatus;
+import io.kvasir.model.Checks;
 import io.kvasir.model.RankId;
 import java.io.IOException;
 import java.io.InputStream;
@@ -75,10 +76,7 @@ public final class NativePrefixIndex implements PrefixIndex {
    * @throws OutOfMemoryError if native memory cannot be allocated
    */
   public NativePrefixIndex(HashFormat format, int tokensPerBlock, long maxBytes) {
-    if (tokensPerBlock < 1) {
-      throw new IllegalArgumentException(
-          "tokensPerBlock must be at least 1, not " + tokensPerBlock);
-    }
+    Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
     if (maxBytes < 1 << 20) {
       throw new IllegalArgumentException("maxBytes must be at least 1048576, not " + maxBytes);
     }

@@ -1,5 +1,6 @@
 package io.kvasir.simulator.trace;
 
+import io.kvasir.model.Checks;
 import io.kvasir.model.Errors;
 import java.io.BufferedReader;
 import java.io.FileNotFoundException;
@@ -28,9 +29,7 @@ public final class TraceReader {
    * @throws IOException if a plain file cannot be read to its end
    */
   public static Trace read(Path file, int blockTokens) throws IOException {
-    if (blockTokens < 1) {
-      throw new IllegalArgumentException("blockTokens must be at least 1, not " + blockTokens);
-    }
+    Checks.atLeast("blockTokens", blockTokens, 1);
     if (Files.isDirectory(file)) {
       throw new InvalidTraceException(file + ": is a directory, not a trace");
     }

@@ -77,7 +77,7 @@ class TraceReaderTest {
     assertThatThrownBy(() -> TraceReader.read(file, 512))
         .isInstanceOf(InvalidTraceException.class)
         .hasMessageMatching(
-            "(?s).*trace\\.jsonl\\.\\w+:\\d+: the file is damaged or cut short: (it ends too early|Truncated source)");
+            "(?s).*trace\\.jsonl\\.\\w+:\\d+: the file is damaged or cut short: (the data ends too early|Truncated source)");
   }
 
   @ParameterizedTest

@@ -3,6 +3,7 @@ package io.kvasir.engine.pool.shared;
 import io.kvasir.engine.pool.PoolRegion;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.internal.nativelib.NativeMemory;
+import io.kvasir.model.Checks;
 import io.kvasir.model.RankId;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -96,10 +97,7 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
   public static SharedPoolRegion create(
       Path file, PoolShape shape, RankId rank, long kvBytesPerBlock) throws IOException {
     int bytes = SharedPoolLayout.bytes(shape);
-    if (kvBytesPerBlock < 0) {
-      throw new IllegalArgumentException(
-          "kvBytesPerBlock must be at least 0, not " + kvBytesPerBlock);
-    }
+    Checks.atLeast("kvBytesPerBlock", kvBytesPerBlock, 0);
     Path path = file.toAbsolutePath().normalize();
     if (!OWNED_HERE.add(path)) {
       throw new IOException(path + " belongs to another pool of this process");

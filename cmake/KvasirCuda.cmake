@@ -58,7 +58,7 @@ function(kvasir_cuda_fatbin whole)
   file(GENERATE OUTPUT "${fatbin}.properties" CONTENT
     "architectures=${architectures} compute_${oldest} compute_${newest}\ncudaVersion=${KVASIR_NVCC_VERSION}\nabi=${abi}\n")
   install(FILES "${fatbin}" "${fatbin}.resources" "${fatbin}.properties"
-    DESTINATION "${KVASIR_INSTALL_DIR}/${KVASIR_PLATFORM}" COMPONENT kernels)
+    DESTINATION "${KVASIR_INSTALL_DIR}" COMPONENT kernels)
 endfunction()
 
 set(KVASIR_GPU_PROGRAM_ARCHITECTURE 90 CACHE STRING

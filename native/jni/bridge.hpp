@@ -4,9 +4,10 @@
 
 #include "device_pool_bridge.hpp"
 #include "directory_bridge.hpp"
+#include "file_bridge.hpp"
 #include "hash_bridge.hpp"
 #include "index_bridge.hpp"
 #include "pool_bridge.hpp"
 
 // The version that Java, this library and the kernel module must share.
-inline int kvasir_abi_version() { return KVASIR_ABI_VERSION; }
+inline int kvasir_abi_version() noexcept { return KVASIR_ABI_VERSION; }

@@ -2,49 +2,63 @@
 // serialises changes.
 #pragma once
 
+#include "guarded.hpp"
 #include "kvasir/prefix_index.hpp"
 
-inline kvasir::PrefixIndex* kvasir_index_create(int format, int64_t max_bytes) {
-  return new kvasir::PrefixIndex(static_cast<kvasir::HashFormat>(format),
-                                 static_cast<uint64_t>(max_bytes));
+// An address, or a status of guarded.hpp.
+inline int64_t kvasir_index_create(int format, int64_t max_bytes) noexcept {
+  return kvasir::guarded([&] {
+    return new kvasir::PrefixIndex(static_cast<kvasir::HashFormat>(format),
+                                   static_cast<uint64_t>(max_bytes));
+  });
 }
 
-inline void kvasir_index_destroy(kvasir::PrefixIndex* index) { delete index; }
+inline void kvasir_index_destroy(kvasir::PrefixIndex* index) noexcept { delete index; }
 
-// Returns a ChangeStatus, minus 8 if shed() must follow. One of the two arrays of hashes is null.
-inline int kvasir_index_store(kvasir::PrefixIndex* index, int rank, bool root,
-                              int64_t parent_handle, int64_t root_hash, const uint64_t* handles,
-                              const uint64_t* local_hashes, const uint64_t* sequence_hashes,
-                              int count) {
-  const kvasir::ChangeStatus status =
-      index->store(static_cast<uint32_t>(rank), root, static_cast<uint64_t>(parent_handle),
-                   static_cast<uint64_t>(root_hash), handles, local_hashes, sequence_hashes,
-                   static_cast<uint32_t>(count));
-  return static_cast<int>(status) - (index->is_over() ? 8 : 0);
+// In the result of kvasir_index_store: shed() must follow.
+constexpr int64_t kShedNext = 16;
+
+// A ChangeStatus, or kShedNext more; negative for a status of guarded.hpp. One of the two arrays of
+// hashes is null.
+inline int64_t kvasir_index_store(kvasir::PrefixIndex* index, int rank, bool root,
+                                  int64_t parent_handle, int64_t root_hash, const uint64_t* handles,
+                                  const uint64_t* local_hashes, const uint64_t* sequence_hashes,
+                                  int count) noexcept {
+  return kvasir::guarded([&] {
+    const kvasir::ChangeStatus status =
+        index->store(static_cast<uint32_t>(rank), root, static_cast<uint64_t>(parent_handle),
+                     static_cast<uint64_t>(root_hash), handles, local_hashes, sequence_hashes,
+                     static_cast<uint32_t>(count));
+    return static_cast<int64_t>(status) | (index->is_over() ? kShedNext : 0);
+  });
 }
 
-inline void kvasir_index_shed(kvasir::PrefixIndex* index) { index->shed(); }
-
-// Returns a ChangeStatus.
-inline int kvasir_index_remove(kvasir::PrefixIndex* index, int rank, const uint64_t* handles,
-                               int count) {
-  return static_cast<int>(
-      index->remove(static_cast<uint32_t>(rank), handles, static_cast<uint32_t>(count)));
+inline int64_t kvasir_index_shed(kvasir::PrefixIndex* index) noexcept {
+  return kvasir::guarded([&] { index->shed(); });
 }
 
-inline void kvasir_index_clear(kvasir::PrefixIndex* index, int rank) {
-  index->clear(static_cast<uint32_t>(rank));
+// A ChangeStatus.
+inline int64_t kvasir_index_remove(kvasir::PrefixIndex* index, int rank, const uint64_t* handles,
+                                   int count) noexcept {
+  return kvasir::guarded([&] {
+    return index->remove(static_cast<uint32_t>(rank), handles, static_cast<uint32_t>(count));
+  });
 }
 
-inline int kvasir_index_match(kvasir::PrefixIndex* index, const uint64_t* names, int count,
-                              int rank_limit, int* ranks, int* blocks) {
-  return static_cast<int>(
-      index->match(names, static_cast<uint32_t>(count), static_cast<uint32_t>(rank_limit),
-                   reinterpret_cast<uint32_t*>(ranks), reinterpret_cast<uint32_t*>(blocks)));
+inline int64_t kvasir_index_clear(kvasir::PrefixIndex* index, int rank) noexcept {
+  return kvasir::guarded([&] { index->clear(static_cast<uint32_t>(rank)); });
+}
+
+inline int64_t kvasir_index_match(kvasir::PrefixIndex* index, const uint64_t* names, int count,
+                                  int rank_limit, int* ranks, int* blocks) noexcept {
+  return kvasir::guarded([&] {
+    return index->match(names, static_cast<uint32_t>(count), static_cast<uint32_t>(rank_limit),
+                        reinterpret_cast<uint32_t*>(ranks), reinterpret_cast<uint32_t*>(blocks));
+  });
 }
 
 // Writes the words of IndexCounts.
-inline void kvasir_index_counts(const kvasir::PrefixIndex* index, uint64_t* words) {
+inline void kvasir_index_counts(const kvasir::PrefixIndex* index, uint64_t* words) noexcept {
   const kvasir::IndexCounts counts = index->counts();
   words[0] = counts.memberships;
   words[1] = counts.distinct_blocks;
@@ -53,38 +67,47 @@ inline void kvasir_index_counts(const kvasir::PrefixIndex* index, uint64_t* word
   words[4] = counts.evicted_memberships;
 }
 
-inline int64_t kvasir_index_memberships(const kvasir::PrefixIndex* index, int rank) {
+inline int64_t kvasir_index_memberships(const kvasir::PrefixIndex* index, int rank) noexcept {
   return static_cast<int64_t>(index->memberships(static_cast<uint32_t>(rank)));
 }
 
-inline int kvasir_index_begin_copy(kvasir::PrefixIndex* index) {
-  return static_cast<int>(index->begin_copy());
+inline int64_t kvasir_index_begin_copy(kvasir::PrefixIndex* index) noexcept {
+  return kvasir::guarded([&] { return index->begin_copy(); });
 }
 
-inline int kvasir_index_copied_length(const kvasir::PrefixIndex* index, int run) {
+inline int kvasir_index_copied_length(const kvasir::PrefixIndex* index, int run) noexcept {
   return static_cast<int>(index->copied_length(static_cast<uint32_t>(run)));
 }
 
-inline int64_t kvasir_index_copy_run(const kvasir::PrefixIndex* index, int run, uint64_t* names) {
+inline int64_t kvasir_index_copy_run(const kvasir::PrefixIndex* index, int run,
+                                     uint64_t* names) noexcept {
   return static_cast<int64_t>(index->copy_run(static_cast<uint32_t>(run), names));
 }
 
-inline void kvasir_index_copy_rank(const kvasir::PrefixIndex* index, int rank, uint64_t* handles,
-                                   uint64_t* places) {
-  index->copy_rank(static_cast<uint32_t>(rank), handles, places);
+inline int64_t kvasir_index_copy_rank(const kvasir::PrefixIndex* index, int rank, uint64_t* handles,
+                                      uint64_t* places) noexcept {
+  return kvasir::guarded([&] { index->copy_rank(static_cast<uint32_t>(rank), handles, places); });
 }
 
-inline void kvasir_index_end_copy(kvasir::PrefixIndex* index) { index->end_copy(); }
+inline void kvasir_index_end_copy(kvasir::PrefixIndex* index) noexcept { index->end_copy(); }
 
-inline bool kvasir_index_load_run(kvasir::PrefixIndex* index, int64_t parent, const uint64_t* names,
-                                  int count) {
-  return index->load_run(static_cast<uint64_t>(parent), names, static_cast<uint32_t>(count));
+// 1 if the run has a place, 0 if not, or a status of guarded.hpp.
+inline int64_t kvasir_index_load_run(kvasir::PrefixIndex* index, int64_t parent,
+                                     const uint64_t* names, int count) noexcept {
+  return kvasir::guarded([&] {
+    return index->load_run(static_cast<uint64_t>(parent), names, static_cast<uint32_t>(count));
+  });
 }
 
-inline bool kvasir_index_load_rank(kvasir::PrefixIndex* index, int rank, const uint64_t* handles,
-                                   const uint64_t* places, int count) {
-  return index->load_rank(static_cast<uint32_t>(rank), handles, places,
-                          static_cast<uint32_t>(count));
+// 1 if the places are valid, 0 if not, or a status of guarded.hpp.
+inline int64_t kvasir_index_load_rank(kvasir::PrefixIndex* index, int rank, const uint64_t* handles,
+                                      const uint64_t* places, int count) noexcept {
+  return kvasir::guarded([&] {
+    return index->load_rank(static_cast<uint32_t>(rank), handles, places,
+                            static_cast<uint32_t>(count));
+  });
 }
 
-inline void kvasir_index_end_load(kvasir::PrefixIndex* index) { index->end_load(); }
+inline int64_t kvasir_index_end_load(kvasir::PrefixIndex* index) noexcept {
+  return kvasir::guarded([&] { index->end_load(); });
+}

@@ -7,81 +7,13 @@
 #include <vector>
 
 #include "check.hpp"
-#include "kvasir/block_pool.hpp"
+#include "shared_pool.hpp"
 
 namespace kvasir {
 namespace {
 
-constexpr uint32_t kBlocks = 90;
+constexpr uint32_t kBlocks = SharedPool::kBlocks;
 constexpr uint32_t kEvents = 64;
-
-std::multiset<uint64_t> names_of(const Directory& directory) {
-  std::multiset<uint64_t> names;
-  for (uint64_t bucket = 0; bucket < directory.bucket_count; bucket++) {
-    for (uint64_t key : directory.buckets[bucket].keys) {
-      if (key != 0) {
-        names.insert(key);
-      }
-    }
-  }
-  return names;
-}
-
-// A pool with its ring in memory of the test, and requests that come and go.
-class SharedPool {
- public:
-  explicit SharedPool(uint64_t seed)
-      : random_(seed),
-        memory_(event_ring_bytes(kShape) / sizeof(EventRingHead) + 1),
-        pool_(kShape, {&page_, memory_.data()}) {}
-
-  void step() {
-    const uint32_t choice = random_.below(200);
-    if (choice == 0) {
-      pool_.clear();
-    } else if (choice < 100 || leases_.empty()) {
-      lease();
-    } else {
-      const size_t leaving = random_.below(static_cast<uint32_t>(leases_.size()));
-      CHECK(pool_.release(&leases_[leaving], 1).error == PoolError::kNone);
-      leases_.erase(leases_.begin() + static_cast<std::ptrdiff_t>(leaving));
-    }
-  }
-
-  const EventRingHead* ring() const { return memory_.data(); }
-  const Directory& directory() const { return pool_.directory(); }
-  uint64_t evicted() const { return read_occupancy(page_).evicted_blocks; }
-
- private:
-  static constexpr PoolShape kShape{kBlocks, 1, 6, 20, kEvents};
-
-  void lease() {
-    const uint64_t family = random_.below(12);
-    const uint32_t blocks = 1 + random_.below(20);
-    std::vector<uint32_t> tokens(blocks);
-    std::vector<uint64_t> hashes(blocks);
-    for (uint32_t i = 0; i < blocks; i++) {
-      tokens[i] = static_cast<uint32_t>(family);
-      hashes[i] = TestRandom(family * 100 + i).next();
-    }
-    LeaseRequest request{tokens.data(), hashes.data(), 0, 0, 0, blocks, blocks, 0, 0, 0, 0};
-    CHECK(pool_.lease(&request, 1).error == PoolError::kNone);
-    if (request.lease == kRefused) {
-      return;
-    }
-    leases_.push_back(request.lease);
-    const uint32_t from = request.matched_blocks;
-    const CommitRequest commit{
-        tokens.data() + from, hashes.data() + from, request.lease, from, blocks, 0};
-    CHECK(pool_.commit(&commit, 1).error == PoolError::kNone);
-  }
-
-  TestRandom random_;
-  std::vector<EventRingHead> memory_;
-  OccupancyPage page_{};
-  BlockPool pool_;
-  std::vector<int32_t> leases_;
-};
 
 // Follows at random distances; sometimes too late, and then takes a snapshot or waits for clear.
 void follows_a_pool() {
@@ -91,7 +23,7 @@ void follows_a_pool() {
   uint64_t evicted = 0;
   for (g_seed = 1; g_seed <= 20; g_seed++) {
     TestRandom random(g_seed);
-    SharedPool pool(g_seed * 31);
+    SharedPool pool(g_seed * 31, kEvents);
     DirectoryMirror mirror(kBlocks);
     for (int round = 0; round < 300; round++) {
       for (uint32_t steps = random.below(random.below(10) == 0 ? 30 : 4); steps > 0; steps--) {
@@ -168,6 +100,17 @@ void holds_no_more_than_the_pool() {
   CHECK(mirror.state().names == kBlocks && mirror.state().ignored == 10000 - kBlocks);
 }
 
+void check_usable(DirectoryMirror& mirror, TestRandom& random) {
+  const uint64_t first = mirror.state().next_event;
+  for (uint64_t i = 0; i < 500; i++) {
+    const uint64_t hash = random.below(60);
+    const BlockEvent event =
+        random.below(2) == 0 ? stored(first + i, hash) : removed(first + i, hash);
+    mirror.apply(&event, 1);
+  }
+  CHECK(mirror.state().names <= kBlocks);
+}
+
 // Arbitrary buckets are either refused, or accepted and usable.
 void survives_any_snapshot() {
   const uint64_t count = directory_buckets(kBlocks);
@@ -185,13 +128,74 @@ void survives_any_snapshot() {
     const bool taken = mirror.replace(buckets.data(), 100);
     CHECK(taken == (mirror.state().known != 0));
     CHECK(names_of(mirror.view()).size() == mirror.state().names);
-    for (uint64_t i = 0; i < 500; i++) {
-      const uint64_t hash = random.below(60);
-      const BlockEvent event =
-          random.below(2) == 0 ? stored(100 + i, hash) : removed(100 + i, hash);
-      mirror.apply(&event, 1);
+    check_usable(mirror, random);
+  }
+}
+
+// Wrong counts of passing keys would make look-ups visit every bucket, or miss keys.
+void refuses_snapshots_that_are_no_directory() {
+  for (g_seed = 1; g_seed <= 200; g_seed++) {
+    TestRandom random(g_seed);
+    NameDirectory full(kBlocks);
+    for (uint32_t i = 0; i < kBlocks; i++) {
+      full.insert(random.next());
     }
-    CHECK(mirror.state().names <= kBlocks);
+    const Bucket* first = full.view().buckets;
+    std::vector<Bucket> buckets(first, first + full.view().bucket_count);
+    DirectoryMirror mirror(kBlocks);
+    CHECK(mirror.replace(buckets.data(), 100));
+    CHECK(names_of(mirror.view()) == names_of(full.view()));
+    buckets[random.below(static_cast<uint32_t>(buckets.size()))].passed += 1 + random.below(9);
+    CHECK(!mirror.replace(buckets.data(), 100));
+    CHECK(mirror.state().known == 0 && names_of(mirror.view()).empty());
+    check_usable(mirror, random);
+  }
+}
+
+// A ring in the test's memory with events of the right numbers, more than are copied at a time.
+constexpr uint32_t kMany = 300;
+
+struct TestRing {
+  EventRingHead head{kMany, kMany};
+  EventSlot slots[kMany];
+
+  TestRing() {
+    for (uint64_t i = 0; i < kMany; i++) {
+      write_event(slots[i], stored(i, i + 1));
+    }
+  }
+};
+
+void check_lost(const DirectoryMirror& mirror, uint64_t gaps) {
+  CHECK(mirror.state().known == 0 && mirror.state().names == 0);
+  CHECK(mirror.state().gaps == gaps && mirror.state().next_event <= ~uint64_t{0} >> 1);
+}
+
+// A head far ahead of the slots once made a reader copy the same slots for ever.
+void returns_from_a_damaged_ring() {
+  for (const uint64_t end : {uint64_t{1} << 40, ~uint64_t{0} >> 1, ~uint64_t{0}}) {
+    TestRing ring;
+    DirectoryMirror mirror(kBlocks);
+    mirror.follow(&ring.head, kMany);
+    CHECK(mirror.state().known == 1 && mirror.state().names == kBlocks);
+    ring.head = {end, 0};
+    mirror.follow(&ring.head, kMany);
+    check_lost(mirror, 1);
+  }
+  TestRing ring;
+  DirectoryMirror mirror(kBlocks);
+  mirror.follow(&ring.head, kMany);
+  ring.head = {5, 5};
+  mirror.follow(&ring.head, kMany);
+  check_lost(mirror, 1);
+  CHECK(mirror.state().next_event == 5);
+
+  for (uint32_t word : {0u, 3u}) {
+    TestRing damaged;
+    damaged.slots[7].words[word] ^= 64;  // the number, the kind
+    DirectoryMirror reader(kBlocks);
+    reader.follow(&damaged.head, kMany);
+    check_lost(reader, 1);
   }
 }
 
@@ -206,6 +210,9 @@ int main() {
   knows_nothing_behind_a_gap();
   holds_no_more_than_the_pool();
   survives_any_snapshot();
+  refuses_snapshots_that_are_no_directory();
+  g_seed = 0;
+  returns_from_a_damaged_ring();
   std::puts("directory_mirror_test: ok");
   return 0;
 }

@@ -7,6 +7,8 @@
 
 namespace kvasir {
 
+constexpr uint64_t kNotADirectory = ~uint64_t{0};
+
 // A directory of sequence hashes only. The owner must not exceed `capacity_blocks`.
 class NameDirectory {
  public:
@@ -24,7 +26,8 @@ class NameDirectory {
   void erase(uint64_t hash, uint64_t position);
   void clear();
   // Replaces the contents with those of a directory of the same capacity, which may be arbitrary
-  // bytes. Returns the number of hashes.
+  // bytes. Returns the number of hashes, or kNotADirectory if a `passed` differs from what the keys
+  // require: look-ups could visit all buckets or miss keys. Look-ups are safe in either case.
   uint64_t copy(const Bucket* buckets);
 
  private:
@@ -44,7 +47,7 @@ class BlockDirectory {
     const int64_t position = directory_find(view_, hash);
     return position < 0 ? kNoBlock : blocks_[static_cast<size_t>(position)];
   }
-  void prefetch(uint64_t hash) const { directory_prefetch(view_, hash); }
+  KVASIR_PREFETCHES void prefetch(uint64_t hash) const { directory_prefetch(view_, hash); }
 
   // The hash must be absent.
   void insert(uint64_t hash, uint32_t block) { blocks_[names_.insert(hash)] = block; }

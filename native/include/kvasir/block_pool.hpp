@@ -13,11 +13,12 @@
 
 namespace kvasir {
 
-// Memory where a pool publishes state to readers. Null means memory owned by the pool; other memory
-// must outlive the pool and must not be written by anyone else.
+// Memory where a pool publishes state to other processes. It must outlive the pool and must not be
+// written by anyone else.
 struct PublishedMemory {
-  OccupancyPage* page = nullptr;
-  EventRingHead* ring = nullptr;  // of event_ring_bytes()
+  OccupancyPage* page =
+      nullptr;  // a copy of the pool's own page, which no other process can damage
+  EventRingHead* ring = nullptr;  // of event_ring_bytes(); null: memory owned by the pool
 };
 
 // Design.
@@ -64,7 +65,7 @@ class BlockPool {
 
   const PoolShape& shape() const { return shape_; }
   const Directory& directory() const { return directory_.view(); }
-  const OccupancyPage& page() const { return *page_; }
+  const OccupancyPage& page() const { return *page_.data(); }
 
  private:
   enum class BlockState : uint32_t { kFree = 0, kUnnamed = 1, kNamed = 2 };
@@ -127,8 +128,8 @@ class BlockPool {
   ZeroedArray<uint32_t> tables_;
   ZeroedArray<int32_t> free_leases_;
   EventRing events_;
-  ZeroedArray<OccupancyPage> own_page_;
-  OccupancyPage* const page_;
+  ZeroedArray<OccupancyPage> page_;
+  OccupancyPage* const published_page_;
   uint32_t free_count_ = 0;
   uint32_t free_lease_count_ = 0;
   uint64_t cached_blocks_ = 0;

@@ -14,7 +14,7 @@ struct MirrorState {
   uint64_t next_event;  // number of the next expected event
   uint64_t names;
   uint64_t known;    // 1: equal to the pool as of next_event; 0: events were lost, empty
-  uint64_t gaps;     // times that events were lost
+  uint64_t gaps;     // times that events were lost or a ring was damaged
   uint64_t ignored;  // redundant changes, repeated events, hashes beyond the capacity
 };
 
@@ -31,16 +31,17 @@ class DirectoryMirror {
   // is then empty until replace() or a `cleared` event.
   void apply(const BlockEvent* events, uint32_t count);
 
-  // Applies all events that a ring holds. Hashes that were added, but are not among the stored
-  // ones, are removed again.
+  // Applies the new events of a ring, at most `event_capacity`. Hashes that were added, but are not
+  // among the stored ones, are removed again. The ring may hold arbitrary bytes: if its numbers go
+  // back, or a slot does not hold the expected event, this is treated as lost events.
   void follow(const EventRingHead* ring, uint32_t event_capacity);
 
   // Hashes that the pool is about to store, in the order of the corresponding events.
   void add(const uint64_t* hashes, uint32_t count);
 
   // Replaces the contents with a directory of the same capacity, as it was before event
-  // `next_event`. Arbitrary bytes are safe: a directory with more hashes than blocks is refused,
-  // returning false and leaving the mirror empty.
+  // `next_event`. Arbitrary bytes are safe: bytes that are not a directory, or a directory with
+  // more hashes than blocks, are refused, returning false and leaving the mirror empty.
   bool replace(const Bucket* buckets, uint64_t next_event);
 
  private:
@@ -49,6 +50,7 @@ class DirectoryMirror {
   void remove(uint64_t hash);
   void forget();
   void expect(uint64_t event);
+  void lose(uint64_t next_event);
 
   const uint32_t capacity_blocks_;
   NameDirectory names_;

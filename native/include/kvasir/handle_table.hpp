@@ -32,7 +32,9 @@ class HandleTable {
   uint64_t size() const { return size_; }
   size_t bytes() const { return (homes_ + kSpare) * sizeof(Slot); }
 
-  void prefetch_slot(uint64_t handle) const { prefetch(&(*slots_)[home(mix(handle), homes_)]); }
+  KVASIR_PREFETCHES void prefetch_slot(uint64_t handle) const {
+    prefetch(&(*slots_)[home(mix(handle), homes_)]);
+  }
 
   // The handle's block, or kNoBlock.
   uint32_t find(uint64_t handle) const {

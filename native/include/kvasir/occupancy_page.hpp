@@ -35,7 +35,7 @@ inline void write_occupancy(OccupancyPage& page, const Occupancy& occupancy) {
       occupancy.cached_blocks,         occupancy.active_blocks,
       occupancy.reserved_blocks,       occupancy.evicted_blocks,
       occupancy.oldest_evictable_tick, occupancy.tick};
-  const uint64_t sequence = page.sequence;
+  const uint64_t sequence = page.sequence & ~uint64_t{1};  // another process may have damaged it
   __atomic_store_n(&page.sequence, sequence + 1, __ATOMIC_RELAXED);
   for (uint32_t i = 0; i < kOccupancyWords; i++) {
     __atomic_store_n(&page.words[i], words[i], __ATOMIC_RELEASE);

@@ -16,6 +16,10 @@
 #define KVASIR_HD inline __attribute__((always_inline))
 #endif
 
+// On member functions that only prefetch: GCC takes such a const function for one without effects
+// and, unless it is inlined, deletes calls of it. object_code_test checks what is left.
+#define KVASIR_PREFETCHES __attribute__((always_inline))
+
 namespace kvasir {
 
 // Loads and stores of words that other threads may read or write concurrently. Relaxed is enough

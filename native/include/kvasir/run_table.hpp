@@ -69,7 +69,9 @@ class RunTable {
   Run& run(uint32_t number) const { return *static_cast<Run*>(runs_.at(number)); }
   const Granule& granule_of(uint32_t block) const { return granule(block >> 3); }
   uint64_t name(uint32_t block) const { return granule_of(block).names[block & 7]; }
-  void prefetch_block(uint32_t block) const { prefetch(granules_.at(block >> 3)); }
+  KVASIR_PREFETCHES void prefetch_block(uint32_t block) const {
+    prefetch(granules_.at(block >> 3));
+  }
   // The number of a run's block; the offset is below its length.
   uint32_t block(const Run& run, uint32_t offset) const {
     return granule_number(run, offset / kGranuleNames) << 3 | offset % kGranuleNames;

@@ -29,26 +29,51 @@ void NameDirectory::erase(uint64_t hash, uint64_t position) {
   }
 }
 
+// Writes only where there is something, so that pages that were never used stay unbacked.
 void NameDirectory::clear() {
   for (uint64_t bucket = 0; bucket < view_.bucket_count; bucket++) {
     for (uint64_t& key : buckets_[bucket].keys) {
-      store_relaxed(&key, uint64_t{0});
+      if (key != 0) {
+        store_relaxed(&key, uint64_t{0});
+      }
     }
-    store_relaxed(&buckets_[bucket].passed, uint64_t{0});
+    if (buckets_[bucket].passed != 0) {
+      store_relaxed(&buckets_[bucket].passed, uint64_t{0});
+    }
   }
 }
 
+// The keys that pass a bucket are those that pass the one before it, and those at home in this one,
+// less those that live in this one. The first bucket is behind the last.
 uint64_t NameDirectory::copy(const Bucket* buckets) {
-  uint64_t names = 0;
   for (uint64_t bucket = 0; bucket < view_.bucket_count; bucket++) {
-    __atomic_store_n(&buckets_[bucket].passed, buckets[bucket].passed, __ATOMIC_RELEASE);
+    store_relaxed(&buckets_[bucket].passed, uint64_t{0});
+  }
+  uint64_t passing = 0;
+  for (uint64_t bucket = 0; bucket < view_.bucket_count; bucket++) {
     for (uint32_t slot = 0; slot < kKeysPerBucket; slot++) {
       const uint64_t key = buckets[bucket].keys[slot];
       __atomic_store_n(&buckets_[bucket].keys[slot], key, __ATOMIC_RELEASE);
-      names += key != 0 ? 1 : 0;
+      if (key != 0) {
+        const uint64_t home = directory_home(view_, key);
+        store_relaxed(&buckets_[home].passed, buckets_[home].passed + 1);  // for now, those at home
+        passing += home > bucket ? 1 : 0;
+      }
     }
   }
-  return names;
+  uint64_t names = 0;
+  bool consistent = true;
+  for (uint64_t bucket = 0; bucket < view_.bucket_count; bucket++) {
+    uint64_t living = 0;
+    for (uint64_t key : buckets[bucket].keys) {
+      living += key != 0 ? 1 : 0;
+    }
+    passing += buckets_[bucket].passed - living;
+    consistent &= passing == buckets[bucket].passed;
+    __atomic_store_n(&buckets_[bucket].passed, passing, __ATOMIC_RELEASE);
+    names += living;
+  }
+  return consistent ? names : kNotADirectory;
 }
 
 BlockDirectory::BlockDirectory(uint64_t capacity_blocks)

@@ -30,8 +30,8 @@ BlockPool::BlockPool(const PoolShape& shape, const PublishedMemory& published)
       tables_(static_cast<size_t>(shape.max_leases) * shape.max_blocks_per_lease, PageSize::kSmall),
       free_leases_(shape.max_leases),
       events_(shape, published.ring),
-      own_page_(published.page == nullptr ? 1 : 0),
-      page_(published.page == nullptr ? own_page_.data() : published.page) {
+      page_(1),
+      published_page_(published.page) {
   const uint32_t head = shape_.capacity_blocks;
   records_[head].previous = head;
   records_[head].next = head;
@@ -473,9 +473,18 @@ void BlockPool::publish_occupancy() {
   const uint32_t head = shape_.capacity_blocks;
   const uint32_t oldest = records_[head].next;
   events_.publish();
-  write_occupancy(*page_, {shape_.capacity_blocks, free_count_, cached_blocks_, active_blocks_,
-                           reserved_blocks_, evicted_blocks_,
-                           oldest == head ? tick_ : records_[oldest].tick, tick_});
+  const Occupancy occupancy{shape_.capacity_blocks,
+                            free_count_,
+                            cached_blocks_,
+                            active_blocks_,
+                            reserved_blocks_,
+                            evicted_blocks_,
+                            oldest == head ? tick_ : records_[oldest].tick,
+                            tick_};
+  write_occupancy(page_[0], occupancy);
+  if (published_page_ != nullptr) {
+    write_occupancy(*published_page_, occupancy);
+  }
 }
 
 }  // namespace kvasir

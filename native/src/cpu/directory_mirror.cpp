@@ -9,8 +9,24 @@ namespace {
 // Events copied from a ring at a time.
 constexpr uint32_t kEventsAtOnce = 128;
 
+// More events than a pool can have.
+constexpr uint64_t kMaxEvents = ~uint64_t{0} >> 1;
+
 // Prefetch distance, in hashes.
 constexpr uint32_t kLookAhead = 8;
+
+// Whether a ring may hold these events from a number on.
+bool are_expected(const BlockEvent* events, uint32_t count, uint64_t first) {
+  for (uint32_t i = 0; i < count; i++) {
+    const BlockEventKind kind = events[i].kind;
+    if (events[i].sequence != first + i ||
+        (kind != BlockEventKind::kStored && kind != BlockEventKind::kRemoved &&
+         kind != BlockEventKind::kCleared)) {
+      return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -46,12 +62,22 @@ void DirectoryMirror::apply(const BlockEvent* events, uint32_t count) {
 
 void DirectoryMirror::follow(const EventRingHead* ring, uint32_t event_capacity) {
   BlockEvent events[kEventsAtOnce];
-  uint32_t copied = 0;
-  do {
+  const uint64_t end = __atomic_load_n(&ring->next_event, __ATOMIC_ACQUIRE);
+  if (end < state_.next_event || end > kMaxEvents) {
+    lose(std::min(end, state_.next_event));
+    return;
+  }
+  for (uint32_t left = event_capacity; left > 0;) {
+    const uint32_t most = std::min(left, kEventsAtOnce);
     uint64_t from = state_.next_event;
-    copied = read_events(ring, event_capacity, &from, events, kEventsAtOnce);
+    const uint32_t copied = read_events(ring, event_capacity, &from, events, most);
+    if (!are_expected(events, copied, from - copied)) {
+      lose(from);
+      break;
+    }
     apply(events, copied);
-  } while (copied == kEventsAtOnce);
+    left = copied < most ? 0 : left - copied;
+  }
   for (; confirmed_ < added_.size(); confirmed_++) {
     remove(added_[confirmed_]);
   }
@@ -124,11 +150,15 @@ void DirectoryMirror::forget() {
 // Detects that events before this one were lost.
 void DirectoryMirror::expect(uint64_t event) {
   if (event > state_.next_event) {
-    state_.next_event = event;
-    state_.gaps++;
-    state_.known = 0;
-    forget();
+    lose(event);
   }
+}
+
+void DirectoryMirror::lose(uint64_t next_event) {
+  state_.next_event = next_event;
+  state_.gaps++;
+  state_.known = 0;
+  forget();
 }
 
 }  // namespace kvasir

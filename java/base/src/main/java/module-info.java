@@ -4,6 +4,8 @@
  */
 module io.kvasir.base {
   requires org.bytedeco.javacpp;
+  requires static transitive org.jspecify;
+  requires org.slf4j;
 
   exports io.kvasir.event;
   exports io.kvasir.hash;

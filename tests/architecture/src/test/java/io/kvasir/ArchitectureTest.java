@@ -63,6 +63,7 @@ class ArchitectureTest {
         "cli.command",
         uses(
             "benchmarks.index",
+            "cli.lines",
             "cli.lines.index",
             "cli.lines.route",
             "cli.option",
@@ -82,7 +83,7 @@ class ArchitectureTest {
             "simulator.report",
             "simulator.trace",
             "simulator.workload"));
-    edges.put("cli.lines", uses());
+    edges.put("cli.lines", uses("model"));
     edges.put(
         "cli.lines.index",
         uses(
@@ -116,13 +117,14 @@ class ArchitectureTest {
             "engine.pool",
             "fleet.router",
             "hash",
+            "model",
             "simulator.fleet",
             "simulator.replay",
             "simulator.trace",
             "simulator.workload"));
-    edges.put("cli.terminal", uses("engine.device", "simulator.replay"));
+    edges.put("cli.terminal", uses("engine.device", "model", "simulator.replay"));
     edges.put("engine.adp", uses("engine.pool", "model"));
-    edges.put("engine.device", uses("internal.nativelib"));
+    edges.put("engine.device", uses("internal.nativelib", "model"));
     edges.put(
         "engine.execute",
         uses(
@@ -149,7 +151,7 @@ class ArchitectureTest {
         uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
     edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
     edges.put("hash", uses("internal.nativelib", "model"));
-    edges.put("internal.nativelib", uses());
+    edges.put("internal.nativelib", uses("model"));
     edges.put("model", uses());
     edges.put(
         "simulator.compare",
@@ -187,7 +189,7 @@ class ArchitectureTest {
             "simulator.fleet",
             "simulator.replay",
             "simulator.workload"));
-    edges.put("simulator.trace", uses());
+    edges.put("simulator.trace", uses("model"));
     edges.put("simulator.workload", uses("hash", "model", "simulator.trace"));
     return edges;
   }

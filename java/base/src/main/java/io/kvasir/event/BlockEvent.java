@@ -1,6 +1,7 @@
 package io.kvasir.event;
 
 import io.kvasir.hash.BlockNaming;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One change of the blocks that a rank holds.
@@ -26,14 +27,15 @@ public sealed interface BlockEvent {
    * @param localHashes one per block: the hash of its own tokens; or null
    * @param sequenceHashes one per block: the chained hash of everything up to its end; or null
    */
+  @SuppressWarnings("NullAway") // it does not see the annotation of an array that is a component
   record Stored(
-      BlockNaming naming,
+      @Nullable BlockNaming naming,
       boolean root,
       long parentHandle,
       long rootHash,
       long[] handles,
-      long[] localHashes,
-      long[] sequenceHashes)
+      long @Nullable [] localHashes,
+      long @Nullable [] sequenceHashes)
       implements BlockEvent {
 
     /**
@@ -100,7 +102,7 @@ public sealed interface BlockEvent {
      * @param sequenceHashes one per block
      * @return the event
      */
-    public static Stored named(BlockNaming naming, long... sequenceHashes) {
+    public static Stored named(@Nullable BlockNaming naming, long... sequenceHashes) {
       return new Stored(naming, true, 0, 0, sequenceHashes, null, sequenceHashes);
     }
 
@@ -112,7 +114,8 @@ public sealed interface BlockEvent {
      * @param sequenceHashes one per block
      * @return the event
      */
-    public static Stored namedAfter(BlockNaming naming, long parent, long... sequenceHashes) {
+    public static Stored namedAfter(
+        @Nullable BlockNaming naming, long parent, long... sequenceHashes) {
       return new Stored(naming, false, parent, 0, sequenceHashes, null, sequenceHashes);
     }
   }
@@ -123,7 +126,7 @@ public sealed interface BlockEvent {
    * @param naming how the source makes sequence hashes, or null if it does not say
    * @param handles one per block
    */
-  record Removed(BlockNaming naming, long... handles) implements BlockEvent {
+  record Removed(@Nullable BlockNaming naming, long... handles) implements BlockEvent {
 
     /**
      * Blocks were removed by a source that does not say how it makes sequence hashes.

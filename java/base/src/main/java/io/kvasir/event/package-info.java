@@ -3,4 +3,7 @@
  * for Kvasir's own pools, foreign engines, indexes and recordings. Applying a rank's events to an
  * empty index reproduces the rank's matches. Events know neither their source nor their sinks.
  */
+@NullMarked
 package io.kvasir.event;
+
+import org.jspecify.annotations.NullMarked;

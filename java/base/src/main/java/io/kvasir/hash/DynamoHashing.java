@@ -1,10 +1,12 @@
 package io.kvasir.hash;
 
+import io.kvasir.model.Checks;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Block hashes of the versions of Dynamo. Versions differ in their seeds and in how a scope enters
@@ -45,10 +47,7 @@ public record DynamoHashing(
    * @throws IllegalArgumentException if {@code tokensPerBlock} is below 1
    */
   public DynamoHashing {
-    if (tokensPerBlock < 1) {
-      throw new IllegalArgumentException(
-          "tokensPerBlock must be at least 1, not " + tokensPerBlock);
-    }
+    Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
     Objects.requireNonNull(scopeRule, "scopeRule");
   }
 
@@ -93,7 +92,7 @@ public record DynamoHashing(
    * @throws IllegalArgumentException if there is a namespace and the rule is {@link
    *     ScopeRule#ADDED}
    */
-  public long scopeSeed(String cacheNamespace, String loraName) {
+  public long scopeSeed(@Nullable String cacheNamespace, @Nullable String loraName) {
     String salt = Objects.requireNonNullElse(cacheNamespace, "");
     String lora = Objects.requireNonNullElse(loraName, "");
     if (scopeRule == ScopeRule.JSON) {

@@ -2,6 +2,7 @@ package io.kvasir.hash;
 
 import io.kvasir.internal.nativelib.HashLibrary;
 import io.kvasir.model.CacheScope;
+import io.kvasir.model.Checks;
 import java.util.Objects;
 
 /**
@@ -29,10 +30,7 @@ public final class NativeBlockHasher implements BlockHasher {
    * @throws IllegalArgumentException if {@code tokensPerBlock} is less than 1
    */
   public static NativeBlockHasher of(HashFormat format, int tokensPerBlock) {
-    if (tokensPerBlock < 1) {
-      throw new IllegalArgumentException(
-          "tokensPerBlock must be at least 1, not " + tokensPerBlock);
-    }
+    Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
     return new NativeBlockHasher(Objects.requireNonNull(format, "format"), tokensPerBlock);
   }
 

@@ -2,6 +2,7 @@ package io.kvasir.hash;
 
 import io.kvasir.internal.nativelib.HashLibrary;
 import io.kvasir.model.CacheScope;
+import io.kvasir.model.Checks;
 import java.util.Objects;
 
 /**
@@ -26,13 +27,8 @@ public final class TrtllmBlockKeys {
    * @throws IllegalArgumentException if an argument is out of range
    */
   public static int promptBlocks(int promptTokens, int tokensPerBlock) {
-    if (promptTokens < 0) {
-      throw new IllegalArgumentException("promptTokens must be at least 0, not " + promptTokens);
-    }
-    if (tokensPerBlock < 1) {
-      throw new IllegalArgumentException(
-          "tokensPerBlock must be at least 1, not " + tokensPerBlock);
-    }
+    Checks.atLeast("promptTokens", promptTokens, 0);
+    Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
     return promptTokens <= 1 ? 0 : (promptTokens - 2) / tokensPerBlock + 1;
   }
 

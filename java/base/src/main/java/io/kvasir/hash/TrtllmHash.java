@@ -1,6 +1,7 @@
 package io.kvasir.hash;
 
 import io.kvasir.model.CacheScope;
+import io.kvasir.model.Errors;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
@@ -61,7 +62,13 @@ public enum TrtllmHash implements BlockNaming {
     String allowed =
         Arrays.stream(values()).map(TrtllmHash::algorithm).collect(Collectors.joining(", "));
     throw new IllegalArgumentException(
-        "block hash must be one of " + AUTO + ", " + allowed + ", not '" + name + "'");
+        "block hash must be one of "
+            + AUTO
+            + ", "
+            + allowed
+            + ", not '"
+            + Errors.shown(name)
+            + "'");
   }
 
   /**

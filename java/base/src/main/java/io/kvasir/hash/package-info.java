@@ -9,4 +9,7 @@
  * seeds, scopes and multimodal objects of Dynamo's versions. The package does not depend on pools,
  * ranks or routers.
  */
+@NullMarked
 package io.kvasir.hash;
+
+import org.jspecify.annotations.NullMarked;

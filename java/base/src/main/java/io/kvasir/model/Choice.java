@@ -31,6 +31,7 @@ public final class Choice {
         Arrays.stream(choices)
             .map(name)
             .collect(
-                Collectors.joining(", ", what + " must be one of ", ", not '" + wanted + "'")));
+                Collectors.joining(
+                    ", ", what + " must be one of ", ", not '" + Errors.shown(wanted) + "'")));
   }
 }

@@ -1,5 +1,7 @@
 package io.kvasir.model;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Folds words into a 64-bit digest of a sequence. The order of the words matters.
  *
@@ -36,7 +38,7 @@ public final class Digest64 {
    * @param text the text, or null; null differs from every text
    * @return the new digest
    */
-  public static long fold(long digest, String text) {
+  public static long fold(long digest, @Nullable String text) {
     return text == null
         ? fold(digest, -1L)
         : fold(digest, (long) text.length() << 32 | Integer.toUnsignedLong(text.hashCode()));

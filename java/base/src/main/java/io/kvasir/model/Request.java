@@ -1,6 +1,7 @@
 package io.kvasir.model;
 
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One request for generation: a tokenised prompt, the number of tokens to generate, and placement
@@ -19,8 +20,8 @@ public final class Request {
   private final int maxNewTokens;
   private final CacheScope scope;
   private final int targetRank;
-  private final Boolean givenRelax;
-  private final String conversationId;
+  private final @Nullable Boolean givenRelax;
+  private final @Nullable String conversationId;
   private final boolean firstTurn;
   private final int children;
   private final double priority;
@@ -144,7 +145,7 @@ public final class Request {
    *
    * @return null if the client sent none
    */
-  public Boolean givenRelax() {
+  public @Nullable Boolean givenRelax() {
     return givenRelax;
   }
 
@@ -153,7 +154,7 @@ public final class Request {
    *
    * @return its id, or null
    */
-  public String conversationId() {
+  public @Nullable String conversationId() {
     return conversationId;
   }
 
@@ -196,8 +197,8 @@ public final class Request {
     private int maxNewTokens = 1;
     private CacheScope scope = CacheScope.NONE;
     private int targetRank = ANY_RANK;
-    private Boolean relax;
-    private String conversationId;
+    private @Nullable Boolean relax;
+    private @Nullable String conversationId;
     private boolean firstTurn;
     private int children;
     private double priority = 0.5;
@@ -246,7 +247,7 @@ public final class Request {
      * @param value whether another rank may serve; null if the client sent none
      * @return this builder
      */
-    public Builder relax(Boolean value) {
+    public Builder relax(@Nullable Boolean value) {
       this.relax = value;
       return this;
     }
@@ -257,7 +258,7 @@ public final class Request {
      * @param value the id, or null
      * @return this builder
      */
-    public Builder conversationId(String value) {
+    public Builder conversationId(@Nullable String value) {
       this.conversationId = value;
       return this;
     }
@@ -302,15 +303,11 @@ public final class Request {
      * @throws IllegalArgumentException naming the field that is out of range
      */
     public Request build() {
-      if (maxNewTokens < 1) {
-        throw new IllegalArgumentException("maxNewTokens must be at least 1, not " + maxNewTokens);
-      }
+      Checks.atLeast("maxNewTokens", maxNewTokens, 1);
       if (targetRank < ANY_RANK) {
         throw new IllegalArgumentException("targetRank must be at least 0, not " + targetRank);
       }
-      if (children < 0) {
-        throw new IllegalArgumentException("children must be at least 0, not " + children);
-      }
+      Checks.atLeast("children", children, 0);
       if (Double.isNaN(priority)) {
         throw new IllegalArgumentException("priority must be a number");
       }

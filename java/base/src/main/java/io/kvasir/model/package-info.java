@@ -4,4 +4,7 @@
  *
  * <p>Everything here is immutable or stateless. The package imports no other package of Kvasir.
  */
+@NullMarked
 package io.kvasir.model;
+
+import org.jspecify.annotations.NullMarked;

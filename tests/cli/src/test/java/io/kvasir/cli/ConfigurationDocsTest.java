@@ -79,6 +79,7 @@ class ConfigurationDocsTest {
           "--format",
           "--device",
           "--processes",
+          "--join-timeout-seconds",
           "--num-hidden-layers", // with the next ones, poolTokens
           "--num-key-value-heads",
           "--head-dim",

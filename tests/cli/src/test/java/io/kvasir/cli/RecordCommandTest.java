@@ -3,6 +3,8 @@ package io.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.kvasir.cli.command.CommandRunner;
+import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.record.EventRecorder;
@@ -11,6 +13,11 @@ import io.kvasir.fleet.record.RankChange;
 import io.kvasir.fleet.record.RecorderOptions;
 import io.kvasir.model.RankId;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -90,6 +97,67 @@ class RecordCommandTest {
   }
 
   @Test
+  void aFileInUseIsRefusedAndNotChanged() throws IOException {
+    try (EventRecorder recorder = EventRecorder.open(Path.of(file()), RecorderOptions.DEFAULT)) {
+      recorder.record(JsonEvent.ofJson("{\"op\":\"stats\"}"));
+      String inUse = file() + ": is in use by another recorder or repair\n";
+      refused(ExitCode.FAILED, inUse, "--output", file());
+      refused(ExitCode.FAILED, inUse, "--output", file(), "--append");
+      refused(ExitCode.FAILED, inUse, "--repair", file());
+    }
+    assertThat(run("", "--replay", file()).out()).isEqualTo("{\"op\":\"stats\"}\n");
+  }
+
+  @Test
+  void aReplaySaysWhereTheDamageIsAndARepairKeepsTheRest() throws IOException {
+    assertThat(run(LINES, "--output", file()).exitCode()).isZero();
+    String lines = Files.readString(Path.of(file()));
+    int second = lines.indexOf('\n') + 1;
+    Files.writeString(Path.of(file()), lines.substring(0, second) + "{\n" + lines);
+    String where = file() + ":2: must be a JSON object: ";
+    String at = " (the line begins at byte " + second + ")\n";
+
+    Outcome replayed = run("", "--replay", file(), "--as-fast-as-possible");
+    assertThat(replayed.exitCode()).isEqualTo(ExitCode.USAGE);
+    assertThat(replayed.err()).startsWith(where).endsWith(at);
+
+    Outcome repaired = run("", "--repair", file());
+    assertThat(repaired.exitCode()).isZero();
+    assertThat(repaired.err())
+        .startsWith(file() + ": 4 lines kept, 1 dropped\nfirst damaged line: " + where)
+        .endsWith(at + "the damaged file is kept as " + file() + ".damaged\n");
+    assertThat(Path.of(file())).hasContent(lines.substring(0, second) + lines);
+    assertThat(run("", "--repair", file()).err())
+        .isEqualTo(file() + ": 4 lines kept, 0 dropped; nothing changed\n");
+  }
+
+  /** The input stays open, so that nothing but the option can cause the write. */
+  @Test
+  void aLineIsWrittenWithinTheFlushTime() throws Exception {
+    PipedInputStream in = new PipedInputStream();
+    Console console =
+        new Console(
+            in,
+            OutputStream.nullOutputStream(),
+            new PrintStream(OutputStream.nullOutputStream()),
+            false,
+            Map.of());
+    CommandRunner runner = new CommandRunner(console, FakeMachine.withoutGpu());
+    Thread recording =
+        new Thread(() -> runner.run("record", "--output", file(), "--flush-ms", "10"));
+    try (PipedOutputStream lines = new PipedOutputStream(in)) {
+      recording.start();
+      lines.write(LINES.getBytes(StandardCharsets.UTF_8));
+      lines.flush();
+      while (Files.notExists(Path.of(file())) || Files.size(Path.of(file())) == 0) {
+        Thread.onSpinWait();
+      }
+    }
+    recording.join();
+    assertThat(run("", "--replay", file(), "--as-fast-as-possible").out()).isEqualTo(LINES);
+  }
+
+  @Test
   void aLineThatIsNoObjectIsLeftOut() {
     Outcome recorded =
         run("{\"op\":\"stats\"}\nnonsense\n\n{\"op\":\"stats\"}\n", "--output", file());
@@ -111,11 +179,17 @@ class RecordCommandTest {
 
   @Test
   void wrongUsageAndWrongFilesAreNamed() throws IOException {
-    refused(ExitCode.USAGE, "--output or --replay must be given, and not both");
-    refused(ExitCode.USAGE, "--output or --replay", "--output", "a", "--replay", "b");
+    String oneOf = "--output or --replay or --repair must be given, and only one of them";
+    refused(ExitCode.USAGE, oneOf);
+    refused(ExitCode.USAGE, oneOf, "--output", "a", "--replay", "b");
+    refused(ExitCode.USAGE, oneOf, "--repair", "a", "--replay", "b");
+    String flushMs = "--flush-ms must be an integer from 0 to 3600000, not '3600001'";
+    refused(ExitCode.USAGE, flushMs, "--output", "a", "--flush-ms", "3600001");
     refused(ExitCode.USAGE, "--count must be an integer from 1", "--output", "a", "--count", "0");
     refused(ExitCode.USAGE, "--speed must be a number", "--replay", "a", "--speed", "0");
     refused(ExitCode.USAGE, "/no/such: no such file", "--replay", "/no/such");
+    refused(ExitCode.USAGE, "/no/such: no such file", "--repair", "/no/such");
+    refused(ExitCode.FAILED, "/no/such: no such file or directory", "--output", "/no/such");
     Path wrong = Files.writeString(folder.resolve("wrong"), "{}\n");
     refused(ExitCode.USAGE, wrong + ":1: event is missing", "--replay", wrong.toString());
   }

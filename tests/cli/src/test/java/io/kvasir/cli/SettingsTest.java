@@ -178,6 +178,7 @@ class SettingsTest {
         "hash_format: v1 | :1: hash_format must be one of kvasir, ",
         "router: [[default]] | :1: router must be a single value",
         "router: [default, best] | :1: router must be one of default, ",
+        "think_seconds: 1f | :1: think_seconds must be a number from 0.0 to 1000000.0, not '1f'",
         "attention_dp_config:;  kv_cache_routing_match_rate_threshold: 2 | :2: kv_cache_routing_match_rate_threshold must be a number from 0.0 to 1.0, not '2'",
         "attention_dp_config: true | :1: attention_dp_config must be a mapping of keys to values",
         "ranks: 2;ranks: 2 | :2: ranks is already set in line 1",

@@ -9,7 +9,7 @@ import org.bytedeco.javacpp.annotation.Platform;
  *
  * <p>JavaCPP generates the C++ glue from this class. Arguments are not checked: a wrong address or
  * length crashes the process. Arrays are pinned, not copied, so calls that take them are short.
- * Calls that run out of memory throw {@link RuntimeException}.
+ * Calls that can fail return a status; see {@link NativeStatus}.
  */
 @Platform(include = "bridge.hpp", library = "jnikvasir")
 public final class IndexLibrary {
@@ -17,6 +17,9 @@ public final class IndexLibrary {
   static {
     LibraryLoader.requireLoaded();
   }
+
+  /** In the result of {@link #kvasir_index_store}: the index has exceeded its cap. */
+  public static final int SHED_NEXT = 16;
 
   private IndexLibrary() {}
 
@@ -26,9 +29,9 @@ public final class IndexLibrary {
    * @param format number of the hash format that chains local hashes; that of trtllm-v1 for an
    *     index that takes sequence hashes only
    * @param maxBytes the cap on memory
-   * @return its address
+   * @return its address, or a status
    */
-  @Cast("kvasir::PrefixIndex*")
+  @Cast("int64_t")
   public static native long kvasir_index_create(int format, long maxBytes);
 
   /**
@@ -50,10 +53,12 @@ public final class IndexLibrary {
    * @param localHashes local hashes by block, or null
    * @param sequenceHashes sequence hashes by block; null if local hashes are present
    * @param count number of blocks
-   * @return number of the status, minus 8 if the caller must call {@link #kvasir_index_shed} next
+   * @return number of the change's status, plus {@link #SHED_NEXT} if the caller must call {@link
+   *     #kvasir_index_shed} next; or a negative status
    */
   @CriticalRegion
-  public static native int kvasir_index_store(
+  @Cast("int64_t")
+  public static native long kvasir_index_store(
       @Cast("kvasir::PrefixIndex*") long index,
       int rank,
       boolean root,
@@ -68,8 +73,10 @@ public final class IndexLibrary {
    * Evicts chains until the index is within its cap.
    *
    * @param index its address
+   * @return 0, or a status
    */
-  public static native void kvasir_index_shed(@Cast("kvasir::PrefixIndex*") long index);
+  @Cast("int64_t")
+  public static native long kvasir_index_shed(@Cast("kvasir::PrefixIndex*") long index);
 
   /**
    * Applies a removed event.
@@ -78,10 +85,11 @@ public final class IndexLibrary {
    * @param rank slot of the rank
    * @param handles handles of the blocks
    * @param count number of blocks
-   * @return number of the status
+   * @return number of the change's status, or a negative status
    */
   @CriticalRegion
-  public static native int kvasir_index_remove(
+  @Cast("int64_t")
+  public static native long kvasir_index_remove(
       @Cast("kvasir::PrefixIndex*") long index,
       int rank,
       @Cast("const uint64_t*") long[] handles,
@@ -92,8 +100,10 @@ public final class IndexLibrary {
    *
    * @param index its address
    * @param rank slot of the rank
+   * @return 0, or a status
    */
-  public static native void kvasir_index_clear(@Cast("kvasir::PrefixIndex*") long index, int rank);
+  @Cast("int64_t")
+  public static native long kvasir_index_clear(@Cast("kvasir::PrefixIndex*") long index, int rank);
 
   /**
    * Matches a prompt. Any thread.
@@ -104,10 +114,11 @@ public final class IndexLibrary {
    * @param rankLimit only slots below this one are reported
    * @param ranks receives the slots of ranks that match
    * @param blocks receives the matched blocks of each of these ranks
-   * @return number of ranks that match
+   * @return number of ranks that match, or a status
    */
   @CriticalRegion
-  public static native int kvasir_index_match(
+  @Cast("int64_t")
+  public static native long kvasir_index_match(
       @Cast("kvasir::PrefixIndex*") long index,
       @Cast("const uint64_t*") long[] hashes,
       int count,
@@ -139,9 +150,10 @@ public final class IndexLibrary {
    * Begins a copy. The index must not change until {@link #kvasir_index_end_copy}.
    *
    * @param index its address
-   * @return number of runs
+   * @return number of runs, or a status
    */
-  public static native int kvasir_index_begin_copy(@Cast("kvasir::PrefixIndex*") long index);
+  @Cast("int64_t")
+  public static native long kvasir_index_begin_copy(@Cast("kvasir::PrefixIndex*") long index);
 
   /**
    * Length of a run in the copy.
@@ -172,8 +184,10 @@ public final class IndexLibrary {
    * @param rank slot of the rank
    * @param handles receives the handles
    * @param places receives run and offset of each handle's block
+   * @return 0, or a status
    */
-  public static native void kvasir_index_copy_rank(
+  @Cast("int64_t")
+  public static native long kvasir_index_copy_rank(
       @Cast("kvasir::PrefixIndex*") long index,
       int rank,
       @Cast("uint64_t*") long[] handles,
@@ -193,9 +207,10 @@ public final class IndexLibrary {
    * @param parent the return value of {@link #kvasir_index_copy_run}
    * @param hashes sequence hashes by block
    * @param count number of blocks
-   * @return whether the run is valid
+   * @return 1 if the run is valid, 0 if not, or a status
    */
-  public static native boolean kvasir_index_load_run(
+  @Cast("int64_t")
+  public static native long kvasir_index_load_run(
       @Cast("kvasir::PrefixIndex*") long index,
       long parent,
       @Cast("const uint64_t*") long[] hashes,
@@ -209,9 +224,10 @@ public final class IndexLibrary {
    * @param handles the handles
    * @param places the places from {@link #kvasir_index_copy_rank}
    * @param count number of handles
-   * @return whether the handles are valid
+   * @return 1 if the handles are valid, 0 if not, or a status
    */
-  public static native boolean kvasir_index_load_rank(
+  @Cast("int64_t")
+  public static native long kvasir_index_load_rank(
       @Cast("kvasir::PrefixIndex*") long index,
       int rank,
       @Cast("const uint64_t*") long[] handles,
@@ -222,6 +238,8 @@ public final class IndexLibrary {
    * Ends a load.
    *
    * @param index its address
+   * @return 0, or a status
    */
-  public static native void kvasir_index_end_load(@Cast("kvasir::PrefixIndex*") long index);
+  @Cast("int64_t")
+  public static native long kvasir_index_end_load(@Cast("kvasir::PrefixIndex*") long index);
 }

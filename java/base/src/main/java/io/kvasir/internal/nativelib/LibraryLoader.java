@@ -1,61 +1,113 @@
 package io.kvasir.internal.nativelib;
 
-import static java.nio.file.StandardOpenOption.CREATE;
-import static java.nio.file.StandardOpenOption.WRITE;
-
+import io.kvasir.model.Errors;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
+import java.net.URISyntaxException;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.bytedeco.javacpp.Loader;
 
 /**
- * Loads the native library through JavaCPP's cache folder.
+ * Loads the native library: from the class path's own file, or extracted from its jar into a folder
+ * that no other user can change.
  *
- * <p>A file lock serialises processes that start at the same time. Without it, a process could load
- * a file that another process is still extracting.
+ * <p>JavaCPP's own cache would fall back to a predictable folder that other users can fill. Before
+ * JavaCPP is used its cache is therefore set to the same folder, for all libraries that it
+ * extracts.
  */
-final class LibraryLoader {
+public final class LibraryLoader {
+
+  private static final String CACHE_PROPERTY = "org.bytedeco.javacpp.cachedir";
+  private static final String LIBRARY = "jnikvasir";
+
+  /** The platforms for which CMake can build it. */
+  private static final List<String> PLATFORMS = List.of("linux-x86_64", "linux-arm64");
+
+  private static final Path FILE;
 
   static {
-    load(PoolLibrary.class);
+    FILE = load();
   }
 
   private LibraryLoader() {}
 
   /**
-   * Loads the library by initialising this class. The error's message gives the reason in one line.
+   * Loads the library if it is not loaded.
+   *
+   * @return the file from which it was loaded
+   * @throws UnsatisfiedLinkError if it cannot be loaded; the message gives the reason in one line
    */
-  static void requireLoaded() {}
+  public static Path requireLoaded() {
+    return FILE;
+  }
 
-  private static void load(Class<?> bindings) {
-    try (FileChannel lock = openLock()) {
-      if (lock != null) {
-        lock.lock(); // closing the channel releases it
+  private static Path load() {
+    try {
+      Path folder = folder();
+      System.setProperty(CACHE_PROPERTY, folder.toString());
+      String resource = resource(Loader.getPlatform());
+      URL url = LibraryLoader.class.getResource(resource);
+      if (url == null) {
+        throw new IOException(absence());
       }
-      Loader.load(bindings);
+      Path file =
+          url.getProtocol().equals("file")
+              ? Path.of(url.toURI())
+              : new LibraryCache(folder).file(LibraryLoader.class, resource);
+      Loader.loadLibrary(PoolLibrary.class, new URL[] {file.toUri().toURL()}, LIBRARY);
+      return file;
     } catch (UnsatisfiedLinkError e) {
       throw unavailable(e, e.getCause() == null ? e : e.getCause());
-    } catch (IOException e) {
+    } catch (IOException | URISyntaxException e) {
       throw unavailable(e, e);
     }
   }
 
-  /**
-   * Opens the lock file. Returns null if that fails: JavaCPP then finds another folder or reports
-   * the error.
-   */
-  private static FileChannel openLock() {
-    String configured = System.getProperty("org.bytedeco.javacpp.cachedir");
-    Path folder =
-        configured == null
-            ? Path.of(System.getProperty("user.home"), ".javacpp", "cache")
-            : Path.of(configured);
+  private static String resource(String platform) {
+    return platform + "/lib" + LIBRARY + ".so";
+  }
+
+  /** Why the class path has no library for this platform. */
+  private static String absence() {
+    List<String> others =
+        PLATFORMS.stream()
+            .filter(each -> LibraryLoader.class.getResource(resource(each)) != null)
+            .toList();
+    return others.isEmpty()
+        ? "this build has no native library"
+        : "this build is for " + String.join(", ", others) + ", not for this machine";
+  }
+
+  /** The configured folder; else the user's cache folder; else a new folder for this process. */
+  private static Path folder() throws IOException {
+    String configured = System.getProperty(CACHE_PROPERTY);
+    if (configured != null) {
+      return PrivateFolder.require(Path.of(configured).toAbsolutePath());
+    }
+    String home = System.getenv("XDG_CACHE_HOME");
+    Path caches =
+        home != null && home.startsWith("/")
+            ? Path.of(home)
+            : Path.of(System.getProperty("user.home")).resolve(".cache");
     try {
-      Files.createDirectories(folder);
-      return FileChannel.open(folder.resolve("kvasir.lock"), CREATE, WRITE);
+      return PrivateFolder.require(caches.toAbsolutePath().resolve("kvasir"));
     } catch (IOException e) {
-      return null;
+      return temporaryFolder(e);
+    }
+  }
+
+  /** A folder with a random name, removed when the process ends. */
+  private static Path temporaryFolder(IOException why) throws IOException {
+    try {
+      Path folder = PrivateFolder.require(Files.createTempDirectory("kvasir-").toAbsolutePath());
+      Runtime.getRuntime()
+          .addShutdownHook(new Thread(() -> LibraryCache.remove(folder), "kvasir-cache-removal"));
+      return folder;
+    } catch (IOException e) {
+      e.addSuppressed(why);
+      throw e;
     }
   }
 
@@ -64,9 +116,11 @@ final class LibraryLoader {
         new UnsatisfiedLinkError(
             "Kvasir's native library for "
                 + Loader.getPlatform()
-                + " cannot be loaded from its jar through the cache folder (~/.javacpp/cache, or"
-                + " -Dorg.bytedeco.javacpp.cachedir=FOLDER): "
-                + reason.getMessage());
+                + " cannot be loaded (it is extracted to ~/.cache/kvasir, or to the folder that"
+                + " -D"
+                + CACHE_PROPERTY
+                + " names): "
+                + Errors.reason(reason));
     unavailable.initCause(error);
     return unavailable;
   }

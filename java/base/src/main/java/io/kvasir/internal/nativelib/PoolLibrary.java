@@ -37,10 +37,9 @@ public final class PoolLibrary {
    * @param maxLeases at least 1
    * @param maxBlocksPerLease at least 1
    * @param eventCapacity at least 0
-   * @param page address of the occupancy page, or 0 if the pool allocates it
+   * @param page address of a copy of the occupancy page for other processes, or 0 for none
    * @param ring address of the event ring, or 0 if the pool allocates it
-   * @return the pool's address
-   * @throws RuntimeException if there is too little memory
+   * @return the pool's address, or a status; see {@link NativeStatus}
    */
   @Cast("int64_t")
   public static native long kvasir_pool_create(
@@ -220,8 +219,7 @@ public final class PoolLibrary {
    * Makes a mirror.
    *
    * @param capacityBlocks blocks of the mirrored pool, at least 1
-   * @return its address
-   * @throws RuntimeException if there is too little memory
+   * @return its address, or a status; see {@link NativeStatus}
    */
   @Cast("int64_t")
   public static native long kvasir_mirror_create(int capacityBlocks);
@@ -254,13 +252,15 @@ public final class PoolLibrary {
       @Cast("const kvasir::DirectoryMirror*") long mirror);
 
   /**
-   * Applies the new events of a ring.
+   * Applies the new events of a ring, at most as many as it has slots. Any bytes are safe.
    *
    * @param mirror its address
    * @param ring address of an {@code EventRingHead} and its slots
    * @param eventCapacity number of slots
+   * @return 0, or a status
    */
-  public static native void kvasir_mirror_follow(
+  @Cast("int64_t")
+  public static native long kvasir_mirror_follow(
       @Cast("kvasir::DirectoryMirror*") long mirror,
       @Cast("const kvasir::EventRingHead*") long ring,
       int eventCapacity);
@@ -272,9 +272,11 @@ public final class PoolLibrary {
    * @param hashes an array of sequence hashes
    * @param first index of the first hash to add
    * @param count number of hashes to add
+   * @return 0, or a status
    */
   @CriticalRegion
-  public static native void kvasir_mirror_add(
+  @Cast("int64_t")
+  public static native long kvasir_mirror_add(
       @Cast("kvasir::DirectoryMirror*") long mirror,
       @Cast("const int64_t*") long[] hashes,
       int first,
@@ -286,9 +288,11 @@ public final class PoolLibrary {
    * @param mirror its address
    * @param buckets address of the buckets of a directory of the same capacity
    * @param nextEvent number of the first event that the buckets do not include
-   * @return false if there are more hashes than blocks; the mirror is out of sync then
+   * @return 1; 0 if they are not a directory or contain more hashes than blocks, which leaves the
+   *     mirror out of sync; or a status
    */
-  public static native boolean kvasir_mirror_replace(
+  @Cast("int64_t")
+  public static native long kvasir_mirror_replace(
       @Cast("kvasir::DirectoryMirror*") long mirror,
       @Cast("const kvasir::Bucket*") long buckets,
       long nextEvent);

@@ -1,6 +1,7 @@
 package io.kvasir.benchmarks.index;
 
 import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.model.Checks;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -29,9 +30,7 @@ public final class IndexMeasurement {
    * @param memberships memory is measured at sizes from this up to twice this, 1 to 2^28
    */
   public IndexMeasurement(Corpus corpus, int runs, List<Long> windowsNs, int memberships) {
-    if (runs < 1) {
-      throw new IllegalArgumentException("runs must be at least 1, not " + runs);
-    }
+    Checks.atLeast("runs", runs, 1);
     this.corpus = corpus;
     this.runs = runs;
     this.windowsNs = List.copyOf(windowsNs);

@@ -5,6 +5,7 @@ import io.kvasir.fleet.index.ChangeStatus;
 import io.kvasir.fleet.index.IndexStats;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.model.Checks;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -39,9 +40,7 @@ public final class IndexSoak {
    * @param blockEvents stored and removed blocks after which it ends, at least 1
    */
   public IndexSoak(long seed, long blockEvents) {
-    if (blockEvents < 1) {
-      throw new IllegalArgumentException("blockEvents must be at least 1, not " + blockEvents);
-    }
+    Checks.atLeast("blockEvents", blockEvents, 1);
     this.model = new SoakModel(seed);
     this.seed = seed;
     this.wantedEvents = blockEvents;

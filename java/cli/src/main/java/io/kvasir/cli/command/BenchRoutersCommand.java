@@ -7,6 +7,7 @@ import io.kvasir.cli.option.WorkerOptions;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.model.Errors;
 import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.Load;
 import io.kvasir.simulator.compare.PlayedLoad;
@@ -174,7 +175,7 @@ final class BenchRoutersCommand implements Callable<Integer> {
     String[] parts = text.split("@", -1);
     if (parts.length != 2) {
       throw new UsageException(
-          "--load", "must be RANKS@SHARE, for example 8@0.8, not '" + text + "'");
+          "--load", "must be RANKS@SHARE, for example 8@0.8, not '" + Errors.shown(text) + "'");
     }
     return new Load(
         Values.integer("--load", parts[0], 1, MAX_RANKS),

@@ -13,6 +13,7 @@ import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.device.RetryableDeviceException;
 import io.kvasir.engine.lockstep.LockstepException;
 import io.kvasir.fleet.record.InvalidRecordingException;
+import io.kvasir.model.Errors;
 import io.kvasir.simulator.trace.InvalidTraceException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -78,11 +79,11 @@ public final class CommandRunner {
       String line =
           "out of memory: "
               + e.getMessage()
-              + " (fewer --ranks or --pool-tokens make pools smaller;"
-              + " KVASIR_JAVA_OPTIONS=-Xmx8g raises Java's limit)";
+              + " (KVASIR_JAVA_OPTIONS=-Xmx8g raises Java's limit;"
+              + " in a replay, fewer --ranks or --pool-tokens make pools smaller)";
       return fail(e, verbose, new Failure(ExitCode.FAILED, line));
     } catch (LinkageError e) {
-      return fail(e, verbose, new Failure(ExitCode.FAILED, e.getMessage()));
+      return fail(e, verbose, new Failure(ExitCode.FAILED, Errors.reason(e)));
     }
   }
 
@@ -163,7 +164,7 @@ public final class CommandRunner {
         || e instanceof RetryableDeviceException
         || e instanceof FatalDeviceException
         || e instanceof LockstepException) {
-      return new Failure(ExitCode.FAILED, e.getMessage());
+      return new Failure(ExitCode.FAILED, Errors.reason(e));
     }
     return new Failure(
         ExitCode.FAILED,

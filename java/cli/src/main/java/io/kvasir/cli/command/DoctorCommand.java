@@ -14,7 +14,7 @@ import picocli.CommandLine.Mixin;
     description = {
       "Shows Java, the native library, the GPU kernels, the CUDA driver, its devices and NVML of"
           + " this machine. For each part that cannot be used, shows the reason and the remedy. The"
-          + " exit code is 0 with and without a GPU.",
+          + " exit code is 0 with and without a GPU, and 1 if Kvasir cannot run here at all.",
       ""
     })
 final class DoctorCommand implements Callable<Integer> {
@@ -39,6 +39,6 @@ final class DoctorCommand implements Callable<Integer> {
     } else {
       console.write(stream -> DiagnosisJson.write(diagnosis, stream));
     }
-    return ExitCode.DONE;
+    return diagnosis.library().unavailability().isEmpty() ? ExitCode.DONE : ExitCode.FAILED;
   }
 }

@@ -1,5 +1,6 @@
 package io.kvasir.cli.command;
 
+import io.kvasir.cli.lines.LineLimit;
 import io.kvasir.cli.lines.index.IndexLines;
 import io.kvasir.cli.terminal.Console;
 import java.io.IOException;
@@ -22,8 +23,8 @@ final class IndexCommand extends LinesCommand {
   }
 
   @Override
-  boolean answer(InputStream in, OutputStream out) throws IOException {
-    try (IndexLines lines = new IndexLines(in, out)) {
+  boolean answer(InputStream in, OutputStream out, LineLimit limit) throws IOException {
+    try (IndexLines lines = new IndexLines(in, out, limit)) {
       return lines.run();
     }
   }

@@ -1,9 +1,12 @@
 package io.kvasir.cli.command;
 
+import io.kvasir.cli.lines.LineLimit;
 import io.kvasir.cli.option.CommonOptions;
 import io.kvasir.cli.option.UsageException;
+import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -12,6 +15,7 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** A command that answers JSON lines of a file or of standard input. */
@@ -19,10 +23,12 @@ import picocli.CommandLine.Parameters;
     sortOptions = false,
     footer = {
       "",
-      "Exit codes: 0 done, 1 reading or writing failed, 2 a line was not valid (its answer says"
+      "Exit codes: 0 done, 1 reading or writing failed or memory ran out, 2 a line was not valid (its answer says"
           + " why)."
     })
 abstract class LinesCommand implements Callable<Integer> {
+
+  private static final long MAX_LINE_TOKENS = 1L << 40;
 
   private final Console console;
 
@@ -31,6 +37,16 @@ abstract class LinesCommand implements Callable<Integer> {
       paramLabel = "FILE",
       description = "File of operations (default: standard input).")
   private Path file;
+
+  @Option(
+      names = LineLimit.OPTION,
+      paramLabel = "N",
+      defaultValue = "" + LineLimit.DEFAULT_TOKENS,
+      order = 1,
+      description =
+          "Most tokens of a line, with those of inputLength, and blocks, requests and ranks"
+              + " (default: ${DEFAULT-VALUE}).")
+  private String maxLineTokens;
 
   @Mixin
   @SuppressWarnings("unused") // picocli acts on it
@@ -41,7 +57,7 @@ abstract class LinesCommand implements Callable<Integer> {
   }
 
   /** Answers all lines. Returns whether all were valid. */
-  abstract boolean answer(InputStream in, OutputStream out) throws IOException;
+  abstract boolean answer(InputStream in, OutputStream out, LineLimit limit) throws IOException;
 
   @Override
   public Integer call() throws Exception {
@@ -49,7 +65,7 @@ abstract class LinesCommand implements Callable<Integer> {
       return run(console.in());
     }
     if (!Files.isRegularFile(file)) {
-      throw new UsageException("FILE", "must be a file, not '" + file + "'");
+      throw new UsageException("FILE", "must be a file, not '" + Errors.shown(file) + "'");
     }
     try (InputStream in = Files.newInputStream(file)) {
       return run(in);
@@ -57,6 +73,7 @@ abstract class LinesCommand implements Callable<Integer> {
   }
 
   private int run(InputStream in) throws IOException {
-    return answer(in, console.out()) ? ExitCode.DONE : ExitCode.USAGE;
+    long most = Values.longInteger(LineLimit.OPTION, maxLineTokens, 1, MAX_LINE_TOKENS);
+    return answer(in, console.out(), new LineLimit(most)) ? ExitCode.DONE : ExitCode.USAGE;
   }
 }

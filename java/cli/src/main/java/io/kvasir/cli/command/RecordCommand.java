@@ -8,11 +8,15 @@ import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.fleet.record.EventRecorder;
 import io.kvasir.fleet.record.RecorderOptions;
 import io.kvasir.fleet.record.RecordingReader;
+import io.kvasir.fleet.record.RecordingRepair;
 import io.kvasir.fleet.record.RecordingReplay;
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -25,13 +29,13 @@ import picocli.CommandLine.Option;
     description = {
       "Records the JSON objects of standard input, one a line, with their arrival times. With"
           + " --replay, prints a recording with its original timing, for example for 'kvasir record"
-          + " --replay FILE | kvasir index'.",
+          + " --replay FILE | kvasir index'. With --repair, drops the damaged lines of a recording.",
       ""
     },
     footer = {
       "",
-      "Exit codes: 0 done, 1 reading or writing failed, 2 wrong usage, or a line was not a JSON"
-          + " object (it is not recorded)."
+      "Exit codes: 0 done, 1 reading or writing failed or the file is in use by another recorder, 2"
+          + " wrong usage, or a line was not a JSON object (it is not recorded) or not an event."
     })
 final class RecordCommand implements Callable<Integer> {
 
@@ -90,16 +94,25 @@ final class RecordCommand implements Callable<Integer> {
   private boolean asFastAsPossible;
 
   @Option(
+      names = "--repair",
+      paramLabel = "FILE",
+      order = 8,
+      description =
+          "Recording to reduce to its whole lines, with the files that --rotate-lines added. A"
+              + " damaged file is kept as FILE.damaged.")
+  private String repair;
+
+  @Option(
       names = "--count",
       paramLabel = "N",
-      order = 8,
+      order = 9,
       description = "Number of events to record or print (default: all).")
   private String count;
 
   @Option(
       names = "--seconds",
       paramLabel = "X",
-      order = 9,
+      order = 10,
       description = "Time after which to stop (default: none).")
   private String seconds;
 
@@ -113,10 +126,14 @@ final class RecordCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    if ((output == null) == (replay == null)) {
-      throw new UsageException("--output", "or --replay must be given, and not both");
+    if (Stream.of(output, replay, repair).filter(Objects::nonNull).count() != 1) {
+      throw new UsageException(
+          "--output", "or --replay or --repair must be given, and only one of them");
     }
-    return replay == null ? record() : replay();
+    if (output != null) {
+      return record();
+    }
+    return replay != null ? replay() : repair();
   }
 
   private int record() throws IOException, InterruptedException {
@@ -158,6 +175,17 @@ final class RecordCommand implements Callable<Integer> {
     return ExitCode.DONE;
   }
 
+  private int repair() throws IOException {
+    RecordingRepair.Result result = RecordingRepair.run(Values.path("--repair", repair));
+    String lines = result.kept() + " lines kept, " + result.dropped() + " dropped";
+    console.note(repair + ": " + lines + (result.dropped() == 0 ? "; nothing changed" : ""));
+    if (result.dropped() > 0) {
+      console.note("first damaged line: " + result.firstDamage());
+    }
+    result.damaged().forEach(copy -> console.note("the damaged file is kept as " + copy));
+    return ExitCode.DONE;
+  }
+
   /** Prints an event. A timed replay flushes each line. */
   private void print(String event) throws IOException {
     try {
@@ -166,7 +194,7 @@ final class RecordCommand implements Callable<Integer> {
         console.out().flush();
       }
     } catch (IOException e) {
-      throw new IOException("cannot write to standard output: " + e.getMessage(), e);
+      throw new IOException("cannot write to standard output: " + Errors.reason(e), e);
     }
   }
 

@@ -89,7 +89,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     boolean text = format.isText();
-    Optional<FleetSettings> fleet = layer.settings();
+    Optional<FleetSettings> fleet = layer.settings(sources::isFlag);
     KvShape kvShape = kv.kv();
     ReplayMode replayMode = mode.mode(kvShape, sources::isFlag);
     List<ReplaySettings> workers = new ArrayList<>();
@@ -111,7 +111,7 @@ public final class ReplayCommand implements Callable<Integer> {
       int count = fleet.map(FleetSettings::workers).orElse(1);
       List<ReplaySettings> sized = sized(workers, count, devices, kvShape);
       List<String> arguments = spec.root().commandLine().getParseResult().originalArgs();
-      try (ReplayProcesses all = ReplayProcesses.open(processes, ranks, arguments)) {
+      try (ReplayProcesses all = ReplayProcesses.open(processes, ranks, arguments, console.in())) {
         for (ReplaySettings each : sized) {
           reports.add(replay(plan, each, fleet, all, place(devices, kvShape)));
         }

@@ -1,6 +1,7 @@
 package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.ProcessOptions;
+import io.kvasir.engine.lockstep.GroupSecret;
 import io.kvasir.engine.lockstep.LockstepException;
 import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.RankCollective;
@@ -12,7 +13,7 @@ import io.kvasir.model.Digest64;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.workload.Workload;
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -21,70 +22,83 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
  * The processes of a replay. The first process starts the others, with its own command line and
- * hidden options for the connection. Each replay is a new group of the processes.
+ * hidden options for the address to connect to. Each replay is a new group of the processes.
  *
  * <p>Confined to one thread.
  */
 final class ReplayProcesses implements AutoCloseable {
 
   private static final String MAIN = "io.kvasir.cli.Main";
+  private static final String WORKER = "replay";
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
-  private static final long PATIENCE_MS = 300_000;
   private static final long ENDING_MS = 10_000;
 
   private final int count;
   private final int member;
-  private final String worker;
+  private final GroupSecret secret;
+  private final Duration joinTimeout;
   private final InetSocketAddress address;
   private final ServerSocketChannel server;
-  private final List<Process> others = new ArrayList<>();
-  private final List<CompletableFuture<Void>> ended = new ArrayList<>();
+  private final List<MemberProcess> others = new ArrayList<>();
+  private boolean failed;
 
   private ReplayProcesses(
-      int count, int member, String worker, InetSocketAddress address, ServerSocketChannel server) {
+      int count,
+      int member,
+      GroupSecret secret,
+      Duration joinTimeout,
+      InetSocketAddress address,
+      ServerSocketChannel server) {
     this.count = count;
     this.member = member;
-    this.worker = worker;
+    this.secret = secret;
+    this.joinTimeout = joinTimeout;
     this.address = address;
     this.server = server;
   }
 
-  /** Starts the other processes if this is the first of several. */
-  static ReplayProcesses open(ProcessOptions options, int ranks, List<String> arguments)
+  /**
+   * Starts the other processes if this is the first of several.
+   *
+   * @param in contains the secret if this is not the first process
+   */
+  static ReplayProcesses open(
+      ProcessOptions options, int ranks, List<String> arguments, InputStream in)
       throws IOException {
     int count = options.processes(ranks);
+    Duration timeout = options.joinTimeout();
     InetAddress loopback = InetAddress.getLoopbackAddress();
-    if (count == 1 || options.member() > 0) {
+    if (count == 1) {
+      return new ReplayProcesses(1, 0, null, timeout, null, null);
+    }
+    if (options.member() > 0) {
       InetSocketAddress address = new InetSocketAddress(loopback, options.port());
-      return new ReplayProcesses(count, options.member(), options.worker(), address, null);
+      GroupSecret secret = MemberProcess.readSecret(in);
+      return new ReplayProcesses(count, options.member(), secret, timeout, address, null);
     }
     ServerSocketChannel server = ServerSocketChannel.open();
     server.bind(new InetSocketAddress(loopback, 0));
+    InetSocketAddress address = (InetSocketAddress) server.getLocalAddress();
     ReplayProcesses all =
-        new ReplayProcesses(
-            count,
-            0,
-            UUID.randomUUID().toString(),
-            (InetSocketAddress) server.getLocalAddress(),
-            server);
+        new ReplayProcesses(count, 0, GroupSecret.random(), timeout, address, server);
     try {
       for (int other = 1; other < count; other++) {
-        all.start(other, options.javaOptions(), arguments);
+        List<String> command = all.command(other, options.javaOptions(), arguments);
+        all.others.add(MemberProcess.start(command, all.secret, System.err));
       }
       return all;
     } catch (IOException | RuntimeException e) {
+      all.failed = true;
       all.close();
       throw e;
     }
   }
 
-  private void start(int other, String javaOptions, List<String> arguments) throws IOException {
+  private List<String> command(int other, String javaOptions, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     for (String own : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
@@ -98,23 +112,8 @@ final class ReplayProcesses implements AutoCloseable {
     command.addAll(
         List.of("-Dkvasir.terminal=false", "-cp", System.getProperty("java.class.path"), MAIN));
     command.addAll(arguments);
-    command.addAll(ProcessOptions.of(other, address.getPort(), worker));
-    Process process =
-        new ProcessBuilder(command)
-            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-            .redirectError(ProcessBuilder.Redirect.INHERIT)
-            .start();
-    others.add(process);
-    // A process that has ended cannot connect: end the wait for it.
-    ended.add(process.onExit().thenRun(this::stopListening));
-  }
-
-  private void stopListening() {
-    try {
-      server.close();
-    } catch (IOException ignored) {
-      // No process connects to a server that is broken.
-    }
+    command.addAll(ProcessOptions.of(other, address.getPort()));
+    return command;
   }
 
   /** Whether this process writes the report. */
@@ -129,21 +128,13 @@ final class ReplayProcesses implements AutoCloseable {
     }
     TcpGroup group = group(settings, workload);
     if (member > 0) {
-      return TcpMember.connect(address, group, member);
+      return TcpMember.connect(address, group, secret, member, joinTimeout);
     }
     try {
-      return TcpCoordinator.accept(server, group, PATIENCE_MS);
-    } catch (UncheckedIOException e) {
-      for (int i = 0; i < others.size(); i++) {
-        if (!others.get(i).isAlive()) {
-          throw new LockstepException(
-              group.members().get(i + 1)
-                  + " ended with exit code "
-                  + others.get(i).exitValue()
-                  + " before it could join",
-              e);
-        }
-      }
+      return TcpCoordinator.accept(
+          server, group, secret, joinTimeout, other -> others.get(other - 1).end());
+    } catch (LockstepException e) {
+      failed = true;
       throw e;
     }
   }
@@ -153,7 +144,7 @@ final class ReplayProcesses implements AutoCloseable {
     configuration = Digest64.fold(configuration, workload.name());
     configuration = Digest64.fold(configuration, workload.parameters().toString());
     return new TcpGroup(
-        worker,
+        WORKER,
         VersionCommand.kvasirVersion().hashCode(),
         configuration,
         Member.evenly(count, settings.ranks()),
@@ -161,23 +152,20 @@ final class ReplayProcesses implements AutoCloseable {
         TcpGroup.DEFAULT_MAX_FRAME_BYTES);
   }
 
-  /** Waits for the others to end, and kills those that do not. */
+  /** Waits for the others to end, and kills those that do not; at once if they could not join. */
   @Override
   public void close() {
     if (server == null) {
       return;
     }
-    stopListening();
-    for (Process other : others) {
-      try {
-        if (!other.waitFor(ENDING_MS, TimeUnit.MILLISECONDS)) {
-          other.destroyForcibly();
-        }
-      } catch (InterruptedException e) {
-        other.destroyForcibly();
-        Thread.currentThread().interrupt();
-      }
+    try {
+      server.close();
+    } catch (IOException ignored) {
+      // No process can connect any more, as intended.
     }
-    ended.forEach(CompletableFuture::join);
+    long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(failed ? 0 : ENDING_MS);
+    for (MemberProcess other : others) {
+      other.close(TimeUnit.NANOSECONDS.toMillis(Math.max(0, deadlineNs - System.nanoTime())));
+    }
   }
 }

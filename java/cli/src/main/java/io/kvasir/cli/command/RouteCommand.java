@@ -1,5 +1,6 @@
 package io.kvasir.cli.command;
 
+import io.kvasir.cli.lines.LineLimit;
 import io.kvasir.cli.lines.route.RouteLines;
 import io.kvasir.cli.terminal.Console;
 import java.io.IOException;
@@ -22,7 +23,9 @@ final class RouteCommand extends LinesCommand {
   }
 
   @Override
-  boolean answer(InputStream in, OutputStream out) throws IOException {
-    return new RouteLines(in, out).run();
+  boolean answer(InputStream in, OutputStream out, LineLimit limit) throws IOException {
+    try (RouteLines lines = new RouteLines(in, out, limit)) {
+      return lines.run();
+    }
   }
 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import io.kvasir.model.Errors;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +33,7 @@ public final class Fields {
   public Fields(String path, JsonNode object, Set<String> allowed) {
     if (object == null || !object.isObject()) {
       throw new InvalidLineException(
-          (path.isEmpty() ? "a line" : path) + " must be an object, not " + object);
+          (path.isEmpty() ? "a line" : path) + " must be an object, not " + Errors.shown(object));
     }
     this.path = path;
     this.object = object;
@@ -40,7 +41,7 @@ public final class Fields {
       String name = names.next();
       if (!allowed.contains(name)) {
         String sorted = String.join(", ", allowed.stream().sorted().toList());
-        throw new InvalidLineException(at(name) + " is unknown; allowed: " + sorted);
+        throw new InvalidLineException(Errors.shown(at(name)) + " is unknown; allowed: " + sorted);
       }
     }
   }
@@ -115,7 +116,13 @@ public final class Fields {
         || node.longValue() < minimum
         || node.longValue() > maximum) {
       throw new InvalidLineException(
-          at(name) + " must be an integer from " + minimum + " to " + maximum + ", not " + node);
+          at(name)
+              + " must be an integer from "
+              + minimum
+              + " to "
+              + maximum
+              + ", not "
+              + Errors.shown(node));
     }
     return node.longValue();
   }
@@ -131,7 +138,7 @@ public final class Fields {
   }
 
   /**
-   * {@return a number}
+   * {@return a finite number}
    *
    * @param name the field
    * @param absent the value of an absent field
@@ -141,8 +148,9 @@ public final class Fields {
     if (node == null) {
       return absent;
     }
-    if (!node.isNumber()) {
-      throw new InvalidLineException(at(name) + " must be a number, not " + node);
+    if (!node.isNumber() || !Double.isFinite(node.doubleValue())) {
+      throw new InvalidLineException(
+          at(name) + " must be a finite number, not " + Errors.shown(node));
     }
     return node.doubleValue();
   }
@@ -155,7 +163,8 @@ public final class Fields {
   public Boolean flag(String name) {
     JsonNode node = node(name);
     if (node != null && !node.isBoolean()) {
-      throw new InvalidLineException(at(name) + " must be true or false, not " + node);
+      throw new InvalidLineException(
+          at(name) + " must be true or false, not " + Errors.shown(node));
     }
     return node == null ? null : node.booleanValue();
   }
@@ -179,7 +188,7 @@ public final class Fields {
   public String text(String name) {
     JsonNode node = node(name);
     if (node != null && !node.isTextual()) {
-      throw new InvalidLineException(at(name) + " must be a string, not " + node);
+      throw new InvalidLineException(at(name) + " must be a string, not " + Errors.shown(node));
     }
     return node == null ? null : node.textValue();
   }
@@ -204,7 +213,12 @@ public final class Fields {
     String text = requiredText(name);
     if (!choices.contains(text)) {
       throw new InvalidLineException(
-          at(name) + " must be one of " + String.join(", ", choices) + ", not '" + text + "'");
+          at(name)
+              + " must be one of "
+              + String.join(", ", choices)
+              + ", not '"
+              + Errors.shown(text)
+              + "'");
     }
     return text;
   }
@@ -220,9 +234,19 @@ public final class Fields {
       return MissingNode.getInstance();
     }
     if (!node.isArray()) {
-      throw new InvalidLineException(at(name) + " must be an array, not " + node);
+      throw new InvalidLineException(at(name) + " must be an array, not " + Errors.shown(node));
     }
     return node;
+  }
+
+  /**
+   * {@return an array; required}
+   *
+   * @param name the field
+   */
+  public JsonNode requiredArray(String name) {
+    require(name);
+    return array(name);
   }
 
   /**
@@ -246,7 +270,7 @@ public final class Fields {
       return Map.of();
     }
     if (!node.isObject()) {
-      throw new InvalidLineException(at(name) + " must be an object, not " + node);
+      throw new InvalidLineException(at(name) + " must be an object, not " + Errors.shown(node));
     }
     return PLAIN.convertValue(node, new TypeReference<>() {});
   }
@@ -257,8 +281,18 @@ public final class Fields {
    * @param name the field
    */
   public int[] integers(String name) {
+    return integers(name, null);
+  }
+
+  /**
+   * {@return an array of integers of 32 bits}
+   *
+   * @param name the field
+   * @param absent the value of an absent field
+   */
+  public int[] integers(String name, int[] absent) {
     if (node(name) == null) {
-      return null;
+      return absent;
     }
     JsonNode array = array(name);
     int[] integers = new int[array.size()];
@@ -266,7 +300,7 @@ public final class Fields {
       JsonNode each = array.get(i);
       if (!each.isIntegralNumber() || !each.canConvertToInt()) {
         throw new InvalidLineException(
-            at(name) + "[" + i + "] must be an integer of 32 bits, not " + each);
+            at(name) + "[" + i + "] must be an integer of 32 bits, not " + Errors.shown(each));
       }
       integers[i] = each.intValue();
     }
@@ -302,7 +336,7 @@ public final class Fields {
     if (!node.isIntegralNumber()
         || node.bigIntegerValue().bitLength() > (node.bigIntegerValue().signum() < 0 ? 63 : 64)) {
       throw new InvalidLineException(
-          path + " must be an integer from -2^63 to 2^64 - 1, not " + node);
+          path + " must be an integer from -2^63 to 2^64 - 1, not " + Errors.shown(node));
     }
     return node.bigIntegerValue().longValue();
   }

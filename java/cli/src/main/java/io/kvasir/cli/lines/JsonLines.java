@@ -8,18 +8,23 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.kvasir.model.Errors;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 
 /**
  * Reads operations, one JSON object a line, and writes one JSON object for each, in order. An
- * invalid line is answered with an error and changes nothing. Memory does not grow with the number
- * of lines. Not thread-safe.
+ * invalid line is answered with an error and changes nothing. Answers are flushed before the input
+ * is waited for. Memory does not grow with the number of lines. Not thread-safe.
  */
 public abstract class JsonLines {
 
-  private static final int MAX_LINE_BYTES = 1 << 26;
+  /** The most bytes of a line. */
+  public static final int MAX_LINE_BYTES = 1 << 24;
+
+  private static final int KEPT_ANSWER_BYTES = 1 << 20;
 
   /** Field names are not cached: a name can be the id of a request, and ids are unbounded. */
   private final ObjectMapper mapper =
@@ -30,7 +35,9 @@ public abstract class JsonLines {
           .build();
 
   private final LineReader lines;
+  private final LineLimit limit;
   private final OutputStream out;
+  private ByteArrayOutputStream answer = new ByteArrayOutputStream();
   private long line;
   private boolean allValid = true;
 
@@ -39,9 +46,11 @@ public abstract class JsonLines {
    *
    * @param in the lines
    * @param out receives the answers
+   * @param limit bounds the work of a line
    */
-  protected JsonLines(InputStream in, OutputStream out) {
-    this.lines = new LineReader(in, MAX_LINE_BYTES);
+  protected JsonLines(InputStream in, OutputStream out, LineLimit limit) {
+    this.lines = new LineReader(in, out, MAX_LINE_BYTES);
+    this.limit = limit;
     this.out = out;
   }
 
@@ -60,52 +69,80 @@ public abstract class JsonLines {
    *
    * @return whether all lines were valid
    * @throws IOException if the input or the output fails
+   * @throws OutOfMemoryError if a line runs out of memory; it and all lines before are answered
    */
   public final boolean run() throws IOException {
-    try (JsonGenerator generator = mapper.createGenerator(out)) {
-      generator.disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET);
-      generator.disable(JsonGenerator.Feature.FLUSH_PASSED_TO_STREAM);
-      generator.setRootValueSeparator(null);
+    try {
       while (lines.next()) {
         line++;
-        answer(generator);
-        generator.writeRaw('\n');
-        if (!lines.moreIsThere()) {
-          generator.flush();
-          out.flush();
-        }
+        answer();
       }
+      return allValid;
+    } finally {
+      out.flush();
     }
-    out.flush();
-    return allValid;
   }
 
-  private void answer(JsonGenerator generator) throws IOException {
+  /** Writes an answer only when it is complete. */
+  private void answer() throws IOException {
+    OutOfMemoryError full = null;
     try {
-      if (lines.tooLong()) {
-        throw new InvalidLineException("a line may have at most " + MAX_LINE_BYTES + " bytes");
+      String error = error();
+      if (error != null) {
+        fail(error);
       }
+    } catch (OutOfMemoryError e) {
+      full = e;
+      answer = new ByteArrayOutputStream();
+      fail("out of memory: " + e.getMessage());
+    }
+    answer.write('\n');
+    answer.writeTo(out);
+    if (answer.size() > KEPT_ANSWER_BYTES) {
+      answer = new ByteArrayOutputStream();
+    }
+    answer.reset();
+    if (full != null) {
+      throw full;
+    }
+  }
+
+  /** Carries out the line. Returns what is wrong with it, or null. */
+  private String error() throws IOException {
+    if (lines.tooLong()) {
+      return "a line may have at most " + MAX_LINE_BYTES + " bytes";
+    }
+    try (JsonGenerator generator = mapper.createGenerator(answer)) {
       JsonNode node = mapper.readTree(lines.bytes(), 0, lines.length());
       if (!node.isObject()) {
-        throw new InvalidLineException("a line must be an object");
+        return "a line must be an object";
       }
+      limit.start(node);
       carryOut(node, generator);
+      return null;
     } catch (JsonProcessingException e) {
-      fail("not JSON: " + e.getOriginalMessage(), generator);
-    } catch (InvalidLineException
-        | IllegalArgumentException
-        | IllegalStateException
-        | IndexOutOfBoundsException e) {
-      fail(e.getMessage(), generator);
+      return "not JSON: " + Errors.shown(e.getOriginalMessage());
+    } catch (InvalidLineException | IllegalArgumentException | IllegalStateException e) {
+      return e.getMessage();
+    } catch (RuntimeException e) {
+      return "internal error: " + e + " (please report it)";
     }
   }
 
-  private void fail(String message, JsonGenerator generator) throws IOException {
+  private void fail(String message) throws IOException {
     allValid = false;
-    generator.writeStartObject();
-    generator.writeStringField("error", message);
-    generator.writeNumberField("line", line);
-    generator.writeEndObject();
+    answer.reset();
+    try (JsonGenerator generator = mapper.createGenerator(answer)) {
+      generator.writeStartObject();
+      generator.writeStringField("error", message);
+      generator.writeNumberField("line", line);
+      generator.writeEndObject();
+    }
+  }
+
+  /** {@return the bound of the work of the line that is carried out} */
+  protected final LineLimit limit() {
+    return limit;
   }
 
   /**

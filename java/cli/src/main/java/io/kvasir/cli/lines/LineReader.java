@@ -1,5 +1,6 @@
 package io.kvasir.cli.lines;
 
+import java.io.Flushable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
@@ -8,6 +9,7 @@ import java.util.Arrays;
 final class LineReader {
 
   private final InputStream in;
+  private final Flushable beforeWait;
   private final int longest;
   private final byte[] buffer = new byte[1 << 16];
   private int at;
@@ -16,8 +18,15 @@ final class LineReader {
   private int length;
   private boolean tooLong;
 
-  LineReader(InputStream in, int longest) {
+  /**
+   * Makes a reader.
+   *
+   * @param beforeWait flushed before a read that may wait for input
+   * @param longest the most bytes of a line
+   */
+  LineReader(InputStream in, Flushable beforeWait, int longest) {
     this.in = in;
+    this.beforeWait = beforeWait;
     this.longest = longest;
   }
 
@@ -45,16 +54,20 @@ final class LineReader {
   }
 
   private boolean fill() throws IOException {
+    if (in.available() == 0) {
+      beforeWait.flush();
+    }
     at = 0;
     end = Math.max(0, in.read(buffer));
     return end > 0;
   }
 
-  /** Skips bytes beyond the longest line. */
+  /** Keeps nothing of a line that is too long. */
   private void append(int from, int to) {
     int more = to - from;
-    if (more > longest - length) {
-      tooLong = true;
+    tooLong |= more > longest - length;
+    if (tooLong) {
+      length = 0;
       return;
     }
     if (length + more > bytes.length) {
@@ -62,11 +75,6 @@ final class LineReader {
     }
     System.arraycopy(buffer, from, bytes, length, more);
     length += more;
-  }
-
-  /** Whether at least a part of the next line can be read without blocking. */
-  boolean moreIsThere() throws IOException {
-    return at < end || in.available() > 0;
   }
 
   boolean tooLong() {

@@ -1,5 +1,6 @@
 package io.kvasir.cli.option;
 
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -91,7 +92,8 @@ final class ConfigFile {
 
   private static String text(String file) {
     if (file.isBlank()) {
-      throw new InvalidConfigException("--config must be a path, not '" + file + "'", null);
+      throw new InvalidConfigException(
+          "--config must be a path, not '" + Errors.shown(file) + "'", null);
     }
     Path path;
     try {
@@ -114,7 +116,7 @@ final class ConfigFile {
     } catch (CharacterCodingException e) {
       throw new InvalidConfigException(file + ": must be UTF-8", e);
     } catch (IOException e) {
-      throw new InvalidConfigException(file + ": cannot be read: " + e.getMessage(), e);
+      throw new InvalidConfigException(file + ": cannot be read: " + Errors.reason(e), e);
     }
   }
 
@@ -154,7 +156,7 @@ final class ConfigFile {
         throw wrong(
             key,
             "unknown key '%s'%s; allowed: %s%s"
-                .formatted(name, where, String.join(", ", allowed), block));
+                .formatted(Errors.shown(name), where, String.join(", ", allowed), block));
       }
     }
   }
@@ -213,7 +215,9 @@ final class ConfigFile {
     }
     String type = UNQUOTED.get(option.paramLabel());
     if (type != null && !scalar.isPlain()) {
-      throw wrong(event, name + " must be " + type + ", not the text '" + scalar.getValue() + "'");
+      throw wrong(
+          event,
+          name + " must be " + type + ", not the text '" + Errors.shown(scalar.getValue()) + "'");
     }
     return scalar.getValue();
   }

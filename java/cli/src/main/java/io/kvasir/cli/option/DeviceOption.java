@@ -6,6 +6,7 @@ import io.kvasir.engine.device.DeviceSelection;
 import io.kvasir.engine.device.DeviceUnavailableException;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.device.RetryableDeviceException;
+import io.kvasir.model.Errors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
@@ -34,7 +35,12 @@ public final class DeviceOption {
   public OpenDevices onlyHost(String option) {
     if (device != null && !device.equals("auto") && !device.equals("cpu")) {
       throw new UsageException(
-          option, "needs pools in host memory; " + NAME + " must be cpu, not '" + device + "'");
+          option,
+          "needs pools in host memory; "
+              + NAME
+              + " must be cpu, not '"
+              + Errors.shown(device)
+              + "'");
     }
     return OpenDevices.NONE;
   }
@@ -59,7 +65,7 @@ public final class DeviceOption {
     try {
       resolution = selection.resolve(machine.cuda(), machine.module());
     } catch (DeviceUnavailableException e) {
-      throw new UsageException(NAME, device + " is not possible: " + e.getMessage());
+      throw new UsageException(NAME, Errors.shown(device) + " is not possible: " + e.getMessage());
     }
     if (resolution.devices().isEmpty()) {
       resolution.fallback().ifPresent(why -> report(why.reason(), machine, console));
@@ -69,7 +75,8 @@ public final class DeviceOption {
       return OpenDevices.open(resolution.devices(), machine);
     } catch (RetryableDeviceException | FatalDeviceException e) {
       if (selection.target() == DeviceSelection.Target.CUDA) {
-        throw new UsageException(NAME, device + " is not possible: " + e.getMessage());
+        throw new UsageException(
+            NAME, Errors.shown(device) + " is not possible: " + e.getMessage());
       }
       report(e.getMessage(), machine, console);
       return OpenDevices.NONE;

@@ -13,8 +13,11 @@ public final class FleetDelays {
   private static final double MIN_INTERVAL_MS = 0.001;
   private static final double NS_PER_MS = 1e6;
 
+  static final String METRIC_DELAY_MS = "--metric-delay-ms";
+  static final String METRIC_INTERVAL_MS = "--metric-interval-ms";
+
   @Option(
-      names = "--metric-delay-ms",
+      names = METRIC_DELAY_MS,
       paramLabel = "X",
       defaultValue = "5",
       order = 40,
@@ -22,7 +25,7 @@ public final class FleetDelays {
   private String metricDelayMs;
 
   @Option(
-      names = "--metric-interval-ms",
+      names = METRIC_INTERVAL_MS,
       paramLabel = "X",
       defaultValue = "100",
       order = 40,
@@ -47,8 +50,8 @@ public final class FleetDelays {
         router,
         args,
         ns("--event-delay-ms", eventDelayMs, 0),
-        ns("--metric-delay-ms", metricDelayMs, 0),
-        ns("--metric-interval-ms", metricIntervalMs, MIN_INTERVAL_MS));
+        ns(METRIC_DELAY_MS, metricDelayMs, 0),
+        ns(METRIC_INTERVAL_MS, metricIntervalMs, MIN_INTERVAL_MS));
   }
 
   private static long ns(String option, String milliseconds, double minimum) {

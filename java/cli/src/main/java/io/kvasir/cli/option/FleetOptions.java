@@ -4,6 +4,8 @@ import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.model.Decimals;
+import io.kvasir.model.Errors;
 import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.ReplaySettings;
 import java.util.HashMap;
@@ -24,7 +26,12 @@ public final class FleetOptions {
   public static final String ROUTER = "--fleet-router";
 
   private static final String ARGS = "--fleet-router-args";
+  private static final String EVENT_DELAY_MS = "--event-delay-ms";
   private static final String HASH_FORMAT = "--hash-format";
+
+  /** Options without meaning for one worker without a fleet router. */
+  private static final List<String> NEED_FLEET =
+      List.of(ARGS, EVENT_DELAY_MS, FleetDelays.METRIC_DELAY_MS, FleetDelays.METRIC_INTERVAL_MS);
 
   /** Args with which a router may queue or refuse requests. */
   private static final List<String> UNSUPPORTED =
@@ -61,7 +68,7 @@ public final class FleetOptions {
   private String args;
 
   @Option(
-      names = "--event-delay-ms",
+      names = EVENT_DELAY_MS,
       paramLabel = "X",
       defaultValue = "0",
       order = 40,
@@ -75,9 +82,10 @@ public final class FleetOptions {
   /**
    * {@return the fleet; empty for one worker without a fleet router}
    *
+   * @param isFlag whether an option is on the command line
    * @throws UsageException if a value is not allowed
    */
-  public Optional<FleetSettings> settings() {
+  public Optional<FleetSettings> settings(Predicate<String> isFlag) {
     FleetSettings fleet =
         delays.fleet(
             workers,
@@ -85,6 +93,12 @@ public final class FleetOptions {
             argsByKey(),
             eventDelayMs);
     if (fleet.workers() == 1 && router == null) {
+      for (String option : NEED_FLEET) {
+        if (isFlag.test(option)) {
+          throw new UsageException(
+              option, "needs a fleet: " + WORKERS + " above 1 or " + ROUTER + " NAME");
+        }
+      }
       return Optional.empty();
     }
     for (String key : UNSUPPORTED) {
@@ -111,7 +125,8 @@ public final class FleetOptions {
     for (String arg : args.isBlank() ? new String[0] : args.split(",", -1)) {
       int equals = arg.indexOf('=');
       if (equals < 1 || byKey.put(arg.substring(0, equals).strip(), value(arg, equals)) != null) {
-        throw new UsageException(ARGS, "must be KEY=VALUE, each key once, not '" + args + "'");
+        throw new UsageException(
+            ARGS, "must be KEY=VALUE, each key once, not '" + Errors.shown(args) + "'");
       }
     }
     return byKey;
@@ -122,11 +137,12 @@ public final class FleetOptions {
     if (text.equals("true") || text.equals("false")) {
       return Boolean.valueOf(text);
     }
-    try {
-      return Double.valueOf(text);
-    } catch (NumberFormatException e) {
-      throw new UsageException(ARGS, "must be numbers, true or false, not '" + text + "'");
+    Double number = Decimals.number(text);
+    if (number == null) {
+      throw new UsageException(
+          ARGS, "must be numbers, true or false, not '" + Errors.shown(text) + "'");
     }
+    return number;
   }
 
   /**

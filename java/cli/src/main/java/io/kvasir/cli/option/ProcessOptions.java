@@ -1,5 +1,6 @@
 package io.kvasir.cli.option;
 
+import java.time.Duration;
 import java.util.List;
 import picocli.CommandLine.Option;
 
@@ -11,7 +12,8 @@ public final class ProcessOptions {
 
   private static final String MEMBER = "--lockstep-member";
   private static final String PORT = "--lockstep-port";
-  private static final String WORKER = "--lockstep-worker";
+  private static final String JOIN_SECONDS = "--join-timeout-seconds";
+  private static final int MAX_JOIN_SECONDS = 86_400;
   private static final int MAX_PORT = 65_535;
 
   @Option(
@@ -22,6 +24,16 @@ public final class ProcessOptions {
       description =
           "Processes that share the ranks, in lock-step over TCP (default: ${DEFAULT-VALUE}).")
   private String processes;
+
+  @Option(
+      names = JOIN_SECONDS,
+      paramLabel = "N",
+      defaultValue = "300",
+      order = 71,
+      description =
+          "Maximum time until all processes have joined (default: ${DEFAULT-VALUE}). A process that"
+              + " ends before that ends the run at once.")
+  private String joinSeconds;
 
   @Option(
       names = "--process-java-options",
@@ -36,9 +48,6 @@ public final class ProcessOptions {
   @Option(names = PORT, hidden = true, defaultValue = "0", description = "Internal.")
   private String port;
 
-  @Option(names = WORKER, hidden = true, defaultValue = "", description = "Internal.")
-  private String worker;
-
   ProcessOptions() {}
 
   /**
@@ -46,10 +55,9 @@ public final class ProcessOptions {
    *
    * @param member number of the process
    * @param port port on which the first process accepts connections
-   * @param worker id that all processes share
    */
-  public static List<String> of(int member, int port, String worker) {
-    return List.of(MEMBER, Integer.toString(member), PORT, Integer.toString(port), WORKER, worker);
+  public static List<String> of(int member, int port) {
+    return List.of(MEMBER, Integer.toString(member), PORT, Integer.toString(port));
   }
 
   /**
@@ -72,9 +80,9 @@ public final class ProcessOptions {
     return Values.integer(PORT, port, 0, MAX_PORT);
   }
 
-  /** {@return the id that all processes of this replay share} */
-  public String worker() {
-    return worker;
+  /** {@return the maximum time until all processes have joined} */
+  public Duration joinTimeout() {
+    return Duration.ofSeconds(Values.integer(JOIN_SECONDS, joinSeconds, 1, MAX_JOIN_SECONDS));
   }
 
   /** {@return the Java options of the other processes, separated by spaces} */

@@ -1,5 +1,7 @@
 package io.kvasir.cli.option;
 
+import io.kvasir.model.Decimals;
+import io.kvasir.model.Errors;
 import io.kvasir.simulator.workload.IntRange;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -37,12 +39,19 @@ public final class Values {
    * @param maximum the largest allowed value
    */
   public static long longInteger(String option, String text, long minimum, long maximum) {
-    Long value = parse(text, Long::valueOf);
+    Long value = Decimals.integer(text);
     if (value != null && value >= minimum && value <= maximum) {
       return value;
     }
     throw new UsageException(
-        option, "must be an integer from " + minimum + " to " + maximum + ", not '" + text + "'");
+        option,
+        "must be an integer from "
+            + minimum
+            + " to "
+            + maximum
+            + ", not '"
+            + Errors.shown(text)
+            + "'");
   }
 
   /**
@@ -64,23 +73,18 @@ public final class Values {
    * @param maximum the largest allowed value
    */
   public static double number(String option, String text, double minimum, double maximum) {
-    Double value = parse(text, Double::valueOf);
+    Double value = Decimals.number(text);
     if (value != null && value >= minimum && value <= maximum) {
       return value;
     }
     throw new UsageException(
         option,
         String.format(
-            Locale.ROOT, "must be a number from %s to %s, not '%s'", minimum, maximum, text));
-  }
-
-  /** A number, or null if the text is not one. */
-  private static <T> T parse(String text, Function<String, T> read) {
-    try {
-      return read.apply(text.strip());
-    } catch (NumberFormatException e) {
-      return null;
-    }
+            Locale.ROOT,
+            "must be a number from %s to %s, not '%s'",
+            minimum,
+            maximum,
+            Errors.shown(text)));
   }
 
   /** True or false. */
@@ -106,7 +110,8 @@ public final class Values {
       }
     }
     String names = String.join(", ", choices.stream().map(name).toList());
-    throw new UsageException(option, "must be one of " + names + ", not '" + text + "'");
+    throw new UsageException(
+        option, "must be one of " + names + ", not '" + Errors.shown(text) + "'");
   }
 
   /**
@@ -122,7 +127,8 @@ public final class Values {
     for (String part : text.split(",", -1)) {
       T value = read.apply(part.strip());
       if (values.contains(value)) {
-        throw new UsageException(option, "must name each value once, not '" + text + "'");
+        throw new UsageException(
+            option, "must name each value once, not '" + Errors.shown(text) + "'");
       }
       values.add(value);
     }
@@ -139,25 +145,29 @@ public final class Values {
     try {
       return Path.of(text);
     } catch (InvalidPathException e) {
-      throw new UsageException(option, "must be a path, not '" + text + "'");
+      throw new UsageException(option, "must be a path, not '" + Errors.shown(text) + "'");
     }
   }
 
   /** A range like 3-8, or one number. */
   static IntRange range(String option, String text, int maximum) {
     String[] ends = text.strip().split("-", -1);
-    try {
-      if (ends.length <= 2) {
-        int from = Integer.parseInt(ends[0].strip());
-        int to = Integer.parseInt(ends[ends.length - 1].strip());
-        if (from >= 1 && from <= to && to <= maximum) {
-          return new IntRange(from, to);
-        }
-      }
-    } catch (NumberFormatException e) {
-      // Falls through to the one message about this option.
+    Long from = Decimals.integer(ends[0]);
+    Long to = Decimals.integer(ends[ends.length - 1]);
+    if (ends.length <= 2
+        && from != null
+        && to != null
+        && from >= 1
+        && from <= to
+        && to <= maximum) {
+      return new IntRange(from.intValue(), to.intValue());
     }
     throw new UsageException(
-        option, "must be MIN-MAX with 1 <= MIN <= MAX <= " + maximum + ", not '" + text + "'");
+        option,
+        "must be MIN-MAX with 1 <= MIN <= MAX <= "
+            + maximum
+            + ", not '"
+            + Errors.shown(text)
+            + "'");
   }
 }

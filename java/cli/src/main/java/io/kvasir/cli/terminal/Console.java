@@ -1,5 +1,6 @@
 package io.kvasir.cli.terminal;
 
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -75,7 +76,7 @@ public record Console(
     private static final long serialVersionUID = 1L;
 
     OutputException(IOException cause) {
-      super("cannot write to standard output: " + cause.getMessage(), cause);
+      super("cannot write to standard output: " + Errors.reason(cause), cause);
     }
   }
 }

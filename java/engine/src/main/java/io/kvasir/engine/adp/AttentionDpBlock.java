@@ -1,5 +1,6 @@
 package io.kvasir.engine.adp;
 
+import io.kvasir.model.Errors;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -51,7 +52,10 @@ final class AttentionDpBlock {
     for (Object key : block.keySet()) {
       if (!(key instanceof String) || !known.contains(key)) {
         throw new IllegalArgumentException(
-            "attention_dp_config has no key '" + key + "'; it has " + String.join(", ", known));
+            "attention_dp_config has no key '"
+                + Errors.shown(key)
+                + "'; it has "
+                + String.join(", ", known));
       }
     }
     return config;
@@ -108,6 +112,7 @@ final class AttentionDpBlock {
   }
 
   private static IllegalArgumentException wrong(String key, String allowed, Object value) {
-    return new IllegalArgumentException(key + " must be " + allowed + ", not " + value);
+    return new IllegalArgumentException(
+        key + " must be " + allowed + ", not " + Errors.shown(value));
   }
 }

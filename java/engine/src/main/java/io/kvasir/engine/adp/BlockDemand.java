@@ -1,5 +1,6 @@
 package io.kvasir.engine.adp;
 
+import io.kvasir.model.Checks;
 import io.kvasir.model.Request;
 
 /**
@@ -19,10 +20,7 @@ public record BlockDemand(int tokensPerBlock, boolean reservesOutput) {
    * @throws IllegalArgumentException if {@code tokensPerBlock} is below 1
    */
   public BlockDemand {
-    if (tokensPerBlock < 1) {
-      throw new IllegalArgumentException(
-          "tokensPerBlock must be at least 1, not " + tokensPerBlock);
-    }
+    Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
   }
 
   /**

@@ -1,6 +1,7 @@
 package io.kvasir.engine.adp;
 
 import io.kvasir.engine.pool.PrefixMatches;
+import io.kvasir.model.Checks;
 import io.kvasir.model.Request;
 import it.unimi.dsi.fastutil.ints.IntArrays;
 import it.unimi.dsi.fastutil.ints.IntComparator;
@@ -68,10 +69,7 @@ final class PlacementBatch {
       List<RankState> states, List<Request> batch, PrefixMatches table, int maxActiveRequests) {
     Objects.requireNonNull(table, "matches");
     ranks.check(states);
-    if (maxActiveRequests < 0) {
-      throw new IllegalArgumentException(
-          "maxActiveRequests must be at least 0, not " + maxActiveRequests);
-    }
+    Checks.atLeast("maxActiveRequests", maxActiveRequests, 0);
     Request[] checked = batch.toArray(NO_REQUESTS);
     checkTargets(checked);
     this.requests = checked;

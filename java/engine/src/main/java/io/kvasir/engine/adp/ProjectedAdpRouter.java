@@ -1,6 +1,7 @@
 package io.kvasir.engine.adp;
 
 import io.kvasir.engine.pool.PrefixMatches;
+import io.kvasir.model.Checks;
 import io.kvasir.model.Digest64;
 import io.kvasir.model.Request;
 import it.unimi.dsi.fastutil.ints.IntComparators;
@@ -131,9 +132,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
       BlockDemand demand,
       boolean firstTurnRoundRobin,
       boolean explain) {
-    if (maxNumTokens < 1) {
-      throw new IllegalArgumentException("maxNumTokens must be at least 1, not " + maxNumTokens);
-    }
+    Checks.atLeast("maxNumTokens", maxNumTokens, 1);
     this.batch = new PlacementBatch(AdpRouterKind.PROJECTED.id(), ranks, demand);
     this.ranks = batch.ranks();
     this.loads = new ProjectedLoads(ranks, timing, maxNumTokens);

@@ -1,5 +1,6 @@
 package io.kvasir.engine.adp;
 
+import io.kvasir.model.Checks;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
@@ -22,9 +23,7 @@ final class RankLoads {
   private long[] activeTokens = {};
 
   RankLoads(int ranks) {
-    if (ranks < 1) {
-      throw new IllegalArgumentException("ranks must be at least 1, not " + ranks);
-    }
+    Checks.atLeast("ranks", ranks, 1);
     this.activeRequests = new int[ranks];
     this.live = new int[ranks];
   }

@@ -1,5 +1,7 @@
 package io.kvasir.engine.adp;
 
+import io.kvasir.model.Checks;
+
 /**
  * The polynomials that model a step's time.
  *
@@ -48,10 +50,7 @@ public record StepTiming(
     if (!Double.isFinite(decodeQuadratic + decodeLinear + decodeConstantMs)) {
       throw new IllegalArgumentException("decode coefficients must be finite");
     }
-    if (decodeKvTokens < 1) {
-      throw new IllegalArgumentException(
-          "decodeKvTokens must be at least 1, not " + decodeKvTokens);
-    }
+    Checks.atLeast("decodeKvTokens", decodeKvTokens, 1);
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.kvasir.engine.device;
 
+import io.kvasir.model.Errors;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -67,7 +68,9 @@ public record DeviceSelection(Target target, List<Integer> ordinals) {
       }
     }
     throw new IllegalArgumentException(
-        "must be auto, cpu, cuda or cuda:0,1,... with each device once, not '" + text + "'");
+        "must be auto, cpu, cuda or cuda:0,1,... with each device once, not '"
+            + Errors.shown(text)
+            + "'");
   }
 
   /**

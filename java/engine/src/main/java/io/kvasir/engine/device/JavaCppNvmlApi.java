@@ -1,5 +1,6 @@
 package io.kvasir.engine.device;
 
+import io.kvasir.internal.nativelib.LibraryLoader;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -18,6 +19,7 @@ final class JavaCppNvmlApi implements NvmlApi {
 
   @Override
   public void init() {
+    LibraryLoader.requireLoaded(); // gives JavaCPP a private cache
     check("nvmlInit", nvml.nvmlInit_v2());
   }
 

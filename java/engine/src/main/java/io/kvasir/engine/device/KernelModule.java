@@ -9,7 +9,6 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
-import org.bytedeco.javacpp.Loader;
 
 /**
  * The GPU kernels of this build. Immutable.
@@ -28,6 +27,10 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
           "install the CUDA toolkit and build again");
 
   private static final String MACHINE_CODE = "sm_";
+
+  /** Device code, which does not depend on the host's architecture. */
+  private static final String RESOURCE = "kvasir.fatbin";
+
   private static final String PTX = "compute_";
   private static final int WARP = 32;
 
@@ -49,9 +52,8 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
    * @return empty if it was built without a CUDA compiler
    */
   public static Optional<KernelModule> embedded() {
-    String fatbin = resource();
-    try (InputStream module = KernelModule.class.getResourceAsStream(fatbin);
-        InputStream inside = KernelModule.class.getResourceAsStream(fatbin + ".properties")) {
+    try (InputStream module = KernelModule.class.getResourceAsStream(RESOURCE);
+        InputStream inside = KernelModule.class.getResourceAsStream(RESOURCE + ".properties")) {
       if (module == null || inside == null) {
         return Optional.empty();
       }
@@ -75,7 +77,7 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
    * @throws FatalDeviceException if the device cannot run them, or their version is wrong
    */
   void loadOnto(DeviceApi device) {
-    try (InputStream module = KernelModule.class.getResourceAsStream(resource())) {
+    try (InputStream module = KernelModule.class.getResourceAsStream(RESOURCE)) {
       if (module == null) {
         throw new IllegalStateException(ABSENT.reason());
       }
@@ -156,10 +158,6 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
    */
   public static String versionText(int version) {
     return version / 1000 + "." + version % 1000 / 10;
-  }
-
-  private static String resource() {
-    return Loader.getPlatform() + "/kvasir.fatbin";
   }
 
   private static boolean runs(String architecture, CudaDevice device) {

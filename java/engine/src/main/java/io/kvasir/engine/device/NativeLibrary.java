@@ -1,9 +1,9 @@
 package io.kvasir.engine.device;
 
+import io.kvasir.internal.nativelib.LibraryLoader;
 import io.kvasir.internal.nativelib.PoolLibrary;
 import java.util.Optional;
 import java.util.OptionalInt;
-import org.bytedeco.javacpp.Loader;
 
 /**
  * The state of this build's native library. Immutable.
@@ -24,7 +24,7 @@ public record NativeLibrary(
     try {
       int abi = PoolLibrary.kvasir_abi_version();
       return new NativeLibrary(
-          Optional.ofNullable(Loader.load(PoolLibrary.class)),
+          Optional.of(LibraryLoader.requireLoaded().toString()),
           OptionalInt.of(abi),
           Optional.empty());
     } catch (LinkageError e) {
@@ -35,7 +35,7 @@ public record NativeLibrary(
           Optional.of(
               new Unavailability(
                   firstLine,
-                  "build Kvasir on this machine (mvn package), and let ~/.javacpp be written")));
+                  "build Kvasir on this machine (mvn package), and let ~/.cache be written")));
     }
   }
 }

@@ -1,5 +1,7 @@
 package io.kvasir.engine.execute;
 
+import io.kvasir.model.Checks;
+
 /**
  * The model of KV transfers from a context rank to generating workers. Each request has its own
  * bandwidth; concurrent transfers do not share it.
@@ -19,9 +21,7 @@ public record KvTransfer(long bytesPerToken, double bytesPerSecond) {
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public KvTransfer {
-    if (bytesPerToken < 1) {
-      throw new IllegalArgumentException("bytesPerToken must be at least 1, not " + bytesPerToken);
-    }
+    Checks.atLeast("bytesPerToken", bytesPerToken, 1);
     if (!(bytesPerSecond > 0) || Double.isInfinite(bytesPerSecond)) {
       throw new IllegalArgumentException(
           "bytesPerSecond must be above 0 and finite, not " + bytesPerSecond);

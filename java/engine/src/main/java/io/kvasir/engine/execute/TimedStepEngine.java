@@ -1,6 +1,7 @@
 package io.kvasir.engine.execute;
 
 import io.kvasir.engine.adp.StepTiming;
+import io.kvasir.model.Checks;
 
 /**
  * Models the duration of steps and generates synthetic tokens; it has no KV.
@@ -39,9 +40,7 @@ public final class TimedStepEngine implements StepEngine {
    * @throws IllegalArgumentException if {@code vocabulary} is less than 1
    */
   public TimedStepEngine(StepTiming timing, int vocabulary) {
-    if (vocabulary < 1) {
-      throw new IllegalArgumentException("vocabulary must be at least 1, not " + vocabulary);
-    }
+    Checks.atLeast("vocabulary", vocabulary, 1);
     this.timing = timing;
     this.vocabulary = vocabulary;
   }

@@ -20,14 +20,18 @@ record DigestContents(
     long[] matches,
     int[] ranks) {
 
-  static DigestContents read(Member member, long gather, String phase, ByteBuffer from) {
+  /** Bytes in front of the requests. */
+  private static final int HEAD_BYTES = 40;
+
+  static DigestContents read(Member member, ByteBuffer from) {
+    requireBytes(member, from, HEAD_BYTES);
+    String phase = Lockstep.Phase.name(from.getInt());
+    long gather = from.getLong();
     long routerState = from.getLong();
     long history = from.getLong();
     long states = from.getLong();
     int size = from.getInt();
-    if (size < 0 || size > from.remaining() / DecisionLog.REQUEST_BYTES) {
-      throw new LockstepException(member + " sent truncated digest contents");
-    }
+    requireBytes(member, from, (long) size * DecisionLog.REQUEST_BYTES);
     long[] ids = new long[size];
     long[] contents = new long[size];
     long[] matches = new long[size];
@@ -40,6 +44,12 @@ record DigestContents(
     }
     return new DigestContents(
         member, gather, phase, routerState, history, states, ids, contents, matches, ranks);
+  }
+
+  private static void requireBytes(Member member, ByteBuffer from, long bytes) {
+    if (bytes < 0 || bytes > from.remaining()) {
+      throw new LockstepException(member + " sent truncated digest contents");
+    }
   }
 
   /**

@@ -2,12 +2,14 @@ package io.kvasir.engine.lockstep;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnresolvedAddressException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -39,12 +41,32 @@ final class FrameChannel implements AutoCloseable {
     }
   }
 
-  String peer() {
+  /** Connects to an address. */
+  static FrameChannel connect(SocketAddress address, long deadlineNs) throws IOException {
+    FrameChannel connecting = new FrameChannel(SocketChannel.open());
     try {
-      return String.valueOf(channel.getRemoteAddress());
+      if (!connecting.channel.connect(address)) {
+        do {
+          connecting.await(SelectionKey.OP_CONNECT, deadlineNs, "it did not answer in time");
+        } while (!connecting.channel.finishConnect());
+      }
+      return connecting;
+    } catch (UnresolvedAddressException e) {
+      connecting.close();
+      throw new IOException("the name of its host is unknown", e);
     } catch (IOException e) {
-      return "a closed connection";
+      connecting.close();
+      throw e;
     }
+  }
+
+  /** What went wrong, as the rest of a sentence about the peer. */
+  static String problem(Exception e) {
+    String message = e.getMessage();
+    if (!(e instanceof IOException) || message == null || message.isEmpty()) {
+      return e.toString();
+    }
+    return Character.toLowerCase(message.charAt(0)) + message.substring(1);
   }
 
   /** Sends a frame; the buffer's position and limit do not change. */
@@ -54,7 +76,7 @@ final class FrameChannel implements AutoCloseable {
     sending[1] = frame.duplicate();
     while (sending[1].hasRemaining() || length.hasRemaining()) {
       if (channel.write(sending) == 0) {
-        await(SelectionKey.OP_WRITE, deadlineNs, "did not accept data in time");
+        await(SelectionKey.OP_WRITE, deadlineNs, "it did not accept data in time");
       }
     }
     sending[1] = null;
@@ -67,16 +89,19 @@ final class FrameChannel implements AutoCloseable {
     int bytes = length.getInt(0);
     if (bytes < 0 || bytes > maxBytes) {
       throw new IOException(
-          "sent a frame of "
+          "it sent a frame of "
               + Integer.toUnsignedString(bytes)
               + " bytes; the limit is "
               + maxBytes);
     }
-    if (received.capacity() < bytes) {
-      received = ByteBuffer.allocate((int) Math.min(maxBytes, 2L * bytes));
-    }
-    received.clear().limit(bytes);
+    received.clear().limit(Math.min(bytes, received.capacity()));
     fill(received, deadlineNs);
+    while (received.position() < bytes) {
+      // Memory is allocated for what has arrived, not for what the length announces.
+      int capacity = (int) Math.min(bytes, 2L * received.capacity());
+      received = ByteBuffer.allocate(capacity).put(received.flip());
+      fill(received, deadlineNs);
+    }
     return received.flip();
   }
 
@@ -84,10 +109,10 @@ final class FrameChannel implements AutoCloseable {
     while (buffer.hasRemaining()) {
       int read = channel.read(buffer);
       if (read < 0) {
-        throw new EOFException("closed the connection");
+        throw new EOFException("it closed the connection");
       }
       if (read == 0) {
-        await(SelectionKey.OP_READ, deadlineNs, "was silent for too long");
+        await(SelectionKey.OP_READ, deadlineNs, "it was silent for too long");
       }
     }
   }
@@ -101,7 +126,7 @@ final class FrameChannel implements AutoCloseable {
     selector.select(TimeUnit.NANOSECONDS.toMillis(leftNs) + 1);
     selector.selectedKeys().clear();
     if (Thread.currentThread().isInterrupted()) {
-      throw new IOException("did not answer before this thread was interrupted");
+      throw new IOException("this thread was interrupted");
     }
   }
 

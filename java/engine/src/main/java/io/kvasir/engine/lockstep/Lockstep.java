@@ -44,7 +44,7 @@ public final class Lockstep {
       this.code = code;
     }
 
-    private static String name(int code) {
+    static String name(int code) {
       for (Phase phase : values()) {
         if (phase.code == code) {
           return phase.name();
@@ -202,7 +202,6 @@ public final class Lockstep {
   private static DigestContents contents(Member member, ByteBuffer theirs) {
     requireVersion(member, theirs);
     theirs.position(theirs.position() + HEAD_BYTES - 2 * Integer.BYTES);
-    String phase = Phase.name(theirs.getInt());
-    return DigestContents.read(member, theirs.getLong(), phase, theirs);
+    return DigestContents.read(member, theirs);
   }
 }

@@ -9,8 +9,8 @@ import java.util.Objects;
  *
  * <p>Immutable.
  *
- * @param worker name of the worker; connections that name another worker are rejected
- * @param abi version of the code; members of other versions are rejected
+ * @param worker name of the worker; members of another worker are turned away
+ * @param abi version of the code; a member of another version ends the run
  * @param configuration digest of all other settings that must be equal in all members
  * @param members the members; the first one coordinates
  * @param timeout how long a member may be silent while the others wait for it
@@ -28,6 +28,7 @@ public record TcpGroup(
   public static final int DEFAULT_MAX_FRAME_BYTES = 16 << 20;
 
   static final int MAX_WORKER_CHARACTERS = 128;
+  static final int MAX_MEMBERS = 1 << 12;
 
   /**
    * Checks the ranges.
@@ -40,8 +41,9 @@ public record TcpGroup(
           "worker must have 1 to " + MAX_WORKER_CHARACTERS + " characters");
     }
     members = List.copyOf(members);
-    if (members.isEmpty()) {
-      throw new IllegalArgumentException("members must not be empty");
+    if (members.isEmpty() || members.size() > MAX_MEMBERS) {
+      throw new IllegalArgumentException(
+          "members must be 1 to " + MAX_MEMBERS + ", not " + members.size());
     }
     if (Objects.requireNonNull(timeout, "timeout").toMillis() < 1) {
       throw new IllegalArgumentException("timeout must be at least 1 ms, not " + timeout);

@@ -7,67 +7,67 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The first frame of a member: its identity and the settings it requires. The fields are magic
- * number, version, ABI, configuration, the member's index, the ranks of all members, and the
- * worker's name.
+ * A member's identity and the settings it requires, the body of the hello in {@link TcpHandshake}.
+ * The fields are version and the member's index, in all versions, then ABI, configuration, the
+ * ranks of all members, and the worker's name.
  *
  * <p>Immutable.
  */
 record TcpHello(
-    int version, int abi, long configuration, int member, List<Integer> ranks, String worker) {
+    int version, int member, int abi, long configuration, List<Integer> ranks, String worker) {
 
-  static final int VERSION = 1;
-  static final int MAX_MEMBERS = 1 << 12;
-  static final int MAX_BYTES = 64 + 4 * MAX_MEMBERS + 4 * TcpGroup.MAX_WORKER_CHARACTERS;
-
-  private static final int MAGIC = 0x4b56_4c53; // KVLS
+  static final int VERSION = 2;
+  static final int MAX_BYTES = 24 + 4 * TcpGroup.MAX_MEMBERS + 4 * TcpGroup.MAX_WORKER_CHARACTERS;
 
   static TcpHello of(TcpGroup group, int member) {
     return new TcpHello(
         VERSION,
+        member,
         group.abi(),
         group.configuration(),
-        member,
         group.members().stream().map(Member::ranks).toList(),
         group.worker());
   }
 
   ByteBuffer encode() {
     byte[] name = worker.getBytes(UTF_8);
-    ByteBuffer frame = ByteBuffer.allocate(28 + Integer.BYTES * ranks.size() + name.length);
-    frame.putInt(MAGIC).putInt(version).putInt(abi).putLong(configuration).putInt(member);
-    frame.putInt(ranks.size());
-    ranks.forEach(frame::putInt);
-    return frame.put(name).flip();
+    ByteBuffer body = ByteBuffer.allocate(24 + Integer.BYTES * ranks.size() + name.length);
+    body.putInt(version).putInt(member).putInt(abi).putLong(configuration).putInt(ranks.size());
+    ranks.forEach(body::putInt);
+    return body.put(name).flip();
   }
 
   /**
-   * Reads a hello; null if the frame is not a hello. For another version only the version is read.
+   * Reads a hello; null if it is malformed. For another version only version and member are read.
    */
-  static TcpHello decode(ByteBuffer frame) {
-    if (frame.remaining() < 2 * Integer.BYTES || frame.getInt() != MAGIC) {
+  static TcpHello decode(ByteBuffer body) {
+    if (body.remaining() < 2 * Integer.BYTES) {
       return null;
     }
-    int version = frame.getInt();
+    int version = body.getInt();
+    int member = body.getInt();
     if (version != VERSION) {
-      return new TcpHello(version, 0, 0, -1, List.of(), "");
+      return new TcpHello(version, member, 0, 0, List.of(), "");
     }
-    if (frame.remaining() < 20) {
+    if (body.remaining() < 16) {
       return null;
     }
-    int abi = frame.getInt();
-    long configuration = frame.getLong();
-    int member = frame.getInt();
-    int members = frame.getInt();
-    if (members < 0 || members > frame.remaining() / Integer.BYTES) {
+    int abi = body.getInt();
+    long configuration = body.getLong();
+    int members = body.getInt();
+    if (members < 0 || members > body.remaining() / Integer.BYTES) {
       return null;
     }
     List<Integer> ranks = new ArrayList<>(members);
     for (int i = 0; i < members; i++) {
-      ranks.add(frame.getInt());
+      ranks.add(body.getInt());
     }
-    String worker = UTF_8.decode(frame).toString();
-    return new TcpHello(version, abi, configuration, member, ranks, worker);
+    return new TcpHello(version, member, abi, configuration, ranks, UTF_8.decode(body).toString());
+  }
+
+  /** Whether the sender belongs elsewhere; false if its version is not understood. */
+  boolean isOfAnotherWorker(TcpGroup group) {
+    return version == VERSION && !worker.equals(group.worker());
   }
 
   /** Why the sender cannot join the group, or null. */

@@ -5,16 +5,16 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
 /**
  * A member of a TCP group that connects to the {@link TcpCoordinator}.
  *
- * <p>It waits three times the group's timeout for an answer. The coordinator may start its gather
- * one timeout late, wait another for the remaining members, and need a third to send its answers. A
- * member cannot continue without its coordinator.
+ * <p>In a gather it waits three times the group's timeout for an answer. The coordinator may start
+ * its gather one timeout late, wait another for the remaining members, and need a third to send its
+ * answers. A member cannot continue without its coordinator.
  *
  * <p>Confined to one thread, except for {@link #close}.
  */
@@ -35,49 +35,23 @@ public final class TcpMember implements RankCollective {
   }
 
   /**
-   * Connects to the coordinator, which must be listening. Returns when the coordinator has admitted
-   * this member.
+   * Connects to the coordinator, which must be listening. Returns when all members have joined.
    *
    * @param coordinator the address it listens on
    * @param group the settings that all members share
+   * @param secret the secret that all members share
    * @param self the index of this member, from 1
+   * @param timeout how long to wait until all members have joined
    * @return the collective
    * @throws IndexOutOfBoundsException if there is no such member
-   * @throws LockstepException if the coordinator cannot be reached or rejects this member; the
-   *     message has the reason
+   * @throws LockstepException if the coordinator cannot be reached, does not prove to have the
+   *     secret, rejects this member, or ends the run; the message has the reason
    */
-  public static TcpMember connect(SocketAddress coordinator, TcpGroup group, int self) {
-    Objects.checkIndex(self, group.members().size());
-    FrameChannel channel = null;
-    try {
-      channel = new FrameChannel(SocketChannel.open(coordinator));
-      long deadlineNs = System.nanoTime() + COORDINATOR_TIMEOUTS * group.timeout().toNanos();
-      channel.send(TcpHello.of(group, self).encode(), deadlineNs);
-      ByteBuffer refusal = channel.receive(TcpHello.MAX_BYTES, deadlineNs);
-      if (refusal.hasRemaining()) {
-        throw new LockstepException(
-            "the coordinator rejects " + group.members().get(self) + ": " + UTF_8.decode(refusal));
-      }
-      return new TcpMember(group, self, channel);
-    } catch (IOException e) {
-      close(channel);
-      throw new LockstepException(
-          group.members().get(self)
-              + " cannot join the coordinator at "
-              + coordinator
-              + ": "
-              + e.getMessage(),
-          e);
-    } catch (RuntimeException e) {
-      close(channel);
-      throw e;
-    }
-  }
-
-  private static void close(FrameChannel channel) {
-    if (channel != null) {
-      channel.close();
-    }
+  public static TcpMember connect(
+      SocketAddress coordinator, TcpGroup group, GroupSecret secret, int self, Duration timeout) {
+    Member member = group.members().get(Objects.checkIndex(self, group.members().size()));
+    FrameChannel channel = new MemberJoin(coordinator, group, secret, member, timeout).await();
+    return new TcpMember(group, self, channel);
   }
 
   @Override
@@ -102,10 +76,10 @@ public final class TcpMember implements RankCollective {
       close();
       throw new LockstepException(
           group.members().get(self)
-              + " has lost its coordinator, or was excluded by it: "
+              + " has lost its coordinator, "
               + group.members().get(0)
-              + " "
-              + e.getMessage(),
+              + ", or was excluded by it: "
+              + FrameChannel.problem(e),
           e);
     }
   }
@@ -116,7 +90,7 @@ public final class TcpMember implements RankCollective {
       boolean lost = length < 0;
       int bytes = lost ? -1 - length : length;
       if (bytes > answer.remaining()) {
-        throw new IOException("sent a truncated answer");
+        throw new IOException("it sent a truncated answer");
       }
       ByteBuffer part = answer.slice(answer.position(), bytes);
       answer.position(answer.position() + bytes);
@@ -125,6 +99,9 @@ public final class TcpMember implements RankCollective {
       } else {
         gathered.set(member, part);
       }
+    }
+    if (answer.hasRemaining() || gathered.frame(self) == null || gathered.frame(0) == null) {
+      throw new IOException("it sent an answer that is not of this group");
     }
   }
 

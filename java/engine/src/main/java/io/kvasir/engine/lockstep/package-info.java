@@ -9,6 +9,9 @@
  * the head of each frame. A divergence is therefore detected at the next gather, and one more
  * gather finds the first difference.
  *
+ * <p>Over TCP, members authenticate each other before they join; docs/lockstep.md describes what
+ * the connections promise.
+ *
  * <p>The package does not depend on routers or executors, and treats frame bodies as opaque.
  */
 package io.kvasir.engine.lockstep;

@@ -24,10 +24,10 @@ import io.kvasir.event.BlockEventSink;
  * <p><b>Clear.</b> Cached blocks become free. Active blocks become unnamed. Blocks that their
  * leases compute later stay unnamed, because they depend on stale KV.
  *
- * <p>Thread-safety: {@link #probe} and {@link #occupancy} may be called by any thread until {@link
- * #close} begins; everything else is confined to the rank's executor thread. Use after close throws
- * {@link IllegalStateException}; close does not wait for calls on other threads, so callers must
- * stop all readers before.
+ * <p><b>Threads.</b> Any thread may call {@link #probe}, {@link #occupancy} and {@link #close}.
+ * Everything else is confined to one thread: the first that calls any of it, until that thread
+ * calls {@link #handOver} or ends. A call by another thread, and any call after close, throws
+ * {@link IllegalStateException} and changes nothing. Close waits for calls that have begun.
  */
 public interface BlockPool extends AutoCloseable {
 
@@ -160,6 +160,18 @@ public interface BlockPool extends AutoCloseable {
    */
   int blockTable(int lease, int[] table);
 
+  /**
+   * Releases the pool from the calling thread, so that the next thread that changes it owns it. The
+   * caller passes the pool to that thread safely. A pool that is not confined does nothing.
+   *
+   * @throws IllegalStateException if the pool belongs to another thread
+   */
+  default void handOver() {}
+
+  /**
+   * Frees the pool's memory, after all calls that have begun. Later calls of close do nothing. The
+   * caller must not be inside a call of this pool.
+   */
   @Override
   void close();
 }

@@ -1,6 +1,8 @@
 package io.kvasir.engine.pool;
 
+import io.kvasir.internal.nativelib.NativeHandle;
 import io.kvasir.internal.nativelib.NativeMemory;
+import io.kvasir.internal.nativelib.NativeStatus;
 import io.kvasir.internal.nativelib.PoolLibrary;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
@@ -27,13 +29,15 @@ public final class DirectoryMirror implements AutoCloseable {
   private static final int GAPS = 24;
   private static final int STATE_BYTES = 40;
 
+  private static final String WHAT = "a directory mirror";
+
+  private final NativeHandle handle;
+  private final DirectoryView directory;
   private final ByteBuffer state;
-  private final long directory;
-  private volatile long address;
 
   private DirectoryMirror(long address) {
-    this.address = address;
-    this.directory = PoolLibrary.kvasir_mirror_directory(address);
+    this.handle = new NativeHandle("directory mirror", address);
+    this.directory = new DirectoryView(handle, PoolLibrary.kvasir_mirror_directory(address));
     this.state = NativeMemory.view(PoolLibrary.kvasir_mirror_state(address), STATE_BYTES);
   }
 
@@ -45,14 +49,9 @@ public final class DirectoryMirror implements AutoCloseable {
    * @throws OutOfMemoryError if there is too little address space
    */
   public static DirectoryMirror create(int capacityBlocks) {
-    try {
-      return new DirectoryMirror(PoolLibrary.kvasir_mirror_create(capacityBlocks));
-    } catch (RuntimeException e) {
-      OutOfMemoryError error =
-          new OutOfMemoryError("no memory for the mirror of " + capacityBlocks + " blocks");
-      error.initCause(e);
-      throw error;
-    }
+    String what = "the mirror of " + capacityBlocks + " blocks";
+    return new DirectoryMirror(
+        NativeStatus.require(PoolLibrary.kvasir_mirror_create(capacityBlocks), what));
   }
 
   /**
@@ -66,13 +65,21 @@ public final class DirectoryMirror implements AutoCloseable {
   }
 
   /**
-   * Applies all complete events of a ring that the mirror has not applied. One native call.
+   * Applies complete events of a ring that the mirror has not applied, at most {@code
+   * eventCapacity}. One native call. The ring may contain any bytes; damage that is detected counts
+   * as missed events.
    *
    * @param ringAddress address of the event ring
    * @param eventCapacity number of slots of the ring
    */
   public void follow(long ringAddress, int eventCapacity) {
-    PoolLibrary.kvasir_mirror_follow(address(), ringAddress, eventCapacity);
+    long address = handle.enter();
+    try {
+      NativeStatus.require(
+          PoolLibrary.kvasir_mirror_follow(address, ringAddress, eventCapacity), WHAT);
+    } finally {
+      handle.leave();
+    }
   }
 
   /**
@@ -85,7 +92,12 @@ public final class DirectoryMirror implements AutoCloseable {
    */
   public void add(long[] hashes, int from, int to) {
     Objects.checkFromToIndex(from, to, hashes.length);
-    PoolLibrary.kvasir_mirror_add(address(), hashes, from, to - from);
+    long address = handle.enter();
+    try {
+      NativeStatus.require(PoolLibrary.kvasir_mirror_add(address, hashes, from, to - from), WHAT);
+    } finally {
+      handle.leave();
+    }
   }
 
   /**
@@ -94,10 +106,17 @@ public final class DirectoryMirror implements AutoCloseable {
    * @param bucketsAddress address of the {@link #bucketBytes} bytes of buckets of a directory of
    *     the same capacity; any contents are safe
    * @param nextEvent number of the first event that the buckets do not include
-   * @return false if they contain more hashes than blocks; the mirror is out of sync then
+   * @return false if they are not a directory or contain more hashes than blocks; the mirror is out
+   *     of sync then
    */
   public boolean replace(long bucketsAddress, long nextEvent) {
-    return PoolLibrary.kvasir_mirror_replace(address(), bucketsAddress, nextEvent);
+    long address = handle.enter();
+    try {
+      long replaced = PoolLibrary.kvasir_mirror_replace(address, bucketsAddress, nextEvent);
+      return NativeStatus.require(replaced, WHAT) != 0;
+    } finally {
+      handle.leave();
+    }
   }
 
   /**
@@ -110,26 +129,27 @@ public final class DirectoryMirror implements AutoCloseable {
    */
   public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
     Objects.checkFromIndexSize(offset, batch.size(), matchedBlocks.length);
+    handle.enter();
     try {
       PoolLibrary.kvasir_directory_probe(
-          directoryAddress(),
+          directory.address(),
           batch.hashesAddress(),
           batch.offsetsAddress(),
           batch.size(),
           matchedBlocks,
           offset);
     } finally {
+      handle.leave();
       Reference.reachabilityFence(batch);
     }
   }
 
   /**
-   * Address of the mirror's directory, for {@link DirectoryProbe}.
+   * The mirror's directory, for {@link DirectoryProbe}.
    *
-   * @return an address that is valid until {@link #close}
+   * @return its address and this mirror's handle
    */
-  public long directoryAddress() {
-    address();
+  public DirectoryView directory() {
     return directory;
   }
 
@@ -139,7 +159,12 @@ public final class DirectoryMirror implements AutoCloseable {
    * @return an address that is valid until {@link #close}
    */
   public long bucketsAddress() {
-    return PoolLibrary.kvasir_directory_buckets(directoryAddress());
+    handle.enter();
+    try {
+      return PoolLibrary.kvasir_directory_buckets(directory.address());
+    } finally {
+      handle.leave();
+    }
   }
 
   /**
@@ -170,7 +195,7 @@ public final class DirectoryMirror implements AutoCloseable {
   }
 
   /**
-   * Number of times that events were missed.
+   * Number of times that events were missed or the ring was found damaged.
    *
    * @return at least 0
    */
@@ -179,23 +204,20 @@ public final class DirectoryMirror implements AutoCloseable {
   }
 
   private long word(int offset) {
-    address();
-    return state.getLong(offset);
-  }
-
-  private long address() {
-    if (address == 0) {
-      throw new IllegalStateException("the mirror is closed");
+    handle.enter();
+    try {
+      return state.getLong(offset);
+    } finally {
+      handle.leave();
     }
-    return address;
   }
 
-  /** Frees the mirror. Callers must ensure that no other thread is probing. */
+  /** Frees the mirror; waits for calls on other threads. */
   @Override
   public void close() {
+    long address = handle.close();
     if (address != 0) {
       PoolLibrary.kvasir_mirror_destroy(address);
-      address = 0;
     }
   }
 }

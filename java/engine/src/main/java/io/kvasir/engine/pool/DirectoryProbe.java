@@ -6,6 +6,7 @@ import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 import java.nio.LongBuffer;
+import java.util.BitSet;
 import java.util.List;
 import java.util.function.Function;
 
@@ -17,9 +18,10 @@ import java.util.function.Function;
  */
 public final class DirectoryProbe {
 
-  /** Address of a directory that matches nothing. */
-  public static final long NOTHING = 0;
+  /** Address that the library takes for a directory without blocks. */
+  private static final long NOTHING = 0;
 
+  private final List<DirectoryView> views;
   private final int ranks;
   private final int tokensPerBlock;
   private final LongBuffer directories;
@@ -28,8 +30,9 @@ public final class DirectoryProbe {
   private long matchedAddress;
   private int[] matchedBlocks;
 
-  private DirectoryProbe(int ranks, int tokensPerBlock) {
-    this.ranks = ranks;
+  private DirectoryProbe(List<DirectoryView> views, int tokensPerBlock) {
+    this.views = views;
+    this.ranks = views.size();
     this.tokensPerBlock = tokensPerBlock;
     ByteBuffer addresses = NativeMemory.allocate(ranks * Long.BYTES);
     this.directories = addresses.asLongBuffer();
@@ -42,12 +45,14 @@ public final class DirectoryProbe {
    *
    * @param pools one pool, mirror or reader per rank, in rank order
    * @param shape returns a pool's shape
+   * @param directory returns a pool's directory
    * @param <T> type of the pools
-   * @return the probe; the directories must be set before {@link #match}
+   * @return the probe
    * @throws IllegalArgumentException if the list is empty, or the pools differ in their tokens per
    *     block
    */
-  public static <T> DirectoryProbe of(List<T> pools, Function<T, PoolShape> shape) {
+  public static <T> DirectoryProbe of(
+      List<T> pools, Function<T, PoolShape> shape, Function<T, DirectoryView> directory) {
     if (pools.isEmpty()) {
       throw new IllegalArgumentException("pools must not be empty");
     }
@@ -57,26 +62,37 @@ public final class DirectoryProbe {
         throw new IllegalArgumentException("all pools must have the same tokensPerBlock");
       }
     }
-    return new DirectoryProbe(pools.size(), tokensPerBlock);
+    return new DirectoryProbe(pools.stream().map(directory).toList(), tokensPerBlock);
   }
 
   /**
-   * Sets the directory of a rank. Must be called for every rank before each {@link #match}.
-   *
-   * @param rank the rank's index
-   * @param address address of its directory, or {@link #NOTHING}
-   */
-  public void directory(int rank, long address) {
-    directories.put(rank, address);
-  }
-
-  /**
-   * Matches a batch on all ranks.
+   * Matches a batch. Closing a directory meanwhile waits for this call.
    *
    * @param batch the prompts
+   * @param skipped ranks that match nothing; their directories are not read
    * @return matched tokens by rank and prompt
+   * @throws IllegalStateException if a directory that is not skipped is closed
    */
-  public PrefixMatches match(ProbeBatch batch) {
+  public PrefixMatches match(ProbeBatch batch, BitSet skipped) {
+    int entered = 0;
+    try {
+      for (; entered < ranks; entered++) {
+        if (!skipped.get(entered)) {
+          views.get(entered).owner().enter();
+        }
+        directories.put(entered, skipped.get(entered) ? NOTHING : views.get(entered).address());
+      }
+      return matchEntered(batch);
+    } finally {
+      for (int rank = 0; rank < entered; rank++) {
+        if (!skipped.get(rank)) {
+          views.get(rank).owner().leave();
+        }
+      }
+    }
+  }
+
+  private PrefixMatches matchEntered(ProbeBatch batch) {
     int prompts = batch.size();
     int answers = Math.multiplyExact(ranks, prompts);
     ensureRoom(answers);

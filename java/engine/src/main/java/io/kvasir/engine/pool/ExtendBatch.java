@@ -1,5 +1,6 @@
 package io.kvasir.engine.pool;
 
+import io.kvasir.model.Checks;
 import java.util.Arrays;
 
 /**
@@ -26,10 +27,7 @@ public final class ExtendBatch {
    * @throws IllegalArgumentException if {@code additionalBlocks} is less than 1
    */
   public int add(int lease, int additionalBlocks) {
-    if (additionalBlocks < 1) {
-      throw new IllegalArgumentException(
-          "additionalBlocks must be at least 1, not " + additionalBlocks);
-    }
+    Checks.atLeast("additionalBlocks", additionalBlocks, 1);
     if (size == leases.length) {
       leases = Arrays.copyOf(leases, size * 2);
       blocks = Arrays.copyOf(blocks, size * 2);

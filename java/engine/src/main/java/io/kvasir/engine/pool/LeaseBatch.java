@@ -1,6 +1,7 @@
 package io.kvasir.engine.pool;
 
 import io.kvasir.model.CacheScope;
+import io.kvasir.model.Checks;
 import java.util.Arrays;
 import java.util.Objects;
 
@@ -54,12 +55,8 @@ public final class LeaseBatch {
       throw new IllegalArgumentException(
           "matchableBlocks must be 0 to " + sequenceHashes.length + ", not " + matchableBlocks);
     }
-    if (blocks < 1) {
-      throw new IllegalArgumentException("blocks must be at least 1, not " + blocks);
-    }
-    if (reserveBlocks < 0) {
-      throw new IllegalArgumentException("reserveBlocks must be at least 0, not " + reserveBlocks);
-    }
+    Checks.atLeast("blocks", blocks, 1);
+    Checks.atLeast("reserveBlocks", reserveBlocks, 0);
     if (size == leases.length) {
       grow();
     }

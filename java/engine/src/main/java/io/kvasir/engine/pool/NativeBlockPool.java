@@ -1,12 +1,10 @@
 package io.kvasir.engine.pool;
 
 import io.kvasir.event.BlockEventSink;
+import io.kvasir.internal.nativelib.NativeStatus;
 import io.kvasir.internal.nativelib.PoolLibrary;
-import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.util.Objects;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A block pool in host memory, implemented in the native library; see {@code block_pool.hpp}.
@@ -17,8 +15,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class NativeBlockPool implements BlockPool {
 
-  private static final Logger LOG = LoggerFactory.getLogger(NativeBlockPool.class);
-  private static final Cleaner LEAKS = Cleaner.create();
   private static final int EVENTS_PER_CALL = 1024;
 
   private final PoolShape shape;
@@ -28,21 +24,16 @@ public final class NativeBlockPool implements BlockPool {
 
   private final PoolStaging staging;
   private final OccupancyPage page;
-  private final Ownership ownership;
-  private final long directory;
-
-  /** 0 after close; volatile because other threads read it. */
-  private volatile long address;
+  private final PoolGuard guard;
+  private final DirectoryView directory;
 
   private NativeBlockPool(PoolShape shape, PoolRegion region, PoolStaging staging, long address) {
     this.shape = shape;
     this.region = region;
     this.staging = staging;
-    this.address = address;
-    this.directory = PoolLibrary.kvasir_pool_directory(address);
+    this.guard = new PoolGuard("block pool", address);
+    this.directory = new DirectoryView(guard.handle(), PoolLibrary.kvasir_pool_directory(address));
     this.page = new OccupancyPage(PoolLibrary.kvasir_pool_page(address));
-    this.ownership = new Ownership(shape);
-    LEAKS.register(this, ownership);
   }
 
   /**
@@ -74,24 +65,17 @@ public final class NativeBlockPool implements BlockPool {
   private static NativeBlockPool create(PoolShape shape, PoolRegion region) {
     // Allocated first, so that a failure here does not leak a native pool.
     PoolStaging staging = new PoolStaging(shape.tokensPerBlock());
-    try {
-      return new NativeBlockPool(
-          shape,
-          region,
-          staging,
-          PoolLibrary.kvasir_pool_create(
-              shape.capacityBlocks(),
-              shape.tokensPerBlock(),
-              shape.maxLeases(),
-              shape.maxBlocksPerLease(),
-              shape.eventCapacity(),
-              region == null ? 0 : region.pageAddress(),
-              region == null ? 0 : region.ringAddress()));
-    } catch (RuntimeException e) {
-      OutOfMemoryError error = new OutOfMemoryError("no memory for a pool of " + shape);
-      error.initCause(e);
-      throw error;
-    }
+    long address =
+        PoolLibrary.kvasir_pool_create(
+            shape.capacityBlocks(),
+            shape.tokensPerBlock(),
+            shape.maxLeases(),
+            shape.maxBlocksPerLease(),
+            shape.eventCapacity(),
+            region == null ? 0 : region.pageAddress(),
+            region == null ? 0 : region.ringAddress());
+    return new NativeBlockPool(
+        shape, region, staging, NativeStatus.require(address, "a pool of " + shape));
   }
 
   @Override
@@ -102,155 +86,178 @@ public final class NativeBlockPool implements BlockPool {
   @Override
   public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
     Objects.checkFromIndexSize(offset, batch.size(), matchedBlocks.length);
+    guard.enter();
     try {
       PoolLibrary.kvasir_directory_probe(
-          directoryAddress(),
+          directory.address(),
           batch.hashesAddress(),
           batch.offsetsAddress(),
           batch.size(),
           matchedBlocks,
           offset);
     } finally {
+      guard.leave();
       Reference.reachabilityFence(batch);
     }
   }
 
   @Override
   public void lease(LeaseBatch batch) {
-    long pool = address();
-    for (int i = 0; i < batch.size(); i++) {
-      PoolRefusal.requireTokens(batch.tokens(i), batch.matchableBlocks(i), shape);
+    long pool = guard.enterAsOwner();
+    try {
+      for (int i = 0; i < batch.size(); i++) {
+        PoolRefusal.requireTokens(batch.tokens(i), batch.matchableBlocks(i), shape);
+      }
+      check(PoolLibrary.kvasir_pool_lease(pool, staging.stage(batch), batch.size()));
+      staging.readAnswers(batch);
+      answerSnapshots();
+    } finally {
+      guard.leave();
     }
-    check(PoolLibrary.kvasir_pool_lease(pool, staging.stage(batch), batch.size()));
-    staging.readAnswers(batch);
-    serveSnapshots();
   }
 
   @Override
   public void extend(ExtendBatch batch) {
-    check(PoolLibrary.kvasir_pool_extend(address(), staging.stage(batch), batch.size()));
-    staging.readAnswers(batch);
-    serveSnapshots();
+    long pool = guard.enterAsOwner();
+    try {
+      check(PoolLibrary.kvasir_pool_extend(pool, staging.stage(batch), batch.size()));
+      staging.readAnswers(batch);
+      answerSnapshots();
+    } finally {
+      guard.leave();
+    }
   }
 
   @Override
   public void commit(CommitBatch batch) {
-    long pool = address();
-    for (int i = 0; i < batch.size(); i++) {
-      PoolRefusal.requireTokens(batch.tokens(i), batch.toBlock(i), shape);
-    }
+    long pool = guard.enterAsOwner();
     try {
+      for (int i = 0; i < batch.size(); i++) {
+        PoolRefusal.requireTokens(batch.tokens(i), batch.toBlock(i), shape);
+      }
       check(PoolLibrary.kvasir_pool_commit(pool, staging.stage(batch), batch.size()));
+      answerSnapshots();
     } finally {
+      guard.leave();
       Reference.reachabilityFence(staging);
     }
-    serveSnapshots();
   }
 
   @Override
   public void release(int[] leases, int count) {
     Objects.checkFromIndexSize(0, count, leases.length);
-    check(PoolLibrary.kvasir_pool_release(address(), leases, count));
-    serveSnapshots();
+    long pool = guard.enterAsOwner();
+    try {
+      check(PoolLibrary.kvasir_pool_release(pool, leases, count));
+      answerSnapshots();
+    } finally {
+      guard.leave();
+    }
   }
 
   @Override
   public void clear() {
-    PoolLibrary.kvasir_pool_clear(address());
-    serveSnapshots();
+    long pool = guard.enterAsOwner();
+    try {
+      PoolLibrary.kvasir_pool_clear(pool);
+      answerSnapshots();
+    } finally {
+      guard.leave();
+    }
   }
 
   /**
    * Writes a snapshot if readers in other processes wait for one. Every operation ends with this;
-   * an idle rank should call it periodically. On the rank's executor thread. One load if no reader
-   * waits, else O(capacity) and a file write.
+   * an idle rank should call it periodically. On the thread that owns the pool. One load if no
+   * reader waits, else O(capacity) and a file write.
    *
-   * @throws IllegalStateException if the pool is closed
+   * @throws IllegalStateException if the pool is closed or belongs to another thread
    */
   public void serveSnapshots() {
-    address();
+    guard.enterAsOwner();
+    try {
+      answerSnapshots();
+    } finally {
+      guard.leave();
+    }
+  }
+
+  private void answerSnapshots() {
     if (region != null && region.snapshotWanted()) {
-      region.answerSnapshots(PoolLibrary.kvasir_directory_buckets(directory), region.nextEvent());
+      region.answerSnapshots(
+          PoolLibrary.kvasir_directory_buckets(directory.address()), region.nextEvent());
     }
   }
 
   @Override
   public int drainEvents(BlockEventSink sink) {
-    int drained = 0;
-    while (true) {
-      int count =
-          PoolLibrary.kvasir_pool_drain_events(
-              address(), staging.roomForEvents(EVENTS_PER_CALL), EVENTS_PER_CALL);
-      staging.readEvents(count, sink);
-      drained += count;
-      if (count < EVENTS_PER_CALL) {
-        return drained;
+    long pool = guard.enterAsOwner();
+    try {
+      int drained = 0;
+      while (true) {
+        int count =
+            PoolLibrary.kvasir_pool_drain_events(
+                pool, staging.roomForEvents(EVENTS_PER_CALL), EVENTS_PER_CALL);
+        staging.readEvents(count, sink);
+        drained += count;
+        if (count < EVENTS_PER_CALL) {
+          return drained;
+        }
       }
+    } finally {
+      guard.leave();
     }
   }
 
   @Override
   public Occupancy occupancy() {
-    address();
-    return page.read();
+    guard.enter();
+    try {
+      return page.read();
+    } finally {
+      guard.leave();
+    }
   }
 
   @Override
   public int blockTable(int lease, int[] table) {
-    int length = PoolLibrary.kvasir_pool_block_table(address(), lease, table, table.length);
-    if (length < 0) {
-      throw new IllegalArgumentException("lease " + lease + " is unknown");
+    long pool = guard.enterAsOwner();
+    try {
+      int length = PoolLibrary.kvasir_pool_block_table(pool, lease, table, table.length);
+      if (length < 0) {
+        throw new IllegalArgumentException("lease " + lease + " is unknown");
+      }
+      if (length > table.length) {
+        throw new IllegalArgumentException(
+            "table must hold " + length + " blocks, not " + table.length);
+      }
+      return length;
+    } finally {
+      guard.leave();
     }
-    if (length > table.length) {
-      throw new IllegalArgumentException(
-          "table must hold " + length + " blocks, not " + table.length);
-    }
-    return length;
   }
 
-  /** Frees the pool. Callers must ensure that no other thread is probing. */
+  @Override
+  public void handOver() {
+    guard.handOver();
+  }
+
   @Override
   public void close() {
-    if (address != 0) {
-      PoolLibrary.kvasir_pool_destroy(address);
-      address = 0;
-      ownership.closed = true;
+    long pool = guard.close();
+    if (pool != 0) {
+      PoolLibrary.kvasir_pool_destroy(pool);
     }
   }
 
-  /** Address of the pool's directory, for {@link DirectoryProbe}; valid until {@link #close}. */
-  long directoryAddress() {
-    address();
+  /** The pool's directory, for {@link DirectoryProbe}. */
+  DirectoryView directory() {
     return directory;
-  }
-
-  private long address() {
-    if (address == 0) {
-      throw new IllegalStateException("the pool is closed");
-    }
-    return address;
   }
 
   private void check(long result) {
     if (result != 0) {
       throw PoolRefusal.of((int) (result >>> 32), (int) result, shape);
-    }
-  }
-
-  /** Logs a pool that became unreachable without being closed. */
-  private static final class Ownership implements Runnable {
-    private final PoolShape shape;
-    private volatile boolean closed;
-
-    Ownership(PoolShape shape) {
-      this.shape = shape;
-    }
-
-    @Override
-    public void run() {
-      if (!closed) {
-        LOG.warn("A block pool was never closed: {}", shape);
-      }
     }
   }
 }

@@ -24,16 +24,12 @@ public final class NativePrefixMatcher implements PrefixMatcher {
    */
   public NativePrefixMatcher(List<NativeBlockPool> pools) {
     this.pools = List.copyOf(pools);
-    this.probe = DirectoryProbe.of(this.pools, NativeBlockPool::shape);
+    this.probe = DirectoryProbe.of(this.pools, NativeBlockPool::shape, NativeBlockPool::directory);
   }
 
   @Override
   public PrefixMatches match(ProbeBatch batch) {
-    for (int rank = 0; rank < pools.size(); rank++) {
-      probe.directory(
-          rank, retired.get(rank) ? DirectoryProbe.NOTHING : pools.get(rank).directoryAddress());
-    }
-    return probe.match(batch);
+    return probe.match(batch, retired);
   }
 
   @Override

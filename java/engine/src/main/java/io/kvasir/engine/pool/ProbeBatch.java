@@ -4,6 +4,7 @@ import io.kvasir.internal.nativelib.NativeMemory;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 import java.nio.LongBuffer;
+import java.util.Objects;
 
 /**
  * Prompts to look up in pools: their sequence hashes, back to back, in memory that the native
@@ -12,6 +13,9 @@ import java.nio.LongBuffer;
  * <p>Not thread-safe.
  */
 public final class ProbeBatch {
+
+  /** A buffer has less than 2 GiB. */
+  private static final int MAX_HASHES = Integer.MAX_VALUE / Long.BYTES;
 
   private int size;
   private IntBuffer offsets;
@@ -31,15 +35,23 @@ public final class ProbeBatch {
    * @param sequenceHashes sequence hashes of its blocks
    * @param blocks number of leading blocks to look up
    * @return the prompt's index in the batch
-   * @throws IndexOutOfBoundsException if there are fewer hashes than {@code blocks}
+   * @throws IndexOutOfBoundsException if {@code blocks} is negative or there are fewer hashes; the
+   *     batch is unchanged
+   * @throws IllegalArgumentException if the batch would have 2^28 hashes or more; the batch is
+   *     unchanged
    */
   public int add(long[] sequenceHashes, int blocks) {
+    Objects.checkFromIndexSize(0, blocks, sequenceHashes.length);
+    int start = offsets.get(size);
+    if (blocks > MAX_HASHES - start) {
+      throw new IllegalArgumentException(
+          "a batch must have at most " + MAX_HASHES + " hashes, not " + ((long) start + blocks));
+    }
     if (size + 2 > offsets.capacity()) {
       growOffsets(offsets.capacity() * 2);
     }
-    int start = offsets.get(size);
     if (start + blocks > hashes.capacity()) {
-      growHashes(Math.max(start + blocks, hashes.capacity() * 2));
+      growHashes(Math.max(start + blocks, Math.min(MAX_HASHES, hashes.capacity() * 2)));
     }
     hashes.put(start, sequenceHashes, 0, blocks);
     offsets.put(size + 1, start + blocks);

@@ -1,5 +1,7 @@
 package io.kvasir.fleet.index;
 
+import io.kvasir.model.Checks;
+
 /**
  * Lifetime and number of blocks in an {@link ApproximateIndex}. Immutable.
  *
@@ -27,9 +29,7 @@ public record ApproximateOptions(long ttlMs, int maxBlocks, double pruneRatio) {
     if (ttlMs < 1 || ttlMs > MAX_MS) {
       throw new IllegalArgumentException("ttlMs must be from 1 to " + MAX_MS + ", not " + ttlMs);
     }
-    if (maxBlocks < 1) {
-      throw new IllegalArgumentException("maxBlocks must be at least 1, not " + maxBlocks);
-    }
+    Checks.atLeast("maxBlocks", maxBlocks, 1);
     if (!(pruneRatio > 0 && pruneRatio <= 1)) {
       throw new IllegalArgumentException(
           "pruneRatio must be above 0 and at most 1, not " + pruneRatio);

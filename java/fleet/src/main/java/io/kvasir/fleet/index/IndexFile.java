@@ -2,6 +2,7 @@ package io.kvasir.fleet.index;
 
 import io.kvasir.hash.HashFormat;
 import io.kvasir.internal.nativelib.IndexLibrary;
+import io.kvasir.internal.nativelib.NativeStatus;
 import io.kvasir.model.Choice;
 import io.kvasir.model.RankId;
 import java.io.BufferedInputStream;
@@ -27,17 +28,21 @@ final class IndexFile {
 
   private static final int MAGIC = 0x4B564958; // KVIX
   private static final int VERSION = 1;
+  private static final String COPY = "a copy of an index";
   private static final int CHUNK = 1 << 16;
 
   private IndexFile() {}
 
   static void write(
-      OutputStream out, NativePrefixIndex index, Map<RankId, Integer> slots, Set<RankId> hidden)
+      OutputStream out,
+      NativePrefixIndex index,
+      long address,
+      Map<RankId, Integer> slots,
+      Set<RankId> hidden)
       throws IOException {
     CheckedOutputStream checked = new CheckedOutputStream(out, new CRC32C());
     DataOutputStream data = new DataOutputStream(new BufferedOutputStream(checked, CHUNK));
-    long address = index.address();
-    int runs = IndexLibrary.kvasir_index_begin_copy(address);
+    int runs = (int) NativeStatus.require(IndexLibrary.kvasir_index_begin_copy(address), COPY);
     try {
       data.writeInt(MAGIC);
       data.writeInt(VERSION);
@@ -56,7 +61,8 @@ final class IndexFile {
         long[] handles = new long[handleCount];
         long[] places = new long[handleCount];
         if (handleCount > 0) {
-          IndexLibrary.kvasir_index_copy_rank(address, slot.getValue(), handles, places);
+          NativeStatus.require(
+              IndexLibrary.kvasir_index_copy_rank(address, slot.getValue(), handles, places), COPY);
         }
         writeRank(data, slot.getKey());
         writeLongs(data, handles);
@@ -104,7 +110,7 @@ final class IndexFile {
       index = new NativePrefixIndex(format, data.readInt(), maxBytes);
       readRuns(data, index);
       readRanks(data, index);
-      IndexLibrary.kvasir_index_end_load(index.address());
+      index.endLoad();
       long checksum = checked.getChecksum().getValue();
       require(data.readLong() == checksum, "is damaged: its checksum differs");
       return index;
@@ -121,18 +127,16 @@ final class IndexFile {
   }
 
   private static void readRuns(DataInputStream data, NativePrefixIndex index) throws IOException {
-    int runs = data.readInt();
+    int runs = readCount(data);
     for (int run = 0; run < runs; run++) {
       long parent = data.readLong();
       long[] names = readLongs(data);
-      require(
-          IndexLibrary.kvasir_index_load_run(index.address(), parent, names, names.length),
-          "is damaged: run " + run + " is inconsistent");
+      require(index.loadRun(parent, names), "is damaged: run " + run + " is inconsistent");
     }
   }
 
   private static void readRanks(DataInputStream data, NativePrefixIndex index) throws IOException {
-    int ranks = data.readInt();
+    int ranks = readCount(data);
     for (int i = 0; i < ranks; i++) {
       RankId rank = readRank(data);
       long[] handles = readLongs(data);
@@ -141,7 +145,7 @@ final class IndexFile {
           handles.length == places.length && index.loadRank(rank, handles, places),
           "is damaged: rank " + i + " is inconsistent");
     }
-    int hidden = data.readInt();
+    int hidden = readCount(data);
     for (int i = 0; i < hidden; i++) {
       index.setVisible(readRank(data), false);
     }
@@ -149,8 +153,7 @@ final class IndexFile {
 
   /** Reads a counted array; memory grows with the bytes read, not with the stored count. */
   private static long[] readLongs(DataInputStream data) throws IOException {
-    int count = data.readInt();
-    require(count >= 0, "is damaged: a negative length");
+    int count = readCount(data);
     long[] numbers = new long[Math.min(count, CHUNK)];
     for (int i = 0; i < count; i++) {
       if (i == numbers.length) {
@@ -159,6 +162,12 @@ final class IndexFile {
       numbers[i] = data.readLong();
     }
     return numbers;
+  }
+
+  private static int readCount(DataInputStream data) throws IOException {
+    int count = data.readInt();
+    require(count >= 0, "is damaged: a negative length");
+    return count;
   }
 
   private static void require(boolean condition, String otherwise) throws IOException {

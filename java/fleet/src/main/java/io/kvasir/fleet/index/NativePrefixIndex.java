@@ -3,6 +3,9 @@ package io.kvasir.fleet.index;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.internal.nativelib.IndexLibrary;
+import io.kvasir.internal.nativelib.NativeHandle;
+import io.kvasir.internal.nativelib.NativeStatus;
+import io.kvasir.model.Checks;
 import io.kvasir.model.RankId;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,8 +27,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * is reused after its rank has been removed; a match that observes the change of owner does not
  * credit the slot.
  *
- * <p>Thread-safe, except that {@link #close} must not run concurrently with any other call. Changes
- * are serialised.
+ * <p>Thread-safe. Changes are serialised. {@link #close} waits for calls that have begun; later
+ * calls throw {@link IllegalStateException}.
  */
 public final class NativePrefixIndex implements PrefixIndex {
 
@@ -33,22 +36,22 @@ public final class NativePrefixIndex implements PrefixIndex {
   private static final Map<HashFormat, Integer> NATIVE_NUMBERS =
       Map.of(HashFormat.KVASIR, 0, HashFormat.DYNAMO, 1, HashFormat.TRTLLM_V1, 2);
 
+  private static final String WHAT = "a prefix index";
   private static final ChangeStatus[] STATUSES = ChangeStatus.values();
 
   private final HashFormat format;
   private final int tokensPerBlock;
-  private final long address;
+  private final NativeHandle handle;
   private final ReentrantLock changes = new ReentrantLock();
 
   // Guarded by `changes`.
   private final Map<RankId, Integer> slots = new HashMap<>();
   private final ArrayDeque<Integer> freeSlots = new ArrayDeque<>();
   private final Set<RankId> hidden = new HashSet<>();
+  private boolean failed;
 
   /** By slot, null where it is free. Replaced on change, never modified. */
   private volatile Known[] known = {};
-
-  private volatile boolean closed;
 
   /** A rank that has a slot. A new object each time a slot is assigned. */
   private static final class Known {
@@ -73,22 +76,14 @@ public final class NativePrefixIndex implements PrefixIndex {
    * @throws OutOfMemoryError if native memory cannot be allocated
    */
   public NativePrefixIndex(HashFormat format, int tokensPerBlock, long maxBytes) {
-    if (tokensPerBlock < 1) {
-      throw new IllegalArgumentException(
-          "tokensPerBlock must be at least 1, not " + tokensPerBlock);
-    }
+    Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
     if (maxBytes < 1 << 20) {
       throw new IllegalArgumentException("maxBytes must be at least 1048576, not " + maxBytes);
     }
     this.format = format;
     this.tokensPerBlock = tokensPerBlock;
-    try {
-      this.address = IndexLibrary.kvasir_index_create(NATIVE_NUMBERS.get(format), maxBytes);
-    } catch (RuntimeException e) {
-      OutOfMemoryError error = new OutOfMemoryError("no memory for a prefix index");
-      error.initCause(e);
-      throw error;
-    }
+    long address = IndexLibrary.kvasir_index_create(NATIVE_NUMBERS.get(format), maxBytes);
+    this.handle = new NativeHandle("prefix index", NativeStatus.require(address, WHAT));
   }
 
   /**
@@ -111,60 +106,61 @@ public final class NativePrefixIndex implements PrefixIndex {
 
   @Override
   public ChangeStatus apply(RankId rank, BlockEvent event) {
-    changes.lock();
+    long address = beginChange();
     try {
-      requireOpen();
       if (event instanceof BlockEvent.Stored stored) {
-        return store(rank, stored);
+        return store(address, rank, stored);
       }
       Integer slot = slots.get(Objects.requireNonNull(rank, "rank"));
       if (event instanceof BlockEvent.Removed removed) {
-        return remove(slot, removed.handles());
+        return remove(address, slot, removed.handles());
       }
       boolean held = slot != null && IndexLibrary.kvasir_index_memberships(address, slot) > 0;
       if (held) {
-        IndexLibrary.kvasir_index_clear(address, slot);
+        require(IndexLibrary.kvasir_index_clear(address, slot));
       }
       return held ? ChangeStatus.APPLIED : ChangeStatus.UNCHANGED;
     } finally {
-      changes.unlock();
+      endChange();
     }
   }
 
   /** A rank gets its slot with its first change that takes effect. */
-  private ChangeStatus store(RankId rank, BlockEvent.Stored stored) {
+  private ChangeStatus store(long address, RankId rank, BlockEvent.Stored stored) {
     if (format == HashFormat.TRTLLM_V1 && stored.localHashes() != null) {
       throw new IllegalArgumentException(
           "local hashes need format kvasir or dynamo: trtllm-v1 does not chain them");
     }
     Integer slot = slots.get(rank);
     int usedSlot = slot == null ? nextSlot() : slot;
-    int number =
-        IndexLibrary.kvasir_index_store(
-            address,
-            usedSlot,
-            stored.root(),
-            stored.parentHandle(),
-            stored.rootHash(),
-            stored.handles(),
-            stored.localHashes(),
-            stored.sequenceHashes(),
-            stored.handles().length);
-    if (number < 0) { // not inside the call, which holds its arrays in place
-      IndexLibrary.kvasir_index_shed(address);
+    int result =
+        require(
+            IndexLibrary.kvasir_index_store(
+                address,
+                usedSlot,
+                stored.root(),
+                stored.parentHandle(),
+                stored.rootHash(),
+                stored.handles(),
+                stored.localHashes(),
+                stored.sequenceHashes(),
+                stored.handles().length));
+    if ((result & IndexLibrary.SHED_NEXT) != 0) { // not inside the call, which pins its arrays
+      require(IndexLibrary.kvasir_index_shed(address));
     }
-    ChangeStatus status = STATUSES[number < 0 ? number + 8 : number];
+    ChangeStatus status = STATUSES[result & ~IndexLibrary.SHED_NEXT];
     if (slot == null && status == ChangeStatus.APPLIED) {
       take(usedSlot, rank);
     }
     return status;
   }
 
-  private ChangeStatus remove(Integer slot, long[] handles) {
+  private ChangeStatus remove(long address, Integer slot, long[] handles) {
     if (slot == null) {
       return handles.length == 0 ? ChangeStatus.UNCHANGED : ChangeStatus.UNKNOWN_BLOCK;
     }
-    return STATUSES[IndexLibrary.kvasir_index_remove(address, slot, handles, handles.length)];
+    return STATUSES[
+        require(IndexLibrary.kvasir_index_remove(address, slot, handles, handles.length))];
   }
 
   private int nextSlot() {
@@ -181,20 +177,19 @@ public final class NativePrefixIndex implements PrefixIndex {
 
   @Override
   public void removeRank(RankId rank) {
-    changes.lock();
+    long address = beginChange();
     try {
-      requireOpen();
       hidden.remove(rank);
       Integer slot = slots.remove(rank);
       if (slot != null) {
-        IndexLibrary.kvasir_index_clear(address, slot);
+        require(IndexLibrary.kvasir_index_clear(address, slot));
         Known[] fewer = known.clone();
         fewer[slot] = null;
         known = fewer;
         freeSlots.add(slot);
       }
     } finally {
-      changes.unlock();
+      endChange();
     }
   }
 
@@ -219,13 +214,19 @@ public final class NativePrefixIndex implements PrefixIndex {
   @Override
   public void match(long[] sequenceHashes, int blocks, RankMatches matches) {
     Objects.checkFromIndexSize(0, blocks, sequenceHashes.length);
-    requireOpen();
     matches.clear();
     Known[] before = known;
     matches.reserve(before.length);
-    int found =
-        IndexLibrary.kvasir_index_match(
-            address, sequenceHashes, blocks, before.length, matches.slots, matches.depths);
+    int found;
+    long address = handle.enter();
+    try {
+      long result =
+          IndexLibrary.kvasir_index_match(
+              address, sequenceHashes, blocks, before.length, matches.slots, matches.depths);
+      found = (int) NativeStatus.require(result, WHAT);
+    } finally {
+      handle.leave();
+    }
     Known[] after = known;
     for (int i = 0; i < found; i++) {
       int slot = matches.slots[i];
@@ -238,15 +239,14 @@ public final class NativePrefixIndex implements PrefixIndex {
 
   @Override
   public IndexStats stats() {
-    changes.lock();
+    long address = beginChange();
     try {
-      requireOpen();
       long[] words = new long[5];
       IndexLibrary.kvasir_index_counts(address, words);
       long workers = slots.keySet().stream().mapToLong(RankId::workerId).distinct().count();
       return new IndexStats((int) workers, slots.size(), words[0], words[1], words[3], words[4]);
     } finally {
-      changes.unlock();
+      endChange();
     }
   }
 
@@ -258,12 +258,11 @@ public final class NativePrefixIndex implements PrefixIndex {
    * @throws IOException if the stream fails
    */
   public void save(OutputStream out) throws IOException {
-    changes.lock();
+    long address = beginChange();
     try {
-      requireOpen();
-      IndexFile.write(out, this, slots, hidden);
+      IndexFile.write(out, this, address, slots, hidden);
     } finally {
-      changes.unlock();
+      endChange();
     }
   }
 
@@ -279,37 +278,73 @@ public final class NativePrefixIndex implements PrefixIndex {
     return IndexFile.read(in, maxBytes);
   }
 
-  /** Adds a rank with the handles from a file. */
+  /** Adds a run from a file. False if it is inconsistent. */
+  boolean loadRun(long parent, long[] names) {
+    long address = beginChange();
+    try {
+      return require(IndexLibrary.kvasir_index_load_run(address, parent, names, names.length)) != 0;
+    } finally {
+      endChange();
+    }
+  }
+
+  /** Adds a rank with the handles from a file. False if they are inconsistent. */
   boolean loadRank(RankId rank, long[] handles, long[] places) {
-    if (slots.containsKey(rank)) {
-      return false;
+    long address = beginChange();
+    try {
+      if (slots.containsKey(rank)) {
+        return false;
+      }
+      int slot = nextSlot();
+      take(slot, rank);
+      return require(
+              IndexLibrary.kvasir_index_load_rank(address, slot, handles, places, handles.length))
+          != 0;
+    } finally {
+      endChange();
     }
-    int slot = nextSlot();
-    take(slot, rank);
-    return IndexLibrary.kvasir_index_load_rank(address, slot, handles, places, handles.length);
   }
 
-  /** Address of the native index, for {@link IndexFile}. */
-  long address() {
-    return address;
+  /** Ends the loading of a file. */
+  void endLoad() {
+    long address = beginChange();
+    try {
+      require(IndexLibrary.kvasir_index_end_load(address));
+    } finally {
+      endChange();
+    }
   }
 
-  private void requireOpen() {
-    if (closed) {
-      throw new IllegalStateException("the prefix index is closed");
+  private long beginChange() {
+    changes.lock();
+    try {
+      if (failed) {
+        throw new IllegalStateException(
+            "the prefix index ran out of memory during a change; close it and build it again");
+      }
+      return handle.enter();
+    } catch (IllegalStateException e) {
+      changes.unlock();
+      throw e;
     }
+  }
+
+  /** The result of a change. A change that fails halfway leaves an index that only matches. */
+  private int require(long result) {
+    failed |= result < 0;
+    return (int) NativeStatus.require(result, WHAT);
+  }
+
+  private void endChange() {
+    handle.leave();
+    changes.unlock();
   }
 
   @Override
   public void close() {
-    changes.lock();
-    try {
-      if (!closed) {
-        closed = true;
-        IndexLibrary.kvasir_index_destroy(address);
-      }
-    } finally {
-      changes.unlock();
+    long address = handle.close();
+    if (address != 0) {
+      IndexLibrary.kvasir_index_destroy(address);
     }
   }
 }

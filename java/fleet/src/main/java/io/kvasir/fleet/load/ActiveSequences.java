@@ -1,5 +1,6 @@
 package io.kvasir.fleet.load;
 
+import io.kvasir.model.Checks;
 import io.kvasir.model.RankId;
 import java.util.Arrays;
 import java.util.List;
@@ -52,10 +53,7 @@ public final class ActiveSequences {
    * @throws IllegalArgumentException if {@code tokensPerBlock} is below 1
    */
   public ActiveSequences(int tokensPerBlock, ActiveSequencesOptions options, LongSupplier clockNs) {
-    if (tokensPerBlock < 1) {
-      throw new IllegalArgumentException(
-          "tokensPerBlock must be at least 1, not " + tokensPerBlock);
-    }
+    Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
     this.tokensPerBlock = tokensPerBlock;
     this.options = Objects.requireNonNull(options, "options");
     this.clockNs = Objects.requireNonNull(clockNs, "clockNs");
@@ -227,9 +225,7 @@ public final class ActiveSequences {
    *     more than there are
    */
   public boolean push(long attempt, int tokens, long[] sequenceHashes, int blocks) {
-    if (tokens < 1) {
-      throw new IllegalArgumentException("tokens must be at least 1, not " + tokens);
-    }
+    Checks.atLeast("tokens", tokens, 1);
     Booking booking = bookings.touch(attempt);
     if (booking == null) {
       return false;

@@ -1,5 +1,7 @@
 package io.kvasir.fleet.load;
 
+import io.kvasir.model.Checks;
+
 /**
  * What {@link ActiveSequences} count. Named as Dynamo's users know them. Immutable.
  *
@@ -26,9 +28,7 @@ public record ActiveSequencesOptions(
    * @throws IllegalArgumentException if {@code staleAfterNs} is below 1
    */
   public ActiveSequencesOptions {
-    if (staleAfterNs < 1) {
-      throw new IllegalArgumentException("staleAfterNs must be at least 1, not " + staleAfterNs);
-    }
+    Checks.atLeast("staleAfterNs", staleAfterNs, 1);
   }
 
   /**

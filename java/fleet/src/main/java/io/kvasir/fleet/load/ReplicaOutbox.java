@@ -1,5 +1,6 @@
 package io.kvasir.fleet.load;
 
+import io.kvasir.model.Checks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -37,9 +38,7 @@ public final class ReplicaOutbox {
    * @throws IllegalArgumentException if {@code capacity} is below 1
    */
   public ReplicaOutbox(long routerId, int capacity) {
-    if (capacity < 1) {
-      throw new IllegalArgumentException("capacity must be at least 1, not " + capacity);
-    }
+    Checks.atLeast("capacity", capacity, 1);
     this.routerId = routerId;
     this.waiting = new LinkedBlockingQueue<>(capacity);
   }

@@ -1,5 +1,6 @@
 package io.kvasir.fleet.record;
 
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -9,8 +10,6 @@ import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Writes events to a file as JSON lines: {@code {"timestamp":12,"event":{...}}}, the timestamp in
@@ -19,13 +18,13 @@ import org.slf4j.LoggerFactory;
  * <p>A dedicated thread writes, so recording never waits for the disk: an event that finds the
  * queue full is dropped and counted. If writing fails, the recording ends: the reason is logged,
  * unwritten events count as lost, and later events are refused. Only whole lines are written. A
- * torn last line of a crashed process is cut off when the recording is continued.
+ * torn last line of a crashed process is cut off when the recording is continued. A recording has
+ * one recorder at a time, in any process, until that is closed.
  *
  * <p>Thread-safe.
  */
 public final class EventRecorder implements AutoCloseable {
 
-  private static final Logger LOG = LoggerFactory.getLogger(EventRecorder.class);
   private static final long NS_PER_MS = 1_000_000;
   private static final int BATCH_EVENTS = 64;
 
@@ -70,6 +69,7 @@ public final class EventRecorder implements AutoCloseable {
    *     events-1.jsonl} and so on
    * @param options queue size, rotation and limits
    * @return the recorder; the caller closes it
+   * @throws RecordingInUseException if the file is being recorded or repaired; it is not changed
    * @throws IOException if the file cannot be opened
    */
   public static EventRecorder open(Path path, RecorderOptions options) throws IOException {
@@ -83,14 +83,12 @@ public final class EventRecorder implements AutoCloseable {
    * @param options queue size, rotation and limits
    * @param nanoTime the time in nanoseconds, from any origin
    * @return the recorder; the caller closes it
+   * @throws RecordingInUseException if the file is being recorded or repaired; it is not changed
    * @throws IOException if the file cannot be opened
    */
   public static EventRecorder open(Path path, RecorderOptions options, LongSupplier nanoTime)
       throws IOException {
     EventRecorder recorder = new EventRecorder(path, options, nanoTime);
-    if (recorder.cutBytes() > 0) {
-      LOG.warn("{}: cut a torn last line of {} bytes", path, recorder.cutBytes());
-    }
     recorder.writer.start();
     return recorder;
   }
@@ -279,7 +277,7 @@ public final class EventRecorder implements AutoCloseable {
           new IOException(
               path
                   + ": cannot be written: "
-                  + e.getMessage()
+                  + (e instanceof InterruptedException ? "interrupted" : Errors.reason(e))
                   + "; events lost: "
                   + (taken - written),
               e);
@@ -287,7 +285,6 @@ public final class EventRecorder implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    LOG.error(failure.getMessage());
   }
 
   /**

@@ -7,14 +7,14 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
 
 /**
  * The file that a recorder writes to, or the sequence of rotated files. Only whole lines are passed
- * to the system, so a crashed process leaves at most one torn line. Confined to the recorder's
- * thread.
+ * to the system, so a crashed process leaves at most one torn line. Holds the {@link RecordingLock}
+ * until it is closed. Confined to the recorder's thread.
  */
 final class RecordingFile implements Closeable {
 
@@ -22,6 +22,7 @@ final class RecordingFile implements Closeable {
 
   private final Path first;
   private final long rotateLines;
+  private final Closeable lock;
   private final Lines buffer = new Lines();
   private FileChannel channel;
   private int number;
@@ -48,36 +49,41 @@ final class RecordingFile implements Closeable {
   RecordingFile(Path first, long rotateLines, boolean append) throws IOException {
     this.first = first;
     this.rotateLines = rotateLines;
-    List<Path> files = append ? RecordingFiles.existing(first) : List.of();
-    if (files.isEmpty()) {
-      open();
-      if (rotateLines > 0 && Files.isRegularFile(first)) {
-        RecordingFiles.removeFurther(first);
-      }
-      return;
-    }
-    number = files.size() - 1;
-    channel =
-        FileChannel.open(files.get(number), StandardOpenOption.READ, StandardOpenOption.WRITE);
+    this.lock = RecordingLock.take(first);
     try {
-      RecordingTail tail = RecordingTail.of(channel);
-      linesInFile = tail.lines();
-      cutBytes = channel.size() - tail.bytes();
-      channel.truncate(tail.bytes());
-      channel.position(tail.bytes());
-    } catch (IOException e) {
-      channel.close();
+      if (append && Files.isRegularFile(first)) {
+        number = RecordingFiles.existing(first).size() - 1;
+        open(StandardOpenOption.READ, StandardOpenOption.WRITE);
+        RecordingTail tail = RecordingTail.of(channel);
+        linesInFile = tail.lines();
+        cutBytes = channel.size() - tail.bytes();
+        channel.truncate(tail.bytes());
+        channel.position(tail.bytes());
+      } else {
+        open(StandardOpenOption.WRITE);
+        if (rotateLines > 0 && Files.isRegularFile(first)) {
+          RecordingFiles.removeFurther(first);
+        }
+        empty();
+      }
+    } catch (IOException | RuntimeException e) {
+      try {
+        release();
+      } catch (IOException again) {
+        e.addSuppressed(again);
+      }
       throw e;
     }
   }
 
-  private void open() throws IOException {
-    channel =
-        FileChannel.open(
-            RecordingFiles.numbered(first, number),
-            StandardOpenOption.CREATE,
-            StandardOpenOption.WRITE,
-            StandardOpenOption.TRUNCATE_EXISTING);
+  private void open(OpenOption... options) throws IOException {
+    channel = RecordingLock.open(RecordingFiles.numbered(first, number), options);
+  }
+
+  private void empty() throws IOException {
+    if (channel.size() > 0) {
+      channel.truncate(0);
+    }
     linesInFile = 0;
   }
 
@@ -101,7 +107,8 @@ final class RecordingFile implements Closeable {
       flush();
       channel.close();
       number++;
-      open();
+      open(StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+      empty();
     }
     int whole = buffer.size();
     try (JsonGenerator json = RecordingJson.FACTORY.createGenerator(buffer)) {
@@ -110,6 +117,10 @@ final class RecordingFile implements Closeable {
       json.writeFieldName("event");
       event.writeTo(json);
       json.writeEndObject();
+      json.flush();
+      if (buffer.size() - whole > RecordingLines.MAX_BYTES) {
+        throw new IOException("an event must have at most " + RecordingLines.MAX_BYTES + " bytes");
+      }
     } catch (IOException | RuntimeException e) {
       buffer.truncate(whole);
       throw e;
@@ -161,9 +172,19 @@ final class RecordingFile implements Closeable {
 
   @Override
   public void close() throws IOException {
-    try (FileChannel closing = channel) {
-      if (closing.isOpen()) {
+    try {
+      if (channel.isOpen()) {
         flush();
+      }
+    } finally {
+      release();
+    }
+  }
+
+  private void release() throws IOException {
+    try (lock) {
+      if (channel != null) {
+        channel.close();
       }
     }
   }

@@ -1,8 +1,10 @@
 package io.kvasir.fleet.record;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -36,10 +38,34 @@ final class RecordingFiles {
     return files;
   }
 
-  /** Deletes all files but the first. */
+  /**
+   * The files of a recording to read.
+   *
+   * @throws InvalidRecordingException if there is none
+   */
+  static List<Path> of(Path first) throws InvalidRecordingException {
+    List<Path> files = existing(first);
+    if (files.isEmpty()) {
+      throw new InvalidRecordingException(first + ": no such file");
+    }
+    if (Files.isDirectory(first)) {
+      throw new InvalidRecordingException(first + ": is a directory, not a recording");
+    }
+    return files;
+  }
+
+  /**
+   * Deletes all files but the first.
+   *
+   * @throws RecordingInUseException if one is being recorded
+   */
   static void removeFurther(Path first) throws IOException {
-    for (int number = 1; Files.deleteIfExists(numbered(first, number)); number++) {
-      // Until one is missing.
+    List<Path> files = existing(first);
+    for (Path file : files.subList(1, files.size())) {
+      FileChannel locked = RecordingLock.open(file, StandardOpenOption.WRITE);
+      try (locked) {
+        Files.delete(file);
+      }
     }
   }
 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.StreamWriteFeature;
+import io.kvasir.model.Errors;
 import java.io.IOException;
 
 /** JSON settings of this package. Stateless. */
@@ -20,7 +21,7 @@ final class RecordingJson {
   /** The parser's message, in one line. */
   static String reason(IOException e) {
     String message =
-        e instanceof JsonProcessingException json ? json.getOriginalMessage() : e.getMessage();
-    return String.valueOf(message).replaceAll("\\s+", " ");
+        e instanceof JsonProcessingException json ? json.getOriginalMessage() : Errors.reason(e);
+    return Errors.shown(message.replaceAll("\\s+", " "));
   }
 }

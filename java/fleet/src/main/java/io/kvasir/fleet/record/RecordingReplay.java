@@ -110,7 +110,7 @@ public final class RecordingReplay {
   public static long run(RecordingReader reader, Options options, Clock clock, Sink sink)
       throws IOException, InterruptedException {
     long startNs = clock.nanoTime();
-    long originNs = startNs;
+    long originNs = 0; // this and the next times: since the start
     long originMs = 0;
     long lastMs = 0;
     long sent = 0;
@@ -119,18 +119,19 @@ public final class RecordingReplay {
       if (event == null) {
         return sent;
       }
+      long nowNs = clock.nanoTime() - startNs;
       if (event.timestampMs() < lastMs) {
-        originNs = clock.nanoTime();
+        originNs = nowNs;
         originMs = event.timestampMs();
       }
       lastMs = event.timestampMs();
-      long dueNs = originNs + (long) ((lastMs - originMs) * NS_PER_MS / options.speed());
-      long atNs = Math.max(dueNs, clock.nanoTime());
-      if (options.maxNs() > 0 && atNs - startNs >= options.maxNs()) {
+      long afterNs = (long) ((lastMs - originMs) * NS_PER_MS / options.speed());
+      long dueNs = originNs + Math.min(afterNs, Long.MAX_VALUE - originNs);
+      if (options.maxNs() > 0 && Math.max(dueNs, nowNs) >= options.maxNs()) {
         return sent;
       }
-      if (dueNs - clock.nanoTime() > 0) {
-        clock.sleepUntil(dueNs);
+      if (dueNs > nowNs) {
+        clock.sleepUntil(startNs + dueNs);
       }
       sink.accept(event);
       sent++;

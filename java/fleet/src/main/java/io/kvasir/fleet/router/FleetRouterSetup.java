@@ -1,6 +1,7 @@
 package io.kvasir.fleet.router;
 
 import io.kvasir.hash.HashFormat;
+import io.kvasir.model.Checks;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.LongSupplier;
@@ -20,10 +21,7 @@ public record FleetRouterSetup(
   public FleetRouterSetup {
     Objects.requireNonNull(naming, "naming");
     Objects.requireNonNull(clockNs, "clockNs");
-    if (tokensPerBlock < 1) {
-      throw new IllegalArgumentException(
-          "tokensPerBlock must be at least 1, not " + tokensPerBlock);
-    }
+    Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
     environment = Map.copyOf(environment);
   }
 

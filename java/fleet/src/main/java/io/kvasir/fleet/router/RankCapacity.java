@@ -1,5 +1,7 @@
 package io.kvasir.fleet.router;
 
+import io.kvasir.model.Checks;
+
 /**
  * What a rank can take, as far as it is known. Immutable.
  *
@@ -17,12 +19,7 @@ public record RankCapacity(long totalKvBlocks, long maxNumBatchedTokens) {
    * @throws IllegalArgumentException naming the field that is negative
    */
   public RankCapacity {
-    if (totalKvBlocks < 0) {
-      throw new IllegalArgumentException("totalKvBlocks must be at least 0, not " + totalKvBlocks);
-    }
-    if (maxNumBatchedTokens < 0) {
-      throw new IllegalArgumentException(
-          "maxNumBatchedTokens must be at least 0, not " + maxNumBatchedTokens);
-    }
+    Checks.atLeast("totalKvBlocks", totalKvBlocks, 0);
+    Checks.atLeast("maxNumBatchedTokens", maxNumBatchedTokens, 0);
   }
 }

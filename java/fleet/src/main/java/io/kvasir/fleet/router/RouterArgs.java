@@ -1,6 +1,7 @@
 package io.kvasir.fleet.router;
 
 import io.kvasir.model.Checks;
+import io.kvasir.model.Errors;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -22,7 +23,7 @@ public final class RouterArgs {
     for (String key : new TreeMap<>(args).keySet()) {
       if (!known.contains(key)) {
         throw new IllegalArgumentException(
-            key + " is not known to " + router + "; allowed: " + known);
+            Errors.shown(key) + " is not known to " + router + "; allowed: " + known);
       }
     }
     this.args = args;
@@ -179,6 +180,7 @@ public final class RouterArgs {
   }
 
   static IllegalArgumentException wrong(String key, String allowed, Object value) {
-    return new IllegalArgumentException(key + " must be " + allowed + ", not " + value);
+    return new IllegalArgumentException(
+        key + " must be " + allowed + ", not " + Errors.shown(value));
   }
 }

@@ -13,6 +13,7 @@ import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.engine.pool.KvShape;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.model.Checks;
 import java.util.List;
 
 /**
@@ -49,13 +50,8 @@ public record ReplaySettings(
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public ReplaySettings {
-    if (ranks < 1) {
-      throw new IllegalArgumentException("ranks must be at least 1, not " + ranks);
-    }
-    if (tokensPerBlock < 1) {
-      throw new IllegalArgumentException(
-          "tokensPerBlock must be at least 1, not " + tokensPerBlock);
-    }
+    Checks.atLeast("ranks", ranks, 1);
+    Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
     if (poolTokens < tokensPerBlock) {
       throw new IllegalArgumentException(
           "poolTokens must hold at least one block of " + tokensPerBlock + ", not " + poolTokens);

@@ -1,5 +1,7 @@
 package io.kvasir.simulator.trace;
 
+import io.kvasir.model.Decimals;
+import io.kvasir.model.Errors;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -49,7 +51,7 @@ final class AzureParser implements RowParser {
       throw line.invalid("TIMESTAMP must not be before 1970: " + fields[0]);
     }
     if (arrivalNs < trace.lastArrivalNs()) {
-      throw line.invalid("TIMESTAMP must not go back: " + fields[0]);
+      throw line.invalid("TIMESTAMP must not go back: " + Errors.shown(fields[0]));
     }
     trace.addRow(
         arrivalNs,
@@ -75,11 +77,10 @@ final class AzureParser implements RowParser {
 
   private static int length(TraceLine line, String field, String text, int minimum)
       throws InvalidTraceException {
-    try {
-      return line.inRange(field, Long.parseLong(text.strip()), minimum, Trace.MAX_TOKENS);
-    } catch (NumberFormatException e) {
-      throw line.invalid(
-          field + " must be an integer from " + minimum + " to " + Trace.MAX_TOKENS, e);
+    Long length = Decimals.integer(text);
+    if (length == null) {
+      throw line.invalid(field + " must be an integer from " + minimum + " to " + Trace.MAX_TOKENS);
     }
+    return line.inRange(field, length, minimum, Trace.MAX_TOKENS);
   }
 }

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.io.JsonEOFException;
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.util.Set;
 import java.util.TreeSet;
@@ -107,7 +108,10 @@ final class MooncakeParser implements RowParser {
     double ms = json.getDoubleValue();
     if (!(ms >= 0 && ms <= MAX_TIMESTAMP_MS)) {
       throw line.invalid(
-          "timestamp must be 0 to " + MAX_TIMESTAMP_MS + " milliseconds, not " + json.getText());
+          "timestamp must be 0 to "
+              + MAX_TIMESTAMP_MS
+              + " milliseconds, not "
+              + Errors.shown(json.getText()));
     }
     long ns =
         value == JsonToken.VALUE_NUMBER_INT
@@ -116,7 +120,7 @@ final class MooncakeParser implements RowParser {
     if (ns < trace.lastArrivalNs()) {
       throw line.invalid(
           "timestamp must not go back: "
-              + json.getText()
+              + Errors.shown(json.getText())
               + " after "
               + (double) trace.lastArrivalNs() / NS_PER_MS);
     }

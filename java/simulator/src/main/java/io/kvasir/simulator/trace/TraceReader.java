@@ -1,5 +1,7 @@
 package io.kvasir.simulator.trace;
 
+import io.kvasir.model.Checks;
+import io.kvasir.model.Errors;
 import java.io.BufferedReader;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -27,9 +29,7 @@ public final class TraceReader {
    * @throws IOException if a plain file cannot be read to its end
    */
   public static Trace read(Path file, int blockTokens) throws IOException {
-    if (blockTokens < 1) {
-      throw new IllegalArgumentException("blockTokens must be at least 1, not " + blockTokens);
-    }
+    Checks.atLeast("blockTokens", blockTokens, 1);
     if (Files.isDirectory(file)) {
       throw new InvalidTraceException(file + ": is a directory, not a trace");
     }
@@ -86,7 +86,7 @@ public final class TraceReader {
       return lines.readLine();
     } catch (IOException e) {
       throw new TraceLine(file, number)
-          .invalid("the file is damaged or cut short: " + e.getMessage(), e);
+          .invalid("the file is damaged or cut short: " + Errors.reason(e), e);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.kvasir.simulator.workload;
 
 import io.kvasir.hash.HashedRequest;
+import io.kvasir.model.Checks;
 import io.kvasir.model.Request;
 import java.util.Map;
 import java.util.NoSuchElementException;
@@ -22,9 +23,7 @@ public record ClosedLoop(RequestSequence sequence, int concurrency) implements W
    * @throws IllegalArgumentException if it is below 1
    */
   public ClosedLoop {
-    if (concurrency < 1) {
-      throw new IllegalArgumentException("concurrency must be at least 1, not " + concurrency);
-    }
+    Checks.atLeast("concurrency", concurrency, 1);
   }
 
   @Override

@@ -1,27 +1,23 @@
 package io.kvasir.engine.lockstep;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class TcpCollectiveTest extends RankCollectiveContract {
 
-  private static final long PATIENCE_MS = 30_000;
+  private static final GroupSecret SECRET = GroupSecret.random();
 
   private ServerSocketChannel server;
 
@@ -38,6 +34,22 @@ class TcpCollectiveTest extends RankCollectiveContract {
 
   private static TcpGroup agreed(List<Member> members, Duration timeout) {
     return new TcpGroup("instance", 7, 42, members, timeout, 1 << 17);
+  }
+
+  private RankCollective accept(TcpGroup group) {
+    return TcpCoordinator.accept(server, group, SECRET, LONG, MemberWatch.NONE);
+  }
+
+  private RankCollective connect(TcpGroup group, int member) throws IOException {
+    return TcpMember.connect(server.getLocalAddress(), group, SECRET, member, LONG);
+  }
+
+  /** A member that has joined. */
+  private RawMember join(TcpGroup group) throws IOException {
+    RawMember member = new RawMember(server.getLocalAddress());
+    assertThat(member.join(SECRET, TcpHello.of(group, 1))).isEmpty();
+    assertThat(member.receive().hasRemaining()).as("the start of the run").isFalse();
+    return member;
   }
 
   @Override
@@ -59,9 +71,9 @@ class TcpCollectiveTest extends RankCollectiveContract {
   /** The coordinator and the members, or what they threw. */
   private List<Object> meet(TcpGroup coordinator, TcpGroup members) throws Exception {
     List<Callable<Object>> parties = new ArrayList<>();
-    parties.add(() -> TcpCoordinator.accept(server, coordinator, PATIENCE_MS));
+    parties.add(() -> accept(coordinator));
     for (Member member : members.members().subList(1, members.members().size())) {
-      parties.add(() -> TcpMember.connect(server.getLocalAddress(), members, member.index()));
+      parties.add(() -> connect(members, member.index()));
     }
     return Threads.run(parties);
   }
@@ -88,66 +100,6 @@ class TcpCollectiveTest extends RankCollectiveContract {
     assertRefused(
         new TcpGroup("instance", 7, 42, Member.of(4, 5), LONG, 1 << 17),
         "its ranks by member are [4, 5], the coordinator's are [4, 4]");
-  }
-
-  @Test
-  void aMemberThatSpeaksAnotherVersionIsRefusedByName() throws Exception {
-    TcpGroup group = agreed(Member.of(4, 4), LONG);
-    TcpHello own = TcpHello.of(group, 1);
-    ByteBuffer hello =
-        new TcpHello(9, own.abi(), own.configuration(), 1, own.ranks(), own.worker()).encode();
-    List<Object> met =
-        Threads.run(
-            List.of(
-                () -> TcpCoordinator.accept(server, group, PATIENCE_MS),
-                () -> {
-                  try (FrameChannel channel =
-                      new FrameChannel(SocketChannel.open(server.getLocalAddress()))) {
-                    long deadlineNs = System.nanoTime() + LONG.toNanos();
-                    channel.send(hello, deadlineNs);
-                    return UTF_8.decode(channel.receive(1000, deadlineNs)).toString();
-                  }
-                }));
-    String why = "its protocol version is 9, the coordinator's is 1";
-    assertThat(met.get(0)).isInstanceOf(LockstepException.class).asString().contains(why);
-    assertThat(met.get(1)).isEqualTo(why);
-  }
-
-  @Test
-  void strangersKeepNobodyOut() throws Exception {
-    TcpGroup group = agreed(Member.of(1, 1), Duration.ofMillis(300));
-    TcpGroup foreign = new TcpGroup("other", 7, 42, group.members(), LONG, 1 << 17);
-    InetSocketAddress address = (InetSocketAddress) server.getLocalAddress();
-    try (Socket silent = new Socket(address.getAddress(), address.getPort());
-        Socket talkative = new Socket(address.getAddress(), address.getPort())) {
-      assertThat(silent.isConnected()).isTrue();
-      talkative.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(UTF_8));
-      List<Object> met =
-          Threads.run(
-              List.of(
-                  () -> TcpCoordinator.accept(server, group, PATIENCE_MS),
-                  () -> {
-                    try {
-                      return TcpMember.connect(address, foreign, 1);
-                    } catch (LockstepException turnedAway) {
-                      assertThat(turnedAway).hasMessageContaining("closed the connection");
-                      return TcpMember.connect(address, group, 1);
-                    }
-                  }));
-      assertThat(met.get(0)).isInstanceOf(TcpCoordinator.class);
-      assertThat(met.get(1)).isInstanceOf(TcpMember.class);
-      ((RankCollective) met.get(0)).close();
-      ((RankCollective) met.get(1)).close();
-    }
-  }
-
-  @Test
-  void whoDoesNotConnectIsNamed() throws Exception {
-    TcpGroup group = agreed(Member.of(4, 4, 1), LONG);
-    assertThat(Threads.run(List.of(() -> TcpCoordinator.accept(server, group, 50))).get(0))
-        .isInstanceOf(LockstepException.class)
-        .asString()
-        .contains("[member 1 (ranks 4 to 7), member 2 (rank 8)] did not connect within 50 ms");
   }
 
   @Test
@@ -197,24 +149,20 @@ class TcpCollectiveTest extends RankCollectiveContract {
         Threads.run(
             List.of(
                 () -> {
-                  try (RankCollective coordinator =
-                      TcpCoordinator.accept(server, group, PATIENCE_MS)) {
+                  try (RankCollective coordinator = accept(group)) {
                     return coordinator.gather(ByteBuffer.allocate(1)).loss(1);
                   }
                 },
                 () -> {
-                  FrameChannel channel =
-                      new FrameChannel(SocketChannel.open(server.getLocalAddress()));
-                  long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-                  channel.send(TcpHello.of(group, 1).encode(), deadlineNs);
-                  channel.receive(100, deadlineNs);
-                  channel.send(ByteBuffer.allocate(1 << 18), deadlineNs);
-                  return channel;
+                  RawMember member = join(group);
+                  member.send(ByteBuffer.allocate(1 << 18));
+                  return member;
                 }));
     assertThat(met.get(0))
-        .isEqualTo("member 1 (rank 1) is lost: sent a frame of 262144 bytes; the limit is 131072");
-    if (met.get(1) instanceof FrameChannel channel) {
-      channel.close();
+        .isEqualTo(
+            "member 1 (rank 1) is lost: it sent a frame of 262144 bytes; the limit is 131072");
+    if (met.get(1) instanceof RawMember member) {
+      member.close();
     }
   }
 
@@ -226,25 +174,42 @@ class TcpCollectiveTest extends RankCollectiveContract {
         Threads.run(
             List.of(
                 () -> {
-                  try (RankCollective coordinator =
-                      TcpCoordinator.accept(server, group, PATIENCE_MS)) {
+                  try (RankCollective coordinator = accept(group)) {
                     ByteBuffer large = ByteBuffer.allocate(64 << 20);
                     assertThat(coordinator.gather(large).loss(1)).isNull();
                     return coordinator.gather(large).loss(1);
                   }
                 },
                 () -> {
-                  FrameChannel channel =
-                      new FrameChannel(SocketChannel.open(server.getLocalAddress()));
-                  long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-                  channel.send(TcpHello.of(group, 1).encode(), deadlineNs);
-                  channel.receive(100, deadlineNs);
-                  channel.send(ByteBuffer.allocate(1), deadlineNs);
-                  return channel;
+                  RawMember member = join(group);
+                  member.send(ByteBuffer.allocate(1));
+                  return member;
                 }));
     assertThat(met.get(0)).asString().startsWith("member 1 (rank 1) is lost");
-    if (met.get(1) instanceof FrameChannel channel) {
-      channel.close();
+    if (met.get(1) instanceof RawMember member) {
+      member.close();
     }
+  }
+
+  @Test
+  void anErrorOfTheSystemIsPartOfASentence() throws Exception {
+    TcpGroup group = agreed(Member.of(1, 1), LONG);
+    List<Object> met =
+        Threads.run(
+            List.of(
+                () -> {
+                  try (RankCollective coordinator = accept(group)) {
+                    return coordinator.gather(ByteBuffer.allocate(1)).loss(1);
+                  }
+                },
+                () -> {
+                  RawMember member = join(group);
+                  member.reset();
+                  return "reset";
+                }));
+    assertThat(met.get(1)).isEqualTo("reset");
+    assertThat(met.get(0))
+        .asString()
+        .matches("member 1 \\(rank 1\\) is lost: (connection reset|broken pipe).*");
   }
 }

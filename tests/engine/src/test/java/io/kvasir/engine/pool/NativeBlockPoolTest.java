@@ -1,7 +1,7 @@
 package io.kvasir.engine.pool;
 
 /** Holds the native pool to the contract. */
-class NativeBlockPoolTest extends BlockPoolContract {
+class NativeBlockPoolTest extends BlockPoolContract implements ThreadContract {
 
   @Override
   public BlockPool create(PoolShape shape) {

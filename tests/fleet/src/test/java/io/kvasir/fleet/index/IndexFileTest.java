@@ -8,8 +8,10 @@ import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
 class IndexFileTest {
@@ -75,6 +77,25 @@ class IndexFileTest {
           .as("byte %d of %d", i, file.length)
           .isInstanceOf(IOException.class)
           .hasMessageStartingWith("the file ");
+    }
+  }
+
+  @Test
+  void refusesANegativeCountWhoseChecksumIsRight() throws IOException {
+    byte[] file;
+    try (NativePrefixIndex empty = new NativePrefixIndex(HashFormat.KVASIR, 16, 1 << 20)) {
+      file = ReloadedIndex.saved(empty);
+    }
+    for (int i = 1; i <= 3; i++) { // runs, ranks and hidden ranks, before the checksum
+      ByteBuffer damaged = ByteBuffer.wrap(file.clone());
+      int end = file.length - Long.BYTES;
+      damaged.putInt(end - i * Integer.BYTES, -1);
+      CRC32C checksum = new CRC32C();
+      checksum.update(damaged.array(), 0, end);
+      damaged.putLong(end, checksum.getValue());
+      assertThatThrownBy(() -> load(damaged.array()))
+          .isInstanceOf(IOException.class)
+          .hasMessage("the file is damaged: a negative length");
     }
   }
 }

@@ -1,12 +1,90 @@
 package io.kvasir.fleet.index;
 
-import io.kvasir.hash.HashFormat;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-/** Runs the contract on the native index. */
+import io.kvasir.event.BlockEvent;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.model.RankId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+
+/** Holds the native index to the contract, and to its promises about threads and close. */
 class NativePrefixIndexTest extends PrefixIndexContract {
+
+  private static final RankId RANK = new RankId(1, 0);
+  private static final long[] HASHES = {11, 12, 13, 14};
 
   @Override
   PrefixIndex create(HashFormat format) {
     return new NativePrefixIndex(format, 4, Long.MAX_VALUE);
+  }
+
+  @Test
+  void closeWaitsForCallsAndLaterOnesThrow() throws Exception {
+    for (int round = 0; round < 50; round++) {
+      NativePrefixIndex index = new NativePrefixIndex(HashFormat.KVASIR, 4, Long.MAX_VALUE);
+      index.apply(RANK, BlockEvent.Stored.named(null, HASHES));
+      CountDownLatch begun = new CountDownLatch(3);
+      List<FutureTask<Throwable>> users = new ArrayList<>();
+      users.add(start(begun, () -> match(index)));
+      users.add(start(begun, () -> match(index)));
+      users.add(start(begun, () -> index.apply(RANK, BlockEvent.Stored.named(null, HASHES))));
+      begun.await();
+      index.close();
+      for (FutureTask<Throwable> user : users) {
+        assertThat(user.get())
+            .isInstanceOf(IllegalStateException.class)
+            .hasMessage("the prefix index is closed");
+      }
+    }
+  }
+
+  private static void match(NativePrefixIndex index) {
+    RankMatches matches = new RankMatches();
+    index.match(HASHES, HASHES.length, matches);
+    assertThat(matches.size()).isEqualTo(1);
+    assertThat(matches.blocks(0)).isEqualTo(HASHES.length);
+  }
+
+  private static FutureTask<Throwable> start(CountDownLatch begun, Runnable use) {
+    FutureTask<Throwable> task =
+        new FutureTask<>(
+            () -> {
+              use.run();
+              begun.countDown();
+              while (true) {
+                try {
+                  use.run();
+                } catch (RuntimeException | Error e) {
+                  return e;
+                }
+              }
+            });
+    Thread thread = new Thread(task, "index user");
+    thread.setDaemon(true);
+    thread.start();
+    return task;
+  }
+
+  @Test
+  void aClosedIndexRefusesEverything() {
+    NativePrefixIndex index = new NativePrefixIndex(HashFormat.KVASIR, 4, Long.MAX_VALUE);
+    index.close();
+    index.close();
+    List<Runnable> uses =
+        List.of(
+            () -> index.apply(RANK, new BlockEvent.Cleared()),
+            () -> index.removeRank(RANK),
+            () -> match(index),
+            index::stats);
+    for (Runnable use : uses) {
+      assertThatIllegalStateException()
+          .isThrownBy(use::run)
+          .withMessage("the prefix index is closed");
+    }
   }
 }

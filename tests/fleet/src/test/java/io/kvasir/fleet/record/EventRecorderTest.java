@@ -183,6 +183,116 @@ class EventRecorderTest {
   }
 
   @Test
+  void eventsAreFlushedInTimeThoughMoreWait() throws IOException {
+    CountDownLatch queued = new CountDownLatch(1);
+    CountDownLatch flushed = new CountDownLatch(1);
+    RecorderOptions options = new RecorderOptions(2048, 0, 1, 0, 0, false);
+    try (EventRecorder recorder = EventRecorder.open(file(), options)) {
+      recorder.record(after(queued));
+      for (int i = 0; i < 300; i++) { // these do not fill the buffer
+        recorder.record(numbered(i));
+      }
+      recorder.record(after(flushed));
+      queued.countDown();
+      while (recorder.stats().written() == 0) {
+        Thread.onSpinWait();
+      }
+      flushed.countDown();
+    }
+    assertThat(numbers(file())).hasSize(302);
+  }
+
+  private static JsonEvent after(CountDownLatch latch) {
+    return json -> {
+      await(latch);
+      numbered(0).writeTo(json);
+    };
+  }
+
+  @Test
+  void aSecondRecorderIsRefusedWhateverItCallsTheFileAndChangesNothing() throws IOException {
+    Path link = Files.createSymbolicLink(folder.resolve("link.jsonl"), file());
+    Path sameFile = folder.resolve("hard.jsonl");
+    Path linked = Files.createSymbolicLink(folder.resolve("again"), folder);
+    RecorderOptions rotating = new RecorderOptions(2048, 2, 0, 0, 0, false);
+    try (EventRecorder recorder = EventRecorder.open(file(), rotating)) {
+      Files.createLink(sameFile, file());
+      assertThat(recorder.record(numbered(0))).isTrue();
+      for (Path same :
+          List.of(
+              file(),
+              folder.resolve("./events.jsonl"),
+              link,
+              sameFile,
+              linked.resolve("events.jsonl"))) {
+        refused(same);
+      }
+      for (int i = 1; i < 5; i++) {
+        recorder.record(numbered(i));
+      }
+    }
+    assertThat(numbers(file())).containsExactly(0, 1, 2, 3, 4);
+    record(RecorderOptions.DEFAULT, 5, 1);
+    assertThat(Files.readAllLines(file())).hasSize(1);
+  }
+
+  private static void refused(Path file) {
+    for (boolean append : new boolean[] {false, true}) {
+      RecorderOptions options = new RecorderOptions(2048, 2, 0, 0, 0, append);
+      assertThatThrownBy(() -> EventRecorder.open(file, options).close())
+          .as(file.toString())
+          .isInstanceOf(RecordingInUseException.class)
+          .hasMessageEndingWith("jsonl: is in use by another recorder or repair");
+    }
+  }
+
+  @Test
+  void aFileThatWasRotatedToIsTakenToo() throws Exception {
+    RecorderOptions options = new RecorderOptions(2048, 1, 1, 0, 0, false);
+    Path second = folder.resolve("events-1.jsonl");
+    try (EventRecorder recorder = EventRecorder.open(file(), options)) {
+      recorder.record(numbered(0));
+      recorder.record(numbered(1));
+      while (recorder.stats().written() < 2) {
+        Thread.onSpinWait();
+      }
+      refused(file());
+      refused(second);
+    }
+    try (EventRecorder recorder = EventRecorder.open(second, RecorderOptions.DEFAULT)) {
+      assertThatThrownBy(() -> EventRecorder.open(file(), options))
+          .as("would delete the second file")
+          .isInstanceOf(RecordingInUseException.class);
+      assertThat(numbers(file())).as("first file").contains(0);
+      recorder.record(numbered(7));
+    }
+    assertThat(numbers(second)).containsExactly(7);
+  }
+
+  @Test
+  void anotherProcessIsRefusedUntilThisOneDies() throws Exception {
+    Process process = RecorderProcess.start(file(), Long.MAX_VALUE);
+    try {
+      assertThat(process.inputReader().readLine()).isEqualTo(RecorderProcess.RECORDING);
+      refused(file());
+    } finally {
+      process.destroyForcibly().waitFor();
+    }
+    int recorded = numbers(file()).size();
+    RecorderOptions append = new RecorderOptions(2048, 0, 0, 0, 0, true);
+    try (EventRecorder recorder = EventRecorder.open(file(), append)) {
+      assertThat(numbers(file())).as("a reader does not end the lock").hasSize(recorded);
+      refused(file());
+      Process second = RecorderProcess.start(file(), 1);
+      assertThat(new String(second.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+          .contains("RecordingInUseException: " + file());
+      assertThat(second.waitFor()).isEqualTo(1);
+      recorder.record(numbered(0));
+    }
+    assertThat(numbers(file())).hasSize(recorded + 1);
+  }
+
+  @Test
   void aFullDiskEndsTheRecordingAndNobodyWaits() throws Exception {
     Path full = Path.of("/dev/full");
     assumeTrue(Files.exists(full), "no /dev/full");
@@ -228,16 +338,7 @@ class EventRecorderTest {
   @Test
   void aProcessThatDiesLeavesWholeLines() throws Exception {
     int wanted = 3000;
-    Process process =
-        new ProcessBuilder(
-                ProcessHandle.current().info().command().orElse("java"),
-                "-cp",
-                System.getProperty("java.class.path"),
-                RecorderProcess.class.getName(),
-                file().toString(),
-                Integer.toString(wanted))
-            .redirectErrorStream(true)
-            .start();
+    Process process = RecorderProcess.start(file(), wanted);
     String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(process.waitFor()).as(output).isEqualTo(RecorderProcess.DIED);
     List<Integer> numbers = numbers(file());

@@ -1,11 +1,15 @@
 package io.kvasir.fleet.record;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -63,6 +67,15 @@ class RecordingReplayTest {
   }
 
   @Test
+  void aTimeLimitHoldsHoweverSlowTheReplay() throws Exception {
+    Path file = recording(0, RecordedEvent.MAX_TIMESTAMP_MS);
+    for (double speed : new double[] {1, 1e-3, Double.MIN_VALUE}) {
+      assertThat(played(file, new RecordingReplay.Options(speed, 0, NS_PER_MS)))
+          .containsExactly("0@0");
+    }
+  }
+
+  @Test
   void aSinkThatIsLateIsNotMadeToWaitTwice() throws Exception {
     SleptTime clock = new SleptTime();
     List<Long> times = new ArrayList<>();
@@ -85,6 +98,10 @@ class RecordingReplayTest {
     refused("{\"timestamp\":1}", "event is missing");
     refused("{\"event\":{}}", "timestamp is missing");
     refused("{\"timestamp\":-1,\"event\":{}}", "timestamp must be a whole number");
+    refused(
+        "{\"timestamp\":3155760000001,\"event\":{}}",
+        "timestamp must be a whole number of milliseconds from 0 to 3155760000000 (100 years)");
+    refused("{\"timestamp\":1e3,\"event\":{}}", "timestamp must be a whole number");
     refused("{\"timestamp\":1,\"event\":[]}", "event must be a JSON object");
     refused("{\"timestamp\":1,\"event\":{},\"x\":1}", "x is unknown; the fields are");
     refused("{\"timestamp\":1,\"event\":{}", "must be a JSON object: ");
@@ -101,7 +118,36 @@ class RecordingReplayTest {
       assertThat(reader.next().json()).isEqualTo("{}");
       assertThatThrownBy(reader::next)
           .isInstanceOf(InvalidRecordingException.class)
-          .hasMessageStartingWith(file + ":3: " + message);
+          .hasMessageStartingWith(file + ":3: " + message)
+          .hasMessageEndingWith(" (the line begins at byte 28)");
+    }
+  }
+
+  @Test
+  void bytesThatAreNoTextAreRefused() throws IOException {
+    Path file = folder.resolve("wrong.jsonl");
+    String event = "{\"timestamp\":1,\"event\":{\"a\":\"?\uFFFD\"}}\n";
+    byte[] bytes = (event + event).getBytes(UTF_8);
+    bytes[event.indexOf('?')] = (byte) 0xFF;
+    Files.write(file, bytes);
+    try (RecordingReader reader = RecordingReader.open(file)) {
+      assertThatThrownBy(reader::next).hasMessageStartingWith(file + ":1: must be UTF-8");
+      assertThat(reader.next().json()).as("the next line").isEqualTo("{\"a\":\"?\uFFFD\"}");
+    }
+  }
+
+  @Test
+  void aLineWithoutEndTakesBoundedMemory() throws IOException {
+    Path file = folder.resolve("hole.jsonl");
+    long hole = 1L << 30;
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      channel.write(ByteBuffer.wrap("\n{\"timestamp\":1,\"event\":{}}\n".getBytes(UTF_8)), hole);
+    }
+    try (RecordingReader reader = RecordingReader.open(file)) {
+      assertThatThrownBy(reader::next)
+          .hasMessage(file + ":1: must have at most 67108864 bytes (the line begins at byte 0)");
+      assertThat(reader.next()).isEqualTo(new RecordedEvent(1, "{}"));
     }
   }
 

@@ -8,6 +8,7 @@ import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.KvTransfer;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
+import io.kvasir.engine.lockstep.GroupSecret;
 import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.lockstep.TcpGroup;
@@ -19,8 +20,10 @@ import io.kvasir.simulator.workload.MultiTurn;
 import io.kvasir.simulator.workload.ThinkTime;
 import io.kvasir.simulator.workload.Workload;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,6 +33,8 @@ import java.util.List;
 final class ReplayProcess {
 
   static final int RANKS = 8;
+  static final GroupSecret SECRET = GroupSecret.random();
+  static final Duration JOIN_TIMEOUT = Duration.ofMinutes(2);
 
   private ReplayProcess() {}
 
@@ -101,21 +106,29 @@ final class ReplayProcess {
             Integer.toString(member),
             Integer.toString(members),
             Integer.toString(port)));
-    return new ProcessBuilder(command)
-        .redirectError(errors.toFile())
-        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-        .start();
+    Process process =
+        new ProcessBuilder(command)
+            .redirectError(errors.toFile())
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try (OutputStream pipe = process.getOutputStream()) {
+      pipe.write(SECRET.hex().getBytes(StandardCharsets.UTF_8));
+    }
+    return process;
   }
 
-  public static void main(String[] arguments) {
+  public static void main(String[] arguments) throws IOException {
     AdpRouterKind router = AdpRouterKind.valueOf(arguments[0]);
     ReplaySettings settings =
         arguments[1].equals("context") ? contextSettings(router) : settings(router);
     InetSocketAddress coordinator =
         new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[4]));
     TcpGroup group = group(Integer.parseInt(arguments[3]));
+    int member = Integer.parseInt(arguments[2]);
+    GroupSecret secret =
+        GroupSecret.parse(new String(System.in.readAllBytes(), StandardCharsets.UTF_8));
     try (RankCollective collective =
-        TcpMember.connect(coordinator, group, Integer.parseInt(arguments[2]))) {
+        TcpMember.connect(coordinator, group, secret, member, JOIN_TIMEOUT)) {
       Replay.run(workload(), settings, collective, RankPools.Place.HOST, ReplayProgress.SILENT);
     }
   }

@@ -6,6 +6,7 @@ import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.MemberWatch;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.lockstep.TcpCoordinator;
 import io.kvasir.testing.lockstep.ThreadCollective;
@@ -31,8 +32,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A replay distributed over several processes gives the same result as in one. */
 class ReplayProcessesTest {
-
-  private static final long PATIENCE_MS = 120_000;
 
   @TempDir private Path folder;
 
@@ -142,7 +141,12 @@ class ReplayProcessesTest {
                 errors(member)));
       }
       try (RankCollective collective =
-          TcpCoordinator.accept(server, ReplayProcess.group(members), PATIENCE_MS)) {
+          TcpCoordinator.accept(
+              server,
+              ReplayProcess.group(members),
+              ReplayProcess.SECRET,
+              ReplayProcess.JOIN_TIMEOUT,
+              MemberWatch.NONE)) {
         return Replay.run(
             ReplayProcess.workload(),
             settings,

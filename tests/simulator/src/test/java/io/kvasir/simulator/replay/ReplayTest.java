@@ -126,6 +126,16 @@ class ReplayTest {
   }
 
   @Test
+  void aRejectedRequestDoesNotRaiseTheUpperBound() {
+    ReplayResult result = run(open(2, 1_000_000_000L, 64, 64, 200), settings(1, 128));
+
+    assertThat(result.rejected()).isEqualTo(1);
+    assertThat(result.upperBoundCachedTokens())
+        .as("without the 64 tokens that the rejected prompt shares")
+        .isEqualTo(32);
+  }
+
+  @Test
   void aClosedLoopRunsOneAfterTheOther() {
     Workload oneByOne = new ClosedLoop(new Prompts(new int[] {64, 64, 64}, 2, 0), 1);
 

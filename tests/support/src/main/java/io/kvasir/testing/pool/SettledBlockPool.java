@@ -80,6 +80,11 @@ public record SettledBlockPool(BlockPool pool) implements BlockPool {
   }
 
   @Override
+  public void handOver() {
+    pool.handOver();
+  }
+
+  @Override
   public void close() {
     pool.close();
   }

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.lines.InvalidLineException;
 import io.kvasir.cli.lines.JsonLines;
+import io.kvasir.cli.lines.LineLimit;
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -21,9 +23,10 @@ public final class IndexLines extends JsonLines implements AutoCloseable {
    *
    * @param in the lines
    * @param out receives the answers
+   * @param limit bounds the work of a line
    */
-  public IndexLines(InputStream in, OutputStream out) {
-    super(in, out);
+  public IndexLines(InputStream in, OutputStream out, LineLimit limit) {
+    super(in, out, limit);
   }
 
   @Override
@@ -43,13 +46,13 @@ public final class IndexLines extends JsonLines implements AutoCloseable {
           throw new InvalidLineException(
               "op must be one of configure, event, snapshot, remove_worker, match, stats, predict,"
                   + " add_rank, select, poll, not "
-                  + line.get("op"));
+                  + Errors.shown(line.get("op")));
     }
   }
 
   /** Replaces the index. If this fails, the old index stays. */
   private void configure(JsonNode line) {
-    IndexOperations configured = IndexOperations.configured(line);
+    IndexOperations configured = IndexOperations.configured(line, limit());
     close();
     operations = configured;
   }

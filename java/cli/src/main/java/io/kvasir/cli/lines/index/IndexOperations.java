@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
+import io.kvasir.cli.lines.LineLimit;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.ApproximateIndex;
 import io.kvasir.fleet.index.ApproximateOptions;
@@ -60,7 +61,7 @@ final class IndexOperations implements AutoCloseable {
   private final SelectOperations selection;
   private final RankMatches matches = new RankMatches();
 
-  private IndexOperations(Fields configure) {
+  private IndexOperations(Fields configure, LineLimit limit) {
     int tokensPerBlock = configure.integer("tokensPerBlock", 1, 1 << 16);
     HashFormat format =
         HashFormat.parse(
@@ -86,7 +87,7 @@ final class IndexOperations implements AutoCloseable {
     }
     streams = new EventStreams(predicting, RecoverySource.NONE, StreamLimits.DEFAULT);
     ledger = new RequestLedger(settings, predicting, format, tokensPerBlock, clock);
-    prediction = new PredictOperations(tokensPerBlock, this::held, this::sequence, ledger);
+    prediction = new PredictOperations(tokensPerBlock, this::held, this::sequence, ledger, limit);
     selection = new SelectOperations(hasher, ledger);
   }
 
@@ -116,8 +117,8 @@ final class IndexOperations implements AutoCloseable {
     }
   }
 
-  static IndexOperations configured(JsonNode line) {
-    return new IndexOperations(new Fields("", line, CONFIGURE));
+  static IndexOperations configured(JsonNode line, LineLimit limit) {
+    return new IndexOperations(new Fields("", line, CONFIGURE), limit);
   }
 
   void event(JsonNode line, JsonGenerator out) throws IOException {
@@ -134,7 +135,7 @@ final class IndexOperations implements AutoCloseable {
     Fields fields = new Fields("", line, EVENT);
     RankId rank = rank(fields);
     List<BlockEvent.Stored> contents = new ArrayList<>();
-    JsonNode data = fields.array("data");
+    JsonNode data = fields.requiredArray("data");
     for (int i = 0; i < data.size(); i++) {
       if (!(change("data[" + i + "]", data.get(i)) instanceof BlockEvent.Stored stored)) {
         throw new InvalidLineException("data[" + i + "] must be stored");
@@ -179,7 +180,7 @@ final class IndexOperations implements AutoCloseable {
 
   private BlockEvent.Stored stored(String path, JsonNode stored) {
     Fields fields = new Fields(path, stored, STORED);
-    JsonNode blocks = fields.array("blocks");
+    JsonNode blocks = fields.requiredArray("blocks");
     long[] handles = new long[blocks.size()];
     long[] localHashes = new long[blocks.size()];
     for (int i = 0; i < handles.length; i++) {

@@ -6,8 +6,10 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
+import io.kvasir.cli.lines.LineLimit;
 import io.kvasir.cli.lines.index.RequestLedger.InFlight;
 import io.kvasir.fleet.load.PredictedLoads;
+import io.kvasir.model.Errors;
 import io.kvasir.model.RankId;
 import java.io.IOException;
 import java.util.Arrays;
@@ -41,6 +43,7 @@ final class PredictOperations {
   private final Function<long[], Map<RankId, Integer>> matches;
   private final Function<int[], long[]> sequence;
   private final RequestLedger ledger;
+  private final LineLimit limit;
   private final PredictedLoads loads = new PredictedLoads();
 
   /**
@@ -48,23 +51,26 @@ final class PredictOperations {
    *
    * @param matches the number of leading blocks of a sequence that each rank holds
    * @param sequence the sequence hashes of tokens
+   * @param limit bounds the work of a line
    */
   PredictOperations(
       int tokensPerBlock,
       Function<long[], Map<RankId, Integer>> matches,
       Function<int[], long[]> sequence,
-      RequestLedger ledger) {
+      RequestLedger ledger,
+      LineLimit limit) {
     this.tokensPerBlock = tokensPerBlock;
     this.matches = matches;
     this.sequence = sequence;
     this.ledger = ledger;
+    this.limit = limit;
   }
 
   void carryOut(JsonNode line, JsonGenerator out) throws IOException {
     JsonNode action = line.get("action");
     if (action == null || !ACTIONS.contains(action.asText())) {
       throw new InvalidLineException(
-          "action must be one of " + String.join(", ", ACTIONS) + ", not " + action);
+          "action must be one of " + String.join(", ", ACTIONS) + ", not " + Errors.shown(action));
     }
     Fields fields = new Fields("", line, FIELDS.get(action.asText()));
     long nowMs = ledger.clock().read(fields);
@@ -125,6 +131,7 @@ final class PredictOperations {
       return;
     }
     int before = request.tokens().length;
+    limit.add("tokens", before);
     int[] tokens = Arrays.copyOf(request.tokens(), before + more.length);
     System.arraycopy(more, 0, tokens, before, more.length);
     int full = Math.max(request.hashedBlocks(), (tokens.length - 1) / tokensPerBlock);

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
+import io.kvasir.cli.lines.LineLimit;
 import io.kvasir.engine.adp.AdpRouter;
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.adp.Assignment;
@@ -15,6 +16,7 @@ import io.kvasir.engine.adp.RankWork;
 import io.kvasir.engine.adp.ScoreTerms;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.PrefixMatches;
+import io.kvasir.model.Errors;
 import io.kvasir.model.Request;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -78,13 +80,17 @@ final class AdpOperations {
           "priority");
 
   private static final int MAX_RANKS = 4096;
-  private static final int MAX_TOKENS = 1 << 24;
+
+  /** What a request counts for each rank: its match, its score and their texts. */
+  private static final long TOKENS_PER_SCORE = 16;
 
   private final AdpRouter router;
   private final int ranks;
   private final int maxActiveRequests;
+  private final LineLimit limit;
 
-  AdpOperations(Fields configure) {
+  AdpOperations(Fields configure, LineLimit limit) {
+    this.limit = limit;
     this.ranks = configure.integer("ranks", 1, MAX_RANKS);
     this.maxActiveRequests = configure.integer("maxActiveRequests", 1, Integer.MAX_VALUE, 256);
     int tokensPerBlock = configure.integer("tokensPerBlock", 1, 1 << 16, 32);
@@ -106,9 +112,10 @@ final class AdpOperations {
     Fields fields = new Fields("", line, ROUTE);
     List<RankState> states = states(fields.array("states"));
     JsonNode array = fields.array("requests");
+    limit.add("requests", TOKENS_PER_SCORE * ranks * array.size());
     List<Request> requests = new ArrayList<>(array.size());
     for (int i = 0; i < array.size(); i++) {
-      requests.add(request("requests[" + i + "]", array.get(i)));
+      requests.add(request("requests[" + i + "]", array.get(i), limit));
     }
     PrefixMatches matches = matches(fields.array("matches"), requests);
     write(router.route(states, requests, matches, maxActiveRequests), out);
@@ -188,11 +195,13 @@ final class AdpOperations {
   }
 
   /** A request of a batch or of a queue. Without tokens, it is empty. */
-  static Request request(String path, JsonNode node) {
+  static Request request(String path, JsonNode node, LineLimit limit) {
     Fields fields = new Fields(path, node, REQUEST);
     int[] tokens = fields.integers("inputTokens");
     if (tokens == null) {
-      tokens = new int[fields.integer("inputLength", 0, MAX_TOKENS, 0)];
+      int length = fields.integer("inputLength", 0, Integer.MAX_VALUE, 0);
+      limit.add(fields.at("inputLength"), length);
+      tokens = new int[length];
     } else if (fields.has("inputLength")) {
       throw new InvalidLineException(
           fields.at("inputLength") + " and inputTokens exclude each other");
@@ -224,7 +233,12 @@ final class AdpOperations {
         JsonNode tokens = held.get(id);
         if (!tokens.isIntegralNumber() || !tokens.canConvertToInt() || tokens.intValue() < 0) {
           throw new InvalidLineException(
-              "matches[" + rank + "]." + id + " must be an integer of at least 0, not " + tokens);
+              "matches["
+                  + rank
+                  + "]."
+                  + Errors.shown(id)
+                  + " must be an integer of at least 0, not "
+                  + Errors.shown(tokens));
         }
       }
       for (int i = 0; i < requests.size() && !held.isEmpty(); i++) {

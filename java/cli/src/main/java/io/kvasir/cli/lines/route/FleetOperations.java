@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
+import io.kvasir.cli.lines.LineLimit;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FleetRequest;
@@ -20,6 +21,7 @@ import io.kvasir.fleet.router.trtllm.CacheEvents;
 import io.kvasir.fleet.router.trtllm.KvCacheAwareFleetRouter;
 import io.kvasir.fleet.router.trtllm.ServerDescription;
 import io.kvasir.model.CacheScope;
+import io.kvasir.model.Errors;
 import io.kvasir.model.RankId;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -32,7 +34,7 @@ import java.util.Set;
  * Operations on a fleet router. Each server is a worker of one rank. All fields of an operation are
  * checked before anything changes. Not thread-safe.
  */
-final class FleetOperations {
+final class FleetOperations implements AutoCloseable {
 
   static final Set<String> CONFIGURE = Set.of("op", "router", "servers", "args");
 
@@ -61,15 +63,18 @@ final class FleetOperations {
   private final Map<String, RankId> ranks = new HashMap<>();
   private final Map<Long, String> serversByWorker = new HashMap<>();
   private final Map<Long, Long> attemptsById = new HashMap<>();
+  private final LineLimit limit;
   private long lastWorker;
 
-  FleetOperations(Fields configure) {
+  FleetOperations(Fields configure, LineLimit limit) {
+    this.limit = limit;
     List<String> servers = new ArrayList<>();
     for (JsonNode server : configure.array("servers")) {
       if (!server.isTextual()) {
-        throw new InvalidLineException("servers must be an array of strings, not " + server);
+        throw new InvalidLineException(
+            "servers must be an array of strings, not " + Errors.shown(server));
       }
-      servers.add(server.textValue());
+      servers.add(named(server.textValue()));
     }
     FleetRouterProvider provider = FleetRouterKind.named(configure.requiredText("router"));
     this.router = provider.create(configure.map("args"), FleetRouterSetup.of(TOKENS_PER_BLOCK));
@@ -106,7 +111,7 @@ final class FleetOperations {
     }
   }
 
-  private static Prompt prompt(Fields fields) {
+  private Prompt prompt(Fields fields) {
     int[] tokens = fields.integers("inputTokens");
     JsonNode messages = fields.array("messages");
     String text = fields.text("prompt");
@@ -121,12 +126,15 @@ final class FleetOperations {
       return Prompt.of(tokens);
     }
     if (text != null) {
+      limit.add("prompt", text.length());
       return Prompt.of(text);
     }
     List<Prompt.Message> chat = new ArrayList<>();
     for (int i = 0; i < messages.size(); i++) {
       Fields message = new Fields("messages[" + i + "]", messages.get(i), MESSAGE);
-      chat.add(new Prompt.Message(message.text("role"), message.text("content")));
+      String content = message.text("content");
+      limit.add(message.at("content"), content == null ? 0 : content.length());
+      chat.add(new Prompt.Message(message.text("role"), content));
     }
     return new Prompt.Chat(chat);
   }
@@ -156,13 +164,17 @@ final class FleetOperations {
   }
 
   void addServer(JsonNode line) {
-    add(new Fields("", line, SERVER).requiredText("server"));
+    add(named(new Fields("", line, SERVER).requiredText("server")));
+  }
+
+  private static String named(String server) {
+    if (server.isBlank()) {
+      throw new InvalidLineException("server must have a name, not '" + Errors.shown(server) + "'");
+    }
+    return server;
   }
 
   private void add(String server) {
-    if (server.isBlank()) {
-      throw new IllegalArgumentException("server must have a name, not '" + server + "'");
-    }
     if (!ranks.containsKey(server)) {
       RankId rank = new RankId(++lastWorker, 0);
       ranks.put(server, rank);
@@ -204,18 +216,25 @@ final class FleetOperations {
     }
     long worker = rank(server).workerId();
     try {
-      following.prepare(worker, description);
+      following.requireFollowable(worker, description);
     } catch (IllegalStateException e) {
-      throw new InvalidLineException(server + " cannot be prepared: " + e.getMessage());
+      throw new InvalidLineException(
+          Errors.shown(server) + " cannot be prepared: " + e.getMessage());
     }
+    following.prepare(worker, description);
   }
 
   private RankId rank(String server) {
     RankId rank = ranks.get(server);
     if (rank == null) {
-      throw new InvalidLineException("server " + server + " is unknown");
+      throw new InvalidLineException("server " + Errors.shown(server) + " is unknown");
     }
     return rank;
+  }
+
+  @Override
+  public void close() {
+    router.close();
   }
 
   private void write(Placement placement, JsonGenerator out) throws IOException {

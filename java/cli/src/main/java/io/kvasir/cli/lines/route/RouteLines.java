@@ -5,10 +5,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
 import io.kvasir.cli.lines.JsonLines;
+import io.kvasir.cli.lines.LineLimit;
 import io.kvasir.engine.execute.WaitingQueue;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
+import io.kvasir.model.Errors;
 import io.kvasir.model.Request;
 import java.io.IOException;
 import java.io.InputStream;
@@ -22,7 +24,7 @@ import java.util.stream.Stream;
  * The operations of {@code kvasir route}, on ADP routers, fleet routers and waiting queues. Not
  * thread-safe.
  */
-public final class RouteLines extends JsonLines {
+public final class RouteLines extends JsonLines implements AutoCloseable {
 
   private static final Set<String> POP =
       Set.of("op", "maxCount", "maxActiveRequests", "activeRequests", "policy", "queue");
@@ -36,9 +38,10 @@ public final class RouteLines extends JsonLines {
    *
    * @param in the lines
    * @param out receives the answers
+   * @param limit bounds the work of a line
    */
-  public RouteLines(InputStream in, OutputStream out) {
-    super(in, out);
+  public RouteLines(InputStream in, OutputStream out, LineLimit limit) {
+    super(in, out, limit);
   }
 
   @Override
@@ -57,17 +60,30 @@ public final class RouteLines extends JsonLines {
           throw new InvalidLineException(
               "op must be one of configure, route, pop, next, finish, add_server, remove_server,"
                   + " events, prepare, not "
-                  + node.get("op"));
+                  + Errors.shown(node.get("op")));
     }
   }
 
   /** Replaces the router. If this fails, the old router stays. */
   private void configure(JsonNode node) {
     if (node.has("servers")) {
-      fleet = new FleetOperations(new Fields("", node, FleetOperations.CONFIGURE));
-      adp = null;
+      Fields fields = new Fields("", node, FleetOperations.CONFIGURE);
+      FleetOperations configured = new FleetOperations(fields, limit());
+      close();
+      fleet = configured;
     } else {
-      adp = new AdpOperations(new Fields("", node, AdpOperations.CONFIGURE));
+      Fields fields = new Fields("", node, AdpOperations.CONFIGURE);
+      AdpOperations configured = new AdpOperations(fields, limit());
+      close();
+      adp = configured;
+    }
+  }
+
+  @Override
+  public void close() {
+    adp = null;
+    if (fleet != null) {
+      fleet.close();
       fleet = null;
     }
   }
@@ -86,9 +102,9 @@ public final class RouteLines extends JsonLines {
     return fleet;
   }
 
-  private static void pop(JsonNode node, JsonGenerator generator) throws IOException {
+  private void pop(JsonNode node, JsonGenerator generator) throws IOException {
     Fields fields = new Fields("", node, POP);
-    int[] active = fields.integers("activeRequests");
+    int[] active = fields.integers("activeRequests", new int[0]);
     WaitingQueuePolicy policy =
         fields.has("policy")
             ? WaitingQueuePolicy.named(fields.requiredText("policy"))
@@ -96,14 +112,19 @@ public final class RouteLines extends JsonLines {
     WaitingQueue queue = policy.newQueue();
     JsonNode waiting = fields.array("queue");
     for (int i = 0; i < waiting.size(); i++) {
-      Request request = AdpOperations.request("queue[" + i + "]", waiting.get(i));
+      Request request = AdpOperations.request("queue[" + i + "]", waiting.get(i), limit());
+      if (request.targetRank() >= active.length) {
+        throw new InvalidLineException(
+            "queue[%d].targetRank %d has no entry in activeRequests, which has length %d"
+                .formatted(i, request.targetRank(), active.length));
+      }
       queue.enqueue(new HashedRequest(request, NO_HASHES));
     }
     List<HashedRequest> popped = new ArrayList<>();
     queue.pop(
         fields.integer("maxCount", Integer.MIN_VALUE, Integer.MAX_VALUE),
         fields.integer("maxActiveRequests", 0, Integer.MAX_VALUE, Integer.MAX_VALUE),
-        active == null ? new int[0] : active,
+        active,
         popped);
     generator.writeStartObject();
     AdpOperations.writeIds("popped", popped.stream().map(HashedRequest::request), generator);

@@ -9,10 +9,12 @@ import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.engine.pool.CommitBatch;
 import io.kvasir.engine.pool.DirectoryMirror;
 import io.kvasir.engine.pool.DirectoryProbe;
+import io.kvasir.engine.pool.DirectoryView;
 import io.kvasir.engine.pool.ExtendBatch;
 import io.kvasir.engine.pool.LeaseBatch;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.OccupancyPage;
+import io.kvasir.engine.pool.PoolGuard;
 import io.kvasir.engine.pool.PoolRegion;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.ProbeBatch;
@@ -59,6 +61,7 @@ public final class CudaBlockPool implements BlockPool {
   /** Memory that other processes read; null if the pool is not shared. */
   private final PoolRegion region;
 
+  private final PoolGuard guard;
   private final PoolSubmission submission;
   private final OccupancyPage page;
   private final DirectoryMirror mirror;
@@ -78,7 +81,6 @@ public final class CudaBlockPool implements BlockPool {
   private volatile Occupancy settled;
 
   private volatile FatalDeviceException lost;
-  private volatile boolean closed;
 
   private CudaBlockPool(
       DeviceApi device,
@@ -105,6 +107,7 @@ public final class CudaBlockPool implements BlockPool {
       throw e;
     }
     refreshOccupancy();
+    this.guard = new PoolGuard("block pool on a device", memory.page());
   }
 
   /**
@@ -179,8 +182,13 @@ public final class CudaBlockPool implements BlockPool {
 
   @Override
   public void probe(ProbeBatch batch, int[] matchedBlocks, int offset) {
-    requireUsable();
-    mirror.probe(batch, matchedBlocks, offset);
+    guard.enter();
+    try {
+      requireUsable();
+      mirror.probe(batch, matchedBlocks, offset);
+    } finally {
+      guard.leave();
+    }
   }
 
   @Override
@@ -191,64 +199,72 @@ public final class CudaBlockPool implements BlockPool {
 
   @Override
   public void lease(LeaseBatch batch, ExtendBatch reserved) {
-    requireUsable();
-    ledger.requireValid(batch);
-    ledger.requireReserved(reserved);
-    if (batch.size() == 0) {
-      extend(reserved); // within reservations, so the device is not needed
-      return;
-    }
-    long leased = 0;
-    for (int i = 0; i < batch.size(); i++) {
-      leased += batch.blocks(i);
-    }
-    long extended = 0;
-    for (int i = 0; i < reserved.size(); i++) {
-      extended += reserved.blocks(i);
-    }
-    makeRoom(
-        PoolSubmission.bytes(batch, shape.tokensPerBlock()) + PoolSubmission.bytes(reserved),
-        evictedAtMost(leased + extended));
-    submission.lease(batch, leased > freeAtLeast);
-    if (reserved.size() > 0) {
-      submission.extend(reserved, leased + extended > freeAtLeast);
-    }
-    submit();
-    await();
-    submission.readAnswers(batch);
-    submission.reset();
-    ledger.opened(batch);
-    for (int i = 0; i < reserved.size(); i++) {
-      reserved.answer(i, 0);
-      ledger.extended(reserved.lease(i), reserved.blocks(i));
+    enterAsOwner();
+    try {
+      ledger.requireValid(batch);
+      ledger.requireReserved(reserved);
+      if (batch.size() == 0) {
+        extend(reserved); // within reservations, so the device is not needed
+        return;
+      }
+      long leased = 0;
+      for (int i = 0; i < batch.size(); i++) {
+        leased += batch.blocks(i);
+      }
+      long extended = 0;
+      for (int i = 0; i < reserved.size(); i++) {
+        extended += reserved.blocks(i);
+      }
+      makeRoom(
+          PoolSubmission.bytes(batch, shape.tokensPerBlock()) + PoolSubmission.bytes(reserved),
+          evictedAtMost(leased + extended));
+      submission.lease(batch, leased > freeAtLeast);
+      if (reserved.size() > 0) {
+        submission.extend(reserved, leased + extended > freeAtLeast);
+      }
+      submit();
+      await();
+      submission.readAnswers(batch);
+      submission.reset();
+      ledger.opened(batch);
+      for (int i = 0; i < reserved.size(); i++) {
+        reserved.answer(i, 0);
+        ledger.extended(reserved.lease(i), reserved.blocks(i));
+      }
+    } finally {
+      guard.leave();
     }
   }
 
   /** Only recorded, unless the pool is so full that the device must answer. */
   @Override
   public void extend(ExtendBatch batch) {
-    requireUsable();
-    ledger.requireValid(batch);
-    long wanted = 0;
-    for (int i = 0; i < batch.size(); i++) {
-      wanted += ledger.beyondReservation(batch.lease(i), batch.blocks(i));
-    }
-    if (wanted > availableAtLeast) {
-      settle();
-    }
-    wanted = 0;
-    granted.clear();
-    for (int i = 0; i < batch.size(); i++) {
-      int beyond = ledger.beyondReservation(batch.lease(i), batch.blocks(i));
-      wanted += beyond;
-      boolean grants = beyond == 0 || wanted <= availableAtLeast;
-      batch.answer(i, grants ? 0 : wanted - availableAtLeast);
-      if (grants) {
-        granted.add(batch.lease(i), batch.blocks(i));
+    enterAsOwner();
+    try {
+      ledger.requireValid(batch);
+      long wanted = 0;
+      for (int i = 0; i < batch.size(); i++) {
+        wanted += ledger.beyondReservation(batch.lease(i), batch.blocks(i));
       }
-    }
-    if (granted.size() > 0) {
-      recordExtension();
+      if (wanted > availableAtLeast) {
+        settle();
+      }
+      wanted = 0;
+      granted.clear();
+      for (int i = 0; i < batch.size(); i++) {
+        int beyond = ledger.beyondReservation(batch.lease(i), batch.blocks(i));
+        wanted += beyond;
+        boolean grants = beyond == 0 || wanted <= availableAtLeast;
+        batch.answer(i, grants ? 0 : wanted - availableAtLeast);
+        if (grants) {
+          granted.add(batch.lease(i), batch.blocks(i));
+        }
+      }
+      if (granted.size() > 0) {
+        recordExtension();
+      }
+    } finally {
+      guard.leave();
     }
   }
 
@@ -270,105 +286,141 @@ public final class CudaBlockPool implements BlockPool {
 
   @Override
   public void commit(CommitBatch batch) {
-    requireUsable();
-    ledger.requireValid(batch);
-    if (batch.size() == 0) {
-      return;
-    }
-    long blocks = 0;
-    for (int i = 0; i < batch.size(); i++) {
-      blocks += batch.toBlock(i) - batch.fromBlock(i);
-    }
-    if (mirror.size() + blocks > shape.capacityBlocks()) {
-      settle(); // evictions make room in the mirror
-    }
-    makeRoom(PoolSubmission.bytes(batch, shape.tokensPerBlock()), blocks);
-    submission.commit(batch);
-    ledger.committed(batch);
-    for (int i = 0; i < batch.size(); i++) {
-      if (ledger.nameable(batch.lease(i))) {
-        mirror.add(batch.sequenceHashes(i), batch.fromBlock(i), batch.toBlock(i));
+    enterAsOwner();
+    try {
+      ledger.requireValid(batch);
+      if (batch.size() == 0) {
+        return;
       }
+      long blocks = 0;
+      for (int i = 0; i < batch.size(); i++) {
+        blocks += batch.toBlock(i) - batch.fromBlock(i);
+      }
+      if (mirror.size() + blocks > shape.capacityBlocks()) {
+        settle(); // evictions make room in the mirror
+      }
+      makeRoom(PoolSubmission.bytes(batch, shape.tokensPerBlock()), blocks);
+      submission.commit(batch);
+      ledger.committed(batch);
+      for (int i = 0; i < batch.size(); i++) {
+        if (ledger.nameable(batch.lease(i))) {
+          mirror.add(batch.sequenceHashes(i), batch.fromBlock(i), batch.toBlock(i));
+        }
+      }
+    } finally {
+      guard.leave();
     }
   }
 
   @Override
   public void release(int[] leases, int count) {
-    Objects.checkFromIndexSize(0, count, leases.length);
-    requireUsable();
-    ledger.requireValid(leases, count);
-    if (count == 0) {
-      return;
+    enterAsOwner();
+    try {
+      Objects.checkFromIndexSize(0, count, leases.length);
+      ledger.requireValid(leases, count);
+      if (count == 0) {
+        return;
+      }
+      makeRoom(PoolSubmission.releaseBytes(count), 0);
+      submission.release(leases, count);
+      ledger.released(leases, count);
+    } finally {
+      guard.leave();
     }
-    makeRoom(PoolSubmission.releaseBytes(count), 0);
-    submission.release(leases, count);
-    ledger.released(leases, count);
   }
 
   @Override
   public void clear() {
-    settle();
-    submission.clear();
-    ledger.cleared();
-    settle();
+    enterAsOwner();
+    try {
+      settle();
+      submission.clear();
+      ledger.cleared();
+      settle();
+    } finally {
+      guard.leave();
+    }
   }
 
   @Override
   public void submit() {
-    requireUsable();
-    if (submission.isInFlight()) {
-      return;
-    }
+    enterAsOwner();
     try {
-      submission.send(settled.tick());
-    } catch (RuntimeException e) {
-      throw markLost(e);
+      if (submission.isInFlight()) {
+        return;
+      }
+      try {
+        submission.send(settled.tick());
+      } catch (RuntimeException e) {
+        throw markLost(e);
+      }
+    } finally {
+      guard.leave();
     }
   }
 
   @Override
   public void complete() {
-    requireUsable();
-    if (submission.isInFlight()) {
-      await();
-      submission.reset();
+    enterAsOwner();
+    try {
+      if (submission.isInFlight()) {
+        await();
+        submission.reset();
+      }
+    } finally {
+      guard.leave();
     }
   }
 
   @Override
   public int drainEvents(BlockEventSink sink) {
-    settle();
-    long first = Math.max(drained, mirror.nextEvent() - shape.eventCapacity());
-    drained = mirror.nextEvent();
-    for (long number = first; number < drained; number++) {
-      sink.onEvent(number, memory.event(number));
+    enterAsOwner();
+    try {
+      settle();
+      long first = Math.max(drained, mirror.nextEvent() - shape.eventCapacity());
+      drained = mirror.nextEvent();
+      for (long number = first; number < drained; number++) {
+        sink.onEvent(number, memory.event(number));
+      }
+      return (int) (drained - first);
+    } finally {
+      guard.leave();
     }
-    return (int) (drained - first);
   }
 
   @Override
   public Occupancy occupancy() {
-    requireUsable();
-    Occupancy now = page.tryRead(PAGE_ATTEMPTS);
-    return now != null ? now : settled; // the device may have failed during a write
+    guard.enter();
+    try {
+      requireUsable();
+      Occupancy now = page.tryRead(PAGE_ATTEMPTS);
+      return now != null ? now : settled; // the device may have failed during a write
+    } finally {
+      guard.leave();
+    }
   }
 
   @Override
   public int blockTable(int lease, int[] table) {
-    settle();
-    ledger.requireKnown(lease);
-    int length = ledger.blocks(lease);
-    if (length > table.length) {
-      throw new IllegalArgumentException(
-          "table must hold " + length + " blocks, not " + table.length);
-    }
-    growStaging((long) length * Integer.BYTES);
+    enterAsOwner();
     try {
-      submission.read(memory.blockTable(lease), table, length);
-    } catch (RuntimeException e) {
-      throw markLost(e);
+      settle();
+      ledger.requireKnown(lease);
+      int length = ledger.blocks(lease);
+      if (length > table.length) {
+        throw new IllegalArgumentException(
+            "table must hold " + length + " blocks, not " + table.length);
+      }
+      growStaging((long) length * Integer.BYTES);
+      try {
+        submission.read(memory.blockTable(lease), table, length);
+      } catch (RuntimeException e) {
+        throw markLost(e);
+      }
+      return length;
+    } finally {
+      guard.leave();
     }
-    return length;
   }
 
   /**
@@ -378,24 +430,33 @@ public final class CudaBlockPool implements BlockPool {
    * @return the addresses, and the stream of the pool's operations
    */
   public DeviceBlocks deviceBlocks() {
-    requireUsable();
-    return new DeviceBlocks(device, stream, memory.state(), memory.kv(), memory.kvBytesPerBlock());
+    guard.enter();
+    try {
+      requireUsable();
+      return new DeviceBlocks(
+          device, stream, memory.state(), memory.kv(), memory.kvBytesPerBlock());
+    } finally {
+      guard.leave();
+    }
   }
 
-  /** Frees all memory. Callers must ensure that no other thread is probing. */
+  @Override
+  public void handOver() {
+    guard.handOver();
+  }
+
   @Override
   public void close() {
-    if (closed) {
-      return;
+    if (guard.close() != 0) {
+      ReleaseSteps.all(
+          List.of(
+              mirror::close, () -> device.closeStream(stream), submission::close, memory::close));
     }
-    closed = true;
-    ReleaseSteps.all(
-        List.of(mirror::close, () -> device.closeStream(stream), submission::close, memory::close));
   }
 
-  /** Address of the mirror's directory, for {@link DirectoryProbe}. */
-  long directoryAddress() {
-    return mirror.directoryAddress();
+  /** The mirror's directory, for {@link DirectoryProbe}. */
+  DirectoryView directory() {
+    return mirror.directory();
   }
 
   /** Waits for the device, then applies its events to the mirror. The ring is complete now. */
@@ -450,14 +511,15 @@ public final class CudaBlockPool implements BlockPool {
     return lost;
   }
 
-  private void requireOpen() {
-    if (closed) {
-      throw new IllegalStateException("the pool is closed");
+  private void enterAsOwner() {
+    guard.enterAsOwner();
+    if (lost != null) {
+      guard.leave();
+      requireUsable();
     }
   }
 
   private void requireUsable() {
-    requireOpen();
     if (lost != null) {
       throw new FatalDeviceException(lost.getMessage(), lost);
     }

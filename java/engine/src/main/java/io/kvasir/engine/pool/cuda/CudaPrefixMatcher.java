@@ -50,7 +50,7 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
 
   CudaPrefixMatcher(List<CudaBlockPool> pools, LongSupplier nanoTime) {
     this.pools = List.copyOf(pools);
-    this.mirrors = DirectoryProbe.of(this.pools, CudaBlockPool::shape);
+    this.mirrors = DirectoryProbe.of(this.pools, CudaBlockPool::shape, CudaBlockPool::directory);
     this.tokensPerBlock = pools.get(0).shape().tokensPerBlock();
     this.nanoTime = nanoTime;
     Map<DeviceApi, List<Integer>> ranks = new LinkedHashMap<>();
@@ -103,11 +103,7 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
    * @return matched tokens by rank and prompt
    */
   public PrefixMatches matchOnHost(ProbeBatch batch) {
-    for (int rank = 0; rank < pools.size(); rank++) {
-      mirrors.directory(
-          rank, retired.get(rank) ? DirectoryProbe.NOTHING : pools.get(rank).directoryAddress());
-    }
-    return mirrors.match(batch);
+    return mirrors.match(batch, retired);
   }
 
   /**

@@ -1,34 +1,24 @@
 package io.kvasir.engine.pool.shared;
 
-import static java.nio.file.StandardOpenOption.CREATE;
-import static java.nio.file.StandardOpenOption.CREATE_NEW;
-import static java.nio.file.StandardOpenOption.READ;
 import static java.nio.file.StandardOpenOption.WRITE;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Set;
 
 /**
- * The files of a shared pool. Only their user can read and write them, they are never written
- * through a symbolic link, and they appear under their names only when complete.
+ * The files of a shared pool. They are {@link PrivateFiles}, and they appear under their names only
+ * when complete.
  *
  * <p>Stateless.
  */
 final class SharedPoolFiles {
 
-  private static final FileAttribute<Set<PosixFilePermission>> PRIVATE =
-      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
   private static final int ZEROS_PER_WRITE = 1 << 16;
 
   private SharedPoolFiles() {}
@@ -48,7 +38,12 @@ final class SharedPoolFiles {
 
   /** Opens a lock file and creates it if missing. */
   static FileChannel openLock(Path lock) throws IOException {
-    return FileChannel.open(lock, Set.of(CREATE, WRITE, LinkOption.NOFOLLOW_LINKS), PRIVATE);
+    try {
+      PrivateFiles.create(lock).close();
+    } catch (FileAlreadyExistsException e) {
+      // The file of an earlier owner, or of a live one.
+    }
+    return PrivateFiles.open(lock, WRITE);
   }
 
   /** Writes the content of a file. */
@@ -59,9 +54,8 @@ final class SharedPoolFiles {
   /** Writes a file under another name and renames it. The process must hold the lock. */
   static void publish(Path file, Content content) throws IOException {
     Path draft = draftOf(file);
-    Files.deleteIfExists(draft);
-    try (FileChannel channel =
-        FileChannel.open(draft, Set.<OpenOption>of(CREATE_NEW, READ, WRITE), PRIVATE)) {
+    PrivateFiles.delete(draft);
+    try (FileChannel channel = PrivateFiles.create(draft)) {
       content.writeTo(channel);
       Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } finally {

@@ -3,6 +3,7 @@ package io.kvasir.engine.pool.shared;
 import io.kvasir.engine.pool.DirectoryMirror;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.internal.nativelib.PoolLibrary;
+import io.kvasir.model.Checks;
 import io.kvasir.model.RankId;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -121,6 +122,7 @@ final class SharedPoolLayout {
           throw new IOException(
               file + " is truncated: " + fileBytes + " of " + bytes(shape) + " bytes");
         }
+        Checks.atLeast("kvBytesPerBlock", from.getLong(KV_AT), 0);
         return new Header(
             shape,
             new RankId(from.getLong(WORKER_AT), from.getInt(DP_RANK_AT)),

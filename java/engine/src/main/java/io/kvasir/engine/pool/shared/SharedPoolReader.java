@@ -5,6 +5,7 @@ import static java.nio.file.StandardOpenOption.WRITE;
 
 import io.kvasir.engine.pool.DirectoryMirror;
 import io.kvasir.engine.pool.DirectoryProbe;
+import io.kvasir.engine.pool.DirectoryView;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.OccupancyPage;
 import io.kvasir.engine.pool.PoolShape;
@@ -32,7 +33,10 @@ import org.slf4j.LoggerFactory;
  * it. Memory outside the heap: 16 bytes for each of the pool's blocks, twice that while a snapshot
  * is loaded.
  *
- * <p>The owner never truncates its file. If another process does, reading may crash this process.
+ * <p>Processes of other users can neither crash nor hang a reader: files that are not regular files
+ * of this user alone are refused. Any bytes in the files are safe: a call does a limited amount of
+ * work, and damage that it detects is treated as missed events. The owner never truncates its file;
+ * if another process of this user does, reading may crash this process.
  *
  * <p>Confined to one thread. Use after close throws {@link IllegalStateException}.
  */
@@ -102,8 +106,8 @@ public final class SharedPoolReader implements AutoCloseable {
    * @param file the region's file
    * @param deadAfter how long the owner's heartbeat may pause before the owner counts as dead
    * @return the reader; the caller closes it
-   * @throws IOException if the file is missing or is not a shared pool that this version can read;
-   *     the message states the reason
+   * @throws IOException if the file is missing, is not a regular file of this user alone, or is not
+   *     a shared pool that this version can read; the message states the reason
    * @throws IllegalArgumentException if {@code deadAfter} is not positive
    */
   public static SharedPoolReader open(Path file, Duration deadAfter) throws IOException {
@@ -115,7 +119,7 @@ public final class SharedPoolReader implements AutoCloseable {
     if (deadAfter.isNegative() || deadAfter.isZero()) {
       throw new IllegalArgumentException("deadAfter must be positive, not " + deadAfter);
     }
-    try (FileChannel channel = FileChannel.open(file, READ, WRITE)) {
+    try (FileChannel channel = PrivateFiles.open(file, READ, WRITE)) {
       SharedPoolLayout.requireMagic(file, SharedPoolFiles.readHead(file, channel, Long.BYTES));
       ByteBuffer head = SharedPoolFiles.readHead(file, channel, SharedPoolLayout.PAGE);
       SharedPoolLayout.Header header = SharedPoolLayout.Header.read(file, head, channel.size());
@@ -185,7 +189,8 @@ public final class SharedPoolReader implements AutoCloseable {
 
   /**
    * The pool's occupancy. Never waits for the owner. If the page cannot be read because the owner
-   * died during a write, this is the last occupancy that was read.
+   * died during a write, or its counts contradict the pool's shape, this is the last occupancy that
+   * was read.
    *
    * @return a consistent snapshot; null if none was read so far, for example because the owner has
    *     not created its pool yet
@@ -193,14 +198,29 @@ public final class SharedPoolReader implements AutoCloseable {
   public Occupancy occupancy() {
     mirror.nextEvent(); // throws if this is closed
     Occupancy read = page.tryRead(PAGE_ATTEMPTS);
-    if (read != null && read.capacityBlocks() > 0) {
+    if (read != null && isPossible(read)) {
       lastOccupancy = read;
     }
     return lastOccupancy;
   }
 
+  private boolean isPossible(Occupancy read) {
+    long capacity = header.shape().capacityBlocks();
+    return read.capacityBlocks() == capacity
+        && isCount(read.freeBlocks(), capacity)
+        && isCount(read.cachedBlocks(), capacity)
+        && isCount(read.activeBlocks(), capacity)
+        && read.freeBlocks() + read.cachedBlocks() + read.activeBlocks() == capacity
+        && isCount(read.reservedBlocks(), read.freeBlocks() + read.cachedBlocks());
+  }
+
+  private static boolean isCount(long blocks, long limit) {
+    return blocks >= 0 && blocks <= limit;
+  }
+
   /**
-   * Applies new events. If events were missed, requests or loads a snapshot.
+   * Applies new events, at most as many as the ring keeps. If events were missed or the ring is
+   * damaged, requests or loads a snapshot.
    *
    * @return whether the mirror is in sync with the pool; if not, nothing matches
    */
@@ -288,9 +308,9 @@ public final class SharedPoolReader implements AutoCloseable {
     return failedSnapshots;
   }
 
-  /** Address of the mirror's directory, for {@link DirectoryProbe}; valid until {@link #close}. */
-  long directoryAddress() {
-    return mirror.directoryAddress();
+  /** The mirror's directory, for {@link DirectoryProbe}. */
+  DirectoryView directory() {
+    return mirror.directory();
   }
 
   @Override

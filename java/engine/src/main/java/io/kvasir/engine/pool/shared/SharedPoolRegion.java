@@ -3,6 +3,7 @@ package io.kvasir.engine.pool.shared;
 import io.kvasir.engine.pool.PoolRegion;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.internal.nativelib.NativeMemory;
+import io.kvasir.model.Checks;
 import io.kvasir.model.RankId;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -10,8 +11,9 @@ import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
-import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Set;
@@ -25,19 +27,17 @@ import org.slf4j.LoggerFactory;
  * The owner's side of a shared pool: a mapped file with the pool's occupancy page and event ring,
  * the owner's identity and its heartbeat. {@link SharedPoolReader} is the other side.
  *
- * <p>The file may be in any folder; in {@link #DEFAULT_FOLDER} it is never written to a disk. Its
- * size is about 8 KiB plus 32 bytes for each event of the ring. Only its user can open it. At most
- * one live process owns a file: it locks {@code FILE.lock}, and the system releases the lock when
- * the process ends, so that the next owner can replace the file. The memory stays mapped while the
- * region is reachable. Callers that write through its addresses must keep it reachable.
+ * <p>The file may be in any folder; {@link #defaultFile} names one in a folder of this user alone.
+ * Its size is about 8 KiB plus 32 bytes for each event of the ring. Only its user can open it, and
+ * owner and readers refuse files of other users. At most one live process owns a file: it locks
+ * {@code FILE.lock}, and the system releases the lock when the process ends, so that the next owner
+ * can replace the file. The memory stays mapped while the region is reachable. Callers that write
+ * through its addresses must keep it reachable.
  *
  * <p>Any thread may call {@link #beat}. {@link #answerSnapshots} is confined to the thread that
  * changes the pool, and everything else to the thread that created the region.
  */
 public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
-
-  /** A folder in an in-memory file system. */
-  public static final Path DEFAULT_FOLDER = Path.of("/dev/shm");
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedPoolRegion.class);
   private static final SecureRandom REGIONS = new SecureRandom();
@@ -67,14 +67,18 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
   }
 
   /**
-   * The default file of owners and readers.
+   * The default file of owners and readers, which is never written to a disk. Its folder is {@code
+   * $XDG_RUNTIME_DIR/kvasir} if that variable names a folder of this user, else {@code
+   * /dev/shm/kvasir-UID}; it is created if missing.
    *
    * @param rank the pool's rank
-   * @return a path in {@link #DEFAULT_FOLDER}
+   * @return a path in a folder of this user alone
+   * @throws IOException if the folder is a symbolic link, belongs to another user or is open to
+   *     others; the message states which
    */
-  public static Path defaultFile(RankId rank) {
-    return DEFAULT_FOLDER.resolve(
-        "kvasir-" + Long.toUnsignedString(rank.workerId()) + "-" + rank.dpRank());
+  public static Path defaultFile(RankId rank) throws IOException {
+    return SharedPoolFolder.create()
+        .resolve("pool-" + Long.toUnsignedString(rank.workerId()) + "-" + rank.dpRank());
   }
 
   /**
@@ -86,16 +90,14 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
    * @param kvBytesPerBlock bytes of KV memory of a block; 0 when there is none
    * @return the region; the caller closes it
    * @throws IllegalArgumentException naming the field that is out of range
-   * @throws IOException if the file has a live owner, is not a shared pool, or there is no space;
-   *     an existing file is unchanged then
+   * @throws IOException if the file has a live owner or is not a shared pool, if it or a file next
+   *     to it is not a regular file of this user alone, or if there is no space; an existing file
+   *     is unchanged then
    */
   public static SharedPoolRegion create(
       Path file, PoolShape shape, RankId rank, long kvBytesPerBlock) throws IOException {
     int bytes = SharedPoolLayout.bytes(shape);
-    if (kvBytesPerBlock < 0) {
-      throw new IllegalArgumentException(
-          "kvBytesPerBlock must be at least 0, not " + kvBytesPerBlock);
-    }
+    Checks.atLeast("kvBytesPerBlock", kvBytesPerBlock, 0);
     Path path = file.toAbsolutePath().normalize();
     if (!OWNED_HERE.add(path)) {
       throw new IOException(path + " belongs to another pool of this process");
@@ -109,7 +111,7 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
         throw new IOException(path + " belongs to a pool of another live process");
       }
       requireReplaceable(path);
-      Files.deleteIfExists(SharedPoolFiles.snapshotOf(path));
+      PrivateFiles.delete(SharedPoolFiles.snapshotOf(path));
       SharedPoolLayout.Header header =
           new SharedPoolLayout.Header(
               shape, rank, kvBytesPerBlock, REGIONS.nextLong(), OwnerProcess.current());
@@ -140,12 +142,12 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
   }
 
   private static void requireReplaceable(Path path) throws IOException {
-    if (Files.exists(path)) {
-      try (FileChannel channel = FileChannel.open(path)) {
-        SharedPoolLayout.requireMagic(path, SharedPoolFiles.readHead(path, channel, Long.BYTES));
-      } catch (IOException e) {
-        throw new IOException("cannot replace an existing file: " + e.getMessage(), e);
-      }
+    try (FileChannel channel = PrivateFiles.open(path, StandardOpenOption.READ)) {
+      SharedPoolLayout.requireMagic(path, SharedPoolFiles.readHead(path, channel, Long.BYTES));
+    } catch (NoSuchFileException e) {
+      // There is nothing to replace.
+    } catch (IOException e) {
+      throw new IOException("cannot replace an existing file: " + e.getMessage(), e);
     }
   }
 
@@ -290,8 +292,8 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
     }
     SharedPoolLayout.store(memory, SharedPoolLayout.CLOSED, 1);
     try (lock) {
-      Files.deleteIfExists(SharedPoolFiles.snapshotOf(file));
-      Files.deleteIfExists(file);
+      PrivateFiles.delete(SharedPoolFiles.snapshotOf(file));
+      PrivateFiles.delete(file);
     } catch (IOException e) {
       LOG.warn("Cannot remove the files of {}: {}", file, e.getMessage());
     } finally {

@@ -53,23 +53,29 @@ final class SharedPoolSnapshot {
   /**
    * Loads the snapshot that answers a request, or a later one, into a mirror.
    *
-   * @throws IOException if there is none, or it is incomplete
+   * @throws IOException if there is none, it is incomplete or damaged, or it is not a regular file
+   *     of this user alone
    */
   static void load(
       Path regionFile, SharedPoolLayout.Header header, long request, DirectoryMirror mirror)
       throws IOException {
     Path file = SharedPoolFiles.snapshotOf(regionFile);
-    try (FileChannel channel = FileChannel.open(file, READ)) {
+    try (FileChannel channel = PrivateFiles.open(file, READ)) {
+      long bytes = HEAD_BYTES + (long) bucketBytes(header);
+      if (channel.size() != bytes) {
+        throw new IOException(file + " has " + channel.size() + " bytes and not " + bytes);
+      }
       ByteBuffer head = SharedPoolFiles.readHead(file, channel, HEAD_BYTES);
       if (head.getLong(0) != MAGIC
           || head.getLong(REGION_AT) != header.region()
-          || head.getLong(REQUEST_AT) < request) {
+          || head.getLong(REQUEST_AT) < request
+          || head.getLong(NEXT_EVENT_AT) < 0) {
         throw new IOException(file + " is not the requested snapshot");
       }
       ByteBuffer buckets = NativeMemory.allocate(bucketBytes(header));
       SharedPoolFiles.readFully(file, channel, buckets, HEAD_BYTES);
       if (!mirror.replace(NativeMemory.address(buckets), head.getLong(NEXT_EVENT_AT))) {
-        throw new IOException(file + " contains more sequence hashes than its pool has blocks");
+        throw new IOException(file + " does not contain the directory of a pool");
       }
     }
   }

@@ -24,6 +24,7 @@ public final class SharedPrefixMatcher implements PrefixMatcher {
   private final List<SharedPoolReader> readers;
   private final DirectoryProbe probe;
   private final BitSet retired = new BitSet();
+  private final BitSet notInSync = new BitSet();
   private final List<RankId> skipped = new ArrayList<>();
 
   /**
@@ -34,7 +35,8 @@ public final class SharedPrefixMatcher implements PrefixMatcher {
    */
   public SharedPrefixMatcher(List<SharedPoolReader> readers) {
     this.readers = List.copyOf(readers);
-    this.probe = DirectoryProbe.of(this.readers, SharedPoolReader::shape);
+    this.probe =
+        DirectoryProbe.of(this.readers, SharedPoolReader::shape, SharedPoolReader::directory);
   }
 
   /**
@@ -51,10 +53,9 @@ public final class SharedPrefixMatcher implements PrefixMatcher {
       if (!usable) {
         skipped.add(reader.rank());
       }
-      boolean inSync = usable && reader.poll();
-      probe.directory(rank, inSync ? reader.directoryAddress() : DirectoryProbe.NOTHING);
+      notInSync.set(rank, !usable || !reader.poll());
     }
-    return probe.match(batch);
+    return probe.match(batch, notInSync);
   }
 
   @Override

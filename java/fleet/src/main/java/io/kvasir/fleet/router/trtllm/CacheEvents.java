@@ -3,6 +3,7 @@ package io.kvasir.fleet.router.trtllm;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.TrtllmHash;
 import io.kvasir.hash.TrtllmSha256Keys;
+import io.kvasir.model.Errors;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
@@ -132,6 +133,7 @@ public final class CacheEvents {
   }
 
   private static IllegalArgumentException wrong(String at, String allowed, Object value) {
-    return new IllegalArgumentException(at + " must be " + allowed + ", not " + value);
+    return new IllegalArgumentException(
+        at + " must be " + allowed + ", not " + Errors.shown(value));
   }
 }

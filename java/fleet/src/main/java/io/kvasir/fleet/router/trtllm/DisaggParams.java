@@ -2,6 +2,7 @@ package io.kvasir.fleet.router.trtllm;
 
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Placement;
+import io.kvasir.model.Errors;
 import io.kvasir.model.Request;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -166,7 +167,7 @@ public record DisaggParams(
     Object value = map.remove(key);
     if (value != null && !type.isInstance(value)) {
       throw new IllegalArgumentException(
-          key + " must be a " + type.getSimpleName() + ", not '" + value + "'");
+          key + " must be a " + type.getSimpleName() + ", not '" + Errors.shown(value) + "'");
     }
     return type.cast(value);
   }

@@ -241,10 +241,26 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
     synchronized (lock()) {
       CachingWorker worker = require(workerId);
       worker.prepared(false, false);
-      Preparation agreed = Preparation.of(worker.id(), description, tokensPerBlock);
+      Preparation agreed = Preparation.of(description, tokensPerBlock);
+      agreed.warn(worker.id(), description);
       tokensPerBlock = agreed.tokensPerBlock();
       worker.blocks().nameBy(agreed.hash());
       worker.prepared(true, agreed.followsEvents());
+    }
+  }
+
+  /**
+   * Refuses what {@link #prepare} refuses, and changes nothing.
+   *
+   * @param workerId the worker's id
+   * @param description its description
+   * @throws IllegalStateException if its blocks cannot be followed
+   * @throws IllegalArgumentException if the worker is unknown
+   */
+  public void requireFollowable(long workerId, ServerDescription description) {
+    synchronized (lock()) {
+      require(workerId);
+      Preparation.of(description, tokensPerBlock);
     }
   }
 

@@ -22,8 +22,8 @@ record Preparation(TrtllmHash hash, int tokensPerBlock, boolean followsEvents) {
    * @param ours the router's block size, or 0 to adopt the worker's
    * @throws IllegalStateException if the worker's blocks cannot be followed
    */
-  static Preparation of(RankId worker, ServerDescription description, int ours) {
-    TrtllmHash hash = hashOf(worker, description.hashAlgorithm());
+  static Preparation of(ServerDescription description, int ours) {
+    TrtllmHash hash = hashOf(description.hashAlgorithm());
     if (description.tokensPerBlock() == null) {
       return new Preparation(hash, ours, true);
     }
@@ -35,21 +35,26 @@ record Preparation(TrtllmHash hash, int tokensPerBlock, boolean followsEvents) {
       throw new IllegalStateException(
           "tokens_per_block must divide, or be divided by, " + ours + ", not " + theirs);
     }
-    LOG.warn(
-        "worker {} has blocks of {} tokens, not {}: its events are ignored, only routed requests"
-            + " count",
-        worker,
-        theirs,
-        ours);
     return new Preparation(hash, ours, false);
   }
 
-  private static TrtllmHash hashOf(RankId worker, String algorithm) {
-    if (algorithm == null) {
+  /** Logs what was assumed about a worker, and whether its events are ignored. */
+  void warn(RankId worker, ServerDescription description) {
+    if (description.hashAlgorithm() == null) {
+      LOG.warn("worker {} does not name its block hash; {} is assumed", worker, hash.algorithm());
+    }
+    if (!followsEvents) {
       LOG.warn(
-          "worker {} does not name its block hash; {} is assumed",
+          "worker {} has blocks of {} tokens, not {}: its events are ignored, only routed requests"
+              + " count",
           worker,
-          TrtllmHash.V1_BLOCK_KEY.algorithm());
+          description.tokensPerBlock(),
+          tokensPerBlock);
+    }
+  }
+
+  private static TrtllmHash hashOf(String algorithm) {
+    if (algorithm == null) {
       return TrtllmHash.V1_BLOCK_KEY;
     }
     try {

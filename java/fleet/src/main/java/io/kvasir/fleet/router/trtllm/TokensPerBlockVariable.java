@@ -1,5 +1,7 @@
 package io.kvasir.fleet.router.trtllm;
 
+import io.kvasir.model.Decimals;
+import io.kvasir.model.Errors;
 import java.util.Map;
 
 /**
@@ -18,15 +20,11 @@ final class TokensPerBlockVariable {
     if (value == null) {
       return configured;
     }
-    try {
-      int tokens = Integer.parseInt(value.strip());
-      if (tokens >= 1) {
-        return tokens;
-      }
-    } catch (NumberFormatException e) {
-      // The exception below says what is allowed.
+    Long tokens = Decimals.integer(value);
+    if (tokens != null && tokens >= 1 && tokens <= Integer.MAX_VALUE) {
+      return tokens.intValue();
     }
     throw new IllegalArgumentException(
-        NAME + " must be an integer of at least 1, not '" + value + "'");
+        NAME + " must be an integer of at least 1, not '" + Errors.shown(value) + "'");
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.cli.lines.LineLimit;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.CacheScope;
@@ -283,7 +284,9 @@ class SelectLinesTest {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     byte[] in =
         (String.join("\n", lines).replace('\'', '"') + "\n").getBytes(StandardCharsets.UTF_8);
-    try (IndexLines reader = new IndexLines(new ByteArrayInputStream(in), out)) {
+    try (IndexLines reader =
+        new IndexLines(
+            new ByteArrayInputStream(in), out, new LineLimit(LineLimit.DEFAULT_TOKENS))) {
       reader.run();
     }
     List<String> answers = List.of(out.toString(StandardCharsets.UTF_8).split("\n"));

@@ -10,6 +10,7 @@ import io.kvasir.engine.pool.CommitBatch;
 import io.kvasir.engine.pool.LeaseBatch;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.RandomPoolRun;
+import io.kvasir.engine.pool.ThreadContract;
 import io.kvasir.model.CacheScope;
 import io.kvasir.testing.pool.PoolEvent;
 import io.kvasir.testing.pool.PoolScenario;
@@ -27,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Holds the pool on a device to the contract, also where it puts things off. */
 @Tag("device")
-class CudaBlockPoolTest extends BlockPoolContract {
+class CudaBlockPoolTest extends BlockPoolContract implements ThreadContract {
 
   private final long seed = Long.getLong("kvasir.test.seed", System.nanoTime());
   private final Deque<DeviceApi> devices = new ArrayDeque<>();

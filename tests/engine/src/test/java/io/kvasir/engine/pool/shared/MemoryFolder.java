@@ -13,7 +13,7 @@ final class MemoryFolder implements TempDirFactory {
   @Override
   public Path createTempDirectory(AnnotatedElementContext element, ExtensionContext context)
       throws IOException {
-    Path memory = SharedPoolRegion.DEFAULT_FOLDER;
+    Path memory = Path.of("/dev/shm");
     return Files.isWritable(memory)
         ? Files.createTempDirectory(memory, "kvasir-test")
         : Files.createTempDirectory("kvasir-test");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.kvasir.engine.pool.NativeBlockPool;
 import io.kvasir.engine.pool.NativePrefixMatcher;
@@ -232,12 +233,64 @@ class SharedPoolTest {
       page.putLong(0, page.getLong(0) + 1);
       page.putLong(8, 12345);
       assertThat(reader.occupancy()).isEqualTo(before);
+      Occupancy own = assertTimeoutPreemptively(Duration.ofSeconds(20), pool::occupancy);
+      assertThat(own).isEqualTo(before);
+      new PoolChurn(pool, 1).step();
+      assertThat(reader.occupancy()).as("the next page").isEqualTo(pool.occupancy());
+    }
+  }
+
+  @Test
+  void countsThatContradictTheShapeAreNotReported() throws IOException {
+    try (SharedPoolRegion region = region();
+        NativeBlockPool pool = NativeBlockPool.create(region);
+        SharedPoolReader reader = reader()) {
+      Occupancy before = reader.occupancy();
+      ByteBuffer page = NativeMemory.view(region.pageAddress(), OccupancyPage.BYTES);
+      for (int count = 1; count <= 5; count++) {
+        for (long wrong : new long[] {-1, SHAPE.capacityBlocks() + 1, Long.MAX_VALUE}) {
+          long right = page.getLong(count * Long.BYTES);
+          page.putLong(count * Long.BYTES, wrong);
+          assertThat(reader.occupancy()).as("count %d is %d", count, wrong).isEqualTo(before);
+          page.putLong(count * Long.BYTES, right);
+        }
+      }
+      assertThat(pool.occupancy()).isEqualTo(before);
+    }
+  }
+
+  /** A reader that copied the same events again and again would never return. */
+  @Test
+  void aDamagedRingIsTreatedAsMissedEvents() throws IOException {
+    PoolShape shape = SHAPE.withEvents(1 << 10);
+    try (SharedPoolRegion region = SharedPoolRegion.create(file(), shape, RANK, 0);
+        NativeBlockPool pool = NativeBlockPool.create(region);
+        SharedPoolReader reader = reader()) {
+      PoolChurn churn = new PoolChurn(pool, 6);
+      ByteBuffer ring = NativeMemory.view(region.ringAddress(), 64 + 32 * (1 << 10));
+      for (long next : new long[] {0, 1L << 40, Long.MAX_VALUE, -1}) {
+        churn.comeOrGo();
+        assertThat(reader.poll()).isTrue();
+        ring.putLong(0, next);
+        ring.putLong(8, 0);
+        boolean inSync = assertTimeoutPreemptively(Duration.ofSeconds(20), reader::poll);
+        assertThat(inSync).as("next event %d", next).isFalse();
+        assertThat(matched(reader, churn.probes())).containsOnly(0);
+        churn.comeOrGo();
+        pass(PATIENCE);
+        reader.poll(); // requests a snapshot
+        pool.serveSnapshots();
+        assertThat(reader.poll()).as("after next event %d", next).isTrue();
+        assertThat(matched(reader, churn.probes())).isEqualTo(churn.matched());
+      }
     }
   }
 
   @Test
   void filesThatAreNoSharedPoolsAreNamedWithTheReason() throws IOException {
     assertThatThrownBy(this::reader).isInstanceOf(IOException.class).hasMessageContaining("pool");
+    Files.createFile(
+        file(), PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     Files.write(file(), new byte[] {1, 2, 3});
     assertThatThrownBy(this::reader).hasMessageContaining("truncated: it ends before byte 8");
     Files.write(file(), new byte[8192]);
@@ -258,6 +311,9 @@ class SharedPoolTest {
       damaged(channel, header, 16, -5, "capacityBlocks must be at least 1, not -5");
       damaged(channel, header, 32, 1000, "truncated: 8192 of 36864 bytes");
       damaged(channel, header, 32, 0, "eventCapacity of a shared pool must be 1 to");
+      damaged(channel, header, 32, Integer.MAX_VALUE, "eventCapacity of a shared pool must be 1");
+      damaged(channel, header, 16, Integer.MAX_VALUE, "capacityBlocks of a shared pool must fit");
+      damaged(channel, header, 52, -1, "kvBytesPerBlock must be at least 0");
       channel.truncate(6000);
       assertThatThrownBy(this::reader).hasMessageContaining("truncated: 6000 of 8192 bytes");
       assertThat(region.file()).isEqualTo(file());

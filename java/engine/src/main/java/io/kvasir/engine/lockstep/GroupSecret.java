@@ -1,0 +1,85 @@
+package io.kvasir.engine.lockstep;
+
+import java.nio.ByteBuffer;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * The secret that the members of a TCP group share. It is never sent over the group's connections:
+ * members prove by HMAC-SHA256 that they have it.
+ *
+ * <p>Immutable.
+ */
+public final class GroupSecret {
+
+  private static final String ALGORITHM = "HmacSHA256";
+  private static final int BYTES = 32;
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  private final byte[] bytes;
+
+  private GroupSecret(byte[] bytes) {
+    this.bytes = bytes;
+  }
+
+  /**
+   * A new secret.
+   *
+   * @return 256 random bits
+   */
+  public static GroupSecret random() {
+    return new GroupSecret(randomBytes(BYTES));
+  }
+
+  /**
+   * Reads a secret that {@link #hex} wrote.
+   *
+   * @param hex 64 hexadecimal digits
+   * @return the secret
+   * @throws IllegalArgumentException if it is anything else; the message does not contain the text
+   */
+  public static GroupSecret parse(String hex) {
+    if (!hex.matches("[0-9a-fA-F]{" + 2 * BYTES + "}")) {
+      throw new IllegalArgumentException("a secret must be " + 2 * BYTES + " hexadecimal digits");
+    }
+    return new GroupSecret(HexFormat.of().parseHex(hex));
+  }
+
+  /**
+   * The secret as text, for a pipe or a file that only its owner can read.
+   *
+   * @return 64 hexadecimal digits
+   */
+  public String hex() {
+    return HexFormat.of().formatHex(bytes);
+  }
+
+  static byte[] randomBytes(int count) {
+    byte[] random = new byte[count];
+    RANDOM.nextBytes(random);
+    return random;
+  }
+
+  /** The HMAC-SHA256 of the parts, one after the other. Buffers keep their positions. */
+  byte[] mac(ByteBuffer... parts) {
+    try {
+      Mac mac = Mac.getInstance(ALGORITHM);
+      mac.init(new SecretKeySpec(bytes, ALGORITHM));
+      for (ByteBuffer part : parts) {
+        mac.update(part.duplicate());
+      }
+      return mac.doFinal();
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("this Java has no " + ALGORITHM, e);
+    }
+  }
+
+  /** Does not show the secret. */
+  @Override
+  public String toString() {
+    return "GroupSecret";
+  }
+}

@@ -1,0 +1,105 @@
+package io.kvasir.engine.lockstep;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+
+/**
+ * A member's wait to join its group.
+ *
+ * <p>The coordinator closes unproven connections when too many wait, so a member whose connection
+ * is closed before the handshake is complete connects again, a few times.
+ *
+ * <p>Confined to one thread.
+ */
+final class MemberJoin {
+
+  private static final int ATTEMPTS = 5;
+  private static final long PAUSE_MS = 100;
+
+  private final SocketAddress coordinator;
+  private final GroupSecret secret;
+  private final Member member;
+  private final ByteBuffer hello;
+  private final long deadlineNs;
+
+  MemberJoin(
+      SocketAddress coordinator,
+      TcpGroup group,
+      GroupSecret secret,
+      Member member,
+      Duration timeout) {
+    this.coordinator = coordinator;
+    this.secret = secret;
+    this.member = member;
+    this.hello = TcpHello.of(group, member.index()).encode();
+    this.deadlineNs = System.nanoTime() + timeout.toNanos();
+  }
+
+  /** Connects, and waits until all members have joined. */
+  FrameChannel await() {
+    try {
+      FrameChannel channel = null;
+      for (int attempt = 1; channel == null; attempt++) {
+        channel = attempt(attempt == ATTEMPTS);
+      }
+      return channel;
+    } catch (IOException e) {
+      String where = " cannot join the coordinator at " + coordinator + ": ";
+      throw new LockstepException(member + where + FrameChannel.problem(e), e);
+    }
+  }
+
+  /** The connection; null if the coordinator closed it during the handshake. */
+  private FrameChannel attempt(boolean last) throws IOException {
+    FrameChannel channel = FrameChannel.connect(coordinator, deadlineNs);
+    try {
+      if (prove(channel, last)) {
+        awaitStart(channel);
+        return channel;
+      }
+      channel.close();
+      Thread.sleep(PAUSE_MS);
+      return null;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("this thread was interrupted", e);
+    } catch (IOException | RuntimeException e) {
+      channel.close();
+      throw e;
+    }
+  }
+
+  private boolean prove(FrameChannel channel, boolean last) throws IOException {
+    String refusal;
+    try {
+      ByteBuffer challenge = channel.receive(TcpHandshake.CHALLENGE_BYTES, deadlineNs);
+      TcpHandshake handshake = TcpHandshake.ofMember(secret, challenge);
+      channel.send(handshake.hello(hello), deadlineNs);
+      refusal = handshake.readAnswer(channel.receive(TcpHandshake.MAX_ANSWER_BYTES, deadlineNs));
+    } catch (TcpHandshake.UnprovenPeerException | SocketTimeoutException e) {
+      throw e;
+    } catch (IOException e) {
+      if (last) {
+        String problem = FrameChannel.problem(e) + " during the handshake; its secret may differ";
+        throw new IOException(problem, e);
+      }
+      return false;
+    }
+    if (!refusal.isEmpty()) {
+      throw new LockstepException("the coordinator rejects " + member + ": " + refusal);
+    }
+    return true;
+  }
+
+  private void awaitStart(FrameChannel channel) throws IOException {
+    ByteBuffer problem = channel.receive(TcpHandshake.MAX_ANSWER_BYTES, deadlineNs);
+    if (problem.hasRemaining()) {
+      throw new LockstepException("the coordinator ends the run: " + UTF_8.decode(problem));
+    }
+  }
+}

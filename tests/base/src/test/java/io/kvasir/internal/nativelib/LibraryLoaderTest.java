@@ -1,0 +1,93 @@
+package io.kvasir.internal.nativelib;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * From which file a new process loads the library: never from one that another user could plant.
+ */
+class LibraryLoaderTest {
+
+  private static final int PATIENCE_S = 60;
+
+  @TempDir Path folder;
+
+  /** Prints the library's file. */
+  static final class Main {
+    public static void main(String... args) {
+      PoolLibrary.kvasir_abi_version();
+      System.out.println(LibraryLoader.requireLoaded());
+    }
+  }
+
+  private record Outcome(int exitCode, String output) {}
+
+  private Outcome run(Path home, Path temporary, String... options) throws Exception {
+    assumeThat(LibraryLoader.class.getResource("LibraryLoader.class").getProtocol())
+        .as("a library in a folder of classes is loaded from there")
+        .isEqualTo("jar");
+    Path log = folder.resolve("output");
+    List<String> command =
+        new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow()));
+    command.addAll(List.of("-Duser.home=" + home, "-Djava.io.tmpdir=" + temporary));
+    command.addAll(List.of(options));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().remove("XDG_CACHE_HOME");
+    builder.redirectErrorStream(true).redirectOutput(log.toFile());
+    Process process = builder.start();
+    assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
+    return new Outcome(process.exitValue(), Files.readString(log));
+  }
+
+  private Path folder(String name, String mode) throws IOException {
+    Path created = Files.createDirectory(folder.resolve(name));
+    return Files.setPosixFilePermissions(created, PosixFilePermissions.fromString(mode));
+  }
+
+  @Test
+  void theUsersCacheIsUsed() throws Exception {
+    Path home = folder("home", "rwxr-xr-x");
+    Outcome outcome = run(home, folder("tmp", "rwx------"));
+    assertThat(outcome.exitCode()).as(outcome.output()).isZero();
+    assertThat(outcome.output()).startsWith(home.toRealPath() + "/.cache/kvasir/");
+    assertThat(Files.getPosixFilePermissions(home.resolve(".cache/kvasir")))
+        .isEqualTo(PosixFilePermissions.fromString("rwx------"));
+  }
+
+  @Test
+  void withoutAHomeANewTemporaryFolderIsUsedAndRemoved() throws Exception {
+    Path temporary = folder("tmp", "rwx------");
+    Outcome outcome = run(Path.of("/proc/no-home"), temporary);
+    assertThat(outcome.exitCode()).as(outcome.output()).isZero();
+    assertThat(outcome.output()).startsWith(temporary.toRealPath() + "/kvasir-");
+    assertThat(temporary).isEmptyDirectory();
+  }
+
+  @Test
+  void aTemporaryFolderThatOthersCanChangeIsRefused() throws Exception {
+    Outcome outcome = run(Path.of("/proc/no-home"), folder("tmp", "rwxrwxrwx"));
+    assertThat(outcome.exitCode()).isNotZero();
+    assertThat(outcome.output()).contains("UnsatisfiedLinkError", "other users can write to");
+  }
+
+  @Test
+  void aConfiguredFolderThatOthersCanOpenIsRefused() throws Exception {
+    Path open = folder("open", "rwxr-xr-x");
+    Outcome outcome =
+        run(folder, folder("tmp", "rwx------"), "-Dorg.bytedeco.javacpp.cachedir=" + open);
+    assertThat(outcome.exitCode()).isNotZero();
+    assertThat(outcome.output()).contains("must have mode 0700, not 0755");
+    assertThat(open).isEmptyDirectory();
+  }
+}

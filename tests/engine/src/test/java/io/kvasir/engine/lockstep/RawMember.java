@@ -1,0 +1,63 @@
+package io.kvasir.engine.lockstep;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.concurrent.TimeUnit;
+
+/** A connection whose frames a test chooses. */
+final class RawMember implements AutoCloseable {
+
+  private final SocketChannel socket;
+  private final FrameChannel frames;
+
+  RawMember(SocketAddress coordinator) throws IOException {
+    this(SocketChannel.open(coordinator));
+  }
+
+  RawMember(SocketChannel socket) throws IOException {
+    this.socket = socket;
+    this.frames = new FrameChannel(socket);
+  }
+
+  void send(ByteBuffer frame) throws IOException {
+    frames.send(frame, deadlineNs());
+  }
+
+  ByteBuffer receive() throws IOException {
+    return frames.receive(1 << 20, deadlineNs());
+  }
+
+  /** Sends bytes without a length. */
+  void sendBytes(byte[] bytes) throws IOException {
+    ByteBuffer left = ByteBuffer.wrap(bytes);
+    while (left.hasRemaining()) {
+      socket.write(left);
+    }
+  }
+
+  /** Proves to have the secret; the answer is empty if the coordinator admits the member. */
+  String join(GroupSecret secret, TcpHello hello) throws IOException {
+    TcpHandshake handshake = TcpHandshake.ofMember(secret, receive());
+    send(handshake.hello(hello.encode()));
+    return handshake.readAnswer(receive());
+  }
+
+  /** Closes the connection in such a way that the peer gets an error. */
+  void reset() throws IOException {
+    socket.setOption(StandardSocketOptions.SO_LINGER, 0);
+    socket.close();
+    frames.close();
+  }
+
+  private static long deadlineNs() {
+    return System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+  }
+
+  @Override
+  public void close() {
+    frames.close();
+  }
+}

@@ -1,0 +1,112 @@
+package io.kvasir.fleet;
+
+import java.util.Arrays;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Runs random cases for {@code -Dkvasir.fuzz.seconds} (2 by default). Case i of a run has the seed
+ * of the run plus i; {@code -Dkvasir.fuzz.seed} repeats a case. A case that takes over 5 seconds
+ * fails.
+ */
+public final class Fuzz {
+
+  private static final long CASE_SECONDS = 5;
+
+  private Fuzz() {}
+
+  /** One case. */
+  public interface Case {
+
+    /** Fails with any exception or error. */
+    void run(Random random) throws Exception;
+  }
+
+  /** Runs cases until the time is over. */
+  public static void run(String name, Case fuzzed) throws InterruptedException {
+    long first = Long.getLong("kvasir.fuzz.seed", new Random().nextLong(1_000_000_000_000L));
+    long endNs =
+        System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("kvasir.fuzz.seconds", 2));
+    System.out.println(name + ": -Dkvasir.fuzz.seed=" + first);
+    ExecutorService thread = Executors.newSingleThreadExecutor(Fuzz::daemon);
+    long seed = first;
+    do {
+      run(name, seed++, fuzzed, thread);
+    } while (System.nanoTime() < endNs);
+    thread.shutdownNow();
+    System.out.println(name + ": " + (seed - first) + " cases");
+  }
+
+  private static Thread daemon(Runnable cases) {
+    Thread thread = new Thread(cases, "fuzz");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  private static void run(String name, long seed, Case fuzzed, ExecutorService thread)
+      throws InterruptedException {
+    String repeat = name + ", -Dkvasir.fuzz.seed=" + seed + ": ";
+    Callable<Void> one =
+        () -> {
+          fuzzed.run(new Random(seed));
+          return null;
+        };
+    try {
+      thread.submit(one).get(CASE_SECONDS, TimeUnit.SECONDS);
+    } catch (ExecutionException e) {
+      throw new AssertionError(repeat + e.getCause(), e.getCause());
+    } catch (TimeoutException e) {
+      throw new AssertionError(repeat + "took over " + CASE_SECONDS + " seconds", e);
+    }
+  }
+
+  /** Damages bytes in one to four random ways. */
+  public static byte[] mutated(Random random, byte[] original, byte[]... tokens) {
+    byte[] bytes = original;
+    for (int i = 1 + random.nextInt(4); i > 0; i--) {
+      bytes = mutatedOnce(random, bytes, tokens);
+    }
+    return bytes;
+  }
+
+  private static byte[] mutatedOnce(Random random, byte[] bytes, byte[][] tokens) {
+    int at = random.nextInt(bytes.length + 1);
+    int rest = bytes.length - at;
+    int count = random.nextInt(Math.min(rest, 64) + 1);
+    byte[] part = Arrays.copyOfRange(bytes, at, at + count);
+    return switch (random.nextInt(7)) {
+      case 0 -> { // flips a bit
+        byte[] flipped = bytes.clone();
+        if (rest > 0) {
+          flipped[at] ^= (byte) (1 << random.nextInt(8));
+        }
+        yield flipped;
+      }
+      case 1 -> spliced(bytes, at, rest, new byte[0]); // truncates
+      case 2 -> spliced(bytes, at, count, new byte[0]); // removes
+      case 3 -> spliced(bytes, random.nextInt(bytes.length + 1), 0, part); // repeats
+      case 4 -> spliced(bytes, at, count, new byte[count]); // zeroes
+      case 5 -> { // overwrites with another part
+        int target = random.nextInt(bytes.length - count + 1);
+        yield spliced(bytes, target, count, part);
+      }
+      default -> {
+        byte[] token = tokens[random.nextInt(tokens.length)];
+        yield spliced(bytes, at, random.nextBoolean() ? 0 : Math.min(rest, token.length), token);
+      }
+    };
+  }
+
+  private static byte[] spliced(byte[] bytes, int at, int removed, byte[] added) {
+    byte[] spliced = new byte[bytes.length - removed + added.length];
+    System.arraycopy(bytes, 0, spliced, 0, at);
+    System.arraycopy(added, 0, spliced, at, added.length);
+    System.arraycopy(bytes, at + removed, spliced, at + added.length, bytes.length - at - removed);
+    return spliced;
+  }
+}

@@ -9,12 +9,16 @@ import io.kvasir.cli.command.Diagnosis;
 import io.kvasir.cli.command.DiagnosisText;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.Machine;
+import io.kvasir.engine.device.NativeLibrary;
+import io.kvasir.engine.device.Unavailability;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -85,6 +89,20 @@ class DeviceCommandsTest {
             CUDA_MPS_PIPE_DIRECTORY  /run/mps
             --device auto            takes CUDA device 0 (NVIDIA H100), CUDA device 1 (NVIDIA H100 MIG 1g)
             """);
+  }
+
+  @Test
+  void doctorFailsWhereNothingCanRun() {
+    Machine gpu = FakeMachine.withGpus();
+    NativeLibrary none =
+        new NativeLibrary(
+            Optional.empty(),
+            OptionalInt.empty(),
+            Optional.of(new Unavailability("this build is for linux-arm64", "build it here")));
+    Machine machine = new Machine(gpu.java(), () -> none, gpu.module(), gpu.cuda(), gpu.nvml());
+    Outcome doctor = run(machine, "doctor");
+    assertThat(doctor.exitCode()).isEqualTo(1);
+    assertThat(doctor.out()).contains("this build is for linux-arm64", "-> build it here");
   }
 
   @Test

@@ -90,4 +90,13 @@ class LibraryLoaderTest {
     assertThat(outcome.output()).contains("must have mode 0700, not 0755");
     assertThat(open).isEmptyDirectory();
   }
+
+  @Test
+  void aBuildForAnotherArchitectureIsNamed() throws Exception {
+    String other = System.getProperty("os.arch").equals("aarch64") ? "amd64" : "aarch64";
+    Outcome outcome = run(folder, folder("tmp", "rwx------"), "-Dos.arch=" + other);
+    assertThat(outcome.exitCode()).isNotZero();
+    assertThat(outcome.output())
+        .containsPattern("this build is for linux-(x86_64|arm64), not for this machine");
+  }
 }

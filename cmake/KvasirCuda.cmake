@@ -57,8 +57,10 @@ function(kvasir_cuda_fatbin whole)
   list(JOIN architectures " " architectures)
   file(GENERATE OUTPUT "${fatbin}.properties" CONTENT
     "architectures=${architectures} compute_${oldest} compute_${newest}\ncudaVersion=${KVASIR_NVCC_VERSION}\nabi=${abi}\n")
-  install(FILES "${fatbin}" "${fatbin}.resources" "${fatbin}.properties"
-    DESTINATION "${KVASIR_INSTALL_DIR}" COMPONENT kernels)
+  if(KVASIR_INSTALL_DIR)
+    install(FILES "${fatbin}" "${fatbin}.resources" "${fatbin}.properties"
+      DESTINATION "${KVASIR_INSTALL_DIR}" COMPONENT kernels)
+  endif()
 endfunction()
 
 set(KVASIR_GPU_PROGRAM_ARCHITECTURE 90 CACHE STRING

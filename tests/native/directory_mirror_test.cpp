@@ -191,7 +191,7 @@ void returns_from_a_damaged_ring() {
   CHECK(mirror.state().next_event == 5);
 
   for (uint32_t word : {0u, 3u}) {
-    TestRing damaged;
+    TestRing damaged{};
     damaged.slots[7].words[word] ^= 64;  // the number, the kind
     DirectoryMirror reader(kBlocks);
     reader.follow(&damaged.head, kMany);

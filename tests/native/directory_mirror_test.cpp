@@ -157,7 +157,7 @@ constexpr uint32_t kMany = 300;
 
 struct TestRing {
   EventRingHead head{kMany, kMany};
-  EventSlot slots[kMany];
+  EventSlot slots[kMany] = {};
 
   TestRing() {
     for (uint64_t i = 0; i < kMany; i++) {
@@ -191,7 +191,7 @@ void returns_from_a_damaged_ring() {
   CHECK(mirror.state().next_event == 5);
 
   for (uint32_t word : {0u, 3u}) {
-    TestRing damaged{};
+    TestRing damaged;
     damaged.slots[7].words[word] ^= 64;  // the number, the kind
     DirectoryMirror reader(kBlocks);
     reader.follow(&damaged.head, kMany);

@@ -72,7 +72,7 @@ class ConfigurationDocsTest {
   }
 
   /** Options that shape nothing, or of which the report tells the outcome. */
-  private static final Set<String> UNTOLD =
+  private static final Set<String> UNREPORTED =
       Set.of(
           "--trace", // the report's workload
           "--config",
@@ -89,8 +89,8 @@ class ConfigurationDocsTest {
           "--kv-cache-free-gpu-memory-fraction");
 
   @Test
-  void aReportTellsEveryOptionThatShapedIt() {
-    Set<String> told = new HashSet<>();
+  void aReportContainsEveryOptionThatShapedIt() {
+    Set<String> reported = new HashSet<>();
     for (String workload :
         List.of(
             "--think-time lognormal --sessions 2",
@@ -100,17 +100,19 @@ class ConfigurationDocsTest {
             "--sessions 2 --mode context --ramp-seconds 1")) {
       JsonNode report =
           Outcome.of(Map.of(), "replay --router default --format json " + workload).json();
-      report.get("config").fieldNames().forEachRemaining(told::add);
-      report.fieldNames().forEachRemaining(told::add);
+      report.get("config").fieldNames().forEachRemaining(reported::add);
+      report.fieldNames().forEachRemaining(reported::add);
     }
-    told.add("traceBlockTokens"); // of a trace
-    told.addAll(List.of("workers", "fleetRouter", "fleetRouterArgs")); // under their first names
-    assertThat(told).contains("instances", "serveRouter", "serveRouterArgs");
+    reported.add("traceBlockTokens"); // of a trace
+    reported.addAll(
+        List.of(
+            "workers", "fleetRouter", "fleetRouterArgs")); // under their names before the renaming
+    assertThat(reported).contains("instances", "serveRouter", "serveRouterArgs");
 
     assertThat(options())
         .extracting(OptionSpec::longestName)
-        .filteredOn(option -> !UNTOLD.contains(option))
-        .allMatch(option -> told.contains(camelCase(option)), "told in the report");
+        .filteredOn(option -> !UNREPORTED.contains(option))
+        .allMatch(option -> reported.contains(camelCase(option)), "is in the report");
   }
 
   private static String camelCase(String option) {

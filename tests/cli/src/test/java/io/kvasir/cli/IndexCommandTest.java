@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A prefix index told and asked by JSON lines. */
+/** Events and matches of a prefix index in JSON lines. */
 class IndexCommandTest {
 
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -168,7 +168,7 @@ class LineLimitsTest {
 
     @Override
     public int read() {
-      throw new UnsupportedOperationException();
+      throw new AssertionError("a reader of lines must read arrays");
     }
 
     @Override

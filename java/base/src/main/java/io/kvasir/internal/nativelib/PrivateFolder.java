@@ -76,7 +76,7 @@ public final class PrivateFolder {
     }
   }
 
-  /** Whether nobody but its owner, who is trusted, can replace what is in a folder. */
+  /** Refuses a folder in which a user other than this one and root can replace entries. */
   private static void requireSafe(Path folder, long user) throws IOException {
     Map<String, Object> attributes = attributes(folder);
     if (owner(attributes) != user && owner(attributes) != ROOT) {

@@ -13,7 +13,7 @@ final class SeenEvents {
   private static final int KEPT = 64;
 
   /** In place of a digest: the event was skipped, and may arrive late. */
-  private static final long UNHEARD = 0;
+  private static final long UNSEEN = 0;
 
   /** An event and its number. */
   record Event(long eventId, BlockEvent event) {}
@@ -46,7 +46,7 @@ final class SeenEvents {
     long first =
         Long.compareUnsigned(toEventId - fromEventId, KEPT) > 0 ? toEventId - KEPT : fromEventId;
     for (long eventId = first; eventId != toEventId; eventId++) {
-      digests[slot(eventId)] = UNHEARD;
+      digests[slot(eventId)] = UNSEEN;
     }
   }
 
@@ -77,14 +77,14 @@ final class SeenEvents {
     }
     return nextEventId - eventId <= KEPT
         && Long.compareUnsigned(eventId, base) > 0
-        && (digests[slot(eventId)] == digest || digests[slot(eventId)] == UNHEARD);
+        && (digests[slot(eventId)] == digest || digests[slot(eventId)] == UNSEEN);
   }
 
   private static int slot(long eventId) {
     return (int) eventId & KEPT - 1;
   }
 
-  /** Never {@link #UNHEARD}. */
+  /** Never {@link #UNSEEN}. */
   private static long digest(BlockEvent event) {
     if (event instanceof BlockEvent.Stored stored) {
       long seed = stored.root() ? ~stored.rootHash() : stored.parentHandle();

@@ -5,11 +5,12 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongIterator;
 
 /**
- * Books what other routers have placed, as their messages tell.
+ * Books the placements that other routers report in messages.
  *
- * <p>Attempts of a router begin in the order of their numbers, so one that is not above all before
- * it is a copy that came late, and cannot bring a request back that has ended. What a lost message
- * leaves behind goes when it is stale. Tokens that stream out elsewhere are not told.
+ * <p>Attempts of a router begin in the order of their numbers. A message whose attempt is not above
+ * all earlier ones is a late copy and cannot restore a request that has ended. The effect of a lost
+ * message ends when its request is stale. Output tokens of other routers' requests are not
+ * reported.
  *
  * <p>Not thread-safe: guarded by the lock of its {@link ActiveSequences}. A message costs what the
  * same call there costs. Memory is in proportion to the attempts in flight, and the routers.

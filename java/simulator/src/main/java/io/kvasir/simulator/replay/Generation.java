@@ -56,7 +56,7 @@ final class Generation implements RequestListener {
   }
 
   /** Reports the answers that are complete by now. */
-  void tellUntil(long nowNs) {
+  void reportUntil(long nowNs) {
     while (nextNs() <= nowNs) {
       Answer answer = answers.remove();
       Request request = answer.request;

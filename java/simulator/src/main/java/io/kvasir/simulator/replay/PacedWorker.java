@@ -51,7 +51,7 @@ final class PacedWorker implements IteratedWorker {
     return loop.idle();
   }
 
-  boolean allRanksLost() {
+  boolean allRanksRetired() {
     return loop.liveRanks() == 0;
   }
 
@@ -65,12 +65,12 @@ final class PacedWorker implements IteratedWorker {
   }
 
   /** Reports what has ended by now; the worker resumes if it was waiting for a transfer to end. */
-  void tellEnds(long nowNs) {
+  void reportEnds(long nowNs) {
     if (worker.wake(nowNs) && waits && !loop.idle()) {
       waits = false;
       readyNs = nowNs;
     }
-    tally.tellEnds(nowNs);
+    tally.reportEnds(nowNs);
   }
 
   @Override
@@ -84,10 +84,10 @@ final class PacedWorker implements IteratedWorker {
   }
 
   /** Starts an iteration and reports what has ended by {@code untilNs}. */
-  void goOn(long nowNs, long untilNs) {
+  void advance(long nowNs, long untilNs) {
     long durationNs = loop.idle() ? 0 : worker.iterate(nowNs);
     readyNs = nowNs + durationNs;
-    boolean ended = tally.tellEnds(untilNs);
+    boolean ended = tally.reportEnds(untilNs);
     waits = durationNs == 0 && !ended;
   }
 

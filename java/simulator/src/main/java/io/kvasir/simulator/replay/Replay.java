@@ -30,7 +30,7 @@ public final class Replay {
    * Replays a workload to its end.
    *
    * @param workload the requests
-   * @param settings the worker, created anew for this replay
+   * @param settings the worker; every replay creates its own
    * @param place where its pools live
    * @param progress is called with the progress
    * @return the measurements
@@ -88,7 +88,7 @@ public final class Replay {
    * Replays a workload to its end with a fleet router over several workers.
    *
    * @param workload the requests
-   * @param settings each of the workers, created anew for this replay
+   * @param settings settings that all workers share; every replay creates its own workers
    * @param fleet the workers, their router, and the delays of its events and metrics
    * @param place where each worker's pools live
    * @param progress is called with the progress

@@ -28,13 +28,13 @@ record ReplayDrive(
     long nowNs = 0;
     for (long round = 0; ; round++) {
       for (PacedWorker worker : workers) {
-        worker.tellEnds(nowNs);
+        worker.reportEnds(nowNs);
       }
       submitUntil(nowNs);
       if (round % ROUNDS_PER_PROGRESS == 0) {
         progress.at(metrics.settled(), planned, nowNs);
       }
-      goOn(nowNs);
+      advance(nowNs);
       long nextNs = nextNs(nowNs);
       if (nextNs == Arrivals.NEVER) {
         break;
@@ -62,11 +62,11 @@ record ReplayDrive(
     return workers.size() == 1;
   }
 
-  private void goOn(long nowNs) {
+  private void advance(long nowNs) {
     for (int i = 0; i < workers.size(); i++) {
       PacedWorker worker = workers.get(i);
       if (worker.nextNs() <= nowNs) {
-        worker.goOn(nowNs, single() ? Arrivals.NEVER : nowNs);
+        worker.advance(nowNs, single() ? Arrivals.NEVER : nowNs);
         requireLiveRanks(i);
         fleet.onIterated(i, worker, worker.readyNs());
       }
@@ -85,7 +85,7 @@ record ReplayDrive(
   }
 
   private void requireLiveRanks(int index) {
-    if (workers.get(index).allRanksLost()) {
+    if (workers.get(index).allRanksRetired()) {
       throw new IllegalStateException(
           "all ranks "
               + (single() ? "" : "of w" + index + " ")

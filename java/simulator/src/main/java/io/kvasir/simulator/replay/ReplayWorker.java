@@ -56,11 +56,11 @@ final class ReplayWorker implements AutoCloseable {
   /**
    * Creates this process's part of the worker; the whole worker if the collective has one member.
    *
-   * @param tellsBlocks whether block events are needed
+   * @param emitsEvents whether block events are needed
    */
   ReplayWorker(
       ReplaySettings settings,
-      boolean tellsBlocks,
+      boolean emitsEvents,
       RankCollective collective,
       RankPools.Place place,
       BlockHasher hasher,
@@ -74,16 +74,16 @@ final class ReplayWorker implements AutoCloseable {
         settings.mode() instanceof ReplayMode.Context mode
             ? new Generation(mode, new TimedStepEngine(settings.timing()), listener)
             : null;
-    RequestListener hears = generation == null ? listener : generation;
+    RequestListener outputs = generation == null ? listener : generation;
     PoolShape shape = settings.poolShape();
-    this.pools = place.open(self.ranks(), tellsBlocks ? shape.withEvents(eventsOf(shape)) : shape);
+    this.pools = place.open(self.ranks(), emitsEvents ? shape.withEvents(eventsOf(shape)) : shape);
     for (int i = 0; i < self.ranks(); i++) {
       int rank = self.firstRank() + i;
       BlockPool pool = pools.pools().get(i);
       RankMeter meter = new RankMeter(engine, pool);
       meters.add(meter);
-      RequestListener told = group == null ? hears : group.listener(rank);
-      executors.add(new RankExecutor(rank, pool, hasher, meter, settings.executorOptions(), told));
+      RequestListener local = group == null ? outputs : group.listener(rank);
+      executors.add(new RankExecutor(rank, pool, hasher, meter, settings.executorOptions(), local));
     }
     this.loop =
         new AdpLoop(
@@ -101,7 +101,7 @@ final class ReplayWorker implements AutoCloseable {
             pools.matcher(),
             settings.queuePolicy().newQueue(),
             AdpBalance.of(settings.routing(), settings.executor().maxActiveRequests()),
-            hears);
+            outputs);
     this.health = new RankHealth(loop, pools, self.firstRank());
     this.nextEvent = new long[self.ranks()];
   }
@@ -143,7 +143,7 @@ final class ReplayWorker implements AutoCloseable {
       return false;
     }
     loop.endTransfers(nowNs);
-    generation.tellUntil(nowNs);
+    generation.reportUntil(nowNs);
     return true;
   }
 

@@ -93,7 +93,7 @@ final class WorkerTally implements RequestListener {
   }
 
   /** Reports the ends due by a time; true if there were any. */
-  boolean tellEnds(long untilNs) {
+  boolean reportEnds(long untilNs) {
     boolean any = false;
     while (!ends.isEmpty() && ends.peek().atNs() <= untilNs) {
       End end = ends.remove();

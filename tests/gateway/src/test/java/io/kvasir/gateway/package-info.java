@@ -1,0 +1,2 @@
+/** Tests of the gateway. */
+package io.kvasir.gateway;

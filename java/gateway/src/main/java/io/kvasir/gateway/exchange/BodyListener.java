@@ -1,0 +1,17 @@
+package io.kvasir.gateway.exchange;
+
+import io.netty.buffer.ByteBuf;
+
+/** Receives the body of a client's request. Called on the exchange's event loop. */
+public interface BodyListener {
+
+  /**
+   * A part of the body.
+   *
+   * @param bytes the part; the receiver releases it
+   */
+  void onBody(ByteBuf bytes);
+
+  /** The body is complete. */
+  void onBodyEnd();
+}

@@ -1,0 +1,256 @@
+package io.kvasir.gateway.http;
+
+import io.kvasir.gateway.exchange.BodyListener;
+import io.kvasir.gateway.exchange.EventLoop;
+import io.kvasir.gateway.exchange.Exchange;
+import io.kvasir.gateway.exchange.Headers;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.http.HttpVersion;
+import io.vertx.core.internal.buffer.BufferInternal;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An exchange over Vert.x.
+ *
+ * <p>What is written in one wake-up of the event loop is collected, and leaves when the loop has
+ * handled all its input. A complete reply of one wake-up needs one packet.
+ */
+final class HttpExchange implements Exchange {
+
+  /** Most parts that a composite buffer keeps before it copies them together. */
+  private static final int MAX_PARTS = 64;
+
+  private final HttpServerRequest request;
+  private final HttpServerResponse response;
+  private final Headers headers = new Headers();
+  private final EventLoop loop;
+
+  private Runnable onGone = () -> {};
+  private Runnable onWritable = () -> {};
+  private @Nullable ByteBuf pending;
+  private boolean replying;
+  private boolean ended;
+  private boolean aborted;
+  private boolean gone;
+  private boolean flushPlanned;
+
+  HttpExchange(HttpServerRequest request, EventLoop loop) {
+    this.request = request;
+    this.response = request.response();
+    this.loop = loop;
+    request.headers().forEach(headers::add);
+    request.pause();
+    request.exceptionHandler(failure -> leave());
+    response.exceptionHandler(failure -> leave());
+    response.closeHandler(closed -> leave());
+    response.drainHandler(drained -> onWritable.run());
+  }
+
+  private void leave() {
+    if (!gone && !(ended && !flushPlanned)) {
+      gone = true;
+      dropPending();
+      onGone.run();
+    }
+  }
+
+  @Override
+  public String method() {
+    return request.method().name();
+  }
+
+  @Override
+  public String target() {
+    return request.uri();
+  }
+
+  @Override
+  public Headers headers() {
+    return headers;
+  }
+
+  @Override
+  public String remote() {
+    return String.valueOf(request.remoteAddress());
+  }
+
+  @Override
+  public EventLoop loop() {
+    return loop;
+  }
+
+  @Override
+  public void read(BodyListener listener) {
+    if (request.isEnded()) {
+      loop.execute(listener::onBodyEnd);
+      return;
+    }
+    request.handler(part -> listener.onBody(((BufferInternal) part).getByteBuf()));
+    request.endHandler(end -> listener.onBodyEnd());
+    request.resume();
+  }
+
+  @Override
+  public void pauseBody() {
+    request.pause();
+  }
+
+  @Override
+  public void resumeBody() {
+    request.resume();
+  }
+
+  @Override
+  public void onGone(Runnable action) {
+    onGone = action;
+  }
+
+  @Override
+  public void onWritable(Runnable action) {
+    onWritable = action;
+  }
+
+  @Override
+  public void head(int status, Headers fields) {
+    if (replying || gone) {
+      return;
+    }
+    replying = true;
+    response.setStatusCode(status);
+    fields.forEach((name, value) -> response.headers().add(name, value));
+    planFlush();
+  }
+
+  @Override
+  public void write(ByteBuf bytes) {
+    if (over()) {
+      bytes.release();
+      return;
+    }
+    if (pending == null) {
+      pending = bytes;
+    } else if (pending instanceof CompositeByteBuf parts) {
+      parts.addComponent(true, bytes);
+    } else {
+      pending =
+          Unpooled.compositeBuffer(MAX_PARTS).addComponent(true, pending).addComponent(true, bytes);
+    }
+    planFlush();
+  }
+
+  @Override
+  public void end() {
+    if (!over()) {
+      ended = true;
+      planFlush();
+    }
+  }
+
+  @Override
+  public void abort() {
+    if (!over()) {
+      ended = true;
+      aborted = true;
+      planFlush();
+    }
+  }
+
+  private void planFlush() {
+    if (!flushPlanned) {
+      flushPlanned = true;
+      loop.execute(this::flush);
+    }
+  }
+
+  private void flush() {
+    flushPlanned = false;
+    if (gone || response.closed()) {
+      dropPending();
+      return;
+    }
+    if (aborted) {
+      abortNow();
+      return;
+    }
+    if (ended) {
+      endNow();
+      return;
+    }
+    if (!response.headWritten() && !response.headers().contains(HttpHeaders.CONTENT_LENGTH)) {
+      response.setChunked(true);
+    }
+    ByteBuf bytes = taken();
+    if (bytes == null) {
+      response.writeHead();
+    } else {
+      response.write(buffer(bytes));
+    }
+  }
+
+  private void endNow() {
+    // A body that was not read to its end would be taken for the next request.
+    if (!request.isEnded()) {
+      response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+    }
+    boolean close = !request.isEnded() || request.version() == HttpVersion.HTTP_1_0;
+    ByteBuf bytes = taken();
+    if (bytes == null) {
+      response.end();
+    } else {
+      response.end(buffer(bytes));
+    }
+    if (close) {
+      request.connection().close();
+    }
+  }
+
+  private void abortNow() {
+    ByteBuf bytes = taken();
+    if (bytes == null) {
+      request.connection().close();
+    } else {
+      if (!response.headWritten()) {
+        response.setChunked(true);
+      }
+      response.write(buffer(bytes)).onComplete(written -> request.connection().close());
+    }
+  }
+
+  private @Nullable ByteBuf taken() {
+    ByteBuf bytes = pending;
+    pending = null;
+    return bytes;
+  }
+
+  private void dropPending() {
+    ByteBuf bytes = taken();
+    if (bytes != null) {
+      bytes.release();
+    }
+  }
+
+  private static Buffer buffer(ByteBuf bytes) {
+    return BufferInternal.buffer(bytes);
+  }
+
+  @Override
+  public boolean replying() {
+    return replying;
+  }
+
+  @Override
+  public boolean over() {
+    return ended || gone;
+  }
+
+  @Override
+  public boolean full() {
+    return !over() && response.writeQueueFull();
+  }
+}

@@ -1,0 +1,259 @@
+package io.kvasir.gateway.http;
+
+import io.kvasir.gateway.exchange.EventLoop;
+import io.kvasir.gateway.exchange.Exchange;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.file.FileSystemOptions;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An HTTP/1.1 server on a number of event loops. Connections are distributed over the loops and
+ * stay there.
+ *
+ * <p>Limits: a request line of {@value #MAX_LINE_BYTES} bytes (414), header fields of {@value
+ * #MAX_HEADER_BYTES} bytes together (431). A connection on which no request is being answered is
+ * closed after {@value #IDLE_SECONDS} seconds without a complete request head.
+ *
+ * <p>Thread-safe.
+ */
+public final class HttpFront implements AutoCloseable {
+
+  /** Largest request line, in bytes. */
+  public static final int MAX_LINE_BYTES = 8 << 10;
+
+  /** Largest sum of all header fields, in bytes. */
+  public static final int MAX_HEADER_BYTES = 32 << 10;
+
+  /** Seconds after which an unused connection is closed. */
+  public static final int IDLE_SECONDS = 75;
+
+  private static final int SWEEP_MS = 5_000;
+  private static final int BACKLOG = 4096;
+
+  /** Vert.x's word for one free port that all loops share. */
+  private static final int ANY_PORT = -1;
+
+  /** What the server does with input that is not HTTP or exceeds a limit. */
+  @FunctionalInterface
+  public interface InvalidRequests {
+
+    /**
+     * Makes the body of the reply.
+     *
+     * @param status 400, 414 or 431
+     * @param message what is wrong
+     * @return a JSON document
+     */
+    String body(int status, String message);
+  }
+
+  private final Vertx vertx;
+  private final String deployment;
+  private final int port;
+
+  private HttpFront(Vertx vertx, String deployment, int port) {
+    this.vertx = vertx;
+    this.deployment = deployment;
+    this.port = port;
+  }
+
+  /**
+   * Creates event loops for servers and upstreams, with epoll where the machine has it.
+   *
+   * @param eventLoops number of threads, at least 1
+   * @return the loops; the caller closes them
+   */
+  public static Vertx eventLoops(int eventLoops) {
+    return Vertx.vertx(
+        new VertxOptions()
+            .setEventLoopPoolSize(eventLoops)
+            .setWorkerPoolSize(1)
+            .setInternalBlockingPoolSize(2)
+            .setPreferNativeTransport(true)
+            .setFileSystemOptions(
+                new FileSystemOptions()
+                    .setFileCachingEnabled(false)
+                    .setClassPathResolvingEnabled(false)));
+  }
+
+  /**
+   * Starts a server.
+   *
+   * @param vertx the event loops
+   * @param host the address to listen on
+   * @param port the port; 0 for any free one
+   * @param eventLoops how many loops serve it
+   * @param invalid makes the replies to input that is not valid HTTP
+   * @param handler receives every exchange, on its event loop
+   * @return the server
+   * @throws IOException if the port cannot be opened
+   */
+  public static HttpFront listen(
+      Vertx vertx,
+      String host,
+      int port,
+      int eventLoops,
+      InvalidRequests invalid,
+      Consumer<Exchange> handler)
+      throws IOException {
+    int[] bound = {port};
+    try {
+      String deployment =
+          vertx
+              .deployVerticle(
+                  () -> new Loop(host, bound, invalid, handler),
+                  new DeploymentOptions().setInstances(eventLoops))
+              .toCompletionStage()
+              .toCompletableFuture()
+              .join();
+      return new HttpFront(vertx, deployment, bound[0]);
+    } catch (CompletionException e) {
+      Throwable cause = e.getCause() == null ? e : e.getCause();
+      throw new IOException(
+          "cannot listen on " + host + ":" + port + ": " + cause.getMessage(), cause);
+    }
+  }
+
+  /**
+   * Creates a handle on an event loop for work that belongs to no exchange.
+   *
+   * @param vertx the event loops
+   * @return one of them
+   */
+  public static EventLoop loop(Vertx vertx) {
+    return new VertxLoop(vertx.getOrCreateContext());
+  }
+
+  /** {@return the port that the server listens on} */
+  public int port() {
+    return port;
+  }
+
+  /** Stops listening and closes all connections. */
+  @Override
+  public void close() {
+    vertx.undeploy(deployment).toCompletionStage().toCompletableFuture().join();
+  }
+
+  /** The server's part on one event loop. */
+  private static final class Loop extends VerticleBase {
+
+    private final String host;
+    private final int[] port;
+    private final InvalidRequests invalid;
+    private final Consumer<Exchange> handler;
+    private final Map<HttpConnection, Use> connections = new HashMap<>();
+    private @Nullable HttpServer server;
+
+    /** The use of a connection: exchanges in progress, and when the last one ended. */
+    private static final class Use {
+      private int exchanges;
+      private long idleSinceNs = System.nanoTime();
+    }
+
+    Loop(String host, int[] port, InvalidRequests invalid, Consumer<Exchange> handler) {
+      this.host = host;
+      this.port = port;
+      this.invalid = invalid;
+      this.handler = handler;
+    }
+
+    @Override
+    public Future<?> start() {
+      EventLoop loop = new VertxLoop(context);
+      HttpServer created =
+          vertx
+              .createHttpServer(
+                  new HttpServerOptions()
+                      .setHost(host)
+                      .setPort(port[0] == 0 ? ANY_PORT : port[0])
+                      .setAcceptBacklog(BACKLOG)
+                      .setMaxInitialLineLength(MAX_LINE_BYTES)
+                      .setMaxHeaderSize(MAX_HEADER_BYTES)
+                      .setHttp2ClearTextEnabled(false)
+                      .setHandle100ContinueAutomatically(true))
+              .connectionHandler(this::onConnection)
+              .invalidRequestHandler(this::refuse)
+              .requestHandler(request -> serve(request, loop));
+      server = created;
+      vertx.setPeriodic(SWEEP_MS, timer -> sweep());
+      return created.listen().onSuccess(listening -> port[0] = listening.actualPort());
+    }
+
+    @Override
+    public Future<?> stop() {
+      return server == null ? Future.succeededFuture() : server.close();
+    }
+
+    private void onConnection(HttpConnection connection) {
+      connections.put(connection, new Use());
+      connection.closeHandler(closed -> connections.remove(connection));
+    }
+
+    private void serve(HttpServerRequest request, EventLoop loop) {
+      Use use = connections.get(request.connection());
+      if (use != null) {
+        use.exchanges++;
+        request
+            .response()
+            .endHandler(
+                ended -> {
+                  use.exchanges--;
+                  use.idleSinceNs = System.nanoTime();
+                });
+      }
+      handler.accept(new HttpExchange(request, loop));
+    }
+
+    private void sweep() {
+      long limit = System.nanoTime() - TimeUnit.SECONDS.toNanos(IDLE_SECONDS);
+      Iterator<Map.Entry<HttpConnection, Use>> entries =
+          Map.copyOf(connections).entrySet().iterator();
+      while (entries.hasNext()) {
+        Map.Entry<HttpConnection, Use> entry = entries.next();
+        if (entry.getValue().exchanges == 0 && entry.getValue().idleSinceNs - limit < 0) {
+          entry.getKey().close();
+        }
+      }
+    }
+
+    private void refuse(HttpServerRequest request) {
+      Throwable cause = request.decoderResult().cause();
+      int status =
+          cause instanceof TooLongHttpLineException
+              ? 414
+              : cause instanceof TooLongHttpHeaderException ? 431 : 400;
+      String message =
+          switch (status) {
+            case 414 -> "the request line must not exceed " + MAX_LINE_BYTES + " bytes";
+            case 431 -> "header fields must not exceed " + MAX_HEADER_BYTES + " bytes together";
+            default -> "the request is not valid HTTP/1.1";
+          };
+      HttpServerResponse response = request.response();
+      response
+          .setStatusCode(status)
+          .putHeader("content-type", "application/json")
+          .putHeader("connection", "close")
+          .end(invalid.body(status, message))
+          .onComplete(sent -> request.connection().close());
+    }
+  }
+}

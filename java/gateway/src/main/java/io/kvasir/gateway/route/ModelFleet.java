@@ -1,0 +1,171 @@
+package io.kvasir.gateway.route;
+
+import io.kvasir.fleet.load.PredictedLoads;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.RankCapacity;
+import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.model.RankId;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * The workers that serve one model, and the router over them.
+ *
+ * <p>A policy that chooses ranks sees ranks of workers. A policy that chooses workers sees each
+ * rank as a worker of its own, so that conversations stay on one rank, and not only on one worker.
+ *
+ * <p>Thread-safe.
+ */
+public final class ModelFleet implements AutoCloseable {
+
+  /** Value of {@link Target#dpRank} where the worker chooses the rank. */
+  public static final int ANY_RANK = RankId.ANY;
+
+  private final FleetRouter router;
+  private final boolean choosesRanks;
+  private final List<FleetWorker> workers = new CopyOnWriteArrayList<>();
+
+  /**
+   * Where a request goes.
+   *
+   * @param worker the worker
+   * @param dpRank its rank, or {@link #ANY_RANK}
+   */
+  public record Target(FleetWorker worker, int dpRank) {}
+
+  /**
+   * Creates a fleet without workers.
+   *
+   * @param router the router, without ranks; closed with the fleet
+   * @param choosesRanks whether its placements name ranks
+   */
+  public ModelFleet(FleetRouter router, boolean choosesRanks) {
+    this.router = router;
+    this.choosesRanks = choosesRanks;
+  }
+
+  /** {@return the router} */
+  public FleetRouter router() {
+    return router;
+  }
+
+  /** {@return the workers, in the order in which they were added} */
+  public List<FleetWorker> workers() {
+    return workers;
+  }
+
+  /**
+   * Adds a worker.
+   *
+   * @param worker the worker
+   */
+  synchronized void add(FleetWorker worker) {
+    if (!workers.contains(worker)) {
+      workers.add(worker);
+      for (int rank = 0; rank < worker.ranks(); rank++) {
+        router.addRank(id(worker, rank), RankCapacity.UNKNOWN);
+      }
+    }
+  }
+
+  /**
+   * Removes a worker.
+   *
+   * @param worker the worker
+   */
+  synchronized void remove(FleetWorker worker) {
+    if (workers.remove(worker)) {
+      for (int rank = 0; rank < worker.ranks(); rank++) {
+        router.removeRank(id(worker, rank));
+      }
+    }
+  }
+
+  private RankId id(FleetWorker worker, int rank) {
+    return choosesRanks
+        ? new RankId(worker.id(), rank)
+        : new RankId((long) worker.id() * WorkerSpec.MAX_RANKS + rank, 0);
+  }
+
+  /**
+   * The target that a placement names.
+   *
+   * @param rank the rank of a placement
+   * @return the worker and its rank
+   */
+  public Target target(RankId rank) {
+    long number = choosesRanks ? rank.workerId() : rank.workerId() / WorkerSpec.MAX_RANKS;
+    int dpRank = choosesRanks ? rank.dpRank() : (int) (rank.workerId() % WorkerSpec.MAX_RANKS);
+    for (FleetWorker worker : workers) {
+      if (worker.id() == number) {
+        return new Target(worker, worker.ranks() == 1 ? ANY_RANK : dpRank);
+      }
+    }
+    throw new IllegalStateException("the router chose rank " + rank + ", which was removed");
+  }
+
+  /**
+   * A filter that excludes workers: some by name, and all that can take no request now. O(ranks of
+   * those workers).
+   *
+   * @param excluded workers to exclude
+   * @param nowNs the current time, in nanoseconds
+   * @return the filter
+   */
+  public RankFilter without(Collection<FleetWorker> excluded, long nowNs) {
+    Set<RankId> ranks = new HashSet<>();
+    for (FleetWorker worker : workers) {
+      if (excluded.contains(worker) || !worker.takes(nowNs)) {
+        for (int rank = 0; rank < worker.ranks(); rank++) {
+          ranks.add(id(worker, rank));
+        }
+      }
+    }
+    return ranks.isEmpty() ? RankFilter.ANY : RankFilter.exclude(ranks);
+  }
+
+  /**
+   * A filter that demands a target.
+   *
+   * @param target the target
+   * @return the filter
+   */
+  public RankFilter pin(Target target) {
+    if (target.dpRank() == ANY_RANK) {
+      return choosesRanks
+          ? RankFilter.pinWorker(target.worker().id())
+          : RankFilter.pinWorker(id(target.worker(), 0).workerId());
+    }
+    RankId rank = id(target.worker(), target.dpRank());
+    return choosesRanks ? RankFilter.pin(rank) : RankFilter.pinWorker(rank.workerId());
+  }
+
+  /**
+   * Chooses a rank and books the request there.
+   *
+   * @param request the request
+   * @return the placement, a wait for one, or why there is none
+   */
+  public RouteOutcome route(FleetRequest request) {
+    return router.route(request);
+  }
+
+  /**
+   * Reads the load that the router has placed. O(ranks).
+   *
+   * @param out receives one entry for each rank
+   */
+  public void loads(PredictedLoads out) {
+    router.loads(out);
+  }
+
+  @Override
+  public void close() {
+    router.close();
+  }
+}

@@ -2,7 +2,7 @@ package io.kvasir.cli;
 
 import io.kvasir.cli.command.CommandRunner;
 import io.kvasir.cli.terminal.Console;
-import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.cli.terminal.Interrupts;
 import io.kvasir.cli.terminal.Machine;
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
@@ -34,17 +34,20 @@ public final class Main {
             Boolean.getBoolean("kvasir.terminal"),
             System.getenv());
     AtomicBoolean done = new AtomicBoolean();
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> endEarly(done, console)));
-    int exitCode = new CommandRunner(console, Machine.local()).run(args);
+    Interrupts interrupts = new Interrupts();
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> endEarly(done, console, interrupts)));
+    int exitCode = new CommandRunner(console, Machine.local(), interrupts).run(args);
     done.set(true);
     System.exit(exitCode);
   }
 
-  /** Reports a failure if a signal ends the process before the command is done. */
-  private static void endEarly(AtomicBoolean done, Console console) {
+  /** Ends a command that a signal interrupts: properly if it can be, otherwise as a failure. */
+  private static void endEarly(AtomicBoolean done, Console console, Interrupts interrupts) {
     if (!done.get()) {
-      console.note((console.terminal() ? "\n" : "") + "interrupted");
-      Runtime.getRuntime().halt(ExitCode.FAILED);
+      if (!interrupts.isExpected()) {
+        console.note((console.terminal() ? "\n" : "") + "interrupted");
+      }
+      Runtime.getRuntime().halt(interrupts.end());
     }
   }
 }

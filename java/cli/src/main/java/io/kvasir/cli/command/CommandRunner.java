@@ -8,6 +8,7 @@ import io.kvasir.cli.option.Settings;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.cli.terminal.Interrupts;
 import io.kvasir.cli.terminal.Machine;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.device.RetryableDeviceException;
@@ -35,16 +36,29 @@ public final class CommandRunner {
 
   private final Console console;
   private final Machine machine;
+  private final Interrupts interrupts;
+
+  /**
+   * Makes a runner of commands that signals end at once.
+   *
+   * @param console input, output and environment of the command
+   * @param machine the machine that it runs on
+   */
+  public CommandRunner(Console console, Machine machine) {
+    this(console, machine, new Interrupts());
+  }
 
   /**
    * Makes a runner.
    *
    * @param console input, output and environment of the command
    * @param machine the machine that it runs on
+   * @param interrupts receives what ends a command that serves until it is stopped
    */
-  public CommandRunner(Console console, Machine machine) {
+  public CommandRunner(Console console, Machine machine, Interrupts interrupts) {
     this.console = console;
     this.machine = machine;
+    this.interrupts = interrupts;
   }
 
   /**
@@ -93,6 +107,7 @@ public final class CommandRunner {
    */
   private CommandLine commands(String named) {
     Map<String, Supplier<Object>> all = new LinkedHashMap<>();
+    all.put("serve", () -> new ServeCommand(console, interrupts));
     all.put("replay", () -> new ReplayCommand(console, machine));
     all.put("route", () -> new RouteCommand(console));
     all.put("index", () -> new IndexCommand(console));

@@ -25,7 +25,7 @@ public final class FleetOptions {
   /** Option of the fleet router. */
   public static final String ROUTER = "--fleet-router";
 
-  private static final String ARGS = "--fleet-router-args";
+  static final String ARGS = "--fleet-router-args";
   private static final String EVENT_DELAY_MS = "--event-delay-ms";
   private static final String HASH_FORMAT = "--hash-format";
 
@@ -90,7 +90,7 @@ public final class FleetOptions {
         delays.fleet(
             workers,
             router == null ? FleetRouterKind.named(null) : router(router),
-            argsByKey(),
+            argsByKey(args),
             eventDelayMs);
     if (fleet.workers() == 1 && router == null) {
       for (String option : NEED_FLEET) {
@@ -120,7 +120,13 @@ public final class FleetOptions {
     return Values.choice(ROUTER, name, FleetRouterKind.all(), FleetRouterProvider::name);
   }
 
-  private Map<String, Object> argsByKey() {
+  /**
+   * {@return the args of a fleet router by key}
+   *
+   * @param args the option's value
+   * @throws UsageException if it is not a list of keys and values
+   */
+  static Map<String, Object> argsByKey(String args) {
     Map<String, Object> byKey = new HashMap<>();
     for (String arg : args.isBlank() ? new String[0] : args.split(",", -1)) {
       int equals = arg.indexOf('=');

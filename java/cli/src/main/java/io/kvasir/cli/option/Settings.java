@@ -103,7 +103,9 @@ public final class Settings {
     settings.forEach(
         (option, setting) -> {
           if (origin(option) == Origin.FILE) {
-            command.findOption(option).setValue(setting.text());
+            OptionSpec spec = command.findOption(option);
+            spec.setValue(
+                spec.isMultiValue() ? List.of(setting.text().split("\\s+")) : setting.text());
           }
         });
   }

@@ -7,6 +7,7 @@ import io.kvasir.gateway.exchange.Headers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
+import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
@@ -26,6 +27,9 @@ final class HttpExchange implements Exchange {
   /** Most parts that a composite buffer keeps before it copies them together. */
   private static final int MAX_PARTS = 64;
 
+  /** How long the rest of a refused request is read. */
+  private static final int LINGER_MS = 2_000;
+
   private final HttpServerRequest request;
   private final HttpServerResponse response;
   private final Headers headers = new Headers();
@@ -34,6 +38,7 @@ final class HttpExchange implements Exchange {
   private Runnable onGone = () -> {};
   private Runnable onWritable = () -> {};
   private @Nullable ByteBuf pending;
+  private boolean unread;
   private boolean replying;
   private boolean ended;
   private boolean aborted;
@@ -45,7 +50,10 @@ final class HttpExchange implements Exchange {
     this.response = request.response();
     this.loop = loop;
     request.headers().forEach(headers::add);
-    request.pause();
+    this.unread = hasBody(headers);
+    if (unread) {
+      request.pause();
+    }
     request.exceptionHandler(failure -> leave());
     response.exceptionHandler(failure -> leave());
     response.closeHandler(closed -> leave());
@@ -87,12 +95,16 @@ final class HttpExchange implements Exchange {
 
   @Override
   public void read(BodyListener listener) {
-    if (request.isEnded()) {
+    if (!unread) {
       loop.execute(listener::onBodyEnd);
       return;
     }
     request.handler(part -> listener.onBody(((BufferInternal) part).getByteBuf()));
-    request.endHandler(end -> listener.onBodyEnd());
+    request.endHandler(
+        end -> {
+          unread = false;
+          listener.onBodyEnd();
+        });
     request.resume();
   }
 
@@ -194,20 +206,38 @@ final class HttpExchange implements Exchange {
   }
 
   private void endNow() {
-    // A body that was not read to its end would be taken for the next request.
-    if (!request.isEnded()) {
+    boolean close = unread || request.version() == HttpVersion.HTTP_1_0;
+    if (close) {
       response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
     }
-    boolean close = !request.isEnded() || request.version() == HttpVersion.HTTP_1_0;
     ByteBuf bytes = taken();
-    if (bytes == null) {
-      response.end();
-    } else {
-      response.end(buffer(bytes));
+    Future<Void> sent = bytes == null ? response.end() : response.end(buffer(bytes));
+    if (unread) {
+      discardBody();
+    } else if (close) {
+      sent.onComplete(done -> request.connection().close());
     }
-    if (close) {
-      request.connection().close();
-    }
+  }
+
+  /**
+   * Reads what a client still sends after it was refused, for a short time: to close a connection
+   * with unread input would destroy the reply on its way.
+   */
+  private void discardBody() {
+    Runnable close = () -> request.connection().close();
+    EventLoop.Timer limit = loop.after(LINGER_MS, close);
+    request.handler(part -> {});
+    request.endHandler(
+        end -> {
+          limit.cancel();
+          close.run();
+        });
+    request.resume();
+  }
+
+  private static boolean hasBody(Headers headers) {
+    String length = headers.get("content-length");
+    return (length != null && !length.equals("0")) || headers.get("transfer-encoding") != null;
   }
 
   private void abortNow() {

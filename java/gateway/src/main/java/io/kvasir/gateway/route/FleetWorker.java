@@ -2,6 +2,7 @@ package io.kvasir.gateway.route;
 
 import io.kvasir.gateway.exchange.Upstream;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A worker of the gateway: where its requests go, and whether it can take any.
@@ -16,6 +17,7 @@ public final class FleetWorker {
   private final int ranks;
   private final Upstream upstream;
   private final Breaker breaker;
+  private final AtomicInteger activeRequests = new AtomicInteger();
   private volatile boolean healthy;
   private volatile Set<String> models = Set.of();
 
@@ -85,6 +87,21 @@ public final class FleetWorker {
 
   void models(Set<String> now) {
     models = Set.copyOf(now);
+  }
+
+  /** {@return requests of this gateway in flight at the worker} */
+  public int activeRequests() {
+    return activeRequests.get();
+  }
+
+  /** A request is sent to the worker. */
+  public void onSent() {
+    activeRequests.incrementAndGet();
+  }
+
+  /** A request that was sent is over. */
+  public void onFinished() {
+    activeRequests.decrementAndGet();
   }
 
   /**

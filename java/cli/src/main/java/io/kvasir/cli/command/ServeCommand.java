@@ -1,0 +1,154 @@
+package io.kvasir.cli.command;
+
+import io.kvasir.cli.option.CommonOptions;
+import io.kvasir.cli.option.ServeOptions;
+import io.kvasir.cli.option.Settings;
+import io.kvasir.cli.option.UsageException;
+import io.kvasir.cli.terminal.Console;
+import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.cli.terminal.Interrupts;
+import io.kvasir.gateway.Gateway;
+import io.kvasir.gateway.GatewaySettings;
+import io.kvasir.model.Errors;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code kvasir serve}: an OpenAI gateway in front of engines or embedded ranks. */
+@Command(
+    name = "serve",
+    sortOptions = false,
+    abbreviateSynopsis = true,
+    description = {
+      "Answers OpenAI requests. Each request goes to the worker and rank that its conversation lives"
+          + " on, or to the least loaded one.",
+      ""
+    },
+    footer = {
+      "",
+      "Every option can also be set by a variable, KVASIR_PORT for --port, and in the file of"
+          + " --config, as port. SIGTERM ends the gateway after the requests in progress.",
+      "Exit codes: 0 done, 1 the work failed, 2 wrong usage, configuration or input."
+    })
+public final class ServeCommand implements Callable<Integer> {
+
+  private final Console console;
+  private final Interrupts interrupts;
+
+  @Mixin private ServeOptions options;
+
+  @Option(
+      names = "--access-log",
+      paramLabel = "FILE",
+      defaultValue = "-",
+      order = 37,
+      description =
+          "A JSON line for each request: a file, - for standard output, or none"
+              + " (default: ${DEFAULT-VALUE}).")
+  private String accessLog;
+
+  @Mixin private Settings sources;
+  @Mixin private CommonOptions common;
+
+  /**
+   * Makes the command.
+   *
+   * @param console input, output and environment
+   * @param interrupts ends the gateway
+   */
+  public ServeCommand(Console console, Interrupts interrupts) {
+    this.console = console;
+    this.interrupts = interrupts;
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    GatewaySettings settings = options.settings();
+    try (OutputStream log = openLog()) {
+      Gateway gateway;
+      try {
+        gateway = Gateway.start(settings, log);
+      } catch (IllegalArgumentException e) {
+        throw new UsageException("--fleet-router", "is wrong: " + e.getMessage());
+      }
+      CountDownLatch ended = new CountDownLatch(1);
+      interrupts.endWith(
+          () -> {
+            console.note("kvasir: stopping after the requests in progress");
+            int cut = gateway.stop();
+            if (cut > 0) {
+              console.note("kvasir: " + cut + " requests were cut");
+            }
+            ended.countDown();
+            return ExitCode.DONE;
+          });
+      announce(settings, gateway);
+      ended.await();
+      return ExitCode.DONE;
+    }
+  }
+
+  private OutputStream openLog() throws IOException {
+    if (accessLog.equals("none")) {
+      return OutputStream.nullOutputStream();
+    }
+    if (accessLog.equals("-")) {
+      return new OutputStream() {
+        @Override
+        public void write(int b) throws IOException {
+          console.out().write(b);
+        }
+
+        @Override
+        public void write(byte[] bytes, int from, int length) throws IOException {
+          console.out().write(bytes, from, length);
+        }
+
+        @Override
+        public void flush() throws IOException {
+          console.out().flush();
+        }
+      };
+    }
+    try {
+      return new BufferedOutputStream(
+          Files.newOutputStream(
+              Path.of(accessLog), StandardOpenOption.CREATE, StandardOpenOption.APPEND));
+    } catch (IOException | RuntimeException e) {
+      throw new UsageException("--access-log", "cannot be opened: " + Errors.reason(e));
+    }
+  }
+
+  private void announce(GatewaySettings settings, Gateway gateway) {
+    String host = settings.host().equals("0.0.0.0") ? "127.0.0.1" : settings.host();
+    String url = "http://" + host + ":" + gateway.port();
+    String model = gateway.fleets().models().stream().findFirst().orElse("MODEL");
+    console.note(
+        "kvasir: OpenAI API   "
+            + url
+            + "/v1\n"
+            + "kvasir: metrics      http://"
+            + settings.adminHost()
+            + ":"
+            + gateway.adminPort()
+            + "/metrics\n"
+            + "kvasir: workers      "
+            + settings.workers().size()
+            + " over HTTP, "
+            + settings.router()
+            + " router\n"
+            + "kvasir: try          curl "
+            + url
+            + "/v1/chat/completions -H 'content-type: application/json' -d '{\"model\":\""
+            + model
+            + "\",\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}'");
+  }
+}

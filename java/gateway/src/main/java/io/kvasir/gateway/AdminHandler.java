@@ -1,0 +1,93 @@
+package io.kvasir.gateway;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.kvasir.gateway.exchange.Exchange;
+import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.gateway.observe.GatewayMetrics;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.ModelFleets;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+/** Serves the admin port: metrics, health, readiness and the workers. Thread-safe. */
+final class AdminHandler implements Consumer<Exchange> {
+
+  private static final JsonFactory JSON = new JsonFactory();
+  private static final String TEXT = "text/plain; charset=utf-8";
+
+  private final GatewayMetrics metrics;
+  private final ModelFleets fleets;
+  private final BooleanSupplier ready;
+
+  AdminHandler(GatewayMetrics metrics, ModelFleets fleets, BooleanSupplier ready) {
+    this.metrics = metrics;
+    this.fleets = fleets;
+    this.ready = ready;
+  }
+
+  @Override
+  public void accept(Exchange exchange) {
+    String path = exchange.target().replaceFirst("\\?.*", "");
+    if (!exchange.method().equals("GET")) {
+      reply(exchange, 405, TEXT, "the method must be GET\n");
+      return;
+    }
+    switch (path) {
+      case "/metrics" ->
+          reply(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", metrics.scrape());
+      case "/health" -> reply(exchange, 200, TEXT, "ok\n");
+      case "/ready" ->
+          reply(
+              exchange,
+              ready.getAsBoolean() ? 200 : 503,
+              TEXT,
+              ready.getAsBoolean() ? "ready\n" : "no worker is healthy, or the gateway stops\n");
+      case "/workers" -> reply(exchange, 200, "application/json", workers());
+      default -> reply(exchange, 404, TEXT, "known paths: /metrics /health /ready /workers\n");
+    }
+  }
+
+  private String workers() {
+    StringWriter text = new StringWriter();
+    long nowNs = System.nanoTime();
+    try (JsonGenerator json = JSON.createGenerator(text)) {
+      json.writeStartArray();
+      for (FleetWorker worker : fleets.workers()) {
+        json.writeStartObject();
+        json.writeStringField("worker_id", worker.name());
+        json.writeStringField("flavor", worker.flavor().id());
+        json.writeNumberField("ranks", worker.ranks());
+        json.writeBooleanField("healthy", worker.healthy());
+        json.writeBooleanField("takes_requests", worker.takes(nowNs));
+        json.writeNumberField("active_requests", worker.activeRequests());
+        json.writeArrayFieldStart("models");
+        for (String model : worker.models()) {
+          json.writeString(model);
+        }
+        json.writeEndArray();
+        json.writeEndObject();
+      }
+      json.writeEndArray();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return text + "\n";
+  }
+
+  private static void reply(Exchange exchange, int status, String type, String body) {
+    byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+    exchange.head(
+        status,
+        new Headers()
+            .add("content-type", type)
+            .add("content-length", Integer.toString(bytes.length)));
+    exchange.write(Unpooled.wrappedBuffer(bytes));
+    exchange.end();
+  }
+}

@@ -1,0 +1,258 @@
+package io.kvasir.gateway;
+
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.gateway.exchange.EventLoop;
+import io.kvasir.gateway.http.HttpFront;
+import io.kvasir.gateway.http.HttpUpstream;
+import io.kvasir.gateway.observe.AccessLog;
+import io.kvasir.gateway.observe.GatewayMetrics;
+import io.kvasir.gateway.openai.OpenAiError;
+import io.kvasir.gateway.proxy.BodyBudget;
+import io.kvasir.gateway.proxy.GatewayHandler;
+import io.kvasir.gateway.proxy.Services;
+import io.kvasir.gateway.route.Admission;
+import io.kvasir.gateway.route.Breaker;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.HealthChecks;
+import io.kvasir.gateway.route.ModelFleet;
+import io.kvasir.gateway.route.ModelFleets;
+import io.kvasir.gateway.route.RetryBudget;
+import io.kvasir.gateway.route.WorkerSpec;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A running gateway: its servers, workers and routers.
+ *
+ * <p>Thread-safe. Owns its threads.
+ */
+public final class Gateway implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
+  private static final int TOKENS_PER_BLOCK = 32;
+  private static final int DRAIN_POLL_MS = 20;
+
+  private final GatewaySettings settings;
+  private final Vertx vertx;
+  private final ModelFleets fleets;
+  private final HealthChecks health;
+  private final GatewayHandler handler;
+  private final AccessLog log;
+  private final HttpFront front;
+  private final HttpFront admin;
+
+  private Gateway(
+      GatewaySettings settings, Vertx vertx, FleetRouterProvider policy, OutputStream accessLog)
+      throws IOException {
+    this.settings = settings;
+    this.vertx = vertx;
+    this.log = new AccessLog(accessLog);
+    this.fleets = new ModelFleets(workers(), () -> fleet(policy));
+    GatewayMetrics metrics = new GatewayMetrics();
+    GatewaySettings.Pressure pressure = settings.pressure();
+    Services services =
+        new Services(
+            fleets,
+            settings.proxy(),
+            new Admission(pressure.maxRunningRequests(), pressure.maxQueuedRequests()),
+            new RetryBudget(pressure.retryReserve()),
+            new BodyBudget(pressure.bodyBudgetBytes()),
+            metrics,
+            log);
+    this.handler = new GatewayHandler(services);
+    addGauges(services);
+    EventLoop loop = HttpFront.loop(vertx);
+    this.health =
+        new HealthChecks(
+            fleets, loop, settings.health().intervalMs(), settings.health().timeoutMs());
+    this.front =
+        HttpFront.listen(
+            vertx,
+            settings.host(),
+            settings.port(),
+            settings.eventLoops(),
+            Gateway::invalid,
+            handler);
+    this.admin =
+        HttpFront.listen(
+            vertx,
+            settings.adminHost(),
+            settings.adminPort(),
+            1,
+            Gateway::invalid,
+            new AdminHandler(metrics, fleets, fleets::ready));
+  }
+
+  /**
+   * Starts a gateway, and waits until each worker has been checked once.
+   *
+   * @param settings how it runs
+   * @param accessLog receives a JSON line for each request; not closed with the gateway
+   * @return the gateway
+   * @throws IllegalArgumentException if the fleet router is unknown, does not fit the workers, or
+   *     its settings are wrong
+   * @throws IOException if a port cannot be opened
+   */
+  public static Gateway start(GatewaySettings settings, OutputStream accessLog) throws IOException {
+    FleetRouterProvider policy = FleetRouterKind.named(settings.router());
+    requireNoTokens(policy, settings);
+    Vertx vertx = HttpFront.eventLoops(settings.eventLoops());
+    try {
+      Gateway gateway = new Gateway(settings, vertx, policy, accessLog);
+      CountDownLatch checked = new CountDownLatch(1);
+      gateway.health.start(checked::countDown);
+      checked.await(2 * settings.health().timeoutMs() + 1_000, TimeUnit.MILLISECONDS);
+      return gateway;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while the gateway started", e);
+    } catch (IOException | RuntimeException e) {
+      vertx.close();
+      throw e;
+    }
+  }
+
+  /** Engines behind HTTP have their own tokenizers, which the gateway does not know. */
+  private static void requireNoTokens(FleetRouterProvider policy, GatewaySettings settings) {
+    try (FleetRouter probe =
+        policy.create(settings.routerArgs(), FleetRouterSetup.of(TOKENS_PER_BLOCK))) {
+      if (probe.readsTokens(FleetRequest.builder(0, Prompt.of("text")).build())) {
+        throw new IllegalArgumentException(
+            "the fleet router "
+                + policy.name()
+                + " follows tokens, which the gateway does not know for engines behind HTTP;"
+                + " use conversation, load_balancing or round_robin");
+      }
+    }
+  }
+
+  private List<FleetWorker> workers() {
+    List<FleetWorker> workers = new ArrayList<>();
+    GatewaySettings.Health limits = settings.health();
+    for (WorkerSpec spec : settings.workers()) {
+      workers.add(
+          new FleetWorker(
+              workers.size(),
+              spec.name(),
+              spec.flavor(),
+              spec.ranks(),
+              new HttpUpstream(vertx, spec.url(), limits.connectTimeoutMs()),
+              new Breaker(
+                  limits.breakerFailures(),
+                  TimeUnit.MILLISECONDS.toNanos(limits.breakerOpenMs()))));
+    }
+    return workers;
+  }
+
+  private ModelFleet fleet(FleetRouterProvider policy) {
+    return new ModelFleet(
+        policy.create(settings.routerArgs(), FleetRouterSetup.of(TOKENS_PER_BLOCK)),
+        policy.choosesRanks());
+  }
+
+  private void addGauges(Services services) {
+    GatewayMetrics metrics = services.metrics();
+    metrics.gauge(
+        "kvasir.num.requests.running",
+        "Requests in service.",
+        () -> services.admission().running());
+    metrics.gauge(
+        "kvasir.num.requests.waiting",
+        "Requests that wait for their start.",
+        () -> services.admission().queued());
+    metrics.gauge(
+        "kvasir.body.bytes", "Bytes of request bodies held.", () -> services.bodies().used());
+    metrics.gauge(
+        "kvasir.access.log.dropped",
+        "Access log lines that were counted instead of written.",
+        log::dropped);
+    for (FleetWorker worker : fleets.workers()) {
+      metrics.workerGauge(
+          "kvasir.worker.healthy",
+          "Whether the last health checks were good.",
+          worker.name(),
+          () -> worker.healthy() ? 1 : 0);
+      metrics.workerGauge(
+          "kvasir.worker.requests.running",
+          "Requests of this gateway in flight at the worker.",
+          worker.name(),
+          worker::activeRequests);
+    }
+  }
+
+  private static String invalid(int status, String message) {
+    return new String(
+        new OpenAiError("invalid_request_error", message, null, "invalid_http").body(),
+        StandardCharsets.UTF_8);
+  }
+
+  /** {@return the public port} */
+  public int port() {
+    return front.port();
+  }
+
+  /** {@return the admin port} */
+  public int adminPort() {
+    return admin.port();
+  }
+
+  /** {@return the workers by model} */
+  public ModelFleets fleets() {
+    return fleets;
+  }
+
+  /**
+   * Stops: refuses new requests, lets those in progress go on for a while, and ends the rest.
+   *
+   * @return requests that were ended before their reply was complete
+   */
+  public int stop() {
+    handler.drain();
+    long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.pressure().drainMs());
+    try {
+      while (handler.inProgress() > 0 && System.nanoTime() - endNs < 0) {
+        Thread.sleep(DRAIN_POLL_MS);
+      }
+      int left = handler.inProgress();
+      if (left > 0) {
+        LOG.warn("{} requests did not end in time and are cut", left);
+        handler.cut();
+        long cutNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+        while (handler.inProgress() > 0 && System.nanoTime() - cutNs < 0) {
+          Thread.sleep(DRAIN_POLL_MS);
+        }
+      }
+      return left;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return handler.inProgress();
+    } finally {
+      close();
+    }
+  }
+
+  /** Closes everything at once; requests in progress lose their connections. */
+  @Override
+  public void close() {
+    health.close();
+    front.close();
+    admin.close();
+    fleets.workers().forEach(worker -> worker.upstream().close());
+    fleets.close();
+    vertx.close().toCompletionStage().toCompletableFuture().join();
+    log.close();
+  }
+}

@@ -1,0 +1,231 @@
+package io.kvasir.gateway.observe;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * The gateway's metrics for Prometheus. Where vLLM or Dynamo has a metric of the same meaning, its
+ * name is used after {@code kvasir_}.
+ *
+ * <p>Thread-safe. Recording is O(1) and takes no lock.
+ */
+public final class GatewayMetrics {
+
+  private static final Duration[] SECONDS_BUCKETS =
+      List.of(1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000)
+          .stream()
+          .map(Duration::ofMillis)
+          .toArray(Duration[]::new);
+
+  private final PrometheusMeterRegistry registry =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final Map<Tags, TargetMetrics> targets = new ConcurrentHashMap<>();
+  private final Map<String, Counter> counters = new ConcurrentHashMap<>();
+
+  /** Creates metrics with those of the process. */
+  public GatewayMetrics() {
+    new JvmMemoryMetrics().bindTo(registry);
+    new JvmThreadMetrics().bindTo(registry);
+    new ProcessorMetrics().bindTo(registry);
+    new UptimeMetrics().bindTo(registry);
+  }
+
+  /**
+   * Adds a value that is read whenever metrics are read.
+   *
+   * @param name the metric, for example {@code kvasir.num.requests.running}
+   * @param description what it is, in one sentence
+   * @param value reads it
+   */
+  public void gauge(String name, String description, Supplier<Number> value) {
+    Gauge.builder(name, value).description(description).register(registry);
+  }
+
+  /**
+   * Adds a value of one worker that is read whenever metrics are read.
+   *
+   * @param name the metric
+   * @param description what it is, in one sentence
+   * @param worker the worker's name
+   * @param value reads it
+   */
+  public void workerGauge(String name, String description, String worker, Supplier<Number> value) {
+    Gauge.builder(name, value).description(description).tag("worker_id", worker).register(registry);
+  }
+
+  /**
+   * The metrics of a model on one rank.
+   *
+   * @param model the model
+   * @param worker the worker's name
+   * @param dpRank the rank; a negative one is {@code any}
+   * @return the metrics, the same for equal arguments
+   */
+  public TargetMetrics target(String model, String worker, int dpRank) {
+    Tags tags =
+        Tags.of("model", model, "worker_id", worker, "dp_rank", dpRank < 0 ? "any" : "" + dpRank);
+    return targets.computeIfAbsent(tags, any -> new TargetMetrics(registry, tags));
+  }
+
+  /**
+   * A request is over.
+   *
+   * @param endpoint the endpoint, for example {@code chat_completions}
+   * @param status the HTTP status
+   */
+  public void onRequest(String endpoint, int status) {
+    count(
+        "kvasir.requests",
+        "Requests that are over, by endpoint and status.",
+        Tags.of("endpoint", endpoint, "status", Integer.toString(status)));
+  }
+
+  /**
+   * An attempt failed and is repeated.
+   *
+   * @param reason why, for example {@code connect}
+   */
+  public void onRetry(String reason) {
+    count("kvasir.retries", "Attempts that were repeated, by reason.", Tags.of("reason", reason));
+  }
+
+  /**
+   * A request was refused.
+   *
+   * @param reason why, for example {@code queue_full}
+   */
+  public void onRefused(String reason) {
+    count("kvasir.refusals", "Requests refused, by reason.", Tags.of("reason", reason));
+  }
+
+  private void count(String name, String description, Tags tags) {
+    counters
+        .computeIfAbsent(
+            name + tags,
+            any -> Counter.builder(name).description(description).tags(tags).register(registry))
+        .increment();
+  }
+
+  /** {@return all metrics in Prometheus's text format} */
+  public String scrape() {
+    return registry.scrape();
+  }
+
+  /** The metrics of a model on one rank. Thread-safe. */
+  public static final class TargetMetrics {
+
+    private final Timer firstToken;
+    private final Timer interToken;
+    private final Timer latency;
+    private final Counter promptTokens;
+    private final Counter generationTokens;
+    private final Counter cacheQueries;
+    private final Counter cacheHits;
+    private final Counter matchedTokens;
+
+    TargetMetrics(PrometheusMeterRegistry registry, Tags tags) {
+      firstToken =
+          timer(
+              registry,
+              tags,
+              "kvasir.time.to.first.token",
+              "From the arrival of a request to its first data event.");
+      interToken =
+          timer(
+              registry, tags, "kvasir.inter.token.latency", "Between two data events of a stream.");
+      latency =
+          timer(
+              registry,
+              tags,
+              "kvasir.e2e.request.latency",
+              "From the arrival of a request to the end of its reply.");
+      promptTokens =
+          counter(registry, tags, "kvasir.prompt.tokens", "Prompt tokens, by the engine's usage.");
+      generationTokens = counter(registry, tags, "kvasir.generation.tokens", "Output tokens.");
+      cacheQueries =
+          counter(
+              registry,
+              tags,
+              "kvasir.prefix.cache.queries",
+              "Prompt tokens of requests whose usage says how many were cached.");
+      cacheHits =
+          counter(
+              registry,
+              tags,
+              "kvasir.prefix.cache.hits",
+              "Prompt tokens that the engine took from its cache, by its usage.");
+      matchedTokens =
+          counter(
+              registry,
+              tags,
+              "kvasir.matched.tokens",
+              "Prompt tokens that the router expected in the rank's cache.");
+    }
+
+    private static Timer timer(
+        PrometheusMeterRegistry registry, Tags tags, String name, String description) {
+      return Timer.builder(name)
+          .description(description)
+          .tags(tags)
+          .serviceLevelObjectives(SECONDS_BUCKETS)
+          .register(registry);
+    }
+
+    private static Counter counter(
+        PrometheusMeterRegistry registry, Tags tags, String name, String description) {
+      return Counter.builder(name).description(description).tags(tags).register(registry);
+    }
+
+    /**
+     * The first data event of a reply was forwarded.
+     *
+     * @param sinceArrivalNs time since the request arrived, in nanoseconds
+     */
+    public void onFirstEvent(long sinceArrivalNs) {
+      firstToken.record(Duration.ofNanos(sinceArrivalNs));
+    }
+
+    /**
+     * A later data event was forwarded.
+     *
+     * @param gapNs time since the one before, in nanoseconds
+     */
+    public void onNextEvent(long gapNs) {
+      interToken.record(gapNs, TimeUnit.NANOSECONDS);
+    }
+
+    /**
+     * A reply is complete.
+     *
+     * @param sinceArrivalNs time since the request arrived, in nanoseconds
+     * @param prompt prompt tokens; negative if unknown
+     * @param cached prompt tokens from the engine's cache; negative if unknown
+     * @param output output tokens
+     * @param matched prompt tokens that the router expected in the cache
+     */
+    public void onServed(long sinceArrivalNs, long prompt, long cached, long output, long matched) {
+      latency.record(Duration.ofNanos(sinceArrivalNs));
+      promptTokens.increment(Math.max(0, prompt));
+      generationTokens.increment(output);
+      matchedTokens.increment(matched);
+      if (prompt >= 0 && cached >= 0) {
+        cacheQueries.increment(prompt);
+        cacheHits.increment(cached);
+      }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.gateway.route.FleetWorker;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where one attempt of a request goes.
+ *
+ * @param worker the worker
+ * @param dpRank the rank that the request demands; negative if the worker chooses
+ * @param reason why, as logs and headers name it
+ * @param matchedTokens prompt tokens that the router expects in the rank's cache
+ * @param router the router that booked the attempt; null if the attempt went by load
+ * @param attempt the attempt's number at its router
+ */
+record Choice(
+    FleetWorker worker,
+    int dpRank,
+    String reason,
+    long matchedTokens,
+    @Nullable FleetRouter router,
+    long attempt) {
+
+  /** Output tokens have streamed. */
+  void onTokens(int tokens) {
+    if (router != null) {
+      router.onTokens(attempt, tokens);
+    }
+  }
+
+  /** The attempt is over. */
+  void onFinished(boolean success) {
+    worker.onFinished();
+    if (router != null) {
+      router.onFinished(attempt, success);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.gateway.openai.SseEvent;
+import io.kvasir.gateway.openai.SseEvents;
+import io.kvasir.gateway.openai.UsageStrip;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
+import java.net.ProtocolException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stream of events. Whole events are forwarded, so that a stream that fails never ends inside
+ * one. Comments before the first data are dropped.
+ */
+final class EventBody implements ReplyBody {
+
+  private static final int MAX_PARTS = 64;
+
+  private final Tally tally;
+  private final ReplyReader reader;
+  private final boolean stripsUsage;
+  private final SseEvents events = new SseEvents(this::onEvent);
+  private @Nullable ByteBuf out;
+  private boolean hasData;
+
+  /**
+   * Begins with nothing.
+   *
+   * @param stripsUsage whether the client has not asked for the usage that the stream ends with
+   */
+  EventBody(Tally tally, ReplyReader reader, boolean stripsUsage) {
+    this.tally = tally;
+    this.reader = reader;
+    this.stripsUsage = stripsUsage;
+  }
+
+  @Override
+  public @Nullable ByteBuf onBytes(ByteBuf bytes, long nowNs) throws ProtocolException {
+    events.feed(bytes);
+    ByteBuf ready = taken();
+    if (ready != null) {
+      tally.onData(nowNs);
+    }
+    return ready;
+  }
+
+  @Override
+  public @Nullable ByteBuf onEnd() {
+    events.end();
+    return taken();
+  }
+
+  private @Nullable ByteBuf taken() {
+    ByteBuf ready = out;
+    out = null;
+    return ready;
+  }
+
+  private void onEvent(SseEvent event) {
+    reader.onUsage(event.usage());
+    reader.onTokens(event.outputTokens());
+    if (event.kind() == SseEvent.Kind.COMMENT && !hasData) {
+      event.bytes().release();
+      return;
+    }
+    if (!hasData) {
+      hasData = true;
+      reader.onEvent(event.bytes());
+    }
+    if (event.kind() == SseEvent.Kind.ERROR) {
+      tally.onError("the engine reported an error in its stream");
+    }
+    ByteBuf bytes = stripsUsage ? UsageStrip.strip(event) : event.bytes();
+    if (bytes == null) {
+      return;
+    }
+    if (out == null) {
+      out = bytes;
+    } else if (out instanceof CompositeByteBuf parts) {
+      parts.addComponent(true, bytes);
+    } else {
+      out = Unpooled.compositeBuffer(MAX_PARTS).addComponent(true, out).addComponent(true, bytes);
+    }
+  }
+
+  @Override
+  public boolean isStream() {
+    return true;
+  }
+
+  @Override
+  public boolean needsData() {
+    return true;
+  }
+}

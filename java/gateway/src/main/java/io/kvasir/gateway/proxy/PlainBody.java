@@ -1,0 +1,63 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.gateway.openai.Usage;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A reply that is no stream of events. It is forwarded as it arrives; of a generated answer, a copy
+ * of at most {@value #MAX_READ_BYTES} bytes is kept to read its usage and its id.
+ */
+final class PlainBody implements ReplyBody {
+
+  private static final int MAX_READ_BYTES = 4 << 20;
+
+  private final Tally tally;
+  private final ReplyReader reader;
+  private @Nullable ByteBuf read;
+
+  /**
+   * Begins with nothing.
+   *
+   * @param reads whether the answer's usage and id are read
+   */
+  PlainBody(Tally tally, ReplyReader reader, boolean reads) {
+    this.tally = tally;
+    this.reader = reader;
+    this.read = reads ? Unpooled.buffer() : null;
+  }
+
+  @Override
+  public ByteBuf onBytes(ByteBuf bytes, long nowNs) {
+    tally.onData(nowNs);
+    ByteBuf copy = read;
+    if (copy != null) {
+      if (copy.readableBytes() + bytes.readableBytes() > MAX_READ_BYTES) {
+        read = null;
+      } else {
+        copy.writeBytes(bytes, bytes.readerIndex(), bytes.readableBytes());
+      }
+    }
+    return bytes;
+  }
+
+  @Override
+  public @Nullable ByteBuf onEnd() {
+    if (read != null && read.isReadable()) {
+      reader.onUsage(Usage.of(read));
+      reader.onJson(read);
+    }
+    return null;
+  }
+
+  @Override
+  public boolean isStream() {
+    return false;
+  }
+
+  @Override
+  public boolean needsData() {
+    return false;
+  }
+}

@@ -1,0 +1,45 @@
+package io.kvasir.gateway.proxy;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An error reply of the gateway. Immutable.
+ *
+ * @param status the HTTP status
+ * @param type OpenAI's error type, for example {@code invalid_request_error}
+ * @param code a machine-readable name, for example {@code model_not_found}
+ * @param param the field that is wrong; null if none is
+ * @param message the error in words
+ * @param retryAfterSeconds when another try makes sense; 0 for no advice
+ */
+public record Problem(
+    int status,
+    String type,
+    String code,
+    @Nullable String param,
+    String message,
+    int retryAfterSeconds) {
+
+  private static final String INVALID = "invalid_request_error";
+  private static final String OVERLOADED = "overloaded_error";
+
+  /** Status in logs and metrics of a request whose client went away. */
+  public static final int CLIENT_GONE = 499;
+
+  static Problem invalid(@Nullable String param, String message) {
+    return new Problem(400, INVALID, "invalid_request", param, message, 0);
+  }
+
+  static Problem notFound(String code, @Nullable String param, String message) {
+    return new Problem(404, INVALID, code, param, message, 0);
+  }
+
+  static Problem of(int status, String code, String message) {
+    String type = status >= 500 ? "server_error" : INVALID;
+    return new Problem(status, type, code, null, message, 0);
+  }
+
+  static Problem overloaded(int status, String code, String message, int retryAfterSeconds) {
+    return new Problem(status, OVERLOADED, code, null, message, retryAfterSeconds);
+  }
+}

@@ -1,0 +1,314 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.gateway.exchange.EventLoop;
+import io.kvasir.gateway.exchange.Exchange;
+import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.gateway.exchange.UpstreamFailure;
+import io.kvasir.gateway.exchange.UpstreamFailure.Kind;
+import io.kvasir.gateway.route.ModelFleet.Target;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One request whose body has been read, from its admission to the end of its reply. It is sent to
+ * one worker after another until a reply has begun or no further attempt is allowed.
+ *
+ * <p>Confined to the exchange's event loop.
+ */
+final class ProxyRun implements Placing.Result {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ProxyRun.class);
+  private static final int RETRY_SECONDS = 1;
+
+  private final Exchange exchange;
+  private final Inbound inbound;
+  private final Placing placing;
+  private final Services services;
+  private final ResponseOwners owners;
+  private final Tally tally;
+  private final Runnable onOver;
+  private final Runnable admitted = this::onAdmitted;
+
+  private boolean inService;
+  private boolean over;
+  private int attempts;
+  private Runnable cancelWait = () -> {};
+  private EventLoop.@Nullable Timer queueTimer;
+  private @Nullable Relay relay;
+  private @Nullable Choice current;
+
+  /**
+   * Prepares the run.
+   *
+   * @param onOver runs once when the request is over, whatever became of it
+   */
+  ProxyRun(
+      Exchange exchange,
+      Inbound inbound,
+      Placing placing,
+      Services services,
+      ResponseOwners owners,
+      Tally tally,
+      Runnable onOver) {
+    this.exchange = exchange;
+    this.inbound = inbound;
+    this.placing = placing;
+    this.services = services;
+    this.owners = owners;
+    this.tally = tally;
+    this.onOver = onOver;
+  }
+
+  void start() {
+    exchange.onGone(this::onClientGone);
+    services.retries().onRequest();
+    switch (services.admission().arrive(admitted)) {
+      case ADMITTED -> {
+        inService = true;
+        place();
+      }
+      case WAITS ->
+          queueTimer =
+              exchange.loop().after(services.settings().queueTimeoutMs(), this::onQueueTimeout);
+      case REFUSED ->
+          refuse(
+              Problem.overloaded(
+                  429,
+                  "queue_full",
+                  "as many requests run and wait as the gateway may hold",
+                  RETRY_SECONDS));
+    }
+  }
+
+  /** Room was made, on any thread. */
+  private void onAdmitted() {
+    exchange
+        .loop()
+        .execute(
+            () -> {
+              inService = true;
+              if (over) {
+                leave();
+                return;
+              }
+              stopQueueTimer();
+              place();
+            });
+  }
+
+  private void onQueueTimeout() {
+    queueTimer = null;
+    if (!over && services.admission().withdraw(admitted)) {
+      refuse(
+          Problem.overloaded(
+              503,
+              "queue_timeout",
+              "the request waited "
+                  + services.settings().queueTimeoutMs()
+                  + " milliseconds for its start",
+              RETRY_SECONDS));
+    }
+  }
+
+  private void place() {
+    placing.choose(this);
+  }
+
+  @Override
+  public void onWaiting(Runnable cancel) {
+    cancelWait = cancel;
+  }
+
+  @Override
+  public void onRefused(Problem problem) {
+    if (!over) {
+      refuse(problem);
+    }
+  }
+
+  @Override
+  public void onChosen(Choice choice) {
+    cancelWait = () -> {};
+    if (over) {
+      choice.onFinished(false);
+      return;
+    }
+    current = choice;
+    attempts++;
+    tally.onPlaced(choice);
+    choice.worker().breaker().onSent(System.nanoTime());
+    Relay next = new Relay(exchange, inbound, choice, services.settings(), tally, this);
+    relay = next;
+    next.send();
+  }
+
+  // ---- what the relay reports ---------------------------------------------------------------
+
+  /**
+   * A worker answered with a status that another worker may not give. Whether the request goes to
+   * another one; the relay is over then.
+   */
+  boolean retries(Choice choice, int status) {
+    boolean faulty = status >= 500;
+    if (faulty) {
+      choice.worker().breaker().onFailure(System.nanoTime());
+    }
+    if (!mayRetry(choice)) {
+      return false;
+    }
+    endAttempt(false);
+    retry(choice, "status_" + status);
+    return true;
+  }
+
+  /** An attempt failed before anything of its reply was forwarded. */
+  void onFailedUnseen(Choice choice, UpstreamFailure failure) {
+    failed(choice, failure);
+    if (mayRetry(choice)) {
+      retry(choice, failure.kind().name().toLowerCase(Locale.ROOT));
+      return;
+    }
+    tally.onError(failure.message());
+    boolean timeout = failure.kind() == Kind.TIMEOUT;
+    refuse(
+        new Problem(
+            timeout ? 504 : 502,
+            "server_error",
+            timeout ? "upstream_timeout" : "upstream_error",
+            null,
+            "worker " + choice.worker().name() + " did not answer: " + failure.message(),
+            0));
+  }
+
+  /** An attempt failed after the reply had begun. The reply is cut. */
+  void onFailedLater(Choice choice, UpstreamFailure failure, int status) {
+    failed(choice, failure);
+    tally.onError(failure.message());
+    close(status);
+  }
+
+  private void failed(Choice choice, UpstreamFailure failure) {
+    if (choice.worker().breaker().onFailure(System.nanoTime())) {
+      LOG.warn("worker {} fails: {}; its breaker opens", choice.worker().name(), failure.message());
+    }
+    endAttempt(false);
+  }
+
+  private boolean mayRetry(Choice choice) {
+    if (inbound.body() == null && !exchange.method().equals("GET")) {
+      return false; // the body was streamed
+    }
+    placing.onFailed(choice.worker());
+    return attempts < services.settings().maxAttempts()
+        && placing.hasOther(System.nanoTime())
+        && services.retries().take();
+  }
+
+  private void retry(Choice choice, String reason) {
+    LOG.debug("{}: {} at worker {}, next attempt", tally, reason, choice.worker().name());
+    tally.onRetry(reason);
+    relay = null;
+    place();
+  }
+
+  /** The worker's reply was forwarded completely. */
+  void onServed(Choice choice, int status) {
+    if (status < 500) {
+      choice.worker().breaker().onSuccess();
+    }
+    endAttempt(status < 400);
+    close(status);
+  }
+
+  /** A worker stored a response. */
+  void onResponseId(Choice choice, String responseId) {
+    owners.put(responseId, new Target(choice.worker(), choice.dpRank()));
+  }
+
+  /** The client does not read its reply. */
+  void onClientStuck() {
+    tally.onError("the client did not read its reply");
+    close(Problem.CLIENT_GONE);
+  }
+
+  // ---- ends -----------------------------------------------------------------------------------
+
+  private void onClientGone() {
+    if (over) {
+      return;
+    }
+    if (relay != null) {
+      relay.cancel();
+    } else if (!inService) {
+      services.admission().withdraw(admitted); // otherwise the action runs soon, and leaves
+    }
+    cancelWait.run();
+    tally.onError("the client went away");
+    close(Problem.CLIENT_GONE);
+  }
+
+  private void refuse(Problem problem) {
+    if (problem.status() != 502 && problem.status() != 504) {
+      services.metrics().onRefused(problem.code());
+    }
+    if (tally.isErrorFree()) {
+      tally.onError(problem.message());
+    }
+    Replies.problem(exchange, inbound.endpoint(), inbound.id(), problem, new Headers());
+    close(problem.status());
+  }
+
+  /** Ends the request before its reply is complete, because the gateway stops. */
+  void cut() {
+    if (!over) {
+      if (relay != null && relay.forwarding()) {
+        relay.cut();
+        tally.onError("the gateway was shut down");
+        close(200);
+      } else {
+        if (relay != null) {
+          relay.cancel();
+        }
+        refuse(Problem.overloaded(503, "shutting_down", "the gateway is shutting down", 0));
+      }
+    }
+  }
+
+  /** Runs an action on the run's event loop. */
+  void onLoop(Runnable action) {
+    exchange.loop().execute(action);
+  }
+
+  private void endAttempt(boolean success) {
+    Choice ended = current;
+    current = null;
+    if (ended != null) {
+      ended.onFinished(success);
+    }
+  }
+
+  private void close(int status) {
+    over = true;
+    endAttempt(false);
+    stopQueueTimer();
+    tally.close(status);
+    leave();
+    onOver.run();
+  }
+
+  private void leave() {
+    if (inService) {
+      inService = false;
+      services.admission().leave();
+    }
+  }
+
+  private void stopQueueTimer() {
+    if (queueTimer != null) {
+      queueTimer.cancel();
+      queueTimer = null;
+    }
+  }
+}

@@ -1,0 +1,23 @@
+package io.kvasir.gateway.proxy;
+
+/**
+ * Limits of the way of a request. Immutable.
+ *
+ * @param maxBodyBytes largest body of a request that the gateway reads
+ * @param bodyTimeoutMs limit for the arrival of a body
+ * @param queueTimeoutMs limit for waiting until the request may start
+ * @param firstByteTimeoutMs limit from sending a request to the first data event of its reply
+ * @param idleTimeoutMs limit between two parts of a reply
+ * @param clientTimeoutMs limit for a client that does not read its reply
+ * @param maxAttempts attempts of a request, at least 1
+ * @param explain whether every reply names the choice in its headers
+ */
+public record ProxySettings(
+    long maxBodyBytes,
+    long bodyTimeoutMs,
+    long queueTimeoutMs,
+    long firstByteTimeoutMs,
+    long idleTimeoutMs,
+    long clientTimeoutMs,
+    int maxAttempts,
+    boolean explain) {}

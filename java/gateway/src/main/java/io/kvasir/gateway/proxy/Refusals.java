@@ -1,0 +1,28 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.fleet.router.RouteOutcome;
+
+/** The replies to requests that no worker serves. Stateless. */
+final class Refusals {
+
+  private static final int RETRY_SECONDS = 1;
+
+  private Refusals() {}
+
+  /** The reply to a router's refusal. */
+  static Problem problem(RouteOutcome.Refused refused) {
+    String code = refused.refusal().id();
+    return switch (refused.refusal()) {
+      case REQUEST_LIMIT, RAW_ISL_TOKEN_LIMIT ->
+          Problem.overloaded(429, code, refused.message(), RETRY_SECONDS);
+      case UNSUPPORTED_REQUEST -> Problem.of(400, code, refused.message());
+      case DUPLICATE_REQUEST, SELECTOR_FAILED -> Problem.of(500, code, refused.message());
+      case NO_ENDPOINT, ALL_OVERLOADED, PINNED_UNKNOWN, PINNED_NOT_ALLOWED, PINNED_OVERLOADED ->
+          Problem.overloaded(503, code, refused.message(), RETRY_SECONDS);
+    };
+  }
+
+  static Problem noWorker(String message) {
+    return Problem.overloaded(503, "no_endpoint", message, RETRY_SECONDS);
+  }
+}

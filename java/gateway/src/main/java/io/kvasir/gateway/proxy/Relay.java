@@ -1,0 +1,282 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.gateway.exchange.EventLoop;
+import io.kvasir.gateway.exchange.Exchange;
+import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.gateway.exchange.ReplyListener;
+import io.kvasir.gateway.exchange.UpstreamCall;
+import io.kvasir.gateway.exchange.UpstreamFailure;
+import io.kvasir.gateway.exchange.UpstreamFailure.Kind;
+import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.netty.buffer.ByteBuf;
+import java.net.ProtocolException;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt: forwards a worker's reply to the client. The head is held back until the first data
+ * arrives, for a stream until its first data event, so that an attempt that fails before can be
+ * repeated without a trace.
+ *
+ * <p>Confined to the exchange's event loop.
+ */
+final class Relay implements ReplyListener {
+
+  /** Statuses after which another worker may give a better answer. */
+  private static final Set<Integer> RETRIED = Set.of(408, 429, 500, 502, 503, 504);
+
+  private final Exchange exchange;
+  private final Inbound inbound;
+  private final Choice choice;
+  private final ProxySettings settings;
+  private final Tally tally;
+  private final ProxyRun run;
+  private final UpstreamRequest request;
+
+  private @Nullable UpstreamCall call;
+  private EventLoop.@Nullable Timer timer;
+  private @Nullable ReplyBody body;
+  private Headers head = new Headers();
+  private int status;
+  private boolean forwarding;
+  private boolean repeated;
+  private boolean paused;
+  private boolean over;
+
+  /** When the limit in force began: at the last sign of the side that it is for. */
+  private long quietSinceNs;
+
+  Relay(
+      Exchange exchange,
+      Inbound inbound,
+      Choice choice,
+      ProxySettings settings,
+      Tally tally,
+      ProxyRun run) {
+    this.exchange = exchange;
+    this.inbound = inbound;
+    this.choice = choice;
+    this.settings = settings;
+    this.tally = tally;
+    this.run = run;
+    this.request = Outbound.request(inbound, choice);
+  }
+
+  void send() {
+    exchange.onWritable(this::onClientWritable);
+    UpstreamCall sent = choice.worker().upstream().send(request, this, exchange.loop());
+    call = sent;
+    restartTimer();
+    if (request.body() == null) {
+      exchange.read(new StreamedBody(exchange, sent));
+    }
+  }
+
+  // ---- the worker's reply -------------------------------------------------------------------
+
+  @Override
+  public void onHead(int replyStatus, Headers headers) {
+    if (over) {
+      return;
+    }
+    status = replyStatus;
+    head = headers;
+    String rank = headers.get(ForwardedHeaders.KVASIR_PREFIX + "dp-rank");
+    if (rank != null && rank.matches("[0-9]{1,4}")) {
+      tally.onRank(Integer.parseInt(rank));
+    }
+    if (RETRIED.contains(replyStatus) && run.retries(choice, replyStatus)) {
+      cancel();
+      return;
+    }
+    body = body(headers);
+  }
+
+  private ReplyBody body(Headers headers) {
+    boolean served = status == 200 && inbound.endpoint().generates();
+    ReplyReader reader =
+        new ReplyReader(
+            choice,
+            tally,
+            inbound.endpoint() == Endpoint.RESPONSES ? id -> run.onResponseId(choice, id) : null);
+    String type = headers.get("content-type");
+    if (served && type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream")) {
+      return new EventBody(tally, reader, Outbound.injectsUsage(inbound));
+    }
+    return new PlainBody(tally, reader, served);
+  }
+
+  @Override
+  public void onChunk(ByteBuf bytes) {
+    ReplyBody from = body;
+    if (over || from == null) {
+      bytes.release();
+      return;
+    }
+    ByteBuf out;
+    try {
+      long nowNs = System.nanoTime();
+      quietSinceNs = forwarding && !paused ? nowNs : quietSinceNs;
+      out = from.onBytes(bytes, nowNs);
+    } catch (ProtocolException e) {
+      onAbort(new UpstreamFailure(Kind.INVALID, e.getMessage()));
+      return;
+    }
+    if (out != null) {
+      begin(from);
+      exchange.write(out);
+      if (exchange.full() && !paused && call != null) {
+        paused = true;
+        call.pause();
+        restartTimer();
+      }
+    }
+  }
+
+  private void begin(ReplyBody from) {
+    if (!forwarding) {
+      forwarding = true;
+      Headers headers = ForwardedHeaders.reply(head, inbound.id());
+      String length = head.get("content-length");
+      if (length != null && !from.isStream()) {
+        headers.add("content-length", length);
+      }
+      if (inbound.explain()) {
+        Explanation.add(headers, head, choice, tally.dpRank());
+      }
+      exchange.head(status, headers);
+      restartTimer();
+    }
+  }
+
+  @Override
+  public void onEnd() {
+    ReplyBody from = body;
+    if (over || from == null) {
+      return;
+    }
+    ByteBuf rest = from.onEnd();
+    if (!forwarding && rest == null && from.needsData()) {
+      onAbort(new UpstreamFailure(Kind.CLOSED, "the reply ended before its first event"));
+      return;
+    }
+    finish();
+    begin(from);
+    if (rest != null) {
+      exchange.write(rest);
+    }
+    exchange.end();
+    run.onServed(choice, status);
+  }
+
+  @Override
+  public void onAbort(UpstreamFailure failure) {
+    if (over) {
+      return;
+    }
+    if (failure.kind() == Kind.STALE_CONNECTION && !repeated && request.body() != null) {
+      repeated = true;
+      tally.onRetry("stale_connection");
+      call = choice.worker().upstream().send(request.onNewConnection(), this, exchange.loop());
+      return;
+    }
+    cancel();
+    if (forwarding) {
+      cutReply("worker " + choice.worker().name() + " failed: " + failure.message());
+      run.onFailedLater(choice, failure, status);
+    } else {
+      run.onFailedUnseen(choice, failure);
+    }
+  }
+
+  private void cutReply(String message) {
+    if (body != null && body.isStream()) {
+      Problem problem = Problem.of(502, "upstream_error", message);
+      exchange.write(Replies.errorEvent(inbound.endpoint(), problem));
+    }
+    exchange.abort();
+  }
+
+  // ---- the client, and time -------------------------------------------------------------------
+
+  @Override
+  public void onWritable() {
+    if (!over) {
+      exchange.resumeBody();
+    }
+  }
+
+  private void onClientWritable() {
+    if (paused && !over && call != null) {
+      paused = false;
+      call.resume();
+      restartTimer();
+    }
+  }
+
+  private long limitMs() {
+    return paused
+        ? settings.clientTimeoutMs()
+        : forwarding ? settings.idleTimeoutMs() : settings.firstByteTimeoutMs();
+  }
+
+  /** A limit begins: other than the one before, or anew. */
+  private void restartTimer() {
+    stopTimer();
+    if (!over) {
+      quietSinceNs = System.nanoTime();
+      timer = exchange.loop().after(Math.max(1, limitMs()), this::onTimer);
+    }
+  }
+
+  /** Runs when a limit may have passed; plans itself anew while it has not. */
+  private void onTimer() {
+    long quietMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - quietSinceNs);
+    long limitMs = limitMs();
+    if (quietMs < limitMs) {
+      timer = exchange.loop().after(limitMs - quietMs, this::onTimer);
+    } else if (paused) {
+      cancel();
+      exchange.abort();
+      run.onClientStuck();
+    } else {
+      onAbort(
+          new UpstreamFailure(Kind.TIMEOUT, "nothing arrived for " + limitMs + " milliseconds"));
+    }
+  }
+
+  private void stopTimer() {
+    if (timer != null) {
+      timer.cancel();
+      timer = null;
+    }
+  }
+
+  /** Stops the attempt. The client's reply stays as it is. */
+  void cancel() {
+    if (!over) {
+      finish();
+      if (call != null) {
+        call.cancel();
+      }
+    }
+  }
+
+  private void finish() {
+    over = true;
+    stopTimer();
+  }
+
+  /** Whether something of the reply was forwarded. */
+  boolean forwarding() {
+    return forwarding;
+  }
+
+  /** Ends a reply that has begun, because the gateway stops. */
+  void cut() {
+    cancel();
+    cutReply("the gateway is shutting down");
+  }
+}

@@ -1,0 +1,62 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.gateway.exchange.Exchange;
+import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.gateway.openai.OpenAiError;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/** Replies that the gateway makes itself. Stateless. */
+final class Replies {
+
+  private Replies() {}
+
+  /** Sends an error in the shape of the endpoint's API. No effect if a reply has begun. */
+  static void problem(
+      Exchange exchange,
+      @Nullable Endpoint endpoint,
+      String requestId,
+      Problem problem,
+      Headers more) {
+    Headers headers = new Headers(more).set(ForwardedHeaders.REQUEST_ID, requestId);
+    if (problem.retryAfterSeconds() > 0) {
+      headers.set("retry-after", Integer.toString(problem.retryAfterSeconds()));
+    }
+    OpenAiError error = error(problem);
+    byte[] body = endpoint == Endpoint.MESSAGES ? error.anthropicBody() : error.body();
+    send(exchange, problem.status(), "application/json", body, headers);
+  }
+
+  /** The event that ends a stream early, in the shape of the endpoint's API. */
+  static ByteBuf errorEvent(Endpoint endpoint, Problem problem) {
+    OpenAiError error = error(problem);
+    return Unpooled.wrappedBuffer(
+        endpoint == Endpoint.MESSAGES ? error.anthropicEvent() : error.event());
+  }
+
+  private static OpenAiError error(Problem problem) {
+    return new OpenAiError(problem.type(), problem.message(), problem.param(), problem.code());
+  }
+
+  /** Sends a JSON document. */
+  static void json(Exchange exchange, int status, String json) {
+    send(
+        exchange, status, "application/json", json.getBytes(StandardCharsets.UTF_8), new Headers());
+  }
+
+  static void send(
+      Exchange exchange, int status, String contentType, byte[] body, Headers headers) {
+    if (exchange.replying() || exchange.over()) {
+      return;
+    }
+    headers.set("content-type", contentType);
+    headers.set("content-length", Integer.toString(body.length));
+    exchange.head(status, headers);
+    if (body.length > 0 && !exchange.method().equals("HEAD")) {
+      exchange.write(Unpooled.wrappedBuffer(body));
+    }
+    exchange.end();
+  }
+}

@@ -1,0 +1,35 @@
+package io.kvasir.gateway.proxy;
+
+import io.netty.buffer.ByteBuf;
+import java.net.ProtocolException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The body of a worker's reply on its way to the client: what is forwarded of it, and what is read
+ * from it. Confined to the exchange's event loop.
+ */
+interface ReplyBody {
+
+  /**
+   * A part has arrived.
+   *
+   * @param bytes the part; this call takes and releases it
+   * @param nowNs the time of its arrival
+   * @return the bytes to forward, which the caller owns; null for none yet
+   * @throws ProtocolException if the body is not what its head announced
+   */
+  @Nullable ByteBuf onBytes(ByteBuf bytes, long nowNs) throws ProtocolException;
+
+  /**
+   * The body is complete.
+   *
+   * @return bytes that are left to forward, or null
+   */
+  @Nullable ByteBuf onEnd();
+
+  /** Whether it is a stream of events. */
+  boolean isStream();
+
+  /** Whether a complete body must have had data to forward. */
+  boolean needsData();
+}

@@ -1,0 +1,103 @@
+package io.kvasir.gateway.proxy;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import io.kvasir.gateway.openai.Usage;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import java.io.IOException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads tokens, usage and the id of a stored response from a reply. Confined to the exchange's
+ * event loop.
+ */
+final class ReplyReader {
+
+  private static final JsonFactory JSON = new JsonFactory();
+
+  private final Choice choice;
+  private final Tally tally;
+  private final @Nullable Consumer<String> onResponseId;
+  private Usage usage = Usage.UNKNOWN;
+
+  /**
+   * Begins with nothing read.
+   *
+   * @param onResponseId receives the id of a response; null where replies are no responses
+   */
+  ReplyReader(Choice choice, Tally tally, @Nullable Consumer<String> onResponseId) {
+    this.choice = choice;
+    this.tally = tally;
+    this.onResponseId = onResponseId;
+  }
+
+  /** Output tokens have streamed. */
+  void onTokens(int tokens) {
+    if (tokens > 0) {
+      tally.onTokens(tokens);
+      choice.onTokens(tokens);
+    }
+  }
+
+  /** The engine states its usage, which corrects what was counted. */
+  void onUsage(Usage stated) {
+    if (stated.equals(Usage.UNKNOWN)) {
+      return;
+    }
+    usage = usage.then(stated);
+    long uncounted = usage.outputTokens() - tally.outputTokens();
+    if (uncounted > 0) {
+      choice.onTokens((int) uncounted);
+    }
+    tally.onUsage(usage.inputTokens(), usage.cachedTokens(), usage.outputTokens());
+  }
+
+  /** The first event of a stream. */
+  void onEvent(ByteBuf event) {
+    if (onResponseId != null) {
+      int start = ByteBufUtil.indexOf(DATA, event);
+      if (start >= 0) {
+        int at = start + DATA.readableBytes();
+        findId(event, at);
+      }
+    }
+  }
+
+  private static final ByteBuf DATA =
+      io.netty.buffer.Unpooled.unreleasableBuffer(
+          io.netty.buffer.Unpooled.wrappedBuffer(
+              "data:".getBytes(java.nio.charset.StandardCharsets.US_ASCII)));
+
+  /** A complete answer. */
+  void onJson(ByteBuf answer) {
+    if (onResponseId != null) {
+      findId(answer, answer.readerIndex());
+    }
+  }
+
+  /** Finds the id of the outermost object, or of the object in its member {@code response}. */
+  private void findId(ByteBuf json, int from) {
+    byte[] bytes = ByteBufUtil.getBytes(json, from, json.writerIndex() - from);
+    try (JsonParser parser = JSON.createParser(bytes)) {
+      if (parser.nextToken() != JsonToken.START_OBJECT) {
+        return;
+      }
+      while (parser.nextToken() == JsonToken.FIELD_NAME) {
+        String name = parser.currentName();
+        JsonToken value = parser.nextToken();
+        if (name.equals("id") && value == JsonToken.VALUE_STRING && onResponseId != null) {
+          onResponseId.accept(parser.getText());
+          return;
+        }
+        if (!(name.equals("response") && value == JsonToken.START_OBJECT)) {
+          parser.skipChildren();
+        }
+      }
+    } catch (IOException e) {
+      return; // an answer without an id that can be read is not stored
+    }
+  }
+}

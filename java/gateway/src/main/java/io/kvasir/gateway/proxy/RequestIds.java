@@ -1,0 +1,27 @@
+package io.kvasir.gateway.proxy;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Ids of requests in logs, headers and at engines. Stateless. */
+final class RequestIds {
+
+  private static final Pattern VALID = Pattern.compile("[A-Za-z0-9._:/+=@-]{1,128}");
+
+  private RequestIds() {}
+
+  /** The client's id if it is 1 to 128 plain characters, otherwise a new random one. */
+  static String of(@Nullable String fromClient) {
+    if (fromClient != null && VALID.matcher(fromClient).matches()) {
+      return fromClient;
+    }
+    ThreadLocalRandom random = ThreadLocalRandom.current();
+    return "req-" + hex(random.nextLong()) + hex(random.nextLong());
+  }
+
+  private static String hex(long bits) {
+    String digits = Long.toHexString(bits);
+    return "0".repeat(16 - digits.length()) + digits;
+  }
+}

@@ -1,0 +1,35 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.gateway.route.ModelFleet.Target;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which worker made a stored response, so that requests that refer to the response go there. The
+ * responses used last are kept, {@value #MAX_RESPONSES} of them.
+ *
+ * <p>Thread-safe; every call is O(1).
+ */
+final class ResponseOwners {
+
+  private static final int MAX_RESPONSES = 100_000;
+
+  private final Map<String, Target> owners =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Target> eldest) {
+          return size() > MAX_RESPONSES;
+        }
+      };
+
+  synchronized void put(String responseId, Target owner) {
+    owners.put(responseId, owner);
+  }
+
+  synchronized @Nullable Target get(String responseId) {
+    return owners.get(responseId);
+  }
+}

@@ -1,0 +1,27 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.gateway.observe.AccessLog;
+import io.kvasir.gateway.observe.GatewayMetrics;
+import io.kvasir.gateway.route.Admission;
+import io.kvasir.gateway.route.ModelFleets;
+import io.kvasir.gateway.route.RetryBudget;
+
+/**
+ * What all requests of a gateway share. Each part is thread-safe.
+ *
+ * @param fleets the workers by model
+ * @param settings limits
+ * @param admission bounds the requests in service
+ * @param retries bounds the retries
+ * @param bodies bounds the bytes of bodies
+ * @param metrics the metrics
+ * @param log the access log
+ */
+public record Services(
+    ModelFleets fleets,
+    ProxySettings settings,
+    Admission admission,
+    RetryBudget retries,
+    BodyBudget bodies,
+    GatewayMetrics metrics,
+    AccessLog log) {}

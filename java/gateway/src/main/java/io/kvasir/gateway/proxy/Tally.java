@@ -1,0 +1,191 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.gateway.exchange.Exchange;
+import io.kvasir.gateway.observe.AccessLog;
+import io.kvasir.gateway.observe.GatewayMetrics;
+import io.kvasir.gateway.observe.GatewayMetrics.TargetMetrics;
+import io.kvasir.model.Errors;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a request came to: numbers for its access log line and for the metrics. Confined to the
+ * request's event loop.
+ */
+final class Tally {
+
+  private static final double NANOS_PER_MILLI = 1e6;
+
+  private final String id;
+  private final String client;
+  private final String method;
+  private final String path;
+  private final String endpoint;
+  private final long arrivedNs = System.nanoTime();
+  private final GatewayMetrics metrics;
+  private final AccessLog log;
+
+  private String model = "";
+  private @Nullable Choice choice;
+  private int dpRank = -1;
+  private int attempts;
+  private long placedNs;
+  private long firstEventNs;
+  private long lastEventNs;
+  private long promptTokens = -1;
+  private long cachedTokens = -1;
+  private long outputTokens;
+  private String error = "";
+  private @Nullable TargetMetrics target;
+  private boolean closed;
+
+  Tally(String id, Exchange exchange, String endpoint, GatewayMetrics metrics, AccessLog log) {
+    this.id = id;
+    this.client = exchange.remote();
+    this.method = exchange.method();
+    String target = exchange.target();
+    int query = target.indexOf('?');
+    this.path = query < 0 ? target : target.substring(0, query);
+    this.endpoint = endpoint;
+    this.metrics = metrics;
+    this.log = log;
+  }
+
+  String id() {
+    return id;
+  }
+
+  long arrivedNs() {
+    return arrivedNs;
+  }
+
+  void model(String name) {
+    model = name;
+  }
+
+  void onPlaced(Choice placed) {
+    choice = placed;
+    dpRank = placed.dpRank();
+    attempts++;
+    placedNs = System.nanoTime();
+    target = null;
+  }
+
+  /** The engine says which rank serves the request. */
+  void onRank(int rank) {
+    dpRank = rank;
+    target = null;
+  }
+
+  int dpRank() {
+    return dpRank;
+  }
+
+  void onRetry(String reason) {
+    metrics.onRetry(reason);
+  }
+
+  /** Data was forwarded: for streams, one event or more; otherwise the first bytes. */
+  void onData(long nowNs) {
+    TargetMetrics to = target();
+    if (firstEventNs == 0) {
+      firstEventNs = nowNs;
+      if (to != null) {
+        to.onFirstEvent(nowNs - arrivedNs);
+      }
+    } else if (to != null) {
+      to.onNextEvent(nowNs - lastEventNs);
+    }
+    lastEventNs = nowNs;
+  }
+
+  void onTokens(int tokens) {
+    outputTokens += tokens;
+  }
+
+  /** The engine's usage; it overrides what was counted. Negative numbers are unknown. */
+  void onUsage(long prompt, long cached, long output) {
+    promptTokens = prompt >= 0 ? prompt : promptTokens;
+    cachedTokens = cached >= 0 ? cached : cachedTokens;
+    outputTokens = output >= 0 ? output : outputTokens;
+  }
+
+  long outputTokens() {
+    return outputTokens;
+  }
+
+  void onError(String reason) {
+    error = reason;
+  }
+
+  boolean isErrorFree() {
+    return error.isEmpty();
+  }
+
+  private @Nullable TargetMetrics target() {
+    Choice placed = choice;
+    if (target == null && placed != null) {
+      target = metrics.target(model, placed.worker().name(), dpRank);
+    }
+    return target;
+  }
+
+  /** The request is over. Repeated calls have no effect. */
+  void close(int status) {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    long nowNs = System.nanoTime();
+    metrics.onRequest(endpoint, status);
+    TargetMetrics to = target();
+    if (to != null && status == 200) {
+      to.onServed(nowNs - arrivedNs, promptTokens, cachedTokens, outputTokens, matchedTokens());
+    }
+    log.add(
+        json -> {
+          json.writeStringField("request_id", id);
+          json.writeStringField("client", client);
+          json.writeStringField("method", method);
+          json.writeStringField("path", Errors.shown(path));
+          json.writeNumberField("status", status);
+          json.writeStringField("model", Errors.shown(model));
+          Choice placed = choice;
+          if (placed != null) {
+            json.writeStringField("worker_id", placed.worker().name());
+            json.writeStringField("dp_rank", dpRank < 0 ? "any" : Integer.toString(dpRank));
+            json.writeStringField("reason", placed.reason());
+            json.writeNumberField("matched_tokens", matchedTokens());
+            json.writeNumberField("attempts", attempts);
+            json.writeNumberField("placed_ms", ms(placedNs));
+          }
+          if (firstEventNs != 0) {
+            json.writeNumberField("first_event_ms", ms(firstEventNs));
+          }
+          json.writeNumberField("total_ms", ms(nowNs));
+          if (promptTokens >= 0) {
+            json.writeNumberField("prompt_tokens", promptTokens);
+          }
+          if (cachedTokens >= 0) {
+            json.writeNumberField("cached_tokens", cachedTokens);
+          }
+          json.writeNumberField("output_tokens", outputTokens);
+          if (!error.isEmpty()) {
+            json.writeStringField("error", Errors.shown(error));
+          }
+        });
+  }
+
+  private long matchedTokens() {
+    return choice == null ? 0 : choice.matchedTokens();
+  }
+
+  private double ms(long atNs) {
+    return Math.round((atNs - arrivedNs) / NANOS_PER_MILLI * 1e3) / 1e3;
+  }
+
+  @Override
+  public String toString() {
+    return String.format(Locale.ROOT, "%s %s %s", id, method, Errors.shown(path));
+  }
+}

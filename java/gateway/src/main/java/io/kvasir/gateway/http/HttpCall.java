@@ -16,6 +16,7 @@ import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.io.IOException;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +26,9 @@ final class HttpCall implements UpstreamCall {
   private static final String CONNECTION = "connection";
   private static final String TRANSFER_ENCODING = "transfer-encoding";
 
-  private final UpstreamRequest request;
+  /** Null once it was sent, so that its body can be freed. */
+  private @Nullable UpstreamRequest request;
+
   private final ReplyListener reply;
   private final Set<HttpConnection> fresh;
 
@@ -50,10 +53,12 @@ final class HttpCall implements UpstreamCall {
       return;
     }
     sent = connected;
-    request.headers().forEach((name, value) -> connected.headers().add(name, value));
+    UpstreamRequest outbound = Objects.requireNonNull(request);
+    request = null;
+    outbound.headers().forEach((name, value) -> connected.headers().add(name, value));
     connected.response().onComplete(this::onResponse, this::onFailure);
     connected.exceptionHandler(this::onFailure);
-    ByteBuf body = request.body();
+    ByteBuf body = outbound.body();
     if (body == null) {
       if (!connected.headers().contains(HttpHeaders.CONTENT_LENGTH)) {
         connected.setChunked(true);

@@ -9,6 +9,8 @@ import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.model.Errors;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -61,6 +63,16 @@ public final class GatewayHandler implements Consumer<Exchange> {
 
   @Override
   public void accept(Exchange exchange) {
+    try {
+      handle(exchange);
+    } catch (RuntimeException e) {
+      LOG.error("a request failed in the gateway itself", e);
+      Problem problem = Problem.of(500, "internal_error", "the gateway failed; its log has more");
+      Replies.problem(exchange, null, "none", problem, new Headers());
+    }
+  }
+
+  private void handle(Exchange exchange) {
     String target = exchange.target();
     int query = target.indexOf('?');
     String path = query < 0 ? target : target.substring(0, query);
@@ -120,9 +132,8 @@ public final class GatewayHandler implements Consumer<Exchange> {
       return;
     }
     String name =
-        java.net.URLDecoder.decode(
-            path.substring(MODELS.length() + 1).replace("+", "%2B"),
-            java.nio.charset.StandardCharsets.UTF_8);
+        URLDecoder.decode(
+            path.substring(MODELS.length() + 1).replace("+", "%2B"), StandardCharsets.UTF_8);
     if (models.contains(name)) {
       Replies.json(exchange, 200, ModelsJson.model(name));
       tally.close(200);
@@ -276,8 +287,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
       Tally tally,
       Runnable release) {
     List<FleetWorker> workers = fleet == null ? services.fleets().workers() : fleet.workers();
-    ProxyRun[] run = {null};
-    run[0] =
+    ProxyRun run =
         new ProxyRun(
             exchange,
             inbound,
@@ -285,12 +295,10 @@ public final class GatewayHandler implements Consumer<Exchange> {
             services,
             owners,
             tally,
-            () -> {
-              runs.remove(run[0]);
-              release.run();
-            });
-    runs.add(run[0]);
-    return run[0];
+            release,
+            runs::remove);
+    runs.add(run);
+    return run;
   }
 
   private void refuse(

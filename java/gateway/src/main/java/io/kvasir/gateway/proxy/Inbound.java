@@ -8,35 +8,106 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request whose body the gateway has read. Immutable.
- *
- * @param id its id in logs and at engines
- * @param endpoint the endpoint
- * @param method the method
- * @param target path and query
- * @param headers the client's fields
- * @param body the scanned body; null if there is none
- * @param model the model that serves it
- * @param conversationId the conversation that it belongs to; null if it names none
- * @param explain whether the reply names the choice in its headers
+ * A request as the gateway received it. The body is kept while an attempt may need it. Confined to
+ * the request's event loop.
  */
-record Inbound(
-    String id,
-    Endpoint endpoint,
-    String method,
-    String target,
-    Headers headers,
-    @Nullable BodyScan body,
-    String model,
-    @Nullable String conversationId,
-    boolean explain) {
+final class Inbound {
 
   /** Stands for a prompt that the gateway cannot read, for example one of images only. */
   private static final Prompt UNREADABLE = new Prompt.Texts(List.of(""));
 
-  /** Whether the client asks for a stream of events. */
-  boolean streams() {
-    return body != null && body.stream();
+  private final String id;
+  private final Endpoint endpoint;
+  private final String method;
+  private final String target;
+  private final Headers headers;
+  private final String model;
+  private final @Nullable String conversationId;
+  private final boolean explain;
+  private final boolean injectsUsage;
+  private @Nullable BodyScan body;
+
+  /**
+   * Creates a request.
+   *
+   * @param id its id in logs and at engines
+   * @param endpoint the endpoint
+   * @param method the method
+   * @param target path and query
+   * @param headers the client's fields
+   * @param body the scanned body; null if there is none or it is streamed unread
+   * @param model the model that serves it; empty for any
+   * @param conversationId the conversation that it belongs to; null if it names none
+   * @param explain whether the reply names the choice in its headers
+   */
+  Inbound(
+      String id,
+      Endpoint endpoint,
+      String method,
+      String target,
+      Headers headers,
+      @Nullable BodyScan body,
+      String model,
+      @Nullable String conversationId,
+      boolean explain) {
+    this.id = id;
+    this.endpoint = endpoint;
+    this.method = method;
+    this.target = target;
+    this.headers = headers;
+    this.body = body;
+    this.model = model;
+    this.conversationId = conversationId;
+    this.explain = explain;
+    this.injectsUsage =
+        body != null && endpoint.hasUsageOption() && body.stream() && !body.includesUsage();
+  }
+
+  String id() {
+    return id;
+  }
+
+  Endpoint endpoint() {
+    return endpoint;
+  }
+
+  String method() {
+    return method;
+  }
+
+  String target() {
+    return target;
+  }
+
+  Headers headers() {
+    return headers;
+  }
+
+  String model() {
+    return model;
+  }
+
+  @Nullable String conversationId() {
+    return conversationId;
+  }
+
+  boolean explain() {
+    return explain;
+  }
+
+  /** Whether the gateway asks for usage in the client's stead, and removes it from the reply. */
+  boolean injectsUsage() {
+    return injectsUsage;
+  }
+
+  /** The scanned body; null if there is none, it is streamed, or it was dropped. */
+  @Nullable BodyScan body() {
+    return body;
+  }
+
+  /** Frees the body: no attempt follows. */
+  void dropBody() {
+    body = null;
   }
 
   /** The prompt, for routers. O(bytes). */

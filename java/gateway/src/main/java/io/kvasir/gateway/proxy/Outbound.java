@@ -33,7 +33,7 @@ final class Outbound {
     if (steered && flavor == EngineFlavor.SGLANG) {
       splice.set(BodyField.ROUTED_DP_RANK, Integer.toString(choice.dpRank()));
     }
-    if (injectsUsage(inbound)) {
+    if (inbound.injectsUsage()) {
       splice.includeUsage();
     }
     ByteBuf body = splice.build();
@@ -53,14 +53,5 @@ final class Outbound {
       headers.set("content-length", length);
     }
     return new UpstreamRequest(inbound.method(), inbound.target(), headers, null, true);
-  }
-
-  /** Whether the gateway asks for usage in the client's stead, and removes it from the reply. */
-  static boolean injectsUsage(Inbound inbound) {
-    BodyScan scan = inbound.body();
-    return scan != null
-        && inbound.endpoint().hasUsageOption()
-        && scan.stream()
-        && !scan.includesUsage();
   }
 }

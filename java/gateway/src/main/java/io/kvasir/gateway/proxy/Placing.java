@@ -104,7 +104,7 @@ final class Placing {
 
   private void settle(ModelFleet among, RouteOutcome outcome, Result result) {
     if (outcome instanceof RouteOutcome.Placed placed) {
-      result.onChosen(choice(among, placed.placement()));
+      place(among, placed.placement(), result);
     } else if (outcome instanceof RouteOutcome.Waiting waiting) {
       result.onWaiting(() -> waiting.outcome().cancel(false));
       waiting
@@ -120,16 +120,21 @@ final class Placing {
     }
   }
 
-  private Choice choice(ModelFleet among, Placement placement) {
+  private static void place(ModelFleet among, Placement placement, Result result) {
     Target target = among.target(placement.rank());
+    if (target == null) {
+      result.onRefused(Refusals.noWorker("the chosen worker was removed"));
+      return;
+    }
     target.worker().onSent();
-    return new Choice(
-        target.worker(),
-        target.dpRank(),
-        placement.reason().id(),
-        placement.matchedTokens(),
-        among.router(),
-        placement.attempt());
+    result.onChosen(
+        new Choice(
+            target.worker(),
+            target.dpRank(),
+            placement.reason().id(),
+            placement.matchedTokens(),
+            among.router(),
+            placement.attempt()));
   }
 
   private void chooseByLoad(long nowNs, Result result) {

@@ -7,6 +7,7 @@ import io.kvasir.gateway.exchange.UpstreamFailure;
 import io.kvasir.gateway.exchange.UpstreamFailure.Kind;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import java.util.Locale;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,7 +29,8 @@ final class ProxyRun implements Placing.Result {
   private final Services services;
   private final ResponseOwners owners;
   private final Tally tally;
-  private final Runnable onOver;
+  private final Runnable releaseBody;
+  private final Consumer<ProxyRun> onOver;
   private final Runnable admitted = this::onAdmitted;
 
   private boolean inService;
@@ -42,7 +44,8 @@ final class ProxyRun implements Placing.Result {
   /**
    * Prepares the run.
    *
-   * @param onOver runs once when the request is over, whatever became of it
+   * @param releaseBody returns the body's bytes to the budget; may run repeatedly
+   * @param onOver receives this run once when the request is over, whatever became of it
    */
   ProxyRun(
       Exchange exchange,
@@ -51,13 +54,15 @@ final class ProxyRun implements Placing.Result {
       Services services,
       ResponseOwners owners,
       Tally tally,
-      Runnable onOver) {
+      Runnable releaseBody,
+      Consumer<ProxyRun> onOver) {
     this.exchange = exchange;
     this.inbound = inbound;
     this.placing = placing;
     this.services = services;
     this.owners = owners;
     this.tally = tally;
+    this.releaseBody = releaseBody;
     this.onOver = onOver;
   }
 
@@ -213,11 +218,17 @@ final class ProxyRun implements Placing.Result {
     place();
   }
 
-  /** The worker's reply was forwarded completely. */
-  void onServed(Choice choice, int status) {
+  /** The first part of a reply is forwarded: no attempt follows. */
+  void onBegun(Choice choice, int status) {
     if (status < 500) {
       choice.worker().breaker().onSuccess();
     }
+    inbound.dropBody();
+    releaseBody.run();
+  }
+
+  /** The worker's reply was forwarded completely. */
+  void onServed(int status) {
     endAttempt(status < 400);
     close(status);
   }
@@ -295,7 +306,9 @@ final class ProxyRun implements Placing.Result {
     stopQueueTimer();
     tally.close(status);
     leave();
-    onOver.run();
+    inbound.dropBody();
+    releaseBody.run();
+    onOver.accept(this);
   }
 
   private void leave() {

@@ -33,7 +33,9 @@ final class Relay implements ReplyListener {
   private final ProxySettings settings;
   private final Tally tally;
   private final ProxyRun run;
-  private final UpstreamRequest request;
+
+  /** What was sent; null once no repetition is possible. */
+  private @Nullable UpstreamRequest request;
 
   private @Nullable UpstreamCall call;
   private EventLoop.@Nullable Timer timer;
@@ -41,7 +43,6 @@ final class Relay implements ReplyListener {
   private Headers head = new Headers();
   private int status;
   private boolean forwarding;
-  private boolean repeated;
   private boolean paused;
   private boolean over;
 
@@ -61,16 +62,18 @@ final class Relay implements ReplyListener {
     this.settings = settings;
     this.tally = tally;
     this.run = run;
-    this.request = Outbound.request(inbound, choice);
   }
 
   void send() {
     exchange.onWritable(this::onClientWritable);
-    UpstreamCall sent = choice.worker().upstream().send(request, this, exchange.loop());
+    UpstreamRequest outbound = Outbound.request(inbound, choice);
+    UpstreamCall sent = choice.worker().upstream().send(outbound, this, exchange.loop());
     call = sent;
     restartTimer();
-    if (request.body() == null) {
+    if (outbound.body() == null) {
       exchange.read(new StreamedBody(exchange, sent));
+    } else {
+      request = outbound;
     }
   }
 
@@ -103,7 +106,7 @@ final class Relay implements ReplyListener {
             inbound.endpoint() == Endpoint.RESPONSES ? id -> run.onResponseId(choice, id) : null);
     String type = headers.get("content-type");
     if (served && type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream")) {
-      return new EventBody(tally, reader, Outbound.injectsUsage(inbound));
+      return new EventBody(tally, reader, inbound.injectsUsage());
     }
     return new PlainBody(tally, reader, served);
   }
@@ -138,6 +141,8 @@ final class Relay implements ReplyListener {
   private void begin(ReplyBody from) {
     if (!forwarding) {
       forwarding = true;
+      request = null;
+      run.onBegun(choice, status);
       Headers headers = ForwardedHeaders.reply(head, inbound.id());
       String length = head.get("content-length");
       if (length != null && !from.isStream()) {
@@ -168,7 +173,7 @@ final class Relay implements ReplyListener {
       exchange.write(rest);
     }
     exchange.end();
-    run.onServed(choice, status);
+    run.onServed(status);
   }
 
   @Override
@@ -176,10 +181,11 @@ final class Relay implements ReplyListener {
     if (over) {
       return;
     }
-    if (failure.kind() == Kind.STALE_CONNECTION && !repeated && request.body() != null) {
-      repeated = true;
+    UpstreamRequest again = request;
+    if (failure.kind() == Kind.STALE_CONNECTION && again != null) {
+      request = null;
       tally.onRetry("stale_connection");
-      call = choice.worker().upstream().send(request.onNewConnection(), this, exchange.loop());
+      call = choice.worker().upstream().send(again.onNewConnection(), this, exchange.loop());
       return;
     }
     cancel();

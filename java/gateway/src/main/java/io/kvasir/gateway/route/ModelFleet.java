@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The workers that serve one model, and the router over them.
@@ -96,9 +97,9 @@ public final class ModelFleet implements AutoCloseable {
    * The target that a placement names.
    *
    * @param rank the rank of a placement
-   * @return the worker and its rank
+   * @return the worker and its rank; null if it was removed since
    */
-  public Target target(RankId rank) {
+  public @Nullable Target target(RankId rank) {
     long number = choosesRanks ? rank.workerId() : rank.workerId() / WorkerSpec.MAX_RANKS;
     int dpRank = choosesRanks ? rank.dpRank() : (int) (rank.workerId() % WorkerSpec.MAX_RANKS);
     for (FleetWorker worker : workers) {
@@ -106,7 +107,7 @@ public final class ModelFleet implements AutoCloseable {
         return new Target(worker, worker.ranks() == 1 ? ANY_RANK : dpRank);
       }
     }
-    throw new IllegalStateException("the router chose rank " + rank + ", which was removed");
+    return null;
   }
 
   /**

@@ -1,0 +1,131 @@
+package io.kvasir.gateway.embedded;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Replies of {@code /v1/chat/completions} and {@code /v1/completions}.
+ *
+ * <p>Confined to the request's event loop.
+ */
+final class CompletionFormat implements AnswerFormat {
+
+  private final boolean chat;
+  private final boolean includeUsage;
+  private final String model;
+  private final String id;
+  private final long created = OpenAiJson.nowSeconds();
+
+  /**
+   * Creates it.
+   *
+   * @param chat whether it is a chat completion
+   * @param model the model's name
+   * @param includeUsage whether a stream ends with its usage
+   */
+  CompletionFormat(boolean chat, String model, boolean includeUsage) {
+    this.chat = chat;
+    this.model = model;
+    this.includeUsage = includeUsage;
+    this.id = OpenAiJson.newId(chat ? "chatcmpl-" : "cmpl-");
+  }
+
+  private ObjectNode object(String type) {
+    return Json.object()
+        .put("id", id)
+        .put("object", type)
+        .put("created", created)
+        .put("model", model);
+  }
+
+  @Override
+  public JsonNode whole(List<Choice> choices) {
+    ObjectNode root = object(chat ? "chat.completion" : "text_completion");
+    ArrayNode all = root.putArray("choices");
+    for (Choice choice : choices) {
+      ObjectNode each = all.addObject().put("index", choice.number());
+      if (chat) {
+        each.putObject("message")
+            .put("role", "assistant")
+            .put("content", choice.text())
+            .putNull("refusal");
+      } else {
+        each.put("text", choice.text());
+      }
+      end(each, choice);
+    }
+    root.set("usage", OpenAiJson.usage(Choice.usage(choices)));
+    return root;
+  }
+
+  private static void end(ObjectNode json, @Nullable Choice ended) {
+    json.putNull("logprobs");
+    json.put("finish_reason", ended == null ? null : ended.finishReason());
+    json.put("stop_reason", ended == null ? null : ended.stop());
+  }
+
+  @Override
+  public void begin(EventStream out, List<Choice> choices) {
+    if (chat) {
+      for (Choice choice : choices) {
+        ObjectNode delta = Json.object().put("role", "assistant").put("content", "");
+        chunk(out, choice, delta, null, null);
+      }
+    }
+  }
+
+  @Override
+  public void piece(EventStream out, Choice choice, String text) {
+    chunk(out, choice, Json.object().put("content", text), text, null);
+  }
+
+  @Override
+  public void finish(EventStream out, Choice choice) {
+    chunk(out, choice, Json.object(), "", choice);
+  }
+
+  private void chunk(
+      EventStream out,
+      Choice choice,
+      ObjectNode delta,
+      @Nullable String text,
+      @Nullable Choice ended) {
+    ObjectNode root = object(chat ? "chat.completion.chunk" : "text_completion");
+    ObjectNode json = root.putArray("choices").addObject().put("index", choice.number());
+    if (chat) {
+      json.set("delta", delta);
+    } else {
+      json.put("text", text);
+    }
+    end(json, ended);
+    if (includeUsage) {
+      root.putNull("usage");
+    }
+    out.data(root);
+  }
+
+  @Override
+  public void end(EventStream out, List<Choice> choices) {
+    if (includeUsage) {
+      ObjectNode root = object(chat ? "chat.completion.chunk" : "text_completion");
+      root.putArray("choices");
+      root.set("usage", OpenAiJson.usage(Choice.usage(choices)));
+      out.data(root);
+    }
+    out.data("[DONE]");
+  }
+
+  @Override
+  public JsonNode error(ApiError error) {
+    return OpenAiJson.error(error);
+  }
+
+  @Override
+  public void error(EventStream out, ApiError error) {
+    out.data(OpenAiJson.error(error));
+    out.data("[DONE]");
+  }
+}

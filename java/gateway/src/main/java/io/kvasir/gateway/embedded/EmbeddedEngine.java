@@ -1,0 +1,112 @@
+package io.kvasir.gateway.embedded;
+
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.gateway.exchange.ReplyListener;
+import io.kvasir.gateway.exchange.Upstream;
+import io.kvasir.gateway.exchange.UpstreamCall;
+import io.kvasir.gateway.exchange.UpstreamFailure;
+import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.hash.BlockHasher;
+import io.kvasir.hash.NativeBlockHasher;
+import io.netty.buffer.ByteBuf;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * ADP ranks of this process as an OpenAI engine without HTTP.
+ *
+ * <p>Requests are tokenised, hashed, routed to ranks, scheduled and cached by production code; only
+ * the computation is modelled, in real time. A prompt has one token for each byte of its UTF-8
+ * text. Answers are words that depend on the prompt and the seeds alone.
+ *
+ * <p>Thread-safe. One thread drives the ranks. A request is read and hashed on its event loop,
+ * which costs O(body).
+ */
+public final class EmbeddedEngine implements Upstream {
+
+  private static final Logger LOG = LoggerFactory.getLogger(EmbeddedEngine.class);
+
+  private final EmbeddedSettings settings;
+  private final RankLoop ranks;
+  private final Routes routes = new Routes();
+
+  private EmbeddedEngine(EmbeddedSettings settings, RankPools.Place place) {
+    this.settings = settings;
+    BlockHasher hasher = NativeBlockHasher.of(settings.hashFormat(), settings.tokensPerBlock());
+    this.ranks = new RankLoop(settings, place, hasher);
+    addRoutes(new Generator(settings, hasher, ranks));
+  }
+
+  private void addRoutes(Generator generator) {
+    OptionsReader options = new OptionsReader(settings);
+    CompletionEndpoints completions = new CompletionEndpoints(settings, options, generator);
+    routes.add("POST", "/v1/chat/completions", completions::chat);
+    routes.add("POST", "/v1/completions", completions::text);
+  }
+
+  /**
+   * Starts an engine.
+   *
+   * @param settings its settings
+   * @param place where its pools live
+   * @return the engine; the caller closes it
+   * @throws io.kvasir.engine.device.DeviceOutOfMemoryException if a device has not enough memory
+   */
+  public static EmbeddedEngine open(EmbeddedSettings settings, RankPools.Place place) {
+    return new EmbeddedEngine(settings, place);
+  }
+
+  /** {@return the settings} */
+  public EmbeddedSettings settings() {
+    return settings;
+  }
+
+  @Override
+  public UpstreamCall send(UpstreamRequest request, ReplyListener reply, Executor loop) {
+    Call call = new Call(reply, loop);
+    ByteBuf body = request.body();
+    if (ranks.isClosed()) {
+      call.later(
+          () ->
+              call.abort(
+                  new UpstreamFailure(UpstreamFailure.Kind.CONNECT, "the engine is closed")));
+    } else if (body == null) {
+      call.collect(whole -> handle(request, whole, call));
+    } else {
+      handle(request, body, call);
+    }
+    return call;
+  }
+
+  private void handle(UpstreamRequest request, ByteBuf body, Call call) {
+    String target = request.target();
+    int query = target.indexOf('?');
+    String path = query < 0 ? target : target.substring(0, query);
+    Incoming incoming = new Incoming(request.method(), path, request.headers(), body, call);
+    try {
+      routes.handle(incoming);
+    } catch (ApiError e) {
+      refuse(incoming, e);
+    } catch (RuntimeException e) {
+      LOG.error("{} {} failed", request.method(), path, e);
+      refuse(incoming, ApiError.of(ApiError.INTERNAL, "internal_error", "The engine failed: " + e));
+    }
+  }
+
+  private static void refuse(Incoming request, ApiError error) {
+    Headers headers = request.jsonHeaders();
+    if (error.status() == ApiError.TOO_MANY) {
+      headers.add("retry-after", "1");
+    }
+    byte[] body = Json.bytes(OpenAiJson.error(error));
+    request.call().later(() -> request.call().reply(error.status(), headers, body));
+  }
+
+  /** Aborts the requests in flight, waits for the end of the ranks' thread, closes the pools. */
+  @Override
+  public void close() {
+    ranks.close();
+  }
+}

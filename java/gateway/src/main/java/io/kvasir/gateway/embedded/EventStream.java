@@ -1,0 +1,39 @@
+package io.kvasir.gateway.embedded;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.nio.charset.StandardCharsets;
+
+/** Server-sent events that were not sent yet. Not thread-safe. */
+final class EventStream {
+
+  private final StringBuilder text = new StringBuilder();
+
+  /** Adds an event without a name. */
+  void data(JsonNode value) {
+    data(Json.text(value));
+  }
+
+  /** Adds an event without a name. */
+  void data(String line) {
+    text.append("data: ").append(line).append("\n\n");
+  }
+
+  /** Adds an event with a name. */
+  void event(String name, JsonNode value) {
+    text.append("event: ").append(name).append('\n');
+    data(value);
+  }
+
+  boolean isEmpty() {
+    return text.isEmpty();
+  }
+
+  /** Removes all events and returns their bytes. */
+  ByteBuf take() {
+    byte[] bytes = text.toString().getBytes(StandardCharsets.UTF_8);
+    text.setLength(0);
+    return Unpooled.wrappedBuffer(bytes);
+  }
+}

@@ -1,0 +1,145 @@
+package io.kvasir.gateway.embedded;
+
+import io.kvasir.engine.execute.AdpBalance;
+import io.kvasir.engine.execute.AdpLoop;
+import io.kvasir.engine.execute.RankExecutor;
+import io.kvasir.engine.execute.RankHealth;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.engine.execute.RequestListener;
+import io.kvasir.engine.execute.StepEngine;
+import io.kvasir.engine.execute.TimedStepEngine;
+import io.kvasir.engine.pool.Occupancy;
+import io.kvasir.hash.BlockHasher;
+import io.kvasir.hash.HashedRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The worker: pools, executors with modelled time, and the loop over them. Owns its pools.
+ *
+ * <p>Confined to the loop's thread, except for {@link #occupancy}.
+ */
+final class RankWorker implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RankWorker.class);
+
+  private final RankPools pools;
+  private final List<RankExecutor> executors = new ArrayList<>();
+  private final AdpLoop loop;
+  private final RankHealth health;
+
+  /** Creates the worker and its pools. */
+  static RankWorker open(
+      EmbeddedSettings settings,
+      RankPools.Place place,
+      BlockHasher hasher,
+      LongFunction<Answer> answers,
+      RequestListener listener) {
+    RankPools pools = place.open(settings.ranks(), settings.poolShape());
+    try {
+      return new RankWorker(settings, pools, hasher, answers, listener);
+    } catch (RuntimeException | Error e) {
+      pools.close();
+      throw e;
+    }
+  }
+
+  private RankWorker(
+      EmbeddedSettings settings,
+      RankPools pools,
+      BlockHasher hasher,
+      LongFunction<Answer> answers,
+      RequestListener listener) {
+    this.pools = pools;
+    StepEngine engine = new WordStepEngine(new TimedStepEngine(settings.timing()), answers);
+    for (int rank = 0; rank < settings.ranks(); rank++) {
+      executors.add(
+          new RankExecutor(
+              rank, pools.pools().get(rank), hasher, engine, settings.executor(), listener));
+    }
+    this.loop =
+        new AdpLoop(
+            null,
+            executors,
+            settings
+                .router()
+                .create(
+                    settings.ranks(),
+                    settings.routing(),
+                    settings.blockDemand(),
+                    settings.timing(),
+                    settings.executor().tokenBudget(),
+                    false),
+            pools.matcher(),
+            settings.queuePolicy().newQueue(),
+            AdpBalance.of(settings.routing(), settings.executor().maxActiveRequests()),
+            listener);
+    this.health = new RankHealth(loop, pools);
+  }
+
+  /** Puts a request into the waiting queue. */
+  void submit(HashedRequest request) {
+    loop.submit(request);
+  }
+
+  /** Requests a cancellation; the next iteration applies it. */
+  void cancel(long id) {
+    loop.cancel(id);
+  }
+
+  /** Requests the retirement of a rank; the next iteration applies it. */
+  void retire(int rank, String reason) {
+    loop.retire(rank, reason);
+  }
+
+  boolean idle() {
+    return loop.idle();
+  }
+
+  int liveRanks() {
+    return loop.liveRanks();
+  }
+
+  /** Runs an iteration without the ranks of unhealthy devices; returns its duration. */
+  long iterate(long nowNs) {
+    health.check();
+    return loop.iterate(nowNs);
+  }
+
+  /**
+   * Executes deferred operations of the pools, so that {@link #occupancy} includes them. Ranks
+   * whose pools fail are retired by the next iteration.
+   *
+   * @return whether all pools are settled
+   */
+  boolean settle() {
+    boolean settled = true;
+    for (RankExecutor executor : executors) {
+      try {
+        executor.settle();
+      } catch (RuntimeException e) {
+        LOG.warn("Rank {} cannot settle its pool", executor.rank(), e);
+        loop.retire(executor.rank(), String.valueOf(e.getMessage()));
+        settled = false;
+      }
+    }
+    return settled;
+  }
+
+  /**
+   * The occupancy of a rank's pool. Any thread.
+   *
+   * @throws IllegalStateException if the pool is closed
+   */
+  Occupancy occupancy(int rank) {
+    return pools.pools().get(rank).occupancy();
+  }
+
+  @Override
+  public void close() {
+    pools.close();
+  }
+}

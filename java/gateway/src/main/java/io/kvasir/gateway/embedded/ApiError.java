@@ -21,17 +21,34 @@ final class ApiError extends RuntimeException {
   private final int status;
   private final String code;
   private final @Nullable String param;
+  private final @Nullable String allow;
 
   private ApiError(int status, String code, @Nullable String param, String message) {
+    this(status, code, param, message, null);
+  }
+
+  private ApiError(
+      int status, String code, @Nullable String param, String message, @Nullable String allow) {
     super(message, null, false, false);
     this.status = status;
     this.code = code;
     this.param = param;
+    this.allow = allow;
   }
 
   /** An error of a status without a field. */
   static ApiError of(int status, String code, String message) {
     return new ApiError(status, code, null, message);
+  }
+
+  /** A path does not allow a method. */
+  static ApiError method(String path, String method, String allow) {
+    return new ApiError(
+        METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        null,
+        path + " allows " + allow + ", not " + method,
+        allow);
   }
 
   /** A field of the request has a value that is not allowed; the message names field and value. */
@@ -60,6 +77,11 @@ final class ApiError extends RuntimeException {
   /** The field at fault; null if there is none. */
   @Nullable String param() {
     return param;
+  }
+
+  /** The methods that the path allows; null unless the method is not allowed. */
+  @Nullable String allow() {
+    return allow;
   }
 
   /** OpenAI's type of the error. */

@@ -34,6 +34,18 @@ final class ChatTemplate {
   }
 
   /**
+   * Adds a message whose content is a text or parts.
+   *
+   * @param field the name of the content's field, for messages of errors
+   */
+  ChatTemplate message(String field, String role, JsonNode content) {
+    open(role);
+    content(field, content);
+    prompt.append('\n');
+    return this;
+  }
+
+  /**
    * Adds messages.
    *
    * @param field the name of their field, for messages of errors

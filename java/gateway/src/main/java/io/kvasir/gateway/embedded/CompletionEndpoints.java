@@ -1,7 +1,6 @@
 package io.kvasir.gateway.embedded;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -39,16 +38,13 @@ final class CompletionEndpoints {
     int[] prompt =
         fields.has("prompt_token_ids")
             ? TokenIds.read(fields, "prompt_token_ids")
-            : Words.tokens(chatPrompt(fields, messages));
+            : Words.tokens(template(fields, messages).toPrompt());
     start(request, fields, true, List.of(prompt), "messages", asked);
   }
 
-  /** The prompt of a chat. */
-  static String chatPrompt(Fields fields, JsonNode messages) {
-    return new ChatTemplate()
-        .tools(fields.array("tools"))
-        .messages("messages", messages)
-        .toPrompt();
+  /** The conversation of a chat. */
+  static ChatTemplate template(Fields fields, JsonNode messages) {
+    return new ChatTemplate().tools(fields.array("tools")).messages("messages", messages);
   }
 
   /** Whether a conversation has no answer yet. */
@@ -74,35 +70,14 @@ final class CompletionEndpoints {
   void text(Incoming request) {
     Fields fields = request.fields();
     GenerationOptions asked = options.read(request, fields, TEXT_MAX_TOKENS, "stop", false);
-    start(request, fields, false, prompts(fields), "prompt", asked);
+    start(request, fields, false, PromptLists.read(fields, "prompt", MAX_PROMPTS), "prompt", asked);
   }
 
-  /** The prompts: a text, texts, token ids, or lists of token ids. */
-  private static List<int[]> prompts(Fields fields) {
-    JsonNode prompt = fields.get("prompt");
-    if (prompt == null) {
-      throw fields.missing("prompt");
-    }
-    if (prompt.isTextual()) {
-      return List.of(Words.tokens(prompt.textValue()));
-    }
-    String allowed = "a string, token ids, or an array of either";
-    if (!prompt.isArray() || prompt.isEmpty()) {
-      throw fields.wrong("prompt", allowed, prompt);
-    }
-    if (prompt.get(0).isNumber()) {
-      return List.of(TokenIds.read(fields, "prompt"));
-    }
-    if (prompt.size() > MAX_PROMPTS) {
-      throw ApiError.invalid(
-          "prompt", "prompt must have at most " + MAX_PROMPTS + " prompts, not " + prompt.size());
-    }
-    List<int[]> prompts = new ArrayList<>();
-    for (JsonNode each : prompt) {
-      prompts.add(
-          each.isTextual() ? Words.tokens(each.textValue()) : TokenIds.read("prompt", each));
-    }
-    return prompts;
+  /** Adds the endpoints. */
+  void addTo(Routes routes) {
+    routes
+        .add("POST", "/v1/chat/completions", this::chat)
+        .add("POST", "/v1/completions", this::text);
   }
 
   private void start(

@@ -10,6 +10,7 @@ import io.kvasir.gateway.exchange.UpstreamRequest;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.NativeBlockHasher;
 import io.netty.buffer.ByteBuf;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,9 +42,11 @@ public final class EmbeddedEngine implements Upstream {
 
   private void addRoutes(Generator generator) {
     OptionsReader options = new OptionsReader(settings);
-    CompletionEndpoints completions = new CompletionEndpoints(settings, options, generator);
-    routes.add("POST", "/v1/chat/completions", completions::chat);
-    routes.add("POST", "/v1/completions", completions::text);
+    new CompletionEndpoints(settings, options, generator).addTo(routes);
+    new MessagesEndpoints(settings, options, generator).addTo(routes);
+    new ResponsesEndpoints(settings, options, generator).addTo(routes);
+    new EmbeddingsEndpoint(settings, options).addTo(routes);
+    new InfoEndpoints(settings, options, ranks).addTo(routes);
   }
 
   /**
@@ -56,6 +59,18 @@ public final class EmbeddedEngine implements Upstream {
    */
   public static EmbeddedEngine open(EmbeddedSettings settings, RankPools.Place place) {
     return new EmbeddedEngine(settings, place);
+  }
+
+  /**
+   * Retires a rank: its requests continue on other ranks, and it gets no more. No effect on a
+   * retired rank. Returns at once.
+   *
+   * @param rank its index
+   * @param reason the reason, for the log and for requests that strictly target the rank
+   * @throws IndexOutOfBoundsException if there is no such rank
+   */
+  public void retireRank(int rank, String reason) {
+    ranks.retire(Objects.checkIndex(rank, settings.ranks()), reason);
   }
 
   /** {@return the settings} */
@@ -100,7 +115,11 @@ public final class EmbeddedEngine implements Upstream {
     if (error.status() == ApiError.TOO_MANY) {
       headers.add("retry-after", "1");
     }
-    byte[] body = Json.bytes(OpenAiJson.error(error));
+    if (error.allow() != null) {
+      headers.add("allow", error.allow());
+    }
+    boolean anthropic = request.path().startsWith(MessagesEndpoints.PATH);
+    byte[] body = Json.bytes(anthropic ? MessagesFormat.errorJson(error) : OpenAiJson.error(error));
     request.call().later(() -> request.call().reply(error.status(), headers, body));
   }
 

@@ -26,6 +26,18 @@ record GenerationOptions(
     long seed,
     Placement placement) {
 
+  /**
+   * These options, of an endpoint whose replies have one choice.
+   *
+   * @throws ApiError if there are more
+   */
+  GenerationOptions requireOneChoice() {
+    if (choices > 1) {
+      throw ApiError.unsupported("n", "n must be 1 here, not " + choices);
+    }
+    return this;
+  }
+
   /** These options with another maximum. */
   GenerationOptions withMaxTokens(int tokens) {
     return new GenerationOptions(tokens, minTokens, ignoreEos, stops, choices, seed, placement);

@@ -65,6 +65,15 @@ final class Json {
         "the body must have at most " + MAX_BYTES + " bytes");
   }
 
+  /** Reads an array that was written here. O(bytes). */
+  static ArrayNode readArray(byte[] bytes) {
+    try {
+      return (ArrayNode) MAPPER.readTree(bytes);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   private static ApiError malformed(String message) {
     return ApiError.of(ApiError.BAD_REQUEST, "invalid_json", message);
   }

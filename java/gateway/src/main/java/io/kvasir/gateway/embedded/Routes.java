@@ -38,10 +38,7 @@ final class Routes {
     }
     Endpoint endpoint = methods.get(request.method());
     if (endpoint == null) {
-      throw ApiError.of(
-          ApiError.METHOD_NOT_ALLOWED,
-          "method_not_allowed",
-          path + " allows " + String.join(", ", methods.keySet()) + ", not " + request.method());
+      throw ApiError.method(path, request.method(), String.join(", ", methods.keySet()));
     }
     endpoint.handle(request);
   }

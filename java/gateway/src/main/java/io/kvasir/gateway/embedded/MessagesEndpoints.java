@@ -1,0 +1,86 @@
+package io.kvasir.gateway.embedded;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
+
+/**
+ * Anthropic's {@code POST /v1/messages} and {@code POST /v1/messages/count_tokens}. {@code system}
+ * is rendered as a first message of that role.
+ *
+ * <p>Thread-safe.
+ */
+final class MessagesEndpoints {
+
+  /** What all paths of these endpoints start with; their errors have Anthropic's form. */
+  static final String PATH = "/v1/messages";
+
+  private static final List<String> MAX_TOKENS = List.of("max_tokens");
+
+  private final String model;
+  private final OptionsReader options;
+  private final Generator generator;
+
+  MessagesEndpoints(EmbeddedSettings settings, OptionsReader options, Generator generator) {
+    this.model = settings.model();
+    this.options = options;
+    this.generator = generator;
+  }
+
+  /** Answers a conversation. */
+  void create(Incoming request) {
+    Fields fields = request.fields();
+    JsonNode messages = messages(fields);
+    if (!fields.has("max_tokens")) {
+      throw fields.missing("max_tokens");
+    }
+    Fields tool = fields.object("tool_choice");
+    String choice = tool == null ? "auto" : String.valueOf(tool.text("type"));
+    if (!choice.equals("auto") && !choice.equals("none")) {
+      throw ApiError.unsupported(
+          "tool_choice", "tool_choice must have type auto or none: no tool is called");
+    }
+    GenerationOptions asked =
+        options
+            .read(
+                request,
+                fields,
+                MAX_TOKENS,
+                "stop_sequences",
+                CompletionEndpoints.isFirstTurn(messages))
+            .requireOneChoice();
+    int[] prompt = Words.tokens(prompt(fields, messages));
+    boolean streamed = fields.flag("stream", false);
+    generator.start(
+        request, new MessagesFormat(model), streamed, List.of(prompt), "messages", asked);
+  }
+
+  /** Counts the tokens of a conversation's prompt. */
+  void count(Incoming request) {
+    Fields fields = request.fields();
+    options.requireModel(fields);
+    int tokens = Words.tokens(prompt(fields, messages(fields))).length;
+    request.replyLater(200, Json.object().put("input_tokens", tokens));
+  }
+
+  private static JsonNode messages(Fields fields) {
+    JsonNode messages = fields.array("messages");
+    if (messages == null) {
+      throw fields.missing("messages");
+    }
+    return messages;
+  }
+
+  private static String prompt(Fields fields, JsonNode messages) {
+    ChatTemplate template = new ChatTemplate().tools(fields.array("tools"));
+    JsonNode system = fields.get("system");
+    if (system != null) {
+      template.message("system", "system", system);
+    }
+    return template.messages("messages", messages).toPrompt();
+  }
+
+  /** Adds the endpoints. */
+  void addTo(Routes routes) {
+    routes.add("POST", PATH, this::create).add("POST", PATH + "/count_tokens", this::count);
+  }
+}

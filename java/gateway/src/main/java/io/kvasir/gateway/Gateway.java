@@ -7,6 +7,7 @@ import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.gateway.exchange.EventLoop;
+import io.kvasir.gateway.exchange.Upstream;
 import io.kvasir.gateway.http.HttpFront;
 import io.kvasir.gateway.http.HttpUpstream;
 import io.kvasir.gateway.observe.AccessLog;
@@ -17,6 +18,7 @@ import io.kvasir.gateway.proxy.GatewayHandler;
 import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.Admission;
 import io.kvasir.gateway.route.Breaker;
+import io.kvasir.gateway.route.EngineFlavor;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.HealthChecks;
 import io.kvasir.gateway.route.ModelFleet;
@@ -55,12 +57,16 @@ public final class Gateway implements AutoCloseable {
   private final HttpFront admin;
 
   private Gateway(
-      GatewaySettings settings, Vertx vertx, FleetRouterProvider policy, OutputStream accessLog)
+      GatewaySettings settings,
+      List<LocalWorker> local,
+      Vertx vertx,
+      FleetRouterProvider policy,
+      OutputStream accessLog)
       throws IOException {
     this.settings = settings;
     this.vertx = vertx;
     this.log = new AccessLog(accessLog);
-    this.fleets = new ModelFleets(workers(), () -> fleet(policy));
+    this.fleets = new ModelFleets(workers(local), () -> fleet(policy));
     GatewayMetrics metrics = new GatewayMetrics();
     GatewaySettings.Pressure pressure = settings.pressure();
     Services services =
@@ -100,18 +106,21 @@ public final class Gateway implements AutoCloseable {
    * Starts a gateway, and waits until each worker has been checked once.
    *
    * @param settings how it runs
+   * @param local workers of this process, besides those of the settings
    * @param accessLog receives a JSON line for each request; not closed with the gateway
    * @return the gateway
    * @throws IllegalArgumentException if the fleet router is unknown, does not fit the workers, or
    *     its settings are wrong
    * @throws IOException if a port cannot be opened
    */
-  public static Gateway start(GatewaySettings settings, OutputStream accessLog) throws IOException {
+  public static Gateway start(
+      GatewaySettings settings, List<LocalWorker> local, OutputStream accessLog)
+      throws IOException {
     FleetRouterProvider policy = FleetRouterKind.named(settings.router());
     requireNoTokens(policy, settings);
     Vertx vertx = HttpFront.eventLoops(settings.eventLoops());
     try {
-      Gateway gateway = new Gateway(settings, vertx, policy, accessLog);
+      Gateway gateway = new Gateway(settings, local, vertx, policy, accessLog);
       CountDownLatch checked = new CountDownLatch(1);
       gateway.health.start(checked::countDown);
       checked.await(2 * settings.health().timeoutMs() + 1_000, TimeUnit.MILLISECONDS);
@@ -139,22 +148,23 @@ public final class Gateway implements AutoCloseable {
     }
   }
 
-  private List<FleetWorker> workers() {
+  private List<FleetWorker> workers(List<LocalWorker> local) {
     List<FleetWorker> workers = new ArrayList<>();
-    GatewaySettings.Health limits = settings.health();
+    for (LocalWorker worker : local) {
+      workers.add(worker(workers.size(), worker.name(), EngineFlavor.VLLM, 1, worker.upstream()));
+    }
     for (WorkerSpec spec : settings.workers()) {
-      workers.add(
-          new FleetWorker(
-              workers.size(),
-              spec.name(),
-              spec.flavor(),
-              spec.ranks(),
-              new HttpUpstream(vertx, spec.url(), limits.connectTimeoutMs()),
-              new Breaker(
-                  limits.breakerFailures(),
-                  TimeUnit.MILLISECONDS.toNanos(limits.breakerOpenMs()))));
+      Upstream http = new HttpUpstream(vertx, spec.url(), settings.health().connectTimeoutMs());
+      workers.add(worker(workers.size(), spec.name(), spec.flavor(), spec.ranks(), http));
     }
     return workers;
+  }
+
+  private FleetWorker worker(
+      int id, String name, EngineFlavor flavor, int ranks, Upstream upstream) {
+    long openNs = TimeUnit.MILLISECONDS.toNanos(settings.health().breakerOpenMs());
+    Breaker breaker = new Breaker(settings.health().breakerFailures(), openNs);
+    return new FleetWorker(id, name, flavor, ranks, upstream, breaker);
   }
 
   private ModelFleet fleet(FleetRouterProvider policy) {
@@ -193,7 +203,7 @@ public final class Gateway implements AutoCloseable {
     }
   }
 
-  private static String invalid(int status, String message) {
+  static String invalid(int status, String message) {
     return new String(
         new OpenAiError("invalid_request_error", message, null, "invalid_http").body(),
         StandardCharsets.UTF_8);

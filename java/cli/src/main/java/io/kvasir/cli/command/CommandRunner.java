@@ -107,7 +107,8 @@ public final class CommandRunner {
    */
   private CommandLine commands(String named) {
     Map<String, Supplier<Object>> all = new LinkedHashMap<>();
-    all.put("serve", () -> new ServeCommand(console, interrupts));
+    all.put("serve", () -> new ServeCommand(console, machine, interrupts));
+    all.put("engine", () -> new EngineCommand(console, machine, interrupts));
     all.put("replay", () -> new ReplayCommand(console, machine));
     all.put("route", () -> new RouteCommand(console));
     all.put("index", () -> new IndexCommand(console));

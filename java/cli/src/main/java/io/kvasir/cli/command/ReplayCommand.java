@@ -113,7 +113,7 @@ public final class ReplayCommand implements Callable<Integer> {
       List<String> arguments = spec.root().commandLine().getParseResult().originalArgs();
       try (ReplayProcesses all = ReplayProcesses.open(processes, ranks, arguments, console.in())) {
         for (ReplaySettings each : sized) {
-          reports.add(replay(plan, each, fleet, all, place(devices, kvShape)));
+          reports.add(replay(plan, each, fleet, all, devices.place(kvShape)));
         }
         if (!all.reports()) {
           return ExitCode.DONE;
@@ -167,12 +167,5 @@ public final class ReplayCommand implements Callable<Integer> {
     return workers.stream()
         .map(settings -> settings.sizedFor(devices.devices(), kvShape, fraction))
         .toList();
-  }
-
-  private static RankPools.Place place(OpenDevices devices, KvShape kvShape) {
-    return devices.isEmpty()
-        ? RankPools.Place.HOST
-        : (ranks, shape) ->
-            RankPools.onDevices(devices.devices(), ranks, shape, kvShape, devices.health());
   }
 }

@@ -1,14 +1,23 @@
 package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.CommonOptions;
+import io.kvasir.cli.option.DeviceOption;
+import io.kvasir.cli.option.EmbeddedOptions;
+import io.kvasir.cli.option.FleetOptions;
+import io.kvasir.cli.option.KvOptions;
+import io.kvasir.cli.option.OpenDevices;
 import io.kvasir.cli.option.ServeOptions;
 import io.kvasir.cli.option.Settings;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.cli.terminal.Interrupts;
+import io.kvasir.cli.terminal.Machine;
 import io.kvasir.gateway.Gateway;
 import io.kvasir.gateway.GatewaySettings;
+import io.kvasir.gateway.LocalWorker;
+import io.kvasir.gateway.embedded.EmbeddedEngine;
+import io.kvasir.gateway.embedded.EmbeddedSettings;
 import io.kvasir.model.Errors;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -16,6 +25,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
@@ -41,6 +51,7 @@ import picocli.CommandLine.Option;
 public final class ServeCommand implements Callable<Integer> {
 
   private final Console console;
+  private final Machine machine;
   private final Interrupts interrupts;
 
   @Mixin private ServeOptions options;
@@ -55,6 +66,9 @@ public final class ServeCommand implements Callable<Integer> {
               + " (default: ${DEFAULT-VALUE}).")
   private String accessLog;
 
+  @Mixin private DeviceOption device;
+  @Mixin private KvOptions kv;
+  @Mixin private EmbeddedOptions embedded;
   @Mixin private Settings sources;
   @Mixin private CommonOptions common;
 
@@ -62,38 +76,61 @@ public final class ServeCommand implements Callable<Integer> {
    * Makes the command.
    *
    * @param console input, output and environment
+   * @param machine the machine whose devices hold pools
    * @param interrupts ends the gateway
    */
-  public ServeCommand(Console console, Interrupts interrupts) {
+  public ServeCommand(Console console, Machine machine, Interrupts interrupts) {
     this.console = console;
+    this.machine = machine;
     this.interrupts = interrupts;
   }
 
   @Override
   public Integer call() throws Exception {
     GatewaySettings settings = options.settings();
-    try (OutputStream log = openLog()) {
-      Gateway gateway;
-      try {
-        gateway = Gateway.start(settings, log);
-      } catch (IllegalArgumentException e) {
-        throw new UsageException("--fleet-router", "is wrong: " + e.getMessage());
+    boolean inProcess = settings.workers().isEmpty();
+    EmbeddedSettings ranks = inProcess ? embedded.settings() : null;
+    if (!inProcess) {
+      embedded.refuse(sources::isFlag);
+    }
+    try (OutputStream log = openLog();
+        OpenDevices devices = inProcess ? device.open(machine, console) : OpenDevices.NONE) {
+      List<LocalWorker> local =
+          inProcess
+              ? List.of(
+                  new LocalWorker("embedded", EmbeddedEngine.open(ranks, devices.place(kv.kv()))))
+              : List.of();
+      try (Gateway gateway = start(settings, local, log)) {
+        serve(gateway, settings, ranks);
       }
-      CountDownLatch ended = new CountDownLatch(1);
-      interrupts.endWith(
-          () -> {
-            console.note("kvasir: stopping after the requests in progress");
-            int cut = gateway.stop();
-            if (cut > 0) {
-              console.note("kvasir: " + cut + " requests were cut");
-            }
-            ended.countDown();
-            return ExitCode.DONE;
-          });
-      announce(settings, gateway);
-      ended.await();
       return ExitCode.DONE;
     }
+  }
+
+  private static Gateway start(GatewaySettings settings, List<LocalWorker> local, OutputStream log)
+      throws IOException {
+    try {
+      return Gateway.start(settings, local, log);
+    } catch (IllegalArgumentException e) {
+      throw new UsageException(FleetOptions.ROUTER, "is wrong: " + e.getMessage());
+    }
+  }
+
+  private void serve(Gateway gateway, GatewaySettings settings, EmbeddedSettings ranks)
+      throws InterruptedException {
+    CountDownLatch ended = new CountDownLatch(1);
+    interrupts.endWith(
+        () -> {
+          console.note("kvasir: stopping after the requests in progress");
+          int cut = gateway.stop();
+          if (cut > 0) {
+            console.note("kvasir: " + cut + " requests were cut");
+          }
+          ended.countDown();
+          return ExitCode.DONE;
+        });
+    announce(settings, gateway, ranks);
+    ended.await();
   }
 
   private OutputStream openLog() throws IOException {
@@ -127,7 +164,7 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private void announce(GatewaySettings settings, Gateway gateway) {
+  private void announce(GatewaySettings settings, Gateway gateway, EmbeddedSettings ranks) {
     String host = settings.host().equals("0.0.0.0") ? "127.0.0.1" : settings.host();
     String url = "http://" + host + ":" + gateway.port();
     String model = gateway.fleets().models().stream().findFirst().orElse("MODEL");
@@ -141,10 +178,13 @@ public final class ServeCommand implements Callable<Integer> {
             + gateway.adminPort()
             + "/metrics\n"
             + "kvasir: workers      "
-            + settings.workers().size()
-            + " over HTTP, "
-            + settings.router()
-            + " router\n"
+            + (ranks == null
+                ? settings.workers().size() + " over HTTP, " + settings.router() + " router"
+                : ranks.ranks()
+                    + " embedded ranks with modelled steps, "
+                    + ranks.router().id()
+                    + " ADP router")
+            + "\n"
             + "kvasir: try          curl "
             + url
             + "/v1/chat/completions -H 'content-type: application/json' -d '{\"model\":\""

@@ -4,6 +4,8 @@ import io.kvasir.cli.terminal.Machine;
 import io.kvasir.engine.device.CudaDevice;
 import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.DeviceHealth;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.engine.pool.KvShape;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,7 +17,8 @@ import java.util.List;
  */
 public record OpenDevices(List<DeviceApi> devices, DeviceHealth health) implements AutoCloseable {
 
-  static final OpenDevices NONE = new OpenDevices(List.of(), null);
+  /** No devices. */
+  public static final OpenDevices NONE = new OpenDevices(List.of(), null);
 
   /** Copies the list. */
   public OpenDevices {
@@ -39,6 +42,17 @@ public record OpenDevices(List<DeviceApi> devices, DeviceHealth health) implemen
   /** {@return whether the pools are in host memory} */
   public boolean isEmpty() {
     return devices.isEmpty();
+  }
+
+  /**
+   * {@return where pools live: on the devices, or else in host memory}
+   *
+   * @param kv the KV of a token
+   */
+  public RankPools.Place place(KvShape kv) {
+    return isEmpty()
+        ? RankPools.Place.HOST
+        : (ranks, shape) -> RankPools.onDevices(devices, ranks, shape, kv, health);
   }
 
   @Override

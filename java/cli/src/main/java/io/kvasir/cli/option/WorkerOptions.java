@@ -123,6 +123,11 @@ public final class WorkerOptions {
         : routers(router);
   }
 
+  /** {@return whether {@code --router} is given} */
+  boolean namesRouters() {
+    return router != null;
+  }
+
   /**
    * {@return ADP routers, in order}
    *

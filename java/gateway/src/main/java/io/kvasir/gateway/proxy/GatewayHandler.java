@@ -131,14 +131,20 @@ public final class GatewayHandler implements Consumer<Exchange> {
       tally.close(200);
       return;
     }
-    String name =
-        URLDecoder.decode(
-            path.substring(MODELS.length() + 1).replace("+", "%2B"), StandardCharsets.UTF_8);
+    String name = decoded(path.substring(MODELS.length() + 1));
     if (models.contains(name)) {
       Replies.json(exchange, 200, ModelsJson.model(name));
       tally.close(200);
     } else {
       refuse(exchange, Endpoint.OTHER, tally, unknownModel(name));
+    }
+  }
+
+  private static String decoded(String segment) {
+    try {
+      return URLDecoder.decode(segment.replace("+", "%2B"), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      return segment;
     }
   }
 

@@ -1,0 +1,131 @@
+package io.kvasir.cli.command;
+
+import io.kvasir.cli.option.CommonOptions;
+import io.kvasir.cli.option.DeviceOption;
+import io.kvasir.cli.option.EmbeddedOptions;
+import io.kvasir.cli.option.KvOptions;
+import io.kvasir.cli.option.OpenDevices;
+import io.kvasir.cli.option.Settings;
+import io.kvasir.cli.option.Values;
+import io.kvasir.cli.terminal.Console;
+import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.cli.terminal.Interrupts;
+import io.kvasir.cli.terminal.Machine;
+import io.kvasir.gateway.EngineServer;
+import io.kvasir.gateway.embedded.EmbeddedEngine;
+import io.kvasir.gateway.embedded.EmbeddedSettings;
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code kvasir engine}: ranks of this process as an OpenAI server. */
+@Command(
+    name = "engine",
+    sortOptions = false,
+    abbreviateSynopsis = true,
+    description = {
+      "Serves ADP ranks with real KV block pools and modelled steps as one OpenAI engine, for"
+          + " fleets on any machine. Answers are words that a seed determines.",
+      ""
+    },
+    footer = {
+      "",
+      "Every option can also be set by a variable, KVASIR_PORT for --port, and in the file of"
+          + " --config, as port.",
+      "Exit codes: 0 done, 1 the work failed, 2 wrong usage, configuration or input."
+    })
+public final class EngineCommand implements Callable<Integer> {
+
+  private final Console console;
+  private final Machine machine;
+  private final Interrupts interrupts;
+
+  @Option(
+      names = "--host",
+      paramLabel = "ADDRESS",
+      defaultValue = "0.0.0.0",
+      order = 10,
+      description = "Address to listen on (default: ${DEFAULT-VALUE}).")
+  private String host;
+
+  @Option(
+      names = "--port",
+      paramLabel = "N",
+      defaultValue = "8000",
+      order = 11,
+      description = "Port to listen on; 0 takes a free one (default: ${DEFAULT-VALUE}).")
+  private String port;
+
+  @Option(
+      names = "--event-loops",
+      paramLabel = "N",
+      defaultValue = "1",
+      order = 12,
+      description = "Threads that serve requests (default: ${DEFAULT-VALUE}).")
+  private String eventLoops;
+
+  @Option(
+      names = "--drain-seconds",
+      paramLabel = "N",
+      defaultValue = "30",
+      order = 13,
+      description = "How long requests may go on after SIGTERM (default: ${DEFAULT-VALUE}).")
+  private String drain;
+
+  @Mixin private DeviceOption device;
+  @Mixin private KvOptions kv;
+  @Mixin private EmbeddedOptions embedded;
+  @Mixin private Settings sources;
+  @Mixin private CommonOptions common;
+
+  /**
+   * Makes the command.
+   *
+   * @param console input, output and environment
+   * @param machine the machine whose devices hold pools
+   * @param interrupts ends the server
+   */
+  public EngineCommand(Console console, Machine machine, Interrupts interrupts) {
+    this.console = console;
+    this.machine = machine;
+    this.interrupts = interrupts;
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    EmbeddedSettings settings = embedded.settings();
+    int wanted = Values.integer("--port", port, 0, 65_535);
+    int loops = Values.integer("--event-loops", eventLoops, 1, 256);
+    long drainMs = TimeUnit.SECONDS.toMillis(Values.integer("--drain-seconds", drain, 0, 86_400));
+    try (OpenDevices devices = device.open(machine, console);
+        EmbeddedEngine engine = EmbeddedEngine.open(settings, devices.place(kv.kv()));
+        EngineServer server = EngineServer.start(engine, host, wanted, loops)) {
+      CountDownLatch ended = new CountDownLatch(1);
+      interrupts.endWith(
+          () -> {
+            int cut = server.stop(drainMs);
+            if (cut > 0) {
+              console.note("kvasir: " + cut + " requests were cut");
+            }
+            ended.countDown();
+            return ExitCode.DONE;
+          });
+      console.note(
+          "kvasir: engine "
+              + settings.model()
+              + ", "
+              + settings.ranks()
+              + " ranks, http://"
+              + (host.equals("0.0.0.0") ? "127.0.0.1" : host)
+              + ":"
+              + server.port()
+              + "/v1");
+      ended.await();
+      return ExitCode.DONE;
+    }
+  }
+}

@@ -1,0 +1,136 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.gateway.exchange.Exchange;
+import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.gateway.exchange.ReplyListener;
+import io.kvasir.gateway.exchange.Upstream;
+import io.kvasir.gateway.exchange.UpstreamCall;
+import io.kvasir.gateway.exchange.UpstreamFailure;
+import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Serves one upstream over HTTP, without routing.
+ *
+ * <p>Thread-safe; an exchange stays on its event loop.
+ */
+public final class DirectHandler implements Consumer<Exchange> {
+
+  private final Upstream upstream;
+  private final BodyReader.Limits limits;
+  private final AtomicInteger inProgress = new AtomicInteger();
+
+  /**
+   * Creates a handler.
+   *
+   * @param upstream answers the requests
+   * @param maxBodyBytes largest body of a request
+   * @param bodyTimeoutMs limit for the arrival of a body
+   * @param budget bounds the bytes of all bodies
+   */
+  public DirectHandler(
+      Upstream upstream, long maxBodyBytes, long bodyTimeoutMs, BodyBudget budget) {
+    this.upstream = upstream;
+    this.limits = new BodyReader.Limits(maxBodyBytes, bodyTimeoutMs, budget);
+  }
+
+  /** {@return requests in progress} */
+  public int inProgress() {
+    return inProgress.get();
+  }
+
+  @Override
+  public void accept(Exchange exchange) {
+    inProgress.incrementAndGet();
+    new Forward(exchange).start();
+  }
+
+  /** One request. */
+  private final class Forward implements ReplyListener {
+
+    private final Exchange exchange;
+    private final BodyReader reader;
+    private @Nullable UpstreamCall call;
+    private boolean paused;
+    private boolean over;
+
+    Forward(Exchange exchange) {
+      this.exchange = exchange;
+      this.reader = new BodyReader(exchange, limits, this::onBody, this::onProblem);
+    }
+
+    void start() {
+      exchange.onGone(this::onGone);
+      exchange.onWritable(this::onClientWritable);
+      reader.start();
+    }
+
+    private void onBody(byte[] body) {
+      UpstreamRequest request =
+          new UpstreamRequest(
+              exchange.method(),
+              exchange.target(),
+              exchange.headers(),
+              Unpooled.wrappedBuffer(body));
+      call = upstream.send(request, this, exchange.loop());
+    }
+
+    private void onProblem(Problem problem) {
+      Replies.problem(exchange, null, RequestIds.of(null), problem, new Headers());
+      finish();
+    }
+
+    @Override
+    public void onHead(int status, Headers headers) {
+      exchange.head(status, headers);
+    }
+
+    @Override
+    public void onChunk(ByteBuf bytes) {
+      exchange.write(bytes);
+      if (exchange.full() && !paused && call != null) {
+        paused = true;
+        call.pause();
+      }
+    }
+
+    private void onClientWritable() {
+      if (paused && call != null) {
+        paused = false;
+        call.resume();
+      }
+    }
+
+    @Override
+    public void onEnd() {
+      exchange.end();
+      finish();
+    }
+
+    @Override
+    public void onAbort(UpstreamFailure failure) {
+      exchange.abort();
+      finish();
+    }
+
+    private void onGone() {
+      reader.stop();
+      if (call != null) {
+        call.cancel();
+      }
+      finish();
+    }
+
+    private void finish() {
+      if (!over) {
+        over = true;
+        reader.release();
+        inProgress.decrementAndGet();
+      }
+    }
+  }
+}

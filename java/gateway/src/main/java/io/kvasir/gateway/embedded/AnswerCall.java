@@ -26,6 +26,8 @@ final class AnswerCall implements SequenceListener {
   /**
    * Creates it.
    *
+   * @param choices the choices, which may be added later
+   * @param count number of choices
    * @param cancelSequences cancels all sequences of the request
    */
   AnswerCall(
@@ -33,6 +35,7 @@ final class AnswerCall implements SequenceListener {
       AnswerFormat format,
       boolean streamed,
       List<Choice> choices,
+      int count,
       Runnable cancelSequences) {
     this.request = request;
     this.call = request.call();
@@ -40,7 +43,7 @@ final class AnswerCall implements SequenceListener {
     this.streamed = streamed;
     this.choices = choices;
     this.cancelSequences = cancelSequences;
-    this.unfinished = choices.size();
+    this.unfinished = count;
     call.onCancel(cancelSequences);
   }
 

@@ -54,7 +54,8 @@ final class Generator {
     List<Choice> choices = new ArrayList<>(count);
     List<Sequence> sequences = new ArrayList<>(count);
     AnswerCall call =
-        new AnswerCall(request, format, streamed, choices, () -> ranks.cancel(sequences));
+        new AnswerCall(
+            request, format, streamed, choices, count, () -> ranks.cancel(sequences));
     for (int i = 0; i < prompts.size(); i++) {
       int[] prompt = prompts.get(i);
       for (int choice = 0; choice < options.choices(); choice++) {

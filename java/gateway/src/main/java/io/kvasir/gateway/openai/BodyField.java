@@ -1,0 +1,98 @@
+package io.kvasir.gateway.openai;
+
+import java.util.Arrays;
+import java.util.List;
+
+/** The top-level fields of request bodies that the gateway reads or writes. */
+public enum BodyField {
+  /** The model that the client asks for. */
+  MODEL(Type.TEXT),
+  /** Whether the reply is a stream of events. */
+  STREAM(Type.FLAG),
+  /** Options of a streamed reply. */
+  STREAM_OPTIONS(Type.OBJECT),
+  /** The messages of a chat. */
+  MESSAGES(Type.LIST),
+  /** The prompt of a completion: texts or tokens. */
+  PROMPT(Type.PROMPT),
+  /** The input of the Responses API and of embeddings. */
+  INPUT(Type.ANY),
+  /** The system prompt of the Anthropic API. */
+  SYSTEM(Type.ANY),
+  /** Most output tokens, in chat completions. */
+  MAX_COMPLETION_TOKENS(Type.INTEGER),
+  /** Most output tokens, in completions and older chat completions. */
+  MAX_TOKENS(Type.INTEGER),
+  /** Most output tokens, in the Responses API. */
+  MAX_OUTPUT_TOKENS(Type.INTEGER),
+  /** The number of replies to generate. */
+  N(Type.INTEGER),
+  /** The client's user. */
+  USER(Type.TEXT),
+  /** Names requests that share a prefix. */
+  PROMPT_CACHE_KEY(Type.TEXT),
+  /** The response that an input of the Responses API continues. */
+  PREVIOUS_RESPONSE_ID(Type.TEXT),
+  /** Names the conversation, for TensorRT-LLM. */
+  CONVERSATION_PARAMS(Type.OBJECT),
+  /** What the client states about itself. */
+  CLIENT_METADATA(Type.OBJECT),
+  /** Requests with different salts share no cached blocks. */
+  CACHE_SALT(Type.TEXT),
+  /** The priority of the request. */
+  PRIORITY(Type.INTEGER),
+
+  /** The rank that serves the request, for vLLM and older SGLang. */
+  DATA_PARALLEL_RANK(Type.ROUTING),
+  /** The rank that serves the request, for SGLang. */
+  ROUTED_DP_RANK(Type.ROUTING),
+  /** The rank that computed the prompt, for SGLang. */
+  DISAGG_PREFILL_DP_RANK(Type.ROUTING),
+  /** Where the prompt's KV blocks are, for vLLM. */
+  KV_TRANSFER_PARAMS(Type.ROUTING),
+  /** Where the prompt's KV blocks are, for TensorRT-LLM. */
+  DISAGGREGATED_PARAMS(Type.ROUTING),
+  /** The host that computes the prompt, for SGLang. */
+  BOOTSTRAP_HOST(Type.ROUTING),
+  /** The port of {@link #BOOTSTRAP_HOST}. */
+  BOOTSTRAP_PORT(Type.ROUTING),
+  /** The transfer of the prompt's KV blocks, for SGLang. */
+  BOOTSTRAP_ROOM(Type.ROUTING);
+
+  /** What a field's value must be; every field can also be null. */
+  enum Type {
+    TEXT("a string or null"),
+    FLAG("true, false or null"),
+    INTEGER("an integer or null"),
+    OBJECT("an object or null"),
+    LIST("an array or null"),
+    PROMPT("a string, an array of strings, an array of tokens or an array of such arrays"),
+    ANY("a value"),
+    /** Any value; only the gateway may set the field. */
+    ROUTING("a value");
+
+    final String words;
+
+    Type(String words) {
+      this.words = words;
+    }
+  }
+
+  /** The fields that choose ranks and transfers. A client's must not reach an engine. */
+  public static final List<BodyField> ROUTING =
+      Arrays.stream(values()).filter(field -> field.type == Type.ROUTING).toList();
+
+  static final NameTable<BodyField> TABLE = new NameTable<>(BodyField.class);
+
+  final Type type;
+  private final String key = NameTable.name(this);
+
+  BodyField(Type type) {
+    this.type = type;
+  }
+
+  /** {@return the field's key in JSON} */
+  public String key() {
+    return key;
+  }
+}

@@ -1,0 +1,258 @@
+package io.kvasir.gateway.openai;
+
+import io.kvasir.fleet.router.Prompt;
+import java.nio.charset.StandardCharsets;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What routing reads of a request's body: a JSON object, checked completely in one pass. Keeps
+ * positions and decodes a field when it is asked for.
+ *
+ * <p>The JSON must follow RFC 8259, be UTF-8 and have at most {@link #MAX_DEPTH} levels. Of the
+ * fields in {@link BodyField}, each can occur once and must have its type; a field that is null
+ * counts as absent. All other fields can have any value and can be repeated.
+ *
+ * <p>Immutable by contract: the bytes must not be changed. Thread-safe.
+ */
+public final class BodyScan {
+
+  /** The deepest nesting of arrays and objects; the body is on level 1. */
+  public static final int MAX_DEPTH = JsonCursor.MAX_DEPTH;
+
+  private final byte[] bytes;
+  private final int offset;
+  private final int length;
+  private final EnumMap<BodyField, Member> fields;
+  private final EnumMap<NestedField, Member> nested;
+  private final int members;
+
+  /** Members of objects in the body that the gateway reads. */
+  enum NestedField {
+    /** Whether a stream ends with the number of tokens. */
+    INCLUDE_USAGE(BodyField.STREAM_OPTIONS),
+    /** The conversation's name. */
+    CONVERSATION_ID(BodyField.CONVERSATION_PARAMS),
+    /** The conversation's name, given by the client's software. */
+    THREAD_ID(BodyField.CLIENT_METADATA),
+    /** The session's name, given by the client's software. */
+    SESSION_ID(BodyField.CLIENT_METADATA);
+
+    static final NameTable<NestedField> TABLE = new NameTable<>(NestedField.class);
+
+    final BodyField parent;
+    final String path;
+
+    NestedField(BodyField parent) {
+      this.parent = parent;
+      this.path = parent.key() + "." + NameTable.name(this);
+    }
+  }
+
+  BodyScan(
+      byte[] bytes,
+      int offset,
+      int length,
+      EnumMap<BodyField, Member> fields,
+      EnumMap<NestedField, Member> nested,
+      int members) {
+    this.bytes = bytes;
+    this.offset = offset;
+    this.length = length;
+    this.fields = fields;
+    this.nested = nested;
+    this.members = members;
+  }
+
+  /**
+   * Scans a body. O(bytes).
+   *
+   * @param bytes an array that holds the body; not copied
+   * @param offset index of its first byte
+   * @param length its bytes
+   * @return what the body asks for
+   * @throws InvalidBodyException if the body is not a valid JSON object, or a field is repeated or
+   *     has a wrong type
+   * @throws IndexOutOfBoundsException if the range is outside the array
+   */
+  public static BodyScan of(byte[] bytes, int offset, int length) throws InvalidBodyException {
+    Objects.checkFromIndexSize(offset, length, bytes.length);
+    return new BodyScanner(bytes, offset, length).scan();
+  }
+
+  /** {@return the model's name; null if there is none} */
+  public @Nullable String model() {
+    return text(BodyField.MODEL);
+  }
+
+  /** {@return whether the client asks for a stream of events} */
+  public boolean stream() {
+    Member stream = member(BodyField.STREAM);
+    return stream != null && bytes[stream.value()] == 't';
+  }
+
+  /** {@return whether the client asks for the number of tokens at the end of the stream} */
+  public boolean includesUsage() {
+    Member usage = nested.get(NestedField.INCLUDE_USAGE);
+    return usage != null && bytes[usage.value()] == 't';
+  }
+
+  /**
+   * {@return the most output tokens for one reply, at least 0; 0 if the body sets no limit}
+   *
+   * <p>{@code max_completion_tokens} goes before {@code max_tokens}, which goes before {@code
+   * max_output_tokens}.
+   */
+  public int maxOutputTokens() {
+    for (BodyField field :
+        new BodyField[] {
+          BodyField.MAX_COMPLETION_TOKENS, BodyField.MAX_TOKENS, BodyField.MAX_OUTPUT_TOKENS
+        }) {
+      if (member(field) != null) {
+        return Math.max(integer(field, 0), 0);
+      }
+    }
+    return 0;
+  }
+
+  /** {@return the number of replies to generate, at least 1; 1 if the body has none} */
+  public int n() {
+    return Math.max(integer(BodyField.N, 1), 1);
+  }
+
+  /** {@return the priority, saturated at 32 bits; 0 if there is none} */
+  public int priority() {
+    return integer(BodyField.PRIORITY, 0);
+  }
+
+  /** {@return the client's user; null if there is none} */
+  public @Nullable String user() {
+    return text(BodyField.USER);
+  }
+
+  /** {@return the salt of cached blocks; null if there is none} */
+  public @Nullable String cacheSalt() {
+    return text(BodyField.CACHE_SALT);
+  }
+
+  /** {@return the response that this request continues; null if there is none} */
+  public @Nullable String previousResponseId() {
+    return text(BodyField.PREVIOUS_RESPONSE_ID);
+  }
+
+  /** {@return the name of requests that share a prefix; null if there is none} */
+  public @Nullable String promptCacheKey() {
+    return text(BodyField.PROMPT_CACHE_KEY);
+  }
+
+  /** {@return the name of the conversation in {@code conversation_params}, never blank, or null} */
+  @Nullable String conversationId() {
+    return text(NestedField.CONVERSATION_ID);
+  }
+
+  /** {@return the name of the conversation in {@code client_metadata}, or null} */
+  @Nullable String threadId() {
+    return text(NestedField.THREAD_ID);
+  }
+
+  /** {@return the name of the session in {@code client_metadata}, or null} */
+  @Nullable String sessionId() {
+    return text(NestedField.SESSION_ID);
+  }
+
+  /**
+   * Whether a field is there and not null.
+   *
+   * @param field the field
+   * @return whether the body has it
+   */
+  public boolean has(BodyField field) {
+    return member(field) != null;
+  }
+
+  /**
+   * Builds what the client asks for, from {@code messages}, {@code prompt} or {@code input}, the
+   * first that is there. {@code system} is the first message of a chat. Of a message, the texts of
+   * all parts count, joined by line feeds. O(bytes) on each call.
+   *
+   * @return the prompt; null if the body has none or {@code input} has an unknown form
+   */
+  public @Nullable Prompt prompt() {
+    return new PromptReader(this).read();
+  }
+
+  /**
+   * {@return the size of the value of {@code messages}, {@code prompt} or {@code input} in bytes}
+   */
+  public int promptBytes() {
+    for (BodyField field :
+        new BodyField[] {BodyField.MESSAGES, BodyField.PROMPT, BodyField.INPUT}) {
+      Member member = member(field);
+      if (member != null) {
+        return member.end() - member.value();
+      }
+    }
+    return 0;
+  }
+
+  private @Nullable String text(BodyField field) {
+    Member member = member(field);
+    return member == null ? null : member.text(bytes);
+  }
+
+  private @Nullable String text(NestedField field) {
+    Member member = nested.get(field);
+    return member == null || member.isNull(bytes) ? null : member.text(bytes);
+  }
+
+  private int integer(BodyField field, int otherwise) {
+    Member member = member(field);
+    if (member == null) {
+      return otherwise;
+    }
+    return (int) number(bytes, member.value(), member.end()); // saturates
+  }
+
+  /** {@return a number that {@link JsonCursor} has checked} */
+  static double number(byte[] bytes, int from, int to) {
+    return Double.parseDouble(new String(bytes, from, to - from, StandardCharsets.US_ASCII));
+  }
+
+  /** {@return a field that is not null; null if there is none} */
+  @Nullable Member member(BodyField field) {
+    Member member = fields.get(field);
+    return member == null || member.isNull(bytes) ? null : member;
+  }
+
+  /** {@return all fields, including those that are null} */
+  Map<BodyField, Member> fields() {
+    return fields;
+  }
+
+  /** {@return {@code stream_options.include_usage}, which can be null; null if it is missing} */
+  @Nullable Member includeUsage() {
+    return nested.get(NestedField.INCLUDE_USAGE);
+  }
+
+  /** {@return the array that holds the body} */
+  byte[] bytes() {
+    return bytes;
+  }
+
+  /** {@return index of the body's first byte} */
+  int offset() {
+    return offset;
+  }
+
+  /** {@return the body's bytes} */
+  int length() {
+    return length;
+  }
+
+  /** {@return the number of the body's members} */
+  int members() {
+    return members;
+  }
+}

@@ -1,0 +1,224 @@
+package io.kvasir.gateway.openai;
+
+import io.kvasir.gateway.openai.BodyScan.NestedField;
+import io.kvasir.gateway.openai.JsonException.Kind;
+import io.kvasir.model.Errors;
+import java.util.EnumMap;
+import org.jspecify.annotations.Nullable;
+
+/** The pass over a body that makes a {@link BodyScan}. Used once, by one thread. */
+final class BodyScanner {
+
+  private static final long MAX_TOKEN = 0xffff_ffffL;
+
+  private final byte[] bytes;
+  private final int offset;
+  private final int length;
+  private final JsonCursor json = new JsonCursor();
+  private final EnumMap<BodyField, Member> fields = new EnumMap<>(BodyField.class);
+  private final EnumMap<NestedField, Member> nested = new EnumMap<>(NestedField.class);
+  private int members;
+
+  /** Whether the value of a top-level field is being read; then {@link #top} is its key. */
+  private boolean inValue;
+
+  private @Nullable Member top;
+
+  BodyScanner(byte[] bytes, int offset, int length) {
+    this.bytes = bytes;
+    this.offset = offset;
+    this.length = length;
+  }
+
+  BodyScan scan() throws InvalidBodyException {
+    json.reset(bytes, offset, offset + length);
+    try {
+      if (json.atEnd()) {
+        throw new InvalidBodyException(null, "the body is empty; it must be a JSON object");
+      }
+      if (json.peek() != '{') {
+        json.skip();
+        throw new InvalidBodyException(null, "the body must be a JSON object");
+      }
+      json.beginObject();
+      while (json.nextKey()) {
+        member();
+      }
+      if (!json.atEnd()) {
+        throw json.expected("the end of the body");
+      }
+    } catch (JsonException e) {
+      throw invalid(e);
+    }
+    return new BodyScan(bytes, offset, length, fields, nested, members);
+  }
+
+  private void member() throws JsonException, InvalidBodyException {
+    members++;
+    int start = json.keyStart();
+    top = new Member(start, start, json.keyEnd(), json.keyEscaped());
+    inValue = true;
+    BodyField field = BodyField.TABLE.find(json);
+    int value = json.at();
+    if (field == null) {
+      json.skip();
+    } else {
+      read(field);
+      boolean escaped = bytes[value] == '"' && json.escaped();
+      if (fields.put(field, new Member(start, value, json.at(), escaped)) != null) {
+        throw repeated(field.key());
+      }
+    }
+    inValue = false;
+  }
+
+  private void read(BodyField field) throws JsonException, InvalidBodyException {
+    int first = json.peek();
+    if (first == 'n' || field.type == BodyField.Type.ANY || field.type == BodyField.Type.ROUTING) {
+      json.skip();
+    } else if (field.type == BodyField.Type.PROMPT) {
+      readPrompt(field);
+    } else if (field.type == BodyField.Type.OBJECT && first == '{') {
+      readObject(field);
+    } else {
+      int value = json.at();
+      json.skip();
+      check(field.key(), field.type, value);
+    }
+    if (field == BodyField.CONVERSATION_PARAMS && first == '{') {
+      requireConversationId();
+    }
+  }
+
+  private void readObject(BodyField field) throws JsonException, InvalidBodyException {
+    json.beginObject();
+    while (json.nextKey()) {
+      NestedField inner = NestedField.TABLE.find(json);
+      int start = json.keyStart();
+      int value = json.at();
+      json.skip();
+      if (inner != null && inner.parent == field) {
+        check(
+            inner.path,
+            inner == NestedField.INCLUDE_USAGE ? BodyField.Type.FLAG : BodyField.Type.TEXT,
+            value);
+        boolean escaped = bytes[value] == '"' && json.escaped();
+        if (nested.put(inner, new Member(start, value, json.at(), escaped)) != null) {
+          throw repeated(inner.path);
+        }
+      }
+    }
+  }
+
+  private void requireConversationId() throws InvalidBodyException {
+    Member id = nested.get(NestedField.CONVERSATION_ID);
+    if (id == null || id.isNull(bytes) || id.text(bytes).isBlank()) {
+      String path = NestedField.CONVERSATION_ID.path;
+      throw new InvalidBodyException(path, path + " must be a string that is not blank");
+    }
+  }
+
+  /** Checks the type of the value that was skipped last. */
+  private void check(String path, BodyField.Type type, int value) throws InvalidBodyException {
+    int first = bytes[value];
+    boolean allowed =
+        first == 'n'
+            || switch (type) {
+              case TEXT -> first == '"';
+              case FLAG -> first == 't' || first == 'f';
+              case INTEGER -> isInteger(value, json.at());
+              case OBJECT -> first == '{';
+              case LIST -> first == '[';
+              case PROMPT, ANY, ROUTING -> true;
+            };
+    if (!allowed) {
+      throw new InvalidBodyException(path, path + " must be " + type.words);
+    }
+  }
+
+  /** Whether a valid value is a number without a fraction; 10.0 and 1e1 are integers too. */
+  private boolean isInteger(int from, int to) {
+    if (bytes[from] != '-' && (bytes[from] < '0' || bytes[from] > '9')) {
+      return false;
+    }
+    for (int i = from; i < to; i++) {
+      if (bytes[i] == '.' || bytes[i] == 'e' || bytes[i] == 'E') {
+        return BodyScan.number(bytes, from, to) % 1 == 0;
+      }
+    }
+    return true;
+  }
+
+  /** A prompt is a text, texts, tokens, or lists of tokens. */
+  private void readPrompt(BodyField field) throws JsonException, InvalidBodyException {
+    if (json.peek() == '"') {
+      json.skip();
+      return;
+    }
+    if (json.peek() != '[') {
+      json.skip();
+      throw wrongPrompt(field);
+    }
+    char form = 0;
+    json.beginArray();
+    while (json.nextElement()) {
+      char each = form(json.peek());
+      if (each == 0 || (form != 0 && form != each)) {
+        json.skip();
+        throw wrongPrompt(field);
+      }
+      form = each;
+      if (each == '[') {
+        json.beginArray();
+        while (json.nextElement()) {
+          token(field);
+        }
+      } else if (each == '0') {
+        token(field);
+      } else {
+        json.skip();
+      }
+    }
+  }
+
+  private static char form(int first) {
+    return first == '"' || first == '[' ? (char) first : first == '-' || isDigit(first) ? '0' : 0;
+  }
+
+  private static boolean isDigit(int c) {
+    return c >= '0' && c <= '9';
+  }
+
+  private void token(BodyField field) throws JsonException, InvalidBodyException {
+    int from = json.at();
+    json.skip();
+    if (!isDigit(bytes[from]) && bytes[from] != '-') {
+      throw wrongPrompt(field);
+    }
+    long token = 0;
+    for (int i = from; i < json.at(); i++) {
+      token = isDigit(bytes[i]) ? token * 10 + bytes[i] - '0' : MAX_TOKEN + 1;
+      if (token > MAX_TOKEN) {
+        throw new InvalidBodyException(
+            field.key(), field.key() + "'s tokens must be integers from 0 to " + MAX_TOKEN);
+      }
+    }
+  }
+
+  private static InvalidBodyException wrongPrompt(BodyField field) {
+    return new InvalidBodyException(field.key(), field.key() + " must be " + field.type.words);
+  }
+
+  private static InvalidBodyException repeated(String path) {
+    return new InvalidBodyException(path, path + " must not be repeated");
+  }
+
+  private InvalidBodyException invalid(JsonException e) {
+    String where = " (byte " + (e.index() - offset) + ")";
+    if (e.kind() == Kind.UTF8 && inValue && top != null) {
+      String name = Errors.shown(top.text(bytes));
+      return new InvalidBodyException(name, name + " is not valid UTF-8" + where);
+    }
+    return new InvalidBodyException(null, "the body is not valid JSON: " + e.getMessage() + where);
+  }
+}

@@ -1,0 +1,46 @@
+package io.kvasir.gateway.openai;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/** Searches eight bytes at once. Stateless. */
+final class Words {
+
+  private static final VarHandle VIEW =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final long ONES = 0x0101010101010101L;
+  private static final long HIGH_BITS = 0x8080808080808080L;
+  private static final long BLANKS = repeated(' ');
+
+  private Words() {}
+
+  /** {@return eight bytes of an array, the first in the lowest bits} */
+  static long at(byte[] bytes, int index) {
+    return (long) VIEW.get(bytes, index);
+  }
+
+  /** {@return a word of one ASCII character} */
+  static long repeated(char c) {
+    return c * ONES;
+  }
+
+  /**
+   * Marks the bytes of a word that are equal to those of another. Of each group of marks the lowest
+   * is exact: a borrow can only add marks above it.
+   */
+  static long equal(long word, long other) {
+    long difference = word ^ other;
+    return (difference - ONES) & ~difference & HIGH_BITS;
+  }
+
+  /** Marks the bytes that are no ASCII characters from the blank on; see {@link #equal}. */
+  static long notPrintable(long word) {
+    return (((word - BLANKS) & ~word) | word) & HIGH_BITS;
+  }
+
+  /** {@return which of the eight bytes has the lowest mark; there is one} */
+  static int first(long marks) {
+    return Long.numberOfTrailingZeros(marks) >>> 3;
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * The bodies of the OpenAI API, and of the Anthropic and Responses APIs beside it: requests are
+ * scanned and spliced, replies are split into events. Bodies stay bytes; no tree is built.
+ */
+@NullMarked
+package io.kvasir.gateway.openai;
+
+import org.jspecify.annotations.NullMarked;

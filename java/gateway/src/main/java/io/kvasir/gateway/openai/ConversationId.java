@@ -1,0 +1,75 @@
+package io.kvasir.gateway.openai;
+
+import io.kvasir.gateway.exchange.Headers;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Finds out which conversation a request belongs to. Stateless. */
+public final class ConversationId {
+
+  /** Most characters of an id, in UTF-16. */
+  public static final int MAX_CHARACTERS = 512;
+
+  /** Headers that name a conversation; the first that is not blank counts. */
+  public static final List<String> HEADERS =
+      List.of(
+          "X-Claude-Code-Session-Id",
+          "X-Claude-Session-Id",
+          "X-Session-ID",
+          "X-Correlation-ID",
+          "X-Session-Affinity",
+          "X-Multi-Turn-Session-ID");
+
+  private ConversationId() {}
+
+  /**
+   * Finds the id: the body's {@code conversation_params.conversation_id}, or else the first of
+   * {@link #HEADERS}, or else the body's {@code prompt_cache_key}, {@code
+   * client_metadata.thread_id} or {@code client_metadata.session_id}. Blank ones are passed over.
+   *
+   * @param headers the request's headers
+   * @param body its body; null if it is not JSON
+   * @return the id without blanks around it; null if the request names no conversation
+   * @throws InvalidBodyException if the id is longer than {@link #MAX_CHARACTERS} or has control
+   *     characters
+   */
+  public static @Nullable String of(Headers headers, @Nullable BodyScan body)
+      throws InvalidBodyException {
+    String id = body == null ? null : body.conversationId();
+    if (id != null) {
+      return checked("conversation_params.conversation_id", id);
+    }
+    for (String header : HEADERS) {
+      for (String value : headers.all(header)) {
+        if (!value.isBlank()) {
+          return checked(header, value);
+        }
+      }
+    }
+    if (body == null) {
+      return null;
+    }
+    id = body.promptCacheKey();
+    if (id != null && !id.isBlank()) {
+      return checked(BodyField.PROMPT_CACHE_KEY.key(), id);
+    }
+    id = body.threadId();
+    if (id != null && !id.isBlank()) {
+      return checked("client_metadata.thread_id", id);
+    }
+    id = body.sessionId();
+    return id == null || id.isBlank() ? null : checked("client_metadata.session_id", id);
+  }
+
+  private static String checked(String field, String value) throws InvalidBodyException {
+    String id = value.strip();
+    if (id.length() > MAX_CHARACTERS) {
+      throw new InvalidBodyException(
+          field, field + " must have at most " + MAX_CHARACTERS + " characters");
+    }
+    if (id.chars().anyMatch(Character::isISOControl)) {
+      throw new InvalidBodyException(field, field + " must not have control characters");
+    }
+    return id;
+  }
+}

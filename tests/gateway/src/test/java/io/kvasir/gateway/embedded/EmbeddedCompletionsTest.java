@@ -163,6 +163,31 @@ class EmbeddedCompletionsTest {
   }
 
   @Test
+  void choicesOfDifferentLengthsAreComplete() {
+    String more = ",'n':5,'max_tokens':300,'stream_options':{'include_usage':true},'stream':";
+    JsonNode whole = client.post(CHAT, chat("Five", more + "false")).json();
+    String[] streamed = {"", "", "", "", ""};
+    int ends = 0;
+    List<JsonNode> events = client.post(CHAT, chat("Five", more + "true")).events();
+    for (JsonNode event : events) {
+      JsonNode choice = event.at("/choices/0");
+      streamed[choice.path("index").asInt()] += choice.at("/delta/content").asText("");
+      ends += choice.path("finish_reason").asText().equals("stop") ? 1 : 0;
+    }
+    assertThat(ends).isEqualTo(5);
+    int words = 0;
+    for (int i = 0; i < 5; i++) {
+      String text = whole.at("/choices/" + i + "/message/content").asText();
+      assertThat(streamed[i]).isEqualTo(text);
+      words += 1 + (int) text.chars().filter(c -> c == ' ').count();
+    }
+    assertThat(whole.at("/usage/completion_tokens").asInt()).isEqualTo(words);
+    JsonNode usage = events.get(events.size() - 1).path("usage");
+    assertThat(usage.path("completion_tokens").asInt()).isEqualTo(words);
+    assertThat(usage.path("prompt_tokens")).isEqualTo(whole.at("/usage/prompt_tokens"));
+  }
+
+  @Test
   void twoHundredRequestsAtOnceAllComplete() {
     List<EngineClient.Pending> all = new ArrayList<>();
     for (int i = 0; i < 200; i++) {

@@ -56,12 +56,15 @@ final class NameTable<E extends Enum<E>> {
 
   private @Nullable E find(byte[] bytes, int from, int to) {
     int length = to - from;
-    if (length >= names.size()) {
+    if (length == 0 || length >= names.size()) {
       return null;
     }
     List<byte[]> candidates = names.get(length);
     for (int i = 0; i < candidates.size(); i++) {
-      if (Arrays.equals(candidates.get(i), 0, length, bytes, from, to)) {
+      byte[] name = candidates.get(i);
+      if (name[0] == bytes[from]
+          && name[length - 1] == bytes[to - 1]
+          && Arrays.equals(name, 0, length, bytes, from, to)) {
         return constants.get(length).get(i);
       }
     }

@@ -188,6 +188,24 @@ class EmbeddedCompletionsTest {
   }
 
   @Test
+  void chunksOfTextCompletionsHaveOneForm() {
+    Reply reply =
+        client.post("/v1/completions", "{'prompt':'ab','max_tokens':4,'n':2,'stream':true}");
+    StringBuilder text = new StringBuilder();
+    for (JsonNode event : reply.events()) {
+      assertThat(event.path("object").asText()).isEqualTo("text_completion");
+      assertThat(event.path("model").asText()).isEqualTo("words");
+      JsonNode choice = event.at("/choices/0");
+      assertThat(choice.fieldNames())
+          .toIterable()
+          .containsExactly("index", "text", "logprobs", "finish_reason", "stop_reason");
+      text.append(choice.path("index").asInt() == 0 ? choice.path("text").asText() : "");
+    }
+    JsonNode whole = client.post("/v1/completions", "{'prompt':'ab','max_tokens':4}").json();
+    assertThat(text.toString()).isEqualTo(whole.at("/choices/0/text").asText());
+  }
+
+  @Test
   void twoHundredRequestsAtOnceAllComplete() {
     List<EngineClient.Pending> all = new ArrayList<>();
     for (int i = 0; i < 200; i++) {

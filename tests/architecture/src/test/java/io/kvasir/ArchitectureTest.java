@@ -58,11 +58,13 @@ class ArchitectureTest {
             "model",
             "simulator.report",
             "simulator.trace"));
+    edges.put("benchmarks.proxy", uses("simulator.report"));
     edges.put("cli", uses("cli.command", "cli.terminal"));
     edges.put(
         "cli.command",
         uses(
             "benchmarks.index",
+            "benchmarks.proxy",
             "cli.lines",
             "cli.lines.index",
             "cli.lines.route",
@@ -75,6 +77,9 @@ class ArchitectureTest {
             "engine.pool",
             "fleet.record",
             "fleet.router",
+            "gateway",
+            "gateway.embedded",
+            "gateway.openai",
             "hash",
             "model",
             "simulator.compare",
@@ -150,6 +155,33 @@ class ArchitectureTest {
         "fleet.router.cost",
         uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
     edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
+    edges.put(
+        "gateway",
+        uses(
+            "fleet.router",
+            "gateway.exchange",
+            "gateway.http",
+            "gateway.observe",
+            "gateway.openai",
+            "gateway.proxy",
+            "gateway.route"));
+    edges.put(
+        "gateway.embedded",
+        uses("engine.adp", "engine.execute", "engine.pool", "gateway.exchange", "hash", "model"));
+    edges.put("gateway.exchange", uses());
+    edges.put("gateway.http", uses("gateway.exchange", "model"));
+    edges.put("gateway.observe", uses());
+    edges.put("gateway.openai", uses("fleet.router", "gateway.exchange", "model"));
+    edges.put(
+        "gateway.proxy",
+        uses(
+            "fleet.router",
+            "gateway.exchange",
+            "gateway.observe",
+            "gateway.openai",
+            "gateway.route",
+            "model"));
+    edges.put("gateway.route", uses("fleet.load", "fleet.router", "gateway.exchange", "model"));
     edges.put("hash", uses("internal.nativelib", "model"));
     edges.put("internal.nativelib", uses("model"));
     edges.put("model", uses());

@@ -7,6 +7,7 @@ import io.kvasir.gateway.proxy.DirectHandler;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * An engine of this process as a server of its own.
@@ -24,6 +25,7 @@ public final class EngineServer implements AutoCloseable {
   private final Vertx vertx;
   private final DirectHandler handler;
   private final HttpFront front;
+  private final AtomicBoolean closed = new AtomicBoolean();
 
   private EngineServer(Upstream engine, Vertx vertx, String host, int port, int eventLoops)
       throws IOException {
@@ -83,6 +85,9 @@ public final class EngineServer implements AutoCloseable {
 
   @Override
   public void close() {
+    if (closed.getAndSet(true)) {
+      return;
+    }
     front.close();
     engine.close();
     vertx.close().toCompletionStage().toCompletableFuture().join();

@@ -66,6 +66,12 @@ public final class ServeCommand implements Callable<Integer> {
               + " (default: ${DEFAULT-VALUE}).")
   private String accessLog;
 
+  @Option(
+      names = "--check",
+      order = 38,
+      description = "Start, answer one request of its own, and stop.")
+  private boolean check;
+
   @Mixin private DeviceOption device;
   @Mixin private KvOptions kv;
   @Mixin private EmbeddedOptions embedded;
@@ -101,7 +107,11 @@ public final class ServeCommand implements Callable<Integer> {
                   new LocalWorker("embedded", EmbeddedEngine.open(ranks, devices.place(kv.kv()))))
               : List.of();
       try (Gateway gateway = start(settings, local, log)) {
-        serve(gateway, settings, ranks);
+        announce(settings, gateway, ranks);
+        if (check) {
+          return SelfCheck.run(gateway, console) ? ExitCode.DONE : ExitCode.FAILED;
+        }
+        serve(gateway);
       }
       return ExitCode.DONE;
     }
@@ -116,8 +126,7 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private void serve(Gateway gateway, GatewaySettings settings, EmbeddedSettings ranks)
-      throws InterruptedException {
+  private void serve(Gateway gateway) throws InterruptedException {
     CountDownLatch ended = new CountDownLatch(1);
     interrupts.endWith(
         () -> {
@@ -129,7 +138,6 @@ public final class ServeCommand implements Callable<Integer> {
           ended.countDown();
           return ExitCode.DONE;
         });
-    announce(settings, gateway, ranks);
     ended.await();
   }
 

@@ -26,8 +26,7 @@ final class AnswerCall implements SequenceListener {
   /**
    * Creates it.
    *
-   * @param choices the choices, which may be added later
-   * @param count number of choices
+   * @param choices all choices of the reply
    * @param cancelSequences cancels all sequences of the request
    */
   AnswerCall(
@@ -35,7 +34,6 @@ final class AnswerCall implements SequenceListener {
       AnswerFormat format,
       boolean streamed,
       List<Choice> choices,
-      int count,
       Runnable cancelSequences) {
     this.request = request;
     this.call = request.call();
@@ -43,7 +41,7 @@ final class AnswerCall implements SequenceListener {
     this.streamed = streamed;
     this.choices = choices;
     this.cancelSequences = cancelSequences;
-    this.unfinished = count;
+    this.unfinished = choices.size();
     call.onCancel(cancelSequences);
   }
 

@@ -123,6 +123,17 @@ final class TextEndpoints {
     }
     reserve(prompts.size() * asked.choices());
     List<Choice> choices = new ArrayList<>();
+    List<GrowingAnswer> answers = new ArrayList<>();
+    List<TextRequest> requests = new ArrayList<>();
+    for (int i = 0; i < prompts.size(); i++) {
+      int[] prompt = prompts.get(i);
+      for (int choice = 0; choice < asked.choices(); choice++) {
+        GrowingAnswer answer = new GrowingAnswer();
+        answers.add(answer);
+        choices.add(new Choice(choices.size(), choice == 0, prompt.length, answer));
+        requests.add(new TextRequest(prompt, most.get(i), sampling.forChoice(choice)));
+      }
+    }
     List<TextSequence> sequences = new ArrayList<>();
     AnswerCall call =
         new AnswerCall(
@@ -130,16 +141,9 @@ final class TextEndpoints {
             new CompletionFormat(chat, model.name(), usage),
             streamed,
             choices,
-            prompts.size() * asked.choices(),
             () -> loop.cancel(sequences));
-    for (int i = 0; i < prompts.size(); i++) {
-      int[] prompt = prompts.get(i);
-      for (int choice = 0; choice < asked.choices(); choice++) {
-        GrowingAnswer answer = new GrowingAnswer();
-        TextRequest text = new TextRequest(prompt, most.get(i), sampling.forChoice(choice));
-        sequences.add(new TextSequence(text, answer, call, choices.size()));
-        choices.add(new Choice(choices.size(), choice == 0, prompt.length, answer));
-      }
+    for (int i = 0; i < choices.size(); i++) {
+      sequences.add(new TextSequence(requests.get(i), answers.get(i), call, i));
     }
     loop.submit(sequences);
   }

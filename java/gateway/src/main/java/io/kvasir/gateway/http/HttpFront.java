@@ -15,12 +15,14 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.net.SocketAddress;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -48,8 +50,8 @@ public final class HttpFront implements AutoCloseable {
   private static final int SWEEP_MS = 5_000;
   private static final int BACKLOG = 4096;
 
-  /** Vert.x's word for one free port that all loops share. */
-  private static final int ANY_PORT = -1;
+  /** Numbers the servers whose loops share one free port. */
+  private static final AtomicInteger NEXT_FREE_PORT = new AtomicInteger(1);
 
   /** What the server does with input that is not HTTP or exceeds a limit. */
   @FunctionalInterface
@@ -115,11 +117,15 @@ public final class HttpFront implements AutoCloseable {
       Consumer<Exchange> handler)
       throws IOException {
     int[] bound = {port};
+    SocketAddress address =
+        port == 0
+            ? SocketAddress.sharedRandomPort(NEXT_FREE_PORT.getAndIncrement(), host)
+            : SocketAddress.inetSocketAddress(port, host);
     try {
       String deployment =
           vertx
               .deployVerticle(
-                  () -> new Loop(host, bound, invalid, handler),
+                  () -> new Loop(address, bound, invalid, handler),
                   new DeploymentOptions().setInstances(eventLoops))
               .toCompletionStage()
               .toCompletableFuture()
@@ -156,7 +162,7 @@ public final class HttpFront implements AutoCloseable {
   /** The server's part on one event loop. */
   private static final class Loop extends VerticleBase {
 
-    private final String host;
+    private final SocketAddress address;
     private final int[] port;
     private final InvalidRequests invalid;
     private final Consumer<Exchange> handler;
@@ -169,8 +175,8 @@ public final class HttpFront implements AutoCloseable {
       private long idleSinceNs = System.nanoTime();
     }
 
-    Loop(String host, int[] port, InvalidRequests invalid, Consumer<Exchange> handler) {
-      this.host = host;
+    Loop(SocketAddress address, int[] port, InvalidRequests invalid, Consumer<Exchange> handler) {
+      this.address = address;
       this.port = port;
       this.invalid = invalid;
       this.handler = handler;
@@ -183,8 +189,6 @@ public final class HttpFront implements AutoCloseable {
           vertx
               .createHttpServer(
                   new HttpServerOptions()
-                      .setHost(host)
-                      .setPort(port[0] == 0 ? ANY_PORT : port[0])
                       .setAcceptBacklog(BACKLOG)
                       .setMaxInitialLineLength(MAX_LINE_BYTES)
                       .setMaxHeaderSize(MAX_HEADER_BYTES)
@@ -195,7 +199,7 @@ public final class HttpFront implements AutoCloseable {
               .requestHandler(request -> serve(request, loop));
       server = created;
       vertx.setPeriodic(SWEEP_MS, timer -> sweep());
-      return created.listen().onSuccess(listening -> port[0] = listening.actualPort());
+      return created.listen(address).onSuccess(listening -> port[0] = listening.actualPort());
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.kvasir.gateway.openai;
 
-import io.kvasir.gateway.openai.BodyField.Type;
 import io.kvasir.gateway.openai.BodyScan.NestedField;
 import io.kvasir.gateway.openai.JsonException.Kind;
 import io.kvasir.model.Errors;
@@ -75,11 +74,11 @@ final class BodyScanner {
 
   private void read(BodyField field) throws JsonException, InvalidBodyException {
     int first = json.peek();
-    if (first == 'n' || field.type == Type.ANY || field.type == Type.ROUTING) {
+    if (first == 'n' || field.type == BodyField.Type.ANY || field.type == BodyField.Type.ROUTING) {
       json.skip();
-    } else if (field.type == Type.PROMPT) {
+    } else if (field.type == BodyField.Type.PROMPT) {
       readPrompt(field);
-    } else if (field.type == Type.OBJECT && first == '{') {
+    } else if (field.type == BodyField.Type.OBJECT && first == '{') {
       readObject(field);
     } else {
       int value = json.at();
@@ -99,7 +98,10 @@ final class BodyScanner {
       int value = json.at();
       json.skip();
       if (inner != null && inner.parent == field) {
-        check(inner.path, inner == NestedField.INCLUDE_USAGE ? Type.FLAG : Type.TEXT, value);
+        check(
+            inner.path,
+            inner == NestedField.INCLUDE_USAGE ? BodyField.Type.FLAG : BodyField.Type.TEXT,
+            value);
         boolean escaped = bytes[value] == '"' && json.escaped();
         if (nested.put(inner, new Member(start, value, json.at(), escaped)) != null) {
           throw repeated(inner.path);
@@ -117,7 +119,7 @@ final class BodyScanner {
   }
 
   /** Checks the type of the value that was skipped last. */
-  private void check(String path, Type type, int value) throws InvalidBodyException {
+  private void check(String path, BodyField.Type type, int value) throws InvalidBodyException {
     int first = bytes[value];
     boolean allowed =
         first == 'n'
@@ -161,7 +163,7 @@ final class BodyScanner {
     json.beginArray();
     while (json.nextElement()) {
       char each = form(json.peek());
-      if (each == 0 || form != 0 && form != each) {
+      if (each == 0 || (form != 0 && form != each)) {
         json.skip();
         throw wrongPrompt(field);
       }

@@ -32,15 +32,7 @@ final class EventReader {
     MESSAGE,
     ERROR,
     TYPE,
-    OBJECT,
-    PROMPT_TOKENS,
-    COMPLETION_TOKENS,
-    INPUT_TOKENS,
-    OUTPUT_TOKENS,
-    PROMPT_TOKENS_DETAILS,
-    INPUT_TOKENS_DETAILS,
-    CACHED_TOKENS,
-    CACHE_READ_INPUT_TOKENS;
+    OBJECT;
 
     static final NameTable<Key> TABLE = new NameTable<>(Key.class);
   }
@@ -195,7 +187,7 @@ final class EventReader {
       case USAGE -> {
         int start = json.keyStart();
         int value = json.at();
-        readUsage(event, first);
+        event.setUsage(UsageReader.read(json));
         nullUsage = first == 'n' ? new Member(start, value, json.at(), false) : null;
       }
       case RESPONSE, MESSAGE -> readReply(event, first);
@@ -309,68 +301,11 @@ final class EventReader {
     json.beginObject();
     while (json.nextKey()) {
       if (Key.TABLE.find(json) == Key.USAGE) {
-        readUsage(event, json.peek());
+        event.setUsage(UsageReader.read(json));
       } else {
         json.skip();
       }
     }
-  }
-
-  private void readUsage(SseEvent event, int first) throws JsonException {
-    if (first != '{') {
-      json.skip();
-      return;
-    }
-    int input = -1;
-    int output = -1;
-    int cached = -1;
-    json.beginObject();
-    while (json.nextKey()) {
-      Key key = Key.TABLE.find(json);
-      if (key == null) {
-        json.skip();
-        continue;
-      }
-      switch (key) {
-        case PROMPT_TOKENS, INPUT_TOKENS -> input = skipCount(input);
-        case COMPLETION_TOKENS, OUTPUT_TOKENS -> output = skipCount(output);
-        case CACHE_READ_INPUT_TOKENS -> cached = skipCount(cached);
-        case PROMPT_TOKENS_DETAILS, INPUT_TOKENS_DETAILS -> cached = cachedTokens(cached);
-        default -> json.skip();
-      }
-    }
-    event.setUsage(new Usage(input, output, cached));
-  }
-
-  private int cachedTokens(int otherwise) throws JsonException {
-    int cached = otherwise;
-    if (json.peek() != '{') {
-      json.skip();
-      return cached;
-    }
-    json.beginObject();
-    while (json.nextKey()) {
-      if (Key.TABLE.find(json) == Key.CACHED_TOKENS) {
-        cached = skipCount(cached);
-      } else {
-        json.skip();
-      }
-    }
-    return cached;
-  }
-
-  /** Skips a value; {@return it if it is a number of tokens} */
-  private int skipCount(int otherwise) throws JsonException {
-    int from = json.at();
-    json.skip();
-    long count = 0;
-    for (int i = from; i < json.at(); i++) {
-      if (bytes[i] < '0' || bytes[i] > '9' || count > Integer.MAX_VALUE) {
-        return otherwise;
-      }
-      count = count * 10 + bytes[i] - '0';
-    }
-    return count > Integer.MAX_VALUE ? otherwise : (int) count;
   }
 
   private int countElements(int first) throws JsonException {

@@ -343,12 +343,12 @@ final class JsonCursor {
         throw notUtf8(i);
       }
       if (length == 3) {
-        int first = (lead & 0xf) << 6 | b[i + 1] & 0x3f;
+        int first = ((lead & 0xf) << 6) | (b[i + 1] & 0x3f);
         if (first < 0x20 || first >>> 5 == 0x1b || !isTail(b[i + 2])) {
           throw notUtf8(i); // below U+0800, or a surrogate
         }
       } else if (length == 4) {
-        int first = (lead & 7) << 6 | b[i + 1] & 0x3f;
+        int first = ((lead & 7) << 6) | (b[i + 1] & 0x3f);
         if (first < 0x10 || first > 0x10f || !isTail(b[i + 2]) || !isTail(b[i + 3])) {
           throw notUtf8(i); // below U+10000, or above U+10FFFF
         }

@@ -96,7 +96,7 @@ public final class JsonText {
   private static char unit(byte[] bytes, int from) {
     int unit = 0;
     for (int i = from; i < from + 4; i++) {
-      unit = unit << 4 | hexDigit(bytes[i]);
+      unit = (unit << 4) | hexDigit(bytes[i]);
     }
     return (char) unit;
   }

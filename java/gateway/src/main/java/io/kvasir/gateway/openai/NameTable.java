@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class NameTable<E extends Enum<E>> {
 
-  private record Name<E>(E constant, byte[] bytes) {}
+  /** The names by length, and the constants beside them. */
+  private final List<List<byte[]>> names = new ArrayList<>();
 
-  private final List<List<Name<E>>> byLength = new ArrayList<>();
+  private final List<List<E>> constants = new ArrayList<>();
 
   /**
    * Creates a table of all constants.
@@ -27,10 +28,12 @@ final class NameTable<E extends Enum<E>> {
   NameTable(Class<E> type) {
     for (E constant : type.getEnumConstants()) {
       byte[] bytes = name(constant).getBytes(StandardCharsets.US_ASCII);
-      while (byLength.size() <= bytes.length) {
-        byLength.add(new ArrayList<>());
+      while (names.size() <= bytes.length) {
+        names.add(new ArrayList<>());
+        constants.add(new ArrayList<>());
       }
-      byLength.get(bytes.length).add(new Name<>(constant, bytes));
+      names.get(bytes.length).add(bytes);
+      constants.get(bytes.length).add(constant);
     }
   }
 
@@ -52,12 +55,17 @@ final class NameTable<E extends Enum<E>> {
   }
 
   private @Nullable E find(byte[] bytes, int from, int to) {
-    if (to - from >= byLength.size()) {
+    int length = to - from;
+    if (length == 0 || length >= names.size()) {
       return null;
     }
-    for (Name<E> name : byLength.get(to - from)) {
-      if (Arrays.equals(name.bytes, 0, name.bytes.length, bytes, from, to)) {
-        return name.constant;
+    List<byte[]> candidates = names.get(length);
+    for (int i = 0; i < candidates.size(); i++) {
+      byte[] name = candidates.get(i);
+      if (name[0] == bytes[from]
+          && name[length - 1] == bytes[to - 1]
+          && Arrays.equals(name, 0, length, bytes, from, to)) {
+        return constants.get(length).get(i);
       }
     }
     return null;

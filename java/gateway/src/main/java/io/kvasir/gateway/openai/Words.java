@@ -36,7 +36,7 @@ final class Words {
 
   /** Marks the bytes that are no ASCII characters from the blank on; see {@link #equal}. */
   static long notPrintable(long word) {
-    return ((word - BLANKS) & ~word | word) & HIGH_BITS;
+    return (((word - BLANKS) & ~word) | word) & HIGH_BITS;
   }
 
   /** {@return which of the eight bytes has the lowest mark; there is one} */

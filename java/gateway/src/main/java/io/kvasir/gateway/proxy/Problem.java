@@ -42,4 +42,15 @@ public record Problem(
   static Problem overloaded(int status, String code, String message, int retryAfterSeconds) {
     return new Problem(status, OVERLOADED, code, null, message, retryAfterSeconds);
   }
+
+  /** Anthropic's error type, which follows from the status. */
+  String anthropicType() {
+    return switch (status) {
+      case 404 -> "not_found_error";
+      case 413 -> "request_too_large";
+      case 429 -> "rate_limit_error";
+      case 503 -> OVERLOADED;
+      default -> status >= 500 ? "api_error" : INVALID;
+    };
+  }
 }

@@ -8,6 +8,7 @@ import io.kvasir.gateway.exchange.UpstreamCall;
 import io.kvasir.gateway.exchange.UpstreamFailure;
 import io.kvasir.gateway.exchange.UpstreamFailure.Kind;
 import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.model.Errors;
 import io.netty.buffer.ByteBuf;
 import java.net.ProtocolException;
 import java.util.Locale;
@@ -124,7 +125,7 @@ final class Relay implements ReplyListener {
       quietSinceNs = forwarding && !paused ? nowNs : quietSinceNs;
       out = from.onBytes(bytes, nowNs);
     } catch (ProtocolException e) {
-      onAbort(new UpstreamFailure(Kind.INVALID, e.getMessage()));
+      onAbort(new UpstreamFailure(Kind.INVALID, Errors.reason(e)));
       return;
     }
     if (out != null) {

@@ -24,16 +24,23 @@ final class Replies {
     if (problem.retryAfterSeconds() > 0) {
       headers.set("retry-after", Integer.toString(problem.retryAfterSeconds()));
     }
-    OpenAiError error = error(problem);
-    byte[] body = endpoint == Endpoint.MESSAGES ? error.anthropicBody() : error.body();
+    byte[] body =
+        isAnthropic(endpoint) ? anthropicError(problem).anthropicBody() : error(problem).body();
     send(exchange, problem.status(), "application/json", body, headers);
   }
 
   /** The event that ends a stream early, in the shape of the endpoint's API. */
   static ByteBuf errorEvent(Endpoint endpoint, Problem problem) {
-    OpenAiError error = error(problem);
     return Unpooled.wrappedBuffer(
-        endpoint == Endpoint.MESSAGES ? error.anthropicEvent() : error.event());
+        isAnthropic(endpoint) ? anthropicError(problem).anthropicEvent() : error(problem).event());
+  }
+
+  private static boolean isAnthropic(@Nullable Endpoint endpoint) {
+    return endpoint == Endpoint.MESSAGES || endpoint == Endpoint.COUNT_TOKENS;
+  }
+
+  private static OpenAiError anthropicError(Problem problem) {
+    return new OpenAiError(problem.anthropicType(), problem.message(), null, null);
   }
 
   private static OpenAiError error(Problem problem) {

@@ -1,0 +1,85 @@
+package io.kvasir.gateway.openai;
+
+/** Reads the value of {@code usage} in any of the APIs. Stateless. */
+final class UsageReader {
+
+  private enum Key {
+    PROMPT_TOKENS,
+    COMPLETION_TOKENS,
+    INPUT_TOKENS,
+    OUTPUT_TOKENS,
+    PROMPT_TOKENS_DETAILS,
+    INPUT_TOKENS_DETAILS,
+    CACHED_TOKENS,
+    CACHE_READ_INPUT_TOKENS;
+
+    static final NameTable<Key> TABLE = new NameTable<>(Key.class);
+  }
+
+  private UsageReader() {}
+
+  /**
+   * Takes a value.
+   *
+   * @param json at the value
+   * @return the usage; {@link Usage#UNKNOWN} if the value is no object
+   * @throws JsonException if the JSON is not valid
+   */
+  static Usage read(JsonCursor json) throws JsonException {
+    if (json.peek() != '{') {
+      json.skip();
+      return Usage.UNKNOWN;
+    }
+    int input = -1;
+    int output = -1;
+    int cached = -1;
+    json.beginObject();
+    while (json.nextKey()) {
+      Key key = Key.TABLE.find(json);
+      if (key == null) {
+        json.skip();
+        continue;
+      }
+      switch (key) {
+        case PROMPT_TOKENS, INPUT_TOKENS -> input = count(json, input);
+        case COMPLETION_TOKENS, OUTPUT_TOKENS -> output = count(json, output);
+        case CACHE_READ_INPUT_TOKENS -> cached = count(json, cached);
+        case PROMPT_TOKENS_DETAILS, INPUT_TOKENS_DETAILS -> cached = cachedTokens(json, cached);
+        case CACHED_TOKENS -> json.skip();
+      }
+    }
+    return new Usage(input, output, cached);
+  }
+
+  private static int cachedTokens(JsonCursor json, int otherwise) throws JsonException {
+    int cached = otherwise;
+    if (json.peek() != '{') {
+      json.skip();
+      return cached;
+    }
+    json.beginObject();
+    while (json.nextKey()) {
+      if (Key.TABLE.find(json) == Key.CACHED_TOKENS) {
+        cached = count(json, cached);
+      } else {
+        json.skip();
+      }
+    }
+    return cached;
+  }
+
+  /** Takes a value; {@return it if it is a number of tokens} */
+  private static int count(JsonCursor json, int otherwise) throws JsonException {
+    int from = json.at();
+    json.skip();
+    long count = 0;
+    for (int i = from; i < json.at(); i++) {
+      byte c = json.bytes()[i];
+      if (c < '0' || c > '9' || count > Integer.MAX_VALUE) {
+        return otherwise;
+      }
+      count = count * 10 + c - '0';
+    }
+    return count > Integer.MAX_VALUE ? otherwise : (int) count;
+  }
+}

@@ -1,0 +1,99 @@
+package io.kvasir.gateway.openai;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Random bodies, valid and damaged, against Jackson. {@code kvasir.fuzz.seconds} sets the time of
+ * the fuzz test, {@code kvasir.fuzz.seed} repeats a case.
+ */
+class BodyScanDifferentialTest {
+
+  private static final int BODIES = 5_000;
+  private static final Duration LONGEST_CASE = Duration.ofSeconds(5);
+
+  @Test
+  void makesTheSameDecisionsAsJackson() {
+    long seed = Long.getLong("kvasir.test.seed", 41);
+    int valid = 0;
+    for (int i = 0; i < BODIES; i++) {
+      valid += check("-Dkvasir.test.seed=" + seed + ", body " + i, new Random(seed + i)) ? 1 : 0;
+    }
+    assertThat(valid).isBetween(BODIES / 4, 3 * BODIES / 4);
+  }
+
+  @Test
+  void damagedBodiesAreRefused() {
+    long first = Long.getLong("kvasir.fuzz.seed", System.nanoTime());
+    System.out.println("bodies: -Dkvasir.fuzz.seed=" + first);
+    long end =
+        System.nanoTime() + Duration.ofSeconds(Long.getLong("kvasir.fuzz.seconds", 2)).toNanos();
+    long seed = first;
+    do {
+      long start = System.nanoTime();
+      check("-Dkvasir.fuzz.seed=" + seed, new Random(seed));
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LONGEST_CASE);
+      seed++;
+    } while (System.nanoTime() < end);
+    System.out.println("bodies: " + (seed - first) + " cases");
+  }
+
+  /** Whether the random body is valid. */
+  private static boolean check(String as, Random random) {
+    RandomBody bodies = new RandomBody(random);
+    byte[] body = bodies.body(bodies.members()).getBytes(StandardCharsets.UTF_8);
+    for (int damages = random.nextInt(3); damages > 0 && body.length > 0; damages--) {
+      body = new RandomJson(random).damaged(body);
+    }
+    as += ": " + new String(body, StandardCharsets.UTF_8);
+    BodyOracle expected = BodyOracle.of(body);
+    byte[] around = new byte[body.length + 20];
+    random.nextBytes(around);
+    System.arraycopy(body, 0, around, 7, body.length);
+    BodyScan scan;
+    try {
+      scan = BodyScan.of(around, 7, body.length);
+    } catch (InvalidBodyException e) {
+      assertThat(expected).as(as + " " + e.reason()).isNull();
+      assertThat(e.reason()).as(as).isNotBlank().hasSizeLessThan(400);
+      return false;
+    }
+    assertThat(expected).as(as).isNotNull();
+    assertSame(as, scan, expected);
+    return true;
+  }
+
+  private static void assertSame(String as, BodyScan scan, BodyOracle expected) {
+    assertThat(scan.model()).as(as).isEqualTo(expected.text("/model"));
+    assertThat(scan.user()).as(as).isEqualTo(expected.text("/user"));
+    assertThat(scan.cacheSalt()).as(as).isEqualTo(expected.text("/cache_salt"));
+    assertThat(scan.promptCacheKey()).as(as).isEqualTo(expected.text("/prompt_cache_key"));
+    assertThat(scan.previousResponseId()).as(as).isEqualTo(expected.text("/previous_response_id"));
+    assertThat(scan.conversationId())
+        .as(as)
+        .isEqualTo(expected.text("/conversation_params/conversation_id"));
+    assertThat(scan.threadId()).as(as).isEqualTo(expected.text("/client_metadata/thread_id"));
+    assertThat(scan.sessionId()).as(as).isEqualTo(expected.text("/client_metadata/session_id"));
+    assertThat(scan.stream()).as(as).isEqualTo(expected.tree.path("stream").booleanValue());
+    assertThat(scan.includesUsage())
+        .as(as)
+        .isEqualTo(expected.tree.at("/stream_options/include_usage").booleanValue());
+    assertThat(scan.priority()).as(as).isEqualTo(expected.integer("priority", 0));
+    assertThat(scan.n()).as(as).isEqualTo(Math.max(expected.integer("n", 1), 1));
+    int limit =
+        expected.integer(
+            "max_completion_tokens",
+            expected.integer("max_tokens", expected.integer("max_output_tokens", 0)));
+    assertThat(scan.maxOutputTokens()).as(as).isEqualTo(Math.max(limit, 0));
+    Object prompt = expected.prompt();
+    if (prompt != null) { // of an `input` that is no prompt, any reading is allowed
+      assertThat(BodyOracle.comparable(scan.prompt())).as(as).isEqualTo(prompt);
+    } else {
+      Object ignored = scan.prompt();
+    }
+  }
+}

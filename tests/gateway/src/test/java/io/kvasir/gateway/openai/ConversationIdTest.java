@@ -1,0 +1,70 @@
+package io.kvasir.gateway.openai;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.kvasir.gateway.exchange.Headers;
+import org.junit.jupiter.api.Test;
+
+class ConversationIdTest {
+
+  private static String id(String body, String... headers) throws InvalidBodyException {
+    Headers all = new Headers();
+    for (int i = 0; i < headers.length; i += 2) {
+      all.add(headers[i], headers[i + 1]);
+    }
+    return ConversationId.of(all, body == null ? null : BodyScanTest.scan(body.replace('\'', '"')));
+  }
+
+  @Test
+  void theBodysConversationGoesFirst() throws InvalidBodyException {
+    assertThat(id("{'conversation_params':{'conversation_id':' a '}}", "X-Session-ID", "b"))
+        .isEqualTo("a");
+  }
+
+  @Test
+  void headersHaveAnOrder() throws InvalidBodyException {
+    String key = "{'prompt_cache_key':'k'}";
+    assertThat(id(key, "x-session-id", "b", "x-claude-CODE-session-id", " a ")).isEqualTo("a");
+    assertThat(id(key, "X-Multi-Turn-Session-ID", "d", "X-Correlation-ID", "c")).isEqualTo("c");
+    assertThat(id(key, "X-Session-ID", " ", "X-Session-Affinity", "e")).isEqualTo("e");
+    assertThat(id(key, "X-Session-ID", "", "X-Session-ID", "second")).isEqualTo("second");
+    assertThat(id(null, "X-Session-ID", "b")).isEqualTo("b");
+  }
+
+  @Test
+  void otherFieldsOfTheBodyComeLast() throws InvalidBodyException {
+    assertThat(id("{'client_metadata':{'session_id':'s','thread_id':'t'},'prompt_cache_key':'k'}"))
+        .isEqualTo("k");
+    assertThat(id("{'client_metadata':{'session_id':'s','thread_id':'t'},'prompt_cache_key':''}"))
+        .isEqualTo("t");
+    assertThat(id("{'client_metadata':{'session_id':'s','thread_id':' '}}")).isEqualTo("s");
+    assertThat(id("{'client_metadata':{}}")).isNull();
+    assertThat(id("{}", "X-Session-ID", " ")).isNull();
+    assertThat(id(null)).isNull();
+  }
+
+  @Test
+  void idsAreLimited() throws InvalidBodyException {
+    String longest = "x".repeat(ConversationId.MAX_CHARACTERS);
+    assertThat(id("{'prompt_cache_key':' " + longest + "'}")).isEqualTo(longest);
+    refused(
+        "{'prompt_cache_key':'x" + longest + "'}",
+        "prompt_cache_key",
+        "must have at most 512 characters");
+    refused(
+        "{'client_metadata':{'thread_id':'a\\u0000b'}}",
+        "client_metadata.thread_id",
+        "must not have control characters");
+    assertThatThrownBy(() -> id(null, "x-session-id", "a\u0085b"))
+        .isInstanceOf(InvalidBodyException.class)
+        .hasMessage("X-Session-ID must not have control characters");
+  }
+
+  private static void refused(String body, String field, String message) {
+    assertThatThrownBy(() -> id(body))
+        .isInstanceOfSatisfying(
+            InvalidBodyException.class, e -> assertThat(e.param()).isEqualTo(field))
+        .hasMessage(field + " " + message);
+  }
+}

@@ -37,10 +37,6 @@ final class Choice {
     return piece;
   }
 
-  Answer answer() {
-    return answer;
-  }
-
   int number() {
     return number;
   }

@@ -9,7 +9,7 @@
 //   load_generator idle      --streams S that stay open after their first chunk; prints {"ready":S}
 //                            when all have it, and ends after --seconds
 //
-// All end early when their standard input is a pipe that closes.
+// All start no more requests when their standard input is a pipe that closes, and end.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -253,7 +253,7 @@ static bool is_over(int64_t now) {
       fflush(stdout);
     }
     // A stream that ended too early ended with an error.
-    return report_failed(&report) > 0 ||
+    return stops || report_failed(&report) > 0 ||
            (ready_ns != 0 && now >= ready_ns + (int64_t)(plan.seconds * NS_PER_S));
   }
   bool all_started = plan.requests > 0 && started >= (uint64_t)plan.requests;
@@ -272,7 +272,7 @@ static int wait_ms(int64_t now) {
 static void on_input(void) {
   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
   if (poll(&input, 1, 0) > 0 && (input.revents & POLLHUP)) {
-    exit(1);
+    stops = true;
   }
 }
 

@@ -58,11 +58,13 @@ class ArchitectureTest {
             "model",
             "simulator.report",
             "simulator.trace"));
+    edges.put("benchmarks.proxy", uses("simulator.report"));
     edges.put("cli", uses("cli.command", "cli.terminal"));
     edges.put(
         "cli.command",
         uses(
             "benchmarks.index",
+            "benchmarks.proxy",
             "cli.lines",
             "cli.lines.index",
             "cli.lines.route",

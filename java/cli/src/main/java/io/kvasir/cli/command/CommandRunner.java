@@ -102,7 +102,8 @@ public final class CommandRunner {
             new CommandLine(new BenchCommand())
                 .addSubcommand(new BenchRoutersCommand(console))
                 .addSubcommand(new BenchSelectorsCommand(console))
-                .addSubcommand(new BenchIndexCommand(console)));
+                .addSubcommand(new BenchIndexCommand(console))
+                .addSubcommand(new BenchProxyCommand(console)));
     all.put("record", () -> new RecordCommand(console));
     all.put("doctor", () -> new DoctorCommand(console, machine));
     all.put("version", () -> new VersionCommand(console));

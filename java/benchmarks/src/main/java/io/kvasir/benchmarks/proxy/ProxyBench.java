@@ -1,0 +1,154 @@
+package io.kvasir.benchmarks.proxy;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * The servers of the benchmark: a stub engine, and nginx and the gateway before it. All listen on
+ * 127.0.0.1 and end when this is closed, or when this process ends.
+ *
+ * <p>Confined to one thread.
+ */
+public final class ProxyBench implements AutoCloseable {
+
+  private static final String TARGET = "target/bench";
+  private static final int READY_TRIES = 300;
+  private static final int TRY_AGAIN_MS = 200;
+  private static final int IDLE_SECONDS = 5; // as uvicorn
+
+  private final ProxyBenchSettings settings;
+  private final Consumer<String> notes;
+  private final Path folder;
+  private final List<ServerProcess> servers = new ArrayList<>();
+  private final LoadGenerator load;
+  private final String nginxVersion;
+  private final ServerProcess engine;
+  private final ServerProcess nginx;
+  private final ServerProcess gateway;
+
+  /**
+   * Compiles the programs, starts all servers and waits until they answer.
+   *
+   * @param settings what will be measured
+   * @param gatewayCommand starts the gateway
+   * @param notes receives a line for each step
+   * @throws IOException if a tool is missing, or a server does not start
+   */
+  public ProxyBench(
+      ProxyBenchSettings settings, GatewayCommand gatewayCommand, Consumer<String> notes)
+      throws IOException {
+    this.settings = settings;
+    this.notes = notes;
+    this.nginxVersion = NginxServer.version();
+    notes.accept("compiling the stub engine and the load generator");
+    Path target = settings.root().resolve(TARGET);
+    BenchPrograms programs = BenchPrograms.compile(settings.root(), target);
+    this.load = new LoadGenerator(programs.loadGenerator());
+    this.folder = Files.createTempDirectory(target, "run-");
+    boolean ready = false;
+    try {
+      notes.accept("starting the stub engine, nginx and the gateway");
+      engine = started(startEngine(programs));
+      nginx = started(NginxServer.start(folder, engine.port()));
+      gateway = started(startGateway(gatewayCommand));
+      ready = true;
+    } finally {
+      if (!ready) {
+        close();
+      }
+    }
+  }
+
+  private ServerProcess startEngine(BenchPrograms programs) throws IOException {
+    int port = Tools.freePort();
+    List<String> command =
+        List.of(
+            programs.stubEngine().toString(),
+            "--port",
+            Integer.toString(port),
+            "--idle-seconds",
+            Integer.toString(IDLE_SECONDS));
+    return ServerProcess.start("the stub engine", port, command, folder.resolve("engine.log"));
+  }
+
+  private ServerProcess startGateway(GatewayCommand gatewayCommand) throws IOException {
+    int port = Tools.freePort();
+    List<String> command = gatewayCommand.of(port, Tools.freePort(), engine.port());
+    return ServerProcess.start("the gateway", port, command, folder.resolve("gateway.log"));
+  }
+
+  /** Waits until a server answers a request. */
+  private ServerProcess started(ServerProcess server) throws IOException {
+    servers.add(server);
+    String error = "";
+    for (int i = 0; i < READY_TRIES; i++) {
+      server.check();
+      LoadReport report = load.run(server.port(), "count", "--requests", "1", "--connections", "1");
+      if (report.failed() == 0) {
+        return server;
+      }
+      error = report.firstError();
+      Tools.sleep(TRY_AGAIN_MS);
+    }
+    throw new IOException(server.name() + " does not answer: " + error + server.lastLines());
+  }
+
+  /** {@return nginx's name and version} */
+  public String nginxVersion() {
+    return nginxVersion;
+  }
+
+  /**
+   * Measures all servers in turn. Takes the time of all rounds.
+   *
+   * @return the rounds
+   * @throws IOException if an answer is wrong or a server ends
+   */
+  public List<ProxyRound> rounds() throws IOException {
+    return new ProxyRounds(settings, load, engine, nginx, gateway, notes).run();
+  }
+
+  /**
+   * Measures the gateway's memory while many streams are open.
+   *
+   * @return the figures
+   * @throws IOException if a stream ends or the gateway is not a Java process
+   */
+  public IdleMemory idleMemory() throws IOException {
+    notes.accept("holding " + settings.idleStreams() + " streams");
+    return new GatewayMemory(load, engine, gateway).whileIdle(settings.idleStreams());
+  }
+
+  /**
+   * Measures the gateway's memory after each tenth of many requests.
+   *
+   * @return the figures
+   * @throws IOException if an answer is wrong or the gateway is not a Java process
+   */
+  public GrowthFigures growth() throws IOException {
+    return new GatewayMemory(load, engine, gateway).afterTenths(settings.requests(), notes);
+  }
+
+  /** Ends all servers and removes their files; takes up to ten seconds a server. */
+  @Override
+  public void close() {
+    Collections.reverse(servers);
+    servers.forEach(ServerProcess::close);
+    servers.clear();
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException | UncheckedIOException e) {
+      notes.accept("cannot remove " + folder);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+package io.kvasir.benchmarks.proxy;
+
+import io.kvasir.simulator.report.Numbers;
+import io.kvasir.simulator.report.TextTable;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Formats the comparison with nginx for people.
+ *
+ * <p>Stateless.
+ */
+public final class ProxyBenchText {
+
+  private static final int RATIO_DECIMALS = 2;
+  private static final double MB = 1e6;
+
+  private ProxyBenchText() {}
+
+  /**
+   * The table of the rounds.
+   *
+   * @param rounds all rounds
+   * @return lines
+   */
+  public static String table(List<ProxyRound> rounds) {
+    TextTable table = new TextTable();
+    table.row(
+        "median (lowest to highest)", "direct", "nginx", "kvasir", "kvasir / nginx", "bar", "");
+    for (ProxyMetric metric : ProxyMetric.values()) {
+      RoundSpread ratio = metric.ratio(rounds);
+      ProxyBar bar = metric.bar();
+      table.row(
+          metric.label(),
+          Numbers.decimals(metric.direct(rounds).median(), metric.decimals()),
+          spread(metric.ofProxy(rounds, ProxyRound::nginx), metric.decimals()),
+          spread(metric.ofProxy(rounds, ProxyRound::gateway), metric.decimals()),
+          spread(ratio, RATIO_DECIMALS),
+          bar.text(),
+          bar.exists() ? (bar.keeps(ratio.median()) ? "kept" : "missed") : "");
+    }
+    table.row(
+        "chunks/s in the measurement of CPU",
+        pace(rounds, ProxyRound::direct),
+        pace(rounds, ProxyRound::nginx),
+        pace(rounds, ProxyRound::gateway));
+    StringBuilder out = new StringBuilder();
+    table.appendTo(out);
+    return out.toString();
+  }
+
+  private static String pace(List<ProxyRound> rounds, ProxyMetric.ToProxy server) {
+    List<Double> paces = rounds.stream().map(round -> server.of(round).chunksPerSecond()).toList();
+    return Numbers.decimals(RoundSpread.of(paces).median(), 0);
+  }
+
+  private static String spread(RoundSpread spread, int decimals) {
+    return Double.isFinite(spread.median())
+        ? Numbers.decimals(spread.median(), decimals)
+            + " ("
+            + Numbers.decimals(spread.min(), decimals)
+            + " to "
+            + Numbers.decimals(spread.max(), decimals)
+            + ")"
+        : Numbers.decimals(spread.median(), decimals);
+  }
+
+  /**
+   * The memory with idle streams.
+   *
+   * @param idle the figures
+   * @return a line
+   */
+  public static String idle(IdleMemory idle) {
+    return String.format(
+        Locale.ROOT,
+        "%,d idle streams: heap %.1f MB, %.1f MB without them (bar: at most %.0f MB), resident %.0f"
+            + " MB; %s: %s%n",
+        idle.streams(),
+        idle.heapBytes() / MB,
+        idle.heapBytesBefore() / MB,
+        IdleMemory.MOST_HEAP_BYTES / MB,
+        idle.residentBytes() / MB,
+        idle.cancelled()
+            ? "the engine's answers ended with their clients"
+            : "the engine's answers did not end with their clients",
+        idle.isKept() ? "kept" : "missed");
+  }
+
+  /**
+   * The memory during many requests.
+   *
+   * @param growth the figures
+   * @return lines
+   */
+  public static String growth(GrowthFigures growth) {
+    TextTable table = new TextTable();
+    table.row("requests", "heap MB", "resident MB");
+    for (GrowthFigures.Tenth tenth : growth.tenths()) {
+      table.row(
+          Numbers.count(tenth.requests()),
+          Numbers.decimals(tenth.heapBytes() / MB, 1),
+          Numbers.decimals(tenth.residentBytes() / MB, 1));
+    }
+    StringBuilder out = new StringBuilder();
+    table.appendTo(out);
+    return out.append(
+            String.format(
+                Locale.ROOT,
+                "memory %s: heap x %.3f and resident x %.3f from the first tenth to the last%n",
+                growth.isFlat() ? "flat" : "grew",
+                growth.heapGrowth(),
+                growth.residentGrowth()))
+        .toString();
+  }
+}

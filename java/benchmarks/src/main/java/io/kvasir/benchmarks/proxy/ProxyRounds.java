@@ -1,0 +1,140 @@
+package io.kvasir.benchmarks.proxy;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Measures servers in turn, so that what else happens on the machine meets all of them alike. Every
+ * other round has the opposite order.
+ *
+ * <p>Confined to one thread.
+ */
+final class ProxyRounds {
+
+  private static final int INTERVAL_MS = 20;
+  private static final int MS_PER_S = 1000;
+  private static final double NS_PER_US = 1e3;
+  private static final int PACE_CHUNKS = 100; // requests cost little beside so many chunks
+  private static final int FIRST_BYTE_CHUNKS = 10;
+
+  private final ProxyBenchSettings settings;
+  private final LoadGenerator load;
+  private final ServerProcess engine;
+  private final ServerProcess nginx;
+  private final ServerProcess gateway;
+  private final Consumer<String> notes;
+
+  ProxyRounds(
+      ProxyBenchSettings settings,
+      LoadGenerator load,
+      ServerProcess engine,
+      ServerProcess nginx,
+      ServerProcess gateway,
+      Consumer<String> notes) {
+    this.settings = settings;
+    this.load = load;
+    this.engine = engine;
+    this.nginx = nginx;
+    this.gateway = gateway;
+    this.notes = notes;
+  }
+
+  /** Warms up for a round, in which the gateway's code is compiled, then runs all rounds. */
+  List<ProxyRound> run() throws IOException {
+    notes.accept("warming up");
+    round(false);
+    List<ProxyRound> rounds = new ArrayList<>();
+    for (int i = 0; i < settings.rounds(); i++) {
+      notes.accept("round " + (i + 1) + " of " + settings.rounds());
+      rounds.add(round(i % 2 == 1));
+    }
+    return rounds;
+  }
+
+  private ProxyRound round(boolean reversed) throws IOException {
+    Turn direct = new Turn(engine);
+    Turn beforeNginx = new Turn(nginx);
+    Turn beforeGateway = new Turn(gateway);
+    List<Turn> order = new ArrayList<>(List.of(beforeNginx, beforeGateway, direct));
+    if (reversed) {
+      Collections.reverse(order);
+    }
+    for (Turn turn : order) {
+      turn.measurePace();
+    }
+    for (Turn turn : order) {
+      turn.measureFirstByte();
+    }
+    for (Turn turn : order) {
+      turn.saturate();
+    }
+    return new ProxyRound(direct.figures(), beforeNginx.figures(), beforeGateway.figures());
+  }
+
+  /** One server in one round. */
+  private final class Turn {
+
+    private final ServerProcess server;
+    private double cpuUsPerChunk;
+    private double chunksPerSecond;
+    private double chunkUs;
+    private double firstByteUs;
+    private double firstByteP99Us;
+    private double requestsPerSecond;
+
+    Turn(ServerProcess server) {
+      this.server = server;
+    }
+
+    /** Streams chunks at the set rate. CPU time is that of the whole run, all chunks included. */
+    void measurePace() throws IOException {
+      int streams = Math.max(1, settings.chunkRate() * INTERVAL_MS / MS_PER_S);
+      long before = server.cpuNs();
+      LoadReport report = streams(streams, PACE_CHUNKS);
+      long cpuNs = server.cpuNs() - before;
+      cpuUsPerChunk =
+          server == engine ? Double.NaN : cpuNs / NS_PER_US / report.number("all_chunks");
+      chunksPerSecond = report.number("chunks_per_s");
+      chunkUs = report.time("chunk_us", "p50");
+    }
+
+    void measureFirstByte() throws IOException {
+      LoadReport report = streams(settings.streams(), FIRST_BYTE_CHUNKS);
+      firstByteUs = report.time("first_byte_us", "p50");
+      firstByteP99Us = report.time("first_byte_us", "p99");
+    }
+
+    void saturate() throws IOException {
+      requestsPerSecond = run("saturate", List.of()).number("requests_per_s");
+    }
+
+    private LoadReport streams(int streams, int chunks) throws IOException {
+      return run(
+          "streams",
+          List.of(
+              "--streams",
+              Integer.toString(streams),
+              "--chunks",
+              Integer.toString(chunks),
+              "--interval-ms",
+              Integer.toString(INTERVAL_MS)));
+    }
+
+    private LoadReport run(String mode, List<String> options) throws IOException {
+      List<String> all = new ArrayList<>(options);
+      all.addAll(List.of("--seconds", Integer.toString(settings.seconds())));
+      LoadReport report = load.run(server.port(), mode, all.toArray(String[]::new));
+      server.check();
+      report.check(server.name());
+      return report;
+    }
+
+    ServerFigures figures() {
+      return new ServerFigures(
+          cpuUsPerChunk, chunksPerSecond, chunkUs, firstByteUs, firstByteP99Us, requestsPerSecond);
+    }
+  }
+}

@@ -26,6 +26,7 @@ final class AnswerCall implements SequenceListener {
   /**
    * Creates it.
    *
+   * @param choices all choices of the reply
    * @param cancelSequences cancels all sequences of the request
    */
   AnswerCall(

@@ -62,8 +62,7 @@ final class ChatTemplate {
   ChatTemplate message(String path, JsonNode message) {
     JsonNode role = message.get("role");
     if (role == null || !role.isTextual()) {
-      throw ApiError.invalid(
-          path + ".role", path + " must be an object with a role that is a text");
+      throw ApiError.invalid(path + ".role", path + ".role must be a string");
     }
     open(role.textValue());
     content(path + ".content", message.get("content"));

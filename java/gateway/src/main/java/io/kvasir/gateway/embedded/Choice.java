@@ -37,6 +37,10 @@ final class Choice {
     return piece;
   }
 
+  Answer answer() {
+    return answer;
+  }
+
   int number() {
     return number;
   }

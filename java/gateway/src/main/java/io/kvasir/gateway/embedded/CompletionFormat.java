@@ -19,6 +19,12 @@ final class CompletionFormat implements AnswerFormat {
   private final String id;
   private final long created = OpenAiJson.nowSeconds();
 
+  /** The chunk of a token, around the number of its choice and its text. */
+  private final String chunkHead;
+
+  private final String chunkMiddle;
+  private final String chunkTail;
+
   /**
    * Creates it.
    *
@@ -31,6 +37,17 @@ final class CompletionFormat implements AnswerFormat {
     this.model = model;
     this.includeUsage = includeUsage;
     this.id = OpenAiJson.newId(chat ? "chatcmpl-" : "cmpl-");
+    String fields = Json.text(object(chunkType()));
+    this.chunkHead = fields.substring(0, fields.length() - 1) + ",\"choices\":[{\"index\":";
+    this.chunkMiddle = chat ? ",\"delta\":{\"content\":\"" : ",\"text\":\"";
+    this.chunkTail =
+        (chat ? "\"}" : "\"")
+            + ",\"logprobs\":null,\"finish_reason\":null,\"stop_reason\":null}]"
+            + (includeUsage ? ",\"usage\":null}" : "}");
+  }
+
+  private String chunkType() {
+    return chat ? "chat.completion.chunk" : "text_completion";
   }
 
   private ObjectNode object(String type) {
@@ -72,33 +89,29 @@ final class CompletionFormat implements AnswerFormat {
     if (chat) {
       for (Choice choice : choices) {
         ObjectNode delta = Json.object().put("role", "assistant").put("content", "");
-        chunk(out, choice, delta, null, null);
+        chunk(out, choice, delta, null);
       }
     }
   }
 
   @Override
   public void piece(EventStream out, Choice choice, String text) {
-    chunk(out, choice, Json.object().put("content", text), text, null);
+    // Written without a tree: this is the only event whose number grows with the answer.
+    out.data(chunkHead, choice.number(), chunkMiddle, text, chunkTail);
   }
 
   @Override
   public void finish(EventStream out, Choice choice) {
-    chunk(out, choice, Json.object(), "", choice);
+    chunk(out, choice, Json.object(), choice);
   }
 
-  private void chunk(
-      EventStream out,
-      Choice choice,
-      ObjectNode delta,
-      @Nullable String text,
-      @Nullable Choice ended) {
-    ObjectNode root = object(chat ? "chat.completion.chunk" : "text_completion");
+  private void chunk(EventStream out, Choice choice, ObjectNode delta, @Nullable Choice ended) {
+    ObjectNode root = object(chunkType());
     ObjectNode json = root.putArray("choices").addObject().put("index", choice.number());
     if (chat) {
       json.set("delta", delta);
     } else {
-      json.put("text", text);
+      json.put("text", "");
     }
     end(json, ended);
     if (includeUsage) {
@@ -110,7 +123,7 @@ final class CompletionFormat implements AnswerFormat {
   @Override
   public void end(EventStream out, List<Choice> choices) {
     if (includeUsage) {
-      ObjectNode root = object(chat ? "chat.completion.chunk" : "text_completion");
+      ObjectNode root = object(chunkType());
       root.putArray("choices");
       root.set("usage", OpenAiJson.usage(Choice.usage(choices)));
       out.data(root);

@@ -20,7 +20,15 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Requests are tokenised, hashed, routed to ranks, scheduled and cached by production code; only
  * the computation is modelled, in real time. A prompt has one token for each byte of its UTF-8
- * text. Answers are words that depend on the prompt and the seeds alone.
+ * text. Answers are words that depend on the prompt and the seeds alone; each is one token. Without
+ * a maximum in the request an answer has at most 64 tokens.
+ *
+ * <p>It serves chat and text completions, Anthropic's messages, responses, embeddings, tokens,
+ * models, health and metrics. A request may name its rank ({@code X-data-parallel-rank}, {@code
+ * data_parallel_rank}, {@code routed_dp_rank}) and its conversation ({@code
+ * conversation_params.conversation_id}, {@code X-Session-ID}, {@code X-Correlation-ID}). The head
+ * of a generated reply has {@code x-kvasir-dp-rank}, {@code x-kvasir-matched-tokens} and {@code
+ * x-kvasir-reason}; it is sent with the first token.
  *
  * <p>Thread-safe. One thread drives the ranks. A request is read and hashed on its event loop,
  * which costs O(body).

@@ -20,6 +20,9 @@ final class EmbeddingsEndpoint {
   private static final int MAX_DIMENSIONS = 4096;
   private static final int MAX_INPUTS = 2048;
 
+  /** Most numbers in a reply. */
+  private static final int MAX_NUMBERS = 1 << 20;
+
   private final EmbeddedSettings settings;
   private final OptionsReader options;
 
@@ -40,6 +43,10 @@ final class EmbeddingsEndpoint {
           "encoding_format", "encoding_format must be float or base64, not " + encoding);
     }
     List<int[]> inputs = inputs(fields);
+    if ((long) inputs.size() * dimensions > MAX_NUMBERS) {
+      throw ApiError.invalid(
+          "input", "input must have at most " + MAX_NUMBERS / dimensions + " elements here");
+    }
     ObjectNode root = Json.object().put("object", "list");
     ArrayNode data = root.putArray("data");
     int tokens = 0;

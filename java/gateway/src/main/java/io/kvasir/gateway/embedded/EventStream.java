@@ -1,5 +1,6 @@
 package io.kvasir.gateway.embedded;
 
+import com.fasterxml.jackson.core.io.JsonStringEncoder;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -18,6 +19,13 @@ final class EventStream {
   /** Adds an event without a name. */
   void data(String line) {
     text.append("data: ").append(line).append("\n\n");
+  }
+
+  /** Adds an event without a name whose JSON is given in parts; the text is quoted here. */
+  void data(String head, int number, String middle, String unquoted, String tail) {
+    text.append("data: ").append(head).append(number).append(middle);
+    JsonStringEncoder.getInstance().quoteAsString(unquoted, text);
+    text.append(tail).append("\n\n");
   }
 
   /** Adds an event with a name. */

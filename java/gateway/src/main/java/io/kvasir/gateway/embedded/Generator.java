@@ -52,17 +52,20 @@ final class Generator {
     int count = prompts.size() * options.choices();
     reserve(count);
     List<Choice> choices = new ArrayList<>(count);
-    List<Sequence> sequences = new ArrayList<>(count);
-    AnswerCall call =
-        new AnswerCall(request, format, streamed, choices, () -> ranks.cancel(sequences));
+    List<HashedRequest> hashed = new ArrayList<>(count);
     for (int i = 0; i < prompts.size(); i++) {
       int[] prompt = prompts.get(i);
       for (int choice = 0; choice < options.choices(); choice++) {
         Answer answer = Answer.of(settings.seed(), prompt, choice, fitted.get(i));
-        int number = choices.size();
-        choices.add(new Choice(number, choice == 0, prompt.length, answer));
-        sequences.add(new Sequence(hashed(prompt, answer, options), answer, call, number));
+        choices.add(new Choice(choices.size(), choice == 0, prompt.length, answer));
+        hashed.add(hashed(prompt, answer, options));
       }
+    }
+    List<Sequence> sequences = new ArrayList<>(count);
+    AnswerCall call =
+        new AnswerCall(request, format, streamed, choices, () -> ranks.cancel(sequences));
+    for (int i = 0; i < count; i++) {
+      sequences.add(new Sequence(hashed.get(i), choices.get(i).answer(), call, i));
     }
     ranks.submit(sequences);
   }

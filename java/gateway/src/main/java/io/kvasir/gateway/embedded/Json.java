@@ -54,7 +54,7 @@ final class Json {
     } catch (JsonProcessingException e) {
       throw malformed("the body is not valid JSON: " + e.getOriginalMessage());
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      throw malformed("the body is not valid JSON: " + e.getMessage());
     }
   }
 

@@ -114,7 +114,8 @@ final class RankLoop implements AutoCloseable {
           @Override
           public void abort() {
             SequenceListener listener = sequences.get(0).listener();
-            listener.loop().execute(() -> listener.onAborted(closed()));
+            UpstreamFailure failure = closed();
+            SequenceEvents.execute(listener.loop(), () -> listener.onAborted(failure));
           }
         });
   }
@@ -243,10 +244,13 @@ final class RankLoop implements AutoCloseable {
 
   private void end() {
     ended = true;
-    events.abortAll(closed());
-    events.deliver();
-    abortInbox();
-    worker.close();
+    try {
+      events.abortAll(closed());
+      events.deliver();
+      abortInbox();
+    } finally {
+      worker.close();
+    }
   }
 
   private UpstreamFailure closed() {

@@ -168,14 +168,16 @@ final class SequenceEvents implements RequestListener {
 
   /** Passes the events since the last call to their event loops, one task for each. */
   void deliver() {
-    wakeups.forEach(
-        (loop, wakeup) -> {
-          try {
-            loop.execute(wakeup);
-          } catch (RejectedExecutionException e) {
-            LOG.debug("An event loop has ended before its requests", e);
-          }
-        });
+    wakeups.forEach(SequenceEvents::execute);
     wakeups.clear();
+  }
+
+  /** Passes a task to an event loop; if that has ended, so have its requests. */
+  static void execute(Executor loop, Runnable task) {
+    try {
+      loop.execute(task);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("An event loop has ended before its requests", e);
+    }
   }
 }

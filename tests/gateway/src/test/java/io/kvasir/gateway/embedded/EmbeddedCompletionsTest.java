@@ -163,6 +163,49 @@ class EmbeddedCompletionsTest {
   }
 
   @Test
+  void choicesOfDifferentLengthsAreComplete() {
+    String more = ",'n':5,'max_tokens':300,'stream_options':{'include_usage':true},'stream':";
+    JsonNode whole = client.post(CHAT, chat("Five", more + "false")).json();
+    String[] streamed = {"", "", "", "", ""};
+    int ends = 0;
+    List<JsonNode> events = client.post(CHAT, chat("Five", more + "true")).events();
+    for (JsonNode event : events) {
+      JsonNode choice = event.at("/choices/0");
+      streamed[choice.path("index").asInt()] += choice.at("/delta/content").asText("");
+      ends += choice.path("finish_reason").asText().equals("stop") ? 1 : 0;
+    }
+    assertThat(ends).isEqualTo(5);
+    int words = 0;
+    for (int i = 0; i < 5; i++) {
+      String text = whole.at("/choices/" + i + "/message/content").asText();
+      assertThat(streamed[i]).isEqualTo(text);
+      words += 1 + (int) text.chars().filter(c -> c == ' ').count();
+    }
+    assertThat(whole.at("/usage/completion_tokens").asInt()).isEqualTo(words);
+    JsonNode usage = events.get(events.size() - 1).path("usage");
+    assertThat(usage.path("completion_tokens").asInt()).isEqualTo(words);
+    assertThat(usage.path("prompt_tokens")).isEqualTo(whole.at("/usage/prompt_tokens"));
+  }
+
+  @Test
+  void chunksOfTextCompletionsHaveOneForm() {
+    Reply reply =
+        client.post("/v1/completions", "{'prompt':'ab','max_tokens':4,'n':2,'stream':true}");
+    StringBuilder text = new StringBuilder();
+    for (JsonNode event : reply.events()) {
+      assertThat(event.path("object").asText()).isEqualTo("text_completion");
+      assertThat(event.path("model").asText()).isEqualTo("words");
+      JsonNode choice = event.at("/choices/0");
+      assertThat(choice.fieldNames())
+          .toIterable()
+          .containsExactly("index", "text", "logprobs", "finish_reason", "stop_reason");
+      text.append(choice.path("index").asInt() == 0 ? choice.path("text").asText() : "");
+    }
+    JsonNode whole = client.post("/v1/completions", "{'prompt':'ab','max_tokens':4}").json();
+    assertThat(text.toString()).isEqualTo(whole.at("/choices/0/text").asText());
+  }
+
+  @Test
   void twoHundredRequestsAtOnceAllComplete() {
     List<EngineClient.Pending> all = new ArrayList<>();
     for (int i = 0; i < 200; i++) {

@@ -122,7 +122,7 @@ final class EngineClient implements AutoCloseable {
 
   static JsonNode parse(String json) {
     try {
-      return MAPPER.readTree(json.replace('\'', '"'));
+      return MAPPER.readTree(json);
     } catch (com.fasterxml.jackson.core.JsonProcessingException e) {
       throw new UncheckedIOException(e);
     }
@@ -138,13 +138,26 @@ final class EngineClient implements AutoCloseable {
 
   /** Sends a request whose body may use single quotes. */
   Pending send(String method, String target, Headers headers, String body) {
+    return send(method, target, headers, body, false);
+  }
+
+  /** Sends a request and pauses its reply at once. */
+  Pending send(String target, String body, boolean paused) {
+    return send("POST", target, new Headers(), body, paused);
+  }
+
+  private Pending send(String method, String target, Headers headers, String body, boolean paused) {
     Pending pending = new Pending();
     ByteBuf bytes =
         Unpooled.wrappedBuffer(body.replace('\'', '"').getBytes(StandardCharsets.UTF_8));
     pending.run(
-        () ->
-            pending.call =
-                upstream.send(new UpstreamRequest(method, target, headers, bytes), pending, loop));
+        () -> {
+          pending.call =
+              upstream.send(new UpstreamRequest(method, target, headers, bytes), pending, loop);
+          if (paused) {
+            pending.call.pause();
+          }
+        });
     return pending;
   }
 

@@ -139,7 +139,7 @@ class ArchitectureTest {
     edges.put("engine.pool", uses("event", "internal.nativelib", "model"));
     edges.put(
         "engine.pool.cuda",
-        uses("engine.device", "engine.pool", "event", "hash", "internal.nativelib"));
+        uses("engine.device", "engine.pool", "event", "hash", "internal.nativelib", "model"));
     edges.put("engine.pool.shared", uses("engine.pool", "internal.nativelib", "model"));
     edges.put("event", uses("hash"));
     edges.put("fleet.index", uses("event", "hash", "internal.nativelib", "model"));

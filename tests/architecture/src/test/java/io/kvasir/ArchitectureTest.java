@@ -159,6 +159,7 @@ class ArchitectureTest {
             "engine.adp",
             "engine.execute",
             "fleet.router",
+            "model",
             "simulator.fleet",
             "simulator.replay",
             "simulator.workload"));

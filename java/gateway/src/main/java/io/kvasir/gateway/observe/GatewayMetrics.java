@@ -219,12 +219,12 @@ public final class GatewayMetrics {
      */
     public void onServed(long sinceArrivalNs, long prompt, long cached, long output, long matched) {
       latency.record(Duration.ofNanos(sinceArrivalNs));
-      promptTokens.increment(Math.max(0, prompt));
-      generationTokens.increment(output);
-      matchedTokens.increment(matched);
+      promptTokens.increment((double) Math.max(0, prompt));
+      generationTokens.increment((double) output);
+      matchedTokens.increment((double) matched);
       if (prompt >= 0 && cached >= 0) {
-        cacheQueries.increment(prompt);
-        cacheHits.increment(cached);
+        cacheQueries.increment((double) prompt);
+        cacheHits.increment((double) cached);
       }
     }
   }

@@ -33,6 +33,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,6 +56,7 @@ public final class Gateway implements AutoCloseable {
   private final AccessLog log;
   private final HttpFront front;
   private final HttpFront admin;
+  private final AtomicBoolean closed = new AtomicBoolean();
 
   private Gateway(
       GatewaySettings settings,
@@ -99,7 +101,7 @@ public final class Gateway implements AutoCloseable {
             settings.adminPort(),
             1,
             Gateway::invalid,
-            new AdminHandler(metrics, fleets, fleets::ready));
+            new AdminHandler(metrics, fleets, () -> !handler.draining() && fleets.ready()));
   }
 
   /**
@@ -254,9 +256,15 @@ public final class Gateway implements AutoCloseable {
     }
   }
 
-  /** Closes everything at once; requests in progress lose their connections. */
+  /**
+   * Closes everything at once; requests in progress lose their connections. Repeated calls have no
+   * effect.
+   */
   @Override
   public void close() {
+    if (closed.getAndSet(true)) {
+      return;
+    }
     health.close();
     front.close();
     admin.close();

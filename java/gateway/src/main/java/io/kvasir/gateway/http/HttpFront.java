@@ -15,21 +15,26 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.net.SocketAddress;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An HTTP/1.1 server on a number of event loops. Connections are distributed over the loops and
  * stay there.
  *
  * <p>Limits: a request line of {@value #MAX_LINE_BYTES} bytes (414), header fields of {@value
- * #MAX_HEADER_BYTES} bytes together (431). A connection on which no request is being answered is
+ * #MAX_HEADER_BYTES} bytes together (431). What {@link RequestRules} forbids is answered with 400. A
+ * connection on which no request is being answered is
  * closed after {@value #IDLE_SECONDS} seconds without a complete request head.
  *
  * <p>Thread-safe.
@@ -45,11 +50,12 @@ public final class HttpFront implements AutoCloseable {
   /** Seconds after which an unused connection is closed. */
   public static final int IDLE_SECONDS = 75;
 
+  private static final Logger LOG = LoggerFactory.getLogger(HttpFront.class);
   private static final int SWEEP_MS = 5_000;
   private static final int BACKLOG = 4096;
 
-  /** Vert.x's word for one free port that all loops share. */
-  private static final int ANY_PORT = -1;
+  /** Numbers the servers whose loops share one free port. */
+  private static final AtomicInteger NEXT_FREE_PORT = new AtomicInteger(1);
 
   /** What the server does with input that is not HTTP or exceeds a limit. */
   @FunctionalInterface
@@ -115,11 +121,15 @@ public final class HttpFront implements AutoCloseable {
       Consumer<Exchange> handler)
       throws IOException {
     int[] bound = {port};
+    SocketAddress address =
+        port == 0
+            ? SocketAddress.sharedRandomPort(NEXT_FREE_PORT.getAndIncrement(), host)
+            : SocketAddress.inetSocketAddress(port, host);
     try {
       String deployment =
           vertx
               .deployVerticle(
-                  () -> new Loop(host, bound, invalid, handler),
+                  () -> new Loop(address, bound, invalid, handler),
                   new DeploymentOptions().setInstances(eventLoops))
               .toCompletionStage()
               .toCompletableFuture()
@@ -156,11 +166,13 @@ public final class HttpFront implements AutoCloseable {
   /** The server's part on one event loop. */
   private static final class Loop extends VerticleBase {
 
-    private final String host;
+    private final SocketAddress address;
     private final int[] port;
     private final InvalidRequests invalid;
     private final Consumer<Exchange> handler;
+    /** The connections whose requests are served. */
     private final Map<HttpConnection, Use> connections = new HashMap<>();
+
     private @Nullable HttpServer server;
 
     /** The use of a connection: exchanges in progress, and when the last one ended. */
@@ -169,8 +181,8 @@ public final class HttpFront implements AutoCloseable {
       private long idleSinceNs = System.nanoTime();
     }
 
-    Loop(String host, int[] port, InvalidRequests invalid, Consumer<Exchange> handler) {
-      this.host = host;
+    Loop(SocketAddress address, int[] port, InvalidRequests invalid, Consumer<Exchange> handler) {
+      this.address = address;
       this.port = port;
       this.invalid = invalid;
       this.handler = handler;
@@ -183,8 +195,6 @@ public final class HttpFront implements AutoCloseable {
           vertx
               .createHttpServer(
                   new HttpServerOptions()
-                      .setHost(host)
-                      .setPort(port[0] == 0 ? ANY_PORT : port[0])
                       .setAcceptBacklog(BACKLOG)
                       .setMaxInitialLineLength(MAX_LINE_BYTES)
                       .setMaxHeaderSize(MAX_HEADER_BYTES)
@@ -195,7 +205,7 @@ public final class HttpFront implements AutoCloseable {
               .requestHandler(request -> serve(request, loop));
       server = created;
       vertx.setPeriodic(SWEEP_MS, timer -> sweep());
-      return created.listen().onSuccess(listening -> port[0] = listening.actualPort());
+      return created.listen(address).onSuccess(listening -> port[0] = listening.actualPort());
     }
 
     @Override
@@ -205,22 +215,29 @@ public final class HttpFront implements AutoCloseable {
 
     private void onConnection(HttpConnection connection) {
       connections.put(connection, new Use());
+      connection.exceptionHandler(failure -> LOG.debug("a client's connection failed", failure));
       connection.closeHandler(closed -> connections.remove(connection));
     }
 
     private void serve(HttpServerRequest request, EventLoop loop) {
-      Use use = connections.get(request.connection());
-      if (use != null) {
-        use.exchanges++;
-        request
-            .response()
-            .endHandler(
-                ended -> {
-                  use.exchanges--;
-                  use.idleSinceNs = System.nanoTime();
-                });
+      HttpConnection connection = request.connection();
+      Use use = connections.get(connection);
+      if (use == null) {
+        return; // the connection closes after the answer to an earlier request
       }
-      handler.accept(new HttpExchange(request, loop));
+      if (!RequestRules.isValid(request)) {
+        refuse(request);
+        return;
+      }
+      use.exchanges++;
+      request
+          .response()
+          .endHandler(
+              ended -> {
+                use.exchanges--;
+                use.idleSinceNs = System.nanoTime();
+              });
+      handler.accept(new HttpExchange(request, loop, () -> connections.remove(connection)));
     }
 
     private void sweep() {
@@ -230,7 +247,7 @@ public final class HttpFront implements AutoCloseable {
       while (entries.hasNext()) {
         Map.Entry<HttpConnection, Use> entry = entries.next();
         if (entry.getValue().exchanges == 0 && entry.getValue().idleSinceNs - limit < 0) {
-          entry.getKey().close();
+          Connections.closeNow(entry.getKey());
         }
       }
     }
@@ -247,6 +264,7 @@ public final class HttpFront implements AutoCloseable {
             case 431 -> "header fields must not exceed " + MAX_HEADER_BYTES + " bytes together";
             default -> "the request is not valid HTTP/1.1";
           };
+      connections.remove(request.connection());
       HttpServerResponse response = request.response();
       response
           .setStatusCode(status)

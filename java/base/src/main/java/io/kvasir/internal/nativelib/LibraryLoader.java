@@ -4,7 +4,6 @@ import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.net.URL;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.bytedeco.javacpp.Loader;
@@ -19,7 +18,6 @@ import org.bytedeco.javacpp.Loader;
  */
 public final class LibraryLoader {
 
-  private static final String CACHE_PROPERTY = "org.bytedeco.javacpp.cachedir";
   private static final String LIBRARY = "jnikvasir";
 
   /** The platforms for which CMake can build it. */
@@ -45,8 +43,7 @@ public final class LibraryLoader {
 
   private static Path load() {
     try {
-      Path folder = folder();
-      System.setProperty(CACHE_PROPERTY, folder.toString());
+      Path folder = LibraryFolder.find();
       String resource = resource(Loader.getPlatform());
       URL url = LibraryLoader.class.getResource(resource);
       if (url == null) {
@@ -80,37 +77,6 @@ public final class LibraryLoader {
         : "this build is for " + String.join(", ", others) + ", not for this machine";
   }
 
-  /** The configured folder; else the user's cache folder; else a new folder for this process. */
-  private static Path folder() throws IOException {
-    String configured = System.getProperty(CACHE_PROPERTY);
-    if (configured != null) {
-      return PrivateFolder.require(Path.of(configured).toAbsolutePath());
-    }
-    String home = System.getenv("XDG_CACHE_HOME");
-    Path caches =
-        home != null && home.startsWith("/")
-            ? Path.of(home)
-            : Path.of(System.getProperty("user.home")).resolve(".cache");
-    try {
-      return PrivateFolder.require(caches.toAbsolutePath().resolve("kvasir"));
-    } catch (IOException e) {
-      return temporaryFolder(e);
-    }
-  }
-
-  /** A folder with a random name, removed when the process ends. */
-  private static Path temporaryFolder(IOException why) throws IOException {
-    try {
-      Path folder = PrivateFolder.require(Files.createTempDirectory("kvasir-").toAbsolutePath());
-      Runtime.getRuntime()
-          .addShutdownHook(new Thread(() -> LibraryCache.remove(folder), "kvasir-cache-removal"));
-      return folder;
-    } catch (IOException e) {
-      e.addSuppressed(why);
-      throw e;
-    }
-  }
-
   private static UnsatisfiedLinkError unavailable(Throwable error, Throwable reason) {
     UnsatisfiedLinkError unavailable =
         new UnsatisfiedLinkError(
@@ -118,7 +84,7 @@ public final class LibraryLoader {
                 + Loader.getPlatform()
                 + " cannot be loaded (it is extracted to ~/.cache/kvasir, or to the folder that"
                 + " -D"
-                + CACHE_PROPERTY
+                + LibraryFolder.PROPERTY
                 + " names): "
                 + Errors.reason(reason));
     unavailable.initCause(error);

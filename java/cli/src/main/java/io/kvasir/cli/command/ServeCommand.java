@@ -5,6 +5,7 @@ import io.kvasir.cli.option.DeviceOption;
 import io.kvasir.cli.option.EmbeddedOptions;
 import io.kvasir.cli.option.FleetOptions;
 import io.kvasir.cli.option.KvOptions;
+import io.kvasir.cli.option.ModelOption;
 import io.kvasir.cli.option.OpenDevices;
 import io.kvasir.cli.option.ServeOptions;
 import io.kvasir.cli.option.Settings;
@@ -13,11 +14,13 @@ import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.cli.terminal.Interrupts;
 import io.kvasir.cli.terminal.Machine;
+import io.kvasir.engine.execute.RankPools;
 import io.kvasir.gateway.Gateway;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.LocalWorker;
 import io.kvasir.gateway.embedded.EmbeddedEngine;
 import io.kvasir.gateway.embedded.EmbeddedSettings;
+import io.kvasir.gateway.embedded.ModelEngineSettings;
 import io.kvasir.model.Errors;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -28,11 +31,12 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code kvasir serve}: an OpenAI gateway in front of engines or embedded ranks. */
+/** {@code kvasir serve}: an OpenAI gateway in front of engines, embedded ranks or llama.cpp. */
 @Command(
     name = "serve",
     sortOptions = false,
@@ -72,6 +76,7 @@ public final class ServeCommand implements Callable<Integer> {
       description = "Start, answer one request of its own, and stop.")
   private boolean check;
 
+  @Mixin private ModelOption model;
   @Mixin private DeviceOption device;
   @Mixin private KvOptions kv;
   @Mixin private EmbeddedOptions embedded;
@@ -94,20 +99,43 @@ public final class ServeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     GatewaySettings settings = options.settings();
-    boolean inProcess = settings.workers().isEmpty();
-    EmbeddedSettings ranks = inProcess ? embedded.settings() : null;
-    if (!inProcess) {
-      embedded.refuse(sources::isFlag);
+    if (model.file().isPresent()) {
+      ModelEngineSettings file = embedded.modelSettings(model.file().get(), sources);
+      int workers = embedded.modelWorkers(sources);
+      return run(
+          settings,
+          () -> ModelWorkers.open(file, workers),
+          workers
+              + " of llama.cpp, "
+              + (settings.workers().isEmpty() ? "" : settings.workers().size() + " over HTTP, ")
+              + settings.router()
+              + " router");
     }
-    try (OutputStream log = openLog();
-        OpenDevices devices = inProcess ? device.open(machine, console) : OpenDevices.NONE) {
-      List<LocalWorker> local =
-          inProcess
-              ? List.of(
-                  new LocalWorker("embedded", EmbeddedEngine.open(ranks, devices.place(kv.kv()))))
-              : List.of();
-      try (Gateway gateway = start(settings, local, log)) {
-        announce(settings, gateway, ranks);
+    if (!settings.workers().isEmpty()) {
+      embedded.refuse(sources::isFlag);
+      return run(
+          settings,
+          List::of,
+          settings.workers().size() + " over HTTP, " + settings.router() + " router");
+    }
+    EmbeddedSettings ranks = embedded.settings();
+    try (OpenDevices devices = device.open(machine, console)) {
+      RankPools.Place place = devices.place(kv.kv());
+      return run(
+          settings,
+          () -> List.of(new LocalWorker("embedded", EmbeddedEngine.open(ranks, place))),
+          ranks.ranks()
+              + " embedded ranks with modelled steps, "
+              + ranks.router().id()
+              + " ADP router");
+    }
+  }
+
+  private int run(GatewaySettings settings, Supplier<List<LocalWorker>> local, String workers)
+      throws IOException, InterruptedException {
+    try (OutputStream log = openLog()) {
+      try (Gateway gateway = start(settings, local.get(), log)) {
+        announce(settings, gateway, workers);
         if (check) {
           return SelfCheck.run(gateway, console) ? ExitCode.DONE : ExitCode.FAILED;
         }
@@ -172,10 +200,10 @@ public final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  private void announce(GatewaySettings settings, Gateway gateway, EmbeddedSettings ranks) {
+  private void announce(GatewaySettings settings, Gateway gateway, String workers) {
     String host = settings.host().equals("0.0.0.0") ? "127.0.0.1" : settings.host();
     String url = "http://" + host + ":" + gateway.port();
-    String model = gateway.fleets().models().stream().findFirst().orElse("MODEL");
+    String served = gateway.fleets().models().stream().findFirst().orElse("MODEL");
     console.note(
         "kvasir: OpenAI API   "
             + url
@@ -186,17 +214,12 @@ public final class ServeCommand implements Callable<Integer> {
             + gateway.adminPort()
             + "/metrics\n"
             + "kvasir: workers      "
-            + (ranks == null
-                ? settings.workers().size() + " over HTTP, " + settings.router() + " router"
-                : ranks.ranks()
-                    + " embedded ranks with modelled steps, "
-                    + ranks.router().id()
-                    + " ADP router")
+            + workers
             + "\n"
             + "kvasir: try          curl "
             + url
             + "/v1/chat/completions -H 'content-type: application/json' -d '{\"model\":\""
-            + model
+            + served
             + "\",\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}'");
   }
 }

@@ -2,7 +2,9 @@ package io.kvasir.cli.option;
 
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.gateway.embedded.EmbeddedSettings;
+import io.kvasir.gateway.embedded.ModelEngineSettings;
 import io.kvasir.simulator.replay.ReplaySettings;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Predicate;
 import picocli.CommandLine.Mixin;
@@ -13,6 +15,8 @@ public final class EmbeddedOptions {
 
   private static final double MAX_SPEED = 1e6;
   private static final int MAX_STORE_MB = 1 << 14;
+  private static final int MAX_MODEL_WORKERS = 256;
+  private static final int DEFAULT_MODEL_WORKERS = 8;
 
   @Option(
       names = "--served-model-name",
@@ -73,11 +77,62 @@ public final class EmbeddedOptions {
    * @throws UsageException naming the first option that is given
    */
   public void refuse(Predicate<String> isFlag) {
-    for (String option : List.of("--ranks", "--router", "--pool-tokens", "--speed", "--seed")) {
-      if (isFlag.test(option)) {
-        throw new UsageException(option, "is for embedded ranks and excludes --worker");
-      }
+    refuse(isFlag, "--ranks", "--worker");
+    refuseModelled(isFlag, "--worker");
+  }
+
+  private static void refuseModelled(Predicate<String> isFlag, String instead) {
+    for (String option : List.of("--router", "--pool-tokens", "--speed", "--seed")) {
+      refuse(isFlag, option, instead);
     }
+  }
+
+  private static void refuse(Predicate<String> isFlag, String option, String instead) {
+    if (isFlag.test(option)) {
+      throw new UsageException(option, "is for embedded ranks and excludes " + instead);
+    }
+  }
+
+  /**
+   * {@return how a model in a file is served: {@code --served-model-name}, {@code --max-model-len}
+   * and {@code --max-waiting-requests}, the first two only where they are given}
+   *
+   * @param file the file
+   * @param sources the sources of values
+   * @throws UsageException if a value is not allowed, or an option is for modelled ranks only
+   */
+  public ModelEngineSettings modelSettings(Path file, Settings sources) {
+    refuseModelled(sources::isFlag, ModelOption.NAME);
+    if (model.isBlank()) {
+      throw new UsageException("--served-model-name", "must not be blank");
+    }
+    return new ModelEngineSettings(
+        file,
+        sources.isSet("--served-model-name") ? model : null,
+        sources.isSet("--max-model-len") ? maxModelLen() : 0,
+        maxWaiting(),
+        sources.isFlag("--verbose"));
+  }
+
+  /**
+   * {@return workers that serve a model in a file: {@code --ranks}, or else one for each core, at
+   * most 8}
+   *
+   * @param sources the sources of values
+   * @throws UsageException if the number is not allowed
+   */
+  public int modelWorkers(Settings sources) {
+    return sources.isSet("--ranks")
+        ? worker.ranks(MAX_MODEL_WORKERS)
+        : Math.min(Runtime.getRuntime().availableProcessors(), DEFAULT_MODEL_WORKERS);
+  }
+
+  private int maxModelLen() {
+    return Values.integer("--max-model-len", maxModelLen, 2, Integer.MAX_VALUE / 2);
+  }
+
+  private int maxWaiting() {
+    return Values.integer("--max-waiting-requests", maxWaiting, 1, 1 << 20);
   }
 
   /**
@@ -106,8 +161,8 @@ public final class EmbeddedOptions {
         .timing(ranks.timing())
         .speed(Values.number("--speed", speed, 1e-3, MAX_SPEED))
         .seed(Values.seed("--seed", seed))
-        .maxModelLen(Values.integer("--max-model-len", maxModelLen, 2, Integer.MAX_VALUE / 2))
-        .maxQueuedRequests(Values.integer("--max-waiting-requests", maxWaiting, 1, 1 << 20))
+        .maxModelLen(maxModelLen())
+        .maxQueuedRequests(maxWaiting())
         .responseStoreBytes(
             (long) Values.integer("--max-stored-responses-mb", responsesMb, 0, MAX_STORE_MB) << 20)
         .build();

@@ -131,6 +131,11 @@ public final class Settings {
     return command.commandLine().getParseResult().hasMatchedOption(option);
   }
 
+  /** Whether an option has another value than its default. */
+  boolean isSet(String option) {
+    return origin(option) != Origin.DEFAULT;
+  }
+
   /**
    * Whether the source of an option's value wins over that of an option that excludes it.
    *

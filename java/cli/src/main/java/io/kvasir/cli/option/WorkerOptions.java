@@ -140,6 +140,11 @@ public final class WorkerOptions {
         "--router", names, name -> Values.choice("--router", name, kinds, AdpRouterKind::id));
   }
 
+  /** Number of ranks, at most some maximum. */
+  int ranks(int maximum) {
+    return Values.integer("--ranks", ranks, 1, maximum);
+  }
+
   /**
    * {@return the settings of a worker}
    *
@@ -149,7 +154,7 @@ public final class WorkerOptions {
   public ReplaySettings settings(AdpRouterKind kind) {
     int blockTokens = Values.integer("--tokens-per-block", tokensPerBlock, 1, MAX_BLOCK_TOKENS);
     return new ReplaySettings(
-        Values.integer("--ranks", ranks, 1, MAX_RANKS),
+        ranks(MAX_RANKS),
         Values.integer("--pool-tokens", poolTokens, blockTokens, Integer.MAX_VALUE),
         blockTokens,
         Values.choice("--hash-format", hashFormat, List.of(HashFormat.values()), HashFormat::id),

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable.
  */
-final class Answer {
+final class Answer implements AnswerText {
 
   /** Fewest tokens of an answer that ends by itself. */
   static final int MIN_TOKENS = 16;
@@ -103,13 +103,13 @@ final class Answer {
     return tokens;
   }
 
-  /** Whether it ends by itself or at a stop string, rather than at the request's maximum. */
-  boolean complete() {
+  @Override
+  public boolean complete() {
     return complete;
   }
 
-  /** The stop string that ended it; null if none did. */
-  @Nullable String stop() {
+  @Override
+  public @Nullable String stop() {
     return stop;
   }
 
@@ -119,7 +119,8 @@ final class Answer {
   }
 
   /** The text of the token at an index, without what follows a stop string. O(1). */
-  String piece(int index) {
+  @Override
+  public String piece(int index) {
     if (index > cutToken) {
       return "";
     }

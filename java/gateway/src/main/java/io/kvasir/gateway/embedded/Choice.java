@@ -14,12 +14,12 @@ final class Choice {
   private final int number;
   private final boolean firstOfPrompt;
   private final int promptTokens;
-  private final Answer answer;
+  private final AnswerText answer;
   private final StringBuilder text = new StringBuilder();
   private int tokens;
   private @Nullable Start start;
 
-  Choice(int number, boolean firstOfPrompt, int promptTokens, Answer answer) {
+  Choice(int number, boolean firstOfPrompt, int promptTokens, AnswerText answer) {
     this.number = number;
     this.firstOfPrompt = firstOfPrompt;
     this.promptTokens = promptTokens;
@@ -35,10 +35,6 @@ final class Choice {
     String piece = answer.piece(tokens++);
     text.append(piece);
     return piece;
-  }
-
-  Answer answer() {
-    return answer;
   }
 
   int number() {

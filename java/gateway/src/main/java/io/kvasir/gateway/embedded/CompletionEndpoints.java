@@ -70,7 +70,13 @@ final class CompletionEndpoints {
   void text(Incoming request) {
     Fields fields = request.fields();
     GenerationOptions asked = options.read(request, fields, TEXT_MAX_TOKENS, "stop", false);
-    start(request, fields, false, PromptLists.read(fields, "prompt", MAX_PROMPTS), "prompt", asked);
+    start(
+        request,
+        fields,
+        false,
+        PromptLists.read(fields, "prompt", MAX_PROMPTS, Words::tokens),
+        "prompt",
+        asked);
   }
 
   /** Adds the endpoints. */

@@ -1,19 +1,14 @@
 package io.kvasir.gateway.embedded;
 
 import io.kvasir.engine.execute.RankPools;
-import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.gateway.exchange.ReplyListener;
 import io.kvasir.gateway.exchange.Upstream;
 import io.kvasir.gateway.exchange.UpstreamCall;
-import io.kvasir.gateway.exchange.UpstreamFailure;
 import io.kvasir.gateway.exchange.UpstreamRequest;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.NativeBlockHasher;
-import io.netty.buffer.ByteBuf;
 import java.util.Objects;
 import java.util.concurrent.Executor;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * ADP ranks of this process as an OpenAI engine without HTTP.
@@ -35,8 +30,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class EmbeddedEngine implements Upstream {
 
-  private static final Logger LOG = LoggerFactory.getLogger(EmbeddedEngine.class);
-
   private final EmbeddedSettings settings;
   private final RankLoop ranks;
   private final Routes routes = new Routes();
@@ -49,7 +42,8 @@ public final class EmbeddedEngine implements Upstream {
   }
 
   private void addRoutes(Generator generator) {
-    OptionsReader options = new OptionsReader(settings);
+    OptionsReader options =
+        new OptionsReader(settings.model(), settings.ranks(), "the answers are synthetic words");
     new CompletionEndpoints(settings, options, generator).addTo(routes);
     new MessagesEndpoints(settings, options, generator).addTo(routes);
     new ResponsesEndpoints(settings, options, generator).addTo(routes);
@@ -88,47 +82,7 @@ public final class EmbeddedEngine implements Upstream {
 
   @Override
   public UpstreamCall send(UpstreamRequest request, ReplyListener reply, Executor loop) {
-    Call call = new Call(reply, loop);
-    ByteBuf body = request.body();
-    if (ranks.isClosed()) {
-      call.later(
-          () ->
-              call.abort(
-                  new UpstreamFailure(UpstreamFailure.Kind.CONNECT, "the engine is closed")));
-    } else if (body == null) {
-      call.collect(whole -> handle(request, whole, call));
-    } else {
-      handle(request, body, call);
-    }
-    return call;
-  }
-
-  private void handle(UpstreamRequest request, ByteBuf body, Call call) {
-    String target = request.target();
-    int query = target.indexOf('?');
-    String path = query < 0 ? target : target.substring(0, query);
-    Incoming incoming = new Incoming(request.method(), path, request.headers(), body, call);
-    try {
-      routes.handle(incoming);
-    } catch (ApiError e) {
-      refuse(incoming, e);
-    } catch (RuntimeException e) {
-      LOG.error("{} {} failed", request.method(), path, e);
-      refuse(incoming, ApiError.of(ApiError.INTERNAL, "internal_error", "The engine failed: " + e));
-    }
-  }
-
-  private static void refuse(Incoming request, ApiError error) {
-    Headers headers = request.jsonHeaders();
-    if (error.status() == ApiError.TOO_MANY) {
-      headers.add("retry-after", "1");
-    }
-    if (error.allow() != null) {
-      headers.add("allow", error.allow());
-    }
-    boolean anthropic = request.path().startsWith(MessagesEndpoints.PATH);
-    byte[] body = Json.bytes(anthropic ? MessagesFormat.errorJson(error) : OpenAiJson.error(error));
-    request.call().later(() -> request.call().reply(error.status(), headers, body));
+    return routes.send(request, reply, loop, ranks.isClosed());
   }
 
   /** Aborts the requests in flight, waits for the end of the ranks' thread, closes the pools. */

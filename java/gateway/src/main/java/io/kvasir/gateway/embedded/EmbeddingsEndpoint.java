@@ -75,7 +75,7 @@ final class EmbeddingsEndpoint {
 
   /** The inputs: a text, texts, token ids, or lists of token ids. */
   private List<int[]> inputs(Fields fields) {
-    List<int[]> inputs = PromptLists.read(fields, "input", MAX_INPUTS);
+    List<int[]> inputs = PromptLists.read(fields, "input", MAX_INPUTS, Words::tokens);
     List<int[]> checked = new ArrayList<>();
     for (int[] input : inputs) {
       if (input.length == 0) {

@@ -82,6 +82,19 @@ final class Fields {
     return value == null ? otherwise : value.intValue();
   }
 
+  /** A number within bounds; null if it is missing. */
+  @Nullable Double decimal(String name, double least, double most) {
+    JsonNode value = get(name);
+    if (value == null) {
+      return null;
+    }
+    double number = value.doubleValue();
+    if (!value.isNumber() || !(number >= least && number <= most)) {
+      throw wrong(name, "a number from " + least + " to " + most, value);
+    }
+    return number;
+  }
+
   /** Checks that fields are numbers if they are there. */
   void requireNumbers(String... names) {
     for (String name : names) {

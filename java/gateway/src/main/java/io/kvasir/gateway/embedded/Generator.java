@@ -52,12 +52,14 @@ final class Generator {
     int count = prompts.size() * options.choices();
     reserve(count);
     List<Choice> choices = new ArrayList<>(count);
+    List<Answer> answers = new ArrayList<>(count);
     List<HashedRequest> hashed = new ArrayList<>(count);
     for (int i = 0; i < prompts.size(); i++) {
       int[] prompt = prompts.get(i);
       for (int choice = 0; choice < options.choices(); choice++) {
         Answer answer = Answer.of(settings.seed(), prompt, choice, fitted.get(i));
         choices.add(new Choice(choices.size(), choice == 0, prompt.length, answer));
+        answers.add(answer);
         hashed.add(hashed(prompt, answer, options));
       }
     }
@@ -65,7 +67,7 @@ final class Generator {
     AnswerCall call =
         new AnswerCall(request, format, streamed, choices, () -> ranks.cancel(sequences));
     for (int i = 0; i < count; i++) {
-      sequences.add(new Sequence(hashed.get(i), choices.get(i).answer(), call, i));
+      sequences.add(new Sequence(hashed.get(i), answers.get(i), call, i));
     }
     ranks.submit(sequences);
   }

@@ -45,14 +45,19 @@ final class InfoEndpoints {
   }
 
   private ObjectNode model() {
+    return model(settings.model(), created, settings.maxModelLen());
+  }
+
+  /** The description of a model. */
+  static ObjectNode model(String name, long created, int maxModelLen) {
     return Json.object()
-        .put("id", settings.model())
+        .put("id", name)
         .put("object", "model")
         .put("created", created)
         .put("owned_by", "kvasir")
-        .put("root", settings.model())
+        .put("root", name)
         .putNull("parent")
-        .put("max_model_len", settings.maxModelLen());
+        .put("max_model_len", maxModelLen);
   }
 
   /** 200 while at least one rank is live. */
@@ -69,7 +74,8 @@ final class InfoEndpoints {
     request.replyLater(200, Json.object().put("version", version()));
   }
 
-  private static String version() {
+  /** Kvasir's version. */
+  static String version() {
     String version = InfoEndpoints.class.getPackage().getImplementationVersion();
     return version == null ? "development" : version;
   }

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads what requests of all endpoints have in common.
  *
- * <p>Sampling options such as {@code temperature} are checked for their type and have no effect.
- * Options that would change the form of the reply and are not supported are refused.
+ * <p>Sampling options such as {@code temperature} are only checked for their type. Options that
+ * would change the form of the reply and are not supported are refused.
  *
  * <p>Immutable and thread-safe.
  */
@@ -47,10 +47,19 @@ final class OptionsReader {
 
   private final String model;
   private final int ranks;
+  private final String limitation;
 
-  OptionsReader(EmbeddedSettings settings) {
-    this.model = settings.model();
-    this.ranks = settings.ranks();
+  /**
+   * Creates it.
+   *
+   * @param model the name of the served model
+   * @param ranks ranks that a request may name
+   * @param limitation why options are refused, as the end of a message
+   */
+  OptionsReader(String model, int ranks, String limitation) {
+    this.model = model;
+    this.ranks = ranks;
+    this.limitation = limitation;
   }
 
   /**
@@ -169,7 +178,7 @@ final class OptionsReader {
     return null;
   }
 
-  private static void requireUnused(Fields fields, String name) {
+  private void requireUnused(Fields fields, String name) {
     JsonNode value = fields.get(name);
     boolean unused =
         value == null
@@ -179,7 +188,7 @@ final class OptionsReader {
             || (value.isArray() && value.isEmpty())
             || value.path("type").asText().equals("text");
     if (!unused) {
-      throw ApiError.unsupported(name, name + " is not supported: the answers are synthetic words");
+      throw ApiError.unsupported(name, name + " is not supported: " + limitation);
     }
   }
 }

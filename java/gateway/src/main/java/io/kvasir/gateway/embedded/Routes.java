@@ -1,11 +1,24 @@
 package io.kvasir.gateway.embedded;
 
+import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.gateway.exchange.ReplyListener;
+import io.kvasir.gateway.exchange.UpstreamCall;
+import io.kvasir.gateway.exchange.UpstreamFailure;
+import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.netty.buffer.ByteBuf;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Finds the endpoint of a request. Immutable after construction and thread-safe. */
+/**
+ * Passes requests to endpoints and answers refusals. Immutable after construction and thread-safe.
+ */
 final class Routes {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Routes.class);
 
   /** Handles requests; throws {@link ApiError} to refuse one. */
   @FunctionalInterface
@@ -23,11 +36,55 @@ final class Routes {
   }
 
   /**
-   * Handles a request.
+   * Handles a request as {@link io.kvasir.gateway.exchange.Upstream#send} demands.
    *
-   * @throws ApiError if there is no endpoint, or the endpoint refuses the request
+   * @param closed whether the engine is closed, which fails the request
    */
-  void handle(Incoming request) {
+  UpstreamCall send(UpstreamRequest request, ReplyListener reply, Executor loop, boolean closed) {
+    Call call = new Call(reply, loop);
+    ByteBuf body = request.body();
+    if (closed) {
+      call.later(
+          () ->
+              call.abort(
+                  new UpstreamFailure(UpstreamFailure.Kind.CONNECT, "the engine is closed")));
+    } else if (body == null) {
+      call.collect(whole -> handle(request, whole, call));
+    } else {
+      handle(request, body, call);
+    }
+    return call;
+  }
+
+  private void handle(UpstreamRequest request, ByteBuf body, Call call) {
+    String target = request.target();
+    int query = target.indexOf('?');
+    String path = query < 0 ? target : target.substring(0, query);
+    Incoming incoming = new Incoming(request.method(), path, request.headers(), body, call);
+    try {
+      handle(incoming);
+    } catch (ApiError e) {
+      refuse(incoming, e);
+    } catch (RuntimeException e) {
+      LOG.error("{} {} failed", request.method(), path, e);
+      refuse(incoming, ApiError.of(ApiError.INTERNAL, "internal_error", "The engine failed: " + e));
+    }
+  }
+
+  private static void refuse(Incoming request, ApiError error) {
+    Headers headers = request.jsonHeaders();
+    if (error.status() == ApiError.TOO_MANY) {
+      headers.add("retry-after", "1");
+    }
+    if (error.allow() != null) {
+      headers.add("allow", error.allow());
+    }
+    boolean anthropic = request.path().startsWith(MessagesEndpoints.PATH);
+    byte[] body = Json.bytes(anthropic ? MessagesFormat.errorJson(error) : OpenAiJson.error(error));
+    request.call().later(() -> request.call().reply(error.status(), headers, body));
+  }
+
+  private void handle(Incoming request) {
     String path = request.path();
     Map<String, Endpoint> methods = byPath.get(path);
     if (methods == null) {

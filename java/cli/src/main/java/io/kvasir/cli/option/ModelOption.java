@@ -1,0 +1,33 @@
+package io.kvasir.cli.option;
+
+import java.nio.file.Path;
+import java.util.Optional;
+import picocli.CommandLine.Option;
+
+/** The option for a model in a file. */
+public final class ModelOption {
+
+  /** The option. */
+  public static final String NAME = "--model";
+
+  @Option(
+      names = {"-m", NAME},
+      paramLabel = "FILE",
+      order = 18,
+      description =
+          "A GGUF file that llama.cpp serves in this process, with --ranks workers of one thread"
+              + " each (default: one per core, at most 8). --max-model-len is the context (default:"
+              + " the model's, at most 4096), --served-model-name the name (default: the file's).")
+  private String file;
+
+  ModelOption() {}
+
+  /**
+   * {@return the file; empty if no model is given}
+   *
+   * @throws UsageException if it is no path
+   */
+  public Optional<Path> file() {
+    return Optional.ofNullable(file).map(text -> Values.path(NAME, text));
+  }
+}

@@ -1,0 +1,140 @@
+package io.kvasir.gateway.embedded;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.List;
+
+/**
+ * {@code GET /v1/models}, {@code /health}, {@code /version} and {@code /metrics}; {@code POST
+ * /tokenize} and {@code /detokenize} of a {@link TextModel}.
+ *
+ * <p>Thread-safe.
+ */
+final class TextInfoEndpoints {
+
+  private static final String MODEL_PATH = "/v1/models/";
+
+  private final TextModel model;
+  private final OptionsReader options;
+  private final TextLoop loop;
+  private final long created = OpenAiJson.nowSeconds();
+
+  TextInfoEndpoints(TextModel model, OptionsReader options, TextLoop loop) {
+    this.model = model;
+    this.options = options;
+    this.loop = loop;
+  }
+
+  private ObjectNode description() {
+    return InfoEndpoints.model(model.name(), created, model.maxModelLen());
+  }
+
+  /** Lists the served model. */
+  void models(Incoming request) {
+    ObjectNode root = Json.object().put("object", "list");
+    root.putArray("data").add(description());
+    request.replyLater(200, root);
+  }
+
+  /** Describes the served model. */
+  void model(Incoming request) {
+    String name = request.path().substring(MODEL_PATH.length());
+    if (!name.equals(model.name())) {
+      throw OptionsReader.modelNotFound(name);
+    }
+    request.replyLater(200, description());
+  }
+
+  /** 200 while the model serves requests. */
+  void health(Incoming request) {
+    if (!loop.isLive()) {
+      throw ApiError.of(ApiError.UNAVAILABLE, "no_model", "the model has failed");
+    }
+    request.replyLater(200, "text/plain; charset=utf-8", "");
+  }
+
+  /** The version of Kvasir. */
+  void version(Incoming request) {
+    request.replyLater(200, Json.object().put("version", InfoEndpoints.version()));
+  }
+
+  /** Counts, for Prometheus. */
+  void metrics(Incoming request) {
+    request.replyLater(
+        200, "text/plain; version=0.0.4; charset=utf-8", loop.meters().text(model.name()));
+  }
+
+  /** The tokens of a text or of a chat. */
+  void tokenize(Incoming request) {
+    Fields fields = request.fields();
+    options.requireModel(fields);
+    JsonNode messages = fields.array("messages");
+    String text =
+        messages == null
+            ? fields.text("prompt")
+            : model.chatPrompt(
+                TextEndpoints.messages(messages), fields.flag("add_generation_prompt", true));
+    if (text == null) {
+      throw fields.missing("prompt");
+    }
+    int[] tokens = model.tokens(text);
+    ObjectNode root =
+        Json.object().put("count", tokens.length).put("max_model_len", model.maxModelLen());
+    ArrayNode ids = root.putArray("tokens");
+    for (int token : tokens) {
+      ids.add(token);
+    }
+    if (fields.flag("return_token_strs", false)) {
+      ArrayNode texts = root.putArray("token_strs");
+      for (int token : tokens) {
+        texts.add(model.text(new int[] {token}));
+      }
+    } else {
+      root.putNull("token_strs");
+    }
+    request.replyLater(200, root);
+  }
+
+  /** The text of tokens. */
+  void detokenize(Incoming request) {
+    Fields fields = request.fields();
+    options.requireModel(fields);
+    int[] tokens = TokenIds.read(fields, "tokens");
+    requireVocabulary(model, "tokens", tokens);
+    request.replyLater(200, Json.object().put("prompt", model.text(tokens)));
+  }
+
+  /**
+   * Checks token ids.
+   *
+   * @throws ApiError if one is not in the vocabulary
+   */
+  static void requireVocabulary(TextModel model, String field, int[] tokens) {
+    for (int token : tokens) {
+      if (token >= model.vocabularySize()) {
+        throw ApiError.invalid(
+            field,
+            field
+                + " must have token ids from 0 to "
+                + (model.vocabularySize() - 1)
+                + ", not "
+                + token);
+      }
+    }
+  }
+
+  /** Adds the endpoints. */
+  void addTo(Routes routes) {
+    routes
+        .add("GET", "/v1/models", this::models)
+        .add("GET", MODEL_PATH, this::model)
+        .add("GET", "/version", this::version)
+        .add("GET", "/metrics", this::metrics)
+        .add("POST", "/tokenize", this::tokenize)
+        .add("POST", "/detokenize", this::detokenize);
+    for (String path : List.of("/health", "/ping")) {
+      routes.add("GET", path, this::health);
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package io.kvasir.gateway.embedded;
+
+import io.kvasir.gateway.exchange.ReplyListener;
+import io.kvasir.gateway.exchange.Upstream;
+import io.kvasir.gateway.exchange.UpstreamCall;
+import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.model.Checks;
+import java.util.concurrent.Executor;
+
+/**
+ * A {@link TextModel} as an OpenAI engine without HTTP: chat and text completions, models, health,
+ * metrics, tokens.
+ *
+ * <p>Thread-safe. One thread generates, one sequence after the other. A request is read and
+ * tokenised on its event loop, which costs O(body).
+ */
+public final class TextModelEngine implements Upstream {
+
+  private final TextLoop loop;
+  private final Routes routes = new Routes();
+
+  private TextModelEngine(TextModel model, int maxQueuedRequests) {
+    this.loop = new TextLoop(model, maxQueuedRequests);
+    OptionsReader options = new OptionsReader(model.name(), 1, "the model in the file lacks it");
+    new TextEndpoints(model, options, loop, maxQueuedRequests).addTo(routes);
+    new TextInfoEndpoints(model, options, loop).addTo(routes);
+  }
+
+  /**
+   * Starts an engine.
+   *
+   * @param model the model; closed with the engine
+   * @param maxQueuedRequests most sequences that wait and run together, at least 1; further
+   *     requests are refused with status 429
+   * @return the engine; the caller closes it
+   * @throws IllegalArgumentException if the maximum is out of range; the model stays open
+   */
+  public static TextModelEngine open(TextModel model, int maxQueuedRequests) {
+    Checks.atLeast("maxQueuedRequests", maxQueuedRequests, 1);
+    return new TextModelEngine(model, maxQueuedRequests);
+  }
+
+  @Override
+  public UpstreamCall send(UpstreamRequest request, ReplyListener reply, Executor loopOfCaller) {
+    return routes.send(request, reply, loopOfCaller, loop.isClosed());
+  }
+
+  /** Aborts the requests in flight, waits for the running one to stop, and closes the model. */
+  @Override
+  public void close() {
+    loop.close();
+  }
+}

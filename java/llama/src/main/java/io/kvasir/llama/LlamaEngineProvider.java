@@ -1,0 +1,18 @@
+package io.kvasir.llama;
+
+import io.kvasir.gateway.embedded.InvalidModelException;
+import io.kvasir.gateway.embedded.ModelEngineProvider;
+import io.kvasir.gateway.embedded.ModelEngineSettings;
+import io.kvasir.gateway.exchange.Upstream;
+
+/** Opens GGUF files with llama.cpp. Thread-safe. */
+public final class LlamaEngineProvider implements ModelEngineProvider {
+
+  /** Creates it; for {@link java.util.ServiceLoader}. */
+  public LlamaEngineProvider() {}
+
+  @Override
+  public Upstream open(ModelEngineSettings settings) throws InvalidModelException {
+    return LlamaEngine.open(settings);
+  }
+}

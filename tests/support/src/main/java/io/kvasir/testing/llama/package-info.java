@@ -1,0 +1,2 @@
+/** Models for tests of engines that compute. */
+package io.kvasir.testing.llama;

@@ -144,7 +144,7 @@ class ArchitectureTest {
     edges.put("engine.pool", uses("event", "internal.nativelib", "model"));
     edges.put(
         "engine.pool.cuda",
-        uses("engine.device", "engine.pool", "event", "hash", "internal.nativelib"));
+        uses("engine.device", "engine.pool", "event", "hash", "internal.nativelib", "model"));
     edges.put("engine.pool.shared", uses("engine.pool", "internal.nativelib", "model"));
     edges.put("event", uses("hash"));
     edges.put("fleet.index", uses("event", "hash", "internal.nativelib", "model"));
@@ -191,6 +191,7 @@ class ArchitectureTest {
             "engine.adp",
             "engine.execute",
             "fleet.router",
+            "model",
             "simulator.fleet",
             "simulator.replay",
             "simulator.workload"));

@@ -49,7 +49,7 @@ public sealed interface BlockEvent {
         throw new IllegalArgumentException(
             "one of localHashes and sequenceHashes must be given, not both");
       }
-      int hashes = localHashes == null ? sequenceHashes.length : localHashes.length;
+      int hashes = (localHashes == null ? sequenceHashes : localHashes).length;
       if (handles.length != hashes) {
         throw new IllegalArgumentException(
             handles.length
@@ -58,6 +58,15 @@ public sealed interface BlockEvent {
                 + ", not "
                 + hashes);
       }
+    }
+
+    /**
+     * The hashes that are given.
+     *
+     * @return one per block: local hashes or sequence hashes
+     */
+    public long[] hashes() {
+      return localHashes == null ? sequenceHashes : localHashes;
     }
 
     /**

@@ -101,7 +101,7 @@ public final class Gateway implements AutoCloseable {
             settings.adminPort(),
             1,
             Gateway::invalid,
-            new AdminHandler(metrics, fleets, fleets::ready));
+            new AdminHandler(metrics, fleets, () -> !handler.draining() && fleets.ready()));
   }
 
   /**
@@ -256,7 +256,10 @@ public final class Gateway implements AutoCloseable {
     }
   }
 
-  /** Closes everything at once; requests in progress lose their connections. */
+  /**
+   * Closes everything at once; requests in progress lose their connections. Repeated calls have no
+   * effect.
+   */
   @Override
   public void close() {
     if (closed.getAndSet(true)) {

@@ -214,6 +214,36 @@ class CommandsTest {
     assertThat(outcome.exitCode()).isEqualTo(2);
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "replay --ranks LONG | --ranks must be an integer from 1 to 4096, not 'CUT'",
+        "replay --LONG | Unknown option: '--CUT'; see kvasir replay --help",
+        "replay --LONG=3 | Unknown option: '--CUT'; see kvasir replay --help",
+        "replay LONG | Unmatched argument at index 1: 'CUT'; see kvasir replay --help",
+        "replay LONG LONG | Unmatched arguments from index 1: 'CUT; see kvasir replay --help",
+        "LONG | Unmatched argument at index 0: 'CUT'; see kvasir --help",
+        "replay --verbose=LONG | Invalid value for option '--verbose': 'CUT' is not a boolean; see"
+            + " kvasir replay --help",
+      })
+  void longArgumentsAreCutInErrors(String line, String error) {
+    Outcome outcome = run(line.replace("LONG", "n".repeat(100_000)));
+
+    assertThat(outcome.err().replaceFirst("n{190,200}\\.\\.\\. \\(\\d+ characters\\)", "CUT"))
+        .isEqualTo(error + "\n");
+    assertThat(outcome.exitCode()).isEqualTo(2);
+  }
+
+  @Test
+  void longWordsOfAnArgumentFileAreCutInErrors() throws IOException {
+    Path words = Files.writeString(folder.resolve("words"), "--" + "n".repeat(100_000));
+
+    assertThat(run("replay @" + words).err())
+        .startsWith("Unknown option: '--nnn")
+        .hasSizeLessThan(300);
+  }
+
   @Test
   void routersAreComparedInOneTable() throws IOException {
     Path trace = folder.resolve("t.jsonl");

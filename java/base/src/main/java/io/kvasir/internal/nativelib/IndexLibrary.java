@@ -3,6 +3,7 @@ package io.kvasir.internal.nativelib;
 import org.bytedeco.javacpp.annotation.Cast;
 import org.bytedeco.javacpp.annotation.CriticalRegion;
 import org.bytedeco.javacpp.annotation.Platform;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The native library's prefix indexes, as {@code native/jni/index_bridge.hpp} declares them.
@@ -65,8 +66,8 @@ public final class IndexLibrary {
       long parentHandle,
       long rootHash,
       @Cast("const uint64_t*") long[] handles,
-      @Cast("const uint64_t*") long[] localHashes,
-      @Cast("const uint64_t*") long[] sequenceHashes,
+      @Cast("const uint64_t*") long @Nullable [] localHashes,
+      @Cast("const uint64_t*") long @Nullable [] sequenceHashes,
       int count);
 
   /**

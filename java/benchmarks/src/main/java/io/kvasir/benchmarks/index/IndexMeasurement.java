@@ -5,6 +5,7 @@ import io.kvasir.model.Checks;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Measures one index on a corpus: a first replay to warm up and record the answers, then replays on
@@ -76,7 +77,7 @@ public final class IndexMeasurement {
         median(reads),
         median(writes),
         List.copyOf(deadlines),
-        resident,
+        Objects.requireNonNull(resident, "runs"),
         MembershipMemory.measure(kind, 1, memberships),
         MembershipMemory.measure(kind, 16, memberships));
   }

@@ -8,6 +8,7 @@ import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.model.Checks;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs workers that join, compute, evict, clear and leave, in virtual time and with one change
@@ -28,7 +29,6 @@ public final class IndexSoak {
   private final long wantedEvents;
   private final RankMatches matches = new RankMatches();
   private final List<SoakCheckpoint> checkpoints = new ArrayList<>();
-  private PrefixIndex index;
   private long events;
   private long answers;
   private long churned;
@@ -55,21 +55,20 @@ public final class IndexSoak {
    */
   public SoakFigures run(IndexKind kind) {
     long begin = System.nanoTime();
-    try (PrefixIndex soaked = kind.create()) {
-      index = soaked;
+    try (PrefixIndex index = kind.create()) {
       for (int i = 1; i <= CHECKPOINTS; i++) {
         long until = wantedEvents / CHECKPOINTS * i + wantedEvents % CHECKPOINTS * i / CHECKPOINTS;
         while (events < until) {
-          step();
+          step(index);
         }
-        checkpoint();
+        checkpoint(index);
       }
     }
     return new SoakFigures(
         kind, events, System.nanoTime() - begin, churned, answers, List.copyOf(checkpoints));
   }
 
-  private void step() {
+  private void step(PrefixIndex index) {
     int worker = model.randomWorker();
     int document = model.randomDocument();
     if (model.oneIn(OPERATIONS_PER_LEAVING)) {
@@ -82,21 +81,21 @@ public final class IndexSoak {
       churned++;
     } else if (model.oneIn(OPERATIONS_PER_DOCUMENT)) {
       for (int holder = 0; holder < SoakModel.WORKERS; holder++) {
-        apply(holder, model.trim(holder, document, true));
+        apply(index, holder, model.trim(holder, document, true));
       }
       model.replaceContent(document);
     } else {
       while (model.isFull(worker)) {
-        apply(worker, model.trim(worker, model.heldDocument(worker), false));
+        apply(index, worker, model.trim(worker, model.heldDocument(worker), false));
       }
-      apply(worker, model.extend(worker, document));
+      apply(index, worker, model.extend(worker, document));
     }
     if (model.oneIn(OPERATIONS_PER_MATCH)) {
-      check(document);
+      check(index, document);
     }
   }
 
-  private void apply(int worker, BlockEvent change) {
+  private void apply(PrefixIndex index, int worker, @Nullable BlockEvent change) {
     if (change == null) {
       return;
     }
@@ -110,7 +109,7 @@ public final class IndexSoak {
             : ((BlockEvent.Removed) change).handles().length;
   }
 
-  private void check(int document) {
+  private void check(PrefixIndex index, int document) {
     index.match(model.sequence(document), SoakModel.DOCUMENT_BLOCKS, matches);
     int holders = 0;
     for (int worker = 0; worker < SoakModel.WORKERS; worker++) {
@@ -132,7 +131,7 @@ public final class IndexSoak {
     answers++;
   }
 
-  private void checkpoint() {
+  private void checkpoint(PrefixIndex index) {
     IndexStats stats = index.stats();
     if (stats.memberships() != model.memberships()
         || stats.distinctBlocks() != model.distinctBlocks()) {

@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.locks.StampedLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The baseline: a path-compressed radix tree over sequence hashes of the {@code kvasir} format.
@@ -94,7 +95,7 @@ final class RadixIndex implements PrefixIndex {
         !stored.root()
             ? tree.hash(place)
             : stored.rootHash() == 0 ? SequenceChain.ROOT : stored.rootHash();
-    SequenceChain.chain(parent, stored.localHashes(), count, hashes);
+    SequenceChain.chain(parent, stored.hashes(), count, hashes);
     return hashes;
   }
 
@@ -111,7 +112,7 @@ final class RadixIndex implements PrefixIndex {
     return false;
   }
 
-  private ChangeStatus remove(RadixRank rank, long[] removed) {
+  private ChangeStatus remove(@Nullable RadixRank rank, long[] removed) {
     if (removed.length == 0) {
       return ChangeStatus.UNCHANGED;
     }

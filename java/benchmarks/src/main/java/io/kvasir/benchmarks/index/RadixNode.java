@@ -3,6 +3,7 @@ package io.kvasir.benchmarks.index;
 import it.unimi.dsi.fastutil.HashCommon;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A run of blocks shared by prompts, with the number of leading blocks that each rank holds. Not
@@ -22,14 +23,15 @@ final class RadixNode {
   /** Depth of the first block. */
   int start;
 
+  /** The node before it; of the root itself. */
   RadixNode parent;
 
   /** The node that was last split off this one's end; null once it is removed. */
-  RadixNode tail;
+  @Nullable RadixNode tail;
 
   private long[] hashes;
   private int length;
-  private Long2ObjectOpenHashMap<RadixNode> children;
+  private @Nullable Long2ObjectOpenHashMap<RadixNode> children;
 
   /** Slots of the ranks that hold at least the first block, ascending. */
   private int[] slots = new int[1];
@@ -45,6 +47,17 @@ final class RadixNode {
     this.start = start;
     this.hashes = hashes;
     this.length = length;
+  }
+
+  private RadixNode() {
+    this.number = -1;
+    this.parent = this;
+    this.hashes = new long[0];
+  }
+
+  /** A node without blocks, before all others. */
+  static RadixNode root() {
+    return new RadixNode();
   }
 
   int length() {
@@ -66,7 +79,7 @@ final class RadixNode {
     return children == null || children.isEmpty();
   }
 
-  RadixNode child(long first) {
+  @Nullable RadixNode child(long first) {
     return children == null ? null : children.get(first);
   }
 
@@ -78,13 +91,15 @@ final class RadixNode {
   }
 
   void removeChild(RadixNode child) {
-    children.remove(child.hash(0));
     if (tail == child) {
       tail = null;
     }
-    if (children.isEmpty()) {
-      children = null;
-      tail = null;
+    if (children != null) {
+      children.remove(child.hash(0));
+      if (children.isEmpty()) {
+        children = null;
+        tail = null;
+      }
     }
   }
 

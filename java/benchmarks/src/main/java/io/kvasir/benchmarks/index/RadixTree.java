@@ -5,6 +5,7 @@ import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The nodes of a {@link RadixIndex} and their updates. Not thread-safe.
@@ -17,7 +18,7 @@ final class RadixTree {
 
   private final List<RadixNode> nodes = new ArrayList<>();
   private final IntArrayList freeNumbers = new IntArrayList();
-  private final RadixNode root = new RadixNode(-1, null, 0, new long[0], 0);
+  private final RadixNode root = RadixNode.root();
 
   /** Handles of the current call that already had a place, and that place. */
   private final LongArrayList renamed = new LongArrayList();
@@ -36,7 +37,7 @@ final class RadixTree {
     RadixNode node = nodes.get((int) (place >>> 32));
     int depth = (int) place;
     while (depth >= node.start + node.length()) {
-      node = node.tail;
+      node = Objects.requireNonNull(node.tail); // it holds the place's block
     }
     return node;
   }

@@ -4,6 +4,7 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.longs.LongArrays;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The expected contents of the index in a soak: each worker holds some leading blocks of each
@@ -85,7 +86,7 @@ final class SoakModel {
   /**
    * Computes more blocks of a document after evicting others; null if the worker holds all of it.
    */
-  BlockEvent.Stored extend(int worker, int document) {
+  BlockEvent.@Nullable Stored extend(int worker, int document) {
     int from = held[worker][document];
     int count = Math.min(DOCUMENT_BLOCKS - from, 1 + random.nextInt(MAX_BLOCKS));
     if (count == 0) {
@@ -119,7 +120,7 @@ final class SoakModel {
   /**
    * Removes blocks at the end of a document, deepest first; null if the worker holds none of it.
    */
-  BlockEvent.Removed trim(int worker, int document, boolean all) {
+  BlockEvent.@Nullable Removed trim(int worker, int document, boolean all) {
     int from = held[worker][document];
     int count = all ? from : Math.min(from, 1 + random.nextInt(MAX_BLOCKS));
     if (count == 0) {

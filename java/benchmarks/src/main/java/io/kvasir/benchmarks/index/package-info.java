@@ -9,4 +9,7 @@
  * io.kvasir.benchmarks.index.IndexBenchJson} and {@link io.kvasir.benchmarks.index.SoakReport}
  * format the results. Command-line options are parsed elsewhere.
  */
+@NullMarked
 package io.kvasir.benchmarks.index;
+
+import org.jspecify.annotations.NullMarked;

@@ -63,6 +63,17 @@ public record LoadReport(Map<String, Double> numbers, String firstError) {
     return number;
   }
 
+  /**
+   * A figure of measured times.
+   *
+   * @param times what was measured, for example {@code first_byte_us}
+   * @param figure the figure, for example {@code p50}
+   * @return the figure; undefined if nothing was measured
+   */
+  double time(String times, String figure) {
+    return number(times + ".count") > 0 ? number(times + "." + figure) : Double.NaN;
+  }
+
   /** {@return how many answers were wrong} */
   public long failed() {
     return (long) number("failed");

@@ -102,7 +102,8 @@ public record ProxyBenchReport(
     json.writeEndArray();
   }
 
-  private static void write(String name, RoundSpread spread, JsonGenerator json) throws IOException {
+  private static void write(String name, RoundSpread spread, JsonGenerator json)
+      throws IOException {
     json.writeObjectFieldStart(name);
     number("median", spread.median(), json);
     number("min", spread.min(), json);

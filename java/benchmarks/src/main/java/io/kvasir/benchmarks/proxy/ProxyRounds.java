@@ -98,13 +98,13 @@ final class ProxyRounds {
       cpuUsPerChunk =
           server == engine ? Double.NaN : cpuNs / NS_PER_US / report.number("all_chunks");
       chunksPerSecond = report.number("chunks_per_s");
-      chunkUs = report.number("chunk_us.p50");
+      chunkUs = report.time("chunk_us", "p50");
     }
 
     void measureFirstByte() throws IOException {
       LoadReport report = streams(settings.streams(), FIRST_BYTE_CHUNKS);
-      firstByteUs = report.number("first_byte_us.p50");
-      firstByteP99Us = report.number("first_byte_us.p99");
+      firstByteUs = report.time("first_byte_us", "p50");
+      firstByteP99Us = report.time("first_byte_us", "p99");
     }
 
     void saturate() throws IOException {

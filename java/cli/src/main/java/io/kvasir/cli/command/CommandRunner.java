@@ -79,7 +79,8 @@ public final class CommandRunner {
         .setUsageHelpWidth(100)
         .setDefaultValueProvider(new Environment(console.environment()))
         .setExecutionStrategy(CommandRunner::execute)
-        .setParameterExceptionHandler((e, all) -> fail(e, verbose, wrongUsage(e)))
+        .setParameterExceptionHandler(
+            (e, all) -> fail(e, verbose, wrongUsage(e, arguments(commands))))
         .setExecutionExceptionHandler((e, command, parsed) -> fail(e, verbose, failure(e, parsed)));
     try {
       int exitCode = commands.execute(current);
@@ -154,11 +155,25 @@ public final class CommandRunner {
     return failure.exitCode();
   }
 
-  private static Failure wrongUsage(ParameterException e) {
+  /** The words of the command line, with those of files that it names as {@code @file}. */
+  private static List<String> arguments(CommandLine commands) {
+    return commands.getParseResult().expandedArgs();
+  }
+
+  private static Failure wrongUsage(ParameterException e, List<String> arguments) {
     String line = e.getMessage();
-    if (e instanceof UnmatchedArgumentException unmatched
-        && !unmatched.getSuggestions().isEmpty()) {
-      line += " (did you mean " + unmatched.getSuggestions().get(0) + "?)";
+    if (e instanceof UnmatchedArgumentException unmatched) {
+      if (unmatched.getUnmatched().size() > 1) {
+        int list = line.indexOf(": ") + 2;
+        line = line.substring(0, list) + Errors.shown(line.substring(list));
+      }
+      if (!unmatched.getSuggestions().isEmpty()) {
+        line += " (did you mean " + unmatched.getSuggestions().get(0) + "?)";
+      }
+    }
+    for (String argument : arguments) {
+      String value = argument.substring(argument.indexOf('=') + 1);
+      line = line.replace(argument, Errors.shown(argument)).replace(value, Errors.shown(value));
     }
     return new Failure(
         ExitCode.USAGE,

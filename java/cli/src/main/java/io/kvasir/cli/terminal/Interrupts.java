@@ -6,9 +6,7 @@ import java.util.function.IntSupplier;
 /** What happens when a signal ends the process while a command runs. Thread-safe. */
 public final class Interrupts {
 
-  private static final IntSupplier NONE = () -> ExitCode.FAILED;
-
-  private final AtomicReference<IntSupplier> action = new AtomicReference<>(NONE);
+  private final AtomicReference<IntSupplier> action = new AtomicReference<>();
 
   /** Creates interrupts that end the process as a failure. */
   public Interrupts() {}
@@ -24,11 +22,12 @@ public final class Interrupts {
 
   /** {@return whether the command can be ended properly} */
   public boolean isExpected() {
-    return action.get() != NONE;
+    return action.get() != null;
   }
 
-  /** {@return the exit code, after the command was ended} */
+  /** {@return the exit code, after the command was ended; a failure if it cannot be} */
   public int end() {
-    return action.get().getAsInt();
+    IntSupplier ending = action.get();
+    return ending == null ? ExitCode.FAILED : ending.getAsInt();
   }
 }

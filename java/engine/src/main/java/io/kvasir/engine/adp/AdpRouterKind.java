@@ -2,6 +2,7 @@ package io.kvasir.engine.adp;
 
 import io.kvasir.model.Choice;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** The available routers, by the names used in configurations, options and reports. */
 public enum AdpRouterKind {
@@ -47,7 +48,7 @@ public enum AdpRouterKind {
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
   public AdpRouter create(
-      int ranks, AttentionDpConfig config, BlockDemand demand, boolean explain) {
+      int ranks, AttentionDpConfig config, @Nullable BlockDemand demand, boolean explain) {
     return create(ranks, config, demand, StepTiming.DEFAULT, DEFAULT_MAX_NUM_TOKENS, explain);
   }
 
@@ -67,7 +68,7 @@ public enum AdpRouterKind {
   public AdpRouter create(
       int ranks,
       AttentionDpConfig config,
-      BlockDemand demand,
+      @Nullable BlockDemand demand,
       StepTiming timing,
       int maxNumTokens,
       boolean explain) {

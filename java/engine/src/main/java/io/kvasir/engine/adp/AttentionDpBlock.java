@@ -4,6 +4,7 @@ import io.kvasir.model.Errors;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads an {@code attention_dp_config} block from the values that a YAML or JSON parser returned.
@@ -61,7 +62,7 @@ final class AttentionDpBlock {
     return config;
   }
 
-  private Object value(String key) {
+  private @Nullable Object value(String key) {
     known.add(key);
     return block.get(key);
   }
@@ -83,10 +84,9 @@ final class AttentionDpBlock {
       return missing;
     }
     boolean isWhole = value instanceof Integer || value instanceof Long;
-    if (isWhole && ((Number) value).longValue() >= least) {
-      long number = ((Number) value).longValue();
-      if (number <= Integer.MAX_VALUE) {
-        return (int) number;
+    if (isWhole && value instanceof Number number && number.longValue() >= least) {
+      if (number.longValue() <= Integer.MAX_VALUE) {
+        return number.intValue();
       }
     }
     throw wrong(key, "a whole number within " + least + " to " + Integer.MAX_VALUE, value);
@@ -111,7 +111,8 @@ final class AttentionDpBlock {
     return NewConversationPlacement.named(String.valueOf(value));
   }
 
-  private static IllegalArgumentException wrong(String key, String allowed, Object value) {
+  private static IllegalArgumentException wrong(
+      String key, String allowed, @Nullable Object value) {
     return new IllegalArgumentException(
         key + " must be " + allowed + ", not " + Errors.shown(value));
   }

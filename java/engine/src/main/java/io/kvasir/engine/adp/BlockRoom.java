@@ -4,6 +4,7 @@ import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.model.Request;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The blocks still available on each rank while a batch is placed.
@@ -29,7 +30,7 @@ final class BlockRoom {
 
   private static final long UNKNOWN = Long.MAX_VALUE;
 
-  private final BlockDemand demand;
+  private final @Nullable BlockDemand demand;
   private final long[] available;
   private final long[] cached;
   private boolean known;
@@ -39,7 +40,7 @@ final class BlockRoom {
    *
    * @param demand blocks that a request needs; null to treat every rank as having room
    */
-  BlockRoom(int ranks, BlockDemand demand) {
+  BlockRoom(int ranks, @Nullable BlockDemand demand) {
     this.demand = demand;
     this.available = new long[ranks];
     this.cached = new long[ranks];
@@ -72,17 +73,17 @@ final class BlockRoom {
   }
 
   boolean canHold(int rank, Request request, int matchedTokens) {
-    return available[rank] >= taken(rank, request, matchedTokens);
+    return demand == null || available[rank] >= taken(demand, rank, request, matchedTokens);
   }
 
   void take(int rank, Request request, int matchedTokens) {
-    if (known && available[rank] != UNKNOWN) {
-      available[rank] -= taken(rank, request, matchedTokens);
+    if (demand != null && known && available[rank] != UNKNOWN) {
+      available[rank] -= taken(demand, rank, request, matchedTokens);
     }
   }
 
-  private long taken(int rank, Request request, int matchedTokens) {
-    long matched = matchedTokens / demand.tokensPerBlock();
-    return demand.blocks(request) - matched + Math.min(matched, cached[rank]);
+  private long taken(BlockDemand needs, int rank, Request request, int matchedTokens) {
+    long matched = matchedTokens / needs.tokensPerBlock();
+    return needs.blocks(request) - matched + Math.min(matched, cached[rank]);
   }
 }

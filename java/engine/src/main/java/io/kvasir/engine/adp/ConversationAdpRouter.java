@@ -6,6 +6,7 @@ import io.kvasir.model.Request;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps each conversation on the rank that served its first turn.
@@ -62,8 +63,8 @@ public final class ConversationAdpRouter implements AdpRouter {
       int ranks,
       double fairShareMultiplier,
       int maxSessions,
-      NewConversationPlacement placement,
-      BlockDemand demand) {
+      @Nullable NewConversationPlacement placement,
+      @Nullable BlockDemand demand) {
     this.fairShareMultiplier = fairShareMultiplier >= 1 ? fairShareMultiplier : 1;
     this.maxSessions = Math.max(1, maxSessions);
     this.placement = Objects.requireNonNullElse(placement, NewConversationPlacement.ROUND_ROBIN);
@@ -147,7 +148,10 @@ public final class ConversationAdpRouter implements AdpRouter {
     String conversation = conversation(index);
     int boundRank = boundRank(conversation);
     batch.consider(index, expected);
-    if (boundRank >= 0 && batch.hasRoom(boundRank) && batch.acceptable(boundRank, index)) {
+    if (conversation != null
+        && boundRank >= 0
+        && batch.hasRoom(boundRank)
+        && batch.acceptable(boundRank, index)) {
       place(index, boundRank, AdpReason.STICKY);
       bindings.touch(conversation);
       return;
@@ -165,18 +169,18 @@ public final class ConversationAdpRouter implements AdpRouter {
     }
   }
 
-  private String conversation(int index) {
+  private @Nullable String conversation(int index) {
     String id = batch.request(index).conversationId();
     return id == null || id.isEmpty() ? null : id;
   }
 
   /** The live rank that a conversation is bound to, or a negative number. */
-  private int boundRank(String conversation) {
+  private int boundRank(@Nullable String conversation) {
     int rank = conversation == null ? ConversationBindings.UNBOUND : bindings.rank(conversation);
     return rank >= 0 && ranks.isLive(rank) ? rank : ConversationBindings.UNBOUND;
   }
 
-  private void bind(String conversation, int rank) {
+  private void bind(@Nullable String conversation, int rank) {
     if (conversation != null) {
       bindings.bind(conversation, rank);
     }

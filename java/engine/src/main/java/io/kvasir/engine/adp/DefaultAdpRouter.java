@@ -3,6 +3,7 @@ package io.kvasir.engine.adp;
 import io.kvasir.engine.pool.PrefixMatches;
 import io.kvasir.model.Request;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Balances prompt tokens and ignores prefix matches.
@@ -38,7 +39,7 @@ public final class DefaultAdpRouter implements AdpRouter {
    * @param demand blocks that a request needs; null to ignore occupancy
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
-  public DefaultAdpRouter(int ranks, BlockDemand demand) {
+  public DefaultAdpRouter(int ranks, @Nullable BlockDemand demand) {
     this.batch = new PlacementBatch(AdpRouterKind.DEFAULT.id(), ranks, demand);
     this.ranks = batch.ranks();
   }

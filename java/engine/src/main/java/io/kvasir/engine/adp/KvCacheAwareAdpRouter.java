@@ -7,6 +7,7 @@ import it.unimi.dsi.fastutil.ints.IntArrays;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Weighs the prompt tokens that a rank would have to compute against its load.
@@ -88,7 +89,7 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
   public KvCacheAwareAdpRouter(
-      int ranks, KvCacheRoutingOptions options, BlockDemand demand, boolean explain) {
+      int ranks, KvCacheRoutingOptions options, @Nullable BlockDemand demand, boolean explain) {
     this.batch = new PlacementBatch(AdpRouterKind.KV_CACHE_AWARE.id(), ranks, demand);
     this.ranks = batch.ranks();
     this.options = options;

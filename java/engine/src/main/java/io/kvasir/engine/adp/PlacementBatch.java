@@ -12,6 +12,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,14 +45,14 @@ final class PlacementBatch {
   private Request[] requests = NO_REQUESTS;
   private PrefixMatches matches = PrefixMatches.NONE;
   private int maxActiveRequests;
-  private List<Decision> decisions;
+  private List<Decision> decisions = List.of();
 
   /**
    * Creates the working state of a router.
    *
    * @param demand blocks that a request needs, or null to ignore occupancy
    */
-  PlacementBatch(String router, int ranks, BlockDemand demand) {
+  PlacementBatch(String router, int ranks, @Nullable BlockDemand demand) {
     this.router = router;
     this.ranks = new RankLoads(ranks);
     this.blocks = new BlockRoom(ranks, demand);
@@ -266,7 +267,7 @@ final class PlacementBatch {
     }
     requests = NO_REQUESTS;
     matches = PrefixMatches.NONE;
-    decisions = null;
+    decisions = List.of();
     return assignment;
   }
 

@@ -7,6 +7,7 @@ import io.kvasir.model.Request;
 import it.unimi.dsi.fastutil.ints.IntComparators;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Minimises the projected time to first token, including the cost to other requests.
@@ -81,7 +82,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
   private final PlacementBatch batch;
   private final RankLoads ranks;
   private final ProjectedLoads loads;
-  private final BlockDemand demand;
+  private final @Nullable BlockDemand demand;
   private final boolean explain;
   private final boolean firstTurnRoundRobin;
   private int firstTurnCursor;
@@ -110,7 +111,11 @@ public final class ProjectedAdpRouter implements AdpRouter {
    * @throws IllegalArgumentException if {@code ranks} or {@code maxNumTokens} is below 1
    */
   public ProjectedAdpRouter(
-      int ranks, StepTiming timing, int maxNumTokens, BlockDemand demand, boolean explain) {
+      int ranks,
+      StepTiming timing,
+      int maxNumTokens,
+      @Nullable BlockDemand demand,
+      boolean explain) {
     this(ranks, timing, maxNumTokens, demand, false, explain);
   }
 
@@ -129,7 +134,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
       int ranks,
       StepTiming timing,
       int maxNumTokens,
-      BlockDemand demand,
+      @Nullable BlockDemand demand,
       boolean firstTurnRoundRobin,
       boolean explain) {
     Checks.atLeast("maxNumTokens", maxNumTokens, 1);

@@ -51,11 +51,11 @@ final class ProjectedLoads {
     for (RankState state : states) {
       int rank = state.rank();
       RankWork work = state.work();
-      boolean known = work != null;
-      tokens[rank] = known ? work.prefillTokens() : state.activeTokens();
-      pairs[rank] = known ? work.attendedPairs() : RankWork.attendedPairs(0, state.activeTokens());
+      tokens[rank] = work != null ? work.prefillTokens() : state.activeTokens();
+      pairs[rank] =
+          work != null ? work.attendedPairs() : RankWork.attendedPairs(0, state.activeTokens());
       decodeMs[rank] =
-          known && work.decodingRequests() > 0 ? timing.decodeMs(work.decodeKvTokens()) : 0;
+          work != null && work.decodingRequests() > 0 ? timing.decodeMs(work.decodeKvTokens()) : 0;
       idleMs = Math.max(idleMs, decodeMs[rank]);
       readOccupancy(rank, state);
     }

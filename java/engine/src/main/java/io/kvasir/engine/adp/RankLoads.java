@@ -17,10 +17,12 @@ final class RankLoads {
   /** Active requests of a retired rank: at least any cap. */
   private static final int NO_ROOM = Integer.MAX_VALUE;
 
+  private static final long[] NO_TOKENS = {};
+
   private final int[] activeRequests;
   private final int[] live;
   private int liveCount;
-  private long[] activeTokens = {};
+  private long[] activeTokens = NO_TOKENS;
 
   RankLoads(int ranks) {
     Checks.atLeast("ranks", ranks, 1);
@@ -125,7 +127,7 @@ final class RankLoads {
    */
   long[] takeActiveTokens() {
     long[] taken = activeTokens;
-    activeTokens = null;
+    activeTokens = NO_TOKENS;
     return taken;
   }
 

@@ -1,6 +1,7 @@
 package io.kvasir.engine.adp;
 
 import io.kvasir.engine.pool.Occupancy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The state of one rank that a routing decision reads.
@@ -29,9 +30,9 @@ public record RankState(
     int retiringRequests,
     int inTransferRequests,
     long queuedBlocks,
-    Occupancy occupancy,
-    IterationStats iterationStats,
-    RankWork work) {
+    @Nullable Occupancy occupancy,
+    @Nullable IterationStats iterationStats,
+    @Nullable RankWork work) {
 
   /**
    * A state with a known load only: no occupancy, and no retiring requests or requests in transfer.
@@ -60,7 +61,7 @@ public record RankState(
    * @param stats the statistics; null changes nothing
    * @return the state
    */
-  public RankState withIterationStats(IterationStats stats) {
+  public RankState withIterationStats(@Nullable IterationStats stats) {
     return stats == null
         ? this
         : new RankState(
@@ -82,7 +83,7 @@ public record RankState(
    * @param pool the occupancy, or null
    * @return the state
    */
-  public RankState withOccupancy(long blocksQueued, Occupancy pool) {
+  public RankState withOccupancy(long blocksQueued, @Nullable Occupancy pool) {
     return new RankState(
         rank,
         activeRequests,
@@ -101,7 +102,7 @@ public record RankState(
    * @param left the work, or null
    * @return the state
    */
-  public RankState withWork(RankWork left) {
+  public RankState withWork(@Nullable RankWork left) {
     return new RankState(
         rank,
         activeRequests,

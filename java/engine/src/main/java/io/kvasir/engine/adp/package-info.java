@@ -8,4 +8,7 @@
  * and no randomness except what a request id seeds. {@link io.kvasir.engine.adp.AdpRouterKind}
  * lists the routers and creates them. The package does not depend on executors or on time.
  */
+@NullMarked
 package io.kvasir.engine.adp;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,6 @@
 package io.kvasir.engine.device;
 
+import io.kvasir.model.Errors;
 import java.util.Map;
 
 /** Describes why the CUDA driver or NVML cannot be used, and the remedy. Stateless. */
@@ -23,7 +24,7 @@ final class CudaFailure {
   /** The driver returned an error. */
   static Unavailability explain(DriverCallException e, Map<String, String> environment) {
     return switch (e.code()) {
-      case NO_DEVICE, INVALID_DEVICE -> noDevice(e.getMessage(), environment);
+      case NO_DEVICE, INVALID_DEVICE -> noDevice(Errors.reason(e), environment);
       case STUB_LIBRARY ->
           new Unavailability(
               "libcuda.so.1 is the toolkit's stub, not a driver",

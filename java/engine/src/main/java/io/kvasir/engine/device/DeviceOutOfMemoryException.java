@@ -1,5 +1,7 @@
 package io.kvasir.engine.device;
 
+import org.jspecify.annotations.Nullable;
+
 /** There is less memory than requested; none was allocated. Immutable. */
 public final class DeviceOutOfMemoryException extends RetryableDeviceException {
 
@@ -18,7 +20,7 @@ public final class DeviceOutOfMemoryException extends RetryableDeviceException {
    * @param cause the driver's error, or null
    */
   public DeviceOutOfMemoryException(
-      String where, long wantedBytes, long freeBytes, Throwable cause) {
+      String where, long wantedBytes, long freeBytes, @Nullable Throwable cause) {
     super(
         where
             + " has too little memory: "

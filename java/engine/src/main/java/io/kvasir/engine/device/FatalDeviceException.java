@@ -1,5 +1,7 @@
 package io.kvasir.engine.device;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A device, or an object on it, is lost: the device does not respond, its context has a sticky
  * error, or its results are inconsistent. The rank on the device is retired. Nothing on the device
@@ -15,7 +17,7 @@ public final class FatalDeviceException extends RuntimeException {
    * @param message what is lost and why, in one line
    * @param cause the driver's error, or null
    */
-  public FatalDeviceException(String message, Throwable cause) {
+  public FatalDeviceException(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
 }

@@ -2,6 +2,7 @@ package io.kvasir.engine.device;
 
 import io.kvasir.internal.nativelib.NativeMemory;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,7 +17,7 @@ public final class PinnedBuffer implements AutoCloseable {
 
   private final DeviceApi device;
   private long address;
-  private ByteBuffer bytes;
+  private @Nullable ByteBuffer bytes;
 
   /**
    * Allocates a buffer.

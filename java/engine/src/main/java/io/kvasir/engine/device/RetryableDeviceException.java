@@ -1,5 +1,7 @@
 package io.kvasir.engine.device;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A device refused a call but remains usable. The call had no effect and may be retried later or
  * with a smaller size. Immutable.
@@ -14,7 +16,7 @@ public class RetryableDeviceException extends RuntimeException {
    * @param message what was refused and why, in one line
    * @param cause the driver's error, or null
    */
-  public RetryableDeviceException(String message, Throwable cause) {
+  public RetryableDeviceException(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
 }

@@ -16,4 +16,7 @@
  * io.kvasir.engine.device.FatalDeviceException} if it does not. The package does not depend on
  * pools or ranks.
  */
+@NullMarked
 package io.kvasir.engine.device;
+
+import org.jspecify.annotations.NullMarked;

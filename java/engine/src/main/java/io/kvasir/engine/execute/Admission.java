@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Second half of scheduling a step: starts waiting requests, first come, first served.
@@ -56,7 +57,7 @@ final class Admission {
   private int[] chunks = new int[8];
   private int[] leasedBlocks = new int[8];
 
-  private PlacedRequest refused;
+  private @Nullable PlacedRequest refused;
 
   /** Whether the next batch has only the head. */
   private boolean headOnly;

@@ -1,6 +1,7 @@
 package io.kvasir.engine.execute;
 
 import io.kvasir.engine.adp.AttentionDpConfig;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Delays prefill while the ranks of a worker are out of balance ({@code enable_balance}), so that
@@ -46,7 +47,7 @@ public final class AdpBalance {
    * @return a new balance; null if balancing is not enabled
    * @throws IllegalArgumentException naming the setting that is out of range
    */
-  public static AdpBalance of(AttentionDpConfig config, int maxBatchSize) {
+  public static @Nullable AdpBalance of(AttentionDpConfig config, int maxBatchSize) {
     return config.enableBalance()
         ? new AdpBalance(
             maxBatchSize,

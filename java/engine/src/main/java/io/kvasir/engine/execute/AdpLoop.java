@@ -9,6 +9,7 @@ import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The loop of one worker: all ranks step together.
@@ -92,12 +93,12 @@ public final class AdpLoop {
    *     out of order or differ, or the queue is not empty
    */
   public AdpLoop(
-      RankGroup group,
+      @Nullable RankGroup group,
       List<RankExecutor> executors,
       AdpRouter router,
       PrefixMatcher matcher,
       WaitingQueue queue,
-      AdpBalance balance,
+      @Nullable AdpBalance balance,
       RequestListener listener) {
     if (executors.isEmpty() || !queue.isEmpty()) {
       throw new IllegalArgumentException("a worker needs executors and an empty queue");
@@ -157,7 +158,7 @@ public final class AdpLoop {
   }
 
   private static List<? extends WorkerRank> allRanks(
-      RankGroup group, List<RankExecutor> executors) {
+      @Nullable RankGroup group, List<RankExecutor> executors) {
     if (group == null) {
       return executors;
     }

@@ -3,6 +3,7 @@ package io.kvasir.engine.execute;
 import io.kvasir.engine.device.FatalDeviceException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One step of all live ranks together. Each rank begins its own step, and all end it when the
@@ -14,13 +15,13 @@ final class AdpStep {
 
   private final List<RankExecutor> executors;
   private final LiveRanks ranks;
-  private final AdpBalance balance;
+  private final @Nullable AdpBalance balance;
 
   /** The exception to throw at the end of the step in progress, or null. */
-  private RuntimeException failure;
+  private @Nullable RuntimeException failure;
 
   /** {@code balance} decides whether prefill is delayed; null for never. */
-  AdpStep(List<RankExecutor> executors, LiveRanks ranks, AdpBalance balance) {
+  AdpStep(List<RankExecutor> executors, LiveRanks ranks, @Nullable AdpBalance balance) {
     this.executors = executors;
     this.ranks = ranks;
     this.balance = balance;

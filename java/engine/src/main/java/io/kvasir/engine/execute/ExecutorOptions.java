@@ -1,6 +1,8 @@
 package io.kvasir.engine.execute;
 
+import io.kvasir.model.Checks;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a rank runs its requests.
@@ -22,7 +24,7 @@ public record ExecutorOptions(
     int maxActiveRequests,
     CapacityPolicy capacityPolicy,
     boolean enableBlockReuse,
-    KvTransfer kvTransfer) {
+    @Nullable KvTransfer kvTransfer) {
 
   /** 8,192 tokens a step, 256 requests a rank, GUARANTEED_NO_EVICT, with block reuse. */
   public static final ExecutorOptions DEFAULT =
@@ -34,8 +36,8 @@ public record ExecutorOptions(
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public ExecutorOptions {
-    atLeastOne("tokenBudget", tokenBudget);
-    atLeastOne("maxActiveRequests", maxActiveRequests);
+    Checks.atLeast("tokenBudget", tokenBudget, 1);
+    Checks.atLeast("maxActiveRequests", maxActiveRequests, 1);
     Objects.requireNonNull(capacityPolicy, "capacityPolicy");
   }
 
@@ -104,14 +106,8 @@ public record ExecutorOptions(
    * @param transfer how KV is sent; null for ranks that generate the answer themselves
    * @return the options
    */
-  public ExecutorOptions withKvTransfer(KvTransfer transfer) {
+  public ExecutorOptions withKvTransfer(@Nullable KvTransfer transfer) {
     return new ExecutorOptions(
         tokenBudget, maxActiveRequests, capacityPolicy, enableBlockReuse, transfer);
-  }
-
-  private static void atLeastOne(String field, int value) {
-    if (value < 1) {
-      throw new IllegalArgumentException(field + " must be at least 1, not " + value);
-    }
   }
 }

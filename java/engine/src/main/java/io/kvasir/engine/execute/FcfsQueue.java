@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,7 +48,7 @@ public final class FcfsQueue extends WaitingQueue {
   }
 
   @Override
-  public HashedRequest remove(long requestId) {
+  public @Nullable HashedRequest remove(long requestId) {
     for (Iterator<HashedRequest> all = requests.iterator(); all.hasNext(); ) {
       HashedRequest candidate = all.next();
       if (candidate.request().id() == requestId) {

@@ -20,6 +20,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The ranks of a worker that spans several processes. Every process runs the same loop. It serves
@@ -51,7 +53,7 @@ final class GatheredRanks implements RankAccess {
   private final AdpRouter router;
   private final PrefixMatcher matcher;
   private final RequestListener listener;
-  private final AdpBalance balance;
+  private final @Nullable AdpBalance balance;
   private final Lockstep lockstep;
 
   /* For the step being delivered, by rank. */
@@ -68,7 +70,7 @@ final class GatheredRanks implements RankAccess {
       LiveRanks ranks,
       AdpRouter router,
       PrefixMatcher matcher,
-      AdpBalance balance,
+      @Nullable AdpBalance balance,
       RequestListener listener) {
     this.executors = List.copyOf(executors);
     this.ranks = ranks;
@@ -112,7 +114,7 @@ final class GatheredRanks implements RankAccess {
       Member member = memberOf(rank);
       ByteBuffer frame = gathered.frame(member.index());
       if (frame == null) {
-        ranks.retire(rank, gathered.loss(member.index()), nowNs);
+        ranks.retire(rank, Objects.requireNonNull(gathered.loss(member.index())), nowNs);
       } else if (frame.get() == LIVE) {
         states.add(RankStateFrame.read(frame));
       } else {
@@ -141,26 +143,23 @@ final class GatheredRanks implements RankAccess {
 
   private void writeState(RankExecutor executor) {
     String reason = ranks.pendingReason(executor.rank());
-    RankState state = null;
     if (reason == null) {
       try {
         if (router.readsOccupancy()) {
           executor.settle();
         }
-        state = RankAccess.state(executor, router);
+        RankState state = RankAccess.state(executor, router);
+        reserve(1 + RankStateFrame.MAX_BYTES);
+        body.put(LIVE);
+        RankStateFrame.write(state, body);
+        return;
       } catch (FatalDeviceException e) {
         reason = LiveRanks.reason(e);
       }
     }
-    if (state == null) {
-      reserve(1);
-      body.put(FAILED_AT_BEGIN);
-      writeText(reason);
-    } else {
-      reserve(1 + RankStateFrame.MAX_BYTES);
-      body.put(LIVE);
-      RankStateFrame.write(state, body);
-    }
+    reserve(1);
+    body.put(FAILED_AT_BEGIN);
+    writeText(reason);
   }
 
   /**
@@ -325,7 +324,7 @@ final class GatheredRanks implements RankAccess {
     reserve(1 + Long.BYTES + own.encodedBytes());
     body.put(status).putLong(durationNs);
     own.encode(body);
-    if (status != LIVE) {
+    if (reason != null) {
       writeText(reason);
     }
   }
@@ -340,7 +339,7 @@ final class GatheredRanks implements RankAccess {
     if (frame == null) {
       events[index].clear();
       statuses[index] = FAILED_AT_BEGIN;
-      reasons[index] = gathered.loss(member.index());
+      reasons[index] = Objects.requireNonNull(gathered.loss(member.index()));
       return 1;
     }
     statuses[index] = frame.get();

@@ -5,6 +5,7 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All requests on a rank, at any stage. Keeps the index by id, the waiting and started requests and
@@ -90,7 +91,7 @@ final class HeldRequests {
    * Removes a request and releases its blocks; null if it is not here. A failure of the pool leaves
    * the state unchanged.
    */
-  PlacedRequest remove(long requestId) {
+  @Nullable PlacedRequest remove(long requestId) {
     PlacedRequest request = byId.get(requestId);
     if (request == null) {
       return null;

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -133,7 +134,7 @@ final class LiveRanks {
   }
 
   /** Why a rank's retirement was requested, or null. */
-  String pendingReason(int rank) {
+  @Nullable String pendingReason(int rank) {
     return pendingReasons[rank];
   }
 
@@ -142,8 +143,8 @@ final class LiveRanks {
   }
 
   static String reason(RuntimeException cause) {
-    boolean described = cause instanceof FatalDeviceException && cause.getMessage() != null;
-    return described ? cause.getMessage() : cause.toString();
+    String message = cause.getMessage();
+    return cause instanceof FatalDeviceException && message != null ? message : cause.toString();
   }
 
   /** Retires a rank. The state is consistent before the listener is called. */
@@ -240,12 +241,12 @@ final class LiveRanks {
     }
     anyStranded = false;
     for (Request request : waiting.removeIf(candidate -> whyStranded(candidate) != null)) {
-      listener.onRejected(request, whyStranded(request), nowNs);
+      listener.onRejected(request, Objects.requireNonNull(whyStranded(request)), nowNs);
     }
   }
 
   /** Why the live ranks can never take a request, or null. With no live rank, all requests wait. */
-  private String whyStranded(Request request) {
+  private @Nullable String whyStranded(Request request) {
     int target = request.targetRank();
     if (target != Request.ANY_RANK && !request.relax() && retiredFor[target] != null) {
       return "its target rank " + target + " is retired: " + retiredFor[target];

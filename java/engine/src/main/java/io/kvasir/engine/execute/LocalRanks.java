@@ -9,6 +9,7 @@ import io.kvasir.engine.pool.PrefixMatches;
 import io.kvasir.engine.pool.ProbeBatch;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,7 +29,7 @@ final class LocalRanks implements RankAccess {
       LiveRanks ranks,
       AdpRouter router,
       PrefixMatcher matcher,
-      AdpBalance balance) {
+      @Nullable AdpBalance balance) {
     this.executors = List.copyOf(executors);
     this.ranks = ranks;
     this.router = router;

@@ -4,6 +4,7 @@ import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** Checks that hasher, pool and requests of a rank fit together. */
 final class PoolFit {
@@ -48,7 +49,7 @@ final class PoolFit {
   }
 
   /** Why a rank can never serve a request, or null. The last output token's KV is not needed. */
-  static String unservable(Request request, int rank, PoolShape shape) {
+  static @Nullable String unservable(Request request, int rank, PoolShape shape) {
     if (request.promptTokens() == 0) {
       return "the prompt has 0 tokens; it must have at least 1";
     }

@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Highest priority first. Among equal priorities, returned requests precede new ones, and new ones
@@ -40,7 +41,7 @@ public final class PriorityQueue extends WaitingQueue {
   }
 
   @Override
-  public HashedRequest remove(long requestId) {
+  public @Nullable HashedRequest remove(long requestId) {
     for (Iterator<Entry> all = heap.iterator(); all.hasNext(); ) {
       HashedRequest candidate = all.next().request;
       if (candidate.request().id() == requestId) {
@@ -67,13 +68,13 @@ public final class PriorityQueue extends WaitingQueue {
   }
 
   @Override
-  HashedRequest peek() {
+  @Nullable HashedRequest peek() {
     Entry head = heap.peek();
     return head == null ? null : head.request;
   }
 
   @Override
-  HashedRequest poll() {
+  @Nullable HashedRequest poll() {
     Entry head = heap.poll();
     return head == null ? null : head.request;
   }

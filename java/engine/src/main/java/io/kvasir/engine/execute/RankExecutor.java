@@ -11,6 +11,7 @@ import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the requests of one rank: schedules them, leases their blocks, runs the engine and commits
@@ -237,7 +238,7 @@ public final class RankExecutor extends WorkerRank {
   }
 
   @Override
-  String unservable(Request request) {
+  @Nullable String unservable(Request request) {
     return PoolFit.unservable(request, rank, pool.shape());
   }
 
@@ -280,7 +281,7 @@ public final class RankExecutor extends WorkerRank {
   }
 
   @Override
-  PlacedRequest take(long requestId) {
+  @Nullable PlacedRequest take(long requestId) {
     requireBetweenSteps();
     PlacedRequest placed = requests.remove(requestId);
     if (placed != null) {

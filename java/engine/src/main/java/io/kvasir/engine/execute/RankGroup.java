@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * This process's membership in a worker that spans several processes: the connection to the others,
@@ -21,7 +22,7 @@ public final class RankGroup {
   private final RankCollective collective;
   private final Member self;
   private final List<RankEvents> events = new ArrayList<>();
-  private Lockstep lockstep;
+  private @Nullable Lockstep lockstep;
 
   /**
    * Creates a membership.

@@ -3,6 +3,7 @@ package io.kvasir.engine.execute;
 import io.kvasir.engine.adp.LoadMetric;
 import io.kvasir.engine.adp.RankState;
 import io.kvasir.engine.pool.Occupancy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Running totals of one rank's requests. Every update is O(1).
@@ -144,7 +145,7 @@ public final class RankLedger {
    * @param occupancy the pool's occupancy, or null
    * @return a snapshot
    */
-  public RankState state(LoadMetric metric, Occupancy occupancy) {
+  public RankState state(LoadMetric metric, @Nullable Occupancy occupancy) {
     boolean transfers = metric == LoadMetric.UNCACHED_PROMPT_TOKENS_AND_TRANSFERS;
     long tokens =
         switch (metric) {

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The pools of a worker's ranks, and the matcher over all of them.
@@ -49,13 +50,13 @@ public final class RankPools implements AutoCloseable {
   private final List<DeviceApi> devices;
 
   /** Health of the devices; null if they are not monitored. */
-  private final DeviceHealth health;
+  private final @Nullable DeviceHealth health;
 
   private RankPools(
       List<? extends BlockPool> pools,
       PrefixMatcher matcher,
       List<DeviceApi> devices,
-      DeviceHealth health) {
+      @Nullable DeviceHealth health) {
     this.pools = List.copyOf(pools);
     this.matcher = matcher;
     this.devices = List.copyOf(devices);
@@ -104,7 +105,11 @@ public final class RankPools implements AutoCloseable {
    * @throws DeviceOutOfMemoryException if a device has not enough memory; nothing is kept
    */
   public static RankPools onDevices(
-      List<DeviceApi> devices, int ranks, PoolShape shape, KvShape kv, DeviceHealth health) {
+      List<DeviceApi> devices,
+      int ranks,
+      PoolShape shape,
+      KvShape kv,
+      @Nullable DeviceHealth health) {
     long kvBytesPerBlock = kv.bytesPerBlock(shape.tokensPerBlock());
     return open(
         ranks,
@@ -162,7 +167,7 @@ public final class RankPools implements AutoCloseable {
       Function<Integer, P> create,
       Function<List<P>, PrefixMatcher> match,
       List<DeviceApi> devices,
-      DeviceHealth health) {
+      @Nullable DeviceHealth health) {
     List<P> pools = new ArrayList<>();
     try {
       for (int rank = 0; rank < ranks; rank++) {

@@ -8,6 +8,7 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A rank in another process of the worker: a copy of its requests and their outputs, so that other
@@ -56,7 +57,7 @@ final class RemoteRank extends WorkerRank {
   }
 
   @Override
-  String unservable(Request request) {
+  @Nullable String unservable(Request request) {
     return PoolFit.unservable(request, rank, shape);
   }
 

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requests of a context rank whose KV is being sent. They keep their blocks until the end of
@@ -26,13 +27,13 @@ final class SendingRequests implements AsyncTransfers.BlockOwner {
       Comparator.<PlacedRequest>comparingLong(request -> request.sentAtNs)
           .thenComparingLong(request -> request.arrival);
 
-  private final KvTransfer link;
+  private final @Nullable KvTransfer link;
   private final AsyncTransfers transfers;
   private final List<PlacedRequest> computed = new ArrayList<>();
   private final PriorityQueue<PlacedRequest> timed = new PriorityQueue<>(END);
 
-  /** The request that {@link #add} is adding. */
-  private PlacedRequest pinning;
+  /** The lease of the request that {@link #add} is adding. */
+  private int addedLease;
 
   /** Leases of sent requests that the rank has not released yet. */
   private int[] sentLeases = new int[8];
@@ -41,7 +42,7 @@ final class SendingRequests implements AsyncTransfers.BlockOwner {
   private int peak;
 
   /** {@code link} is null on a rank that does not send KV. */
-  SendingRequests(KvTransfer link, RankLedger ledger) {
+  SendingRequests(@Nullable KvTransfer link, RankLedger ledger) {
     this.link = link;
     this.transfers = new AsyncTransfers(ledger, this);
   }
@@ -62,7 +63,7 @@ final class SendingRequests implements AsyncTransfers.BlockOwner {
 
   /** Adds a computed request. */
   void add(PlacedRequest request) {
-    pinning = request;
+    addedLease = request.lease;
     transfers.start(request.request, request.cachedTokens);
     request.sending = true;
     computed.add(request);
@@ -71,6 +72,9 @@ final class SendingRequests implements AsyncTransfers.BlockOwner {
 
   /** Starts the transfers of the requests added by the step that ended at {@code nowNs}. */
   void start(long nowNs) {
+    if (link == null) {
+      return;
+    }
     for (int i = 0; i < computed.size(); i++) {
       PlacedRequest request = computed.get(i);
       request.sentAtNs = nowNs + link.durationNs(request.promptTokens);
@@ -104,7 +108,7 @@ final class SendingRequests implements AsyncTransfers.BlockOwner {
 
   @Override
   public long pin(Request request) {
-    return pinning.lease;
+    return addedLease;
   }
 
   @Override

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requests of a worker that are not placed yet.
@@ -41,7 +42,7 @@ public abstract sealed class WaitingQueue permits FcfsQueue, PriorityQueue {
    * @param requestId its id
    * @return the request, or null if it is not here
    */
-  public abstract HashedRequest remove(long requestId);
+  public abstract @Nullable HashedRequest remove(long requestId);
 
   /**
    * Number of requests, not counting children.
@@ -60,9 +61,9 @@ public abstract sealed class WaitingQueue permits FcfsQueue, PriorityQueue {
   /** Removes every request for which a test is true. O(size), or O(size log size). */
   abstract void removeIf(Predicate<Request> test);
 
-  abstract HashedRequest peek();
+  abstract @Nullable HashedRequest peek();
 
-  abstract HashedRequest poll();
+  abstract @Nullable HashedRequest poll();
 
   /**
    * Whether the queue is empty.

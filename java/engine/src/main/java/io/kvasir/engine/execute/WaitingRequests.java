@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requests of a worker that are not on a rank: the queue, and the progress of each request.
@@ -44,7 +45,7 @@ final class WaitingRequests {
   }
 
   /** Removes one request; null if it is not here. O(size). */
-  PlacedRequest remove(long requestId) {
+  @Nullable PlacedRequest remove(long requestId) {
     PlacedRequest request = byId.remove(requestId);
     if (request != null && queue.remove(requestId) == null) {
       returned.remove(request);

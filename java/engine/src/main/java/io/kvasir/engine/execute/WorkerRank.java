@@ -2,6 +2,7 @@ package io.kvasir.engine.execute;
 
 import io.kvasir.model.Request;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The loop's view of a rank, in this process or another: its requests, but not how they are served.
@@ -23,7 +24,7 @@ abstract class WorkerRank {
   abstract boolean holds(long requestId);
 
   /** Why the rank can never serve a request, or null. */
-  abstract String unservable(Request request);
+  abstract @Nullable String unservable(Request request);
 
   /**
    * Leading prompt tokens of a request that the rank's other requests compute; 0 for a rank of
@@ -35,7 +36,7 @@ abstract class WorkerRank {
   abstract void accept(PlacedRequest placed);
 
   /** Removes a request at any stage; null if it is not here. */
-  abstract PlacedRequest take(long requestId);
+  abstract @Nullable PlacedRequest take(long requestId);
 
   /** Retires the rank; returns its requests in arrival order. */
   abstract List<PlacedRequest> retire();

@@ -16,4 +16,7 @@
  * <p>The package depends neither on how pools find blocks, nor on how routers choose ranks, nor on
  * where requests come from.
  */
+@NullMarked
 package io.kvasir.engine.execute;
+
+import org.jspecify.annotations.NullMarked;

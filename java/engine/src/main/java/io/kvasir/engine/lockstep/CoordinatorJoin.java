@@ -13,6 +13,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -196,14 +197,15 @@ final class CoordinatorJoin {
   }
 
   /** Admits or refuses a member that has proven to have the secret. */
-  private void greet(PendingConnection connection, TcpHello hello) throws IOException {
-    String refusal = hello == null ? "its hello is malformed" : hello.refusal(group);
-    if (hello != null && hello.isOfAnotherWorker(group)) {
+  private void greet(PendingConnection connection, @Nullable TcpHello hello) throws IOException {
+    if (hello == null) {
+      throw rejected(connection, "a member", "its hello is malformed");
+    }
+    String refusal = hello.refusal(group);
+    if (hello.isOfAnotherWorker(group)) {
       refuse(connection, "this is worker " + group.worker() + ", not " + hello.worker());
     } else if (refusal != null) {
-      connection.answer(refusal);
-      String who = hello == null ? "a member" : "member " + hello.member();
-      throw new LockstepException(who + " at " + connection.peer() + " is rejected: " + refusal);
+      throw rejected(connection, "member " + hello.member(), refusal);
     } else if (channels[hello.member()] != null) {
       refuse(connection, "member " + hello.member() + " has already joined");
     } else {
@@ -212,6 +214,12 @@ final class CoordinatorJoin {
       connection.joinedAs(group.members().get(hello.member()));
       pending.remove(connection);
     }
+  }
+
+  private static LockstepException rejected(
+      PendingConnection connection, String who, String refusal) throws IOException {
+    connection.answer(refusal);
+    return new LockstepException(who + " at " + connection.peer() + " is rejected: " + refusal);
   }
 
   private void refuse(PendingConnection connection, String refusal) throws IOException {

@@ -1,6 +1,7 @@
 package io.kvasir.engine.lockstep;
 
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The contents of a member's digest, which members exchange when their digests differ.
@@ -56,7 +57,7 @@ record DigestContents(
    * The first difference between this member and another, starting with the requests; null if there
    * is none.
    */
-  DivergenceException differenceTo(DigestContents other) {
+  @Nullable DivergenceException differenceTo(DigestContents other) {
     for (int i = 0; i < Math.min(ids.length, other.ids.length); i++) {
       String difference = requestDifference(other, i);
       if (difference != null) {
@@ -106,7 +107,7 @@ record DigestContents(
         "request " + id + ": " + member + " routed it, " + fewer.member + " did not", true, id);
   }
 
-  private String requestDifference(DigestContents other, int i) {
+  private @Nullable String requestDifference(DigestContents other, int i) {
     String request = "request " + ids[i] + ": ";
     String both = member + " and " + other.member;
     if (ids[i] != other.ids[i]) {

@@ -2,6 +2,7 @@ package io.kvasir.engine.lockstep;
 
 import java.nio.ByteBuffer;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The result of a gather: for each member its frame, or the reason why the member is lost.
@@ -56,7 +57,7 @@ public final class GatheredFrames {
    * @return the frame, from position to limit; null if the member is lost
    * @throws IndexOutOfBoundsException if there is no such member
    */
-  public ByteBuffer frame(int member) {
+  public @Nullable ByteBuffer frame(int member) {
     return frames[member];
   }
 
@@ -67,7 +68,7 @@ public final class GatheredFrames {
    * @return the reason; null if the member is not lost
    * @throws IndexOutOfBoundsException if there is no such member
    */
-  public String loss(int member) {
+  public @Nullable String loss(int member) {
     return losses[member];
   }
 }

@@ -7,6 +7,7 @@ import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A member's wait to join its group.
@@ -55,7 +56,7 @@ final class MemberJoin {
   }
 
   /** The connection; null if the coordinator closed it during the handshake. */
-  private FrameChannel attempt(boolean last) throws IOException {
+  private @Nullable FrameChannel attempt(boolean last) throws IOException {
     FrameChannel channel = FrameChannel.connect(coordinator, deadlineNs);
     try {
       if (prove(channel, last)) {

@@ -1,5 +1,7 @@
 package io.kvasir.engine.lockstep;
 
+import org.jspecify.annotations.Nullable;
+
 /** Detects members that ended while the coordinator waits for them to join. */
 @FunctionalInterface
 public interface MemberWatch {
@@ -13,5 +15,5 @@ public interface MemberWatch {
    * @param member its index
    * @return how it ended, such as its exit code; null if it has not, as far as is known
    */
-  String end(int member);
+  @Nullable String end(int member);
 }

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A connection to the coordinator while members join. It never blocks.
@@ -21,8 +22,8 @@ final class PendingConnection implements AutoCloseable {
   private final long deadlineNs;
   private final SocketAddress peer;
   private final ByteBuffer length = ByteBuffer.allocate(Integer.BYTES);
-  private ByteBuffer hello;
-  private Member member;
+  private @Nullable ByteBuffer hello;
+  private @Nullable Member member;
 
   /**
    * Sends the challenge. Takes ownership of the socket, even if the constructor fails.
@@ -66,7 +67,7 @@ final class PendingConnection implements AutoCloseable {
   }
 
   /** The member whose connection this is; null as long as it has not joined. */
-  Member member() {
+  @Nullable Member member() {
     return member;
   }
 
@@ -83,7 +84,7 @@ final class PendingConnection implements AutoCloseable {
    *
    * @return the body of the hello, with its proof verified; null if it is incomplete
    */
-  ByteBuffer readHello() throws IOException {
+  @Nullable ByteBuffer readHello() throws IOException {
     if (hello == null) {
       read(length);
       if (length.hasRemaining()) {

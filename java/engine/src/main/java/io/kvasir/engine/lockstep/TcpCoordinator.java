@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The member of a TCP group that the others connect to. It receives their frames in member order
@@ -128,7 +129,7 @@ public final class TcpCoordinator implements RankCollective {
   }
 
   private byte[] reason(int member) {
-    return gathered.loss(member).getBytes(UTF_8);
+    return Objects.requireNonNull(gathered.loss(member)).getBytes(UTF_8);
   }
 
   /**

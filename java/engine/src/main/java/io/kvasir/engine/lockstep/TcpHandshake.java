@@ -6,6 +6,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The frames by which a member and its coordinator prove to each other that they have the group's
@@ -37,9 +38,12 @@ final class TcpHandshake {
 
   private final GroupSecret secret;
   private final ByteBuffer coordinatorNonce;
-  private ByteBuffer memberNonce;
 
-  private TcpHandshake(GroupSecret secret, ByteBuffer coordinatorNonce, ByteBuffer memberNonce) {
+  /** Null until the coordinator has read the hello. */
+  private @Nullable ByteBuffer memberNonce;
+
+  private TcpHandshake(
+      GroupSecret secret, ByteBuffer coordinatorNonce, @Nullable ByteBuffer memberNonce) {
     this.secret = secret;
     this.coordinatorNonce = coordinatorNonce;
     this.memberNonce = memberNonce;
@@ -73,7 +77,7 @@ final class TcpHandshake {
 
   ByteBuffer hello(ByteBuffer body) {
     ByteBuffer frame = ByteBuffer.allocate(MIN_HELLO_BYTES + body.remaining());
-    frame.putInt(MAGIC).put(memberNonce.duplicate()).put(proof(MEMBER, body));
+    frame.putInt(MAGIC).put(memberNonce().duplicate()).put(proof(MEMBER, body));
     return frame.put(body.duplicate()).flip();
   }
 
@@ -109,8 +113,15 @@ final class TcpHandshake {
     return frame;
   }
 
+  private ByteBuffer memberNonce() {
+    if (memberNonce == null) {
+      throw new IllegalStateException("the hello has not been read");
+    }
+    return memberNonce;
+  }
+
   private byte[] proof(byte[] role, ByteBuffer body) {
-    return secret.mac(ByteBuffer.wrap(role), coordinatorNonce, memberNonce, body);
+    return secret.mac(ByteBuffer.wrap(role), coordinatorNonce, memberNonce(), body);
   }
 
   /** The peer has not proven that it has the secret. */

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A member's identity and the settings it requires, the body of the hello in {@link TcpHandshake}.
@@ -40,7 +41,7 @@ record TcpHello(
   /**
    * Reads a hello; null if it is malformed. For another version only version and member are read.
    */
-  static TcpHello decode(ByteBuffer body) {
+  static @Nullable TcpHello decode(ByteBuffer body) {
     if (body.remaining() < 2 * Integer.BYTES) {
       return null;
     }
@@ -71,7 +72,7 @@ record TcpHello(
   }
 
   /** Why the sender cannot join the group, or null. */
-  String refusal(TcpGroup group) {
+  @Nullable String refusal(TcpGroup group) {
     TcpHello own = of(group, member);
     if (version != VERSION) {
       return "its protocol version is " + version + ", the coordinator's is " + VERSION;

@@ -14,4 +14,7 @@
  *
  * <p>The package does not depend on routers or executors, and treats frame bodies as opaque.
  */
+@NullMarked
 package io.kvasir.engine.lockstep;
+
+import org.jspecify.annotations.NullMarked;

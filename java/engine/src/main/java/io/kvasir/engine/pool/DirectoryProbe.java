@@ -26,9 +26,9 @@ public final class DirectoryProbe {
   private final int tokensPerBlock;
   private final LongBuffer directories;
   private final long directoriesAddress;
-  private IntBuffer matched;
+  private IntBuffer matched = IntBuffer.allocate(0);
   private long matchedAddress;
-  private int[] matchedBlocks;
+  private int[] matchedBlocks = {};
 
   private DirectoryProbe(List<DirectoryView> views, int tokensPerBlock) {
     this.views = views;
@@ -118,7 +118,7 @@ public final class DirectoryProbe {
   }
 
   private void ensureRoom(int count) {
-    if (matched == null || matched.capacity() < count) {
+    if (matched.capacity() < count) {
       ByteBuffer bytes = NativeMemory.allocate(Math.multiplyExact(grown(count), Integer.BYTES));
       matchedBlocks = new int[bytes.capacity() / Integer.BYTES];
       matchedAddress = NativeMemory.address(bytes);

@@ -5,6 +5,7 @@ import io.kvasir.internal.nativelib.NativeStatus;
 import io.kvasir.internal.nativelib.PoolLibrary;
 import java.lang.ref.Reference;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A block pool in host memory, implemented in the native library; see {@code block_pool.hpp}.
@@ -20,14 +21,15 @@ public final class NativeBlockPool implements BlockPool {
   private final PoolShape shape;
 
   /** Memory that other processes read; null if the pool is not shared. */
-  private final PoolRegion region;
+  private final @Nullable PoolRegion region;
 
   private final PoolStaging staging;
   private final OccupancyPage page;
   private final PoolGuard guard;
   private final DirectoryView directory;
 
-  private NativeBlockPool(PoolShape shape, PoolRegion region, PoolStaging staging, long address) {
+  private NativeBlockPool(
+      PoolShape shape, @Nullable PoolRegion region, PoolStaging staging, long address) {
     this.shape = shape;
     this.region = region;
     this.staging = staging;
@@ -62,7 +64,7 @@ public final class NativeBlockPool implements BlockPool {
     return create(region.shape(), region);
   }
 
-  private static NativeBlockPool create(PoolShape shape, PoolRegion region) {
+  private static NativeBlockPool create(PoolShape shape, @Nullable PoolRegion region) {
     // Allocated first, so that a failure here does not leak a native pool.
     PoolStaging staging = new PoolStaging(shape.tokensPerBlock());
     long address =

@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a pool's occupancy page: counts under a sequence lock, which the pool updates after each
@@ -53,7 +54,7 @@ public final class OccupancyPage {
    * @return a consistent snapshot; null if the page was being written at every attempt, possibly
    *     because its writer has died
    */
-  public Occupancy tryRead(int attempts) {
+  public @Nullable Occupancy tryRead(int attempts) {
     for (int attempt = 0; attempt < attempts; attempt++) {
       long before = word(0);
       Occupancy occupancy =

@@ -2,6 +2,7 @@ package io.kvasir.engine.pool;
 
 import io.kvasir.internal.nativelib.NativeHandle;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns use of a pool that its contract forbids into an {@link IllegalStateException}: use after
@@ -88,7 +89,7 @@ public final class PoolGuard {
     }
   }
 
-  private void bind(Thread bound, Thread current) {
+  private void bind(@Nullable Thread bound, Thread current) {
     if ((bound != null && bound.isAlive()) || !owner.compareAndSet(bound, current)) {
       Thread other = owner.get();
       throw new IllegalStateException(

@@ -25,11 +25,9 @@ final class PoolStaging {
   private final int tokensPerBlock;
   private ByteBuffer entries = NativeMemory.allocate(64 * LEASE_BYTES);
   private long entriesAddress = NativeMemory.address(entries);
-  private ByteBuffer tokenBytes;
-  private IntBuffer tokens;
+  private IntBuffer tokens = IntBuffer.allocate(0);
   private long tokensAddress;
-  private ByteBuffer hashBytes;
-  private LongBuffer hashes;
+  private LongBuffer hashes = LongBuffer.allocate(0);
   private long hashesAddress;
 
   PoolStaging(int tokensPerBlock) {
@@ -135,7 +133,7 @@ final class PoolStaging {
   }
 
   private void ensureBlocks(long blocks) {
-    if (hashBytes != null && blocks <= hashes.capacity()) {
+    if (blocks <= hashes.capacity()) {
       return;
     }
     int bytesPerBlock = Math.max(Integer.BYTES * tokensPerBlock, Long.BYTES);
@@ -149,11 +147,10 @@ final class PoolStaging {
               + " tokens, not "
               + blocks);
     }
-    long doubled = hashBytes == null ? 0 : 2L * hashes.capacity();
+    long doubled = 2L * hashes.capacity();
     int room = (int) Math.min(most, Math.max(blocks, doubled));
-    ByteBuffer newTokenBytes = NativeMemory.allocate(room * tokensPerBlock * Integer.BYTES);
-    hashBytes = NativeMemory.allocate(room * Long.BYTES);
-    tokenBytes = newTokenBytes;
+    ByteBuffer tokenBytes = NativeMemory.allocate(room * tokensPerBlock * Integer.BYTES);
+    ByteBuffer hashBytes = NativeMemory.allocate(room * Long.BYTES);
     tokens = tokenBytes.asIntBuffer();
     tokensAddress = NativeMemory.address(tokenBytes);
     hashes = hashBytes.asLongBuffer();

@@ -1,6 +1,7 @@
 package io.kvasir.engine.pool;
 
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The matched tokens of each request of a batch on each rank.
@@ -18,7 +19,7 @@ public final class PrefixMatches {
   private final int[] matchedTokens;
 
   /** Matches after each rank has computed its placed requests; null if none was set. */
-  private int[] pendingTokens;
+  private int @Nullable [] pendingTokens;
 
   /**
    * Makes a table of zeros.

@@ -14,4 +14,7 @@
  * The package does not manage request life cycles. A pool has no clock and does not refer to other
  * pools.
  */
+@NullMarked
 package io.kvasir.engine.pool;
+
+import org.jspecify.annotations.NullMarked;

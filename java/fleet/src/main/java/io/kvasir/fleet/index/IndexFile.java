@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedInputStream;
 import java.util.zip.CheckedOutputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The file of a prefix index: a header, the runs with their sequence hashes (parents first), the
@@ -176,7 +177,7 @@ final class IndexFile {
     }
   }
 
-  private static void close(NativePrefixIndex index) {
+  private static void close(@Nullable NativePrefixIndex index) {
     if (index != null) {
       index.close();
     }

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The prefix index in native memory. {@code native/include/kvasir/prefix_index.hpp} describes its
@@ -31,10 +32,6 @@ import java.util.concurrent.locks.ReentrantLock;
  * calls throw {@link IllegalStateException}.
  */
 public final class NativePrefixIndex implements PrefixIndex {
-
-  /** Format numbers as in {@code block_hash_core.hpp}. */
-  private static final Map<HashFormat, Integer> NATIVE_NUMBERS =
-      Map.of(HashFormat.KVASIR, 0, HashFormat.DYNAMO, 1, HashFormat.TRTLLM_V1, 2);
 
   private static final String WHAT = "a prefix index";
   private static final ChangeStatus[] STATUSES = ChangeStatus.values();
@@ -82,8 +79,17 @@ public final class NativePrefixIndex implements PrefixIndex {
     }
     this.format = format;
     this.tokensPerBlock = tokensPerBlock;
-    long address = IndexLibrary.kvasir_index_create(NATIVE_NUMBERS.get(format), maxBytes);
+    long address = IndexLibrary.kvasir_index_create(number(format), maxBytes);
     this.handle = new NativeHandle("prefix index", NativeStatus.require(address, WHAT));
+  }
+
+  /** A format's number in {@code block_hash_core.hpp}. */
+  private static int number(HashFormat format) {
+    return switch (format) {
+      case KVASIR -> 0;
+      case DYNAMO -> 1;
+      case TRTLLM_V1 -> 2;
+    };
   }
 
   /**
@@ -115,11 +121,11 @@ public final class NativePrefixIndex implements PrefixIndex {
       if (event instanceof BlockEvent.Removed removed) {
         return remove(address, slot, removed.handles());
       }
-      boolean held = slot != null && IndexLibrary.kvasir_index_memberships(address, slot) > 0;
-      if (held) {
-        require(IndexLibrary.kvasir_index_clear(address, slot));
+      if (slot == null || IndexLibrary.kvasir_index_memberships(address, slot) <= 0) {
+        return ChangeStatus.UNCHANGED;
       }
-      return held ? ChangeStatus.APPLIED : ChangeStatus.UNCHANGED;
+      require(IndexLibrary.kvasir_index_clear(address, slot));
+      return ChangeStatus.APPLIED;
     } finally {
       endChange();
     }
@@ -155,7 +161,7 @@ public final class NativePrefixIndex implements PrefixIndex {
     return status;
   }
 
-  private ChangeStatus remove(long address, Integer slot, long[] handles) {
+  private ChangeStatus remove(long address, @Nullable Integer slot, long[] handles) {
     if (slot == null) {
       return handles.length == 0 ? ChangeStatus.UNCHANGED : ChangeStatus.UNKNOWN_BLOCK;
     }

@@ -3,6 +3,7 @@ package io.kvasir.fleet.index;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The event stream of one rank, as described in {@link EventStreams}. Guarded by its own monitor,
@@ -147,7 +148,7 @@ final class RankStream {
   }
 
   /** The question to ask now, or null; the caller must ask it. */
-  Question question() {
+  @Nullable Question question() {
     if (removed || !gap || !backoff.tryAsk()) {
       return null;
     }

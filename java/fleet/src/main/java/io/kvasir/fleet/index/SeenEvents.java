@@ -1,6 +1,7 @@
 package io.kvasir.fleet.index;
 
 import io.kvasir.event.BlockEvent;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Digests of the first and the last events of a stream. They distinguish a repeated event from a
@@ -23,7 +24,7 @@ final class SeenEvents {
   private long baseDigest;
 
   /** The last event, if it reused a number with different content; or null. */
-  private Event odd;
+  private @Nullable Event odd;
 
   /** Starts at an event. */
   void start(long eventId, BlockEvent event) {
@@ -56,7 +57,7 @@ final class SeenEvents {
    * @return the event with which the sequence started over, this one or the last; null if this one
    *     is to be ignored
    */
-  Event newStart(long eventId, long nextEventId, BlockEvent event) {
+  @Nullable Event newStart(long eventId, long nextEventId, BlockEvent event) {
     if (same(eventId, nextEventId, event)) {
       return null;
     }
@@ -88,10 +89,7 @@ final class SeenEvents {
   private static long digest(BlockEvent event) {
     if (event instanceof BlockEvent.Stored stored) {
       long seed = stored.root() ? ~stored.rootHash() : stored.parentHandle();
-      long hashes =
-          stored.localHashes() != null
-              ? fold(1, stored.localHashes())
-              : fold(4, stored.sequenceHashes());
+      long hashes = fold(stored.localHashes() != null ? 1 : 4, stored.hashes());
       return 31 * fold(seed, stored.handles()) + hashes | 1;
     }
     return event instanceof BlockEvent.Removed removed ? fold(2, removed.handles()) | 1 : 3;

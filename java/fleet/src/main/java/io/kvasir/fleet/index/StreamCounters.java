@@ -1,6 +1,7 @@
 package io.kvasir.fleet.index;
 
 import java.util.EnumMap;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -17,6 +18,7 @@ final class StreamCounters {
   /** Blocks that wait behind gaps, over all ranks; bounded. */
   final AtomicLong pendingBlocks = new AtomicLong();
 
+  /** Has every status. */
   private final EnumMap<ChangeStatus, LongAdder> byStatus = new EnumMap<>(ChangeStatus.class);
 
   StreamCounters() {
@@ -26,7 +28,7 @@ final class StreamCounters {
   }
 
   void count(ChangeStatus status) {
-    byStatus.get(status).increment();
+    counter(status).increment();
   }
 
   StreamStats stats() {
@@ -50,6 +52,10 @@ final class StreamCounters {
   }
 
   private long sum(ChangeStatus status) {
-    return byStatus.get(status).sum();
+    return counter(status).sum();
+  }
+
+  private LongAdder counter(ChangeStatus status) {
+    return Objects.requireNonNull(byStatus.get(status));
   }
 }

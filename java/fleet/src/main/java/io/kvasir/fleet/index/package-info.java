@@ -8,4 +8,7 @@
  * io.kvasir.fleet.index.PredictingIndex} bridges the time until they arrive. The package does not
  * depend on transports, loads or routers.
  */
+@NullMarked
 package io.kvasir.fleet.index;
+
+import org.jspecify.annotations.NullMarked;

@@ -160,7 +160,7 @@ public final class ActiveSequences {
     if (bookings.attemptOf(requestId) != NONE) {
       throw new IllegalArgumentException("request " + requestId + " is booked already");
     }
-    return book(bookings.open(requestId, slot, nowNs), load);
+    return book(bookings.open(requestId, slot, begin(load, slot), nowNs), load);
   }
 
   /**
@@ -174,7 +174,8 @@ public final class ActiveSequences {
    */
   public long addForeign(RankId rank, SequenceLoad load) {
     int slot = slotFor(rank, load);
-    return book(bookings.openForeign(slot, sweepIfDue()), load);
+    long nowNs = sweepIfDue();
+    return book(bookings.openForeign(slot, begin(load, slot), nowNs), load);
   }
 
   private int slotFor(RankId rank, SequenceLoad load) {
@@ -186,11 +187,17 @@ public final class ActiveSequences {
     return slot;
   }
 
+  private SequenceRun begin(SequenceLoad load, int slot) {
+    return named.begin(load.sequenceHashes(), sharedBlocks(load), slot);
+  }
+
+  private int sharedBlocks(SequenceLoad load) {
+    return options.assumeKvReuse() ? load.blocks() : 0;
+  }
+
   private long book(Booking booking, SequenceLoad load) {
-    int shared = options.assumeKvReuse() ? load.blocks() : 0;
-    booking.end = named.begin(load.sequenceHashes(), shared, booking.rank);
     int blocks = blocksFor(load.inputTokens());
-    booking.ownBlocks = blocks - shared;
+    booking.ownBlocks = blocks - sharedBlocks(load);
     booking.room = (int) ((long) blocks * tokensPerBlock - load.inputTokens());
     booking.prefillTokens = options.trackPrefillTokens() ? load.prefillTokens() : 0;
     booking.expectedTokens = load.expectedOutputTokens();

@@ -44,11 +44,12 @@ final class Booking {
   /** When the last look found a sign of life. */
   long aliveNs;
 
-  Booking(long attempt, boolean foreign, long requestId, int rank, long nowNs) {
+  Booking(long attempt, boolean foreign, long requestId, int rank, SequenceRun end, long nowNs) {
     this.attempt = attempt;
     this.foreign = foreign;
     this.requestId = requestId;
     this.rank = rank;
+    this.end = end;
     this.aliveNs = nowNs;
   }
 

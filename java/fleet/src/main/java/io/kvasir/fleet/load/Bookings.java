@@ -5,6 +5,7 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The attempts in flight, by their numbers and by their requests. Not thread-safe. O(1) where
@@ -26,7 +27,7 @@ final class Bookings {
   }
 
   /** An attempt in flight, or null. A look is a sign of its life. */
-  Booking touch(long attempt) {
+  @Nullable Booking touch(long attempt) {
     Booking booking = byAttempt.get(attempt);
     if (booking != null) {
       booking.touched = true;
@@ -35,16 +36,16 @@ final class Bookings {
   }
 
   /** Begins an attempt of a request that has none in flight. Numbers begin with 1. */
-  Booking open(long requestId, int rank, long nowNs) {
-    Booking booking = new Booking(++lastAttempt, false, requestId, rank, nowNs);
+  Booking open(long requestId, int rank, SequenceRun end, long nowNs) {
+    Booking booking = new Booking(++lastAttempt, false, requestId, rank, end, nowNs);
     byAttempt.put(booking.attempt, booking);
     attemptByRequest.put(requestId, booking.attempt);
     return booking;
   }
 
   /** Begins an attempt of a request that has no id here. */
-  Booking openForeign(int rank, long nowNs) {
-    Booking booking = new Booking(++lastAttempt, true, 0, rank, nowNs);
+  Booking openForeign(int rank, SequenceRun end, long nowNs) {
+    Booking booking = new Booking(++lastAttempt, true, 0, rank, end, nowNs);
     byAttempt.put(booking.attempt, booking);
     return booking;
   }
@@ -54,7 +55,7 @@ final class Bookings {
   }
 
   /** Ends an attempt; null if it is not in flight. */
-  Booking close(long attempt) {
+  @Nullable Booking close(long attempt) {
     Booking booking = byAttempt.remove(attempt);
     if (booking != null && !booking.foreign) {
       attemptByRequest.remove(booking.requestId);

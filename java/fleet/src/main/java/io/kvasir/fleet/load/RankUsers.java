@@ -1,6 +1,7 @@
 package io.kvasir.fleet.load;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How many requests of each rank use something. Most things are used on one rank, whose count then
@@ -18,7 +19,7 @@ final class RankUsers {
   private int soleUsers;
 
   /** Users by rank, if there are two ranks or more; else null. */
-  private int[] users;
+  private int @Nullable [] users;
 
   boolean isEmpty() {
     return ranks == 0;

@@ -1,6 +1,7 @@
 package io.kvasir.fleet.load;
 
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A run of blocks in {@link SequenceTree}, where no request ends and no two part ways. Not
@@ -20,6 +21,7 @@ final class SequenceRun {
   /** Behind its last block. */
   int to;
 
+  /** The run before it; of the root itself. */
   SequenceRun parent;
 
   /** Requests that go through the run or end there. */
@@ -29,9 +31,9 @@ final class SequenceRun {
   int ends;
 
   /** One child stands alone; several are in a map, by their first blocks. */
-  private SequenceRun onlyChild;
+  private @Nullable SequenceRun onlyChild;
 
-  private Long2ObjectOpenHashMap<SequenceRun> children;
+  private @Nullable Long2ObjectOpenHashMap<SequenceRun> children;
 
   SequenceRun(SequenceRun parent, long[] hashes, int from, int to, RankUsers users) {
     this.parent = parent;
@@ -39,6 +41,17 @@ final class SequenceRun {
     this.from = from;
     this.to = to;
     this.users = users;
+  }
+
+  private SequenceRun() {
+    this.parent = this;
+    this.hashes = new long[0];
+    this.users = new RankUsers();
+  }
+
+  /** A run without blocks, before all others. */
+  static SequenceRun root() {
+    return new SequenceRun();
   }
 
   int blocks() {
@@ -50,12 +63,12 @@ final class SequenceRun {
   }
 
   /** The child, if it is the only one; else null. */
-  SequenceRun onlyChild() {
+  @Nullable SequenceRun onlyChild() {
     return onlyChild;
   }
 
   /** The child that begins with a block, or null. */
-  SequenceRun child(long hash) {
+  @Nullable SequenceRun child(long hash) {
     if (children != null) {
       return children.get(hash);
     }
@@ -65,11 +78,11 @@ final class SequenceRun {
   /** Takes a child in, in the place of one that begins with the same block. */
   void put(SequenceRun child) {
     long hash = child.firstHash();
-    if (children == null && (onlyChild == null || onlyChild.firstHash() == hash)) {
-      onlyChild = child;
-      return;
-    }
     if (children == null) {
+      if (onlyChild == null || onlyChild.firstHash() == hash) {
+        onlyChild = child;
+        return;
+      }
       children = new Long2ObjectOpenHashMap<>(4);
       children.put(onlyChild.firstHash(), onlyChild);
       onlyChild = null;

@@ -23,10 +23,9 @@ import java.util.Arrays;
  */
 final class SequenceTree {
 
-  private static final long[] NO_HASHES = {};
   private static final int SPARE = 8;
 
-  private final SequenceRun root = new SequenceRun(null, NO_HASHES, 0, 0, new RankUsers());
+  private final SequenceRun root = SequenceRun.root();
   private long[] blocksByRank = new long[0];
   private int runs;
   private long blocks;

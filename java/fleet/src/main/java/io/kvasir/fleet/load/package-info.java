@@ -7,4 +7,7 @@
  *
  * <p>The package contains no code for matching prefixes, choosing ranks or moving messages.
  */
+@NullMarked
 package io.kvasir.fleet.load;
+
+import org.jspecify.annotations.NullMarked;

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes events to a file as JSON lines: {@code {"timestamp":12,"event":{...}}}, the timestamp in
@@ -47,7 +48,7 @@ public final class EventRecorder implements AutoCloseable {
   private long refused;
   private boolean closing;
   private boolean closed;
-  private IOException failure;
+  private @Nullable IOException failure;
 
   private record Taken(long timestampMs, JsonEvent event) {}
 

@@ -67,7 +67,7 @@ public record RankChange(RankId rank, long eventId, BlockEvent event) implements
     for (int i = 0; i < stored.handles().length; i++) {
       json.writeStartObject();
       unsigned(json, "blockHash", stored.handles()[i]);
-      unsigned(json, "tokensHash", stored.localHashes()[i]);
+      unsigned(json, "tokensHash", stored.hashes()[i]);
       json.writeEndObject();
     }
     json.writeEndArray();

@@ -7,6 +7,7 @@ import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import java.io.IOException;
 import java.math.BigInteger;
+import org.jspecify.annotations.Nullable;
 
 /** Parses one {@link RankChange}. Single use. */
 final class RankChangeParser {
@@ -14,10 +15,10 @@ final class RankChangeParser {
   private static final BigInteger END = BigInteger.ONE.shiftLeft(Long.SIZE);
 
   private final JsonParser json;
-  private Long worker;
-  private Long dpRank;
-  private Long eventId;
-  private BlockEvent event;
+  private @Nullable Long worker;
+  private @Nullable Long dpRank;
+  private @Nullable Long eventId;
+  private @Nullable BlockEvent event;
 
   private RankChangeParser(JsonParser json) {
     this.json = json;
@@ -52,14 +53,14 @@ final class RankChangeParser {
     if (!isEvent) {
       throw new InvalidRecordingException("op must be event");
     }
-    present("worker", worker);
-    present("dpRank", dpRank);
-    present("eventId", eventId);
-    present("data", event);
-    if (dpRank < 0 || dpRank > Integer.MAX_VALUE) {
+    long workerId = present("worker", worker);
+    long rank = present("dpRank", dpRank);
+    long number = present("eventId", eventId);
+    BlockEvent change = present("data", event);
+    if (rank < 0 || rank > Integer.MAX_VALUE) {
       throw new InvalidRecordingException("dpRank must be 0 to 2147483647");
     }
-    return new RankChange(new RankId(worker, (int) (long) dpRank), eventId, event);
+    return new RankChange(new RankId(workerId, (int) rank), number, change);
   }
 
   private void readData(JsonToken value) throws IOException {
@@ -119,10 +120,8 @@ final class RankChangeParser {
           default -> throw unknown(name);
         }
       }
-      present("blockHash", handle);
-      present("tokensHash", local);
-      handles.add((long) handle);
-      locals.add((long) local);
+      handles.add((long) present("blockHash", handle));
+      locals.add((long) present("tokensHash", local));
     }
   }
 
@@ -168,10 +167,11 @@ final class RankChangeParser {
     }
   }
 
-  private static void present(String name, Object value) throws InvalidRecordingException {
+  private static <T> T present(String name, @Nullable T value) throws InvalidRecordingException {
     if (value == null) {
       throw new InvalidRecordingException(name + " is missing");
     }
+    return value;
   }
 
   private static InvalidRecordingException unknown(String name) {

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The file that a recorder writes to, or the sequence of rotated files. Only whole lines are passed
@@ -50,25 +51,27 @@ final class RecordingFile implements Closeable {
     this.first = first;
     this.rotateLines = rotateLines;
     this.lock = RecordingLock.take(first);
+    FileChannel opened = null;
     try {
       if (append && Files.isRegularFile(first)) {
         number = RecordingFiles.existing(first).size() - 1;
-        open(StandardOpenOption.READ, StandardOpenOption.WRITE);
-        RecordingTail tail = RecordingTail.of(channel);
+        opened = open(StandardOpenOption.READ, StandardOpenOption.WRITE);
+        RecordingTail tail = RecordingTail.of(opened);
         linesInFile = tail.lines();
-        cutBytes = channel.size() - tail.bytes();
-        channel.truncate(tail.bytes());
-        channel.position(tail.bytes());
+        cutBytes = opened.size() - tail.bytes();
+        opened.truncate(tail.bytes());
+        opened.position(tail.bytes());
       } else {
-        open(StandardOpenOption.WRITE);
+        opened = open(StandardOpenOption.WRITE);
         if (rotateLines > 0 && Files.isRegularFile(first)) {
           RecordingFiles.removeFurther(first);
         }
-        empty();
+        empty(opened);
       }
+      channel = opened;
     } catch (IOException | RuntimeException e) {
       try {
-        release();
+        release(opened);
       } catch (IOException again) {
         e.addSuppressed(again);
       }
@@ -76,15 +79,14 @@ final class RecordingFile implements Closeable {
     }
   }
 
-  private void open(OpenOption... options) throws IOException {
-    channel = RecordingLock.open(RecordingFiles.numbered(first, number), options);
+  private FileChannel open(OpenOption... options) throws IOException {
+    return RecordingLock.open(RecordingFiles.numbered(first, number), options);
   }
 
-  private void empty() throws IOException {
-    if (channel.size() > 0) {
-      channel.truncate(0);
+  private static void empty(FileChannel file) throws IOException {
+    if (file.size() > 0) {
+      file.truncate(0);
     }
-    linesInFile = 0;
   }
 
   /** Bytes of a torn last line that were cut off when the recording was continued. */
@@ -107,8 +109,9 @@ final class RecordingFile implements Closeable {
       flush();
       channel.close();
       number++;
-      open(StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-      empty();
+      channel = open(StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+      empty(channel);
+      linesInFile = 0;
     }
     int whole = buffer.size();
     try (JsonGenerator json = RecordingJson.FACTORY.createGenerator(buffer)) {
@@ -177,14 +180,14 @@ final class RecordingFile implements Closeable {
         flush();
       }
     } finally {
-      release();
+      release(channel);
     }
   }
 
-  private void release() throws IOException {
+  private void release(@Nullable FileChannel opened) throws IOException {
     try (lock) {
-      if (channel != null) {
-        channel.close();
+      if (opened != null) {
+        opened.close();
       }
     }
   }

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a recording event by event, across rotated files. An unfinished last line is skipped and
@@ -13,7 +14,7 @@ import java.util.Queue;
 public final class RecordingReader implements AutoCloseable {
 
   private final Queue<Path> files;
-  private RecordingLines lines;
+  private @Nullable RecordingLines lines;
   private long tornLines;
 
   private RecordingReader(Queue<Path> files) {
@@ -39,20 +40,21 @@ public final class RecordingReader implements AutoCloseable {
    *     byte; the next call continues after that line
    * @throws IOException if a file cannot be read
    */
-  public RecordedEvent next() throws IOException {
+  public @Nullable RecordedEvent next() throws IOException {
     while (true) {
-      if (lines == null && !openNext()) {
+      RecordingLines current = lines == null ? openNext() : lines;
+      if (current == null) {
         return null;
       }
-      if (!lines.next()) {
-        lines.close();
+      if (!current.next()) {
+        current.close();
         lines = null;
         continue;
       }
       try {
-        return lines.event();
+        return current.event();
       } catch (InvalidRecordingException e) {
-        if (lines.finished()) {
+        if (current.finished()) {
           throw e;
         }
         tornLines++;
@@ -69,13 +71,13 @@ public final class RecordingReader implements AutoCloseable {
     return tornLines;
   }
 
-  private boolean openNext() throws IOException {
+  /** Opens the next file; null if there is none. */
+  private @Nullable RecordingLines openNext() throws IOException {
     Path file = files.poll();
-    if (file == null) {
-      return false;
+    if (file != null) {
+      lines = new RecordingLines(file, Files.newInputStream(file));
     }
-    lines = new RecordingLines(file, Files.newInputStream(file));
-    return true;
+    return lines;
   }
 
   @Override

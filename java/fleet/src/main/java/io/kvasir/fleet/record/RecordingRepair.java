@@ -1,5 +1,6 @@
 package io.kvasir.fleet.record;
 
+import io.kvasir.model.Errors;
 import java.io.BufferedOutputStream;
 import java.io.Closeable;
 import java.io.IOException;
@@ -97,7 +98,7 @@ public final class RecordingRepair {
           kept++;
         } catch (InvalidRecordingException e) {
           if (dropped++ == 0) {
-            firstDamage = e.getMessage();
+            firstDamage = Errors.reason(e);
           }
         }
       }

@@ -8,4 +8,7 @@
  * {@link io.kvasir.fleet.record.RecordingRepair} drops damaged lines. Events are opaque here,
  * except to {@link io.kvasir.fleet.record.RankChange}.
  */
+@NullMarked
 package io.kvasir.fleet.record;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,6 +1,7 @@
 package io.kvasir.fleet.router;
 
 import io.kvasir.model.Checks;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Cost options that a request sets for itself, by the names of the {@code cost} policy. Each may be
@@ -15,11 +16,11 @@ import io.kvasir.model.Checks;
  *     true changes nothing where prefill is not tracked
  */
 public record CostOverrides(
-    Double overlapScoreCredit,
-    Double prefillLoadScale,
-    Double temperature,
-    Boolean assumeKvReuse,
-    Boolean trackPrefillTokens) {
+    @Nullable Double overlapScoreCredit,
+    @Nullable Double prefillLoadScale,
+    @Nullable Double temperature,
+    @Nullable Boolean assumeKvReuse,
+    @Nullable Boolean trackPrefillTokens) {
 
   /** Nothing is set. */
   public static final CostOverrides NONE = new CostOverrides(null, null, null, null, null);
@@ -36,7 +37,7 @@ public record CostOverrides(
     checkSet("temperature", temperature);
   }
 
-  private static void checkSet(String name, Double value) {
+  private static void checkSet(String name, @Nullable Double value) {
     if (value != null) {
       Checks.finiteAtLeast0(name, value);
     }

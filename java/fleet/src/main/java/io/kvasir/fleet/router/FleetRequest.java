@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a fleet router sees of a request.
@@ -22,11 +23,11 @@ public final class FleetRequest {
 
   private final long id;
   private final Prompt prompt;
-  private final int[] promptTokenIds;
-  private final List<int[]> tokens;
+  private final int @Nullable [] promptTokenIds;
+  private final @Nullable List<int[]> tokens;
   private final int inputTokens;
   private final CacheScope scope;
-  private final String conversationId;
+  private final @Nullable String conversationId;
   private final boolean generationOnly;
   private final RankFilter filter;
   private final CostOverrides overrides;
@@ -91,7 +92,7 @@ public final class FleetRequest {
    *
    * @return the tokens, or null
    */
-  public int[] promptTokenIds() {
+  public int @Nullable [] promptTokenIds() {
     return promptTokenIds;
   }
 
@@ -100,7 +101,7 @@ public final class FleetRequest {
    *
    * @return one list for each prompt; null if the request has no tokens
    */
-  public List<int[]> tokens() {
+  public @Nullable List<int[]> tokens() {
     return tokens;
   }
 
@@ -127,7 +128,7 @@ public final class FleetRequest {
    *
    * @return its id, or null
    */
-  public String conversationId() {
+  public @Nullable String conversationId() {
     return conversationId;
   }
 
@@ -231,11 +232,11 @@ public final class FleetRequest {
   public static final class Builder {
     private final long id;
     private final Prompt prompt;
-    private int[] promptTokenIds;
-    private List<int[]> tokens;
+    private int @Nullable [] promptTokenIds;
+    private @Nullable List<int[]> tokens;
     private int inputTokens = -1;
     private CacheScope scope = CacheScope.NONE;
-    private String conversationId;
+    private @Nullable String conversationId;
     private boolean generationOnly;
     private RankFilter filter = RankFilter.ANY;
     private CostOverrides overrides = CostOverrides.NONE;
@@ -255,7 +256,7 @@ public final class FleetRequest {
      * @param value the tokens that the client sent, or null; not copied
      * @return this builder
      */
-    public Builder promptTokenIds(int[] value) {
+    public Builder promptTokenIds(int @Nullable [] value) {
       this.promptTokenIds = value;
       return this;
     }
@@ -266,7 +267,7 @@ public final class FleetRequest {
      * @param value one list for each prompt, or null; the arrays are not copied
      * @return this builder
      */
-    public Builder tokens(List<int[]> value) {
+    public Builder tokens(@Nullable List<int[]> value) {
       this.tokens = value == null ? null : List.copyOf(value);
       return this;
     }
@@ -312,7 +313,7 @@ public final class FleetRequest {
      * @param value the id; blank counts as null
      * @return this builder
      */
-    public Builder conversationId(String value) {
+    public Builder conversationId(@Nullable String value) {
       this.conversationId = value == null || value.isBlank() ? null : value;
       return this;
     }
@@ -383,7 +384,7 @@ public final class FleetRequest {
       return this;
     }
 
-    private List<int[]> allTokens() {
+    private @Nullable List<int[]> allTokens() {
       if (promptTokenIds != null) {
         return List.of(promptTokenIds);
       }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The fleet routers by name: the seven that Kvasir comes with, and those of every {@link
@@ -73,7 +74,7 @@ public final class FleetRouterKind {
    * @return its provider
    * @throws IllegalArgumentException listing the known names, if this is none of them
    */
-  public static FleetRouterProvider named(String name) {
+  public static FleetRouterProvider named(@Nullable String name) {
     return Choice.named(
         "router",
         Known.PROVIDERS,

@@ -3,6 +3,7 @@ package io.kvasir.fleet.router;
 import io.kvasir.model.RankId;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rank that serves a request, and why. Immutable.
@@ -25,7 +26,7 @@ public record Placement(
     long attempt,
     RankId rank,
     Reason reason,
-    String conversationId,
+    @Nullable String conversationId,
     boolean firstTurn,
     int matchedBlocks,
     int tokensPerBlock,

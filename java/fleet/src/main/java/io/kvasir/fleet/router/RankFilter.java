@@ -5,6 +5,7 @@ import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import it.unimi.dsi.fastutil.longs.LongSet;
 import it.unimi.dsi.fastutil.longs.LongSets;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which ranks may serve a request. Immutable.
@@ -16,7 +17,10 @@ import java.util.Set;
  * @param pinnedRank the one rank of that worker that shall; null if any of its ranks
  */
 public record RankFilter(
-    LongSet allowedWorkers, Set<RankId> excludedRanks, Long pinnedWorker, Integer pinnedRank) {
+    @Nullable LongSet allowedWorkers,
+    Set<RankId> excludedRanks,
+    @Nullable Long pinnedWorker,
+    @Nullable Integer pinnedRank) {
 
   /** Any rank may. */
   public static final RankFilter ANY = new RankFilter(null, Set.of(), null, null);

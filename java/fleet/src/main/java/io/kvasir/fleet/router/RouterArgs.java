@@ -5,6 +5,7 @@ import io.kvasir.model.Errors;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** A router's args as a JSON or YAML parser gives them, checked key by key; never changed. */
 public final class RouterArgs {
@@ -116,13 +117,25 @@ public final class RouterArgs {
    * A number of at least 0.
    *
    * @param key the key
-   * @param otherwise the value of a missing key; may be null
+   * @param otherwise the value of a missing key
    * @return the number
    * @throws IllegalArgumentException if the value is not a number, negative or not finite
    */
-  public Double atLeast0(String key, Double otherwise) {
+  public double atLeast0(String key, double otherwise) {
+    Double value = atLeast0(key);
+    return value == null ? otherwise : value;
+  }
+
+  /**
+   * A number of at least 0.
+   *
+   * @param key the key
+   * @return the number; null if the key is missing
+   * @throws IllegalArgumentException if the value is not a number, negative or not finite
+   */
+  public @Nullable Double atLeast0(String key) {
     if (!has(key)) {
-      return otherwise;
+      return null;
     }
     double value = number(key, 0);
     Checks.finiteAtLeast0(key, value);
@@ -134,14 +147,27 @@ public final class RouterArgs {
    *
    * @param key the key
    * @param least the lowest allowed value
-   * @param otherwise the value of a missing key; may be null
+   * @param otherwise the value of a missing key
    * @return the integer
    * @throws IllegalArgumentException if the value is not an integer or too low
    */
-  public Long longInteger(String key, long least, Long otherwise) {
+  public long longInteger(String key, long least, long otherwise) {
+    Long value = longInteger(key, least);
+    return value == null ? otherwise : value;
+  }
+
+  /**
+   * An integer of 64 bits with a lower bound.
+   *
+   * @param key the key
+   * @param least the lowest allowed value
+   * @return the integer; null if the key is missing
+   * @throws IllegalArgumentException if the value is not an integer or too low
+   */
+  public @Nullable Long longInteger(String key, long least) {
     Object value = args.get(key);
     if (value == null) {
-      return otherwise;
+      return null;
     }
     if (value instanceof Number number && number.doubleValue() == number.longValue()) {
       requireAtLeast(key, number.longValue(), least);

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Base of the policies that choose a worker and leave the rank to the worker's own router. It keeps
@@ -36,7 +37,7 @@ public abstract class WorkerRouter<W extends Worker> implements FleetRouter {
    * A request in flight, its weight in the policy's unit, and what to do once it is served, or
    * null.
    */
-  private record Attempt<W>(W worker, long weight, Runnable onServed) {}
+  private record Attempt<W>(W worker, long weight, @Nullable Runnable onServed) {}
 
   /** Makes a router without workers. */
   protected WorkerRouter() {}
@@ -160,7 +161,7 @@ public abstract class WorkerRouter<W extends Worker> implements FleetRouter {
    * @param workerId its id
    * @return the worker, or null
    */
-  protected final W worker(long workerId) {
+  protected final @Nullable W worker(long workerId) {
     return workers.get(workerId);
   }
 
@@ -192,8 +193,9 @@ public abstract class WorkerRouter<W extends Worker> implements FleetRouter {
    * @return the refusal
    */
   protected final Refused noCandidate(RankFilter filter) {
-    if (filter.isPinned()) {
-      W worker = workers.get((long) filter.pinnedWorker());
+    Long pinned = filter.pinnedWorker();
+    if (pinned != null) {
+      W worker = workers.get((long) pinned);
       return new Refused(
           worker == null || !worker.isPinnedBy(filter)
               ? Refusal.PINNED_UNKNOWN
@@ -251,7 +253,7 @@ public abstract class WorkerRouter<W extends Worker> implements FleetRouter {
    * @param onServed called under the lock once the request is served; null for nothing
    * @return the attempt's number
    */
-  protected final long book(W worker, long weight, Runnable onServed) {
+  protected final long book(W worker, long weight, @Nullable Runnable onServed) {
     worker.book(weight);
     attempts.put(++lastAttempt, new Attempt<>(worker, weight, onServed));
     return lastAttempt;

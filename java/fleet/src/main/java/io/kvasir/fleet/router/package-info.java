@@ -10,4 +10,7 @@
  *
  * <p>The packages start no thread, read no clock but the injected one, and contain no HTTP.
  */
+@NullMarked
 package io.kvasir.fleet.router;
+
+import org.jspecify.annotations.NullMarked;

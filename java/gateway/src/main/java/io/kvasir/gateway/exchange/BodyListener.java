@@ -14,4 +14,10 @@ public interface BodyListener {
 
   /** The body is complete. */
   void onBodyEnd();
+
+  /**
+   * The rest of the body is not valid HTTP, for example a chunk without its size. Nothing follows,
+   * and the connection closes after this call: a reply must be complete when it returns.
+   */
+  void onBodyInvalid();
 }

@@ -70,7 +70,10 @@ public interface Exchange {
   /** Completes the reply. */
   void end();
 
-  /** Closes the connection without completing the reply, after what was written has left. */
+  /**
+   * Closes the connection without completing the reply. What was written leaves first, unless the
+   * client does not read it for a few seconds.
+   */
   void abort();
 
   /** {@return whether {@link #head} was called} */

@@ -36,6 +36,7 @@ final class HttpCall implements UpstreamCall {
   private @Nullable HttpClientResponse response;
   private @Nullable ByteBuf unsent;
   private boolean finished;
+  private boolean requestEnded;
   private boolean paused;
   private boolean reused;
   private boolean over;
@@ -65,10 +66,13 @@ final class HttpCall implements UpstreamCall {
       }
       connected.drainHandler(drained -> reply.onWritable());
       sendUnsent(connected);
-    } else if (body.isReadable()) {
-      connected.end(BufferInternal.buffer(body.retainedDuplicate()));
     } else {
-      connected.end();
+      requestEnded = true;
+      if (body.isReadable()) {
+        connected.end(BufferInternal.buffer(body.retainedDuplicate()));
+      } else {
+        connected.end();
+      }
     }
   }
 
@@ -79,6 +83,7 @@ final class HttpCall implements UpstreamCall {
       connected.write(BufferInternal.buffer(bytes));
     }
     if (finished) {
+      requestEnded = true;
       connected.end();
     } else if (bytes != null && !connected.writeQueueFull()) {
       reply.onWritable();
@@ -114,6 +119,10 @@ final class HttpCall implements UpstreamCall {
         end -> {
           if (!over) {
             over = true;
+            dropUnsent();
+            if (!requestEnded) {
+              received.request().connection().close(); // it still waits for the request's body
+            }
             reply.onEnd();
           }
         });
@@ -205,6 +214,7 @@ final class HttpCall implements UpstreamCall {
   public void finish() {
     finished = true;
     if (sent != null && !over) {
+      requestEnded = true;
       sent.end();
     }
   }

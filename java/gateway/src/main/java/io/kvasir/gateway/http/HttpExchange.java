@@ -8,12 +8,14 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.vertx.core.Future;
+import io.vertx.core.VertxException;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.internal.buffer.BufferInternal;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,16 +29,18 @@ final class HttpExchange implements Exchange {
   /** Most parts that a composite buffer keeps before it copies them together. */
   private static final int MAX_PARTS = 64;
 
-  /** How long the rest of a refused request is read. */
+  /** How long the rest of a refused request is read, and the rest of an aborted reply is sent. */
   private static final int LINGER_MS = 2_000;
 
   private final HttpServerRequest request;
   private final HttpServerResponse response;
   private final Headers headers = new Headers();
   private final EventLoop loop;
+  private final Runnable onLast;
 
   private Runnable onGone = () -> {};
   private Runnable onWritable = () -> {};
+  private @Nullable BodyListener listener;
   private @Nullable ByteBuf pending;
   private boolean unread;
   private boolean replying;
@@ -45,8 +49,14 @@ final class HttpExchange implements Exchange {
   private boolean gone;
   private boolean flushPlanned;
 
-  HttpExchange(HttpServerRequest request, EventLoop loop) {
+  /**
+   * Begins an exchange.
+   *
+   * @param onLast runs when no further request of the connection is to be served
+   */
+  HttpExchange(HttpServerRequest request, EventLoop loop, Runnable onLast) {
     this.request = request;
+    this.onLast = onLast;
     this.response = request.response();
     this.loop = loop;
     request.headers().forEach(headers::add);
@@ -54,10 +64,20 @@ final class HttpExchange implements Exchange {
     if (unread) {
       request.pause();
     }
-    request.exceptionHandler(failure -> leave());
-    response.exceptionHandler(failure -> leave());
+    request.exceptionHandler(this::onFailure);
+    response.exceptionHandler(this::onFailure);
     response.closeHandler(closed -> leave());
     response.drainHandler(drained -> onWritable.run());
+  }
+
+  private void onFailure(Throwable failure) {
+    BodyListener reader = listener;
+    boolean lost = failure instanceof VertxException || failure instanceof IOException;
+    if (reader != null && unread && !lost && !over()) {
+      reader.onBodyInvalid();
+      flush(); // the connection closes when this call returns
+    }
+    leave();
   }
 
   private void leave() {
@@ -94,16 +114,17 @@ final class HttpExchange implements Exchange {
   }
 
   @Override
-  public void read(BodyListener listener) {
+  public void read(BodyListener reader) {
     if (!unread) {
-      loop.execute(listener::onBodyEnd);
+      loop.execute(reader::onBodyEnd);
       return;
     }
-    request.handler(part -> listener.onBody(((BufferInternal) part).getByteBuf()));
+    listener = reader;
+    request.handler(part -> reader.onBody(((BufferInternal) part).getByteBuf()));
     request.endHandler(
         end -> {
           unread = false;
-          listener.onBodyEnd();
+          reader.onBodyEnd();
         });
     request.resume();
   }
@@ -181,6 +202,9 @@ final class HttpExchange implements Exchange {
   }
 
   private void flush() {
+    if (!flushPlanned) {
+      return; // done before its time
+    }
     flushPlanned = false;
     if (gone || response.closed()) {
       dropPending();
@@ -208,6 +232,7 @@ final class HttpExchange implements Exchange {
   private void endNow() {
     boolean close = unread || request.version() == HttpVersion.HTTP_1_0;
     if (close) {
+      onLast.run();
       response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
     }
     ByteBuf bytes = taken();
@@ -224,15 +249,14 @@ final class HttpExchange implements Exchange {
    * with unread input would destroy the reply on its way.
    */
   private void discardBody() {
-    Runnable close = () -> request.connection().close();
-    EventLoop.Timer limit = loop.after(LINGER_MS, close);
+    loop.after(LINGER_MS, this::closeNow);
     request.handler(part -> {});
-    request.endHandler(
-        end -> {
-          limit.cancel();
-          close.run();
-        });
+    request.endHandler(end -> request.connection().close());
     request.resume();
+  }
+
+  private void closeNow() {
+    Connections.closeNow(request.connection());
   }
 
   private static boolean hasBody(Headers headers) {
@@ -241,15 +265,16 @@ final class HttpExchange implements Exchange {
   }
 
   private void abortNow() {
+    onLast.run();
     ByteBuf bytes = taken();
-    if (bytes == null) {
-      request.connection().close();
-    } else {
+    if (bytes != null) {
       if (!response.headWritten()) {
         response.setChunked(true);
       }
-      response.write(buffer(bytes)).onComplete(written -> request.connection().close());
+      response.write(buffer(bytes));
     }
+    request.connection().close();
+    loop.after(LINGER_MS, this::closeNow);
   }
 
   private @Nullable ByteBuf taken() {

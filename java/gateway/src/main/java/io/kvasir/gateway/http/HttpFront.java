@@ -25,13 +25,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An HTTP/1.1 server on a number of event loops. Connections are distributed over the loops and
  * stay there.
  *
  * <p>Limits: a request line of {@value #MAX_LINE_BYTES} bytes (414), header fields of {@value
- * #MAX_HEADER_BYTES} bytes together (431). A connection on which no request is being answered is
+ * #MAX_HEADER_BYTES} bytes together (431). What {@link RequestRules} forbids is answered with 400. A
+ * connection on which no request is being answered is
  * closed after {@value #IDLE_SECONDS} seconds without a complete request head.
  *
  * <p>Thread-safe.
@@ -47,6 +50,7 @@ public final class HttpFront implements AutoCloseable {
   /** Seconds after which an unused connection is closed. */
   public static final int IDLE_SECONDS = 75;
 
+  private static final Logger LOG = LoggerFactory.getLogger(HttpFront.class);
   private static final int SWEEP_MS = 5_000;
   private static final int BACKLOG = 4096;
 
@@ -166,7 +170,9 @@ public final class HttpFront implements AutoCloseable {
     private final int[] port;
     private final InvalidRequests invalid;
     private final Consumer<Exchange> handler;
+    /** The connections whose requests are served. */
     private final Map<HttpConnection, Use> connections = new HashMap<>();
+
     private @Nullable HttpServer server;
 
     /** The use of a connection: exchanges in progress, and when the last one ended. */
@@ -209,22 +215,29 @@ public final class HttpFront implements AutoCloseable {
 
     private void onConnection(HttpConnection connection) {
       connections.put(connection, new Use());
+      connection.exceptionHandler(failure -> LOG.debug("a client's connection failed", failure));
       connection.closeHandler(closed -> connections.remove(connection));
     }
 
     private void serve(HttpServerRequest request, EventLoop loop) {
-      Use use = connections.get(request.connection());
-      if (use != null) {
-        use.exchanges++;
-        request
-            .response()
-            .endHandler(
-                ended -> {
-                  use.exchanges--;
-                  use.idleSinceNs = System.nanoTime();
-                });
+      HttpConnection connection = request.connection();
+      Use use = connections.get(connection);
+      if (use == null) {
+        return; // the connection closes after the answer to an earlier request
       }
-      handler.accept(new HttpExchange(request, loop));
+      if (!RequestRules.isValid(request)) {
+        refuse(request);
+        return;
+      }
+      use.exchanges++;
+      request
+          .response()
+          .endHandler(
+              ended -> {
+                use.exchanges--;
+                use.idleSinceNs = System.nanoTime();
+              });
+      handler.accept(new HttpExchange(request, loop, () -> connections.remove(connection)));
     }
 
     private void sweep() {
@@ -234,7 +247,7 @@ public final class HttpFront implements AutoCloseable {
       while (entries.hasNext()) {
         Map.Entry<HttpConnection, Use> entry = entries.next();
         if (entry.getValue().exchanges == 0 && entry.getValue().idleSinceNs - limit < 0) {
-          entry.getKey().close();
+          Connections.closeNow(entry.getKey());
         }
       }
     }
@@ -251,6 +264,7 @@ public final class HttpFront implements AutoCloseable {
             case 431 -> "header fields must not exceed " + MAX_HEADER_BYTES + " bytes together";
             default -> "the request is not valid HTTP/1.1";
           };
+      connections.remove(request.connection());
       HttpServerResponse response = request.response();
       response
           .setStatusCode(status)

@@ -18,6 +18,8 @@ import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An engine behind HTTP/1.1. Each event loop has connections of its own, so that a request and its
@@ -28,6 +30,7 @@ import java.util.concurrent.Executor;
  */
 public final class HttpUpstream implements Upstream {
 
+  private static final Logger LOG = LoggerFactory.getLogger(HttpUpstream.class);
   private static final int POOL_IDLE_SECONDS = 3;
   private static final int CLEAN_EVERY_MS = 500;
   private static final int MAX_HEADER_BYTES = 64 << 10;
@@ -96,6 +99,7 @@ public final class HttpUpstream implements Upstream {
 
     private void onConnection(HttpConnection connection) {
       fresh.add(connection);
+      connection.exceptionHandler(failure -> LOG.debug("a connection to {} failed", url, failure));
     }
 
     UpstreamCall send(UpstreamRequest request, ReplyListener reply) {

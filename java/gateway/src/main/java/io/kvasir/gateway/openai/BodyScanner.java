@@ -9,8 +9,6 @@ import org.jspecify.annotations.Nullable;
 /** The pass over a body that makes a {@link BodyScan}. Used once, by one thread. */
 final class BodyScanner {
 
-  private static final long MAX_TOKEN = 0xffff_ffffL;
-
   private final byte[] bytes;
   private final int offset;
   private final int length;
@@ -138,7 +136,7 @@ final class BodyScanner {
 
   /** Whether a valid value is a number without a fraction; 10.0 and 1e1 are integers too. */
   private boolean isInteger(int from, int to) {
-    if (bytes[from] != '-' && (bytes[from] < '0' || bytes[from] > '9')) {
+    if (form(bytes[from]) != '0') {
       return false;
     }
     for (int i = from; i < to; i++) {
@@ -181,27 +179,23 @@ final class BodyScanner {
     }
   }
 
+  /** {@return the first byte of a text or array, 0 as a digit for a number, or else 0} */
   private static char form(int first) {
-    return first == '"' || first == '[' ? (char) first : first == '-' || isDigit(first) ? '0' : 0;
-  }
-
-  private static boolean isDigit(int c) {
-    return c >= '0' && c <= '9';
+    if (first == '"' || first == '[') {
+      return (char) first;
+    }
+    return first == '-' || JsonCursor.isDigit(first) ? '0' : 0;
   }
 
   private void token(BodyField field) throws JsonException, InvalidBodyException {
-    int from = json.at();
-    json.skip();
-    if (!isDigit(bytes[from]) && bytes[from] != '-') {
-      throw wrongPrompt(field);
-    }
-    long token = 0;
-    for (int i = from; i < json.at(); i++) {
-      token = isDigit(bytes[i]) ? token * 10 + bytes[i] - '0' : MAX_TOKEN + 1;
-      if (token > MAX_TOKEN) {
-        throw new InvalidBodyException(
-            field.key(), field.key() + "'s tokens must be integers from 0 to " + MAX_TOKEN);
+    boolean number = form(json.peek()) == '0';
+    if (json.skipUnsigned() < 0) {
+      if (!number) {
+        throw wrongPrompt(field);
       }
+      throw new InvalidBodyException(
+          field.key(),
+          field.key() + "'s tokens must be integers from 0 to " + JsonCursor.MAX_UNSIGNED);
     }
   }
 

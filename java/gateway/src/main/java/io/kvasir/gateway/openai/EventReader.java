@@ -1,6 +1,7 @@
 package io.kvasir.gateway.openai;
 
 import io.kvasir.gateway.openai.SseEvent.Kind;
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +72,7 @@ final class EventReader {
   void read(SseEvent event, byte[] array, int from, int to) {
     int dataFrom = 0;
     int dataTo = -1;
-    byte[] joined = null;
+    ByteArrayOutputStream joined = null;
     boolean namedError = false;
     for (int line = from; line < to; ) {
       int lineEnd = SseEvents.lineEnd(array, line, to);
@@ -80,8 +81,12 @@ final class EventReader {
         dataFrom = value;
         dataTo = lineEnd;
       } else if (value >= 0) {
-        joined = joined == null ? Arrays.copyOfRange(array, dataFrom, dataTo) : joined;
-        joined = join(joined, array, value, lineEnd);
+        if (joined == null) {
+          joined = new ByteArrayOutputStream();
+          joined.write(array, dataFrom, dataTo - dataFrom);
+        }
+        joined.write('\n');
+        joined.write(array, value, lineEnd - value);
       } else {
         int name = fieldValue(array, line, lineEnd, EVENT);
         namedError |= name >= 0 && Arrays.equals(array, name, lineEnd, ERROR, 0, ERROR.length);
@@ -89,7 +94,7 @@ final class EventReader {
       line = lineEnd + 1;
     }
     if (joined != null) {
-      readData(event, joined, 0, joined.length);
+      readData(event, joined.toByteArray(), 0, joined.size());
       event.setCut(0, 0); // its indexes are not the event's
     } else if (dataTo >= 0) {
       readData(event, array, dataFrom, dataTo);
@@ -117,19 +122,11 @@ final class EventReader {
     return colon + 1 < to && array[colon + 1] == ' ' ? colon + 2 : colon + 1;
   }
 
-  private static byte[] join(byte[] first, byte[] array, int from, int to) {
-    byte[] both = Arrays.copyOf(first, first.length + 1 + to - from);
-    both[first.length] = '\n';
-    System.arraycopy(array, from, both, first.length + 1, to - from);
-    return both;
-  }
-
   private void readData(SseEvent event, byte[] array, int from, int to) {
-    event.setKind(Kind.DATA);
-    if (from < to && array[from] == '{') {
-      readJson(event, array, from, to);
-    } else if (Arrays.equals(array, from, to, DONE, 0, DONE.length)) {
+    if (Arrays.equals(array, from, to, DONE, 0, DONE.length)) {
       event.setKind(Kind.DONE);
+    } else {
+      readJson(event, array, from, to);
     }
   }
 

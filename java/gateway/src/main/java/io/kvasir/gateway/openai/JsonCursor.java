@@ -18,6 +18,9 @@ final class JsonCursor {
   /** The deepest nesting of arrays and objects; the outermost is on level 1. */
   static final int MAX_DEPTH = 128;
 
+  /** The largest unsigned integer of 32 bits. */
+  static final long MAX_UNSIGNED = 0xffff_ffffL;
+
   private static final long QUOTES = Words.repeated('"');
   private static final long BACKSLASHES = Words.repeated('\\');
 
@@ -262,9 +265,41 @@ final class JsonCursor {
     }
   }
 
+  /**
+   * Skips one value of any kind. The fast way through long lists of tokens.
+   *
+   * @return the value if it is an integer from 0 to {@link #MAX_UNSIGNED}, written without fraction
+   *     and exponent; -1 for any other value
+   * @throws JsonException if the JSON is not valid
+   */
+  long skipUnsigned() throws JsonException {
+    int i = at;
+    long value = 0;
+    while (i < end && isDigit(bytes[i]) && value <= MAX_UNSIGNED) {
+      value = value * 10 + bytes[i] - '0';
+      i++;
+    }
+    if (bytes[at] == '0' && i > at + 1) {
+      at++;
+      return 0; // no number continues here: what follows is refused
+    }
+    boolean ends = i < end && !isDigit(bytes[i]) && ".eE".indexOf(bytes[i]) < 0;
+    if (i == at || value > MAX_UNSIGNED || !ends) {
+      skip();
+      return -1;
+    }
+    at = i;
+    return value;
+  }
+
+  /** {@return whether a byte is a decimal digit} */
+  static boolean isDigit(int c) {
+    return c >= '0' && c <= '9';
+  }
+
   private void skipDigits(int number) throws JsonException {
     int i = at;
-    while (i < end && bytes[i] >= '0' && bytes[i] <= '9') {
+    while (i < end && isDigit(bytes[i])) {
       i++;
     }
     if (i == at) {
@@ -305,7 +340,7 @@ final class JsonCursor {
         escaped = true;
         i = afterEscape(i);
       } else if (c < 0) {
-        i = afterMultibyte(i);
+        i = Utf8.skip(b, i, end);
       } else if (c < ' ') {
         throw new JsonException(Kind.SYNTAX, i, "control characters must be escaped");
       } else {
@@ -330,40 +365,6 @@ final class JsonCursor {
       }
       default -> throw new JsonException(Kind.SYNTAX, backslash, "the escape is unknown");
     }
-  }
-
-  /** {@return the index of the first ASCII byte after a run of other characters} */
-  private int afterMultibyte(int start) throws JsonException {
-    byte[] b = bytes;
-    int i = start;
-    while (i < end && b[i] < 0) {
-      int lead = b[i] & 0xff;
-      int length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-      if (lead < 0xc2 || lead > 0xf4 || end - i < length || !isTail(b[i + 1])) {
-        throw notUtf8(i);
-      }
-      if (length == 3) {
-        int first = ((lead & 0xf) << 6) | (b[i + 1] & 0x3f);
-        if (first < 0x20 || first >>> 5 == 0x1b || !isTail(b[i + 2])) {
-          throw notUtf8(i); // below U+0800, or a surrogate
-        }
-      } else if (length == 4) {
-        int first = ((lead & 7) << 6) | (b[i + 1] & 0x3f);
-        if (first < 0x10 || first > 0x10f || !isTail(b[i + 2]) || !isTail(b[i + 3])) {
-          throw notUtf8(i); // below U+10000, or above U+10FFFF
-        }
-      }
-      i += length;
-    }
-    return i;
-  }
-
-  private static boolean isTail(byte c) {
-    return c < (byte) 0xc0;
-  }
-
-  private static JsonException notUtf8(int index) {
-    return new JsonException(Kind.UTF8, index, "it is not valid UTF-8");
   }
 
   /**

@@ -157,18 +157,7 @@ final class PromptReader {
 
   /** Adds a token; 0 for a value that is not an integer of 32 bits. */
   private void token(Tokens tokens) throws JsonException {
-    byte[] bytes = body.bytes();
-    int from = json.at();
-    json.skip();
-    long token = 0;
-    for (int i = from; i < json.at(); i++) {
-      if (bytes[i] < '0' || bytes[i] > '9' || token > Integer.MAX_VALUE) {
-        token = 0;
-        break;
-      }
-      token = token * 10 + bytes[i] - '0';
-    }
-    tokens.add((int) token);
+    tokens.add((int) Math.max(json.skipUnsigned(), 0));
   }
 
   /** A growing array. */

@@ -70,16 +70,7 @@ final class UsageReader {
 
   /** Takes a value; {@return it if it is a number of tokens} */
   private static int count(JsonCursor json, int otherwise) throws JsonException {
-    int from = json.at();
-    json.skip();
-    long count = 0;
-    for (int i = from; i < json.at(); i++) {
-      byte c = json.bytes()[i];
-      if (c < '0' || c > '9' || count > Integer.MAX_VALUE) {
-        return otherwise;
-      }
-      count = count * 10 + c - '0';
-    }
-    return count > Integer.MAX_VALUE ? otherwise : (int) count;
+    long count = json.skipUnsigned();
+    return count < 0 || count > Integer.MAX_VALUE ? otherwise : (int) count;
   }
 }

@@ -119,12 +119,15 @@ final class BodyReader implements BodyListener {
     }
   }
 
+  @Override
+  public void onBodyInvalid() {
+    if (!over) {
+      fail(Problem.invalidHttpBody());
+    }
+  }
+
   private void onTimeout() {
-    fail(
-        Problem.of(
-            408,
-            "body_timeout",
-            "the body did not arrive within " + limits.timeoutMs() + " milliseconds"));
+    fail(Problem.bodyTimeout(limits.timeoutMs()));
   }
 
   private void fail(Problem problem) {
@@ -140,6 +143,11 @@ final class BodyReader implements BodyListener {
       timer.cancel();
       timer = null;
     }
+  }
+
+  /** Whether reading has ended, in whatever way. */
+  boolean isOver() {
+    return over;
   }
 
   /** Returns the body's bytes to the budget. Repeated calls have no effect. */

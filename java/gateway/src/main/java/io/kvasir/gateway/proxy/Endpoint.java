@@ -1,6 +1,8 @@
 package io.kvasir.gateway.proxy;
 
 import java.util.Locale;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** The endpoints of engines that the gateway tells apart. */
 enum Endpoint {
@@ -14,6 +16,12 @@ enum Endpoint {
   DETOKENIZE("/detokenize", false),
   /** Every other path under {@code /v1/}. */
   OTHER("/v1/", false);
+
+  /** A segment of one or two dots, however written, with which a path could leave {@code /v1/}. */
+  private static final Pattern CLIMBS =
+      Pattern.compile(
+          "(?:[/\\\\]|%2f|%5c)(?:\\.|%2e){1,2}(?:[/\\\\;]|%2f|%5c|%3b|$)",
+          Pattern.CASE_INSENSITIVE);
 
   private final String path;
   private final boolean generates;
@@ -39,12 +47,12 @@ enum Endpoint {
   }
 
   /** The endpoint of a path without its query; null if the gateway does not serve the path. */
-  static @org.jspecify.annotations.Nullable Endpoint of(String path) {
+  static @Nullable Endpoint of(String path) {
     for (Endpoint endpoint : values()) {
       if (endpoint != OTHER && endpoint.path.equals(path)) {
         return endpoint;
       }
     }
-    return path.startsWith(OTHER.path) ? OTHER : null;
+    return path.startsWith(OTHER.path) && !CLIMBS.matcher(path).find() ? OTHER : null;
   }
 }

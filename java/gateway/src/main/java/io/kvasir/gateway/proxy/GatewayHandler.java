@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,6 +36,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
   private final Services services;
   private final ResponseOwners owners = new ResponseOwners();
   private final Set<ProxyRun> runs = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger reading = new AtomicInteger();
   private volatile boolean draining;
 
   /**
@@ -46,9 +48,14 @@ public final class GatewayHandler implements Consumer<Exchange> {
     this.services = services;
   }
 
-  /** {@return requests in progress, those that wait included} */
+  /** {@return requests in progress, those that arrive or wait included} */
   public int inProgress() {
-    return runs.size();
+    return runs.size() + reading.get();
+  }
+
+  /** {@return whether new requests are refused} */
+  public boolean draining() {
+    return draining;
   }
 
   /** Refuses new requests from now on. */
@@ -67,8 +74,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
       handle(exchange);
     } catch (RuntimeException e) {
       LOG.error("a request failed in the gateway itself", e);
-      Problem problem = Problem.of(500, "internal_error", "the gateway failed; its log has more");
-      Replies.problem(exchange, null, "none", problem, new Headers());
+      Replies.problem(exchange, null, "none", Problem.internal(), new Headers());
     }
   }
 
@@ -104,11 +110,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
     } else if (path.equals(MODELS) || path.startsWith(MODELS + "/")) {
       models(exchange, path, tally);
     } else if (endpoint != Endpoint.OTHER && !exchange.method().equals("POST")) {
-      refuse(
-          exchange,
-          endpoint,
-          tally,
-          Problem.of(405, "method_not_allowed", "the method must be POST"));
+      refuse(exchange, endpoint, tally, wrongMethod("POST"));
     } else if (path.startsWith(RESPONSES)) {
       storedResponse(exchange, path, tally);
     } else if (endpoint == Endpoint.OTHER && !isJson(exchange)) {
@@ -118,6 +120,10 @@ public final class GatewayHandler implements Consumer<Exchange> {
     }
   }
 
+  private static Problem wrongMethod(String right) {
+    return Problem.of(405, "method_not_allowed", "the method must be " + right);
+  }
+
   private void health(Exchange exchange, boolean ready) {
     boolean good = !ready || (!draining && services.fleets().ready());
     Replies.json(
@@ -125,6 +131,10 @@ public final class GatewayHandler implements Consumer<Exchange> {
   }
 
   private void models(Exchange exchange, String path, Tally tally) {
+    if (!exchange.method().equals("GET") && !exchange.method().equals("HEAD")) {
+      refuse(exchange, Endpoint.OTHER, tally, wrongMethod("GET"));
+      return;
+    }
     Set<String> models = services.fleets().models();
     if (path.equals(MODELS)) {
       Replies.json(exchange, 200, ModelsJson.list(models));
@@ -173,10 +183,25 @@ public final class GatewayHandler implements Consumer<Exchange> {
             exchange,
             new BodyReader.Limits(
                 settings.maxBodyBytes(), settings.bodyTimeoutMs(), services.bodies()),
-            body -> onBody(exchange, endpoint, tally, body, reader[0]),
-            problem -> refuse(exchange, endpoint, tally, problem));
+            body -> {
+              try {
+                onBody(exchange, endpoint, tally, body, reader[0]);
+              } catch (RuntimeException e) {
+                LOG.error("a request failed in the gateway itself", e);
+                reader[0].release();
+                refuse(exchange, endpoint, tally, Problem.internal());
+              } finally {
+                reading.decrementAndGet();
+              }
+            },
+            problem -> {
+              refuse(exchange, endpoint, tally, problem);
+              reading.decrementAndGet();
+            });
+    reading.incrementAndGet();
     exchange.onGone(
         () -> {
+          reading.addAndGet(reader[0].isOver() ? 0 : -1);
           reader[0].stop();
           reader[0].release();
           tally.onError("the client went away");

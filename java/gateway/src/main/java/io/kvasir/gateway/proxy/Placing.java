@@ -12,6 +12,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -115,6 +116,8 @@ final class Placing {
                   (later, failure) -> {
                     if (later != null) {
                       loop.execute(() -> settle(among, later, result));
+                    } else if (!(failure instanceof CancellationException)) {
+                      loop.execute(() -> result.onRefused(Problem.internal()));
                     }
                   });
     } else if (outcome instanceof RouteOutcome.Refused refused) {
@@ -125,6 +128,7 @@ final class Placing {
   private static void place(ModelFleet among, Placement placement, Result result) {
     Target target = among.target(placement.rank());
     if (target == null) {
+      among.router().onFinished(placement.attempt(), false);
       result.onRefused(Refusals.noWorker("the chosen worker was removed"));
       return;
     }

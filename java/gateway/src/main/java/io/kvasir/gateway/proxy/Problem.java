@@ -39,6 +39,18 @@ public record Problem(
     return new Problem(status, type, code, null, message, 0);
   }
 
+  static Problem invalidHttpBody() {
+    return of(400, "invalid_http", "the body is not valid HTTP/1.1");
+  }
+
+  static Problem bodyTimeout(long limitMs) {
+    return of(408, "body_timeout", "the body did not arrive within " + limitMs + " milliseconds");
+  }
+
+  static Problem internal() {
+    return of(500, "internal_error", "the gateway failed; its log has more");
+  }
+
   static Problem overloaded(int status, String code, String message, int retryAfterSeconds) {
     return new Problem(status, OVERLOADED, code, null, message, retryAfterSeconds);
   }

@@ -118,7 +118,12 @@ final class ProxyRun implements Placing.Result {
   }
 
   private void place() {
-    placing.choose(this);
+    try {
+      placing.choose(this);
+    } catch (RuntimeException e) {
+      LOG.error("a request failed in the gateway itself", e);
+      onRefused(Problem.internal());
+    }
   }
 
   @Override
@@ -201,9 +206,20 @@ final class ProxyRun implements Placing.Result {
     endAttempt(false);
   }
 
+  /** The request's body did not arrive while it was streamed. */
+  void onBodyFailed(Problem problem) {
+    if (exchange.replying()) {
+      tally.onError(problem.message());
+      close(problem.status());
+    } else {
+      refuse(problem);
+    }
+  }
+
   private boolean mayRetry(Choice choice) {
-    if (inbound.body() == null && !exchange.method().equals("GET")) {
-      return false; // the body was streamed
+    boolean bodyIsKept = relay != null && !relay.streamsBody();
+    if (!bodyIsKept || (inbound.body() == null && !exchange.method().equals("GET"))) {
+      return false;
     }
     placing.onFailed(choice.worker());
     return attempts < services.settings().maxAttempts()

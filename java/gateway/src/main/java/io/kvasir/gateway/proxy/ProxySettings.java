@@ -4,7 +4,7 @@ package io.kvasir.gateway.proxy;
  * Limits of the way of a request. Immutable.
  *
  * @param maxBodyBytes largest body of a request that the gateway reads
- * @param bodyTimeoutMs limit for the arrival of a body
+ * @param bodyTimeoutMs limit for the arrival of a body; of one that is streamed, of each part
  * @param queueTimeoutMs limit for waiting until the request may start
  * @param firstByteTimeoutMs limit from sending a request to the first data event of its reply
  * @param idleTimeoutMs limit between two parts of a reply

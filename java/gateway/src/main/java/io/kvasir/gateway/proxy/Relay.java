@@ -40,6 +40,9 @@ final class Relay implements ReplyListener {
 
   private @Nullable UpstreamCall call;
   private EventLoop.@Nullable Timer timer;
+  /** The request's body; null if it was sent as a whole. */
+  private @Nullable StreamedBody streamed;
+
   private @Nullable ReplyBody body;
   private Headers head = new Headers();
   private int status;
@@ -72,7 +75,8 @@ final class Relay implements ReplyListener {
     call = sent;
     restartTimer();
     if (outbound.body() == null) {
-      exchange.read(new StreamedBody(exchange, sent));
+      streamed = new StreamedBody(exchange, sent, this);
+      exchange.read(streamed);
     } else {
       request = outbound;
     }
@@ -210,9 +214,34 @@ final class Relay implements ReplyListener {
 
   @Override
   public void onWritable() {
-    if (!over) {
-      exchange.resumeBody();
+    if (!over && streamed != null) {
+      streamed.onWritable();
     }
+  }
+
+  /** The limit for the request's body begins anew. */
+  void onBodyMoved() {
+    quietSinceNs = System.nanoTime();
+  }
+
+  /** The request's body did not arrive: by the client's fault, and not the worker's. */
+  void onBodyFailed(Problem problem) {
+    if (!over) {
+      cancel();
+      if (forwarding) {
+        exchange.abort();
+      }
+      run.onBodyFailed(problem);
+    }
+  }
+
+  /** Whether the request's body is streamed, so that the attempt cannot be repeated. */
+  boolean streamsBody() {
+    return streamed != null;
+  }
+
+  private boolean waitsForBody() {
+    return !forwarding && streamed != null && streamed.waitsForClient();
   }
 
   private void onClientWritable() {
@@ -224,9 +253,13 @@ final class Relay implements ReplyListener {
   }
 
   private long limitMs() {
-    return paused
-        ? settings.clientTimeoutMs()
-        : forwarding ? settings.idleTimeoutMs() : settings.firstByteTimeoutMs();
+    if (paused) {
+      return settings.clientTimeoutMs();
+    }
+    if (forwarding) {
+      return settings.idleTimeoutMs();
+    }
+    return waitsForBody() ? settings.bodyTimeoutMs() : settings.firstByteTimeoutMs();
   }
 
   /** A limit begins: other than the one before, or anew. */
@@ -248,6 +281,8 @@ final class Relay implements ReplyListener {
       cancel();
       exchange.abort();
       run.onClientStuck();
+    } else if (waitsForBody()) {
+      onBodyFailed(Problem.bodyTimeout(limitMs));
     } else {
       onAbort(
           new UpstreamFailure(Kind.TIMEOUT, "nothing arrived for " + limitMs + " milliseconds"));

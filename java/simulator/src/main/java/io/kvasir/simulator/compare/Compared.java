@@ -33,9 +33,14 @@ public record Compared(String policy, Map<Measure, Estimate> estimates) {
    *
    * @param measure one of the requested figures
    * @return its mean and interval
+   * @throws IllegalArgumentException if the figure was not requested
    */
   public Estimate of(Measure measure) {
-    return estimates.get(measure);
+    Estimate estimate = estimates.get(measure);
+    if (estimate == null) {
+      throw new IllegalArgumentException(measure + " was not requested");
+    }
+    return estimate;
   }
 
   /** The mean of one figure. */

@@ -1,5 +1,7 @@
 package io.kvasir.simulator.compare;
 
+import io.kvasir.model.Checks;
+
 /**
  * Target utilisation of a worker.
  *
@@ -18,9 +20,7 @@ public record Load(int ranks, double utilisation) {
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public Load {
-    if (ranks < 1) {
-      throw new IllegalArgumentException("ranks must be at least 1, not " + ranks);
-    }
+    Checks.atLeast("ranks", ranks, 1);
     if (!(utilisation > 0 && utilisation < 1)) {
       throw new IllegalArgumentException(
           "utilisation must be above 0 and below 1, not " + utilisation);

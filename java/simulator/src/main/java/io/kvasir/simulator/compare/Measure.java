@@ -1,7 +1,9 @@
 package io.kvasir.simulator.compare;
 
+import io.kvasir.simulator.fleet.FleetResult;
 import io.kvasir.simulator.replay.ReplayResult;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.ToDoubleFunction;
 
 /** The figures that comparisons estimate. Times are modelled milliseconds. */
@@ -18,8 +20,7 @@ public enum Measure {
   /** Time between tokens, 95th percentile. */
   ITL_P95_MS("itlP95Ms", result -> result.itl().p95Ms()),
   /** Share of the requests placed on a worker that was still computing another prompt. */
-  BEHIND_PROMPTS(
-      "behindPrompts", result -> (double) result.fleet().behindPrompts() / result.requests()),
+  BEHIND_PROMPTS("behindPrompts", Measure::behindPrompts),
   /** Share of prompt tokens that came from cache. */
   TOKEN_HIT_RATE("tokenHitRate", ReplayResult::tokenHitRate),
   /** Coefficient of variation of the requests per rank. */
@@ -44,6 +45,11 @@ public enum Measure {
    */
   public String key() {
     return key;
+  }
+
+  private static double behindPrompts(ReplayResult result) {
+    FleetResult fleet = Objects.requireNonNull(result.fleet(), "the replay has no fleet");
+    return (double) fleet.behindPrompts() / result.requests();
   }
 
   /** The figure's mean and interval over several replays. */

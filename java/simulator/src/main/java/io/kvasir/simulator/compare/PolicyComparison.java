@@ -4,6 +4,7 @@ import io.kvasir.simulator.replay.ReplayResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
@@ -53,7 +54,8 @@ record PolicyComparison(List<Long> seeds, List<Measure> measures, ExecutorServic
       }
       return results;
     } catch (ExecutionException e) {
-      throw new IllegalStateException("a replay failed: " + e.getCause().getMessage(), e);
+      Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
+      throw new IllegalStateException("a replay failed: " + cause.getMessage(), e);
     }
   }
 }

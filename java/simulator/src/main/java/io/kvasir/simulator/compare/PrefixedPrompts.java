@@ -1,5 +1,6 @@
 package io.kvasir.simulator.compare;
 
+import io.kvasir.model.Checks;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.RequestSequence;
@@ -46,15 +47,9 @@ public record PrefixedPrompts(int prefixes, int inputTokens, int outputTokens) {
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public PrefixedPrompts {
-    atLeast("prefixes", 1, prefixes);
-    atLeast("inputTokens", 2, inputTokens);
-    atLeast("outputTokens", 2, outputTokens);
-  }
-
-  private static void atLeast(String field, int least, int value) {
-    if (value < least) {
-      throw new IllegalArgumentException(field + " must be at least " + least + ", not " + value);
-    }
+    Checks.atLeast("prefixes", prefixes, 1);
+    Checks.atLeast("inputTokens", inputTokens, 2);
+    Checks.atLeast("outputTokens", outputTokens, 2);
   }
 
   /**

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Replays one sequence of requests under several routers, at the speed that produces a given
@@ -128,7 +129,7 @@ public final class RouterComparison {
       }
       next = between(slow, fast);
     }
-    return slow.factor() > 0 ? slow : fast;
+    return slow.factor() > 0 || fast == null ? slow : fast;
   }
 
   /** Whether the last answer comes soon after the last request. */
@@ -137,7 +138,7 @@ public final class RouterComparison {
     return result.virtualNs() <= MAX_TIME * lastArrivalNs;
   }
 
-  private static double between(Speed slow, Speed fast) {
+  private static double between(Speed slow, @Nullable Speed fast) {
     if (fast == null) {
       return 2 * slow.factor();
     }

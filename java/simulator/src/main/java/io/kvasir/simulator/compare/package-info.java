@@ -4,4 +4,7 @@
  *
  * <p>Built on {@link io.kvasir.simulator.replay}; independent of options and report formats.
  */
+@NullMarked
 package io.kvasir.simulator.compare;
+
+import org.jspecify.annotations.NullMarked;

@@ -2,6 +2,7 @@ package io.kvasir.simulator.fleet;
 
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses a worker for each request when it arrives (port). Confined to the thread that drives the
@@ -37,7 +38,7 @@ public interface FleetLayer extends AutoCloseable {
         public void onIterated(int worker, IteratedWorker ran, long endNs) {}
 
         @Override
-        public FleetResult result() {
+        public @Nullable FleetResult result() {
           return null;
         }
 
@@ -108,7 +109,7 @@ public interface FleetLayer extends AutoCloseable {
    *
    * @return the counts; null for a single worker
    */
-  FleetResult result();
+  @Nullable FleetResult result();
 
   @Override
   void close();

@@ -6,4 +6,7 @@
  * <p>The router is production code and receives only the inputs that it would receive from real
  * engines. Package {@code replay} drives the layer.
  */
+@NullMarked
 package io.kvasir.simulator.fleet;
+
+import org.jspecify.annotations.NullMarked;

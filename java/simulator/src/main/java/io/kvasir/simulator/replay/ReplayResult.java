@@ -5,6 +5,7 @@ import io.kvasir.simulator.fleet.FleetResult;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The measurements of one replay. Ratios are NaN where their denominator is 0.
@@ -32,7 +33,7 @@ import java.util.function.ToLongFunction;
  */
 public record ReplayResult(
     ReplaySettings settings,
-    FleetResult fleet,
+    @Nullable FleetResult fleet,
     long requests,
     long completed,
     List<Rejection> rejections,

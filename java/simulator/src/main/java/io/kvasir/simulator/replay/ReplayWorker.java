@@ -24,6 +24,7 @@ import io.kvasir.simulator.workload.Arrivals;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The worker under replay: pools, executors with modelled time, and the loop over them.
@@ -35,7 +36,7 @@ final class ReplayWorker implements AutoCloseable {
   private final ReplaySettings settings;
   private final List<Member> members;
   private final Member self;
-  private final RankGroup group;
+  private final @Nullable RankGroup group;
   private final RankPools pools;
   private final List<RankMeter> meters = new ArrayList<>();
   private final AdpLoop loop;
@@ -44,7 +45,7 @@ final class ReplayWorker implements AutoCloseable {
   private long prefillNs;
 
   /** Continues requests after the context ranks; null if the ranks generate the answers. */
-  private final Generation generation;
+  private final @Nullable Generation generation;
 
   private final List<RankExecutor> executors = new ArrayList<>();
 
@@ -139,7 +140,7 @@ final class ReplayWorker implements AutoCloseable {
 
   /** Ends the transfers and answers that are due by now; true if there were any. */
   boolean wake(long nowNs) {
-    if (nextWakeNs() > nowNs) {
+    if (generation == null || nextWakeNs() > nowNs) {
       return false;
     }
     loop.endTransfers(nowNs);
@@ -196,7 +197,7 @@ final class ReplayWorker implements AutoCloseable {
   /** The results of all ranks. To be called once, by all processes. */
   List<RankResult> ranks(RankSummary summary) {
     List<RankResult> results = new ArrayList<>();
-    for (RankMeasure measure : group == null ? ownMeasures() : gatherMeasures()) {
+    for (RankMeasure measure : group == null ? ownMeasures() : gatherMeasures(group)) {
       results.add(summary.of(results.size(), measure));
     }
     return results;
@@ -215,10 +216,10 @@ final class ReplayWorker implements AutoCloseable {
   }
 
   /** The measurements of a lost process are lost; zeros take their place. */
-  private List<RankMeasure> gatherMeasures() {
+  private List<RankMeasure> gatherMeasures(RankGroup others) {
     ByteBuffer body = ByteBuffer.allocate(self.ranks() * RankMeasure.BYTES);
     ownMeasures().forEach(measure -> measure.write(body));
-    GatheredFrames gathered = group.gatherSummary(body.flip());
+    GatheredFrames gathered = others.gatherSummary(body.flip());
     List<RankMeasure> measures = new ArrayList<>();
     for (Member member : members) {
       ByteBuffer frame = gathered.frame(member.index());

@@ -6,6 +6,7 @@ import io.kvasir.model.Request;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the outcomes of a worker's requests and withholds each end until its time: an iteration is
@@ -14,6 +15,8 @@ import java.util.Deque;
  * <p>Confined to the thread that drives the replay.
  */
 final class WorkerTally implements RequestListener {
+
+  private static final int[] NO_ANSWER = {};
 
   private final ReplayMetrics metrics;
   private final long[] placed;
@@ -24,9 +27,9 @@ final class WorkerTally implements RequestListener {
   private int unsettled;
   private final Deque<End> ends = new ArrayDeque<>();
 
-  /** How a request ended; a reason only if it was rejected. */
+  /** How a request ended: with an answer, or rejected for a reason. */
   @SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
-  private record End(Request request, int[] answer, String reason, long atNs) {}
+  private record End(Request request, int[] answer, @Nullable String reason, long atNs) {}
 
   WorkerTally(int ranks, ReplayMetrics metrics) {
     this.metrics = metrics;
@@ -89,7 +92,7 @@ final class WorkerTally implements RequestListener {
   public void onRejected(Request request, String reason, long nowNs) {
     unsettled--;
     running.remove(request.id());
-    ends.add(new End(request, null, reason, nowNs));
+    ends.add(new End(request, NO_ANSWER, reason, nowNs));
   }
 
   /** Reports the ends due by a time; true if there were any. */

@@ -8,4 +8,7 @@
  * only measures the duration of the replay. The package does not depend on files, option names or
  * report formats.
  */
+@NullMarked
 package io.kvasir.simulator.replay;
+
+import org.jspecify.annotations.NullMarked;

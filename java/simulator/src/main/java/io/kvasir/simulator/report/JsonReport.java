@@ -82,8 +82,9 @@ public final class JsonReport {
     json.writeNumberField("completed", result.completed());
     json.writeNumberField("rejected", result.rejected());
     writeRejections(result.rejections());
-    if (result.fleet() != null) {
-      writeFleet(result);
+    FleetResult fleet = result.fleet();
+    if (fleet != null) {
+      writeFleet(result, fleet);
     }
     writeRouting(result);
     writeCache(report);
@@ -106,8 +107,7 @@ public final class JsonReport {
     json.writeEndObject();
   }
 
-  private void writeFleet(ReplayResult result) throws IOException {
-    FleetResult fleet = result.fleet();
+  private void writeFleet(ReplayResult result, FleetResult fleet) throws IOException {
     Spread spread = result.routedPerWorker();
     json.writeNumberField("instances", fleet.settings().workers());
     json.writeStringField("serveRouter", fleet.settings().router().name());

@@ -38,8 +38,9 @@ final class MooncakeParser implements RowParser {
   private int outputTokens;
   private boolean idsSeen;
 
-  MooncakeParser(Trace.Builder trace) {
+  MooncakeParser(Trace.Builder trace, TraceLine first) {
     this.trace = trace;
+    this.line = first;
   }
 
   @Override

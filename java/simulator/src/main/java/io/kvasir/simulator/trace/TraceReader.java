@@ -56,11 +56,12 @@ public final class TraceReader {
     if (text == null) {
       throw new InvalidTraceException(file + ": is empty");
     }
-    Trace.Format format = formatOf(new TraceLine(file, number), text);
+    TraceLine first = new TraceLine(file, number);
+    Trace.Format format = formatOf(first, text);
     Trace.Builder trace = new Trace.Builder(file, format, blockTokens);
     RowParser parser =
         switch (format) {
-          case MOONCAKE -> new MooncakeParser(trace);
+          case MOONCAKE -> new MooncakeParser(trace, first);
           case AZURE -> new AzureParser(trace);
         };
     if (format == Trace.Format.AZURE) {

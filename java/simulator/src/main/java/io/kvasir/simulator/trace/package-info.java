@@ -7,4 +7,7 @@
  * ids to tokens; {@link io.kvasir.simulator.trace.Conversations} infers which requests continue a
  * conversation. The package does not depend on virtual time, replays or reports.
  */
+@NullMarked
 package io.kvasir.simulator.trace;
+
+import org.jspecify.annotations.NullMarked;

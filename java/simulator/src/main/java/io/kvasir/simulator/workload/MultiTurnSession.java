@@ -16,7 +16,7 @@ final class MultiTurnSession {
   private final SeededRandom random;
   private final int turns;
   private int nextTurn;
-  private int[] history;
+  private int[] history = {};
   private int answeredTokens;
 
   MultiTurnSession(MultiTurn.Shape shape, int index) {
@@ -45,7 +45,7 @@ final class MultiTurnSession {
 
   /** Creates the request of the next turn. Its id depends only on session and turn. */
   Request ask() {
-    if (history == null) {
+    if (nextTurn == 0) {
       history = new int[shape.systemPromptTokens()];
       TokenExpansion.fill(Content.SYSTEM_PROMPT.seed(shape.seed(), 0), history, 0, history.length);
     }

@@ -3,6 +3,7 @@ package io.kvasir.simulator.workload;
 import io.kvasir.hash.HashedRequest;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Prepares a sequence's requests on its own thread, a bounded number ahead of the consumer.
@@ -20,7 +21,7 @@ final class PreparedRequests implements AutoCloseable {
   private final Thread thread;
 
   /** A request, or the exception of its preparation. */
-  private record Prepared(HashedRequest request, Throwable failure) {}
+  private record Prepared(@Nullable HashedRequest request, @Nullable Throwable failure) {}
 
   PreparedRequests(RequestSequence sequence, RequestPreparation preparation) {
     this.sequence = sequence;
@@ -37,10 +38,11 @@ final class PreparedRequests implements AutoCloseable {
       if (prepared.failure() instanceof Error error) {
         throw error;
       }
-      if (prepared.failure() != null) {
+      HashedRequest request = prepared.request();
+      if (request == null) {
         throw new IllegalStateException("a request could not be prepared", prepared.failure());
       }
-      return prepared.request();
+      return request;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while a request was prepared", e);

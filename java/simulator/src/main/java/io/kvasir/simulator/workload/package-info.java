@@ -12,4 +12,7 @@
  * request or session, so the order of events does not affect them. The package does not depend on
  * ranks, routers or pools.
  */
+@NullMarked
 package io.kvasir.simulator.workload;
+
+import org.jspecify.annotations.NullMarked;

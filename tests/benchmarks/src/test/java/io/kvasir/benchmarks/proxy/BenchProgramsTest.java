@@ -87,6 +87,7 @@ class BenchProgramsTest {
   void saturationReusesItsConnections() throws IOException {
     LoadReport report = run("saturate", "--connections 4 --seconds 1 --warmup 0");
     assertThat(report.number("request_us.count")).isEqualTo(report.number("requests")).isPositive();
+    assertThat(report.time("first_byte_us", "p50")).isNaN(); // there were no streams
     assertThat(engine.stats().number("connections")).isEqualTo(5);
   }
 

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.Test;
 class BodyScanDifferentialTest {
 
   private static final int BODIES = 5_000;
-  private static final Duration LONGEST_CASE = Duration.ofSeconds(5);
 
   @Test
   void makesTheSameDecisionsAsJackson() {
@@ -34,9 +33,7 @@ class BodyScanDifferentialTest {
         System.nanoTime() + Duration.ofSeconds(Long.getLong("kvasir.fuzz.seconds", 2)).toNanos();
     long seed = first;
     do {
-      long start = System.nanoTime();
       check("-Dkvasir.fuzz.seed=" + seed, new Random(seed));
-      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LONGEST_CASE);
       seed++;
     } while (System.nanoTime() < end);
     System.out.println("bodies: " + (seed - first) + " cases");

@@ -130,6 +130,8 @@ class BodyScanTest {
         "[]||the body must be a JSON object",
         "{'a':1,}||the body is not valid JSON: a key in quotes is expected (byte 7)",
         "{'a':01}||the body is not valid JSON: a comma or } is expected (byte 6)",
+        "{'prompt':[1,01]}||the body is not valid JSON: a comma or ] is expected (byte 14)",
+        "{'prompt':[1.]}||the body is not valid JSON: a digit is expected (byte 13)",
         "{'a':1}x||the body is not valid JSON: the end of the body is expected (byte 7)",
         "{'a':'||the body is not valid JSON: it ends within a string (byte 6)",
         "{'a':||the body is not valid JSON: it ends too early (byte 5)",

@@ -102,12 +102,18 @@ final class RandomJson {
   byte[] damaged(byte[] json) {
     int at = random.nextInt(json.length);
     int to = Math.min(json.length, at + random.nextInt(6));
-    return switch (random.nextInt(9)) {
+    return switch (random.nextInt(11)) {
       case 0 -> Arrays.copyOf(json, at);
       case 1 -> spliced(json, at, to, new byte[0]);
       case 2 -> spliced(json, at, at, Arrays.copyOfRange(json, at, to));
       case 3 -> spliced(json, at, to, new byte[] {(byte) random.nextInt(256)});
-      case 4 -> spliced(json, at, at, badUtf8());
+      case 4 -> spliced(json, inString(json, at), inString(json, at), badUtf8());
+      case 9, 10 ->
+          spliced(
+              json,
+              beforeDigit(json, at),
+              beforeDigit(json, at),
+              bytes(pick(List.of("0", "-", ".", "1e"))));
       case 5 ->
           spliced(json, at, at, "[".repeat(random.nextInt(200)).getBytes(StandardCharsets.UTF_8));
       case 6 ->
@@ -132,16 +138,41 @@ final class RandomJson {
     };
   }
 
+  /** A sequence at an edge of UTF-8: too long, a surrogate, too large, cut, or valid. */
   private byte[] badUtf8() {
-    byte[] bytes = new byte[1 + random.nextInt(4)];
-    int[] edges = {
-      0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xed, 0xef,
-      0xf0, 0xf4, 0xf5, 0xff
-    };
-    for (int i = 0; i < bytes.length; i++) {
-      bytes[i] = (byte) edges[random.nextInt(edges.length)];
+    int[] leads = {0x80, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xed, 0xef, 0xf0, 0xf4, 0xf5, 0xff};
+    int[] tails = {0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf};
+    int lead = leads[random.nextInt(leads.length)];
+    int length = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    byte[] bytes = new byte[random.nextInt(6) == 0 ? 1 + random.nextInt(4) : length];
+    bytes[0] = (byte) lead;
+    for (int i = 1; i < bytes.length; i++) {
+      bytes[i] = (byte) (random.nextInt(20) == 0 ? 0xc0 : tails[random.nextInt(tails.length)]);
     }
     return bytes;
+  }
+
+  /** An index that is probably within a string. */
+  private static int inString(byte[] json, int from) {
+    for (int i = from; i < json.length; i++) {
+      if (json[i] == 'x') {
+        return i;
+      }
+    }
+    return from;
+  }
+
+  private static int beforeDigit(byte[] json, int from) {
+    for (int i = from; i < json.length; i++) {
+      if (JsonCursor.isDigit(json[i])) {
+        return i;
+      }
+    }
+    return from;
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
   }
 
   private static byte[] spliced(byte[] json, int from, int to, byte[] part) {

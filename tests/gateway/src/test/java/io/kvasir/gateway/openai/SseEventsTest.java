@@ -200,6 +200,12 @@ class SseEventsTest {
   }
 
   @Test
+  void anEventCanHaveManyLines() throws ProtocolException {
+    List<Seen> seen = split("data: {\n" + "data:\n".repeat(1 << 20) + "data: \"text\":\"a\"}\n\n");
+    assertThat(seen).extracting(Seen::outputTokens).containsExactly(1);
+  }
+
+  @Test
   void eventsAreLimited() throws ProtocolException {
     byte[] full = new byte[SseEvents.MAX_EVENT_BYTES];
     Arrays.fill(full, (byte) 'x');
@@ -308,6 +314,7 @@ class SseEventsTest {
         "data: {\"type\":\"error\",\"error\":{}}|ERROR",
         "data: {\"type\":\"response.failed\",\"response\":{}}|ERROR",
         "data|DATA",
+        "data:  {\"error\":\"m\"}|ERROR",
         "database: x|COMMENT",
         "data: {\"error\":\\ndata: \"both lines\"}|ERROR",
       })

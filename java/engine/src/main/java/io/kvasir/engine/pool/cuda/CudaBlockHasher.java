@@ -4,6 +4,7 @@ import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.KernelArguments;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.NativeBlockHasher;
+import io.kvasir.model.Checks;
 import java.util.Objects;
 
 /**
@@ -63,10 +64,7 @@ public final class CudaBlockHasher {
    * @throws IllegalArgumentException if {@code tokensPerBlock} is less than 1
    */
   public CudaBlockHasher(DeviceApi device, HashFormat format, int tokensPerBlock) {
-    if (tokensPerBlock < 1) {
-      throw new IllegalArgumentException(
-          "tokensPerBlock must be at least 1, not " + tokensPerBlock);
-    }
+    Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
     this.device = Objects.requireNonNull(device, "device");
     this.local = device.kernel("kvasir_hash_local");
     this.chain = device.kernel("kvasir_hash_chain");

@@ -19,8 +19,10 @@ import io.kvasir.engine.pool.PoolRegion;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.ProbeBatch;
 import io.kvasir.event.BlockEventSink;
+import io.kvasir.model.Errors;
 import java.util.List;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A block pool in the memory of a CUDA device: KV, directory and all state. Kernels carry out its
@@ -59,7 +61,7 @@ public final class CudaBlockPool implements BlockPool {
   private final CudaPoolMemory memory;
 
   /** Memory that other processes read; null if the pool is not shared. */
-  private final PoolRegion region;
+  private final @Nullable PoolRegion region;
 
   private final PoolGuard guard;
   private final PoolSubmission submission;
@@ -80,14 +82,14 @@ public final class CudaBlockPool implements BlockPool {
   /** The occupancy at the last synchronisation with the device. */
   private volatile Occupancy settled;
 
-  private volatile FatalDeviceException lost;
+  private volatile @Nullable FatalDeviceException lost;
 
   private CudaBlockPool(
       DeviceApi device,
       DeviceApi.Stream stream,
       PoolShape shape,
       CudaPoolMemory memory,
-      PoolRegion region,
+      @Nullable PoolRegion region,
       int stagingBytes) {
     this.shape = shape;
     this.region = region;
@@ -157,7 +159,7 @@ public final class CudaBlockPool implements BlockPool {
       DeviceApi device,
       PoolShape shape,
       long kvBytesPerBlock,
-      PoolRegion region,
+      @Nullable PoolRegion region,
       int stagingBytes) {
     CudaPoolMemory memory = new CudaPoolMemory(device, shape, kvBytesPerBlock, region);
     DeviceApi.Stream stream;
@@ -521,7 +523,7 @@ public final class CudaBlockPool implements BlockPool {
 
   private void requireUsable() {
     if (lost != null) {
-      throw new FatalDeviceException(lost.getMessage(), lost);
+      throw new FatalDeviceException(Errors.reason(lost), lost);
     }
   }
 }

@@ -14,6 +14,7 @@ import io.kvasir.internal.nativelib.NativeMemory;
 import io.kvasir.internal.nativelib.PoolLibrary;
 import java.nio.ByteBuffer;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All memory of a pool on a device: state and KV on the device; occupancy page and event ring in
@@ -42,10 +43,10 @@ public final class CudaPoolMemory implements AutoCloseable {
   private final long sharedOnDevice;
 
   /** The region that contains page and ring; null if this allocated them. */
-  private final PoolRegion region;
+  private final @Nullable PoolRegion region;
 
-  /** A view of the events from slot {@link #firstSlot}. */
-  private ByteBuffer events;
+  /** A view of the events from slot {@link #firstSlot}; empty until an event is read. */
+  private ByteBuffer events = ByteBuffer.allocate(0);
 
   private long firstSlot = -1;
 
@@ -59,7 +60,8 @@ public final class CudaPoolMemory implements AutoCloseable {
    * @throws DeviceOutOfMemoryException with the total size needed and the free memory
    * @throws IllegalArgumentException if the pool would be too large for its kernels
    */
-  CudaPoolMemory(DeviceApi device, PoolShape shape, long kvBytesPerBlock, PoolRegion region) {
+  CudaPoolMemory(
+      DeviceApi device, PoolShape shape, long kvBytesPerBlock, @Nullable PoolRegion region) {
     this.device = device;
     this.shape = region == null ? withAllEvents(shape) : shape;
     this.region = region;

@@ -20,6 +20,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,7 +70,7 @@ public final class SharedPoolReader implements AutoCloseable {
   private final LongSupplier nanoTime;
   private final long deadAfterNs;
 
-  private Occupancy lastOccupancy;
+  private @Nullable Occupancy lastOccupancy;
   private long lastBeat;
   private long lastBeatNs;
   private long lastProcessCheckNs;
@@ -195,7 +196,7 @@ public final class SharedPoolReader implements AutoCloseable {
    * @return a consistent snapshot; null if none was read so far, for example because the owner has
    *     not created its pool yet
    */
-  public Occupancy occupancy() {
+  public @Nullable Occupancy occupancy() {
     mirror.nextEvent(); // throws if this is closed
     Occupancy read = page.tryRead(PAGE_ATTEMPTS);
     if (read != null && isPossible(read)) {

@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,7 +56,7 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
   private final AtomicBoolean claimed = new AtomicBoolean();
   private long failedSnapshots;
   private volatile boolean closed;
-  private Thread heartbeatThread;
+  private @Nullable Thread heartbeatThread;
 
   private SharedPoolRegion(
       Path file, SharedPoolLayout.Header header, FileChannel lock, MappedByteBuffer memory) {

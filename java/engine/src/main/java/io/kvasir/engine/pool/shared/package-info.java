@@ -7,4 +7,7 @@
  * <p>A reader needs only the file: it uses neither the pool's device nor any other channel to its
  * process.
  */
+@NullMarked
 package io.kvasir.engine.pool.shared;
+
+import org.jspecify.annotations.NullMarked;

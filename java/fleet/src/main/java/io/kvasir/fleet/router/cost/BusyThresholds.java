@@ -2,6 +2,7 @@ package io.kvasir.fleet.router.cost;
 
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.model.Checks;
+import org.jspecify.annotations.Nullable;
 
 /**
  * When a rank is overloaded and receives no further request. One exceeded threshold is enough; null
@@ -14,9 +15,9 @@ import io.kvasir.model.Checks;
  *     where that is known, that active prefill must exceed
  */
 public record BusyThresholds(
-    Double activeDecodeBlocksThreshold,
-    Long activePrefillTokensThreshold,
-    Double activePrefillTokensThresholdFrac) {
+    @Nullable Double activeDecodeBlocksThreshold,
+    @Nullable Long activePrefillTokensThreshold,
+    @Nullable Double activePrefillTokensThresholdFrac) {
 
   /** No rank is ever overloaded. */
   public static final BusyThresholds NONE = new BusyThresholds(null, null, null);

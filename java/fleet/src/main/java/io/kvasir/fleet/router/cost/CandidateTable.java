@@ -9,6 +9,7 @@ import io.kvasir.model.RankId;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All ranks with their loads at one moment, narrowed down to those that may serve one request.
@@ -48,7 +49,7 @@ final class CandidateTable implements Candidates {
   }
 
   /** Narrows to the eligible ranks. O(ranks). Returns why there is none, or null if there is. */
-  Refusal narrow(RankFilter filter, BusyThresholds busy) {
+  @Nullable Refusal narrow(RankFilter filter, BusyThresholds busy) {
     if (positions.length < loads.size()) {
       positions = new int[loads.size()];
       matchedBlocks = new int[loads.size()];
@@ -61,8 +62,7 @@ final class CandidateTable implements Candidates {
       pinKnown |= filter.pins(rank);
       if (filter.allows(rank)) {
         anyAllowed = true;
-        if (!busy.exceededBy(
-            loads.activePrefillTokens(i), loads.activeBlocks(i), capacities.get(rank))) {
+        if (!busy.exceededBy(loads.activePrefillTokens(i), loads.activeBlocks(i), capacity(rank))) {
           positions[size++] = i;
         }
       }
@@ -78,6 +78,10 @@ final class CandidateTable implements Candidates {
       return Refusal.PINNED_UNKNOWN;
     }
     return anyAllowed ? Refusal.PINNED_OVERLOADED : Refusal.PINNED_NOT_ALLOWED;
+  }
+
+  private RankCapacity capacity(RankId rank) {
+    return capacities.getOrDefault(rank, RankCapacity.UNKNOWN);
   }
 
   /** Whether some candidate has room for a request that may wait. O(candidates). */
@@ -158,6 +162,6 @@ final class CandidateTable implements Candidates {
 
   @Override
   public RankCapacity capacity(int i) {
-    return capacities.get(rank(i));
+    return capacity(rank(i));
   }
 }

@@ -150,7 +150,7 @@ public record CostSettings(
     }
     CostOptions defaults = CostOptions.DEFAULT;
     if (args.has(OVERLAP_SCORE_WEIGHT)) {
-      defaults = defaults.withOverlapScoreWeight(args.atLeast0(OVERLAP_SCORE_WEIGHT, null));
+      defaults = defaults.withOverlapScoreWeight(args.atLeast0(OVERLAP_SCORE_WEIGHT, 0));
     }
     return new CostOptions(
         args.atLeast0(CREDIT, defaults.overlapScoreCredit()),
@@ -170,14 +170,12 @@ public record CostSettings(
   }
 
   private static BusyThresholds busy(RouterArgs args) {
-    Double decode = args.atLeast0(DECODE_THRESHOLD, null);
+    Double decode = args.atLeast0(DECODE_THRESHOLD);
     if (decode != null) {
       RouterArgs.requireRange(DECODE_THRESHOLD, decode, 0, 1);
     }
     return new BusyThresholds(
-        decode,
-        args.longInteger(PREFILL_THRESHOLD, 0, null),
-        args.atLeast0(PREFILL_THRESHOLD_FRAC, null));
+        decode, args.longInteger(PREFILL_THRESHOLD, 0), args.atLeast0(PREFILL_THRESHOLD_FRAC));
   }
 
   private static QueueOptions queue(RouterArgs args) {
@@ -189,7 +187,7 @@ public record CostSettings(
     RouterArgs.requireAtLeast(MAX_QUEUED_REQUESTS, maxRequests, 1);
     String policy = args.text(QUEUE_POLICY, defaults.queuePolicy().id());
     return new QueueOptions(
-        args.atLeast0(QUEUE_THRESHOLD, null),
+        args.atLeast0(QUEUE_THRESHOLD),
         Choice.named(QUEUE_POLICY, QueuePolicy.values(), QueuePolicy::id, policy),
         maxRequests,
         args.longInteger(MAX_QUEUED_TOKENS, 1, defaults.maxQueuedTokens()),

@@ -4,6 +4,7 @@ import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,7 +29,7 @@ final class QueueDispatcher {
    * @param completions receives the outcome, unless the request waits
    * @return the queued request, or null
    */
-  WaitingRequest place(
+  @Nullable WaitingRequest place(
       MatchedRequest matched,
       long nowNs,
       CompletableFuture<RouteOutcome> future,
@@ -59,7 +60,8 @@ final class QueueDispatcher {
    * @param completions receives the outcomes
    * @return a request whose matches must be refreshed before it is placed; null if there is none
    */
-  WaitingRequest serve(WaitingRequest fresh, long nowNs, List<RouteCompletion> completions) {
+  @Nullable WaitingRequest serve(
+      @Nullable WaitingRequest fresh, long nowNs, List<RouteCompletion> completions) {
     for (WaitingRequest next = servable(); next != null; next = servable()) {
       if (!next.equals(fresh) && next.isStale(nowNs, options.matchRefreshAfterNs())) {
         return next;
@@ -70,7 +72,7 @@ final class QueueDispatcher {
     return null;
   }
 
-  private WaitingRequest servable() {
+  private @Nullable WaitingRequest servable() {
     if (queue.isEmpty()) {
       return null;
     }
@@ -97,18 +99,14 @@ final class QueueDispatcher {
   /** Refuses all waiting requests that no rank may serve any more. O(requests x ranks). */
   void refuseUnservable(List<RouteCompletion> completions) {
     chooser.readLoads();
-    WaitingRequest stranded = stranded();
-    while (stranded != null) {
-      queue.leave(stranded);
-      Refusal refusal = chooser.unservable(stranded.filter());
-      completions.add(
-          new RouteCompletion(
-              stranded.matched(), stranded.future(), new RouteOutcome.Refused(refusal)));
-      stranded = stranded();
+    for (WaitingRequest waiting : queue.all()) {
+      Refusal refusal = chooser.unservable(waiting.filter());
+      if (refusal != null) {
+        queue.leave(waiting);
+        completions.add(
+            new RouteCompletion(
+                waiting.matched(), waiting.future(), new RouteOutcome.Refused(refusal)));
+      }
     }
-  }
-
-  private WaitingRequest stranded() {
-    return queue.first(waiting -> chooser.unservable(waiting.filter()) != null);
   }
 }

@@ -4,6 +4,7 @@ import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.model.Checks;
 import java.time.Duration;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Whether, and how, requests wait while every eligible rank has too much prefill. Immutable.
@@ -18,7 +19,7 @@ import java.util.Objects;
  *     again before a rank is chosen; 0: never
  */
 public record QueueOptions(
-    Double queueThreshold,
+    @Nullable Double queueThreshold,
     QueuePolicy queuePolicy,
     int maxQueuedRequests,
     long maxQueuedTokens,
@@ -44,15 +45,9 @@ public record QueueOptions(
       Checks.finiteAtLeast0("queueThreshold", queueThreshold);
     }
     Objects.requireNonNull(queuePolicy, "queuePolicy");
-    atLeast("maxQueuedRequests", 1, maxQueuedRequests);
-    atLeast("maxQueuedTokens", 1, maxQueuedTokens);
-    atLeast("matchRefreshAfterNs", 0, matchRefreshAfterNs);
-  }
-
-  private static void atLeast(String name, long least, long value) {
-    if (value < least) {
-      throw new IllegalArgumentException(name + " must be at least " + least + ", not " + value);
-    }
+    Checks.atLeast("maxQueuedRequests", maxQueuedRequests, 1);
+    Checks.atLeast("maxQueuedTokens", maxQueuedTokens, 1);
+    Checks.atLeast("matchRefreshAfterNs", matchRefreshAfterNs, 0);
   }
 
   /**
@@ -63,7 +58,7 @@ public record QueueOptions(
    * @return the options
    * @throws IllegalArgumentException if the threshold is not finite and at least 0
    */
-  public static QueueOptions of(Double queueThreshold, QueuePolicy queuePolicy) {
+  public static QueueOptions of(@Nullable Double queueThreshold, QueuePolicy queuePolicy) {
     return new QueueOptions(
         queueThreshold,
         queuePolicy,

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the loads, lets the selector choose among the eligible ranks and books the choice. Guarded
@@ -71,7 +72,7 @@ final class RankChooser {
   }
 
   /** Whether some rank may serve, overloaded or not, by the loads read last. O(ranks). */
-  Refusal unservable(RankFilter filter) {
+  @Nullable Refusal unservable(RankFilter filter) {
     return candidates.narrow(filter, BusyThresholds.NONE);
   }
 
@@ -79,7 +80,7 @@ final class RankChooser {
    * Reads the ranks that may serve a request now. O(blocks + ranks). Returns why there is none, or
    * null.
    */
-  Refusal consider(MatchedRequest matched) {
+  @Nullable Refusal consider(MatchedRequest matched) {
     FleetRequest request = matched.request();
     checkBlocks(matched);
     if (sequences.attemptOf(request.id()) != ActiveSequences.NONE) {

@@ -3,9 +3,11 @@ package io.kvasir.fleet.router.cost;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.List;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** The requests that wait for room, in the order in which they go. Guarded by the router's lock. */
 final class RequestQueue {
@@ -42,7 +44,7 @@ final class RequestQueue {
   }
 
   /** Why no request may join, or null if one may. O(1). */
-  Refusal full() {
+  @Nullable Refusal full() {
     if (requests.size() >= options.maxQueuedRequests()) {
       return Refusal.REQUEST_LIMIT;
     }
@@ -75,8 +77,13 @@ final class RequestQueue {
     return true;
   }
 
+  /** A copy, in the order in which they go. O(requests). */
+  List<WaitingRequest> all() {
+    return List.copyOf(requests);
+  }
+
   /** The first request that satisfies a condition, or null. */
-  WaitingRequest first(Predicate<WaitingRequest> condition) {
+  @Nullable WaitingRequest first(Predicate<WaitingRequest> condition) {
     for (WaitingRequest waiting : requests) {
       if (condition.test(waiting)) {
         return waiting;

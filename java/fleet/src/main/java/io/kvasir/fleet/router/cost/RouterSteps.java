@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.locks.Lock;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -97,7 +98,7 @@ final class RouterSteps {
     return result;
   }
 
-  private WaitingRequest refreshAndServe(WaitingRequest stale) {
+  private @Nullable WaitingRequest refreshAndServe(WaitingRequest stale) {
     MatchedRequest fresh = match(stale.request());
     return locked(
         completions -> {

@@ -4,6 +4,7 @@ import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RouteOutcome;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** A request that waits for room. Guarded by the router's lock, except for its future. */
 final class WaitingRequest implements Comparable<WaitingRequest> {
@@ -76,7 +77,7 @@ final class WaitingRequest implements Comparable<WaitingRequest> {
   }
 
   @Override
-  public boolean equals(Object other) {
+  public boolean equals(@Nullable Object other) {
     return this == other;
   }
 

@@ -8,4 +8,7 @@
  * Refusals are values, and every placement can list the costs that were compared. The package
  * starts no thread, contains no transport, and reads no clock but the injected one.
  */
+@NullMarked
 package io.kvasir.fleet.router.cost;
+
+import org.jspecify.annotations.NullMarked;

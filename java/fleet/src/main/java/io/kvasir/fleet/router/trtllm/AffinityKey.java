@@ -7,6 +7,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Names the beginning of a chat: the contents of its first two messages, and the first tokens where
@@ -20,12 +22,13 @@ final class AffinityKey {
 
   static final int MESSAGES = 2;
   static final int TOKENS = 256;
+  private static final int[] NO_IDS = {};
   private static final long SEED = 0x6b76617369724b59L;
 
   private AffinityKey() {}
 
   /** The key, or null if the request is not a chat. O(characters of the first messages). */
-  static Long of(FleetRequest request) {
+  static @Nullable Long of(FleetRequest request) {
     if (!(request.prompt() instanceof Prompt.Chat chat)) {
       return null;
     }
@@ -34,8 +37,8 @@ final class AffinityKey {
             .limit(MESSAGES)
             .map(message -> message.content().getBytes(StandardCharsets.UTF_8))
             .toList();
-    int[] ids = request.promptTokenIds();
-    int tokens = ids == null ? 0 : Math.min(ids.length, TOKENS);
+    int[] ids = Objects.requireNonNullElse(request.promptTokenIds(), NO_IDS);
+    int tokens = Math.min(ids.length, TOKENS);
     int length = contents.stream().mapToInt(content -> content.length + Integer.BYTES).sum();
     ByteBuffer bytes =
         ByteBuffer.allocate(length + tokens * Integer.BYTES).order(ByteOrder.LITTLE_ENDIAN);

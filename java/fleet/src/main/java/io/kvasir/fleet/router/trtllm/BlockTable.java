@@ -7,6 +7,7 @@ import io.kvasir.hash.TrtllmHash;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 import java.util.EnumMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The blocks that a worker is expected to hold, by naming. Guarded by the router's lock.
@@ -53,7 +54,7 @@ final class BlockTable {
   }
 
   /** An event without a naming goes by the worker's current naming. */
-  private TrtllmHash resolve(BlockNaming naming) {
+  private TrtllmHash resolve(@Nullable BlockNaming naming) {
     if (naming == null) {
       return hash;
     }

@@ -8,6 +8,7 @@ import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads TensorRT-LLM's {@code kv_cache_events} as a JSON parser gives them.
@@ -54,7 +55,8 @@ public final class CacheEvents {
     return parsed;
   }
 
-  private static BlockEvent stored(String at, TrtllmHash given, Object parent, List<?> blocks) {
+  private static BlockEvent stored(
+      String at, @Nullable TrtllmHash given, @Nullable Object parent, List<?> blocks) {
     List<Object> keys = new ArrayList<>(blocks.size());
     for (Object block : blocks) {
       keys.add(object(at + ".blocks", block).get("block_hash"));
@@ -67,18 +69,18 @@ public final class CacheEvents {
     return BlockEvent.Stored.namedAfter(hash, parentKey, keys(at, hash, keys));
   }
 
-  private static BlockEvent removed(String at, TrtllmHash given, List<?> keys) {
+  private static BlockEvent removed(String at, @Nullable TrtllmHash given, List<?> keys) {
     return new BlockEvent.Removed(hashOf(given, keys), keys(at, given, keys));
   }
 
   /** A text can only be a digest, whether the event says so or not. */
-  private static TrtllmHash hashOf(TrtllmHash given, List<?> keys) {
+  private static @Nullable TrtllmHash hashOf(@Nullable TrtllmHash given, List<?> keys) {
     return given == null && !keys.isEmpty() && keys.get(0) instanceof String
         ? TrtllmHash.V2_SHA256
         : given;
   }
 
-  private static long[] keys(String at, TrtllmHash given, List<?> values) {
+  private static long[] keys(String at, @Nullable TrtllmHash given, List<?> values) {
     boolean digests = hashOf(given, values) == TrtllmHash.V2_SHA256;
     long[] keys = new long[values.size()];
     for (int i = 0; i < keys.length; i++) {
@@ -87,7 +89,7 @@ public final class CacheEvents {
     return keys;
   }
 
-  private static long digest(String at, Object value) {
+  private static long digest(String at, @Nullable Object value) {
     if (value instanceof String text
         && text.length() == HEX_DIGITS
         && text.chars().allMatch(c -> c < 128 && Character.digit(c, 16) >= 0)) {
@@ -96,7 +98,7 @@ public final class CacheEvents {
     throw wrong(at + " block hash", "a text of " + HEX_DIGITS + " hexadecimal digits", value);
   }
 
-  private static long number(String at, Object value) {
+  private static long number(String at, @Nullable Object value) {
     if (value instanceof Long || value instanceof Integer) {
       long number = ((Number) value).longValue();
       if (number >= 0) {
@@ -108,7 +110,7 @@ public final class CacheEvents {
     throw wrong(at + " block hash", "an integer from 0 to 2^64 - 1", value);
   }
 
-  private static TrtllmHash hash(String at, Object value) {
+  private static @Nullable TrtllmHash hash(String at, @Nullable Object value) {
     if (value == null) {
       return null;
     }
@@ -118,21 +120,21 @@ public final class CacheEvents {
     throw wrong(at + ".hash_algo", "a text", value);
   }
 
-  private static Map<?, ?> object(String at, Object value) {
+  private static Map<?, ?> object(String at, @Nullable Object value) {
     if (value instanceof Map<?, ?> map) {
       return map;
     }
     throw wrong(at, "an object", value);
   }
 
-  private static List<?> list(String at, Object value) {
+  private static List<?> list(String at, @Nullable Object value) {
     if (value instanceof List<?> list) {
       return list;
     }
     throw wrong(at, "a list", value);
   }
 
-  private static IllegalArgumentException wrong(String at, String allowed, Object value) {
+  private static IllegalArgumentException wrong(String at, String allowed, @Nullable Object value) {
     return new IllegalArgumentException(
         at + " must be " + allowed + ", not " + Errors.shown(value));
   }

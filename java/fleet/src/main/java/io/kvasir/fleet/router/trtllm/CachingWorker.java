@@ -1,12 +1,13 @@
 package io.kvasir.fleet.router.trtllm;
 
 import io.kvasir.fleet.router.Worker;
+import org.jspecify.annotations.Nullable;
 
 /** A worker and the blocks that it is expected to hold. Guarded by the router's lock. */
 final class CachingWorker extends Worker {
 
   private final BlockTable blocks;
-  private CoalescedPoll poll;
+  private @Nullable CoalescedPoll poll;
   private boolean ready = true;
   private boolean usesEvents = true;
   private boolean pollFailed;
@@ -21,7 +22,7 @@ final class CachingWorker extends Worker {
   }
 
   /** How the worker's events are fetched; null if nothing fetches them. */
-  CoalescedPoll poll() {
+  @Nullable CoalescedPoll poll() {
     return poll;
   }
 

@@ -1,6 +1,7 @@
 package io.kvasir.fleet.router.trtllm;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a context server answered.
@@ -11,7 +12,7 @@ import java.util.List;
  * @param promptTokenIds the prompt's tokens, or null if it does not tell them
  */
 @SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
-public record ContextAnswer(List<Choice> choices, int[] promptTokenIds) {
+public record ContextAnswer(List<Choice> choices, int @Nullable [] promptTokenIds) {
 
   /** Copies the list. */
   public ContextAnswer {
@@ -24,5 +25,5 @@ public record ContextAnswer(List<Choice> choices, int[] promptTokenIds) {
    * @param finishReason why the context server stopped, for example {@code length}
    * @param params what the generation server needs, or null
    */
-  public record Choice(String finishReason, DisaggParams params) {}
+  public record Choice(String finishReason, @Nullable DisaggParams params) {}
 }

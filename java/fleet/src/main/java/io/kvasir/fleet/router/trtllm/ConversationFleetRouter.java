@@ -12,6 +12,7 @@ import io.kvasir.fleet.router.WorkerRouter;
 import io.kvasir.hash.TrtllmHash;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps each conversation on its worker; new ones go where the least content is in flight.
@@ -79,12 +80,14 @@ public final class ConversationFleetRouter extends WorkerRouter<SessionHost> {
 
   @Override
   public RouteOutcome route(FleetRequest request) {
-    if (readsTokens(request)) {
+    boolean tokenised = comparesTokens(request);
+    List<int[]> tokens = tokenised ? request.tokens() : null;
+    if (tokenised && tokens == null) {
       return new RouteOutcome.Refused(
           Refusal.UNSUPPORTED_REQUEST,
           "conversation with use_token_ids needs the tokens of a prompt without a conversation id");
     }
-    Content content = content(request);
+    Content content = content(request, tokens);
     RankFilter filter = request.filter();
     synchronized (lock()) {
       List<SessionHost> candidates = candidates(filter);
@@ -157,14 +160,14 @@ public final class ConversationFleetRouter extends WorkerRouter<SessionHost> {
     return "conv_id:" + options.disaggNodeId() + "_" + madeUp;
   }
 
-  private Session mostAlike(List<SessionHost> candidates, long[] keys) {
+  private @Nullable Session mostAlike(List<SessionHost> candidates, long[] keys) {
     Session best = null;
     int deepest = 0;
     for (SessionHost host : candidates) {
       int depth = host.index().depth(keys);
       if (depth > 0 && depth >= deepest) {
         Session session = host.index().latest(keys[depth - 1]);
-        if (depth > deepest || session.lastUse() > best.lastUse()) {
+        if (best == null || depth > deepest || session.lastUse() > best.lastUse()) {
           best = session;
           deepest = depth;
         }
@@ -184,17 +187,16 @@ public final class ConversationFleetRouter extends WorkerRouter<SessionHost> {
         || (options.useTokenIds() && request.conversationId() == null);
   }
 
-  private Content content(FleetRequest request) {
-    boolean tokenised = comparesTokens(request);
-    String text = tokenised ? "" : request.prompt().text();
-    int perToken = tokenised ? 1 : CHARS_PER_TOKEN;
+  private Content content(FleetRequest request, @Nullable List<int[]> tokens) {
+    String text = tokens != null ? "" : request.prompt().text();
+    int perToken = tokens != null ? 1 : CHARS_PER_TOKEN;
     long length =
-        tokenised
-            ? request.tokens().stream().mapToLong(sequence -> sequence.length).sum()
+        tokens != null
+            ? tokens.stream().mapToLong(sequence -> sequence.length).sum()
             : text.codePointCount(0, text.length());
     long[] keys = NO_KEYS;
     if (request.conversationId() == null) {
-      int[] elements = tokenised ? concatenated(request.tokens()) : text.codePoints().toArray();
+      int[] elements = tokens != null ? concatenated(tokens) : text.codePoints().toArray();
       int from = (int) Math.min((long) options.hashSkipCount() * perToken, elements.length);
       int[] compared = from == 0 ? elements : Arrays.copyOfRange(elements, from, elements.length);
       keys = TrtllmHash.V1_BLOCK_KEY.keys(compared, options.tokensPerBlock(), request.scope());

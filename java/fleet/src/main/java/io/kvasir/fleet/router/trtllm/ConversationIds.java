@@ -3,6 +3,7 @@ package io.kvasir.fleet.router.trtllm;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds out which conversation an HTTP request belongs to.
@@ -34,7 +35,7 @@ public final class ConversationIds {
    * @param parentHeader a header that goes before all others, for example {@code
    *     X-Dynamo-Parent-Session-ID}, or null
    */
-  public ConversationIds(String parentHeader) {
+  public ConversationIds(@Nullable String parentHeader) {
     List<String> all = new ArrayList<>(HEADERS);
     if (parentHeader != null) {
       all.add(0, parentHeader);
@@ -51,7 +52,7 @@ public final class ConversationIds {
    * @throws IllegalArgumentException if {@code conversation_params} is there without an id that is
    *     a text and not blank
    */
-  public String resolve(Map<String, ?> body, Map<String, String> requestHeaders) {
+  public @Nullable String resolve(Map<String, ?> body, Map<String, String> requestHeaders) {
     if (body.get("conversation_params") != null) {
       Object params = body.get("conversation_params");
       String id = params instanceof Map<?, ?> map ? text(map.get("conversation_id")) : null;
@@ -77,7 +78,7 @@ public final class ConversationIds {
     return id;
   }
 
-  private static String text(Object value) {
+  private static @Nullable String text(@Nullable Object value) {
     return value instanceof String text && !text.isBlank() ? text.strip() : null;
   }
 }

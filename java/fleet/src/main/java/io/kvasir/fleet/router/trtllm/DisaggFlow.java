@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rules by which a request is split between a context server and a generation server, as pure
@@ -152,10 +153,10 @@ public final class DisaggFlow {
   /**
    * Whether anything is left to generate.
    *
-   * @param finishReason why the context server stopped
+   * @param finishReason why the context server stopped; null if it does not say
    * @return false if the answer is complete
    */
-  public static boolean needsGeneration(String finishReason) {
+  public static boolean needsGeneration(@Nullable String finishReason) {
     return finishReason != null && UNFINISHED.contains(finishReason);
   }
 

@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What accompanies the two parts of a request on their way through context and generation servers
@@ -23,10 +24,10 @@ import java.util.Map;
  * @param others further fields, sent on unchanged
  */
 public record DisaggParams(
-    RequestType requestType,
-    Long contextRequestId,
-    Long disaggRequestId,
-    String conversationId,
+    @Nullable RequestType requestType,
+    @Nullable Long contextRequestId,
+    @Nullable Long disaggRequestId,
+    @Nullable String conversationId,
     boolean firstTurn,
     Map<String, Object> others) {
 
@@ -157,13 +158,13 @@ public record DisaggParams(
             + "'");
   }
 
-  private static void put(Map<String, Object> map, String key, Object value) {
+  private static void put(Map<String, Object> map, String key, @Nullable Object value) {
     if (value != null) {
       map.put(key, value);
     }
   }
 
-  private static <T> T take(Map<String, Object> map, String key, Class<T> type) {
+  private static <T> @Nullable T take(Map<String, Object> map, String key, Class<T> type) {
     Object value = map.remove(key);
     if (value != null && !type.isInstance(value)) {
       throw new IllegalArgumentException(

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,7 +59,7 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
   private static final Logger LOG = LoggerFactory.getLogger(KvCacheAwareFleetRouter.class);
 
   private final KvCacheAwareRouterOptions options;
-  private final CacheEventSource events;
+  private final @Nullable CacheEventSource events;
   private final Executor polls;
   private final int maxBlocks;
   private final RecentMap<Long, CachingWorker> pins = new RecentMap<>(MAX_PINS);
@@ -86,12 +87,15 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
    * @param polls runs the fetching
    */
   public KvCacheAwareFleetRouter(
-      KvCacheAwareRouterOptions options, CacheEventSource events, Executor polls) {
+      KvCacheAwareRouterOptions options, @Nullable CacheEventSource events, Executor polls) {
     this(options, events, polls, MAX_BLOCKS);
   }
 
   KvCacheAwareFleetRouter(
-      KvCacheAwareRouterOptions options, CacheEventSource events, Executor polls, int maxBlocks) {
+      KvCacheAwareRouterOptions options,
+      @Nullable CacheEventSource events,
+      Executor polls,
+      int maxBlocks) {
     this.options = options;
     this.events = events;
     this.polls = polls;
@@ -113,8 +117,9 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
   @Override
   protected CachingWorker newWorker(long workerId) {
     CachingWorker worker = new CachingWorker(workerId, maxBlocks);
-    if (events != null) {
-      worker.pollBy(new CoalescedPoll(polls, () -> fetchEvents(worker)));
+    CacheEventSource source = events;
+    if (source != null) {
+      worker.pollBy(new CoalescedPoll(polls, () -> fetchEvents(worker, source)));
     }
     return worker;
   }
@@ -181,7 +186,8 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
             known.stream().map(this::cost).toList()));
   }
 
-  private static Candidate find(List<Candidate> candidates, CachingWorker worker) {
+  private static @Nullable Candidate find(
+      List<Candidate> candidates, @Nullable CachingWorker worker) {
     for (Candidate candidate : candidates) {
       if (candidate.worker() == worker) {
         return candidate;
@@ -296,10 +302,10 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
     }
   }
 
-  private void fetchEvents(CachingWorker worker) {
+  private void fetchEvents(CachingWorker worker, CacheEventSource source) {
     Exception failure = null;
     try {
-      List<BlockEvent> batch = events.poll(worker.id().workerId());
+      List<BlockEvent> batch = source.poll(worker.id().workerId());
       synchronized (lock()) {
         if (isCurrent(worker) && worker.usesEvents()) {
           batch.forEach(worker.blocks()::apply);

@@ -2,6 +2,7 @@ package io.kvasir.fleet.router.trtllm;
 
 import io.kvasir.hash.TrtllmHash;
 import io.kvasir.model.RankId;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,7 +54,7 @@ record Preparation(TrtllmHash hash, int tokensPerBlock, boolean followsEvents) {
     }
   }
 
-  private static TrtllmHash hashOf(String algorithm) {
+  private static TrtllmHash hashOf(@Nullable String algorithm) {
     if (algorithm == null) {
       return TrtllmHash.V1_BLOCK_KEY;
     }

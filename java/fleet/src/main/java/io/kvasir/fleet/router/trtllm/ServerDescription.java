@@ -1,6 +1,7 @@
 package io.kvasir.fleet.router.trtllm;
 
 import io.kvasir.fleet.router.RouterArgs;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A worker's description of its KV cache ({@code GET /server_info}).
@@ -10,7 +11,7 @@ import io.kvasir.fleet.router.RouterArgs;
  * @param tokensPerBlock tokens in a block, or null if it is not given
  * @param hashAlgorithm how it names blocks, one of TensorRT-LLM's names, or null if it is not given
  */
-public record ServerDescription(Integer tokensPerBlock, String hashAlgorithm) {
+public record ServerDescription(@Nullable Integer tokensPerBlock, @Nullable String hashAlgorithm) {
 
   /**
    * Checks the block size.

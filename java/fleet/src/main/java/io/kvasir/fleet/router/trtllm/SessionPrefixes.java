@@ -1,6 +1,7 @@
 package io.kvasir.fleet.router.trtllm;
 
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The prompt prefixes of one worker's conversations: a prefix tree whose nodes are found by chained
@@ -66,8 +67,8 @@ final class SessionPrefixes {
   /** One session at one node. */
   static final class Link {
     private final Session session;
-    private Link newer;
-    private Link older;
+    private @Nullable Link newer;
+    private @Nullable Link older;
 
     private Link(Session session) {
       this.session = session;

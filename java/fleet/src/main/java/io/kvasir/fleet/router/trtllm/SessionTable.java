@@ -3,6 +3,7 @@ package io.kvasir.fleet.router.trtllm;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The conversations that were used last, by id. Guarded by the router's lock.
@@ -24,7 +25,7 @@ final class SessionTable {
   }
 
   /** The conversation of an id, or null; from now on the one used last. */
-  Session use(String id) {
+  @Nullable Session use(String id) {
     return byId.get(id);
   }
 

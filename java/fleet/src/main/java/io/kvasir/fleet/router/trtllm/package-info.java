@@ -10,4 +10,7 @@
  *
  * <p>The package contains no HTTP and starts no thread: event sources and executors are ports.
  */
+@NullMarked
 package io.kvasir.fleet.router.trtllm;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,18 @@
+package io.kvasir.gateway.http;
+
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.net.impl.ConnectionBase;
+
+/** Ends connections. Stateless. */
+final class Connections {
+
+  private Connections() {}
+
+  /**
+   * Closes a connection and drops what was written but has not left. {@link HttpConnection#close}
+   * waits for that, which takes forever if the other side does not read.
+   */
+  static void closeNow(HttpConnection connection) {
+    ((ConnectionBase) connection).channelHandlerContext().close();
+  }
+}

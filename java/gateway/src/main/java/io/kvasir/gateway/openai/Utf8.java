@@ -1,0 +1,49 @@
+package io.kvasir.gateway.openai;
+
+/** The encoding of texts. Stateless. */
+final class Utf8 {
+
+  private Utf8() {}
+
+  /**
+   * Skips characters that are not ASCII. Checks that they are neither overlong, surrogates, too
+   * large nor cut.
+   *
+   * @param b the array
+   * @param from index of the first byte
+   * @param end index after the last byte that may be read
+   * @return index of the next ASCII character, or {@code end}
+   * @throws JsonException if a character is not valid
+   */
+  static int skip(byte[] b, int from, int end) throws JsonException {
+    int i = from;
+    while (i < end && b[i] < 0) {
+      int lead = b[i] & 0xff;
+      int length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+      if (lead < 0xc2 || lead > 0xf4 || end - i < length || !isTail(b[i + 1])) {
+        throw notUtf8(i);
+      }
+      if (length == 3) {
+        int first = ((lead & 0xf) << 6) | (b[i + 1] & 0x3f);
+        if (first < 0x20 || first >>> 5 == 0x1b || !isTail(b[i + 2])) {
+          throw notUtf8(i); // below U+0800, or a surrogate
+        }
+      } else if (length == 4) {
+        int first = ((lead & 7) << 6) | (b[i + 1] & 0x3f);
+        if (first < 0x10 || first > 0x10f || !isTail(b[i + 2]) || !isTail(b[i + 3])) {
+          throw notUtf8(i); // below U+10000, or above U+10FFFF
+        }
+      }
+      i += length;
+    }
+    return i;
+  }
+
+  private static boolean isTail(byte c) {
+    return c < (byte) 0xc0;
+  }
+
+  private static JsonException notUtf8(int index) {
+    return new JsonException(JsonException.Kind.UTF8, index, "it is not valid UTF-8");
+  }
+}

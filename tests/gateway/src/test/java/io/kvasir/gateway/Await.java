@@ -1,0 +1,25 @@
+package io.kvasir.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.function.BooleanSupplier;
+
+/** Waits for a state that no event announces. */
+final class Await {
+
+  private static final int TRIES = 3_000;
+  private static final int PAUSE_MS = 10;
+
+  private Await() {}
+
+  static void until(BooleanSupplier state) {
+    for (int i = 0; i < TRIES && !state.getAsBoolean(); i++) {
+      try {
+        Thread.sleep(PAUSE_MS);
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+assertThat(state.getAsBoolean()).isTrue();
+  }
+}

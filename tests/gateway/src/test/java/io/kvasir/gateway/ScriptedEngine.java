@@ -1,0 +1,201 @@
+package io.kvasir.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * An engine whose answer to each request is a script over the raw connection. It answers {@code
+ * /health} and {@code /v1/models} itself. A thread of its own serves each connection.
+ */
+final class ScriptedEngine implements AutoCloseable {
+
+  /** The answer to one request. */
+  interface Script {
+    void answer(Received request, EngineLink link) throws Exception;
+  }
+
+  /**
+   * A request as it arrived.
+   *
+   * @param number its number on its connection, from 0
+   */
+  record Received(HttpInput.Head head, byte[] body, int number) {
+
+    String method() {
+      return head.line().split(" ")[0];
+    }
+
+    String target() {
+      return head.line().split(" ")[1];
+    }
+
+    String field(String name) {
+      return head.field(name);
+    }
+
+    String text() {
+      return new String(body, StandardCharsets.UTF_8);
+    }
+
+    boolean streams() {
+      return text().contains("\"stream\":true");
+    }
+  }
+
+  private static final int WAIT_SECONDS = 30;
+
+  private final ServerSocket server;
+  private final String models;
+  private final Set<EngineLink> links = ConcurrentHashMap.newKeySet();
+  private final BlockingQueue<Received> requests = new LinkedBlockingQueue<>();
+  private final AtomicInteger received = new AtomicInteger();
+  private volatile Script script;
+  private volatile boolean healthy = true;
+  private volatile boolean readsBodies = true;
+
+  private ScriptedEngine(List<String> models, Script script) throws IOException {
+    this.server = new ServerSocket(0, 200, InetAddress.getLoopbackAddress());
+    this.models =
+        "{\"object\":\"list\",\"data\":[{\"id\":\""
+            + String.join("\"},{\"id\":\"", models)
+            + "\"}]}";
+    this.script = script;
+    start("engine-" + server.getLocalPort(), this::accept);
+  }
+
+  /** Starts an engine that serves the model {@code m}. */
+  static ScriptedEngine start(Script script) {
+    return start(List.of("m"), script);
+  }
+
+  static ScriptedEngine start(List<String> models, Script script) {
+    try {
+      return new ScriptedEngine(models, script);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Starts an engine that answers every request. */
+  static ScriptedEngine good() {
+    return start(EngineLink::answer);
+  }
+
+  private static void start(String name, Runnable run) {
+    Thread thread = new Thread(run, name);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void accept() {
+    try {
+      while (true) {
+        Socket socket = server.accept();
+        start("link-" + socket.getPort(), () -> serve(socket));
+      }
+    } catch (IOException e) {
+      // closed
+    }
+  }
+
+  private void serve(Socket socket) {
+    try (EngineLink link = new EngineLink(socket)) {
+      links.add(link);
+      HttpInput in = new HttpInput(new BufferedInputStream(socket.getInputStream()));
+      link.input(in);
+      int number = 0;
+      for (HttpInput.Head head = in.head();
+          head != null && !socket.isClosed();
+          head = socket.isClosed() ? null : in.head()) {
+        number += serve(new Received(head, readsBodies ? in.body() : new byte[0], number), link);
+      }
+    } catch (SocketException e) {
+      // the gateway or the script closed the connection
+    } catch (Exception e) {
+      e.printStackTrace();
+    } finally {
+      links.removeIf(EngineLink::closed);
+    }
+  }
+
+  private int serve(Received request, EngineLink link) throws Exception {
+    switch (request.target()) {
+      case "/health" -> link.json(healthy ? 200 : 503, "{}");
+      case "/v1/models" -> link.json(200, models);
+      default -> {
+        received.incrementAndGet();
+        requests.add(request);
+        script.answer(request, link);
+        return 1;
+      }
+    }
+    return 0;
+  }
+
+  int port() {
+    return server.getLocalPort();
+  }
+
+  /** The worker's name in logs and metrics. */
+  String name() {
+    return "127.0.0.1:" + port();
+  }
+
+  void script(Script next) {
+    script = next;
+  }
+
+  void healthy(boolean now) {
+    healthy = now;
+  }
+
+  /** From now on scripts start before the request's body is read. */
+  void leavesBodiesUnread() {
+    readsBodies = false;
+  }
+
+  /** The next request; waits for it. Health checks do not count. */
+  Received next() {
+    try {
+      Received next = requests.poll(WAIT_SECONDS, TimeUnit.SECONDS);
+      assertThat(next).as("a request at %s", name()).isNotNull();
+      return next;
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Requests so far. Health checks do not count. */
+  int received() {
+    return received.get();
+  }
+
+  /** Stops listening and resets all connections. */
+  void kill() {
+    close();
+    links.forEach(EngineLink::reset);
+  }
+
+  @Override
+  public void close() {
+    try {
+      server.close();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -1,0 +1,273 @@
+package io.kvasir.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.gateway.proxy.ProxySettings;
+import io.kvasir.gateway.route.WorkerSpec;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** A gateway in front of scripted engines, its access log and its metrics. */
+final class TestGateway implements AutoCloseable {
+
+  static final String CHAT = "/v1/chat/completions";
+  static final String ASK = "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}";
+  static final String ASK_STREAM =
+      "{\"model\":\"m\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}";
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final int WAIT_SECONDS = 30;
+
+  private final Gateway gateway;
+  private final BlockingQueue<String> lines;
+
+  private TestGateway(Gateway gateway, BlockingQueue<String> lines) {
+    this.gateway = gateway;
+    this.lines = lines;
+  }
+
+  /** Settings of a gateway under test. Limits are far away unless a test sets them. */
+  static final class Builder {
+
+    private final List<String> workers;
+    private String router = "conversation";
+    private int eventLoops = 2;
+    private long maxBodyBytes = 8 << 20;
+    private long bodyTimeoutMs = 30_000;
+    private long queueTimeoutMs = 30_000;
+    private long firstByteTimeoutMs = 30_000;
+    private long idleTimeoutMs = 30_000;
+    private long clientTimeoutMs = 30_000;
+    private int maxAttempts = 3;
+    private boolean explain = true;
+    private int maxRunning = 1000;
+    private int maxQueued = 1000;
+    private long bodyBudget = 64 << 20;
+    private int retryReserve = 100;
+    private long drainMs = 5_000;
+    private long intervalMs = 60_000;
+    private int breakerFailures = 1000;
+    private long breakerOpenMs = 60_000;
+
+    private Builder(List<String> workers) {
+      this.workers = workers;
+    }
+
+    Builder router(String name) {
+      router = name;
+      return this;
+    }
+
+    Builder maxBodyBytes(long bytes) {
+      maxBodyBytes = bytes;
+      return this;
+    }
+
+    Builder bodyBudget(long bytes) {
+      bodyBudget = bytes;
+      return this;
+    }
+
+    Builder bodyTimeoutMs(long ms) {
+      bodyTimeoutMs = ms;
+      return this;
+    }
+
+    Builder queue(int running, int queued, long timeoutMs) {
+      maxRunning = running;
+      maxQueued = queued;
+      queueTimeoutMs = timeoutMs;
+      return this;
+    }
+
+    Builder firstByteTimeoutMs(long ms) {
+      firstByteTimeoutMs = ms;
+      return this;
+    }
+
+    Builder idleTimeoutMs(long ms) {
+      idleTimeoutMs = ms;
+      return this;
+    }
+
+    Builder clientTimeoutMs(long ms) {
+      clientTimeoutMs = ms;
+      return this;
+    }
+
+    Builder maxAttempts(int attempts) {
+      maxAttempts = attempts;
+      return this;
+    }
+
+    Builder noExplanation() {
+      explain = false;
+      return this;
+    }
+
+    Builder retryReserve(int retries) {
+      retryReserve = retries;
+      return this;
+    }
+
+    Builder drainMs(long ms) {
+      drainMs = ms;
+      return this;
+    }
+
+    Builder healthEveryMs(long ms) {
+      intervalMs = ms;
+      return this;
+    }
+
+    Builder breaker(int failures, long openMs) {
+      breakerFailures = failures;
+      breakerOpenMs = openMs;
+      return this;
+    }
+
+    TestGateway start() {
+      GatewaySettings settings =
+          new GatewaySettings(
+              "127.0.0.1",
+              0,
+              "127.0.0.1",
+              0,
+              eventLoops,
+              workers.stream().map(WorkerSpec::parse).toList(),
+              router,
+              Map.of(),
+              new ProxySettings(
+                  maxBodyBytes,
+                  bodyTimeoutMs,
+                  queueTimeoutMs,
+                  firstByteTimeoutMs,
+                  idleTimeoutMs,
+                  clientTimeoutMs,
+                  maxAttempts,
+                  explain),
+              new GatewaySettings.Pressure(maxRunning, maxQueued, bodyBudget, retryReserve, drainMs),
+              new GatewaySettings.Health(1_000, intervalMs, 2_000, breakerFailures, breakerOpenMs));
+      BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+      try {
+        return new TestGateway(Gateway.start(settings, List.of(), new Lines(lines)), lines);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
+
+  /** Begins a gateway in front of engines without ranks. */
+  static Builder of(ScriptedEngine... engines) {
+    return of(Arrays.stream(engines).map(engine -> "http://" + engine.name()).toList());
+  }
+
+  /** Begins a gateway in front of workers, each as {@code --worker} describes it. */
+  static Builder of(List<String> workers) {
+    return new Builder(workers);
+  }
+
+  Gateway gateway() {
+    return gateway;
+  }
+
+  RawClient client() {
+    return RawClient.to(gateway.port());
+  }
+
+  /** Sends one request on a new connection and reads its reply. */
+  Reply post(String path, String body, String... fields) {
+    try (RawClient client = client()) {
+      return client.send(RawClient.post(path, body, fields)).reply();
+    }
+  }
+
+  Reply get(String path, String... fields) {
+    return get(gateway.port(), path, fields);
+  }
+
+  private static Reply get(int port, String path, String... fields) {
+    String more = fields.length == 0 ? "" : String.join("\r\n", fields) + "\r\n";
+    try (RawClient client = RawClient.to(port)) {
+      return client.send("GET " + path + " HTTP/1.1\r\nHost: x\r\n" + more + "\r\n").reply();
+    }
+  }
+
+  /** Checks that an ordinary request succeeds. */
+  void works() {
+    Reply reply = post(CHAT, ASK);
+    assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+    assertThat(reply.text()).contains("Hello you");
+  }
+
+  /** The next line of the access log; waits for it. */
+  JsonNode logLine() {
+    try {
+      String line = lines.poll(WAIT_SECONDS, TimeUnit.SECONDS);
+      assertThat(line).as("a line of the access log").isNotNull();
+      return JSON.readTree(line);
+    } catch (InterruptedException | IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Lines of the access log that were not read yet. */
+  int logLines() {
+    return lines.size();
+  }
+
+  String metrics() {
+    return admin("/metrics").text();
+  }
+
+  Reply admin(String path) {
+    return get(gateway.adminPort(), path);
+  }
+
+  /** The sum of all samples of a metric with these labels, each as {@code name="value"}. */
+  double metric(String name, String... labels) {
+    return metrics()
+        .lines()
+        .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
+        .filter(line -> Arrays.stream(labels).allMatch(line::contains))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .sum();
+  }
+
+  @Override
+  public void close() {
+    gateway.close();
+  }
+
+  /** Splits what is written into lines. */
+  private static final class Lines extends OutputStream {
+
+    private final BlockingQueue<String> lines;
+    private final ByteArrayOutputStream line = new ByteArrayOutputStream();
+
+    Lines(BlockingQueue<String> lines) {
+      this.lines = lines;
+    }
+
+    @Override
+    public void write(int value) {
+      if (value == '\n') {
+        lines.add(line.toString(java.nio.charset.StandardCharsets.UTF_8));
+        line.reset();
+      } else {
+        line.write(value);
+      }
+    }
+  }
+}

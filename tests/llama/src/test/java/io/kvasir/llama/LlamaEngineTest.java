@@ -157,7 +157,9 @@ class LlamaEngineTest {
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/v1/completions"))
             .POST(
                 HttpRequest.BodyPublishers.ofString(
-                    prompt("Stop", 30, "").replace('\'', '"').replace("}", ",\"stop\":" + quoted + "}")))
+                    prompt("Stop", 30, "")
+                        .replace('\'', '"')
+                        .replace("}", ",\"stop\":" + quoted + "}")))
             .build();
     JsonNode reply =
         MAPPER.readTree(HTTP.send(request, HttpResponse.BodyHandlers.ofString()).body());
@@ -189,8 +191,7 @@ class LlamaEngineTest {
     int tokens = CONTEXT - 100;
     String endless = prompt("Endless", tokens, ",'stream':true,'ignore_eos':true");
     HttpResponse<InputStream> stream =
-        HTTP.send(
-            request("/v1/completions", endless), HttpResponse.BodyHandlers.ofInputStream());
+        HTTP.send(request("/v1/completions", endless), HttpResponse.BodyHandlers.ofInputStream());
     try (BufferedReader reader =
         new BufferedReader(new InputStreamReader(stream.body(), StandardCharsets.UTF_8))) {
       assertThat(reader.readLine()).startsWith("data: ");

@@ -83,12 +83,15 @@ class ServeModelTest {
         .isEqualTo(
             new Outcome(2, "", "--model cannot be served: " + missing + " does not exist\n"));
     Path text = Files.writeString(folder.resolve("text.gguf"), "no model");
-    assertThat(serve(text).err()).isEqualTo("--model cannot be served: " + text + " is no GGUF file\n");
+    assertThat(serve(text).err())
+        .isEqualTo("--model cannot be served: " + text + " is no GGUF file\n");
     byte[] whole = Files.readAllBytes(model());
     Path half = Files.write(folder.resolve("half.gguf"), Arrays.copyOf(whole, whole.length / 2));
     Outcome broken = serve(half);
     assertThat(broken.exitCode()).isEqualTo(2);
-    assertThat(broken.err()).contains("is no model that llama.cpp can load").doesNotContain("\tat ");
+    assertThat(broken.err())
+        .contains("is no model that llama.cpp can load")
+        .doesNotContain("\tat ");
     Outcome long_ = serve(model(), "--max-model-len", "100000");
     assertThat(long_.exitCode()).isEqualTo(2);
     assertThat(long_.err()).contains("a context of 8192 tokens");

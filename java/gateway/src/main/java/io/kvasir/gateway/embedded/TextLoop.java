@@ -126,7 +126,8 @@ final class TextLoop implements AutoCloseable {
     } catch (RuntimeException e) {
       LOG.error("A generation of {} failed", model.name(), e);
       ApiError error =
-          ApiError.of(ApiError.INTERNAL, "generation_failed", "The model failed: " + e.getMessage());
+          ApiError.of(
+              ApiError.INTERNAL, "generation_failed", "The model failed: " + e.getMessage());
       return listener -> listener.onFailed(error);
     }
   }
@@ -177,8 +178,7 @@ final class TextLoop implements AutoCloseable {
   }
 
   private static void abort(SequenceListener listener) {
-    listener.onAborted(
-        new UpstreamFailure(UpstreamFailure.Kind.CLOSED, "the engine is closed"));
+    listener.onAborted(new UpstreamFailure(UpstreamFailure.Kind.CLOSED, "the engine is closed"));
   }
 
   private void abortQueue() {

@@ -164,7 +164,9 @@ class TextModelEngineTest {
     reply.at("/choices").forEach(choice -> assertThat(choice.at("/text").asText()).isEqualTo("ab"));
     assertThat(reply.at("/usage/prompt_tokens").asInt()).isEqualTo(1);
     assertThat(reply.at("/usage/completion_tokens").asInt()).isEqualTo(6);
-    assertThat(model.requests).extracting(each -> each.sampling().seed()).containsExactly(5L, 6L, 7L);
+    assertThat(model.requests)
+        .extracting(each -> each.sampling().seed())
+        .containsExactly(5L, 6L, 7L);
   }
 
   @Test
@@ -190,7 +192,9 @@ class TextModelEngineTest {
 
     assertThat(client.post(TEXT, prompt("n", 2, "")).json().at("/choices/0/text").asText())
         .isEqualTo("ab");
-    assertThat(model.requests).extracting(each -> model.text(each.prompt())).containsExactly("r", "n");
+    assertThat(model.requests)
+        .extracting(each -> model.text(each.prompt()))
+        .containsExactly("r", "n");
     assertThat(running.reply).isNotDone();
     assertThat(waiting.reply).isNotDone();
     assertThat(client.metric("vllm:num_requests_running", 0)).isZero();

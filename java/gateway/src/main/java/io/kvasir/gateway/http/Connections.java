@@ -13,6 +13,6 @@ final class Connections {
    * waits for that, which takes forever if the other side does not read.
    */
   static void closeNow(HttpConnection connection) {
-    ((ConnectionBase) connection).channelHandlerContext().close();
+    var unused = ((ConnectionBase) connection).channelHandlerContext().close();
   }
 }

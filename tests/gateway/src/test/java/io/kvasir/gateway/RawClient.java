@@ -25,6 +25,7 @@ final class RawClient implements AutoCloseable {
   private final Socket socket;
   private final HttpInput in;
   private HttpInput.Head head;
+  private volatile long sent;
 
   private RawClient(Socket socket) throws IOException {
     this.socket = socket;
@@ -132,6 +133,33 @@ final class RawClient implements AutoCloseable {
       return send(bytes);
     } catch (UncheckedIOException e) {
       return this;
+    }
+  }
+
+  /** Sends a part again and again until the other side takes no more for a while. */
+  void sendUntilStuck(byte[] part, int ms) {
+    Thread sender = new Thread(() -> sendForever(part));
+    sender.setDaemon(true);
+    sender.start();
+    try {
+      long before = -1;
+      while (sender.isAlive() && before != sent) {
+        before = sent;
+        sender.join(ms);
+      }
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private void sendForever(byte[] part) {
+    try {
+      while (true) {
+        socket.getOutputStream().write(part);
+        sent += part.length;
+      }
+    } catch (IOException e) {
+      // closed
     }
   }
 

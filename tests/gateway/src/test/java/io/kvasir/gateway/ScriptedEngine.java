@@ -3,6 +3,7 @@ package io.kvasir.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -59,7 +60,7 @@ final class ScriptedEngine implements AutoCloseable {
   private static final int WAIT_SECONDS = 30;
 
   private final ServerSocket server;
-  private final String models;
+  private volatile String models;
   private final Set<EngineLink> links = ConcurrentHashMap.newKeySet();
   private final BlockingQueue<Received> requests = new LinkedBlockingQueue<>();
   private final AtomicInteger received = new AtomicInteger();
@@ -123,7 +124,7 @@ final class ScriptedEngine implements AutoCloseable {
           head = socket.isClosed() ? null : in.head()) {
         number += serve(new Received(head, readsBodies ? in.body() : new byte[0], number), link);
       }
-    } catch (SocketException e) {
+    } catch (SocketException | EOFException e) {
       // the gateway or the script closed the connection
     } catch (Exception e) {
       e.printStackTrace();
@@ -157,6 +158,11 @@ final class ScriptedEngine implements AutoCloseable {
 
   void script(Script next) {
     script = next;
+  }
+
+  /** Replaces the answer to {@code GET /v1/models}. */
+  void models(String answer) {
+    models = answer;
   }
 
   void healthy(boolean now) {

@@ -184,6 +184,7 @@ class ArchitectureTest {
     edges.put("gateway.route", uses("fleet.load", "fleet.router", "gateway.exchange", "model"));
     edges.put("hash", uses("internal.nativelib", "model"));
     edges.put("internal.nativelib", uses("model"));
+    edges.put("llama", uses("gateway.embedded", "gateway.exchange", "internal.nativelib", "model"));
     edges.put("model", uses());
     edges.put(
         "simulator.compare",

@@ -191,7 +191,9 @@ final class GgufFile {
     if (token == null && model.equals("llama")) {
       token = 1L;
     }
-    return wanted && token != null && token >= 0 && token < vocabularySize() ? token.intValue() : -1;
+    return wanted && token != null && token >= 0 && token < vocabularySize()
+        ? token.intValue()
+        : -1;
   }
 
   private String text(String key) {

@@ -86,7 +86,8 @@ final class LlamaLibrary {
     try {
       for (String line : Files.readAllLines(Path.of("/proc/cpuinfo"))) {
         if (line.startsWith("flags")) {
-          Set<String> flags = new HashSet<>(Arrays.asList(line.toLowerCase(Locale.ROOT).split(" ")));
+          Set<String> flags =
+              new HashSet<>(Arrays.asList(line.toLowerCase(Locale.ROOT).split(" ")));
           List<String> missing = new ArrayList<>(INSTRUCTIONS);
           missing.removeAll(flags);
           return missing;

@@ -89,7 +89,8 @@ final class LlamaSlot implements TextModel {
       return new LlamaSlot(
           new LlamaModel(parameters), name == null ? nameOf(path) : name, maxModelLen, file);
     } catch (RuntimeException e) {
-      throw new InvalidModelException("is no model that llama.cpp can load: " + Errors.reason(e), e);
+      throw new InvalidModelException(
+          "is no model that llama.cpp can load: " + Errors.reason(e), e);
     }
   }
 

@@ -20,6 +20,6 @@ final class Await {
         throw new AssertionError(e);
       }
     }
-assertThat(state.getAsBoolean()).isTrue();
+    assertThat(state.getAsBoolean()).isTrue();
   }
 }

@@ -53,11 +53,15 @@ class BadRequestTest {
         Arguments.of(
             "options that are a list", "{\"model\":\"m\",\"stream_options\":[]}", "stream_options"),
         Arguments.of("messages that are text", "{\"model\":\"m\",\"messages\":\"x\"}", "messages"),
-        Arguments.of("tokens that are text", "{\"model\":\"m\",\"max_tokens\":\"5\"}", "max_tokens"),
-        Arguments.of("tokens that are a fraction", "{\"model\":\"m\",\"max_tokens\":1.5}", "max_tokens"),
+        Arguments.of(
+            "tokens that are text", "{\"model\":\"m\",\"max_tokens\":\"5\"}", "max_tokens"),
+        Arguments.of(
+            "tokens that are a fraction", "{\"model\":\"m\",\"max_tokens\":1.5}", "max_tokens"),
         Arguments.of("a model twice", "{\"model\":\"m\",\"model\":\"m\"}", "model"),
-        Arguments.of("a model twice, once escaped", "{\"model\":\"m\",\"mod\\u0065l\":\"n\"}", "model"),
-        Arguments.of("a stream twice", "{\"model\":\"m\",\"stream\":true,\"stream\":false}", "stream"),
+        Arguments.of(
+            "a model twice, once escaped", "{\"model\":\"m\",\"mod\\u0065l\":\"n\"}", "model"),
+        Arguments.of(
+            "a stream twice", "{\"model\":\"m\",\"stream\":true,\"stream\":false}", "stream"),
         Arguments.of("deep lists", "{\"model\":\"m\",\"x\":" + "[".repeat(100_000), null),
         Arguments.of("deep objects", "{\"model\":\"m\",\"x\":" + "{\"a\":".repeat(50_000), null),
         Arguments.of(
@@ -253,8 +257,7 @@ class BadRequestTest {
   @Test
   void aLongRequestLineIs414() {
     try (RawClient client = gateway.client()) {
-      Reply reply =
-          client.trySend(RawClient.post(CHAT + "?" + "q".repeat(10_000), ASK)).reply();
+      Reply reply = client.trySend(RawClient.post(CHAT + "?" + "q".repeat(10_000), ASK)).reply();
       assertThat(reply.status()).isEqualTo(414);
       assertThat(reply.code()).isEqualTo("invalid_http");
       assertThat(client.isClosed()).isTrue();

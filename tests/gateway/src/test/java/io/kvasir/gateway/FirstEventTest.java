@@ -29,13 +29,17 @@ class FirstEventTest {
         Named.of("zeros", then("\0\0\0\0\r\n\r\n")),
         Named.of("a huge head", then("HTTP/1.1 200 OK\r\nX: " + "x".repeat(200_000) + "\r\n\r\n")),
         Named.of("a status that is no number", then("HTTP/1.1 abc OK\r\n\r\n")),
-        Named.of("two lengths", then("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab")),
+        Named.of(
+            "two lengths",
+            then("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab")),
         Named.of(
             "a bad chunk",
-            then("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")),
+            then(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")),
         Named.of("a head, then a reset", stream((request, link) -> link.reset())),
         Named.of("a head, then the end of the connection", stream((request, link) -> {})),
-        Named.of("a head, then a complete empty body", stream((request, link) -> link.raw("0\r\n\r\n"))),
+        Named.of(
+            "a head, then a complete empty body", stream((request, link) -> link.raw("0\r\n\r\n"))),
         Named.of(
             "comments, then a reset",
             stream(

@@ -51,7 +51,8 @@ class SmugglingTest {
         Arguments.of("a negative length", "Content-Length: -1\r\n\r\n" + ASK),
         Arguments.of("a length with a sign", "Content-Length: +" + ASK.length() + "\r\n\r\n" + ASK),
         Arguments.of("a length in hex", "Content-Length: 0x10\r\n\r\n" + ASK),
-        Arguments.of("a length that overflows", "Content-Length: 99999999999999999999\r\n\r\n" + ASK),
+        Arguments.of(
+            "a length that overflows", "Content-Length: 99999999999999999999\r\n\r\n" + ASK),
         Arguments.of("an empty length", "Content-Length:\r\n\r\n" + ASK),
         Arguments.of("xchunked", "Transfer-Encoding: xchunked\r\n\r\n" + chunks),
         Arguments.of("chunked, identity", "Transfer-Encoding: chunked, identity\r\n\r\n" + chunks),
@@ -63,9 +64,11 @@ class SmugglingTest {
         Arguments.of("a chunk size in 0x", chunked + "\r\n0x5\r\n{\"a\":\r\n0\r\n\r\n"),
         Arguments.of("a chunk size that overflows", chunked + "\r\nfffffffffffffffff\r\n" + ASK),
         Arguments.of("a chunk without its end", chunked + "\r\n5\r\n{\"a\":1}\r\n0\r\n\r\n"),
-        Arguments.of("a space before the colon", "Content-Length : " + ASK.length() + "\r\n\r\n" + ASK),
         Arguments.of(
-            "a space before the colon of the encoding", "Transfer-Encoding : chunked\r\n\r\n" + chunks),
+            "a space before the colon", "Content-Length : " + ASK.length() + "\r\n\r\n" + ASK),
+        Arguments.of(
+            "a space before the colon of the encoding",
+            "Transfer-Encoding : chunked\r\n\r\n" + chunks),
         Arguments.of("a line without a colon", "Content-Length\r\n" + length + "\r\n" + ASK),
         Arguments.of("a zero in a name", "X\0Y: 1\r\n" + length + "\r\n" + ASK),
         Arguments.of("a zero in a value", "X: a\0b\r\n" + length + "\r\n" + ASK),
@@ -78,7 +81,8 @@ class SmugglingTest {
   void anAmbiguousRequestIs400AndItsConnectionCloses(String what, String rest) {
     int before = engine.received();
     try (RawClient client = gateway.client()) {
-      client.trySend((HEAD + rest + SMUGGLED).getBytes(java.nio.charset.StandardCharsets.ISO_8859_1));
+      client.trySend(
+          (HEAD + rest + SMUGGLED).getBytes(java.nio.charset.StandardCharsets.ISO_8859_1));
       Reply reply = client.reply();
       assertThat(reply.status()).as(reply.text()).isEqualTo(400);
       assertThat(reply.json().at("/error/message").asText()).isNotEmpty();

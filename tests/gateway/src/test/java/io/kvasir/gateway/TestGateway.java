@@ -22,7 +22,8 @@ import java.util.concurrent.TimeUnit;
 final class TestGateway implements AutoCloseable {
 
   static final String CHAT = "/v1/chat/completions";
-  static final String ASK = "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}";
+  static final String ASK =
+      "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}";
   static final String ASK_STREAM =
       "{\"model\":\"m\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}";
 
@@ -157,7 +158,8 @@ final class TestGateway implements AutoCloseable {
                   clientTimeoutMs,
                   maxAttempts,
                   explain),
-              new GatewaySettings.Pressure(maxRunning, maxQueued, bodyBudget, retryReserve, drainMs),
+              new GatewaySettings.Pressure(
+                  maxRunning, maxQueued, bodyBudget, retryReserve, drainMs),
               new GatewaySettings.Health(1_000, intervalMs, 2_000, breakerFailures, breakerOpenMs));
       BlockingQueue<String> lines = new LinkedBlockingQueue<>();
       try {

@@ -18,8 +18,8 @@ public final class LibraryFolder {
   /**
    * Returns a file with the content of a library in a jar; extracts it if it is missing or differs.
    *
-   * @param owner a class whose package has the library, and its SHA-256 as {@code
-   *     RESOURCE.sha256}; either may be in another jar. The class is not initialised
+   * @param owner a class whose package has the library, and its SHA-256 as {@code RESOURCE.sha256};
+   *     either may be in another jar. The class is not initialised
    * @param resource path of the library, relative to that package
    * @return the file, which no other user can change
    * @throws IOException if the library or its digest is missing, they do not belong together, or

@@ -99,12 +99,14 @@ final class TextLoop implements AutoCloseable {
         TextSequence next = queue.take();
         meters.onWaiting(-1);
         meters.onRunning(1);
+        Consumer<SequenceListener> end;
         try {
-          serve(next);
+          end = serve(next);
         } finally {
           meters.onRunning(-1);
           reserved.decrementAndGet();
         }
+        post(next, end);
       }
     } catch (InterruptedException e) {
       LOG.debug("The engine of {} is closed", model.name());
@@ -117,20 +119,20 @@ final class TextLoop implements AutoCloseable {
     }
   }
 
-  private void serve(TextSequence sequence) {
+  /** Generates a sequence; returns its last event. */
+  private Consumer<SequenceListener> serve(TextSequence sequence) {
     try {
-      if (!sequence.isCancelled()) {
-        generate(sequence);
-      }
+      return sequence.isCancelled() ? listener -> {} : generate(sequence);
     } catch (RuntimeException e) {
       LOG.error("A generation of {} failed", model.name(), e);
       ApiError error =
-          ApiError.of(ApiError.INTERNAL, "generation_failed", "The model failed: " + e.getMessage());
-      post(sequence, listener -> listener.onFailed(error));
+          ApiError.of(
+              ApiError.INTERNAL, "generation_failed", "The model failed: " + e.getMessage());
+      return listener -> listener.onFailed(error);
     }
   }
 
-  private void generate(TextSequence sequence) {
+  private Consumer<SequenceListener> generate(TextSequence sequence) {
     TextRequest request = sequence.request();
     int choice = sequence.choice();
     int tokens = 0;
@@ -147,17 +149,17 @@ final class TextLoop implements AutoCloseable {
       }
     }
     if (closing) {
-      abort(sequence);
-    } else if (!sequence.isCancelled()) {
-      meters.onFinished();
-      boolean byItself = tokens < request.maxTokens();
-      post(
-          sequence,
-          listener -> {
-            sequence.answer().end(byItself);
-            listener.onFinished(choice);
-          });
+      return TextLoop::abort;
     }
+    if (sequence.isCancelled()) {
+      return listener -> {};
+    }
+    meters.onFinished();
+    boolean byItself = tokens < request.maxTokens();
+    return listener -> {
+      sequence.answer().end(byItself);
+      listener.onFinished(choice);
+    };
   }
 
   private TextGeneration.@Nullable Piece next(TextSequence sequence, TextGeneration generation) {
@@ -175,17 +177,15 @@ final class TextLoop implements AutoCloseable {
         });
   }
 
-  private void abort(TextSequence sequence) {
-    UpstreamFailure failure =
-        new UpstreamFailure(UpstreamFailure.Kind.CLOSED, "the engine is closed");
-    post(sequence, listener -> listener.onAborted(failure));
+  private static void abort(SequenceListener listener) {
+    listener.onAborted(new UpstreamFailure(UpstreamFailure.Kind.CLOSED, "the engine is closed"));
   }
 
   private void abortQueue() {
     for (TextSequence next = queue.poll(); next != null; next = queue.poll()) {
       meters.onWaiting(-1);
       reserved.decrementAndGet();
-      abort(next);
+      post(next, TextLoop::abort);
     }
   }
 

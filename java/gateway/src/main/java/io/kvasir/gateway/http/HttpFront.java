@@ -33,9 +33,9 @@ import org.slf4j.LoggerFactory;
  * stay there.
  *
  * <p>Limits: a request line of {@value #MAX_LINE_BYTES} bytes (414), header fields of {@value
- * #MAX_HEADER_BYTES} bytes together (431). What {@link RequestRules} forbids is answered with 400. A
- * connection on which no request is being answered is
- * closed after {@value #IDLE_SECONDS} seconds without a complete request head.
+ * #MAX_HEADER_BYTES} bytes together (431). What {@link RequestRules} forbids is answered with 400.
+ * A connection on which no request is being answered is closed after {@value #IDLE_SECONDS} seconds
+ * without a complete request head.
  *
  * <p>Thread-safe.
  */
@@ -170,6 +170,7 @@ public final class HttpFront implements AutoCloseable {
     private final int[] port;
     private final InvalidRequests invalid;
     private final Consumer<Exchange> handler;
+
     /** The connections whose requests are served. */
     private final Map<HttpConnection, Use> connections = new HashMap<>();
 

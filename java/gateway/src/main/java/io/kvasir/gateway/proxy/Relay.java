@@ -40,6 +40,7 @@ final class Relay implements ReplyListener {
 
   private @Nullable UpstreamCall call;
   private EventLoop.@Nullable Timer timer;
+
   /** The request's body; null if it was sent as a whole. */
   private @Nullable StreamedBody streamed;
 

@@ -1,0 +1,2 @@
+/** Tests of llama.cpp as an engine. */
+package io.kvasir.llama;

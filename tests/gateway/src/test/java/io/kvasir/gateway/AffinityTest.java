@@ -133,7 +133,7 @@ class AffinityTest {
       int atA = a.received();
       assertThat(atA).isBetween(10, 40);
       a.kill();
-      Await.until(() -> gateway.metric("kvasir_retries_total") >= atA / 2);
+      Await.until(() -> gateway.metric("kvasir_retries_total") >= atA / 2.0);
       go.countDown();
       int cut = 0;
       for (RawClient client : clients) {
@@ -176,7 +176,8 @@ class AffinityTest {
             link.chunk("event: response.completed\ndata: {\"type\":\"response.completed\"}\n\n");
             link.raw("0\r\n\r\n");
           } else if (request.method().equals("POST")) {
-            link.json(200, "{\"object\":\"response\",\"output\":[{\"id\":\"x\"}],\"id\":\"" + id + "\"}");
+            link.json(
+                200, "{\"object\":\"response\",\"output\":[{\"id\":\"x\"}],\"id\":\"" + id + "\"}");
           } else {
             link.json(200, "{\"target\":\"" + request.target() + "\"}");
           }

@@ -80,8 +80,12 @@ class BadEngineTest {
 
   static Stream<Named<Script>> oddReplies() {
     return Stream.of(
-        raw("continue, then a reply", "HTTP/1.1 100 Continue\r\n\r\n" + OK + "Content-Length: 2\r\n\r\n{}"),
-        raw("early hints", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + OK + "Content-Length: 2\r\n\r\n{}"),
+        raw(
+            "continue, then a reply",
+            "HTTP/1.1 100 Continue\r\n\r\n" + OK + "Content-Length: 2\r\n\r\n{}"),
+        raw(
+            "early hints",
+            "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" + OK + "Content-Length: 2\r\n\r\n{}"),
         raw("switching protocols", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"),
         raw("a status of 999", "HTTP/1.1 999 ?\r\nContent-Length: 2\r\n\r\n{}"),
         raw("a status of 99", "HTTP/1.1 99 ?\r\nContent-Length: 2\r\n\r\n{}"),
@@ -90,7 +94,9 @@ class BadEngineTest {
         raw("HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\n{}"),
         raw("a body until the end of the connection", OK + "\r\n{}"),
         raw("204", "HTTP/1.1 204 No Content\r\n\r\n"),
-        raw("a redirect", "HTTP/1.1 307 T\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"),
+        raw(
+            "a redirect",
+            "HTTP/1.1 307 T\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"),
         raw("empty", OK + "Content-Length: 0\r\n\r\n"),
         raw("no JSON", OK + "Content-Length: 5\r\n\r\nhello"),
         raw("deep JSON", OK + "Content-Length: 9000\r\n\r\n" + "[".repeat(9_000)),
@@ -99,10 +105,18 @@ class BadEngineTest {
         raw("huge usage", body("{\"usage\":{\"completion_tokens\":99999999999999999999}}")),
         raw("a stream of bytes", STREAM + chunk("\0\1\2\377\n\n") + "0\r\n\r\n"),
         raw("a stream of carriage returns", STREAM + chunk("data: a\r\rdata: b\r\r") + "0\r\n\r\n"),
-        raw("a stream without its last blank line", STREAM + chunk("data: {}\n\ndata: [DONE]") + "0\r\n\r\n"),
-        raw("a stream that ends with an error", STREAM + chunk("data: {\"error\":{\"message\":\"x\"}}\n\n") + "0\r\n\r\n"),
-        raw("a stream of deep JSON", STREAM + chunk("data: " + "{\"a\":".repeat(20_000) + "\n\n") + "0\r\n\r\n"),
-        raw("a chunk with an extension and a trailer", STREAM + "9;a=b\r\ndata: x\n\n\r\n0\r\nX-T: 1\r\n\r\n"));
+        raw(
+            "a stream without its last blank line",
+            STREAM + chunk("data: {}\n\ndata: [DONE]") + "0\r\n\r\n"),
+        raw(
+            "a stream that ends with an error",
+            STREAM + chunk("data: {\"error\":{\"message\":\"x\"}}\n\n") + "0\r\n\r\n"),
+        raw(
+            "a stream of deep JSON",
+            STREAM + chunk("data: " + "{\"a\":".repeat(20_000) + "\n\n") + "0\r\n\r\n"),
+        raw(
+            "a chunk with an extension and a trailer",
+            STREAM + "9;a=b\r\ndata: x\n\n\r\n0\r\nX-T: 1\r\n\r\n"));
   }
 
   private static String body(String json) {
@@ -188,7 +202,14 @@ class BadEngineTest {
   @Test
   void aWorkerThatIsNoEngineIsNeverHealthy() throws Exception {
     for (String models :
-        List.of("{}", "[]", "null", "x", "{\"data\":{}}", "{\"data\":[{\"id\":1}]}", "[".repeat(5000))) {
+        List.of(
+            "{}",
+            "[]",
+            "null",
+            "x",
+            "{\"data\":{}}",
+            "{\"data\":[{\"id\":1}]}",
+            "[".repeat(5000))) {
       try (ScriptedEngine engine = ScriptedEngine.good()) {
         engine.models(models);
         try (TestGateway gateway = TestGateway.of(engine).start()) {

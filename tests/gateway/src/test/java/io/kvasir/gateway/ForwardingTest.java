@@ -251,8 +251,12 @@ class ForwardingTest {
     try (TestGateway gateway = gateway("");
         RawClient client = gateway.client()) {
       String head =
-          "POST /v1/audio/transcriptions?a=b%20c HTTP/1.1\r\nHost: x\r\n"
-              + "Content-Type: multipart/form-data; boundary=xyz\r\n";
+          String.join(
+              "\r\n",
+              "POST /v1/audio/transcriptions?a=b%20c HTTP/1.1",
+              "Host: x",
+              "Content-Type: multipart/form-data; boundary=xyz",
+              "");
       client.send(head + "Content-Length: " + upload.length + "\r\n\r\n").send(upload);
       assertThat(client.reply().status()).isEqualTo(200);
       Received request = engine.next();

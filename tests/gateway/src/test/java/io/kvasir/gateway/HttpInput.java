@@ -32,7 +32,7 @@ final class HttpInput {
     }
 
     int status() {
-      return Integer.parseInt(line.split(" ")[1]);
+      return Integer.parseInt(line.split(" ", -1)[1]);
     }
   }
 

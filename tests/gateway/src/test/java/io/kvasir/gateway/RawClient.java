@@ -15,6 +15,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** A client that sends any bytes over one connection. */
 final class RawClient implements AutoCloseable {
@@ -25,7 +26,7 @@ final class RawClient implements AutoCloseable {
   private final Socket socket;
   private final HttpInput in;
   private HttpInput.Head head;
-  private volatile long sent;
+  private final AtomicLong sent = new AtomicLong();
 
   private RawClient(Socket socket) throws IOException {
     this.socket = socket;
@@ -33,6 +34,7 @@ final class RawClient implements AutoCloseable {
   }
 
   /** A complete reply. */
+  @SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
   record Reply(HttpInput.Head head, byte[] body) {
 
     int status() {
@@ -143,8 +145,8 @@ final class RawClient implements AutoCloseable {
     sender.start();
     try {
       long before = -1;
-      while (sender.isAlive() && before != sent) {
-        before = sent;
+      while (sender.isAlive() && before != sent.get()) {
+        before = sent.get();
         sender.join(ms);
       }
     } catch (InterruptedException e) {
@@ -156,7 +158,7 @@ final class RawClient implements AutoCloseable {
     try {
       while (true) {
         socket.getOutputStream().write(part);
-        sent += part.length;
+        sent.addAndGet(part.length);
       }
     } catch (IOException e) {
       // closed

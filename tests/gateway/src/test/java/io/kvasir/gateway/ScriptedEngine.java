@@ -17,12 +17,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An engine whose answer to each request is a script over the raw connection. It answers {@code
  * /health} and {@code /v1/models} itself. A thread of its own serves each connection.
  */
 final class ScriptedEngine implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ScriptedEngine.class);
 
   /** The answer to one request. */
   interface Script {
@@ -34,14 +38,15 @@ final class ScriptedEngine implements AutoCloseable {
    *
    * @param number its number on its connection, from 0
    */
+  @SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
   record Received(HttpInput.Head head, byte[] body, int number) {
 
     String method() {
-      return head.line().split(" ")[0];
+      return head.line().split(" ", -1)[0];
     }
 
     String target() {
-      return head.line().split(" ")[1];
+      return head.line().split(" ", -1)[1];
     }
 
     String field(String name) {
@@ -127,7 +132,7 @@ final class ScriptedEngine implements AutoCloseable {
     } catch (SocketException | EOFException e) {
       // the gateway or the script closed the connection
     } catch (Exception e) {
-      e.printStackTrace();
+      LOG.error("a script failed", e);
     } finally {
       links.removeIf(EngineLink::closed);
     }

@@ -79,6 +79,7 @@ public final class EngineCommand implements Callable<Integer> {
   @Mixin private DeviceOption device;
   @Mixin private KvOptions kv;
   @Mixin private EmbeddedOptions embedded;
+
   @Mixin
   @SuppressWarnings("unused") // picocli acts on it
   private Settings sources;

@@ -81,6 +81,7 @@ public final class ServeCommand implements Callable<Integer> {
   @Mixin private KvOptions kv;
   @Mixin private EmbeddedOptions embedded;
   @Mixin private Settings sources;
+
   @Mixin
   @SuppressWarnings("unused") // picocli acts on it
   private CommonOptions common;

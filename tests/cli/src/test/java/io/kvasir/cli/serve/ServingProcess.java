@@ -36,7 +36,10 @@ final class ServingProcess implements AutoCloseable {
   private final String name;
   private final Process process;
   private final Thread reader;
+
+  @SuppressWarnings("JdkObsolete") // two threads use it
   private final StringBuffer output = new StringBuffer();
+
   private final List<String> urls;
 
   private ServingProcess(String name, ProcessBuilder builder, int urls, String readyPath)

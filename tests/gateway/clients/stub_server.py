@@ -1,19 +1,19 @@
 """A small OpenAI server on uvicorn and FastAPI, as engines written in Python are.
 
-python3 stub_server.py prints its URL. It closes connections that have been idle for 5 s, as uvicorn
-does by default. Answers repeat the words of the last message, after a short pause for each word.
+python3 stub_server.py [SECONDS] prints its URL. It closes connections that have been idle for that
+time; the default is 5, as in uvicorn. Answers repeat the words of the last message, after a short pause for each word.
 """
 
 import asyncio
 import json
 import socket
+import sys
 import time
 
 import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
 
-KEEP_ALIVE_SECONDS = 5
 MODEL = "stub"
 WORD_SECONDS = 0.001
 
@@ -83,9 +83,8 @@ def main():
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     print(f"http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
-    config = uvicorn.Config(
-        app, timeout_keep_alive=KEEP_ALIVE_SECONDS, log_level="warning", access_log=False
-    )
+    idle = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    config = uvicorn.Config(app, timeout_keep_alive=idle, log_level="warning", access_log=False)
     uvicorn.Server(config).run(sockets=[listening])
 
 

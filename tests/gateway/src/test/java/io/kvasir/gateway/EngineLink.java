@@ -117,6 +117,17 @@ final class EngineLink implements AutoCloseable {
     }
   }
 
+  /** Reads and drops what arrives until the gateway closes the connection. */
+  void awaitEnd() throws IOException {
+    socket.setSoTimeout(WAIT_MS);
+    try {
+      byte[] dropped = new byte[1 << 16];
+      while (socket.getInputStream().read(dropped) >= 0) {}
+    } catch (SocketException e) {
+      // reset
+    }
+  }
+
   /** Waits for a signal of the test. */
   static void await(CountDownLatch signal) throws InterruptedException {
     assertThat(signal.await(WAIT_MS, TimeUnit.MILLISECONDS)).isTrue();

@@ -32,7 +32,7 @@ final class HttpInput {
     }
 
     int status() {
-      return Integer.parseInt(line.split(" ")[1]);
+      return Integer.parseInt(line.split(" ", -1)[1]);
     }
   }
 
@@ -54,7 +54,9 @@ final class HttpInput {
     String length = head.field("content-length");
     chunked = "chunked".equalsIgnoreCase(head.field("transfer-encoding"));
     bodyLeft = length == null || chunked ? 0 : Long.parseLong(length);
-    untilClose = length == null && !chunked && line.startsWith("HTTP/");
+    boolean reply = line.startsWith("HTTP/");
+    boolean hasBody = !reply || (head.status() != 204 && head.status() != 304);
+    untilClose = length == null && !chunked && reply && hasBody;
     return head;
   }
 

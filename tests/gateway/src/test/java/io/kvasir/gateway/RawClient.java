@@ -15,6 +15,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** A client that sends any bytes over one connection. */
 final class RawClient implements AutoCloseable {
@@ -25,6 +26,7 @@ final class RawClient implements AutoCloseable {
   private final Socket socket;
   private final HttpInput in;
   private HttpInput.Head head;
+  private final AtomicLong sent = new AtomicLong();
 
   private RawClient(Socket socket) throws IOException {
     this.socket = socket;
@@ -32,6 +34,7 @@ final class RawClient implements AutoCloseable {
   }
 
   /** A complete reply. */
+  @SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
   record Reply(HttpInput.Head head, byte[] body) {
 
     int status() {
@@ -132,6 +135,33 @@ final class RawClient implements AutoCloseable {
       return send(bytes);
     } catch (UncheckedIOException e) {
       return this;
+    }
+  }
+
+  /** Sends a part again and again until the other side takes no more for a while. */
+  void sendUntilStuck(byte[] part, int ms) {
+    Thread sender = new Thread(() -> sendForever(part));
+    sender.setDaemon(true);
+    sender.start();
+    try {
+      long before = -1;
+      while (sender.isAlive() && before != sent.get()) {
+        before = sent.get();
+        sender.join(ms);
+      }
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private void sendForever(byte[] part) {
+    try {
+      while (true) {
+        socket.getOutputStream().write(part);
+        sent.addAndGet(part.length);
+      }
+    } catch (IOException e) {
+      // closed
     }
   }
 

@@ -3,6 +3,7 @@ package io.kvasir.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedInputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -16,12 +17,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An engine whose answer to each request is a script over the raw connection. It answers {@code
  * /health} and {@code /v1/models} itself. A thread of its own serves each connection.
  */
 final class ScriptedEngine implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ScriptedEngine.class);
 
   /** The answer to one request. */
   interface Script {
@@ -33,14 +38,15 @@ final class ScriptedEngine implements AutoCloseable {
    *
    * @param number its number on its connection, from 0
    */
+  @SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
   record Received(HttpInput.Head head, byte[] body, int number) {
 
     String method() {
-      return head.line().split(" ")[0];
+      return head.line().split(" ", -1)[0];
     }
 
     String target() {
-      return head.line().split(" ")[1];
+      return head.line().split(" ", -1)[1];
     }
 
     String field(String name) {
@@ -59,7 +65,7 @@ final class ScriptedEngine implements AutoCloseable {
   private static final int WAIT_SECONDS = 30;
 
   private final ServerSocket server;
-  private final String models;
+  private volatile String models;
   private final Set<EngineLink> links = ConcurrentHashMap.newKeySet();
   private final BlockingQueue<Received> requests = new LinkedBlockingQueue<>();
   private final AtomicInteger received = new AtomicInteger();
@@ -123,10 +129,10 @@ final class ScriptedEngine implements AutoCloseable {
           head = socket.isClosed() ? null : in.head()) {
         number += serve(new Received(head, readsBodies ? in.body() : new byte[0], number), link);
       }
-    } catch (SocketException e) {
+    } catch (SocketException | EOFException e) {
       // the gateway or the script closed the connection
     } catch (Exception e) {
-      e.printStackTrace();
+      LOG.error("a script failed", e);
     } finally {
       links.removeIf(EngineLink::closed);
     }
@@ -157,6 +163,11 @@ final class ScriptedEngine implements AutoCloseable {
 
   void script(Script next) {
     script = next;
+  }
+
+  /** Replaces the answer to {@code GET /v1/models}. */
+  void models(String answer) {
+    models = answer;
   }
 
   void healthy(boolean now) {

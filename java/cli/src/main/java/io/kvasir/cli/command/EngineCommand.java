@@ -79,8 +79,14 @@ public final class EngineCommand implements Callable<Integer> {
   @Mixin private DeviceOption device;
   @Mixin private KvOptions kv;
   @Mixin private EmbeddedOptions embedded;
-  @Mixin private Settings sources;
-  @Mixin private CommonOptions common;
+
+  @Mixin
+  @SuppressWarnings("unused") // picocli acts on it
+  private Settings sources;
+
+  @Mixin
+  @SuppressWarnings("unused") // picocli acts on it
+  private CommonOptions common;
 
   /**
    * Makes the command.

@@ -81,7 +81,10 @@ public final class ServeCommand implements Callable<Integer> {
   @Mixin private KvOptions kv;
   @Mixin private EmbeddedOptions embedded;
   @Mixin private Settings sources;
-  @Mixin private CommonOptions common;
+
+  @Mixin
+  @SuppressWarnings("unused") // picocli acts on it
+  private CommonOptions common;
 
   /**
    * Makes the command.

@@ -1,5 +1,6 @@
 package io.kvasir.gateway.http;
 
+import io.netty.channel.ChannelFuture;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.net.impl.ConnectionBase;
 
@@ -13,6 +14,6 @@ final class Connections {
    * waits for that, which takes forever if the other side does not read.
    */
   static void closeNow(HttpConnection connection) {
-    var unused = ((ConnectionBase) connection).channelHandlerContext().close();
+    ChannelFuture unused = ((ConnectionBase) connection).channelHandlerContext().close();
   }
 }

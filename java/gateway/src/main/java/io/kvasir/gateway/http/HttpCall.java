@@ -9,6 +9,7 @@ import io.kvasir.gateway.exchange.UpstreamRequest;
 import io.kvasir.model.Errors;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpClosedException;
@@ -16,6 +17,9 @@ import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.io.IOException;
+import java.net.ProtocolException;
+import java.util.HashSet;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +27,8 @@ import org.jspecify.annotations.Nullable;
 /** A request in flight over HTTP. Confined to its event loop. */
 final class HttpCall implements UpstreamCall {
 
+  private static final int MIN_STATUS = 200;
+  private static final int MAX_STATUS = 599;
   private static final String CONNECTION = "connection";
   private static final String TRANSFER_ENCODING = "transfer-encoding";
 
@@ -95,20 +101,26 @@ final class HttpCall implements UpstreamCall {
   }
 
   private void onResponse(HttpClientResponse received) {
+    received.exceptionHandler(this::onFailure);
     if (over) {
+      return;
+    }
+    int status = received.statusCode();
+    if (status < MIN_STATUS || status > MAX_STATUS) {
+      abort(Kind.INVALID, new ProtocolException("the status " + status + " is none of a reply"));
       return;
     }
     response = received;
     Headers headers = new Headers();
+    Set<String> named = namedByConnection(received.headers());
     received
         .headers()
         .forEach(
             (name, value) -> {
-              if (!ofConnection(name)) {
+              if (!ofConnection(name) && !named.contains(name.toLowerCase(Locale.ROOT))) {
                 headers.add(name, value);
               }
             });
-    received.exceptionHandler(this::onFailure);
     received.handler(
         bytes -> {
           if (!over) {
@@ -129,7 +141,18 @@ final class HttpCall implements UpstreamCall {
     if (paused) {
       received.pause();
     }
-    reply.onHead(received.statusCode(), headers);
+    reply.onHead(status, headers);
+  }
+
+  /** The fields that {@code Connection} names, in lower case. */
+  private static Set<String> namedByConnection(MultiMap headers) {
+    Set<String> names = new HashSet<>();
+    for (String value : headers.getAll(CONNECTION)) {
+      for (String name : value.split(",", -1)) {
+        names.add(name.strip().toLowerCase(Locale.ROOT));
+      }
+    }
+    return names;
   }
 
   /** The body arrives decoded, so its framing is not the reply's. */

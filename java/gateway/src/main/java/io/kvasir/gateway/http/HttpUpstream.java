@@ -98,6 +98,7 @@ public final class HttpUpstream implements Upstream {
     }
 
     private void onConnection(HttpConnection connection) {
+      HeapContent.addTo(connection);
       fresh.add(connection);
       connection.exceptionHandler(failure -> LOG.debug("a connection to {} failed", url, failure));
     }

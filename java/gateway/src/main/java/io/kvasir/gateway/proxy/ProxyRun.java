@@ -298,7 +298,9 @@ final class ProxyRun implements Placing.Result {
         if (relay != null) {
           relay.cancel();
         }
-        refuse(Problem.overloaded(503, "shutting_down", "the gateway is shutting down", 0));
+        refuse(
+            Problem.overloaded(
+                503, "shutting_down", "the gateway is shutting down", RETRY_SECONDS));
       }
     }
   }

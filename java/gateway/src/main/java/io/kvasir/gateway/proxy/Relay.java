@@ -74,13 +74,13 @@ final class Relay implements ReplyListener {
     UpstreamRequest outbound = Outbound.request(inbound, choice);
     UpstreamCall sent = choice.worker().upstream().send(outbound, this, exchange.loop());
     call = sent;
-    restartTimer();
     if (outbound.body() == null) {
       streamed = new StreamedBody(exchange, sent, this);
       exchange.read(streamed);
     } else {
       request = outbound;
     }
+    restartTimer();
   }
 
   // ---- the worker's reply -------------------------------------------------------------------
@@ -222,7 +222,9 @@ final class Relay implements ReplyListener {
 
   /** The limit for the request's body begins anew. */
   void onBodyMoved() {
-    quietSinceNs = System.nanoTime();
+    if (!forwarding) {
+      restartTimer();
+    }
   }
 
   /** The request's body did not arrive: by the client's fault, and not the worker's. */

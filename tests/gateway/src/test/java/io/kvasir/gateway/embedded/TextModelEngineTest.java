@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -24,7 +25,7 @@ class TextModelEngineTest {
   private static final class Alphabet implements TextModel {
     final Semaphore permits = new Semaphore(0);
     final List<TextRequest> requests = new CopyOnWriteArrayList<>();
-    volatile int stopped;
+    final AtomicInteger stopped = new AtomicInteger();
     volatile boolean closed;
     volatile RuntimeException failure;
 
@@ -87,7 +88,7 @@ class TextModelEngineTest {
 
         @Override
         public void close() {
-          stopped++;
+          stopped.incrementAndGet();
         }
       };
     }
@@ -214,7 +215,7 @@ class TextModelEngineTest {
     assertThat(failed.json().at("/error/message").asText()).contains("out of order");
     model.failure = null;
     assertThat(client.post(TEXT, prompt("x", 1, "")).status()).isEqualTo(200);
-    assertThat(model.stopped).isEqualTo(2);
+    assertThat(model.stopped).hasValue(2);
   }
 
   @Test

@@ -88,6 +88,7 @@ public final class GgufWriter {
     }
   }
 
+  @SuppressWarnings("ArrayRecordComponent") // value semantics of the arrays are never used
   private record Tensor(String name, int[] sizes, float[] weights) {}
 
   private final SplittableRandom random;

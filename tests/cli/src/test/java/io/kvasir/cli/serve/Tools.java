@@ -1,0 +1,114 @@
+package io.kvasir.cli.serve;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** Programs that tests need besides Java. Stateless. */
+final class Tools {
+
+  /** Where the clients and the stub server lie. */
+  static final Path CLIENTS =
+      Path.of(System.getProperty("kvasir.root", "../.."), "tests/gateway/clients");
+
+  private static final int LIMIT_MINUTES = 5;
+
+  private Tools() {}
+
+  /** What a program did. */
+  record Result(int exitCode, String output) {}
+
+  /** The Python interpreter: {@code KVASIR_PYTHON}, or {@code python3}. */
+  static String python() {
+    String python = System.getenv("KVASIR_PYTHON");
+    return python == null || python.isBlank() ? "python3" : python;
+  }
+
+  /** Skips the test if a package of Python is missing. */
+  static void requirePython(String... packages) throws IOException, InterruptedException {
+    for (String name : packages) {
+      Result found;
+      try {
+        found = run(Path.of("."), Map.of(), python(), "-c", "import " + name);
+      } catch (IOException e) {
+        assumeTrue(false, "Python is missing (apt-get install python3): " + e.getMessage());
+        return;
+      }
+      assumeTrue(
+          found.exitCode() == 0,
+          () ->
+              "the Python package "
+                  + name
+                  + " is missing for "
+                  + python()
+                  + ": install it, or name another interpreter in KVASIR_PYTHON");
+    }
+  }
+
+  /** A copy of the clients with the packages of npm. Fails if node or npm is missing. */
+  static Path nodeFolder() throws IOException, InterruptedException {
+    Path folder = Files.createDirectories(Path.of("target", "clients"));
+    try (Stream<Path> files = Files.list(CLIENTS)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        Files.copy(file, folder.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+      }
+    }
+    require(folder, "node", "nodejs", "--version");
+    require(folder, "npm", "npm", "ci", "--no-audit", "--no-fund", "--loglevel=error");
+    return folder;
+  }
+
+  /** Runs a program that must be there and succeed. */
+  private static void require(Path folder, String program, String debian, String... arguments)
+      throws IOException, InterruptedException {
+    String[] command = new String[arguments.length + 1];
+    command[0] = program;
+    System.arraycopy(arguments, 0, command, 1, arguments.length);
+    Result result;
+    try {
+      result = run(folder, Map.of(), command);
+    } catch (IOException e) {
+      throw new AssertionError(
+          program + " is missing, and the tests of the gateway need it: apt-get install " + debian,
+          e);
+    }
+    if (result.exitCode() != 0) {
+      throw new AssertionError(String.join(" ", command) + " failed:\n" + result.output());
+    }
+  }
+
+  /** Runs a program to its end. Its proxy, if any, is not used for this machine. */
+  static Result run(Path folder, Map<String, String> variables, String... command)
+      throws IOException, InterruptedException {
+    File output = File.createTempFile("tool", ".log");
+    try {
+      ProcessBuilder builder =
+          new ProcessBuilder(List.of(command))
+              .directory(folder.toFile())
+              .redirectErrorStream(true)
+              .redirectOutput(output);
+      builder.environment().putAll(variables);
+      builder.environment().put("NO_PROXY", "127.0.0.1");
+      builder.environment().put("no_proxy", "127.0.0.1");
+      Process process = builder.start();
+      try {
+        boolean ended = process.waitFor(LIMIT_MINUTES, TimeUnit.MINUTES);
+        String text = Files.readString(output.toPath(), StandardCharsets.UTF_8);
+        return new Result(ended ? process.exitValue() : -1, ended ? text : text + "\ntimed out");
+      } finally {
+        process.destroyForcibly();
+      }
+    } finally {
+      Files.delete(output.toPath());
+    }
+  }
+}

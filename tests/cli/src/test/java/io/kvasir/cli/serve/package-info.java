@@ -1,0 +1,2 @@
+/** Tests of the processes that serve HTTP, with clients and servers that others wrote. */
+package io.kvasir.cli.serve;

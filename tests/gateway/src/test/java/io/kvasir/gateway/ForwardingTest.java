@@ -1,0 +1,391 @@
+package io.kvasir.gateway;
+
+import static io.kvasir.gateway.TestGateway.ASK;
+import static io.kvasir.gateway.TestGateway.ASK_STREAM;
+import static io.kvasir.gateway.TestGateway.CHAT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.gateway.ScriptedEngine.Received;
+import io.kvasir.gateway.openai.BodyField;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What passes the gateway, in both directions. */
+class ForwardingTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final int UPLOAD_BYTES = 5 << 20;
+
+  private ScriptedEngine engine;
+
+  @BeforeEach
+  void start() {
+    engine = ScriptedEngine.good();
+  }
+
+  @AfterEach
+  void stop() {
+    engine.close();
+  }
+
+  private TestGateway gateway(String more) {
+    return TestGateway.of(List.of("http://" + engine.name() + more)).start();
+  }
+
+  @Test
+  void aBodyWithoutRoutingFieldsStaysAsItIs() {
+    String body =
+        "{ \"messages\" : [ {\"role\":\"user\",\"content\":\"\\u00e9 \\ud83d\\ude00\"} ],"
+            + "\"x\":1.50e+03, \"x\":[], \"model\":\"m\" }\n";
+    try (TestGateway gateway = gateway("")) {
+      assertThat(gateway.post(CHAT, body).status()).isEqualTo(200);
+      assertThat(engine.next().text()).isEqualTo(body);
+    }
+  }
+
+  @Test
+  void routingFieldsOfClientsAreStripped() throws IOException {
+    StringBuilder body = new StringBuilder("{\"model\":\"m\"");
+    for (BodyField field : BodyField.ROUTING) {
+      body.append(",\"").append(field.key()).append("\":{\"a\":[1,\"}\"]}");
+    }
+    body.append(",\"messages\":[]}");
+    try (TestGateway gateway = gateway("")) {
+      Reply reply =
+          gateway.post(
+              CHAT,
+              body.toString(),
+              "X-Data-Parallel-Rank: 3",
+              "x-data-parallel-rank: 4",
+              "X-Kvasir-Explain: true",
+              "X-KVASIR-Dp-Rank: 1",
+              "x-kvasir-: 1");
+      assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+      Received request = engine.next();
+      JsonNode sent = JSON.readTree(request.body());
+      assertThat(sent.size()).isEqualTo(2);
+      assertThat(sent.path("model").asText()).isEqualTo("m");
+      assertThat(request.head().fields().keySet())
+          .noneMatch(name -> name.startsWith("x-kvasir") || name.equals("x-data-parallel-rank"));
+      assertThat(reply.field("x-kvasir-worker")).isEqualTo(engine.name());
+    }
+  }
+
+  @Test
+  void aRoutingFieldWithAnEscapedNameIsStripped() throws IOException {
+    try (TestGateway gateway = gateway("")) {
+      String body = "{\"routed_dp_ran\\u006b\":3,\"model\":\"m\",\"messages\":[]}";
+      assertThat(gateway.post(CHAT, body).status()).isEqualTo(200);
+      assertThat(JSON.readTree(engine.next().body()).size()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void vllmIsSteeredByAHeader() {
+    try (TestGateway gateway = gateway(",ranks=4")) {
+      Set<String> ranks = new HashSet<>();
+      for (int i = 0; i < 8; i++) {
+        Reply reply = gateway.post(CHAT, ASK, "X-Session-ID: s" + i, "X-Data-Parallel-Rank: 9");
+        Received request = engine.next();
+        assertThat(request.head().fields().get("x-data-parallel-rank")).hasSize(1);
+        String rank = request.field("x-data-parallel-rank");
+        assertThat(reply.field("x-kvasir-dp-rank")).isEqualTo(rank);
+        assertThat(gateway.logLine().path("dp_rank").asText()).isEqualTo(rank);
+        assertThat(request.text()).isEqualTo(ASK);
+        ranks.add(rank);
+      }
+      assertThat(ranks).isSubsetOf("0", "1", "2", "3").hasSizeGreaterThan(1);
+    }
+  }
+
+  @Test
+  void sglangIsSteeredByAFieldOfTheBody() throws IOException {
+    try (TestGateway gateway = gateway(",flavor=sglang,ranks=2")) {
+      String body = ASK.replace("{\"model\"", "{\"routed_dp_rank\":9,\"model\"");
+      for (int i = 0; i < 4; i++) {
+        Reply reply = gateway.post(CHAT, body);
+        Received request = engine.next();
+        assertThat(request.field("x-data-parallel-rank")).isNull();
+        JsonNode sent = JSON.readTree(request.body());
+        assertThat(sent.path("routed_dp_rank").isInt()).isTrue();
+        assertThat(sent.path("routed_dp_rank").asText())
+            .isIn("0", "1")
+            .isEqualTo(reply.field("x-kvasir-dp-rank"));
+      }
+    }
+  }
+
+  @Test
+  void trtllmAndSingleRanksAreNotSteered() {
+    for (String more : new String[] {",flavor=trtllm", "", ",flavor=sglang"}) {
+      try (TestGateway gateway = gateway(more)) {
+        assertThat(gateway.post(CHAT, ASK).field("x-kvasir-dp-rank")).isEqualTo("any");
+        Received request = engine.next();
+        assertThat(request.field("x-data-parallel-rank")).isNull();
+        assertThat(request.text()).isEqualTo(ASK);
+      }
+    }
+  }
+
+  @Test
+  void usageIsInjectedAndStripped() {
+    try (TestGateway gateway = gateway("")) {
+      Reply reply = gateway.post(CHAT, ASK_STREAM);
+      assertThat(engine.next().text()).contains("\"include_usage\":true");
+      assertThat(reply.text()).doesNotContain("usage").endsWith("data: [DONE]\n\n");
+      JsonNode line = gateway.logLine();
+      assertThat(line.path("prompt_tokens").asInt()).isEqualTo(7);
+      assertThat(line.path("output_tokens").asInt()).isEqualTo(2);
+      String asks =
+          ASK_STREAM.replace(
+              "\"stream\":true", "\"stream\":true,\"stream_options\":{\"include_usage\":true}");
+      assertThat(gateway.post(CHAT, asks).text()).contains("\"usage\":{");
+      assertThat(engine.next().text()).isEqualTo(asks);
+      String asksNot = asks.replace("\"include_usage\":true", "\"include_usage\":false,\"a\":1");
+      assertThat(gateway.post(CHAT, asksNot).text()).doesNotContain("usage");
+      assertThat(engine.next().text()).contains("\"include_usage\":true").contains("\"a\":1");
+      assertThat(gateway.post(CHAT, ASK).text()).contains("\"usage\"");
+      assertThat(engine.next().text()).isEqualTo(ASK);
+    }
+  }
+
+  @Test
+  void fieldsOfOneConnectionDoNotPass() {
+    try (TestGateway gateway = gateway("")) {
+      Reply reply =
+          gateway.post(
+              CHAT,
+              ASK,
+              "Connection: keep-alive, X-Hop, x-hop-two",
+              "X-Hop: 1",
+              "X-Hop-Two: 1",
+              "Keep-Alive: timeout=5",
+              "Proxy-Connection: keep-alive",
+              "Proxy-Authorization: Basic x",
+              "TE: trailers",
+              "Trailer: X-T",
+              "Upgrade: h2c",
+              "Accept-Encoding: gzip",
+              "Authorization: Bearer secret",
+              "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+              "tracestate: a=1",
+              "X-Request-Id: client-1",
+              "X-Custom: 1",
+              "x-custom: 2");
+      assertThat(reply.status()).isEqualTo(200);
+      Received request = engine.next();
+      assertThat(request.head().fields().keySet())
+          .doesNotContain(
+              "x-hop",
+              "x-hop-two",
+              "keep-alive",
+              "proxy-connection",
+              "proxy-authorization",
+              "te",
+              "trailer",
+              "upgrade",
+              "accept-encoding",
+              "transfer-encoding");
+      assertThat(request.field("authorization")).isEqualTo("Bearer secret");
+      assertThat(request.field("traceparent")).startsWith("00-0af76519");
+      assertThat(request.field("tracestate")).isEqualTo("a=1");
+      assertThat(request.field("host")).isEqualTo(engine.name());
+      assertThat(request.head().fields().get("x-request-id")).containsExactly("client-1");
+      assertThat(request.head().fields().get("x-custom")).containsExactly("1", "2");
+      assertThat(reply.field("x-request-id")).isEqualTo("client-1");
+    }
+  }
+
+  @Test
+  void fieldsOfTheEnginesConnectionDoNotPass() {
+    engine.script(
+        (request, link) -> {
+          link.head(
+              200,
+              "Content-Type: application/json",
+              "Content-Length: 2",
+              "Connection: X-Secret",
+              "X-Secret: 1",
+              "Keep-Alive: timeout=5",
+              "X-Request-Id: other",
+              "X-Kvasir-Worker: other",
+              "Set-Cookie: a=1",
+              "Set-Cookie: b=2",
+              "Retry-After: 7");
+          link.raw("{}");
+        });
+    try (TestGateway gateway = gateway("")) {
+      Reply reply = gateway.post(CHAT, ASK, "X-Request-Id: mine");
+      assertThat(reply.head().fields().keySet()).doesNotContain("x-secret", "keep-alive");
+      assertThat(reply.head().fields().get("x-request-id")).containsExactly("mine");
+      assertThat(reply.head().fields().get("x-kvasir-worker")).containsExactly(engine.name());
+      assertThat(reply.head().fields().get("set-cookie")).containsExactly("a=1", "b=2");
+      assertThat(reply.field("retry-after")).isEqualTo("7");
+      assertThat(reply.head().fields().get("content-length")).containsExactly("2");
+    }
+  }
+
+  @Test
+  void withoutExplanationNoHeaderNamesTheWorker() {
+    try (TestGateway gateway = TestGateway.of(engine).noExplanation().start()) {
+      assertThat(gateway.post(CHAT, ASK).field("x-kvasir-worker")).isNull();
+      assertThat(gateway.post(CHAT, ASK, "X-Kvasir-Explain: true").field("x-kvasir-worker"))
+          .isEqualTo(engine.name());
+    }
+  }
+
+  @Test
+  void uploadsPassUnread() {
+    byte[] upload = new byte[UPLOAD_BYTES];
+    new Random(1).nextBytes(upload);
+    try (TestGateway gateway = gateway("");
+        RawClient client = gateway.client()) {
+      String head =
+          String.join(
+              "\r\n",
+              "POST /v1/audio/transcriptions?a=b%20c HTTP/1.1",
+              "Host: x",
+              "Content-Type: multipart/form-data; boundary=xyz",
+              "");
+      client.send(head + "Content-Length: " + upload.length + "\r\n\r\n").send(upload);
+      assertThat(client.reply().status()).isEqualTo(200);
+      Received request = engine.next();
+      assertThat(request.target()).isEqualTo("/v1/audio/transcriptions?a=b%20c");
+      assertThat(request.field("content-type")).isEqualTo("multipart/form-data; boundary=xyz");
+      assertThat(request.field("content-length")).isEqualTo(Integer.toString(upload.length));
+      assertThat(request.body()).isEqualTo(upload);
+
+      client.send(head + "Transfer-Encoding: chunked\r\n\r\n");
+      int chunk = 100_003;
+      for (int from = 0; from < upload.length; from += chunk) {
+        int size = Math.min(chunk, upload.length - from);
+        client.send(Integer.toHexString(size) + "\r\n");
+        client.send(java.util.Arrays.copyOfRange(upload, from, from + size)).send("\r\n");
+      }
+      client.send("0\r\n\r\n");
+      assertThat(client.reply().status()).isEqualTo(200);
+      request = engine.next();
+      assertThat(request.field("transfer-encoding")).isEqualTo("chunked");
+      assertThat(request.body()).isEqualTo(upload);
+      assertThat(gateway.metric("kvasir_body_bytes")).isZero();
+    }
+  }
+
+  @Test
+  void aSlowUploadIsTheClientsFault() {
+    try (TestGateway gateway =
+            TestGateway.of(engine).bodyTimeoutMs(300).breaker(1, 60_000).start();
+        RawClient client = gateway.client()) {
+      engine.leavesBodiesUnread();
+      engine.script((request, link) -> link.body());
+      client.send("POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345");
+      Reply reply = client.reply();
+      assertThat(reply.status()).isEqualTo(408);
+      assertThat(reply.code()).isEqualTo("body_timeout");
+      assertThat(gateway.logLine().path("status").asInt()).isEqualTo(408);
+      engine.script(
+          (request, link) -> {
+            link.body();
+            EngineLink.answer(request, link);
+          });
+      gateway.works(); // the breaker is closed
+    }
+  }
+
+  @Test
+  void aBadChunkInAnUploadIs400() {
+    try (TestGateway gateway = gateway("");
+        RawClient client = gateway.client()) {
+      engine.leavesBodiesUnread();
+      engine.script((request, link) -> link.body());
+      client.send("POST /v1/files HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+      client.send("3\r\nabc\r\n");
+      engine.next();
+      client.send("zz\r\n");
+      assertThat(client.reply().status()).isEqualTo(400);
+      assertThat(client.isClosed()).isTrue();
+      assertThat(gateway.logLine().path("status").asInt()).isEqualTo(400);
+    }
+  }
+
+  @Test
+  void anUploadThatIsAnsweredEarlyEndsAtBothSides() {
+    java.util.concurrent.CountDownLatch gone = new java.util.concurrent.CountDownLatch(1);
+    try (TestGateway gateway = gateway("");
+        RawClient client = gateway.client()) {
+      engine.leavesBodiesUnread();
+      engine.script(
+          (request, link) -> {
+            link.json(413, "{}");
+            link.awaitEnd();
+            gone.countDown();
+          });
+      client.send("POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n12345");
+      assertThat(client.reply().status()).isEqualTo(413);
+      EngineLink.await(gone);
+      client.trySend("x".repeat(999_995).getBytes(StandardCharsets.US_ASCII));
+      assertThat(client.isClosed()).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @Test
+  void otherMethodsAndRepliesWithoutBodyPass() {
+    try (TestGateway gateway = gateway("");
+        RawClient client = gateway.client()) {
+      engine.script((request, link) -> link.head(204, "X-A: 1"));
+      client.send("DELETE /v1/files/1 HTTP/1.1\r\nHost: x\r\n\r\n");
+      assertThat(client.head().status()).isEqualTo(204);
+      engine.script((request, link) -> link.head(304, "ETag: x"));
+      client.send("GET /v1/files/1 HTTP/1.1\r\nHost: x\r\n\r\n");
+      assertThat(client.head().status()).isEqualTo(304);
+      engine.script((request, link) -> link.head(200, "Content-Length: 5"));
+      client.send("HEAD /v1/files/1 HTTP/1.1\r\nHost: x\r\n\r\n");
+      assertThat(client.head().field("content-length")).isEqualTo("5");
+      engine.script(EngineLink::answer);
+      client.send(RawClient.post(CHAT, ASK));
+      assertThat(client.reply().text()).contains("Hello you");
+    }
+  }
+
+  @Test
+  void http10ClientsAreServed() {
+    try (TestGateway gateway = gateway("");
+        RawClient client = gateway.client()) {
+      String request =
+          new String(RawClient.post(CHAT, ASK_STREAM), StandardCharsets.US_ASCII)
+              .replace("HTTP/1.1", "HTTP/1.0");
+      Reply reply = client.send(request).reply();
+      assertThat(reply.status()).isEqualTo(200);
+      assertThat(reply.field("transfer-encoding")).isNull();
+      assertThat(reply.text()).startsWith("data: {").endsWith("data: [DONE]\n\n");
+      assertThat(client.isClosed()).isTrue();
+    }
+  }
+
+  @Test
+  void aGetWithABodyIsNotRepeatedWithoutIt() {
+    try (ScriptedEngine other = ScriptedEngine.start((request, link) -> link.reset());
+        TestGateway gateway = TestGateway.of(engine, other).start();
+        RawClient client = gateway.client()) {
+      engine.script((request, link) -> link.reset());
+      client.send("GET /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+      assertThat(client.reply().status()).isEqualTo(502);
+      assertThat(engine.received() + other.received()).isEqualTo(1);
+      client.send("GET /v1/files HTTP/1.1\r\nHost: x\r\n\r\n");
+      assertThat(client.reply().status()).isEqualTo(502);
+      assertThat(engine.received() + other.received()).isEqualTo(3);
+    }
+  }
+}

@@ -1,0 +1,253 @@
+package io.kvasir.gateway;
+
+import static io.kvasir.gateway.TestGateway.ASK;
+import static io.kvasir.gateway.TestGateway.ASK_STREAM;
+import static io.kvasir.gateway.TestGateway.CHAT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.gateway.RawClient.Reply;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** Queue, budgets, breaker, health checks and time limits. */
+class PressureTest {
+
+  @Test
+  void aFullQueueIs429AndALongWaitIs503() {
+    CountDownLatch go = new CountDownLatch(1);
+    try (ScriptedEngine engine =
+            ScriptedEngine.start(
+                (request, link) -> {
+                  EngineLink.await(go);
+                  EngineLink.answer(request, link);
+                });
+        TestGateway gateway = TestGateway.of(engine).queue(1, 1, 1_500).start();
+        RawClient running = gateway.client();
+        RawClient waiting = gateway.client()) {
+      running.send(RawClient.post(CHAT, ASK));
+      engine.next();
+      waiting.send(RawClient.post(CHAT, ASK));
+      Await.until(() -> gateway.metric("kvasir_num_requests_waiting") == 1);
+      Reply full = gateway.post(CHAT, ASK);
+      assertThat(full.status()).isEqualTo(429);
+      assertThat(full.code()).isEqualTo("queue_full");
+      assertThat(full.json().at("/error/type").asText()).isEqualTo("overloaded_error");
+      assertThat(full.field("retry-after")).matches("[1-9][0-9]*");
+      Reply late = waiting.reply();
+      assertThat(late.status()).isEqualTo(503);
+      assertThat(late.code()).isEqualTo("queue_timeout");
+      assertThat(late.field("retry-after")).matches("[1-9][0-9]*");
+      go.countDown();
+      assertThat(running.reply().status()).isEqualTo(200);
+      assertThat(waiting.send(RawClient.post(CHAT, ASK)).reply().status()).isEqualTo(200);
+      assertThat(gateway.metric("kvasir_refusals_total", "queue_full")).isEqualTo(1);
+      assertThat(gateway.metric("kvasir_refusals_total", "queue_timeout")).isEqualTo(1);
+      assertThat(gateway.metric("kvasir_num_requests_running")).isZero();
+    }
+  }
+
+  @Test
+  void waitingRequestsStartInOrder() {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).queue(1, 100, 30_000).start()) {
+      CountDownLatch go = new CountDownLatch(1);
+      engine.script(
+          (request, link) -> {
+            EngineLink.await(go);
+            EngineLink.answer(request, link);
+          });
+      List<RawClient> clients = new ArrayList<>();
+      for (int i = 0; i < 20; i++) {
+        RawClient client = gateway.client();
+        clients.add(client);
+        client.send(RawClient.post(CHAT, ASK, "X-Request-Id: " + i));
+        int queued = i;
+        Await.until(() -> gateway.metric("kvasir_num_requests_waiting") == queued);
+      }
+      go.countDown();
+      for (int i = 0; i < clients.size(); i++) {
+        assertThat(clients.get(i).reply().status()).isEqualTo(200);
+        assertThat(engine.next().field("x-request-id")).isEqualTo(Integer.toString(i));
+        clients.get(i).close();
+      }
+    }
+  }
+
+  @Test
+  void bodiesBeyondTheBudgetAre503() {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).bodyBudget(100_000).start();
+        RawClient holder = gateway.client()) {
+      holder.send("POST " + CHAT + " HTTP/1.1\r\nHost: x\r\nContent-Length: 99000\r\n\r\n");
+      Await.until(() -> gateway.metric("kvasir_body_bytes") == 99_000);
+      Reply reply = gateway.post(CHAT, ASK.replace("Hi", "x".repeat(2_000)));
+      assertThat(reply.status()).isEqualTo(503);
+      assertThat(reply.code()).isEqualTo("body_budget_exhausted");
+      assertThat(reply.field("retry-after")).matches("[1-9][0-9]*");
+      holder.disconnect();
+      Await.until(() -> gateway.metric("kvasir_body_bytes") == 0);
+      gateway.works();
+    }
+  }
+
+  @Test
+  void retriesStayWithinTheirBudget() {
+    try (ScriptedEngine a = ScriptedEngine.start((request, link) -> link.reset());
+        ScriptedEngine b = ScriptedEngine.start((request, link) -> link.reset());
+        TestGateway gateway = TestGateway.of(a, b).retryReserve(3).start()) {
+      int requests = 40;
+      for (int i = 0; i < requests; i++) {
+        assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(502);
+      }
+      int retries = a.received() + b.received() - requests;
+      assertThat(retries).isBetween(3, 3 + requests / 10);
+      assertThat(gateway.metric("kvasir_retries_total")).isEqualTo(retries);
+    }
+  }
+
+  @Test
+  void attemptsAreLimited() {
+    try (ScriptedEngine a = ScriptedEngine.start((request, link) -> link.reset());
+        ScriptedEngine b = ScriptedEngine.start((request, link) -> link.reset());
+        ScriptedEngine c = ScriptedEngine.start((request, link) -> link.reset());
+        TestGateway gateway = TestGateway.of(a, b, c).maxAttempts(2).start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(502);
+      assertThat(a.received() + b.received() + c.received()).isEqualTo(2);
+      assertThat(gateway.logLine().path("attempts").asInt()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void aBreakerOpensAndOneTrialClosesIt() {
+    try (ScriptedEngine bad = ScriptedEngine.start((request, link) -> link.reset());
+        TestGateway gateway = TestGateway.of(bad).breaker(3, 1_000).start()) {
+      for (int i = 0; i < 3; i++) {
+        assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(502);
+      }
+      Reply refused = gateway.post(CHAT, ASK);
+      assertThat(refused.status()).isEqualTo(503);
+      assertThat(refused.field("retry-after")).matches("[1-9][0-9]*");
+      assertThat(bad.received()).isEqualTo(3);
+      bad.script(EngineLink::answer);
+      Await.until(() -> gateway.post(CHAT, ASK).status() == 200);
+      for (int i = 0; i < 3; i++) {
+        gateway.works();
+      }
+    }
+  }
+
+  @Test
+  void anUnhealthyWorkerGetsNoRequestsUntilItIsHealthy() {
+    try (ScriptedEngine a = ScriptedEngine.good();
+        ScriptedEngine b = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(a, b).healthEveryMs(50).start()) {
+      a.healthy(false);
+      Await.until(() -> gateway.metric("kvasir_worker_healthy") == 1);
+      int before = a.received();
+      for (int i = 0; i < 6; i++) {
+        gateway.works();
+      }
+      assertThat(a.received()).isEqualTo(before);
+      b.healthy(false);
+      Await.until(() -> gateway.metric("kvasir_worker_healthy") == 0);
+      Reply none = gateway.post(CHAT, ASK);
+      assertThat(none.status()).isEqualTo(503);
+      assertThat(none.code()).isNotEmpty();
+      assertThat(gateway.get("/ready").status()).isEqualTo(503);
+      assertThat(gateway.get("/health").status()).isEqualTo(200);
+      assertThat(gateway.admin("/ready").status()).isEqualTo(503);
+      a.healthy(true);
+      Await.until(() -> gateway.metric("kvasir_worker_healthy") == 1);
+      gateway.works();
+    }
+  }
+
+  @Test
+  void anEngineThatSaysNothingIs504() {
+    CountDownLatch go = new CountDownLatch(1);
+    try (ScriptedEngine engine = ScriptedEngine.start((request, link) -> link.awaitGone());
+        TestGateway gateway = TestGateway.of(engine).firstByteTimeoutMs(300).start()) {
+      Reply silent = gateway.post(CHAT, ASK);
+      assertThat(silent.status()).isEqualTo(504);
+      assertThat(silent.code()).isEqualTo("upstream_timeout");
+      engine.script(
+          (request, link) -> {
+            link.stream();
+            while (true) {
+              link.chunk(": ping\n\n"); // comments do not count
+              go.await(20, java.util.concurrent.TimeUnit.MILLISECONDS);
+            }
+          });
+      assertThat(gateway.post(CHAT, ASK_STREAM).status()).isEqualTo(504);
+      engine.script(EngineLink::answer);
+      gateway.works();
+    }
+  }
+
+  @Test
+  void aStreamThatFallsSilentEndsWithAnError() {
+    try (ScriptedEngine engine =
+            ScriptedEngine.start(
+                (request, link) -> {
+                  link.stream();
+                  link.token("Hello");
+                  link.awaitGone();
+                });
+        TestGateway gateway = TestGateway.of(engine).idleTimeoutMs(300).start();
+        RawClient client = gateway.client()) {
+      client.send(RawClient.post(CHAT, ASK_STREAM)).head();
+      assertThat(client.event()).contains("Hello");
+      assertThat(client.event()).contains("\"error\"");
+      assertThat(client.isCut()).isTrue();
+      JsonNode line = gateway.logLine();
+      assertThat(line.path("error").asText()).contains("300 milliseconds");
+    }
+  }
+
+  @Test
+  void aWorkerThatAcceptsNoConnectionIsPassedOver() throws IOException {
+    try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        ScriptedEngine good = ScriptedEngine.good();
+        ScriptedEngine dying = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(dying, good).router("round_robin").start()) {
+      assertThat(full.getLocalPort()).isPositive();
+      dying.kill();
+      for (int i = 0; i < 4; i++) {
+        gateway.works();
+      }
+      assertThat(gateway.metric("kvasir_retries_total")).isPositive();
+    }
+  }
+
+  @Test
+  void connectingHasALimit() throws IOException {
+    try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      List<Socket> fillers = new ArrayList<>();
+      for (int i = 0; i < 3; i++) { // the backlog takes two
+        Socket filler = new Socket();
+        fillers.add(filler);
+        try {
+          filler.connect(full.getLocalSocketAddress(), 200);
+        } catch (IOException e) {
+          break;
+        }
+      }
+      String worker = "http://127.0.0.1:" + full.getLocalPort();
+      try (TestGateway gateway = TestGateway.of(List.of(worker)).healthEveryMs(50).start()) {
+        assertThat(gateway.get("/ready").status()).isEqualTo(503);
+        Reply reply = gateway.post(CHAT, ASK);
+        assertThat(reply.status()).isEqualTo(404); // no worker has named its model yet
+      }
+      for (Socket filler : fillers) {
+        filler.close();
+      }
+    }
+  }
+}

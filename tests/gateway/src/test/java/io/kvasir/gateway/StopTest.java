@@ -1,0 +1,120 @@
+package io.kvasir.gateway;
+
+import static io.kvasir.gateway.TestGateway.ASK;
+import static io.kvasir.gateway.TestGateway.ASK_STREAM;
+import static io.kvasir.gateway.TestGateway.CHAT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** How a gateway ends. */
+class StopTest {
+
+  @Test
+  void requestsInProgressAreServedBeforeTheEnd() throws Exception {
+    CountDownLatch go = new CountDownLatch(1);
+    try (ScriptedEngine engine =
+            ScriptedEngine.start(
+                (request, link) -> {
+                  link.stream();
+                  link.token("Hello");
+                  EngineLink.await(go);
+                  link.endStream();
+                });
+        TestGateway gateway = TestGateway.of(engine).drainMs(30_000).start();
+        RawClient client = gateway.client();
+        RawClient late = gateway.client()) {
+      client.send(RawClient.post(CHAT, ASK_STREAM)).head();
+      client.event();
+      assertThat(gateway.get("/ready").status()).isEqualTo(200);
+      CompletableFuture<Integer> cut = CompletableFuture.supplyAsync(gateway.gateway()::stop);
+      Await.until(() -> gateway.admin("/ready").status() == 503);
+      RawClient.Reply refused = late.send(RawClient.post(CHAT, ASK)).reply();
+      assertThat(refused.status()).isEqualTo(503);
+      assertThat(refused.code()).isEqualTo("shutting_down");
+      assertThat(refused.field("retry-after")).matches("[1-9][0-9]*");
+      go.countDown();
+      assertThat(client.event()).isEqualTo("data: [DONE]\n\n");
+      assertThat(client.event()).isNull();
+      assertThat(cut.get()).isZero();
+    }
+  }
+
+  @Test
+  void aBodyThatIsArrivingIsAwaited() throws Exception {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).drainMs(30_000).start();
+        RawClient client = gateway.client()) {
+      byte[] request = RawClient.post(CHAT, ASK);
+      client.send(java.util.Arrays.copyOf(request, request.length - 1));
+      Await.until(() -> gateway.metric("kvasir_body_bytes") > 0);
+      CompletableFuture<Integer> cut = CompletableFuture.supplyAsync(gateway.gateway()::stop);
+      Await.until(() -> gateway.admin("/ready").status() == 503);
+      client.send(new byte[] {request[request.length - 1]});
+      assertThat(client.reply().status()).isEqualTo(200);
+      assertThat(cut.get()).isZero();
+    }
+  }
+
+  @Test
+  void whatDoesNotEndInTimeIsCutAndCounted() {
+    try (ScriptedEngine engine =
+            ScriptedEngine.start(
+                (request, link) -> {
+                  if (request.streams()) {
+                    link.stream();
+                    link.token("Hello");
+                  }
+                  link.awaitGone();
+                });
+        TestGateway gateway = TestGateway.of(engine).drainMs(200).start();
+        RawClient stream = gateway.client();
+        RawClient whole = gateway.client()) {
+      stream.send(RawClient.post(CHAT, ASK_STREAM)).head();
+      assertThat(stream.event()).contains("Hello");
+      whole.send(RawClient.post(CHAT, ASK));
+      engine.next();
+      engine.next();
+      assertThat(gateway.gateway().stop()).isEqualTo(2);
+      assertThat(stream.event()).contains("\"error\"").contains("shutting down");
+      assertThat(stream.isCut()).isTrue();
+      RawClient.Reply reply = whole.reply();
+      assertThat(reply.status()).isEqualTo(503);
+      assertThat(reply.code()).isEqualTo("shutting_down");
+      assertThat(gateway.logLine().path("error").asText()).contains("shut");
+      assertThat(gateway.logLine().path("error").asText()).contains("shut");
+    }
+  }
+
+  @Test
+  void aClientThatDoesNotReadDoesNotKeepTheGatewayAlive() {
+    String token = "x".repeat(1_000);
+    try (ScriptedEngine engine =
+            ScriptedEngine.start(
+                (request, link) -> {
+                  link.stream();
+                  for (int i = 0; i < 100_000; i++) {
+                    link.token(token);
+                  }
+                });
+        TestGateway gateway = TestGateway.of(engine).drainMs(300).start();
+        RawClient client = RawClient.to(gateway.gateway().port(), 4_096)) {
+      client.send(RawClient.post(CHAT, ASK_STREAM)).head();
+      assertThat(gateway.gateway().stop()).isEqualTo(1);
+      Await.until(client::isDisconnected);
+    }
+  }
+
+  @Test
+  void aGatewayCanBeStoppedAndClosedRepeatedly() {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).start()) {
+      gateway.works();
+      assertThat(gateway.gateway().stop()).isZero();
+      assertThat(gateway.gateway().stop()).isZero();
+      gateway.gateway().close();
+    }
+  }
+}

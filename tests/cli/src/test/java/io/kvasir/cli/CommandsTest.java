@@ -204,7 +204,7 @@ class CommandsTest {
         "bench proxy --chunk-rate 6k | --chunk-rate must be an integer from 50 to 100000, not '6k'",
         "bench routers --trace no/such.jsonl | no/such.jsonl: no such file",
         "repaly | Unmatched argument at index 0: 'repaly' (did you mean replay?); see kvasir --help",
-        "'' | a command is missing: replay, route, index, bench, record, doctor, version, generate-completion; see kvasir --help",
+        "'' | a command is missing: serve, engine, replay, route, index, bench, record, doctor, version, generate-completion; see kvasir --help",
       })
   void wrongUsageIsOneLineAndExitCodeTwo(String line, String error) {
     Outcome outcome = run(line.equals("''") ? "" : line);

@@ -269,7 +269,7 @@ final class JsonCursor {
    * Skips one value of any kind. The fast way through long lists of tokens.
    *
    * @return the value if it is an integer from 0 to {@link #MAX_UNSIGNED}, written without fraction
-   *     and exponent; -1 for any other value
+   *     and exponent, or -0; -1 for any other value
    * @throws JsonException if the JSON is not valid
    */
   long skipUnsigned() throws JsonException {
@@ -285,8 +285,9 @@ final class JsonCursor {
     }
     boolean ends = i < end && !isDigit(bytes[i]) && ".eE".indexOf(bytes[i]) < 0;
     if (i == at || value > MAX_UNSIGNED || !ends) {
+      int from = at;
       skip();
-      return -1;
+      return at == from + 2 && bytes[from] == '-' && bytes[from + 1] == '0' ? 0 : -1;
     }
     at = i;
     return value;

@@ -108,7 +108,8 @@ public final class Gateway implements AutoCloseable {
    * Starts a gateway, and waits until each worker has been checked once.
    *
    * @param settings how it runs
-   * @param local workers of this process, besides those of the settings
+   * @param local workers of this process, besides those of the settings; closed with the gateway,
+   *     also if it does not start
    * @param accessLog receives a JSON line for each request; not closed with the gateway
    * @return the gateway
    * @throws IllegalArgumentException if the fleet router is unknown, does not fit the workers, or
@@ -132,6 +133,7 @@ public final class Gateway implements AutoCloseable {
       throw new IOException("interrupted while the gateway started", e);
     } catch (IOException | RuntimeException e) {
       vertx.close();
+      local.forEach(worker -> worker.upstream().close());
       throw e;
     }
   }

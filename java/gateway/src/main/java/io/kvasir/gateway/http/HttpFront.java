@@ -170,14 +170,17 @@ public final class HttpFront implements AutoCloseable {
     private final int[] port;
     private final InvalidRequests invalid;
     private final Consumer<Exchange> handler;
-    /** The connections whose requests are served. */
     private final Map<HttpConnection, Use> connections = new HashMap<>();
 
     private @Nullable HttpServer server;
 
-    /** The use of a connection: exchanges in progress, and when the last one ended. */
+    /**
+     * The use of a connection: exchanges in progress, when the latest one ended, and whether no
+     * further request is served.
+     */
     private static final class Use {
       private int exchanges;
+      private boolean last;
       private long idleSinceNs = System.nanoTime();
     }
 
@@ -223,10 +226,11 @@ public final class HttpFront implements AutoCloseable {
     private void serve(HttpServerRequest request, EventLoop loop) {
       HttpConnection connection = request.connection();
       Use use = connections.get(connection);
-      if (use == null) {
+      if (use == null || use.last) {
         return; // the connection closes after the answer to an earlier request
       }
       if (!RequestRules.isValid(request)) {
+        use.last = true;
         refuse(request);
         return;
       }
@@ -238,7 +242,7 @@ public final class HttpFront implements AutoCloseable {
                 use.exchanges--;
                 use.idleSinceNs = System.nanoTime();
               });
-      handler.accept(new HttpExchange(request, loop, () -> connections.remove(connection)));
+      handler.accept(new HttpExchange(request, loop, () -> use.last = true));
     }
 
     private void sweep() {
@@ -265,7 +269,6 @@ public final class HttpFront implements AutoCloseable {
             case 431 -> "header fields must not exceed " + MAX_HEADER_BYTES + " bytes together";
             default -> "the request is not valid HTTP/1.1";
           };
-      connections.remove(request.connection());
       HttpServerResponse response = request.response();
       response
           .setStatusCode(status)

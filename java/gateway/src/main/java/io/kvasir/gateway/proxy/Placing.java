@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -108,16 +109,17 @@ final class Placing {
       place(among, placed.placement(), result);
     } else if (outcome instanceof RouteOutcome.Waiting waiting) {
       result.onWaiting(() -> waiting.outcome().cancel(false));
-      waiting
-          .outcome()
-          .whenComplete(
-              (later, failure) -> {
-                if (later != null) {
-                  loop.execute(() -> settle(among, later, result));
-                } else if (!(failure instanceof CancellationException)) {
-                  loop.execute(() -> result.onRefused(Problem.internal()));
-                }
-              });
+      CompletableFuture<RouteOutcome> unused =
+          waiting
+              .outcome()
+              .whenComplete(
+                  (later, failure) -> {
+                    if (later != null) {
+                      loop.execute(() -> settle(among, later, result));
+                    } else if (!(failure instanceof CancellationException)) {
+                      loop.execute(() -> result.onRefused(Problem.internal()));
+                    }
+                  });
     } else if (outcome instanceof RouteOutcome.Refused refused) {
       result.onRefused(Refusals.problem(refused));
     }

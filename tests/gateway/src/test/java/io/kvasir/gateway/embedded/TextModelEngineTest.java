@@ -227,6 +227,10 @@ class TextModelEngineTest {
     model.permits.release(1);
     Thread closing = new Thread(engine::close);
     closing.start();
+    while (closing.getState() != Thread.State.WAITING
+        && closing.getState() != Thread.State.TIMED_WAITING) {
+      Thread.onSpinWait(); // until it waits for the model's current step
+    }
     model.permits.release(100);
     assertThat(running.await().failure().kind()).isEqualTo(UpstreamFailure.Kind.CLOSED);
     assertThat(waiting.await().failure().kind()).isEqualTo(UpstreamFailure.Kind.CLOSED);

@@ -11,7 +11,6 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -126,12 +125,10 @@ class LineLimitsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"{\"op\":", "[", "x"})
-  void aLineOf64MebibytesIsRefusedQuickly(String unit) {
+  void aLineOf64MebibytesIsRefused(String unit) {
     String line = unit.repeat((64 << 20) / unit.length());
-    long start = System.nanoTime();
     Outcome outcome = run("route", List.of(), line, SMALL);
 
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
     assertThat(outcome.out().lines())
         .containsExactly(
             "{\"error\":\"a line may have at most 16777216 bytes\",\"line\":1}", POPPED);

@@ -106,6 +106,7 @@ public final class GgufWriter {
    * @param file the file, which is replaced
    * @param seed seed of the weights
    * @return the file
+   * @throws IOException if the file cannot be written
    */
   public static Path write(Path file, long seed) throws IOException {
     GgufWriter writer = new GgufWriter(seed);

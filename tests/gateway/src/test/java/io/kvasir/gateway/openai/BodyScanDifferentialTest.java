@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Random;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -39,6 +40,10 @@ class BodyScanDifferentialTest {
     System.out.println("bodies: " + (seed - first) + " cases");
   }
 
+  /** Jackson takes a character that is not ASCII for the hex digit of its low byte. */
+  private static final Pattern JACKSON_ACCEPTS =
+      Pattern.compile("\\\\u[0-9a-fA-F]{0,3}[^\\x00-\\x7F]");
+
   /** Whether the random body is valid. */
   private static boolean check(String as, Random random) {
     RandomBody bodies = new RandomBody(random);
@@ -55,7 +60,9 @@ class BodyScanDifferentialTest {
     try {
       scan = BodyScan.of(around, 7, body.length);
     } catch (InvalidBodyException e) {
-      assertThat(expected).as(as + " " + e.reason()).isNull();
+      if (!JACKSON_ACCEPTS.matcher(as).find()) {
+        assertThat(expected).as(as + " " + e.reason()).isNull();
+      }
       assertThat(e.reason()).as(as).isNotBlank().hasSizeLessThan(400);
       return false;
     }

@@ -75,7 +75,7 @@ final class Tools {
     return e;
   }
 
-  /** A port of 127.0.0.1 that nobody listens on at the moment. */
+  /** A free port of 127.0.0.1. */
   static int freePort() throws IOException {
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return socket.getLocalPort();

@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The endpoints of engines that the gateway tells apart. */
+/** The endpoints of engines that the gateway distinguishes. */
 enum Endpoint {
   CHAT_COMPLETIONS("/v1/chat/completions", true),
   COMPLETIONS("/v1/completions", true),

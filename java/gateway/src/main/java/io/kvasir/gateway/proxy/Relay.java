@@ -220,7 +220,7 @@ final class Relay implements ReplyListener {
     }
   }
 
-  /** The limit for the request's body begins anew. */
+  /** Restarts the time limit of the request's body. */
   void onBodyMoved() {
     if (!forwarding) {
       restartTimer();
@@ -265,7 +265,7 @@ final class Relay implements ReplyListener {
     return waitsForBody() ? settings.bodyTimeoutMs() : settings.firstByteTimeoutMs();
   }
 
-  /** A limit begins: other than the one before, or anew. */
+  /** Starts the time limit that applies now. */
   private void restartTimer() {
     stopTimer();
     if (!over) {
@@ -274,7 +274,7 @@ final class Relay implements ReplyListener {
     }
   }
 
-  /** Runs when a limit may have passed; plans itself anew while it has not. */
+  /** Runs when a limit may have passed; runs again later while it has not. */
   private void onTimer() {
     long quietMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - quietSinceNs);
     long limitMs = limitMs();

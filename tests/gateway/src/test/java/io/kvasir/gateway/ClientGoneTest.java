@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.gateway.ScriptedEngine.Script;
+import java.net.SocketException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -54,15 +55,23 @@ class ClientGoneTest {
       throws Exception {
     for (boolean reset : new boolean[] {false, true}) {
       CountDownLatch gone = new CountDownLatch(1);
-      try (ScriptedEngine engine =
-              ScriptedEngine.start(
-                  (request, link) -> {
-                    script.answer(request, link);
-                    link.awaitGone();
-                    gone.countDown();
-                  });
+      try (ScriptedEngine engine = ScriptedEngine.good();
           TestGateway gateway = TestGateway.of(engine).start();
           RawClient client = gateway.client()) {
+        if (reset) {
+          gateway.works(); // leaves a connection to the engine that the next request uses
+          engine.next();
+        }
+        engine.script(
+            (request, link) -> {
+              try {
+                script.answer(request, link);
+                link.awaitGone();
+              } catch (SocketException e) {
+                // gone before the script's end
+              }
+              gone.countDown();
+            });
         client.send(RawClient.post(CHAT, body));
         engine.next();
         if (begun) {
@@ -74,6 +83,9 @@ class ClientGoneTest {
           client.disconnect();
         }
         assertThat(gone.await(SECONDS, TimeUnit.SECONDS)).isTrue();
+        if (reset) {
+          assertThat(gateway.logLine().path("status").asInt()).isEqualTo(200);
+        }
         JsonNode line = gateway.logLine();
         assertThat(line.path("status").asInt()).isEqualTo(499);
         assertThat(line.path("worker_id").asText()).isEqualTo(engine.name());
@@ -144,7 +156,7 @@ class ClientGoneTest {
                       link.token(token);
                       sent[0] += token.length();
                     }
-                  } catch (java.net.SocketException e) {
+                  } catch (SocketException e) {
                     gone.countDown();
                   }
                 });

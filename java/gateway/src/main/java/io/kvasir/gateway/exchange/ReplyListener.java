@@ -12,7 +12,7 @@ public interface ReplyListener {
    * The head.
    *
    * @param status the HTTP status, for example 200; never an interim one
-   * @param headers the fields, without those of one connection
+   * @param headers the fields, those of the connection included
    */
   void onHead(int status, Headers headers);
 

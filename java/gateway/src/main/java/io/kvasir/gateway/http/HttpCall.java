@@ -9,17 +9,17 @@ import io.kvasir.gateway.exchange.UpstreamRequest;
 import io.kvasir.model.Errors;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.vertx.core.MultiMap;
-import io.vertx.core.http.HttpClientRequest;
-import io.vertx.core.http.HttpClientResponse;
-import io.vertx.core.http.HttpClosedException;
-import io.vertx.core.http.HttpConnection;
-import io.vertx.core.http.HttpHeaders;
-import io.vertx.core.internal.buffer.BufferInternal;
-import java.io.IOException;
-import java.net.ProtocolException;
-import java.util.HashSet;
-import java.util.Locale;
+import io.netty.handler.codec.http.DefaultFullHttpRequest;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.EmptyHttpHeaders;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -27,171 +27,159 @@ import org.jspecify.annotations.Nullable;
 /** A request in flight over HTTP. Confined to its event loop. */
 final class HttpCall implements UpstreamCall {
 
-  private static final int MIN_STATUS = 200;
-  private static final int MAX_STATUS = 599;
-  private static final String CONNECTION = "connection";
-  private static final String TRANSFER_ENCODING = "transfer-encoding";
+  /** Methods whose requests state the length of their body even if it is 0. */
+  private static final Set<String> WITH_LENGTH = Set.of("POST", "PUT", "PATCH");
+
+  private final HttpUpstream.Engine engine;
+  private final ReplyListener reply;
 
   /** Null once it was sent, so that its body can be freed. */
   private @Nullable UpstreamRequest request;
 
-  private final ReplyListener reply;
-  private final Set<HttpConnection> fresh;
-
-  private @Nullable HttpClientRequest sent;
-  private @Nullable HttpClientResponse response;
+  private @Nullable EngineConnection connection;
   private @Nullable ByteBuf unsent;
   private boolean finished;
-  private boolean requestEnded;
+  private boolean sent;
   private boolean paused;
   private boolean reused;
+  private boolean keepsAlive = true;
+  private boolean begun;
   private boolean over;
 
-  HttpCall(UpstreamRequest request, ReplyListener reply, Set<HttpConnection> fresh) {
+  HttpCall(HttpUpstream.Engine engine, UpstreamRequest request, ReplyListener reply) {
+    this.engine = engine;
     this.request = request;
     this.reply = reply;
-    this.fresh = fresh;
   }
 
-  void onConnected(HttpClientRequest connected) {
-    reused = !fresh.remove(connected.connection());
-    if (over) {
-      connected.reset();
-      return;
-    }
-    sent = connected;
+  // ---- the connection's side ------------------------------------------------------------------
+
+  /** Sends the request. */
+  void begin(EngineConnection to, boolean onReused) {
+    connection = to;
+    reused = onReused;
     UpstreamRequest outbound = Objects.requireNonNull(request);
     request = null;
-    outbound.headers().forEach((name, value) -> connected.headers().add(name, value));
-    connected.response().onComplete(this::onResponse, this::onFailure);
-    connected.exceptionHandler(this::onFailure);
+    HttpMethod method = HttpMethod.valueOf(outbound.method());
+    String target = engine.prefix() + outbound.target();
     ByteBuf body = outbound.body();
-    if (body == null) {
-      if (!connected.headers().contains(HttpHeaders.CONTENT_LENGTH)) {
-        connected.setChunked(true);
-      }
-      connected.drainHandler(drained -> reply.onWritable());
-      sendUnsent(connected);
+    HttpHeaders headers = headers(outbound, body);
+    keepsAlive = !headers.containsValue(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE, true);
+    if (body != null) {
+      sent = true;
+      to.write(
+          new DefaultFullHttpRequest(
+              HttpVersion.HTTP_1_1,
+              method,
+              target,
+              body.retainedDuplicate(),
+              headers,
+              EmptyHttpHeaders.INSTANCE));
     } else {
-      requestEnded = true;
-      if (body.isReadable()) {
-        connected.end(BufferInternal.buffer(body.retainedDuplicate()));
-      } else {
-        connected.end();
-      }
+      to.write(new DefaultHttpRequest(HttpVersion.HTTP_1_1, method, target, headers));
+      sendUnsent(to);
+    }
+    if (paused) {
+      to.reads(false);
     }
   }
 
-  private void sendUnsent(HttpClientRequest connected) {
+  private HttpHeaders headers(UpstreamRequest outbound, @Nullable ByteBuf body) {
+    HttpHeaders headers = new DefaultHttpHeaders();
+    headers.add(HttpHeaderNames.HOST, engine.authority());
+    outbound.headers().forEach(headers::add);
+    if (!headers.contains(HttpHeaderNames.CONTENT_LENGTH)) {
+      if (body == null) {
+        headers.set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+      } else if (WITH_LENGTH.contains(outbound.method())) {
+        headers.set(HttpHeaderNames.CONTENT_LENGTH, body.readableBytes());
+      }
+    }
+    return headers;
+  }
+
+  private void sendUnsent(EngineConnection to) {
     ByteBuf bytes = unsent;
     unsent = null;
     if (bytes != null) {
-      connected.write(BufferInternal.buffer(bytes));
+      to.write(new DefaultHttpContent(bytes));
     }
     if (finished) {
-      requestEnded = true;
-      connected.end();
-    } else if (bytes != null && !connected.writeQueueFull()) {
+      end(to);
+    } else if (bytes != null && to.isWritable()) {
       reply.onWritable();
     }
+  }
+
+  private void end(EngineConnection to) {
+    sent = true;
+    to.write(LastHttpContent.EMPTY_LAST_CONTENT);
   }
 
   void onNotConnected(Throwable failure) {
     abort(Kind.CONNECT, failure);
   }
 
-  private void onResponse(HttpClientResponse received) {
-    received.exceptionHandler(this::onFailure);
+  void onHead(int status, Headers headers) {
+    begun = true;
+    if (!over) {
+      reply.onHead(status, headers);
+    }
+  }
+
+  void onChunk(ByteBuf bytes) {
     if (over) {
-      return;
-    }
-    int status = received.statusCode();
-    if (status < MIN_STATUS || status > MAX_STATUS) {
-      abort(Kind.INVALID, new ProtocolException("the status " + status + " is none of a reply"));
-      return;
-    }
-    response = received;
-    Headers headers = new Headers();
-    Set<String> named = namedByConnection(received.headers());
-    received
-        .headers()
-        .forEach(
-            (name, value) -> {
-              if (!ofConnection(name) && !named.contains(name.toLowerCase(Locale.ROOT))) {
-                headers.add(name, value);
-              }
-            });
-    received.handler(
-        bytes -> {
-          if (!over) {
-            reply.onChunk(((BufferInternal) bytes).getByteBuf());
-          }
-        });
-    received.endHandler(
-        end -> {
-          if (!over) {
-            over = true;
-            dropUnsent();
-            if (!requestEnded) {
-              received.request().connection().close(); // it still waits for the request's body
-            }
-            reply.onEnd();
-          }
-        });
-    if (paused) {
-      received.pause();
-    }
-    reply.onHead(status, headers);
-  }
-
-  /** The fields that {@code Connection} names, in lower case. */
-  private static Set<String> namedByConnection(MultiMap headers) {
-    Set<String> names = new HashSet<>();
-    for (String value : headers.getAll(CONNECTION)) {
-      for (String name : value.split(",", -1)) {
-        names.add(name.strip().toLowerCase(Locale.ROOT));
-      }
-    }
-    return names;
-  }
-
-  /** The body arrives decoded, so its framing is not the reply's. */
-  private static boolean ofConnection(String name) {
-    return name.equalsIgnoreCase(CONNECTION)
-        || name.equalsIgnoreCase(TRANSFER_ENCODING)
-        || name.equalsIgnoreCase("keep-alive")
-        || name.equalsIgnoreCase("proxy-connection")
-        || name.equalsIgnoreCase("upgrade")
-        || name.equalsIgnoreCase("trailer");
-  }
-
-  private void onFailure(Throwable failure) {
-    if (failure instanceof HttpClosedException || failure instanceof IOException) {
-      abort(reused && response == null ? Kind.STALE_CONNECTION : Kind.CLOSED, failure);
+      bytes.release();
     } else {
-      abort(Kind.INVALID, failure);
+      reply.onChunk(bytes);
+    }
+  }
+
+  void onEnd() {
+    if (!over) {
+      over = true;
+      dropUnsent();
+      reply.onEnd();
+    }
+  }
+
+  void onFailure(Kind kind, Throwable failure) {
+    abort(kind == Kind.CLOSED && reused && !begun ? Kind.STALE_CONNECTION : kind, failure);
+  }
+
+  void onWritable() {
+    if (!over && !sent) {
+      reply.onWritable();
     }
   }
 
   private void abort(Kind kind, Throwable failure) {
-    if (over) {
-      return;
+    if (!over) {
+      over = true;
+      dropUnsent();
+      reply.onAbort(new UpstreamFailure(kind, Errors.shown(Errors.reason(failure))));
     }
-    over = true;
-    dropUnsent();
-    if (sent != null) {
-      sent.reset();
-    }
-    reply.onAbort(new UpstreamFailure(kind, Errors.shown(Errors.reason(failure))));
   }
+
+  /** Whether another request can follow on its connection: this one is complete and allows it. */
+  boolean allowsNext() {
+    return sent && keepsAlive;
+  }
+
+  /** Whether the reply is complete, or wanted no more. */
+  boolean isOver() {
+    return over;
+  }
+
+  // ---- the sender's side ----------------------------------------------------------------------
 
   @Override
   public void cancel() {
     if (!over) {
       over = true;
       dropUnsent();
-      if (sent != null) {
-        sent.reset();
+      if (connection != null) {
+        connection.abandon();
       }
     }
   }
@@ -205,17 +193,18 @@ final class HttpCall implements UpstreamCall {
 
   @Override
   public void pause() {
-    paused = true;
-    if (response != null) {
-      response.pause();
-    }
+    reads(false);
   }
 
   @Override
   public void resume() {
-    paused = false;
-    if (response != null) {
-      response.resume();
+    reads(true);
+  }
+
+  private void reads(boolean on) {
+    paused = !on;
+    if (connection != null && !over) {
+      connection.reads(on);
     }
   }
 
@@ -225,20 +214,19 @@ final class HttpCall implements UpstreamCall {
       bytes.release();
       return true;
     }
-    if (sent == null) {
+    if (connection == null) {
       unsent = unsent == null ? bytes : Unpooled.wrappedBuffer(unsent, bytes);
       return false;
     }
-    sent.write(BufferInternal.buffer(bytes));
-    return !sent.writeQueueFull();
+    connection.write(new DefaultHttpContent(bytes));
+    return connection.isWritable();
   }
 
   @Override
   public void finish() {
     finished = true;
-    if (sent != null && !over) {
-      requestEnded = true;
-      sent.end();
+    if (connection != null && !over) {
+      end(connection);
     }
   }
 }

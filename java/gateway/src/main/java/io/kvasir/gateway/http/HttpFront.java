@@ -94,6 +94,7 @@ public final class HttpFront implements AutoCloseable {
             .setWorkerPoolSize(1)
             .setInternalBlockingPoolSize(2)
             .setPreferNativeTransport(true)
+            .setDisableTCCL(true)
             .setFileSystemOptions(
                 new FileSystemOptions()
                     .setFileCachingEnabled(false)
@@ -149,7 +150,7 @@ public final class HttpFront implements AutoCloseable {
    * @return one of them
    */
   public static EventLoop loop(Vertx vertx) {
-    return new VertxLoop(vertx.getOrCreateContext());
+    return new NettyLoop(vertx.getOrCreateContext());
   }
 
   /** {@return the port that the server listens on} */
@@ -193,7 +194,7 @@ public final class HttpFront implements AutoCloseable {
 
     @Override
     public Future<?> start() {
-      EventLoop loop = new VertxLoop(context);
+      EventLoop loop = new NettyLoop(context);
       HttpServer created =
           vertx
               .createHttpServer(
@@ -202,6 +203,8 @@ public final class HttpFront implements AutoCloseable {
                       .setMaxInitialLineLength(MAX_LINE_BYTES)
                       .setMaxHeaderSize(MAX_HEADER_BYTES)
                       .setHttp2ClearTextEnabled(false)
+                      .setPerFrameWebSocketCompressionSupported(false)
+                      .setPerMessageWebSocketCompressionSupported(false)
                       .setHandle100ContinueAutomatically(true))
               .connectionHandler(this::onConnection)
               .invalidRequestHandler(this::refuse)

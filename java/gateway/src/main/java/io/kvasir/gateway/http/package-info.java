@@ -1,4 +1,7 @@
-/** HTTP by Vert.x behind the ports of {@code io.kvasir.gateway.exchange}. */
+/**
+ * HTTP behind the ports of {@code io.kvasir.gateway.exchange}: Vert.x serves clients, Netty calls
+ * engines.
+ */
 @NullMarked
 package io.kvasir.gateway.http;
 

@@ -33,8 +33,14 @@ public final class GatewayMetrics {
 
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-  private final Map<Tags, TargetMetrics> targets = new ConcurrentHashMap<>();
-  private final Map<String, Counter> counters = new ConcurrentHashMap<>();
+  private final Map<Target, TargetMetrics> targets = new ConcurrentHashMap<>();
+  private final Map<Answer, Counter> answers = new ConcurrentHashMap<>();
+
+  /** What a target's metrics are found by. */
+  private record Target(String model, String worker, int dpRank) {}
+
+  /** What the number of a kind of answer is found by. */
+  private record Answer(String endpoint, int status) {}
 
   /** Creates metrics with those of the process. */
   public GatewayMetrics() {
@@ -76,9 +82,15 @@ public final class GatewayMetrics {
    * @return the metrics, the same for equal arguments
    */
   public TargetMetrics target(String model, String worker, int dpRank) {
-    Tags tags =
-        Tags.of("model", model, "worker_id", worker, "dp_rank", dpRank < 0 ? "any" : "" + dpRank);
-    return targets.computeIfAbsent(tags, any -> new TargetMetrics(registry, tags));
+    Target target = new Target(model, worker, dpRank);
+    TargetMetrics known = targets.get(target);
+    return known != null ? known : targets.computeIfAbsent(target, this::targetMetrics);
+  }
+
+  private TargetMetrics targetMetrics(Target target) {
+    String rank = target.dpRank() < 0 ? "any" : Integer.toString(target.dpRank());
+    return new TargetMetrics(
+        registry, Tags.of("model", target.model(), "worker_id", target.worker(), "dp_rank", rank));
   }
 
   /**
@@ -88,10 +100,16 @@ public final class GatewayMetrics {
    * @param status the HTTP status
    */
   public void onRequest(String endpoint, int status) {
-    count(
+    Answer answer = new Answer(endpoint, status);
+    Counter known = answers.get(answer);
+    (known != null ? known : answers.computeIfAbsent(answer, this::answerCounter)).increment();
+  }
+
+  private Counter answerCounter(Answer answer) {
+    return counter(
         "kvasir.requests",
         "Requests that are over, by endpoint and status.",
-        Tags.of("endpoint", endpoint, "status", Integer.toString(status)));
+        Tags.of("endpoint", answer.endpoint(), "status", Integer.toString(answer.status())));
   }
 
   /**
@@ -100,7 +118,8 @@ public final class GatewayMetrics {
    * @param reason why, for example {@code connect}
    */
   public void onRetry(String reason) {
-    count("kvasir.retries", "Attempts that were repeated, by reason.", Tags.of("reason", reason));
+    counter("kvasir.retries", "Attempts that were repeated, by reason.", Tags.of("reason", reason))
+        .increment();
   }
 
   /**
@@ -109,15 +128,12 @@ public final class GatewayMetrics {
    * @param reason why, for example {@code queue_full}
    */
   public void onRefused(String reason) {
-    count("kvasir.refusals", "Requests refused, by reason.", Tags.of("reason", reason));
+    counter("kvasir.refusals", "Requests refused, by reason.", Tags.of("reason", reason))
+        .increment();
   }
 
-  private void count(String name, String description, Tags tags) {
-    counters
-        .computeIfAbsent(
-            name + tags,
-            any -> Counter.builder(name).description(description).tags(tags).register(registry))
-        .increment();
+  private Counter counter(String name, String description, Tags tags) {
+    return Counter.builder(name).description(description).tags(tags).register(registry);
   }
 
   /** {@return all metrics in Prometheus's text format} */

@@ -32,44 +32,42 @@ final class ForwardedHeaders {
   private static final Set<String> NOT_FROM_CLIENTS =
       Set.of("host", "expect", "accept-encoding", "proxy-authorization", DP_RANK, REQUEST_ID);
 
+  /** Fields of replies that the gateway sets itself. */
+  private static final Set<String> NOT_FROM_WORKERS = Set.of(REQUEST_ID);
+
   private ForwardedHeaders() {}
 
   /** The fields of a client's request that its worker receives. */
   static Headers request(Headers from, String requestId) {
-    Set<String> dropped = named(from);
-    Headers kept = new Headers();
-    from.forEach(
-        (name, value) -> {
-          String lower = name.toLowerCase(Locale.ROOT);
-          if (!HOP_BY_HOP.contains(lower)
-              && !NOT_FROM_CLIENTS.contains(lower)
-              && !dropped.contains(lower)
-              && !lower.startsWith(KVASIR_PREFIX)) {
-            kept.add(name, value);
-          }
-        });
-    return kept.add(REQUEST_ID, requestId);
+    return kept(from, NOT_FROM_CLIENTS).add(REQUEST_ID, requestId);
   }
 
   /** The fields of a worker's reply that the client receives, without the body's length. */
   static Headers reply(Headers from, String requestId) {
-    Set<String> dropped = named(from);
+    return kept(from, NOT_FROM_WORKERS).add(REQUEST_ID, requestId);
+  }
+
+  private static Headers kept(Headers from, Set<String> dropped) {
+    Set<String> named = named(from);
     Headers kept = new Headers();
     from.forEach(
         (name, value) -> {
           String lower = name.toLowerCase(Locale.ROOT);
           if (!HOP_BY_HOP.contains(lower)
               && !dropped.contains(lower)
-              && !lower.equals(REQUEST_ID)
+              && !named.contains(lower)
               && !lower.startsWith(KVASIR_PREFIX)) {
             kept.add(name, value);
           }
         });
-    return kept.add(REQUEST_ID, requestId);
+    return kept;
   }
 
   /** The fields that {@code Connection} names, in lower case. */
   private static Set<String> named(Headers from) {
+    if (from.get("connection") == null) {
+      return Set.of();
+    }
     Set<String> names = new HashSet<>();
     for (String value : from.all("connection")) {
       for (String name : value.split(",", -1)) {

@@ -54,6 +54,9 @@ final class Relay implements ReplyListener {
   /** When the limit in force began: at the last sign of the side that it is for. */
   private long quietSinceNs;
 
+  /** When the timer runs, if there is one. */
+  private long timerNs;
+
   Relay(
       Exchange exchange,
       Inbound inbound,
@@ -265,13 +268,21 @@ final class Relay implements ReplyListener {
     return waitsForBody() ? settings.bodyTimeoutMs() : settings.firstByteTimeoutMs();
   }
 
-  /** Starts the time limit that applies now. */
+  /** Starts the time limit that applies now. A timer that runs earlier than needed stays. */
   private void restartTimer() {
-    stopTimer();
     if (!over) {
       quietSinceNs = System.nanoTime();
-      timer = exchange.loop().after(Math.max(1, limitMs()), this::onTimer);
+      long limitMs = limitMs();
+      if (timer == null || quietSinceNs + TimeUnit.MILLISECONDS.toNanos(limitMs) - timerNs < 0) {
+        startTimer(limitMs);
+      }
     }
+  }
+
+  private void startTimer(long delayMs) {
+    stopTimer();
+    timerNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delayMs);
+    timer = exchange.loop().after(Math.max(1, delayMs), this::onTimer);
   }
 
   /** Runs when a limit may have passed; runs again later while it has not. */
@@ -279,7 +290,7 @@ final class Relay implements ReplyListener {
     long quietMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - quietSinceNs);
     long limitMs = limitMs();
     if (quietMs < limitMs) {
-      timer = exchange.loop().after(limitMs - quietMs, this::onTimer);
+      startTimer(limitMs - quietMs);
     } else if (paused) {
       cancel();
       exchange.abort();

@@ -1,5 +1,6 @@
 package io.kvasir.gateway.proxy;
 
+import java.util.HexFormat;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -17,11 +18,7 @@ final class RequestIds {
       return fromClient;
     }
     ThreadLocalRandom random = ThreadLocalRandom.current();
-    return "req-" + hex(random.nextLong()) + hex(random.nextLong());
-  }
-
-  private static String hex(long bits) {
-    String digits = Long.toHexString(bits);
-    return "0".repeat(16 - digits.length()) + digits;
+    HexFormat hex = HexFormat.of();
+    return "req-" + hex.toHexDigits(random.nextLong()) + hex.toHexDigits(random.nextLong());
   }
 }

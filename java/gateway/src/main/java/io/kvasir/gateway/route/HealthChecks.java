@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Asks every worker for its health and its models, at an interval. A worker is unhealthy after two
- * bad answers in a row, and healthy again after one good one.
+ * bad answers in a row, and healthy again after one good one. Each question makes a connection of
+ * its own.
  *
  * <p>Runs on one event loop.
  */
@@ -157,7 +158,12 @@ public final class HealthChecks {
             worker
                 .upstream()
                 .send(
-                    new UpstreamRequest("GET", target, new Headers(), Unpooled.EMPTY_BUFFER),
+                    new UpstreamRequest(
+                        "GET",
+                        target,
+                        new Headers().add("connection", "close"),
+                        Unpooled.EMPTY_BUFFER,
+                        true),
                     this,
                     loop);
         timer = loop.after(timeoutMs, () -> finish(false));

@@ -196,7 +196,7 @@ public final class ConversationFleetRouter extends WorkerRouter<SessionHost> {
             : text.codePointCount(0, text.length());
     long[] keys = NO_KEYS;
     if (request.conversationId() == null) {
-      int[] elements = tokens != null ? concatenated(tokens) : text.codePoints().toArray();
+      int[] elements = tokens != null ? concatenated(tokens) : codePoints(text, (int) length);
       int from = (int) Math.min((long) options.hashSkipCount() * perToken, elements.length);
       int[] compared = from == 0 ? elements : Arrays.copyOfRange(elements, from, elements.length);
       keys = TrtllmHash.V1_BLOCK_KEY.keys(compared, options.tokensPerBlock(), request.scope());
@@ -206,6 +206,16 @@ public final class ConversationFleetRouter extends WorkerRouter<SessionHost> {
             ? (long) keys.length * options.tokensPerBlock()
             : Math.max(length / perToken, 1);
     return new Content(weight, keys);
+  }
+
+  private static int[] codePoints(String text, int count) {
+    int[] points = new int[count];
+    int at = 0;
+    for (int i = 0; i < count; i++) {
+      points[i] = text.codePointAt(at);
+      at += Character.charCount(points[i]);
+    }
+    return points;
   }
 
   private static int[] concatenated(List<int[]> sequences) {

@@ -63,11 +63,11 @@ public final class Gateway implements AutoCloseable {
       List<LocalWorker> local,
       Vertx vertx,
       FleetRouterProvider policy,
-      OutputStream accessLog)
+      AccessLog log)
       throws IOException {
     this.settings = settings;
     this.vertx = vertx;
-    this.log = new AccessLog(accessLog);
+    this.log = log;
     this.fleets = new ModelFleets(workers(local), () -> fleet(policy));
     GatewayMetrics metrics = new GatewayMetrics();
     GatewaySettings.Pressure pressure = settings.pressure();
@@ -122,8 +122,9 @@ public final class Gateway implements AutoCloseable {
     FleetRouterProvider policy = FleetRouterKind.named(settings.router());
     requireNoTokens(policy, settings);
     Vertx vertx = HttpFront.eventLoops(settings.eventLoops());
+    AccessLog log = new AccessLog(accessLog);
     try {
-      Gateway gateway = new Gateway(settings, local, vertx, policy, accessLog);
+      Gateway gateway = new Gateway(settings, local, vertx, policy, log);
       CountDownLatch checked = new CountDownLatch(1);
       gateway.health.start(checked::countDown);
       checked.await(2 * settings.health().timeoutMs() + 1_000, TimeUnit.MILLISECONDS);
@@ -133,6 +134,7 @@ public final class Gateway implements AutoCloseable {
       throw new IOException("interrupted while the gateway started", e);
     } catch (IOException | RuntimeException e) {
       vertx.close();
+      log.close();
       local.forEach(worker -> worker.upstream().close());
       throw e;
     }

@@ -4,9 +4,14 @@ import static io.kvasir.gateway.TestGateway.ASK;
 import static io.kvasir.gateway.TestGateway.ASK_STREAM;
 import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** How a gateway ends. */
@@ -116,5 +121,22 @@ class StopTest {
       assertThat(gateway.gateway().stop()).isZero();
       gateway.gateway().close();
     }
+  }
+
+  @Test
+  void aGatewayThatCannotStartLeavesNoThread() throws Exception {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      TestGateway.Builder gateway = TestGateway.of(engine).port(taken.getLocalPort());
+      Set<Thread> before = threads();
+      assertThatThrownBy(gateway::start).hasMessageContaining("cannot listen on 127.0.0.1:");
+      Await.until(() -> before.containsAll(threads()));
+    }
+  }
+
+  private static Set<Thread> threads() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().startsWith("kvasir-"))
+        .collect(Collectors.toSet());
   }
 }

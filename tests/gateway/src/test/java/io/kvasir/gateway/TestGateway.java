@@ -43,6 +43,7 @@ final class TestGateway implements AutoCloseable {
 
     private final List<String> workers;
     private String router = "conversation";
+    private int port;
     private int eventLoops = 2;
     private long maxBodyBytes = 8 << 20;
     private long bodyTimeoutMs = 30_000;
@@ -67,6 +68,16 @@ final class TestGateway implements AutoCloseable {
 
     Builder router(String name) {
       router = name;
+      return this;
+    }
+
+    Builder port(int number) {
+      port = number;
+      return this;
+    }
+
+    Builder eventLoops(int loops) {
+      eventLoops = loops;
       return this;
     }
 
@@ -142,7 +153,7 @@ final class TestGateway implements AutoCloseable {
       GatewaySettings settings =
           new GatewaySettings(
               "127.0.0.1",
-              0,
+              port,
               "127.0.0.1",
               0,
               eventLoops,

@@ -24,7 +24,7 @@ final class GatewayMemory {
   private static final int TENTHS = 10;
   private static final int STREAM_EVERY = 10;
   private static final int BURST_OF_TENTH = 2;
-  private static final int PAUSED_REQUESTS = 10_000; // fewer are not worth a pause
+  private static final int PAUSED_REQUESTS = 50_000; // fewer are not worth a pause
   private static final int PAUSE_MS = 5_500; // the engine closes idle connections meanwhile
   private static final int CANCELLED_TRIES = 100;
   private static final int TRY_AGAIN_MS = 100;

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The servers of the benchmark: a stub engine, and nginx and the gateway before it. All listen on
@@ -31,7 +32,7 @@ public final class ProxyBench implements AutoCloseable {
   private final LoadGenerator load;
   private final String nginxVersion;
   private final ServerProcess engine;
-  private final ServerProcess nginx;
+  private final @Nullable ServerProcess nginx;
   private final ServerProcess gateway;
 
   /**
@@ -47,7 +48,8 @@ public final class ProxyBench implements AutoCloseable {
       throws IOException {
     this.settings = settings;
     this.notes = notes;
-    this.nginxVersion = NginxServer.version();
+    boolean compares = settings.rounds() > 0;
+    this.nginxVersion = compares ? NginxServer.version() : "no nginx";
     notes.accept("compiling the stub engine and the load generator");
     Path target = settings.root().resolve(TARGET);
     BenchPrograms programs = BenchPrograms.compile(settings.root(), target);
@@ -55,9 +57,9 @@ public final class ProxyBench implements AutoCloseable {
     this.folder = Files.createTempDirectory(target, "run-");
     boolean ready = false;
     try {
-      notes.accept("starting the stub engine, nginx and the gateway");
+      notes.accept("starting the stub engine" + (compares ? ", nginx" : "") + " and the gateway");
       engine = started(startEngine(programs));
-      nginx = started(NginxServer.start(folder, engine.port()));
+      nginx = compares ? started(NginxServer.start(folder, engine.port())) : null;
       gateway = started(startGateway(gatewayCommand));
       ready = true;
     } finally {
@@ -101,7 +103,7 @@ public final class ProxyBench implements AutoCloseable {
     throw new IOException(server.name() + " does not answer: " + error + server.lastLines());
   }
 
-  /** {@return nginx's name and version} */
+  /** {@return nginx's name and version, or that there is none because no rounds are measured} */
   public String nginxVersion() {
     return nginxVersion;
   }
@@ -109,11 +111,13 @@ public final class ProxyBench implements AutoCloseable {
   /**
    * Measures all servers in turn. Takes the time of all rounds.
    *
-   * @return the rounds
+   * @return the rounds; empty if the settings demand none
    * @throws IOException if an answer is wrong or a server ends
    */
   public List<ProxyRound> rounds() throws IOException {
-    return new ProxyRounds(settings, load, engine, nginx, gateway, notes).run();
+    return nginx == null
+        ? List.of()
+        : new ProxyRounds(settings, load, engine, nginx, gateway, notes).run();
   }
 
   /**

@@ -27,13 +27,13 @@ import org.junit.jupiter.api.Timeout;
  * A gateway in front of uvicorn, which closes idle connections. Requests come in bursts, and the
  * pauses between them end about when the server closes its connections.
  *
- * <p>{@code -Dkvasir.gateway.requests=10000} sends that many requests.
+ * <p>{@code -Dkvasir.uvicorn.requests=10000} sends that many requests.
  */
 @Timeout(3600)
 class UvicornTest {
 
   private static final int SHORT = 600;
-  private static final int REQUESTS = Integer.getInteger("kvasir.gateway.requests", SHORT);
+  private static final int REQUESTS = Integer.getInteger("kvasir.uvicorn.requests", SHORT);
   private static final int CLIENTS = 40;
   private static final ObjectMapper JSON = new ObjectMapper();
 

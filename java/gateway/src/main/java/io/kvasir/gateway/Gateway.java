@@ -120,7 +120,9 @@ public final class Gateway implements AutoCloseable {
       GatewaySettings settings, List<LocalWorker> local, OutputStream accessLog)
       throws IOException {
     FleetRouterProvider policy = FleetRouterKind.named(settings.router());
-    requireNoTokens(policy, settings);
+    if (!settings.workers().isEmpty()) {
+      requireNoTokens(policy, settings);
+    }
     Vertx vertx = HttpFront.eventLoops(settings.eventLoops());
     AccessLog log = new AccessLog(accessLog);
     try {

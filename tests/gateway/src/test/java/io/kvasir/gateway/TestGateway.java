@@ -42,6 +42,7 @@ final class TestGateway implements AutoCloseable {
   static final class Builder {
 
     private final List<String> workers;
+    private List<LocalWorker> local = List.of();
     private String router = "conversation";
     private int port;
     private int eventLoops = 2;
@@ -68,6 +69,11 @@ final class TestGateway implements AutoCloseable {
 
     Builder router(String name) {
       router = name;
+      return this;
+    }
+
+    Builder local(List<LocalWorker> localWorkers) {
+      local = localWorkers;
       return this;
     }
 
@@ -174,7 +180,7 @@ final class TestGateway implements AutoCloseable {
               new GatewaySettings.Health(1_000, intervalMs, 2_000, breakerFailures, breakerOpenMs));
       BlockingQueue<String> lines = new LinkedBlockingQueue<>();
       try {
-        return new TestGateway(Gateway.start(settings, List.of(), new Lines(lines)), lines);
+        return new TestGateway(Gateway.start(settings, local, new Lines(lines)), lines);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }

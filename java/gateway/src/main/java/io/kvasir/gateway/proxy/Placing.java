@@ -34,6 +34,9 @@ final class Placing {
   private final @Nullable Target owner;
   private final Set<FleetWorker> tried = new HashSet<>();
 
+  /** The tokens of each prompt; null while no router needed them. */
+  private @Nullable List<int[]> tokens;
+
   /** What a choice comes to. */
   interface Result {
 
@@ -90,7 +93,34 @@ final class Placing {
       result.onRefused(ownerGone());
       return;
     }
-    settle(fleet, fleet.route(request(fleet, nowNs)), result);
+    FleetRequest request = request(fleet, nowNs);
+    if (tokens == null && fleet.router().readsTokens(request)) {
+      askTokens(fleet, nowNs, result);
+    } else {
+      settle(fleet, fleet.route(request), result);
+    }
+  }
+
+  /** Routes again with the prompt's tokens. Without them, the worker says what is wrong. */
+  private void askTokens(ModelFleet among, long nowNs, Result result) {
+    FleetWorker any = owner != null ? owner.worker() : leastLoaded(workers, tried, nowNs);
+    if (any == null) {
+      result.onRefused(Refusals.noWorker("no worker can take the request"));
+      return;
+    }
+    result.onWaiting(
+        PromptTokens.ask(
+            any.upstream(),
+            loop,
+            inbound,
+            found -> {
+              tokens = found;
+              if (found == null) {
+                chooseByLoad(System.nanoTime(), result);
+              } else {
+                settle(among, among.route(request(among, System.nanoTime())), result);
+              }
+            }));
   }
 
   private FleetRequest request(ModelFleet among, long nowNs) {
@@ -101,6 +131,7 @@ final class Placing {
         .scope(inbound.scope())
         .filter(filter)
         .expectedOutputTokens(expected)
+        .tokens(tokens)
         .build();
   }
 

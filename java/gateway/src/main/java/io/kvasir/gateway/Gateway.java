@@ -151,7 +151,7 @@ public final class Gateway implements AutoCloseable {
             "the fleet router "
                 + policy.name()
                 + " follows tokens, which the gateway does not know for engines behind HTTP;"
-                + " use conversation, load_balancing or round_robin");
+                + " use conversation, load_balancing or round_robin there");
       }
     }
   }

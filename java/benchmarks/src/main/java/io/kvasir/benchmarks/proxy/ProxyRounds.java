@@ -21,6 +21,7 @@ final class ProxyRounds {
   private static final int FIRST_BYTE_CHUNKS = 10;
   private static final int MIN_WARM_UPS = 5;
   private static final int MAX_WARM_UPS = 15;
+  private static final int PACE_WARM_UPS = 3;
   private static final double GROWTH = 1.02;
 
   private final ProxyBenchSettings settings;
@@ -65,9 +66,12 @@ final class ProxyRounds {
       Turn turn = new Turn(gateway);
       turn.saturate();
       if (i >= MIN_WARM_UPS && turn.requestsPerSecond < GROWTH * best) {
-        return;
+        break;
       }
       best = Math.max(best, turn.requestsPerSecond);
+    }
+    for (int i = 0; i < PACE_WARM_UPS; i++) {
+      new Turn(gateway).measurePace();
     }
   }
 

@@ -146,10 +146,11 @@ final class ConfigFile {
         throw wrong(event, "a key must be a plain word");
       }
       String name = RenamedOptions.currentKey(key.getValue());
+      OptionSpec option = allowed.contains(name) ? keys.get(name) : null;
       if (mayHaveBlock && name.equals(BLOCK)) {
         block(key);
-      } else if (allowed.contains(name)) {
-        setting(key, keys.get(name));
+      } else if (option != null) {
+        setting(key, option);
       } else {
         String where = mayHaveBlock || allowed == keys.keySet() ? "" : " in " + BLOCK;
         String block = mayHaveBlock ? ", " + BLOCK : "";

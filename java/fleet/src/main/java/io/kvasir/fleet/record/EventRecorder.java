@@ -159,9 +159,8 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   /**
-   * Whether events are refused: a limit was reached, writing failed, or the recorder was closed.
-   *
-   * @return whether the recording has ended
+   * {@return whether the recording has ended and events are refused: a limit was reached, writing
+   * failed, or the recorder was closed}
    */
   public boolean ended() {
     lock.lock();
@@ -173,19 +172,14 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   /**
-   * Bytes of a torn last line that were cut off when the recording was continued.
-   *
-   * @return at least 0
+   * {@return the bytes of a torn last line that were cut off when the recording was continued, at
+   * least 0}
    */
   public long cutBytes() {
     return file.cutBytes();
   }
 
-  /**
-   * Counts of the events so far.
-   *
-   * @return a snapshot
-   */
+  /** {@return a snapshot of the counts of the events so far} */
   public RecorderStats stats() {
     lock.lock();
     try {

@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A dedicated thread writes, so recording never waits for the disk: an event that finds the
  * queue full is dropped and counted. If writing fails, the recording ends: the reason is logged,
  * unwritten events count as lost, and later events are refused. Only whole lines are written. A
- * torn last line of a crashed process is cut off when the recording is continued. A recording has
- * one recorder at a time, in any process, until that is closed.
+ * torn last line of a crashed process is cut off when the recording is continued; a last event that
+ * only lacks its line end is kept. A recording has one recorder at a time, in any process, until
+ * that is closed.
  *
  * <p>Thread-safe.
  */

@@ -60,11 +60,7 @@ public sealed interface BlockEvent {
       }
     }
 
-    /**
-     * The hashes that are given.
-     *
-     * @return one per block: local hashes or sequence hashes
-     */
+    /** {@return the hashes that are given, one per block: local hashes or sequence hashes} */
     public long[] hashes() {
       return localHashes == null ? sequenceHashes : localHashes;
     }

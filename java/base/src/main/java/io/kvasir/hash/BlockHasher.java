@@ -9,18 +9,10 @@ import io.kvasir.model.CacheScope;
  */
 public interface BlockHasher {
 
-  /**
-   * The format that this hasher computes.
-   *
-   * @return the format
-   */
+  /** {@return the format that this hasher computes} */
   HashFormat format();
 
-  /**
-   * Tokens in a full block.
-   *
-   * @return at least 1
-   */
+  /** {@return the number of tokens in a full block, at least 1} */
   int tokensPerBlock();
 
   /**

@@ -23,11 +23,7 @@ public record BlockHashes(long[] local, long[] sequence) {
     }
   }
 
-  /**
-   * Number of blocks.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of blocks, at least 0} */
   public int blocks() {
     return sequence.length;
   }

@@ -4,9 +4,7 @@ package io.kvasir.hash;
 public sealed interface BlockNaming permits HashFormat, TrtllmHash {
 
   /**
-   * The naming's id in options and files.
-   *
-   * @return for example {@code kvasir} or {@code trtllm-v1}
+   * {@return the naming's id in options and files, for example {@code kvasir} or {@code trtllm-v1}}
    */
   String id();
 }

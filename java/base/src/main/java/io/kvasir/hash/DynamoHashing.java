@@ -75,9 +75,8 @@ public record DynamoHashing(
   }
 
   /**
-   * This hashing with blocks that overlap by one token, for speculative decoding with EAGLE.
-   *
-   * @return the hashing
+   * {@return this hashing with blocks that overlap by one token, for speculative decoding with
+   * EAGLE}
    */
   public DynamoHashing withOverlap() {
     return new DynamoHashing(tokensPerBlock, true, seed, chainSeed, scopeRule);

@@ -39,11 +39,7 @@ public enum HashFormat implements BlockNaming {
     return Choice.named("hash format", values(), HashFormat::id, id);
   }
 
-  /**
-   * The format's number in the native library.
-   *
-   * @return a value of {@code kvasir::HashFormat}
-   */
+  /** {@return the format's number in the native library, a value of {@code kvasir::HashFormat}} */
   public int nativeNumber() {
     return nativeNumber;
   }

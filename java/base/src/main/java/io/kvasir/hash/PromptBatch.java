@@ -87,11 +87,7 @@ public final class PromptBatch {
     hashedSize = 0;
   }
 
-  /**
-   * Number of prompts.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of prompts, at least 0} */
   public int size() {
     return size;
   }

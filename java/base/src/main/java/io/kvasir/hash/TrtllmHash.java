@@ -28,11 +28,7 @@ public enum TrtllmHash implements BlockNaming {
     this.id = id;
   }
 
-  /**
-   * TensorRT-LLM's name of the algorithm.
-   *
-   * @return for example {@code v1_block_key}
-   */
+  /** {@return TensorRT-LLM's name of the algorithm, for example {@code v1_block_key}} */
   public String algorithm() {
     return algorithm;
   }

@@ -59,10 +59,8 @@ public record CacheScope(boolean hasLora, long loraTaskId, boolean hasSalt, long
   }
 
   /**
-   * Bit mask of the parts that are present, in the native library's encoding: bit 0 is the adapter,
-   * bit 1 the salt.
-   *
-   * @return a number from 0 to 3
+   * {@return the bit mask of the parts that are present, in the native library's encoding: bit 0 is
+   * the adapter, bit 1 the salt; a number from 0 to 3}
    */
   public int presenceMask() {
     return (hasLora ? 1 : 0) | (hasSalt ? 2 : 0);

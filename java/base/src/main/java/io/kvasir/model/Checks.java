@@ -34,4 +34,27 @@ public final class Checks {
       throw new IllegalArgumentException(field + " must be finite and at least 0, not " + value);
     }
   }
+
+  /**
+   * Checks a range.
+   *
+   * @param field the field's name
+   * @param value its value
+   * @param least the lowest allowed value
+   * @param most the highest allowed value
+   * @throws IllegalArgumentException if the value is outside or NaN
+   */
+  public static void within(String field, double value, double least, double most) {
+    if (!(value >= least && value <= most)) {
+      throw new IllegalArgumentException(
+          field + " must be within " + plain(least) + " to " + plain(most) + ", not " + value);
+    }
+  }
+
+  /** A bound as errors show it: whole numbers without a fraction or an exponent. */
+  private static String plain(double bound) {
+    return bound == (long) bound && Math.abs(bound) < 1L << 53
+        ? Long.toString((long) bound)
+        : Double.toString(bound);
+  }
 }

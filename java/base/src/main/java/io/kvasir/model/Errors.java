@@ -35,23 +35,17 @@ public final class Errors {
    * signature of a native function.
    *
    * @param failure the failure
-   * @return its message, with words where the message has none
+   * @return its message, with words where the message has none, and with the paths of a {@link
+   *     FileSystemException} cut like {@linkplain #shown values}
    */
   public static String reason(Throwable failure) {
     if (failure instanceof EOFException) {
       return "the data ends too early";
     }
     String message = failure.getMessage();
-    if (failure instanceof FileSystemException file && file.getReason() == null) {
-      String what =
-          failure instanceof NoSuchFileException
-              ? "no such file or directory"
-              : failure instanceof AccessDeniedException
-                  ? "access denied"
-                  : failure instanceof FileAlreadyExistsException
-                      ? "exists already"
-                      : failure.getClass().getSimpleName();
-      return file.getFile() + ": " + what;
+    if (failure instanceof FileSystemException file && file.getFile() != null) {
+      String other = file.getOtherFile() == null ? "" : " -> " + shown(file.getOtherFile());
+      return shown(file.getFile()) + other + ": " + what(file);
     }
     if (failure instanceof LinkageError && isName(message)) {
       return "the Java classes and the native library do not fit together; build both again ("
@@ -62,6 +56,21 @@ public final class Errors {
       return message;
     }
     return failure.getClass().getSimpleName();
+  }
+
+  private static String what(FileSystemException failure) {
+    if (failure.getReason() != null) {
+      return failure.getReason();
+    }
+    if (failure instanceof NoSuchFileException) {
+      return "no such file or directory";
+    }
+    if (failure instanceof AccessDeniedException) {
+      return "access denied";
+    }
+    return failure instanceof FileAlreadyExistsException
+        ? "exists already"
+        : failure.getClass().getSimpleName();
   }
 
   /** Whether a message is only the name of a class, or the signature of a function in quotes. */

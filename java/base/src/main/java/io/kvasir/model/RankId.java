@@ -35,9 +35,8 @@ public record RankId(long workerId, int dpRank) implements Comparable<RankId> {
   }
 
   /**
-   * Whether this stands for any rank of its worker.
-   *
-   * @return true if {@link #dpRank()} is {@link #ANY}
+   * {@return whether this stands for any rank of its worker; true if {@link #dpRank()} is {@link
+   * #ANY}}
    */
   public boolean isAny() {
     return dpRank == ANY;

@@ -51,9 +51,8 @@ public final class Request {
   }
 
   /**
-   * A builder with the values of this request.
-   *
-   * @return the builder; its request equals this one until a value is changed
+   * {@return a builder with the values of this request; its request equals this one until a value
+   * is changed}
    */
   public Builder toBuilder() {
     return new Builder(id, tokens)
@@ -67,11 +66,7 @@ public final class Request {
         .priority(priority);
   }
 
-  /**
-   * The request's id, unique among the requests in flight.
-   *
-   * @return the id
-   */
+  /** {@return the request's id, unique among the requests in flight} */
   public long id() {
     return id;
   }
@@ -86,46 +81,29 @@ public final class Request {
   }
 
   /**
-   * Number of sequences that the request generates: 1 + {@link #children()}.
-   *
-   * @return at least 1
+   * {@return the number of sequences that the request generates: 1 + {@link #children()}; at least
+   * 1}
    */
   public int sequences() {
     return 1 + children;
   }
 
-  /**
-   * Number of prompt tokens.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of prompt tokens, at least 0} */
   public int promptTokens() {
     return tokens.length;
   }
 
-  /**
-   * Maximum number of tokens to generate.
-   *
-   * @return at least 1
-   */
+  /** {@return the maximum number of tokens to generate, at least 1} */
   public int maxNewTokens() {
     return maxNewTokens;
   }
 
-  /**
-   * LoRA adapter and cache salt.
-   *
-   * @return the scope, never null
-   */
+  /** {@return the LoRA adapter and cache salt} */
   public CacheScope scope() {
     return scope;
   }
 
-  /**
-   * The requested rank ({@code attention_dp_rank}).
-   *
-   * @return the rank, or {@link #ANY_RANK}
-   */
+  /** {@return the requested rank ({@code attention_dp_rank}), or {@link #ANY_RANK}} */
   public int targetRank() {
     return targetRank;
   }
@@ -140,46 +118,33 @@ public final class Request {
     return givenRelax == null || givenRelax;
   }
 
-  /**
-   * The client's value of {@link #relax()}.
-   *
-   * @return null if the client sent none
-   */
+  /** {@return the client's value of {@link #relax()}; null if the client sent none} */
   public @Nullable Boolean givenRelax() {
     return givenRelax;
   }
 
-  /**
-   * The conversation this request continues or starts.
-   *
-   * @return its id, or null
-   */
+  /** {@return the id of the conversation that this request continues or starts, or null} */
   public @Nullable String conversationId() {
     return conversationId;
   }
 
   /**
-   * Whether the conversation is known to start with this request.
-   *
-   * @return false if it continues, or if this is unknown
+   * {@return whether the conversation is known to start with this request; false if it continues,
+   * or if this is unknown}
    */
   public boolean firstTurn() {
     return firstTurn;
   }
 
   /**
-   * Further sequences generated from the same prompt (n - 1).
-   *
-   * @return at least 0
+   * {@return the number of further sequences generated from the same prompt (n - 1), at least 0}
    */
   public int children() {
     return children;
   }
 
   /**
-   * Priority in the priority queue; higher values are served first.
-   *
-   * @return the priority, 0.5 unless set
+   * {@return the priority in the priority queue, 0.5 unless set; higher values are served first}
    */
   public double priority() {
     return priority;

@@ -3,4 +3,7 @@
  * each command, package {@code option} has options, package {@code lines} has the operations that
  * commands read from JSON lines, and package {@code terminal} has output, progress and exit codes.
  */
+@NullMarked
 package io.kvasir.cli;
+
+import org.jspecify.annotations.NullMarked;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import org.junit.jupiter.api.Test;
 
@@ -17,6 +18,20 @@ class ErrorsTest {
     assertThat(Errors.shown("x".repeat(201))).isEqualTo("x".repeat(200) + "... (201 characters)");
     assertThat(Errors.shown("x".repeat(199) + "\ud83d\ude00"))
         .isEqualTo("x".repeat(199) + "... (201 characters)");
+  }
+
+  @Test
+  void longPathsAreCut() {
+    String path = "x".repeat(300);
+    String cut = "x".repeat(200) + "... (300 characters)";
+    assertThat(Errors.reason(new NoSuchFileException(path)))
+        .isEqualTo(cut + ": no such file or directory");
+    assertThat(Errors.reason(new FileSystemException(path, null, "File name too long")))
+        .isEqualTo(cut + ": File name too long");
+    assertThat(Errors.reason(new FileSystemException(path, path, "Invalid cross-device link")))
+        .isEqualTo(cut + " -> " + cut + ": Invalid cross-device link");
+    assertThat(Errors.reason(new FileSystemException(null, null, "no space")))
+        .isEqualTo("no space");
   }
 
   @Test

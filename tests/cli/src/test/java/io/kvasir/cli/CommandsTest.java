@@ -235,6 +235,31 @@ class CommandsTest {
     assertThat(outcome.exitCode()).isEqualTo(2);
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "replay --trace PATH | 2 | CUT: no such file",
+        "replay --trace . --config PATH | 2 | CUT: no such file",
+        "bench routers --trace PATH | 2 | CUT: no such file",
+        "bench index --corpus PATH | 2 | CUT: no such file",
+        "index PATH | 2 | FILE must be a file, not 'CUT'",
+        "record --replay PATH | 2 | CUT: no such file",
+        "record --repair PATH | 2 | CUT: no such file",
+        "record --output PATH | 1 | CUT: no such file or directory",
+        "serve --port 0 --access-log PATH | 2 | --access-log cannot be opened: CUT: no such file or"
+            + " directory",
+      })
+  void longPathsAreCutInErrors(String line, int exitCode, String error) {
+    String path = "none/" + "n".repeat(250) + "/trace.jsonl";
+    String shown = path.substring(0, 200) + "... (" + path.length() + " characters)";
+
+    Outcome outcome = run(line.replace("PATH", path));
+
+    assertThat(outcome.err()).isEqualTo(error.replace("CUT", shown) + "\n");
+    assertThat(outcome.exitCode()).isEqualTo(exitCode);
+  }
+
   @Test
   void longWordsOfAnArgumentFileAreCutInErrors() throws IOException {
     Path words = Files.writeString(folder.resolve("words"), "--" + "n".repeat(100_000));

@@ -35,11 +35,7 @@ public final class FileLibrary {
    */
   public static native void kvasir_path_close(int descriptor);
 
-  /**
-   * The effective user of this process.
-   *
-   * @return its number
-   */
+  /** {@return the number of the effective user of this process} */
   @Cast("int64_t")
   public static native long kvasir_user();
 

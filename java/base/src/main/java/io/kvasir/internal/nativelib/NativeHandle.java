@@ -79,11 +79,7 @@ public final class NativeHandle {
     users.getAndDecrement(counter());
   }
 
-  /**
-   * What the object is.
-   *
-   * @return the name given at construction
-   */
+  /** {@return the name given at construction: what the object is} */
   public String name() {
     return state.name;
   }

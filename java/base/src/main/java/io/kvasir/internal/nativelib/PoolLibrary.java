@@ -21,9 +21,8 @@ public final class PoolLibrary {
   private PoolLibrary() {}
 
   /**
-   * The version of the interface between Java, this library and the kernel module.
-   *
-   * @return {@code KVASIR_ABI_VERSION} of platform.hpp
+   * {@return the version of the interface between Java, this library and the kernel module: {@code
+   * KVASIR_ABI_VERSION} of platform.hpp}
    */
   public static native int kvasir_abi_version();
 
@@ -352,10 +351,6 @@ public final class PoolLibrary {
    */
   public static native int kvasir_device_pool_depth_bits(int maxBlocksPerLease);
 
-  /**
-   * Bits of the last victim's key that one launch of the selection kernel determines.
-   *
-   * @return bits
-   */
+  /** {@return bits of the last victim's key that one launch of the selection kernel determines} */
   public static native int kvasir_device_select_bits();
 }

@@ -54,29 +54,17 @@ public final class Corpus {
     }
   }
 
-  /**
-   * How the corpus was generated.
-   *
-   * @return one line
-   */
+  /** {@return one line on how the corpus was generated} */
   public String description() {
     return description;
   }
 
-  /**
-   * Size of the corpus.
-   *
-   * @return the counts
-   */
+  /** {@return the size of the corpus} */
   public CorpusCounts counts() {
     return counts;
   }
 
-  /**
-   * The cost of hashing.
-   *
-   * @return blocks and time
-   */
+  /** {@return the cost of hashing: blocks and time} */
   public LocalHashing hashing() {
     return hashing;
   }

@@ -19,9 +19,8 @@ public record CorpusCounts(
     long removedBlocks) {
 
   /**
-   * Blocks named by all look-ups and changes, whether or not an index touches each of them.
-   *
-   * @return query, stored and removed blocks
+   * {@return the query, stored and removed blocks named by all look-ups and changes, whether or not
+   * an index touches each of them}
    */
   public long blockOps() {
     return queryBlocks + storedBlocks + removedBlocks;

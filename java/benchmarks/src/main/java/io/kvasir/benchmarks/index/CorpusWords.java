@@ -1,6 +1,7 @@
 package io.kvasir.benchmarks.index;
 
 import io.kvasir.hash.Xxh3;
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -26,7 +27,7 @@ final class CorpusWords implements AutoCloseable {
     try {
       this.channel = FileChannel.open(file, StandardOpenOption.READ);
     } catch (NoSuchFileException e) {
-      throw new InvalidCorpusException(file + ": no such file");
+      throw new InvalidCorpusException(Errors.shown(file) + ": no such file");
     }
     try {
       ByteBuffer head = ByteBuffer.allocate(CorpusHeader.BYTES);

@@ -30,39 +30,25 @@ public record DeadlineFigures(
   private static final double VALID = 0.01;
   private static final double KEPT_UP = 1.10;
 
-  /**
-   * Offered throughput.
-   *
-   * @return block operations per second
-   */
+  /** {@return the offered throughput in block operations per second} */
   public double offered() {
     return blockOps * NS_PER_S / windowNs;
   }
 
-  /**
-   * Achieved throughput, up to the last call.
-   *
-   * @return block operations per second
-   */
+  /** {@return the achieved throughput, up to the last call, in block operations per second} */
   public double drained() {
     return blockOps * NS_PER_S / Math.max(1, doneNs);
   }
 
   /**
-   * Whether operations were issued on time: no idle thread was late by more than a hundredth of the
-   * window, and every change was applied.
-   *
-   * @return whether the figures may be used
+   * {@return whether the figures may be used: operations were issued on time, no idle thread was
+   * late by more than a hundredth of the window, and every change was applied}
    */
   public boolean valid() {
     return latestWakeNs <= VALID * windowNs && failed == 0;
   }
 
-  /**
-   * Whether all operations finished within 1.10 times the window.
-   *
-   * @return whether the index kept up
-   */
+  /** {@return whether the index kept up: all operations finished within 1.10 times the window} */
   public boolean keptUp() {
     return doneNs <= KEPT_UP * windowNs;
   }

@@ -17,11 +17,7 @@ public enum IndexKind {
     this.id = id;
   }
 
-  /**
-   * The index's name.
-   *
-   * @return the name
-   */
+  /** {@return the index's name} */
   public String id() {
     return id;
   }

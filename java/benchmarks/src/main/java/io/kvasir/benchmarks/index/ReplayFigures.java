@@ -20,20 +20,12 @@ public record ReplayFigures(
 
   private static final double NS_PER_S = 1e9;
 
-  /**
-   * Throughput.
-   *
-   * @return block operations per second
-   */
+  /** {@return the throughput in block operations per second} */
   public double blockOpsPerSecond() {
     return blockOps * NS_PER_S / Math.max(1, ns);
   }
 
-  /**
-   * Throughput relative to the thread's CPU time.
-   *
-   * @return block operations per second
-   */
+  /** {@return the throughput relative to the thread's CPU time, in block operations per second} */
   public double blockOpsPerCpuSecond() {
     return blockOps * NS_PER_S / Math.max(1, cpuNs);
   }

@@ -15,11 +15,7 @@ public record ResidentMemory(long memberships, long distinctBlocks, long bytes) 
     return new ResidentMemory(stats.memberships(), stats.distinctBlocks(), stats.bytes());
   }
 
-  /**
-   * Memory per membership.
-   *
-   * @return bytes; 0 without memberships
-   */
+  /** {@return the bytes of memory per membership; 0 without memberships} */
   public double bytesPerMembership() {
     return memberships == 0 ? 0 : (double) bytes / memberships;
   }

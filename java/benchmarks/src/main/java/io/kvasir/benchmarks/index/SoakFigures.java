@@ -28,10 +28,8 @@ public record SoakFigures(
   }
 
   /**
-   * The peak memory of the last quarter relative to that of the second quarter; the first quarter
-   * fills the index.
-   *
-   * @return 1 if memory did not grow
+   * {@return the peak memory of the last quarter relative to that of the second quarter, 1 if
+   * memory did not grow; the first quarter fills the index}
    */
   public double growth() {
     int quarter = Math.max(1, checkpoints.size() / 4);
@@ -40,11 +38,7 @@ public record SoakFigures(
             Math.min(quarter, checkpoints.size() - 1), Math.min(2 * quarter, checkpoints.size()));
   }
 
-  /**
-   * Whether memory stayed constant.
-   *
-   * @return whether it grew by at most 5 percent
-   */
+  /** {@return whether memory stayed constant: whether it grew by at most 5 percent} */
   public boolean isFlat() {
     return growth() <= FLAT;
   }

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -78,7 +79,7 @@ final class BenchIndexCommand implements Callable<Integer> {
       description =
           "Run a soak test instead: workers join and leave for this many stored and removed blocks,"
               + " without a trace; all answers and totals are compared with the expected ones.")
-  private String soak;
+  private @Nullable String soak;
 
   @Mixin private FormatOption format;
 
@@ -89,7 +90,7 @@ final class BenchIndexCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     boolean text = format.isText();
-    return soak == null ? measure(text) : soak(text);
+    return soak == null ? measure(text) : soak(soak, text);
   }
 
   private int measure(boolean text) throws Exception {
@@ -121,8 +122,8 @@ final class BenchIndexCommand implements Callable<Integer> {
     return ExitCode.DONE;
   }
 
-  private int soak(boolean text) throws Console.OutputException {
-    long events = Values.longInteger("--soak", soak, 1, MAX_SOAK);
+  private int soak(String blockEvents, boolean text) throws Console.OutputException {
+    long events = Values.longInteger("--soak", blockEvents, 1, MAX_SOAK);
     List<SoakFigures> all = new ArrayList<>();
     for (IndexKind kind : IndexKind.values()) {
       console.note("soaking " + kind.id());

@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -114,7 +115,7 @@ final class BenchProxyCommand implements Callable<Integer> {
       description =
           "Measure another gateway: its command line, split at blanks, with {port}, {admin-port} and"
               + " {engine-port} for the ports.")
-  private String gatewayCommand;
+  private @Nullable String gatewayCommand;
 
   @Mixin private FormatOption format;
 

@@ -89,7 +89,7 @@ public final class CommandRunner {
       }
       return exitCode;
     } catch (Console.OutputException e) {
-      return fail(e, verbose, new Failure(ExitCode.FAILED, e.getMessage()));
+      return fail(e, verbose, new Failure(ExitCode.FAILED, Errors.reason(e)));
     } catch (OutOfMemoryError e) {
       String line =
           "out of memory: "
@@ -161,7 +161,7 @@ public final class CommandRunner {
   }
 
   private static Failure wrongUsage(ParameterException e, List<String> arguments) {
-    String line = e.getMessage();
+    String line = Errors.reason(e);
     if (e instanceof UnmatchedArgumentException unmatched) {
       if (unmatched.getUnmatched().size() > 1) {
         int list = line.indexOf(": ") + 2;
@@ -189,7 +189,7 @@ public final class CommandRunner {
         || e instanceof InvalidCorpusException
         || e instanceof InvalidRecordingException
         || e instanceof InvalidConfigException) {
-      return new Failure(ExitCode.USAGE, e.getMessage());
+      return new Failure(ExitCode.USAGE, Errors.reason(e));
     }
     if (e instanceof IOException
         || e instanceof Console.OutputException

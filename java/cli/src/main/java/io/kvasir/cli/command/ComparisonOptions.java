@@ -13,6 +13,7 @@ import io.kvasir.simulator.replay.ReplaySettings;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** How a comparison of routers repeats its replays, and the worker that they run on. */
@@ -32,7 +33,7 @@ final class ComparisonOptions {
       paramLabel = "N",
       order = 91,
       description = "Replays that run at the same time (default: the number of processors).")
-  private String jobs;
+  private @Nullable String jobs;
 
   /** Options with these default seeds. */
   ComparisonOptions(String seeds) {

@@ -13,6 +13,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -36,7 +37,7 @@ abstract class LinesCommand implements Callable<Integer> {
       arity = "0..1",
       paramLabel = "FILE",
       description = "File of operations (default: standard input).")
-  private Path file;
+  private @Nullable Path file;
 
   @Option(
       names = LineLimit.OPTION,

@@ -10,6 +10,7 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A process that this one has started as a member of a replay. It gets the group's secret through
@@ -72,7 +73,7 @@ final class MemberProcess {
   }
 
   /** How the process ended; null if it has not. */
-  String end() {
+  @Nullable String end() {
     if (process.isAlive()) {
       return null;
     }

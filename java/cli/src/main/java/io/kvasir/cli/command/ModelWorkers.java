@@ -6,6 +6,7 @@ import io.kvasir.gateway.LocalWorker;
 import io.kvasir.gateway.embedded.InvalidModelException;
 import io.kvasir.gateway.embedded.ModelEngineProvider;
 import io.kvasir.gateway.embedded.ModelEngineSettings;
+import io.kvasir.model.Errors;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceLoader;
@@ -41,7 +42,8 @@ final class ModelWorkers {
     } catch (InvalidModelException e) {
       close(workers);
       throw new UsageException(
-          ModelOption.NAME, "cannot be served: " + settings.file() + " " + e.getMessage());
+          ModelOption.NAME,
+          "cannot be served: " + Errors.shown(settings.file()) + " " + e.getMessage());
     } catch (RuntimeException | Error e) {
       close(workers);
       throw e;

@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -51,7 +52,7 @@ final class RecordCommand implements Callable<Integer> {
       paramLabel = "FILE",
       order = 1,
       description = "File to record to. It is replaced if it exists.")
-  private String output;
+  private @Nullable String output;
 
   @Option(
       names = "--append",
@@ -64,7 +65,7 @@ final class RecordCommand implements Callable<Integer> {
       paramLabel = "N",
       order = 3,
       description = "Start another file, FILE-1, FILE-2 and so on, after this many lines.")
-  private String rotateLines;
+  private @Nullable String rotateLines;
 
   @Option(
       names = "--flush-ms",
@@ -80,7 +81,7 @@ final class RecordCommand implements Callable<Integer> {
       paramLabel = "FILE",
       order = 5,
       description = "Recording to print, with the files that --rotate-lines added.")
-  private String replay;
+  private @Nullable String replay;
 
   @Option(
       names = "--speed",
@@ -100,21 +101,21 @@ final class RecordCommand implements Callable<Integer> {
       description =
           "Recording to reduce to its whole lines, with the files that --rotate-lines added. A"
               + " damaged file is kept as FILE.damaged.")
-  private String repair;
+  private @Nullable String repair;
 
   @Option(
       names = "--count",
       paramLabel = "N",
       order = 9,
       description = "Number of events to record or print (default: all).")
-  private String count;
+  private @Nullable String count;
 
   @Option(
       names = "--seconds",
       paramLabel = "X",
       order = 10,
       description = "Time after which to stop (default: none).")
-  private String seconds;
+  private @Nullable String seconds;
 
   @Mixin
   @SuppressWarnings("unused") // picocli acts on it
@@ -131,12 +132,12 @@ final class RecordCommand implements Callable<Integer> {
           "--output", "or --replay or --repair must be given, and only one of them");
     }
     if (output != null) {
-      return record();
+      return record(output);
     }
-    return replay != null ? replay() : repair();
+    return replay != null ? replay(replay) : repair(Objects.requireNonNull(repair));
   }
 
-  private int record() throws IOException, InterruptedException {
+  private int record(String file) throws IOException, InterruptedException {
     RecorderOptions options =
         new RecorderOptions(
             RecorderOptions.DEFAULT.queueEvents(),
@@ -145,40 +146,41 @@ final class RecordCommand implements Callable<Integer> {
             whole("--count", count),
             maxNs(),
             append);
-    EventRecorder recorder = EventRecorder.open(Values.path("--output", output), options);
+    EventRecorder recorder = EventRecorder.open(Values.path("--output", file), options);
     LinesIntoRecorder lines = new LinesIntoRecorder(console, recorder);
     try (recorder) {
       if (recorder.cutBytes() > 0) {
-        console.note(output + ": removed a torn last line of " + recorder.cutBytes() + " bytes");
+        console.note(file + ": removed a torn last line of " + recorder.cutBytes() + " bytes");
       }
       lines.run(options.maxNs());
     }
-    console.note(output + ": " + recorder.stats().written() + " events recorded");
+    console.note(file + ": " + recorder.stats().written() + " events recorded");
     return lines.invalid() == 0 ? ExitCode.DONE : ExitCode.USAGE;
   }
 
-  private int replay() throws IOException, InterruptedException, Console.OutputException {
+  private int replay(String file)
+      throws IOException, InterruptedException, Console.OutputException {
     double times =
         asFastAsPossible
             ? Double.POSITIVE_INFINITY
             : Values.number("--speed", speed, Double.MIN_VALUE, MAX_SPEED);
     RecordingReplay.Options options =
         new RecordingReplay.Options(times, whole("--count", count), maxNs());
-    try (RecordingReader reader = RecordingReader.open(Values.path("--replay", replay))) {
+    try (RecordingReader reader = RecordingReader.open(Values.path("--replay", file))) {
       long sent =
           RecordingReplay.run(
               reader, options, RecordingReplay.Clock.SYSTEM, event -> print(event.json()));
       console.write(stream -> {}); // flushes the buffer
       String torn = reader.tornLines() > 0 ? ", torn lines skipped: " + reader.tornLines() : "";
-      console.note(replay + ": " + sent + " events printed" + torn);
+      console.note(file + ": " + sent + " events printed" + torn);
     }
     return ExitCode.DONE;
   }
 
-  private int repair() throws IOException {
-    RecordingRepair.Result result = RecordingRepair.run(Values.path("--repair", repair));
+  private int repair(String file) throws IOException {
+    RecordingRepair.Result result = RecordingRepair.run(Values.path("--repair", file));
     String lines = result.kept() + " lines kept, " + result.dropped() + " dropped";
-    console.note(repair + ": " + lines + (result.dropped() == 0 ? "; nothing changed" : ""));
+    console.note(file + ": " + lines + (result.dropped() == 0 ? "; nothing changed" : ""));
     if (result.dropped() > 0) {
       console.note("first damaged line: " + result.firstDamage());
     }
@@ -204,7 +206,7 @@ final class RecordCommand implements Callable<Integer> {
         : Math.max(1, (long) (NS_PER_S * Values.number("--seconds", seconds, 0, MAX_SECONDS)));
   }
 
-  private static long whole(String option, String text) {
+  private static long whole(String option, @Nullable String text) {
     return text == null ? 0 : Values.longInteger(option, text, 1, Long.MAX_VALUE);
   }
 }

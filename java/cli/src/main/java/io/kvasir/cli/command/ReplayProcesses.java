@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The processes of a replay. The first process starts the others, with its own command line and
@@ -39,25 +40,29 @@ final class ReplayProcesses implements AutoCloseable {
 
   private final int count;
   private final int member;
-  private final GroupSecret secret;
   private final Duration joinTimeout;
-  private final InetSocketAddress address;
-  private final ServerSocketChannel server;
+
+  /** Where and how the processes meet; null if there is only one. */
+  private final @Nullable Meeting meeting;
+
+  /** Accepts the other processes; null if this is not the first of several. */
+  private final @Nullable ServerSocketChannel server;
+
   private final List<MemberProcess> others = new ArrayList<>();
   private boolean failed;
+
+  private record Meeting(InetSocketAddress address, GroupSecret secret) {}
 
   private ReplayProcesses(
       int count,
       int member,
-      GroupSecret secret,
       Duration joinTimeout,
-      InetSocketAddress address,
-      ServerSocketChannel server) {
+      @Nullable Meeting meeting,
+      @Nullable ServerSocketChannel server) {
     this.count = count;
     this.member = member;
-    this.secret = secret;
     this.joinTimeout = joinTimeout;
-    this.address = address;
+    this.meeting = meeting;
     this.server = server;
   }
 
@@ -73,22 +78,23 @@ final class ReplayProcesses implements AutoCloseable {
     Duration timeout = options.joinTimeout();
     InetAddress loopback = InetAddress.getLoopbackAddress();
     if (count == 1) {
-      return new ReplayProcesses(1, 0, null, timeout, null, null);
+      return new ReplayProcesses(1, 0, timeout, null, null);
     }
     if (options.member() > 0) {
       InetSocketAddress address = new InetSocketAddress(loopback, options.port());
-      GroupSecret secret = MemberProcess.readSecret(in);
-      return new ReplayProcesses(count, options.member(), secret, timeout, address, null);
+      Meeting meeting = new Meeting(address, MemberProcess.readSecret(in));
+      return new ReplayProcesses(count, options.member(), timeout, meeting, null);
     }
     ServerSocketChannel server = ServerSocketChannel.open();
     server.bind(new InetSocketAddress(loopback, 0));
     InetSocketAddress address = (InetSocketAddress) server.getLocalAddress();
+    GroupSecret secret = GroupSecret.random();
     ReplayProcesses all =
-        new ReplayProcesses(count, 0, GroupSecret.random(), timeout, address, server);
+        new ReplayProcesses(count, 0, timeout, new Meeting(address, secret), server);
     try {
       for (int other = 1; other < count; other++) {
-        List<String> command = all.command(other, options.javaOptions(), arguments);
-        all.others.add(MemberProcess.start(command, all.secret, System.err));
+        List<String> command = command(other, address.getPort(), options.javaOptions(), arguments);
+        all.others.add(MemberProcess.start(command, secret, System.err));
       }
       return all;
     } catch (IOException | RuntimeException e) {
@@ -98,7 +104,8 @@ final class ReplayProcesses implements AutoCloseable {
     }
   }
 
-  private List<String> command(int other, String javaOptions, List<String> arguments) {
+  private static List<String> command(
+      int other, int port, String javaOptions, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     for (String own : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
@@ -112,7 +119,7 @@ final class ReplayProcesses implements AutoCloseable {
     command.addAll(
         List.of("-Dkvasir.terminal=false", "-cp", System.getProperty("java.class.path"), MAIN));
     command.addAll(arguments);
-    command.addAll(ProcessOptions.of(other, address.getPort()));
+    command.addAll(ProcessOptions.of(other, port));
     return command;
   }
 
@@ -123,16 +130,16 @@ final class ReplayProcesses implements AutoCloseable {
 
   /** Connects the processes for a replay. */
   RankCollective meet(ReplaySettings settings, Workload workload) throws IOException {
-    if (count == 1) {
+    if (meeting == null) {
       return new SoleCollective(settings.ranks());
     }
     TcpGroup group = group(settings, workload);
-    if (member > 0) {
-      return TcpMember.connect(address, group, secret, member, joinTimeout);
+    if (server == null) {
+      return TcpMember.connect(meeting.address(), group, meeting.secret(), member, joinTimeout);
     }
     try {
       return TcpCoordinator.accept(
-          server, group, secret, joinTimeout, other -> others.get(other - 1).end());
+          server, group, meeting.secret(), joinTimeout, other -> others.get(other - 1).end());
     } catch (LockstepException e) {
       failed = true;
       throw e;

@@ -10,6 +10,7 @@ import io.kvasir.cli.option.OpenDevices;
 import io.kvasir.cli.option.ServeOptions;
 import io.kvasir.cli.option.Settings;
 import io.kvasir.cli.option.UsageException;
+import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.cli.terminal.Interrupts;
@@ -194,10 +195,10 @@ public final class ServeCommand implements Callable<Integer> {
         }
       };
     }
+    Path file = Values.path("--access-log", accessLog);
     try {
       return new BufferedOutputStream(
-          Files.newOutputStream(
-              Path.of(accessLog), StandardOpenOption.CREATE, StandardOpenOption.APPEND));
+          Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND));
     } catch (IOException | RuntimeException e) {
       throw new UsageException("--access-log", "cannot be opened: " + Errors.reason(e));
     }

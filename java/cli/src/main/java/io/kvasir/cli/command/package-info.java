@@ -3,4 +3,7 @@
  * io.kvasir.cli.command.CommandRunner} parses a command line, runs the command, and turns every
  * failure into one line and an exit code.
  */
+@NullMarked
 package io.kvasir.cli.command;
+
+import org.jspecify.annotations.NullMarked;

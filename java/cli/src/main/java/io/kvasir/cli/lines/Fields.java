@@ -9,6 +9,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The fields of one JSON object. A method that reads a field throws {@link InvalidLineException},
@@ -30,7 +31,7 @@ public final class Fields {
    * @param allowed the fields that it may have
    * @throws InvalidLineException if it is not an object or has another field
    */
-  public Fields(String path, JsonNode object, Set<String> allowed) {
+  public Fields(String path, @Nullable JsonNode object, Set<String> allowed) {
     if (object == null || !object.isObject()) {
       throw new InvalidLineException(
           (path.isEmpty() ? "a line" : path) + " must be an object, not " + Errors.shown(object));
@@ -55,6 +56,11 @@ public final class Fields {
     return path.isEmpty() ? name : path + "." + name;
   }
 
+  /** {@return the number of fields} */
+  public int size() {
+    return object.size();
+  }
+
   /**
    * {@return whether the object has a field, even if its value is null}
    *
@@ -69,7 +75,7 @@ public final class Fields {
    *
    * @param name the field
    */
-  public JsonNode node(String name) {
+  public @Nullable JsonNode node(String name) {
     JsonNode node = object.get(name);
     return node == null || node.isNull() ? null : node;
   }
@@ -94,7 +100,7 @@ public final class Fields {
    * @param maximum the largest allowed value
    */
   public int integer(String name, int minimum, int maximum) {
-    require(name);
+    required(name);
     return integer(name, minimum, maximum, minimum);
   }
 
@@ -133,7 +139,7 @@ public final class Fields {
    * @param name the field
    */
   public long id(String name) {
-    require(name);
+    required(name);
     return longInteger(name, Long.MIN_VALUE, Long.MAX_VALUE, 0);
   }
 
@@ -160,7 +166,7 @@ public final class Fields {
    *
    * @param name the field
    */
-  public Boolean flag(String name) {
+  public @Nullable Boolean flag(String name) {
     JsonNode node = node(name);
     if (node != null && !node.isBoolean()) {
       throw new InvalidLineException(
@@ -185,7 +191,7 @@ public final class Fields {
    *
    * @param name the field
    */
-  public String text(String name) {
+  public @Nullable String text(String name) {
     JsonNode node = node(name);
     if (node != null && !node.isTextual()) {
       throw new InvalidLineException(at(name) + " must be a string, not " + Errors.shown(node));
@@ -199,8 +205,11 @@ public final class Fields {
    * @param name the field
    */
   public String requiredText(String name) {
-    require(name);
-    return text(name);
+    JsonNode node = required(name);
+    if (!node.isTextual()) {
+      throw new InvalidLineException(at(name) + " must be a string, not " + Errors.shown(node));
+    }
+    return node.textValue();
   }
 
   /**
@@ -245,7 +254,7 @@ public final class Fields {
    * @param name the field
    */
   public JsonNode requiredArray(String name) {
-    require(name);
+    required(name);
     return array(name);
   }
 
@@ -255,7 +264,7 @@ public final class Fields {
    * @param name the field
    */
   public List<Object> list(String name) {
-    require(name);
+    required(name);
     return PLAIN.convertValue(array(name), new TypeReference<>() {});
   }
 
@@ -280,8 +289,8 @@ public final class Fields {
    *
    * @param name the field
    */
-  public int[] integers(String name) {
-    return integers(name, null);
+  public int @Nullable [] integers(String name) {
+    return node(name) == null ? null : elements(name);
   }
 
   /**
@@ -291,9 +300,10 @@ public final class Fields {
    * @param absent the value of an absent field
    */
   public int[] integers(String name, int[] absent) {
-    if (node(name) == null) {
-      return absent;
-    }
+    return node(name) == null ? absent : elements(name);
+  }
+
+  private int[] elements(String name) {
     JsonNode array = array(name);
     int[] integers = new int[array.size()];
     for (int i = 0; i < integers.length; i++) {
@@ -313,8 +323,7 @@ public final class Fields {
    * @param name the field
    */
   public long word(String name) {
-    require(name);
-    return word(at(name), node(name));
+    return word(at(name), required(name));
   }
 
   /**
@@ -323,7 +332,7 @@ public final class Fields {
    * @param name the field
    */
   public long[] words(String name) {
-    require(name);
+    required(name);
     JsonNode array = array(name);
     long[] words = new long[array.size()];
     for (int i = 0; i < words.length; i++) {
@@ -341,9 +350,11 @@ public final class Fields {
     return node.bigIntegerValue().longValue();
   }
 
-  private void require(String name) {
-    if (node(name) == null) {
+  private JsonNode required(String name) {
+    JsonNode node = node(name);
+    if (node == null) {
       throw new InvalidLineException(at(name) + " is missing");
     }
+    return node;
   }
 }

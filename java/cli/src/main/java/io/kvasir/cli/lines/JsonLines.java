@@ -13,6 +13,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads operations, one JSON object a line, and writes one JSON object for each, in order. An
@@ -108,7 +109,7 @@ public abstract class JsonLines {
   }
 
   /** Carries out the line. Returns what is wrong with it, or null. */
-  private String error() throws IOException {
+  private @Nullable String error() throws IOException {
     if (lines.tooLong()) {
       return "a line may have at most " + MAX_LINE_BYTES + " bytes";
     }
@@ -123,7 +124,7 @@ public abstract class JsonLines {
     } catch (JsonProcessingException e) {
       return "not JSON: " + Errors.shown(e.getOriginalMessage());
     } catch (InvalidLineException | IllegalArgumentException | IllegalStateException e) {
-      return e.getMessage();
+      return Errors.reason(e);
     } catch (RuntimeException e) {
       return "internal error: " + e + " (please report it)";
     }

@@ -99,12 +99,12 @@ final class ConfigFile {
     try {
       path = Path.of(file);
     } catch (InvalidPathException e) {
-      throw new InvalidConfigException(file + ": not a path", e);
+      throw new InvalidConfigException(Errors.shown(file) + ": not a path", e);
     }
     if (!Files.isRegularFile(path)) {
       // A pipe is refused too: every process of a replay reads the file.
       String reason = Files.exists(path) ? "not a regular file" : "no such file";
-      throw new InvalidConfigException(file + ": " + reason, null);
+      throw new InvalidConfigException(Errors.shown(file) + ": " + reason, null);
     }
     try (InputStream in = Files.newInputStream(path)) {
       byte[] bytes = in.readNBytes(MAX_BYTES + 1);
@@ -116,7 +116,8 @@ final class ConfigFile {
     } catch (CharacterCodingException e) {
       throw new InvalidConfigException(file + ": must be UTF-8", e);
     } catch (IOException e) {
-      throw new InvalidConfigException(file + ": cannot be read: " + Errors.reason(e), e);
+      throw new InvalidConfigException(
+          Errors.shown(file) + ": cannot be read: " + Errors.reason(e), e);
     }
   }
 
@@ -146,10 +147,11 @@ final class ConfigFile {
         throw wrong(event, "a key must be a plain word");
       }
       String name = RenamedOptions.currentKey(key.getValue());
+      OptionSpec option = allowed.contains(name) ? keys.get(name) : null;
       if (mayHaveBlock && name.equals(BLOCK)) {
         block(key);
-      } else if (allowed.contains(name)) {
-        setting(key, keys.get(name));
+      } else if (option != null) {
+        setting(key, option);
       } else {
         String where = mayHaveBlock || allowed == keys.keySet() ? "" : " in " + BLOCK;
         String block = mayHaveBlock ? ", " + BLOCK : "";

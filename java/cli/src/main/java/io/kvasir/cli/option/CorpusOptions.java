@@ -7,12 +7,14 @@ import io.kvasir.benchmarks.index.CorpusShape;
 import io.kvasir.benchmarks.index.InvalidCorpusException;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ProgressBar;
+import io.kvasir.model.Errors;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of the queries and block events that indexes are measured on. */
@@ -27,7 +29,7 @@ public final class CorpusOptions {
       paramLabel = "FILE",
       order = 1,
       description = "Mooncake trace; not needed if the file of --corpus exists.")
-  private String trace;
+  private @Nullable String trace;
 
   @Option(
       names = "--corpus",
@@ -36,7 +38,7 @@ public final class CorpusOptions {
       description =
           "File of queries and events; generated from the trace if missing (default: a temporary"
               + " file).")
-  private String corpus;
+  private @Nullable String corpus;
 
   @Option(
       names = "--workers",
@@ -133,7 +135,7 @@ public final class CorpusOptions {
     try (ProgressBar progress = new ProgressBar("corpus", console)) {
       CorpusGenerator.write(rows, shape, file, (done, planned) -> progress.at(done, planned, 0));
     } catch (IllegalArgumentException e) {
-      throw new UsageException("--trace", e.getMessage());
+      throw new UsageException("--trace", Errors.reason(e));
     }
   }
 

@@ -7,6 +7,7 @@ import io.kvasir.engine.device.DeviceUnavailableException;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.device.RetryableDeviceException;
 import io.kvasir.model.Errors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
@@ -22,7 +23,7 @@ public final class DeviceOption {
       paramLabel = "auto|cpu|cuda[:0,1]",
       order = 39,
       description = "Device of the pools; auto prefers GPUs that can be used (default: auto).")
-  private String device;
+  private @Nullable String device;
 
   DeviceOption() {}
 
@@ -59,7 +60,7 @@ public final class DeviceOption {
     try {
       selection = device == null ? DeviceSelection.AUTO : DeviceSelection.parse(device);
     } catch (IllegalArgumentException e) {
-      throw new UsageException(NAME, e.getMessage());
+      throw new UsageException(NAME, Errors.reason(e));
     }
     DeviceSelection.Resolution resolution;
     try {
@@ -78,7 +79,7 @@ public final class DeviceOption {
         throw new UsageException(
             NAME, Errors.shown(device) + " is not possible: " + e.getMessage());
       }
-      report(e.getMessage(), machine, console);
+      report(Errors.reason(e), machine, console);
       return OpenDevices.NONE;
     }
   }

@@ -2,6 +2,7 @@ package io.kvasir.cli.option;
 
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -16,7 +17,7 @@ public record Environment(Map<String, String> variables)
     implements CommandLine.IDefaultValueProvider {
 
   @Override
-  public String defaultValue(ArgSpec argument) {
+  public @Nullable String defaultValue(ArgSpec argument) {
     return argument instanceof OptionSpec option && option.arity().max() > 0
         ? variables.get(source(option.longestName()))
         : null;

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -57,7 +58,7 @@ public final class FleetOptions {
           "Fleet router to run: round_robin, load_balancing, kv_cache_aware,"
               + " conversation, or with --ranks 1 also cost, approximate, polled"
               + " (default: none for one worker, else round_robin).")
-  private String router;
+  private @Nullable String router;
 
   @Option(
       names = ARGS,

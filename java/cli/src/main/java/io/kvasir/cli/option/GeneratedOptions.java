@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of generated workloads. */
@@ -38,7 +39,7 @@ public final class GeneratedOptions {
 
     /** Whether an option of this class applies to this workload. */
     boolean has(String option) {
-      return KINDS.get(option).contains(this);
+      return KINDS.getOrDefault(option, Set.of()).contains(this);
     }
   }
 
@@ -157,7 +158,7 @@ public final class GeneratedOptions {
       paramLabel = "N",
       order = 31,
       description = "Median of the tokens that a request adds (default: 200, uniform 2000).")
-  private String userTokens;
+  private @Nullable String userTokens;
 
   @Option(
       names = "--user-tokens-sigma",

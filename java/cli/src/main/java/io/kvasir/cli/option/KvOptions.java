@@ -1,7 +1,9 @@
 package io.kvasir.cli.option;
 
 import io.kvasir.engine.pool.KvShape;
+import java.util.Objects;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of the size of KV. Names are those of model files and TensorRT-LLM. */
@@ -32,17 +34,17 @@ public final class KvOptions {
       paramLabel = "N",
       order = 60,
       description = "Layers of the model; with the next three options, sets the KV of a token.")
-  private String layers;
+  private @Nullable String layers;
 
   @Option(
       names = "--num-key-value-heads",
       paramLabel = "N",
       order = 61,
       description = "KV heads of a layer on one rank.")
-  private String kvHeads;
+  private @Nullable String kvHeads;
 
   @Option(names = "--head-dim", paramLabel = "N", order = 62, description = "Elements of a head.")
-  private String headDim;
+  private @Nullable String headDim;
 
   @Option(
       names = "--kv-cache-dtype",
@@ -57,21 +59,21 @@ public final class KvOptions {
       paramLabel = "N",
       order = 64,
       description = "KV of a token in bytes, instead of the four options above (default: none).")
-  private String bytesPerToken;
+  private @Nullable String bytesPerToken;
 
   @Option(
       names = MEMORY_BYTES,
       paramLabel = "N",
       order = 65,
       description = "KV memory of each rank's pool in bytes, instead of --pool-tokens.")
-  private String memoryBytes;
+  private @Nullable String memoryBytes;
 
   @Option(
       names = FRACTION,
       paramLabel = "X",
       order = 66,
       description = "Share of a device's free memory for its pools, instead of --pool-tokens.")
-  private String freeMemoryFraction;
+  private @Nullable String freeMemoryFraction;
 
   KvOptions() {}
 
@@ -136,12 +138,13 @@ public final class KvOptions {
   }
 
   /**
-   * {@return the share of free memory, above 0 and at most 1}
+   * {@return the share of free memory, above 0 and at most 1; to be called only if {@link
+   * #byFreeMemory}}
    *
    * @throws UsageException if it is not such a number
    */
   public double freeMemoryFraction() {
-    return Values.number(FRACTION, freeMemoryFraction, 0.001, 1);
+    return Values.number(FRACTION, Objects.requireNonNull(freeMemoryFraction), 0.001, 1);
   }
 
   /**
@@ -155,7 +158,7 @@ public final class KvOptions {
     }
   }
 
-  private static int dimension(String option, String text) {
+  private static int dimension(String option, @Nullable String text) {
     if (text == null) {
       throw new UsageException(option, "must be given together with the model's other dimensions");
     }

@@ -2,6 +2,7 @@ package io.kvasir.cli.option;
 
 import java.nio.file.Path;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The option for a model in a file. */
@@ -18,7 +19,7 @@ public final class ModelOption {
           "A GGUF file that llama.cpp serves in this process, with --ranks workers of one thread"
               + " each (default: one per core, at most 8). --max-model-len is the context (default:"
               + " the model's, at most 4096), --served-model-name the name (default: the file's).")
-  private String file;
+  private @Nullable String file;
 
   ModelOption() {}
 

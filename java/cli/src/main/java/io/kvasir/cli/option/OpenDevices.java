@@ -8,6 +8,7 @@ import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.pool.KvShape;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The devices that a command uses. Closing it closes them.
@@ -15,7 +16,8 @@ import java.util.List;
  * @param devices the devices, with kernels loaded; empty if the pools are in host memory
  * @param health monitors the devices; null if there are none
  */
-public record OpenDevices(List<DeviceApi> devices, DeviceHealth health) implements AutoCloseable {
+public record OpenDevices(List<DeviceApi> devices, @Nullable DeviceHealth health)
+    implements AutoCloseable {
 
   /** No devices. */
   public static final OpenDevices NONE = new OpenDevices(List.of(), null);

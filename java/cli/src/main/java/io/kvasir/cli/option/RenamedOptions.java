@@ -2,6 +2,7 @@ package io.kvasir.cli.option;
 
 import java.util.Arrays;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Options that had other names in earlier releases. Flags, variables and keys with the old names
@@ -40,7 +41,7 @@ public final class RenamedOptions {
   }
 
   /** The variable that sets an option, with its new name or an old one; null if none does. */
-  static String variableOf(String option, Map<String, String> variables) {
+  static @Nullable String variableOf(String option, Map<String, String> variables) {
     String own = Environment.variable(option);
     if (variables.containsKey(own)) {
       return own;

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of a gateway. */
@@ -85,7 +86,7 @@ public final class ServeOptions {
       paramLabel = "N",
       order = 17,
       description = "Threads that serve requests (default: one per core, at most 8).")
-  private String eventLoops;
+  private @Nullable String eventLoops;
 
   @Option(
       names = "--max-running-requests",

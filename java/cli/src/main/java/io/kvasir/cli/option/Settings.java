@@ -4,7 +4,9 @@ import io.kvasir.engine.adp.AttentionDpConfig;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
@@ -37,7 +39,7 @@ public final class Settings {
       description =
           "YAML file of settings, such as pool_tokens for --pool-tokens, also in a block"
               + " attention_dp_config; flags and variables override the file.")
-  private String file;
+  private @Nullable String file;
 
   private Map<String, ConfigFile.Setting> settings = Map.of();
 
@@ -69,7 +71,7 @@ public final class Settings {
     Settings settings = of(parsed).orElse(none);
     return switch (settings.origin(option)) {
       case VARIABLE -> ((Environment) settings.command.defaultValueProvider()).source(option);
-      case FILE -> settings.settings.get(option).place();
+      case FILE -> Objects.requireNonNull(settings.settings.get(option)).place();
       case FLAG, DEFAULT -> option;
     };
   }

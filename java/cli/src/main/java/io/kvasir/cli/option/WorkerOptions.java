@@ -10,6 +10,7 @@ import io.kvasir.hash.HashFormat;
 import io.kvasir.simulator.replay.ReplaySettings;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -35,7 +36,7 @@ public final class WorkerOptions {
       description =
           "ADP routers to run: default, kv_cache_aware, conversation, projected. Several are"
               + " compared (default: the router enabled below, else default,kv_cache_aware).")
-  private String router;
+  private @Nullable String router;
 
   @Option(
       names = "--pool-tokens",

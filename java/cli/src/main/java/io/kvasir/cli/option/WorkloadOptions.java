@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of the replayed workload and its speed. */
@@ -35,7 +36,7 @@ public final class WorkloadOptions {
       paramLabel = "FILE",
       order = 1,
       description = "Trace to replay: Mooncake JSON lines or Azure CSV; also as .gz, .xz or .zst.")
-  private String trace;
+  private @Nullable String trace;
 
   @Option(
       names = "--trace-block-tokens",
@@ -59,14 +60,14 @@ public final class WorkloadOptions {
       paramLabel = "X",
       order = 4,
       description = "Open loop: multiple of the speed of arrivals (default for traces: 1.0).")
-  private String speed;
+  private @Nullable String speed;
 
   @Option(
       names = "--rate",
       paramLabel = "X",
       order = 5,
       description = "Open loop: requests (multi_turn: sessions) that start per second.")
-  private String rate;
+  private @Nullable String rate;
 
   @Option(
       names = "--concurrency",
@@ -74,7 +75,7 @@ public final class WorkloadOptions {
       order = 6,
       description =
           "Closed loop: requests (multi_turn: sessions) in flight (default for workloads: 64).")
-  private String concurrency;
+  private @Nullable String concurrency;
 
   @Option(
       names = "--seed",
@@ -112,7 +113,7 @@ public final class WorkloadOptions {
     long chosenSeed = Values.seed("--seed", seed);
     if (trace != null) {
       generated.refuseAllBut("a trace", name -> false, isFlag);
-      return planTrace(chosenSeed, console);
+      return planTrace(trace, chosenSeed, console);
     }
     GeneratedOptions.Kind kind = Values.choice("--workload", workload, GeneratedOptions.Kind.class);
     generated.refuseAllBut("--workload " + Values.id(kind), kind::has, isFlag);
@@ -193,9 +194,9 @@ public final class WorkloadOptions {
     }
   }
 
-  private Plan planTrace(long chosenSeed, Console console) throws IOException {
+  private Plan planTrace(String file, long chosenSeed, Console console) throws IOException {
     int blockTokens = Values.integer("--trace-block-tokens", traceBlockTokens, 1, Trace.MAX_TOKENS);
-    Trace rows = TraceReader.read(Values.path("--trace", trace), blockTokens);
+    Trace rows = TraceReader.read(Values.path("--trace", file), blockTokens);
     rows.warnings().forEach(warning -> console.note(rows.file() + ": " + warning));
     OptionalDouble bound =
         rows.format() == Trace.Format.MOONCAKE

@@ -3,4 +3,7 @@
  * file of {@code --config}, then defaults ({@link io.kvasir.cli.option.Settings}). {@link
  * io.kvasir.cli.option.RenamedOptions} supports the names of earlier releases.
  */
+@NullMarked
 package io.kvasir.cli.option;
+
+import org.jspecify.annotations.NullMarked;

@@ -21,11 +21,7 @@ public enum AdpReason {
   /** The rank that the conversation is bound to was full. */
   OVERFLOW;
 
-  /**
-   * The reason's name in reports and JSON.
-   *
-   * @return for example {@code round_robin}
-   */
+  /** {@return the reason's name in reports and JSON, for example {@code round_robin}} */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
   }

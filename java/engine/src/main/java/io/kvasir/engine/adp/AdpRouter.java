@@ -11,17 +11,12 @@ import java.util.List;
  */
 public interface AdpRouter {
 
-  /**
-   * The router's name in options and reports.
-   *
-   * @return the name
-   */
+  /** {@return the router's name in options and reports} */
   String name();
 
   /**
-   * Whether {@link #route} needs the matches of each request on each rank.
-   *
-   * @return false if matches may be {@link PrefixMatches#NONE}
+   * {@return whether {@link #route} needs the matches of each request on each rank; false if they
+   * may be {@link PrefixMatches#NONE}}
    */
   boolean needsPrefixMatches();
 
@@ -36,10 +31,8 @@ public interface AdpRouter {
   }
 
   /**
-   * Whether {@link #route} reads {@link RankState#work()} and {@link PrefixMatches#pendingTokens}
-   * where present.
-   *
-   * @return false if decisions do not depend on them
+   * {@return whether {@link #route} reads {@link RankState#work()} and {@link
+   * PrefixMatches#pendingTokens} where present}
    */
   default boolean readsWork() {
     return false;
@@ -55,11 +48,7 @@ public interface AdpRouter {
     return Integer.MAX_VALUE;
   }
 
-  /**
-   * Which tokens {@link RankState#activeTokens()} must count for this router.
-   *
-   * @return the metric
-   */
+  /** {@return which tokens {@link RankState#activeTokens()} must count for this router} */
   LoadMetric loadMetric();
 
   /**

@@ -28,11 +28,7 @@ public enum AdpRouterKind {
     return Choice.named("router", values(), AdpRouterKind::id, id);
   }
 
-  /**
-   * The router's name.
-   *
-   * @return for example {@code kv_cache_aware}
-   */
+  /** {@return the router's name, for example {@code kv_cache_aware}} */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
   }

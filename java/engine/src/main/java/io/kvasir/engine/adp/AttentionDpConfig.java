@@ -84,11 +84,7 @@ public record AttentionDpConfig(
     return new AttentionDpBlock(block).read();
   }
 
-  /**
-   * The keys that a block may have.
-   *
-   * @return TensorRT-LLM's names, in alphabetical order
-   */
+  /** {@return the keys that a block may have: TensorRT-LLM's names, in alphabetical order} */
   public static List<String> keys() {
     return AttentionDpBlock.keys();
   }

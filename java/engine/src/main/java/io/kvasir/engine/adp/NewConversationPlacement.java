@@ -42,11 +42,7 @@ public enum NewConversationPlacement {
         "kv_cache_routing_new_conv_placement", values(), NewConversationPlacement::id, id);
   }
 
-  /**
-   * The placement's name in configurations.
-   *
-   * @return for example {@code least_queued}
-   */
+  /** {@return the placement's name in configurations, for example {@code least_queued}} */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -19,11 +19,7 @@ public interface CudaApi {
   /** Initialises the driver. Idempotent. May take a second on a large machine. */
   void init();
 
-  /**
-   * Number of visible devices.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of visible devices, at least 0} */
   int deviceCount();
 
   /**

@@ -43,19 +43,13 @@ public record CudaDevice(
   }
 
   /**
-   * The device's description in messages.
-   *
-   * @return for example {@code CUDA device 0 (NVIDIA H200)}
+   * {@return the device's description in messages, for example {@code CUDA device 0 (NVIDIA H200)}}
    */
   public String label() {
     return "CUDA device " + ordinal + " (" + name + ")";
   }
 
-  /**
-   * The architecture's name in compilers.
-   *
-   * @return for example {@code sm_90}
-   */
+  /** {@return the architecture's name in compilers, for example {@code sm_90}} */
   public String architecture() {
     return "sm_" + computeCapabilityMajor + computeCapabilityMinor;
   }

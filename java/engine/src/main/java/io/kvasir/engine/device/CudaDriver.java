@@ -70,37 +70,27 @@ public final class CudaDriver {
   }
 
   /**
-   * Whether there is a driver with at least one device.
-   *
-   * @return true if {@link #unavailability} is empty
+   * {@return whether there is a driver with at least one device; true if {@link #unavailability} is
+   * empty}
    */
   public boolean isAvailable() {
     return unavailability.isEmpty();
   }
 
-  /**
-   * Why there is no device, and the remedy.
-   *
-   * @return empty if there is one
-   */
+  /** {@return why there is no device, and the remedy; empty if there is one} */
   public Optional<Unavailability> unavailability() {
     return unavailability;
   }
 
   /**
-   * The newest CUDA version that the driver supports.
-   *
-   * @return 1000 x major + 10 x minor, or empty if the driver could not be probed
+   * {@return the newest CUDA version that the driver supports, as 1000 x major + 10 x minor; empty
+   * if the driver could not be probed}
    */
   public OptionalInt version() {
     return version;
   }
 
-  /**
-   * The visible devices.
-   *
-   * @return the devices, by ordinal; empty if the driver is not available
-   */
+  /** {@return the visible devices, by ordinal; empty if the driver is not available} */
   public List<CudaDevice> devices() {
     return devices;
   }

@@ -23,25 +23,13 @@ public interface DeviceApi extends AutoCloseable {
   /** A point in a stream. */
   interface Event {}
 
-  /**
-   * The device.
-   *
-   * @return its description
-   */
+  /** {@return the description of the device} */
   CudaDevice device();
 
-  /**
-   * Device memory that is free now, as the driver reports it.
-   *
-   * @return bytes
-   */
+  /** {@return the bytes of device memory that are free now, as the driver reports them} */
   long freeBytes();
 
-  /**
-   * Number of multiprocessors of the device.
-   *
-   * @return at least 1
-   */
+  /** {@return the number of multiprocessors of the device, at least 1} */
   int multiprocessors();
 
   /**

@@ -32,20 +32,12 @@ public final class DeviceOutOfMemoryException extends RetryableDeviceException {
     this.freeBytes = freeBytes;
   }
 
-  /**
-   * The requested size.
-   *
-   * @return bytes
-   */
+  /** {@return the requested size in bytes} */
   public long wantedBytes() {
     return wantedBytes;
   }
 
-  /**
-   * Free memory at the time of the call.
-   *
-   * @return bytes, or -1 if unknown
-   */
+  /** {@return the bytes of free memory at the time of the call, or -1 if unknown} */
   public long freeBytes() {
     return freeBytes;
   }

@@ -19,11 +19,7 @@ public final class DriverCallException extends RuntimeException {
     this.code = code;
   }
 
-  /**
-   * The error code.
-   *
-   * @return a {@code CUresult} or {@code nvmlReturn_t}
-   */
+  /** {@return the error code, a {@code CUresult} or {@code nvmlReturn_t}} */
   public int code() {
     return code;
   }

@@ -103,11 +103,7 @@ public final class KernelArguments {
     return this;
   }
 
-  /**
-   * The array of addresses of the values.
-   *
-   * @return a direct buffer
-   */
+  /** {@return the array of addresses of the values; a direct buffer} */
   ByteBuffer pointers() {
     return pointers;
   }

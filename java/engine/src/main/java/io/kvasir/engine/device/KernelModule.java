@@ -46,11 +46,7 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
     architectures = List.copyOf(architectures);
   }
 
-  /**
-   * The module of this build.
-   *
-   * @return empty if it was built without a CUDA compiler
-   */
+  /** {@return the module of this build; empty if it was built without a CUDA compiler} */
   public static Optional<KernelModule> embedded() {
     try (InputStream module = KernelModule.class.getResourceAsStream(RESOURCE);
         InputStream inside = KernelModule.class.getResourceAsStream(RESOURCE + ".properties")) {

@@ -52,28 +52,19 @@ public final class Nvml {
     }
   }
 
-  /**
-   * Whether NVML can be used.
-   *
-   * @return true if {@link #unavailability} is empty
-   */
+  /** {@return whether NVML can be used; true if {@link #unavailability} is empty} */
   public boolean isAvailable() {
     return unavailability.isEmpty();
   }
 
-  /**
-   * Why NVML cannot be used, and the remedy.
-   *
-   * @return empty if it can be used
-   */
+  /** {@return why NVML cannot be used, and the remedy; empty if it can be used} */
   public Optional<Unavailability> unavailability() {
     return unavailability;
   }
 
   /**
-   * The NVIDIA driver's own version.
-   *
-   * @return for example {@code 580.65.06}; empty if NVML is not available
+   * {@return the NVIDIA driver's own version; for example {@code 580.65.06}; empty if NVML is not
+   * available}
    */
   public Optional<String> driverVersion() {
     return driverVersion;

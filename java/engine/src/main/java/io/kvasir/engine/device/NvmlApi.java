@@ -16,11 +16,7 @@ public interface NvmlApi {
   /** Loads and initialises NVML. Must be called before any other method. */
   void init();
 
-  /**
-   * The NVIDIA driver's own version.
-   *
-   * @return for example {@code 580.65.06}
-   */
+  /** {@return the NVIDIA driver's own version, for example {@code 580.65.06}} */
   String driverVersion();
 
   /**

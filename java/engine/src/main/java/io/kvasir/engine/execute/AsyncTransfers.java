@@ -122,11 +122,7 @@ public final class AsyncTransfers {
     return true;
   }
 
-  /**
-   * The number of requests in transfer.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of requests in transfer, at least 0} */
   public int size() {
     return byId.size();
   }

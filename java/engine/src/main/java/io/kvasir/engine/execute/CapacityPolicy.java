@@ -15,11 +15,7 @@ public enum CapacityPolicy {
    */
   MAX_UTILIZATION;
 
-  /**
-   * The policy's name in options and files.
-   *
-   * @return for example {@code guaranteed_no_evict}
-   */
+  /** {@return the policy's name in options and files, for example {@code guaranteed_no_evict}} */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -111,39 +111,26 @@ public final class RankExecutor extends WorkerRank {
             listener);
   }
 
-  /**
-   * The rank's index in its worker.
-   *
-   * @return from 0
-   */
+  /** {@return the rank's index in its worker, from 0} */
   @Override
   public int rank() {
     return rank;
   }
 
-  /**
-   * The scheduling options.
-   *
-   * @return the options given at construction
-   */
+  /** {@return the scheduling options} */
   public ExecutorOptions options() {
     return options;
   }
 
-  /**
-   * Tokens in a block of the rank's pool.
-   *
-   * @return at least 1
-   */
+  /** {@return the number of tokens in a block of the rank's pool, at least 1} */
   public int tokensPerBlock() {
     return tokensPerBlock;
   }
 
   /**
-   * Requests on the rank, waiting or started, with their children; without those in transfer.
-   *
-   * @return at most {@link ExecutorOptions#maxActiveRequests()} and the children of one request; 0
-   *     on a retired rank
+   * {@return the number of requests on the rank, waiting or started, with their children, without
+   * those in transfer; at most {@link ExecutorOptions#maxActiveRequests()} and the children of one
+   * request; 0 on a retired rank}
    */
   @Override
   public int activeRequests() {
@@ -397,11 +384,7 @@ public final class RankExecutor extends WorkerRank {
     return waitsForTransfer;
   }
 
-  /**
-   * Peak number of requests in transfer at the same time.
-   *
-   * @return at least 0
-   */
+  /** {@return the peak number of requests in transfer at the same time, at least 0} */
   public int peakInTransferRequests() {
     return sending.peak();
   }

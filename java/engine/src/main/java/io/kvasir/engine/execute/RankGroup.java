@@ -78,11 +78,7 @@ public final class RankGroup {
     return collective;
   }
 
-  /**
-   * This process as a member of the worker.
-   *
-   * @return the member, with its ranks
-   */
+  /** {@return this process as a member of the worker, with its ranks} */
   public Member self() {
     return self;
   }

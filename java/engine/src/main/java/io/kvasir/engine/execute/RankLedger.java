@@ -130,9 +130,8 @@ public final class RankLedger {
   }
 
   /**
-   * Active requests on the rank, with their children; without retiring ones and those in transfer.
-   *
-   * @return at least 0
+   * {@return the number of active requests on the rank, with their children, without retiring ones
+   * and those in transfer; at least 0}
    */
   public int activeRequests() {
     return activeRequests;

@@ -180,20 +180,12 @@ public final class RankPools implements AutoCloseable {
     }
   }
 
-  /**
-   * The pools.
-   *
-   * @return by rank
-   */
+  /** {@return the pools, by rank} */
   public List<BlockPool> pools() {
     return pools;
   }
 
-  /**
-   * The matcher over all pools.
-   *
-   * @return the matcher; closed with the pools
-   */
+  /** {@return the matcher over all pools; closed with the pools} */
   public PrefixMatcher matcher() {
     return matcher;
   }

@@ -23,11 +23,7 @@ public final class StepPlan {
 
   StepPlan() {}
 
-  /**
-   * Number of entries.
-   *
-   * @return at least 1 in a plan passed to an engine
-   */
+  /** {@return the number of entries, at least 1 in a plan passed to an engine} */
   public int size() {
     return size;
   }

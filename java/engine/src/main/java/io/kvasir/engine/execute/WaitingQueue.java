@@ -44,11 +44,7 @@ public abstract sealed class WaitingQueue permits FcfsQueue, PriorityQueue {
    */
   public abstract @Nullable HashedRequest remove(long requestId);
 
-  /**
-   * Number of requests, not counting children.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of requests, at least 0; children are not counted} */
   public abstract int size();
 
   /**
@@ -65,11 +61,7 @@ public abstract sealed class WaitingQueue permits FcfsQueue, PriorityQueue {
 
   abstract @Nullable HashedRequest poll();
 
-  /**
-   * Whether the queue is empty.
-   *
-   * @return true if {@link #size()} is 0
-   */
+  /** {@return whether the queue is empty; true if {@link #size()} is 0} */
   public final boolean isEmpty() {
     return size() == 0;
   }

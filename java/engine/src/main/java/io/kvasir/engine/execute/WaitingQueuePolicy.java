@@ -10,11 +10,7 @@ public enum WaitingQueuePolicy {
   /** Higher {@link io.kvasir.model.Request#priority()} first, arrival order among equals. */
   PRIORITY;
 
-  /**
-   * The policy's name in options and files.
-   *
-   * @return for example {@code fcfs}
-   */
+  /** {@return the policy's name in options and files, for example {@code fcfs}} */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
   }

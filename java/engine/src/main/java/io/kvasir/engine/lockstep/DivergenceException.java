@@ -17,9 +17,8 @@ public final class DivergenceException extends LockstepException {
   }
 
   /**
-   * The first request that differs between members, or whose placement differs.
-   *
-   * @return its id; empty if all requests agree, but the router's state or the ranks' states differ
+   * {@return the id of the first request that differs between members, or whose placement differs;
+   * empty if all requests agree, but the router's state or the ranks' states differ}
    */
   public OptionalLong requestId() {
     return namesRequest ? OptionalLong.of(requestId) : OptionalLong.empty();

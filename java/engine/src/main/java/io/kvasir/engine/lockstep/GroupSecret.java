@@ -25,11 +25,7 @@ public final class GroupSecret {
     this.bytes = bytes;
   }
 
-  /**
-   * A new secret.
-   *
-   * @return 256 random bits
-   */
+  /** {@return a new secret, 256 random bits} */
   public static GroupSecret random() {
     return new GroupSecret(randomBytes(BYTES));
   }
@@ -49,9 +45,8 @@ public final class GroupSecret {
   }
 
   /**
-   * The secret as text, for a pipe or a file that only its owner can read.
-   *
-   * @return 64 hexadecimal digits
+   * {@return the secret as 64 hexadecimal digits, for a pipe or a file that only its owner can
+   * read}
    */
   public String hex() {
     return HexFormat.of().formatHex(bytes);

@@ -77,38 +77,25 @@ public final class Lockstep {
     this.alone = collective.members().size() == 1;
   }
 
-  /**
-   * All members of the group.
-   *
-   * @return the members, in order
-   */
+  /** {@return all members of the group, in order} */
   public List<Member> members() {
     return collective.members();
   }
 
-  /**
-   * This member.
-   *
-   * @return one of {@link #members}
-   */
+  /** {@return this member, one of {@link #members}} */
   public Member self() {
     return collective.members().get(collective.self());
   }
 
   /**
-   * Whether this is the only member, so that nothing need be gathered or logged.
-   *
-   * @return true if there are no other members
+   * {@return whether this is the only member, so that nothing need be gathered or logged; true if
+   * there are no other members}
    */
   public boolean isAlone() {
     return alone;
   }
 
-  /**
-   * The log that decisions must be added to.
-   *
-   * @return the log
-   */
+  /** {@return the log that decisions must be added to} */
   public DecisionLog log() {
     return log;
   }

@@ -15,18 +15,10 @@ import java.util.List;
  */
 public interface RankCollective extends AutoCloseable {
 
-  /**
-   * The members, including lost ones.
-   *
-   * @return the members, in order; the list never changes
-   */
+  /** {@return the members in order, including lost ones; the list never changes} */
   List<Member> members();
 
-  /**
-   * The index of this member.
-   *
-   * @return its index in {@link #members}
-   */
+  /** {@return the index of this member in {@link #members}} */
   int self();
 
   /**

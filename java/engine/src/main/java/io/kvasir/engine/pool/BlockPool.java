@@ -31,11 +31,7 @@ import io.kvasir.event.BlockEventSink;
  */
 public interface BlockPool extends AutoCloseable {
 
-  /**
-   * The pool's sizes.
-   *
-   * @return the shape given at construction
-   */
+  /** {@return the pool's sizes} */
   PoolShape shape();
 
   /**

@@ -145,18 +145,15 @@ public final class DirectoryMirror implements AutoCloseable {
   }
 
   /**
-   * The mirror's directory, for {@link DirectoryProbe}.
-   *
-   * @return its address and this mirror's handle
+   * {@return the mirror's directory, for {@link DirectoryProbe}: its address and this mirror's
+   * handle}
    */
   public DirectoryView directory() {
     return directory;
   }
 
   /**
-   * Address of the directory's buckets, for a snapshot.
-   *
-   * @return an address that is valid until {@link #close}
+   * {@return the address of the directory's buckets, for a snapshot; valid until {@link #close}}
    */
   public long bucketsAddress() {
     handle.enter();
@@ -167,37 +164,26 @@ public final class DirectoryMirror implements AutoCloseable {
     }
   }
 
-  /**
-   * Number of the next event to apply.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of the next event to apply, at least 0} */
   public long nextEvent() {
     return word(NEXT_EVENT);
   }
 
-  /**
-   * Number of sequence hashes in the mirror.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of sequence hashes in the mirror, at least 0} */
   public long size() {
     return word(SIZE);
   }
 
   /**
-   * Whether the mirror equals the pool's directory as of {@link #nextEvent}.
-   *
-   * @return false after missed events
+   * {@return whether the mirror equals the pool's directory as of {@link #nextEvent}; false after
+   * missed events}
    */
   public boolean inSync() {
     return word(IN_SYNC) != 0;
   }
 
   /**
-   * Number of times that events were missed or the ring was found damaged.
-   *
-   * @return at least 0
+   * {@return the number of times that events were missed or the ring was found damaged, at least 0}
    */
   public long gaps() {
     return word(GAPS);

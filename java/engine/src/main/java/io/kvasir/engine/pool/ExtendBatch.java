@@ -43,11 +43,7 @@ public final class ExtendBatch {
     size = 0;
   }
 
-  /**
-   * Number of entries.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of entries, at least 0} */
   public int size() {
     return size;
   }

@@ -76,11 +76,7 @@ public final class LeaseBatch {
     size = 0;
   }
 
-  /**
-   * Number of requests.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of requests, at least 0} */
   public int size() {
     return size;
   }

@@ -27,9 +27,8 @@ public record Occupancy(
     long tick) {
 
   /**
-   * Blocks available to a new lease: free and evictable blocks that are not reserved.
-   *
-   * @return the number, never negative for a consistent snapshot
+   * {@return the number of blocks available to a new lease: free and evictable blocks that are not
+   * reserved; never negative for a consistent snapshot}
    */
   public long availableBlocks() {
     return freeBlocks + cachedBlocks - reservedBlocks;

@@ -63,11 +63,7 @@ public final class PoolGuard {
     owner.set(null);
   }
 
-  /**
-   * The handle that keeps the pool's memory.
-   *
-   * @return a handle that only this guard closes
-   */
+  /** {@return the handle that keeps the pool's memory; only this guard closes it} */
   public NativeHandle handle() {
     return handle;
   }

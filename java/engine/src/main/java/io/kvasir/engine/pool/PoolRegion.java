@@ -7,18 +7,10 @@ package io.kvasir.engine.pool;
  */
 public interface PoolRegion {
 
-  /**
-   * The shape that the pool must have.
-   *
-   * @return the shape
-   */
+  /** {@return the shape that the pool must have} */
   PoolShape shape();
 
-  /**
-   * KV memory of one block.
-   *
-   * @return bytes, at least 0
-   */
+  /** {@return the bytes of KV memory of one block, at least 0} */
   long kvBytesPerBlock();
 
   /**
@@ -29,31 +21,17 @@ public interface PoolRegion {
   void claim();
 
   /**
-   * Start of the memory, which is page-aligned so that a driver can pin it.
-   *
-   * @return the address
+   * {@return the start address of the memory, which is page-aligned so that a driver can pin it}
    */
   long address();
 
-  /**
-   * Size of the memory in whole pages.
-   *
-   * @return bytes
-   */
+  /** {@return the size of the memory in bytes, whole pages} */
   int bytes();
 
-  /**
-   * Address of the occupancy page.
-   *
-   * @return the address
-   */
+  /** {@return the address of the occupancy page} */
   long pageAddress();
 
-  /**
-   * Address of the event ring.
-   *
-   * @return the address
-   */
+  /** {@return the address of the event ring} */
   long ringAddress();
 
   /**
@@ -63,11 +41,7 @@ public interface PoolRegion {
    */
   boolean snapshotWanted();
 
-  /**
-   * Number of the event after the newest complete one.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of the event after the newest complete one, at least 0} */
   long nextEvent();
 
   /**

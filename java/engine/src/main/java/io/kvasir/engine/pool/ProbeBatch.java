@@ -83,29 +83,17 @@ public final class ProbeBatch {
     size = 0;
   }
 
-  /**
-   * Number of prompts.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of prompts, at least 0} */
   public int size() {
     return size;
   }
 
-  /**
-   * Number of hashes of all prompts together.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of hashes of all prompts together, at least 0} */
   public int hashCount() {
     return offsets.get(size);
   }
 
-  /**
-   * The hashes of all prompts, back to back.
-   *
-   * @return a copy
-   */
+  /** {@return a copy of the hashes of all prompts, back to back} */
   long[] hashes() {
     long[] copy = new long[hashCount()];
     hashes.get(0, copy);
@@ -113,9 +101,7 @@ public final class ProbeBatch {
   }
 
   /**
-   * The index of each prompt's first hash in {@link #hashes()}, then the total.
-   *
-   * @return a copy
+   * {@return a copy of the index of each prompt's first hash in {@link #hashes()}, then the total}
    */
   int[] offsets() {
     int[] copy = new int[size + 1];

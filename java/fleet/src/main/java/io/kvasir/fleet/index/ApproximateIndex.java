@@ -132,29 +132,20 @@ public final class ApproximateIndex implements PrefixIndex {
   }
 
   /**
-   * Pairs of a rank and a block that it is predicted to hold.
-   *
-   * @return at most the bound
+   * {@return the number of pairs of a rank and a block that it is predicted to hold, at most the
+   * bound}
    */
   public synchronized int blocks() {
     expire(nowMs());
     return blocks;
   }
 
-  /**
-   * Blocks that have expired so far.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of blocks that have expired so far, at least 0} */
   public synchronized long expiredBlocks() {
     return expiredBlocks;
   }
 
-  /**
-   * Blocks pruned so far to stay within the bound.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of blocks pruned so far to stay within the bound, at least 0} */
   public synchronized long prunedBlocks() {
     return prunedBlocks;
   }

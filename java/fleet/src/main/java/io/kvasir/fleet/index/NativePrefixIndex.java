@@ -92,20 +92,12 @@ public final class NativePrefixIndex implements PrefixIndex {
     };
   }
 
-  /**
-   * How local hashes are chained.
-   *
-   * @return the format
-   */
+  /** {@return how local hashes are chained} */
   public HashFormat format() {
     return format;
   }
 
-  /**
-   * Tokens of a block.
-   *
-   * @return at least 1
-   */
+  /** {@return the number of tokens of a block, at least 1} */
   public int tokensPerBlock() {
     return tokensPerBlock;
   }

@@ -78,11 +78,7 @@ public interface PrefixIndex extends AutoCloseable {
    */
   default void onPlaced(RankId rank, BlockHashes prompt) {}
 
-  /**
-   * Counts and memory use.
-   *
-   * @return a snapshot
-   */
+  /** {@return a snapshot of counts and memory use} */
   IndexStats stats();
 
   @Override

@@ -68,11 +68,7 @@ public final class RankMatches {
     }
   }
 
-  /**
-   * Number of ranks.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of ranks, at least 0} */
   public int size() {
     return size;
   }

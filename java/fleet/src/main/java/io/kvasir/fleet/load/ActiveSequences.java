@@ -354,11 +354,7 @@ public final class ActiveSequences {
     return bookings.inFlight(attempt);
   }
 
-  /**
-   * Counts.
-   *
-   * @return a snapshot
-   */
+  /** {@return a snapshot of the counts} */
   public ActiveSequencesStats stats() {
     return new ActiveSequencesStats(
         ranks.size(), bookings.size(), named.blocks(), named.runs(), unknownFrees, staleRequests);

@@ -20,11 +20,7 @@ public final class PredictedLoads {
   /** Makes loads of no rank. */
   public PredictedLoads() {}
 
-  /**
-   * Number of ranks.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of ranks, at least 0} */
   public int size() {
     return size;
   }

@@ -79,11 +79,7 @@ public final class ReplicaOutbox {
     return sent;
   }
 
-  /**
-   * Messages dropped so far.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of messages dropped so far, at least 0} */
   public long dropped() {
     return dropped.sum();
   }

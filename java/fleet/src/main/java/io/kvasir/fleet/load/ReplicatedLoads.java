@@ -131,11 +131,7 @@ public final class ReplicatedLoads {
     return ended;
   }
 
-  /**
-   * Counts so far.
-   *
-   * @return a snapshot
-   */
+  /** {@return a snapshot of the counts so far} */
   public Stats stats() {
     int attempts = 0;
     for (Router router : routers.values()) {

@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A dedicated thread writes, so recording never waits for the disk: an event that finds the
  * queue full is dropped and counted. If writing fails, the recording ends: the reason is logged,
  * unwritten events count as lost, and later events are refused. Only whole lines are written. A
- * torn last line of a crashed process is cut off when the recording is continued. A recording has
- * one recorder at a time, in any process, until that is closed.
+ * torn last line of a crashed process is cut off when the recording is continued; a last event that
+ * only lacks its line end is kept. A recording has one recorder at a time, in any process, until
+ * that is closed.
  *
  * <p>Thread-safe.
  */
@@ -159,9 +160,8 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   /**
-   * Whether events are refused: a limit was reached, writing failed, or the recorder was closed.
-   *
-   * @return whether the recording has ended
+   * {@return whether the recording has ended and events are refused: a limit was reached, writing
+   * failed, or the recorder was closed}
    */
   public boolean ended() {
     lock.lock();
@@ -173,19 +173,14 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   /**
-   * Bytes of a torn last line that were cut off when the recording was continued.
-   *
-   * @return at least 0
+   * {@return the bytes of a torn last line that were cut off when the recording was continued, at
+   * least 0}
    */
   public long cutBytes() {
     return file.cutBytes();
   }
 
-  /**
-   * Counts of the events so far.
-   *
-   * @return a snapshot
-   */
+  /** {@return a snapshot of the counts of the events so far} */
   public RecorderStats stats() {
     lock.lock();
     try {

@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The file that a recorder writes to, or the sequence of rotated files. Only whole lines are passed
- * to the system, so a crashed process leaves at most one torn line. Holds the {@link RecordingLock}
- * until it is closed. Confined to the recorder's thread.
+ * to the system, so a crashed process leaves at most one torn line; a recording that is continued
+ * keeps a last event that only lacks its line end. Holds the {@link RecordingLock} until it is
+ * closed. Confined to the recorder's thread.
  */
 final class RecordingFile implements Closeable {
 
@@ -56,11 +57,14 @@ final class RecordingFile implements Closeable {
       if (append && Files.isRegularFile(first)) {
         number = RecordingFiles.existing(first).size() - 1;
         opened = open(StandardOpenOption.READ, StandardOpenOption.WRITE);
-        RecordingTail tail = RecordingTail.of(opened);
+        RecordingTail tail = RecordingTail.of(first, opened);
         linesInFile = tail.lines();
         cutBytes = opened.size() - tail.bytes();
         opened.truncate(tail.bytes());
         opened.position(tail.bytes());
+        if (tail.unfinished()) {
+          opened.write(ByteBuffer.wrap(new byte[] {'\n'}));
+        }
       } else {
         opened = open(StandardOpenOption.WRITE);
         if (rotateLines > 0 && Files.isRegularFile(first)) {

@@ -1,5 +1,6 @@
 package io.kvasir.fleet.record;
 
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -46,10 +47,11 @@ final class RecordingFiles {
   static List<Path> of(Path first) throws InvalidRecordingException {
     List<Path> files = existing(first);
     if (files.isEmpty()) {
-      throw new InvalidRecordingException(first + ": no such file");
+      throw new InvalidRecordingException(Errors.shown(first) + ": no such file");
     }
     if (Files.isDirectory(first)) {
-      throw new InvalidRecordingException(first + ": is a directory, not a recording");
+      throw new InvalidRecordingException(
+          Errors.shown(first) + ": is a directory, not a recording");
     }
     return files;
   }

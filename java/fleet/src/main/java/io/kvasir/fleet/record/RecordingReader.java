@@ -62,11 +62,7 @@ public final class RecordingReader implements AutoCloseable {
     }
   }
 
-  /**
-   * Unfinished last lines so far.
-   *
-   * @return at most one for each file
-   */
+  /** {@return the number of unfinished last lines so far, at most one for each file} */
   public long tornLines() {
     return tornLines;
   }

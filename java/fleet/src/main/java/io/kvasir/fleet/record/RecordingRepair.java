@@ -64,7 +64,7 @@ public final class RecordingRepair {
   private void repair(Path file) throws IOException {
     Path real = file.toRealPath();
     if (!Files.isRegularFile(real)) {
-      throw new InvalidRecordingException(file + ": is not a regular file");
+      throw new InvalidRecordingException(Errors.shown(file) + ": is not a regular file");
     }
     Path whole = real.resolveSibling(real.getFileName() + ".repaired");
     try (FileChannel in =

@@ -67,11 +67,7 @@ public final class RecordingReplay {
           }
         };
 
-    /**
-     * The time.
-     *
-     * @return nanoseconds from any origin
-     */
+    /** {@return the time in nanoseconds from any origin} */
     long nanoTime();
 
     /**

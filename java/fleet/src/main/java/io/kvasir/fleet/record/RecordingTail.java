@@ -2,20 +2,24 @@ package io.kvasir.fleet.record;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.file.Path;
 
 /**
- * The part of a file that consists of whole lines. Immutable.
+ * The part of a file that is kept when its recording is continued: the whole lines, and a last
+ * event that only lacks its line end. Immutable.
  *
- * @param lines number of whole lines
+ * @param lines number of lines
  * @param bytes length of these
+ * @param unfinished whether the last of them lacks its line end
  */
-record RecordingTail(long lines, long bytes) {
+record RecordingTail(long lines, long bytes, boolean unfinished) {
 
   private static final int CHUNK_BYTES = 1 << 16;
 
-  /** Scans a file from its start; O(bytes). */
-  static RecordingTail of(FileChannel channel) throws IOException {
+  /** Scans a file from its start; O(bytes). Moves the channel. */
+  static RecordingTail of(Path file, FileChannel channel) throws IOException {
     ByteBuffer chunk = ByteBuffer.allocate(CHUNK_BYTES);
     long lines = 0;
     long whole = 0;
@@ -30,6 +34,22 @@ record RecordingTail(long lines, long bytes) {
       at += chunk.position();
       chunk.clear();
     }
-    return new RecordingTail(lines, whole);
+    return at > whole && isEvent(file, channel.position(whole))
+        ? new RecordingTail(lines + 1, at, true)
+        : new RecordingTail(lines, whole, false);
+  }
+
+  /** Whether the rest of a file is an event. */
+  private static boolean isEvent(Path file, FileChannel rest) throws IOException {
+    RecordingLines last = new RecordingLines(file, Channels.newInputStream(rest));
+    if (!last.next()) {
+      return false;
+    }
+    try {
+      RecordedEvent unused = last.event();
+      return true;
+    } catch (InvalidRecordingException e) {
+      return false;
+    }
   }
 }

@@ -69,119 +69,80 @@ public final class FleetRequest {
     return new Builder(id, prompt);
   }
 
-  /**
-   * The request's id.
-   *
-   * @return unique among the requests in flight
-   */
+  /** {@return the request's id, unique among the requests in flight} */
   public long id() {
     return id;
   }
 
-  /**
-   * The prompt as the client sent it.
-   *
-   * @return text, token lists or messages
-   */
+  /** {@return the prompt as the client sent it} */
   public Prompt prompt() {
     return prompt;
   }
 
-  /**
-   * The tokens that the client sent beside a chat or text prompt.
-   *
-   * @return the tokens, or null
-   */
+  /** {@return the tokens that the client sent beside a chat or text prompt, or null} */
   public int @Nullable [] promptTokenIds() {
     return promptTokenIds;
   }
 
   /**
-   * The prompt's tokens: those the client sent, or else those that the caller made of its text.
-   *
-   * @return one list for each prompt; null if the request has no tokens
+   * {@return the prompt's tokens: those the client sent, or else those that the caller made of its
+   * text; one list for each prompt; null if the request has no tokens}
    */
   public @Nullable List<int[]> tokens() {
     return tokens;
   }
 
   /**
-   * Prompt tokens.
-   *
-   * @return at least 0; 0 if the request has no tokens and their number was not set
+   * {@return the number of prompt tokens, at least 0; 0 if the request has no tokens and their
+   * number was not set}
    */
   public int inputTokens() {
     return inputTokens;
   }
 
-  /**
-   * LoRA adapter and cache salt.
-   *
-   * @return the scope
-   */
+  /** {@return the LoRA adapter and cache salt} */
   public CacheScope scope() {
     return scope;
   }
 
-  /**
-   * The conversation that the request continues or starts.
-   *
-   * @return its id, or null
-   */
+  /** {@return the id of the conversation that the request continues or starts, or null} */
   public @Nullable String conversationId() {
     return conversationId;
   }
 
   /**
-   * Whether the context was computed elsewhere.
-   *
-   * @return true for the generation part of a disaggregated request
+   * {@return whether the context was computed elsewhere; true for the generation part of a
+   * disaggregated request}
    */
   public boolean generationOnly() {
     return generationOnly;
   }
 
-  /**
-   * The ranks that may serve the request.
-   *
-   * @return the filter
-   */
+  /** {@return the ranks that may serve the request} */
   public RankFilter filter() {
     return filter;
   }
 
-  /**
-   * Cost options that the request sets for itself.
-   *
-   * @return the overrides
-   */
+  /** {@return the cost options that the request sets for itself} */
   public CostOverrides overrides() {
     return overrides;
   }
 
-  /**
-   * Tokens that are likely to be generated.
-   *
-   * @return at least 0; 0 if unknown
-   */
+  /** {@return the number of tokens that are likely to be generated, at least 0; 0 if unknown} */
   public int expectedOutputTokens() {
     return expectedOutputTokens;
   }
 
   /**
-   * The request's class while it waits: a higher class always goes first.
-   *
-   * @return 0 unless set
+   * {@return the request's class while it waits: a higher class always goes first; 0 unless set}
    */
   public int strictPriority() {
     return strictPriority;
   }
 
   /**
-   * How far the request moves forward in its class while it waits: seconds under FCFS, a share of
-   * its weight under WSPT.
-   *
-   * @return at least 0; 0 unless set
+   * {@return how far the request moves forward in its class while it waits: seconds under FCFS, a
+   * share of its weight under WSPT; at least 0; 0 unless set}
    */
   public double priorityJump() {
     return priorityJump;

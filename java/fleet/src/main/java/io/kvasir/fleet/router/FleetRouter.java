@@ -19,11 +19,7 @@ import io.kvasir.model.RankId;
  */
 public interface FleetRouter extends AutoCloseable {
 
-  /**
-   * The policy's name in options, reports and metrics.
-   *
-   * @return for example {@code cost}
-   */
+  /** {@return the policy's name in options, reports and metrics, for example {@code cost}} */
   String name();
 
   /**

@@ -58,11 +58,7 @@ public final class FleetRouterKind {
     return own < 0 ? OWN.size() : own;
   }
 
-  /**
-   * All policies.
-   *
-   * @return Kvasir's own first, then the others by name
-   */
+  /** {@return all policies, Kvasir's own first, then the others by name} */
   public static List<FleetRouterProvider> all() {
     return List.copyOf(Arrays.asList(Known.PROVIDERS));
   }

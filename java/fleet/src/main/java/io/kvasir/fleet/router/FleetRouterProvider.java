@@ -14,37 +14,32 @@ import java.util.Map;
 public interface FleetRouterProvider {
 
   /**
-   * The policy's name in options and reports.
-   *
-   * @return for example {@code kv_cache_aware}; lower case
+   * {@return the policy's name in options and reports, in lower case, for example {@code
+   * kv_cache_aware}}
    */
   String name();
 
   /**
-   * The keys of its {@code args}.
-   *
-   * @return the names in the spelling of the product that the policy comes from
+   * {@return the keys of its {@code args}, in the spelling of the product that the policy comes
+   * from}
    */
   List<String> keys();
 
   /**
-   * Whether its placements name a rank, not only a worker.
-   *
-   * @return false if {@link Placement#rank} is always {@code ANY} of a worker
+   * {@return whether its placements name a rank, not only a worker; false if {@link Placement#rank}
+   * is always {@code ANY} of a worker}
    */
   boolean choosesRanks();
 
   /**
-   * Whether its routers use block events.
-   *
-   * @return false if {@link FleetRouter#onBlocks} has no effect
+   * {@return whether its routers use block events; false if {@link FleetRouter#onBlocks} has no
+   * effect}
    */
   boolean followsBlocks();
 
   /**
-   * Whether its routers use polled metrics.
-   *
-   * @return false if {@link FleetRouter#onMetrics} has no effect
+   * {@return whether its routers use polled metrics; false if {@link FleetRouter#onMetrics} has no
+   * effect}
    */
   default boolean readsMetrics() {
     return false;

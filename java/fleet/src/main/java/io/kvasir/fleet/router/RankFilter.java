@@ -84,18 +84,14 @@ public record RankFilter(
   }
 
   /**
-   * Whether every rank may serve.
-   *
-   * @return true if nothing is excluded, allowed or pinned by name
+   * {@return whether every rank may serve; true if nothing is excluded, allowed or pinned by name}
    */
   public boolean isAny() {
     return allowedWorkers == null && excludedRanks.isEmpty() && pinnedWorker == null;
   }
 
   /**
-   * Whether the request demands a worker or a rank.
-   *
-   * @return true if {@link #pinnedWorker} is set
+   * {@return whether the request demands a worker or a rank; true if {@link #pinnedWorker} is set}
    */
   public boolean isPinned() {
     return pinnedWorker != null;

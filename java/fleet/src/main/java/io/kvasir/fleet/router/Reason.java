@@ -25,11 +25,7 @@ public enum Reason {
   /** The lowest cost. */
   COST;
 
-  /**
-   * The reason's name in reports and JSON.
-   *
-   * @return for example {@code only_candidate}
-   */
+  /** {@return the reason's name in reports and JSON, for example {@code only_candidate}} */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
   }

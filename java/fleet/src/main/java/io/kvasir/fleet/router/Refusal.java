@@ -31,19 +31,13 @@ public enum Refusal {
     this.text = text;
   }
 
-  /**
-   * The refusal's name in metrics and JSON.
-   *
-   * @return for example {@code all_overloaded}
-   */
+  /** {@return the refusal's name in metrics and JSON, for example {@code all_overloaded}} */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
   }
 
   /**
-   * The refusal in words.
-   *
-   * @return for example {@code all ranks that may serve it are overloaded}
+   * {@return the refusal in words, for example {@code all ranks that may serve it are overloaded}}
    */
   public String text() {
     return text;

@@ -170,42 +170,13 @@ public final class RouterArgs {
       return null;
     }
     if (value instanceof Number number && number.doubleValue() == number.longValue()) {
-      requireAtLeast(key, number.longValue(), least);
+      Checks.atLeast(key, number.longValue(), least);
       return number.longValue();
     }
     throw wrong(key, "an integer below 2^63", value);
   }
 
-  /**
-   * Checks a range.
-   *
-   * @param key the arg's name
-   * @param value its value
-   * @param least the lowest allowed value
-   * @param most the highest allowed value
-   * @throws IllegalArgumentException if the value is outside
-   */
-  public static void requireRange(String key, double value, double least, double most) {
-    if (!(value >= least && value <= most)) {
-      throw wrong(key, "within " + least + " to " + most, value);
-    }
-  }
-
-  /**
-   * Checks a lower bound.
-   *
-   * @param key the arg's name
-   * @param value its value
-   * @param least the lowest allowed value
-   * @throws IllegalArgumentException if the value is lower
-   */
-  public static void requireAtLeast(String key, long value, long least) {
-    if (value < least) {
-      throw wrong(key, "at least " + least, value);
-    }
-  }
-
-  static IllegalArgumentException wrong(String key, String allowed, Object value) {
+  private static IllegalArgumentException wrong(String key, String allowed, Object value) {
     return new IllegalArgumentException(
         key + " must be " + allowed + ", not " + Errors.shown(value));
   }

@@ -21,29 +21,17 @@ public class Worker {
     this.id = RankId.anyOf(workerId);
   }
 
-  /**
-   * The worker as placements name it.
-   *
-   * @return any of its ranks
-   */
+  /** {@return the worker as placements name it; any of its ranks} */
   public final RankId id() {
     return id;
   }
 
-  /**
-   * The load that the router has placed here, in the policy's own unit.
-   *
-   * @return at least 0
-   */
+  /** {@return the load that the router has placed here, in the policy's own unit; at least 0} */
   public final long load() {
     return load;
   }
 
-  /**
-   * Attempts in flight.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of attempts in flight, at least 0} */
   public final int activeRequests() {
     return activeRequests;
   }

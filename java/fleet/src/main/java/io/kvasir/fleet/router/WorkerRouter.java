@@ -146,11 +146,7 @@ public abstract class WorkerRouter<W extends Worker> implements FleetRouter {
     }
   }
 
-  /**
-   * The lock that guards the router.
-   *
-   * @return the lock
-   */
+  /** {@return the lock that guards the router} */
   protected final Object lock() {
     return lock;
   }

@@ -19,11 +19,7 @@ public record Cell<L>(L load, List<Compared> policies) {
     policies = List.copyOf(policies);
   }
 
-  /**
-   * The policy with the lowest p95 time to first token.
-   *
-   * @return the first of them in a tie
-   */
+  /** {@return the policy with the lowest p95 time to first token; the first of them in a tie} */
   public Compared best() {
     return policies.stream()
         .min(Comparator.comparingDouble(each -> each.mean(Measure.TTFT_P95_MS)))

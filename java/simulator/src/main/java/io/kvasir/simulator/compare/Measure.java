@@ -38,11 +38,7 @@ public enum Measure {
     this.value = value;
   }
 
-  /**
-   * The figure's name in JSON reports.
-   *
-   * @return for example {@code ttftP95Ms}
-   */
+  /** {@return the figure's name in JSON reports, for example {@code ttftP95Ms}} */
   public String key() {
     return key;
   }

@@ -31,11 +31,7 @@ public record PrefixedPrompts(int prefixes, int inputTokens, int outputTokens) {
      */
     VARIED;
 
-    /**
-     * The name in reports.
-     *
-     * @return for example {@code fixed}
-     */
+    /** {@return the name in reports, for example {@code fixed}} */
     public String id() {
       return name().toLowerCase(Locale.ROOT);
     }

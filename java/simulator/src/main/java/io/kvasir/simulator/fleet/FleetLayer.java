@@ -54,18 +54,10 @@ public interface FleetLayer extends AutoCloseable {
    */
   record Routed(int worker, HashedRequest request) {}
 
-  /**
-   * Number of workers.
-   *
-   * @return at least 1
-   */
+  /** {@return the number of workers, at least 1} */
   int workers();
 
-  /**
-   * Whether the layer reads the workers' block events.
-   *
-   * @return true if pools must record them
-   */
+  /** {@return whether the layer reads the workers' block events; true if pools must record them} */
   boolean followsBlocks();
 
   /**
@@ -104,11 +96,7 @@ public interface FleetLayer extends AutoCloseable {
    */
   void onIterated(int worker, IteratedWorker ran, long endNs);
 
-  /**
-   * The layer's decisions.
-   *
-   * @return the counts; null for a single worker
-   */
+  /** {@return the counts of the layer's decisions; null for a single worker} */
   @Nullable FleetResult result();
 
   @Override

@@ -27,9 +27,8 @@ public record RankResult(
     long peakInTransferRequests) {
 
   /**
-   * Share of its prompt tokens that came from its cache.
-   *
-   * @return 0 to 1, NaN if it started nothing
+   * {@return the share of its prompt tokens that came from its cache, 0 to 1; NaN if it started
+   * nothing}
    */
   public double tokenHitRate() {
     return (double) cachedTokens / inputTokens;

@@ -9,11 +9,7 @@ public sealed interface ReplayMode {
   /** The ranks compute prompts and answers. */
   ReplayMode AGGREGATED = new Aggregated();
 
-  /**
-   * The mode's name in options and reports.
-   *
-   * @return for example {@code context}
-   */
+  /** {@return the mode's name in options and reports, for example {@code context}} */
   String id();
 
   /** Prefill and generation on the same ranks. */

@@ -50,11 +50,7 @@ public record ReplayResult(
 
   private static final double NS_PER_S = 1e9;
 
-  /**
-   * Rejected requests.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of rejected requests, at least 0} */
   public long rejected() {
     return rejections.size();
   }
@@ -69,83 +65,52 @@ public record ReplayResult(
     return ranks.stream().mapToLong(value).sum();
   }
 
-  /**
-   * Prompt tokens of the served requests.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of prompt tokens of the served requests, at least 0} */
   public long inputTokens() {
     return sum(RankResult::inputTokens);
   }
 
-  /**
-   * Prompt tokens that were served from cache.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of prompt tokens that were served from cache, at least 0} */
   public long cachedTokens() {
     return sum(RankResult::cachedTokens);
   }
 
-  /**
-   * Share of the prompt tokens that came from cache.
-   *
-   * @return 0 to 1
-   */
+  /** {@return the share of the prompt tokens that came from cache, 0 to 1} */
   public double tokenHitRate() {
     return (double) cachedTokens() / inputTokens();
   }
 
-  /**
-   * The same share for one unbounded pool shared by all ranks.
-   *
-   * @return 0 to 1
-   */
+  /** {@return the same share for one unbounded pool shared by all ranks, 0 to 1} */
   public double upperBoundTokenHitRate() {
     return (double) upperBoundCachedTokens / inputTokens();
   }
 
   /**
-   * Population standard deviation of requests per rank over their mean.
-   *
-   * @return at least 0
+   * {@return the population standard deviation of requests per rank over their mean, at least 0}
    */
   public double routedCv() {
     return routedPerRank().cv();
   }
 
   /**
-   * Requests of the busiest rank divided by those of the least busy one.
-   *
-   * @return at least 1, or NaN if a rank got none
+   * {@return the requests of the busiest rank divided by those of the least busy one, at least 1;
+   * NaN if a rank got none}
    */
   public double routedMaxOverMin() {
     return routedPerRank().maxOverMin();
   }
 
-  /**
-   * Requests of the least busy rank divided by the mean.
-   *
-   * @return 0 to 1
-   */
+  /** {@return the requests of the least busy rank divided by the mean, 0 to 1} */
   public double routedMinOverMean() {
     return routedPerRank().minOverMean();
   }
 
-  /**
-   * Requests placed on each rank.
-   *
-   * @return the spread
-   */
+  /** {@return the requests placed on each rank} */
   public Spread routedPerRank() {
     return Spread.of(ranks.stream().mapToLong(RankResult::requests).toArray());
   }
 
-  /**
-   * Requests placed on each worker.
-   *
-   * @return the spread; a single value if there is one worker
-   */
+  /** {@return the requests placed on each worker; a single value if there is one worker} */
   public Spread routedPerWorker() {
     long[] counts = new long[ranks.size() / settings.ranks()];
     for (int rank = 0; rank < ranks.size(); rank++) {
@@ -155,37 +120,24 @@ public record ReplayResult(
   }
 
   /**
-   * Share of the modelled time in which at least one rank of this process prefilled.
-   *
-   * @return 0 to 1 for one worker
+   * {@return the share of the modelled time in which at least one rank of this process prefilled, 0
+   * to 1 for one worker}
    */
   public double prefillShare() {
     return (double) prefillNs / virtualNs;
   }
 
-  /**
-   * Modelled seconds from the first arrival to the last token.
-   *
-   * @return at least 0
-   */
+  /** {@return the modelled seconds from the first arrival to the last token, at least 0} */
   public double virtualSeconds() {
     return virtualNs / NS_PER_S;
   }
 
-  /**
-   * Wall-clock seconds that the replay took.
-   *
-   * @return at least 0
-   */
+  /** {@return the wall-clock seconds that the replay took, at least 0} */
   public double wallSeconds() {
     return wallNs / NS_PER_S;
   }
 
-  /**
-   * Output tokens per modelled second.
-   *
-   * @return at least 0
-   */
+  /** {@return the output tokens per modelled second, at least 0} */
   public double outputTokensPerSecond() {
     return outputTokens / virtualSeconds();
   }

@@ -95,31 +95,21 @@ public record ReplaySettings(
         ReplayMode.AGGREGATED);
   }
 
-  /**
-   * The executor options in this mode.
-   *
-   * @return the options; in context mode with the transfer
-   */
+  /** {@return the executor options in this mode; in context mode with the transfer} */
   public ExecutorOptions executorOptions() {
     return mode instanceof ReplayMode.Context context
         ? executor.withKvTransfer(context.transfer())
         : executor;
   }
 
-  /**
-   * Blocks of each rank's pool.
-   *
-   * @return at least 1
-   */
+  /** {@return the number of blocks of each rank's pool, at least 1} */
   public int poolBlocks() {
     return poolTokens / tokensPerBlock;
   }
 
   /**
-   * The shape of each rank's pool.
-   *
-   * @return a shape with leases for all requests, plus as many in transfer in context mode; each
-   *     lease may take the whole pool; no events
+   * {@return the shape of each rank's pool, with leases for all requests, plus as many in transfer
+   * in context mode; each lease may take the whole pool; no events}
    */
   public PoolShape poolShape() {
     int active = executor.maxActiveRequests();
@@ -128,9 +118,8 @@ public record ReplaySettings(
   }
 
   /**
-   * The number of blocks that a request needs in a pool.
-   *
-   * @return the prompt's blocks, plus the output's if the capacity policy reserves them
+   * {@return the number of blocks that a request needs in a pool: the prompt's blocks, plus the
+   * output's if the capacity policy reserves them}
    */
   public BlockDemand blockDemand() {
     return new BlockDemand(

@@ -21,11 +21,7 @@ public record Spread(List<Long> requests) {
     return new Spread(Arrays.stream(counts).boxed().toList());
   }
 
-  /**
-   * Population standard deviation over the mean.
-   *
-   * @return at least 0
-   */
+  /** {@return the population standard deviation over the mean, at least 0} */
   public double cv() {
     double mean = mean();
     double squares = 0;
@@ -35,21 +31,13 @@ public record Spread(List<Long> requests) {
     return Math.sqrt(squares / requests.size()) / mean;
   }
 
-  /**
-   * The maximum divided by the minimum.
-   *
-   * @return at least 1, or NaN if the minimum is 0
-   */
+  /** {@return the maximum divided by the minimum, at least 1; NaN if the minimum is 0} */
   public double maxOverMin() {
     long max = requests.stream().mapToLong(Long::longValue).max().orElse(0);
     return min() == 0 ? Double.NaN : (double) max / min();
   }
 
-  /**
-   * The minimum divided by the mean.
-   *
-   * @return 0 to 1
-   */
+  /** {@return the minimum divided by the mean, 0 to 1} */
   public double minOverMean() {
     return min() / mean();
   }

@@ -16,11 +16,7 @@ public final class FleetTable {
 
   private FleetTable() {}
 
-  /**
-   * The table's header.
-   *
-   * @return two lines
-   */
+  /** {@return the table's header: two lines} */
   public static String head() {
     return "| lengths | requests | in flight | router | TTFT p50 ms | TTFT p95 ms | ITL p50 ms | ITL p95 ms"
         + " | behind prompts | hit rate | CV | max/min |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";

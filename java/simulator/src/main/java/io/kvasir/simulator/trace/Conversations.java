@@ -28,11 +28,7 @@ public final class Conversations {
     this.count = count;
   }
 
-  /**
-   * No conversations, for traces without ids.
-   *
-   * @return an empty set
-   */
+  /** {@return an empty set: no conversations, for traces without ids} */
   public static Conversations none() {
     return new Conversations(new int[0], new int[0], 0);
   }
@@ -96,20 +92,12 @@ public final class Conversations {
     return counts;
   }
 
-  /**
-   * Whether conversations are known.
-   *
-   * @return false for traces without ids
-   */
+  /** {@return whether conversations are known; false for traces without ids} */
   public boolean known() {
     return count > 0;
   }
 
-  /**
-   * Number of conversations.
-   *
-   * @return 0 if none are known
-   */
+  /** {@return the number of conversations, 0 if none are known} */
   public int count() {
     return count;
   }

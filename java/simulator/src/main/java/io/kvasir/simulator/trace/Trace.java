@@ -51,38 +51,22 @@ public final class Trace {
     }
   }
 
-  /**
-   * The file that the trace was read from, as the user named it.
-   *
-   * @return the path
-   */
+  /** {@return the file that the trace was read from, as the user named it} */
   public String file() {
     return file;
   }
 
-  /**
-   * The format of the file.
-   *
-   * @return the format
-   */
+  /** {@return the format of the file} */
   public Format format() {
     return format;
   }
 
-  /**
-   * Tokens per id; the last id of a row may stand for fewer.
-   *
-   * @return at least 1
-   */
+  /** {@return the number of tokens per id, at least 1; the last id of a row may stand for fewer} */
   public int blockTokens() {
     return blockTokens;
   }
 
-  /**
-   * Number of requests.
-   *
-   * @return at least 1
-   */
+  /** {@return the number of requests, at least 1} */
   public int rows() {
     return arrivalNs.length;
   }
@@ -139,9 +123,8 @@ public final class Trace {
   }
 
   /**
-   * Warnings about the file that do not make the trace invalid.
-   *
-   * @return a few sentences at most
+   * {@return the warnings about the file that do not make the trace invalid; a few sentences at
+   * most}
    */
   public List<String> warnings() {
     return warnings;

@@ -31,15 +31,15 @@ public final class TraceReader {
   public static Trace read(Path file, int blockTokens) throws IOException {
     Checks.atLeast("blockTokens", blockTokens, 1);
     if (Files.isDirectory(file)) {
-      throw new InvalidTraceException(file + ": is a directory, not a trace");
+      throw new InvalidTraceException(Errors.shown(file) + ": is a directory, not a trace");
     }
     try (BufferedReader lines =
         new BufferedReader(new InputStreamReader(Compression.open(file), StandardCharsets.UTF_8))) {
       return readLines(file.toString(), lines, blockTokens);
     } catch (NoSuchFileException | FileNotFoundException e) {
-      throw new InvalidTraceException(file + ": no such file", e);
+      throw new InvalidTraceException(Errors.shown(file) + ": no such file", e);
     } catch (AccessDeniedException e) {
-      throw new InvalidTraceException(file + ": may not be read", e);
+      throw new InvalidTraceException(Errors.shown(file) + ": may not be read", e);
     }
   }
 

@@ -14,9 +14,8 @@ public interface Arrivals extends AutoCloseable {
   long NEVER = Long.MAX_VALUE;
 
   /**
-   * When the next request arrives.
-   *
-   * @return its time, or {@link #NEVER}, which is final at the end of the run
+   * {@return the time at which the next request arrives, or {@link #NEVER}, which is final at the
+   * end of the run}
    */
   long nextNs();
 

@@ -9,25 +9,16 @@ import java.util.Map;
  */
 public interface RequestSequence {
 
-  /**
-   * The name for reports.
-   *
-   * @return the name
-   */
+  /** {@return the name for reports} */
   String name();
 
   /**
-   * Its parameters for reports: option-like names and plain values.
-   *
-   * @return parameters in a fixed order; not modifiable
+   * {@return its parameters for reports: option-like names and plain values, in a fixed order; not
+   * modifiable}
    */
   Map<String, Object> parameters();
 
-  /**
-   * Number of requests.
-   *
-   * @return at least 1
-   */
+  /** {@return the number of requests, at least 1} */
   int size();
 
   /**

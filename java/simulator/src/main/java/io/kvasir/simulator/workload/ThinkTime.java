@@ -22,11 +22,7 @@ public record ThinkTime(Distribution distribution, double meanSeconds, double si
     /** Heavy-tailed: most times are short, a few very long. */
     LOGNORMAL;
 
-    /**
-     * The distribution's name in options and reports.
-     *
-     * @return for example {@code exponential}
-     */
+    /** {@return the distribution's name in options and reports, for example {@code exponential}} */
     public String id() {
       return name().toLowerCase(Locale.ROOT);
     }

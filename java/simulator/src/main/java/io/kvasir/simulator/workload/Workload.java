@@ -5,17 +5,12 @@ import java.util.Map;
 /** A reproducible stream of requests. Immutable: each start creates a new, independent run. */
 public interface Workload {
 
-  /**
-   * The name for reports: a trace's file or a generator's name.
-   *
-   * @return the name
-   */
+  /** {@return the name for reports: a trace's file or a generator's name} */
   String name();
 
   /**
-   * Its parameters for reports: option-like names and plain values.
-   *
-   * @return parameters in a fixed order; not modifiable
+   * {@return its parameters for reports: option-like names and plain values, in a fixed order; not
+   * modifiable}
    */
   Map<String, Object> parameters();
 

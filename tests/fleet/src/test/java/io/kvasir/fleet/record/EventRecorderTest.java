@@ -17,6 +17,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class EventRecorderTest {
@@ -142,6 +144,30 @@ class EventRecorderTest {
     assertThat(numbers(file())).containsExactly(0, 1, 2, 3);
     record(RecorderOptions.DEFAULT, 8, 1);
     assertThat(numbers(file())).as("not appended").containsExactly(8);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"{\"timestamp\":5,\"event\":{\"number\":2}}", " \t", "{} {", "\"\u00e9"})
+  void anUnfinishedLastLineIsKeptIfItIsAnEvent(String last) throws IOException {
+    boolean event = last.startsWith("{\"timestamp");
+    RecorderOptions rotating = new RecorderOptions(2048, 3, 0, 0, 0, true);
+    record(rotating, 0, 2);
+    String whole = Files.readString(file());
+    Files.writeString(file(), last, StandardOpenOption.APPEND);
+    List<Integer> replayed = numbers(file());
+    assertThat(replayed).hasSize(event ? 3 : 2);
+
+    try (EventRecorder recorder = EventRecorder.open(file(), rotating)) {
+      assertThat(recorder.cutBytes())
+          .isEqualTo(event ? 0 : last.getBytes(StandardCharsets.UTF_8).length);
+      assertThat(Files.readString(file())).isEqualTo(event ? whole + last + "\n" : whole);
+      recorder.record(numbered(7));
+      recorder.record(numbered(8));
+    }
+
+    replayed.addAll(List.of(7, 8));
+    assertThat(numbers(file())).isEqualTo(replayed);
+    assertThat(Files.readAllLines(file())).as("counted for rotation").hasSize(3);
   }
 
   @Test

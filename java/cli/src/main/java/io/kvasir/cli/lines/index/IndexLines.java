@@ -9,6 +9,7 @@ import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The operations of {@code kvasir index}: block events, queries for the blocks that ranks hold, and
@@ -16,7 +17,7 @@ import java.io.OutputStream;
  */
 public final class IndexLines extends JsonLines implements AutoCloseable {
 
-  private IndexOperations operations;
+  private @Nullable IndexOperations operations;
 
   /**
    * Makes a reader of lines.

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** Operations on a prefix index that follows block events. Not thread-safe. */
 final class IndexOperations implements AutoCloseable {
@@ -162,23 +163,23 @@ final class IndexOperations implements AutoCloseable {
     return new RankId(fields.word("worker"), fields.integer("dpRank", 0, Integer.MAX_VALUE, 0));
   }
 
-  private BlockEvent change(String path, JsonNode data) {
+  private BlockEvent change(String path, @Nullable JsonNode data) {
     Fields fields = new Fields(path, data, DATA);
-    if (data.size() != 1) {
+    if (fields.size() != 1) {
       throw new InvalidLineException(path + " must have one of stored, removed, cleared");
     }
     if (fields.has("stored")) {
-      return stored(path + ".stored", data.get("stored"));
+      return stored(path + ".stored", fields.node("stored"));
     }
     if (fields.has("removed")) {
-      Fields removed = new Fields(path + ".removed", data.get("removed"), REMOVED);
+      Fields removed = new Fields(path + ".removed", fields.node("removed"), REMOVED);
       return BlockEvent.Removed.of(removed.words("blockHashes"));
     }
-    new Fields(path + ".cleared", data.get("cleared"), Set.of());
+    new Fields(path + ".cleared", fields.node("cleared"), Set.of());
     return new BlockEvent.Cleared();
   }
 
-  private BlockEvent.Stored stored(String path, JsonNode stored) {
+  private BlockEvent.Stored stored(String path, @Nullable JsonNode stored) {
     Fields fields = new Fields(path, stored, STORED);
     JsonNode blocks = fields.requiredArray("blocks");
     long[] handles = new long[blocks.size()];

@@ -68,11 +68,12 @@ final class PredictOperations {
 
   void carryOut(JsonNode line, JsonGenerator out) throws IOException {
     JsonNode action = line.get("action");
-    if (action == null || !ACTIONS.contains(action.asText())) {
+    Set<String> allowed = action == null ? null : FIELDS.get(action.asText());
+    if (action == null || allowed == null) {
       throw new InvalidLineException(
           "action must be one of " + String.join(", ", ACTIONS) + ", not " + Errors.shown(action));
     }
-    Fields fields = new Fields("", line, FIELDS.get(action.asText()));
+    Fields fields = new Fields("", line, allowed);
     long nowMs = ledger.clock().read(fields);
     switch (action.asText()) {
       case "add" -> add(fields, nowMs, out);

@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requests in flight and in the queue, by the ids that the lines choose. Outcomes of queued
@@ -41,7 +42,7 @@ final class RequestLedger implements AutoCloseable {
    * @param hashedBlocks number of leading blocks that are hashed
    */
   @SuppressWarnings("ArrayRecordComponent") // never compared
-  record InFlight(long attempt, int[] tokens, int hashedBlocks) {}
+  record InFlight(long attempt, int @Nullable [] tokens, int hashedBlocks) {}
 
   /** The outcome of a request that was in the queue. */
   private record Settled(long id, RouteOutcome outcome) {}
@@ -149,7 +150,7 @@ final class RequestLedger implements AutoCloseable {
    * @param tokens its tokens; null if its output blocks are not hashed
    * @param blocks the number of its full blocks
    */
-  RouteOutcome route(FleetRequest request, int[] tokens, int blocks) {
+  RouteOutcome route(FleetRequest request, int @Nullable [] tokens, int blocks) {
     RouteOutcome outcome = router.route(request);
     if (outcome instanceof RouteOutcome.Waiting wait) {
       waiting.put(request.id(), wait.outcome());
@@ -168,7 +169,7 @@ final class RequestLedger implements AutoCloseable {
     return outcome;
   }
 
-  private void record(long id, RouteOutcome outcome, int[] tokens, int blocks) {
+  private void record(long id, RouteOutcome outcome, int @Nullable [] tokens, int blocks) {
     if (outcome instanceof RouteOutcome.Placed placed) {
       inFlight.put(id, new InFlight(placed.placement().attempt(), tokens, blocks));
     }

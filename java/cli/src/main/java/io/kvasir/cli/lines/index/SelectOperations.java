@@ -17,6 +17,7 @@ import io.kvasir.model.RankId;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Operations that choose ranks for requests. Not thread-safe. */
 final class SelectOperations {
@@ -158,7 +159,7 @@ final class SelectOperations {
         given.flag("trackPrefillTokens"));
   }
 
-  private static Double number(Fields fields, String name) {
+  private static @Nullable Double number(Fields fields, String name) {
     return fields.node(name) == null ? null : fields.number(name, 0);
   }
 }

@@ -5,4 +5,7 @@
  * io.kvasir.cli.lines.index.SelectOperations} those that choose ranks. The last two share a {@link
  * io.kvasir.cli.lines.index.RequestLedger}.
  */
+@NullMarked
 package io.kvasir.cli.lines.index;
+
+import org.jspecify.annotations.NullMarked;

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Operations on an ADP router. Not thread-safe. */
 final class AdpOperations {
@@ -156,7 +157,7 @@ final class AdpOperations {
   }
 
   /** The work of a rank; null if no field of it is given. */
-  private static RankWork work(Fields fields) {
+  private static @Nullable RankWork work(Fields fields) {
     if (WORK.stream().noneMatch(fields::has)) {
       return null;
     }
@@ -177,7 +178,7 @@ final class AdpOperations {
   }
 
   /** The occupancy of a rank's pool; null if neither free nor cached blocks are given. */
-  private static Occupancy occupancy(Fields fields) {
+  private static @Nullable Occupancy occupancy(Fields fields) {
     if (!fields.has("freeBlocks") && !fields.has("cachedBlocks")) {
       return null;
     }

@@ -28,7 +28,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Operations on a fleet router. Each server is a worker of one rank. All fields of an operation are
@@ -132,9 +134,10 @@ final class FleetOperations implements AutoCloseable {
     List<Prompt.Message> chat = new ArrayList<>();
     for (int i = 0; i < messages.size(); i++) {
       Fields message = new Fields("messages[" + i + "]", messages.get(i), MESSAGE);
-      String content = message.text("content");
-      limit.add(message.at("content"), content == null ? 0 : content.length());
-      chat.add(new Prompt.Message(message.text("role"), content));
+      String content = Objects.requireNonNullElse(message.text("content"), "");
+      limit.add(message.at("content"), content.length());
+      String role = Objects.requireNonNullElse(message.text("role"), "");
+      chat.add(new Prompt.Message(role, content));
     }
     return new Prompt.Chat(chat);
   }
@@ -148,7 +151,7 @@ final class FleetOperations implements AutoCloseable {
     return salt == null ? scope : scope.withSalt(salt);
   }
 
-  private RankFilter filter(String excluded) {
+  private RankFilter filter(@Nullable String excluded) {
     RankId rank = ranks.get(excluded);
     return rank == null ? RankFilter.ANY : RankFilter.exclude(Set.of(rank));
   }

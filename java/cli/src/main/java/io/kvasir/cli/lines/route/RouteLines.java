@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The operations of {@code kvasir route}, on ADP routers, fleet routers and waiting queues. Not
@@ -30,8 +31,8 @@ public final class RouteLines extends JsonLines implements AutoCloseable {
       Set.of("op", "maxCount", "maxActiveRequests", "activeRequests", "policy", "queue");
   private static final BlockHashes NO_HASHES = new BlockHashes(new long[0], new long[0]);
 
-  private AdpOperations adp;
-  private FleetOperations fleet;
+  private @Nullable AdpOperations adp;
+  private @Nullable FleetOperations fleet;
 
   /**
    * Makes a reader of lines.

@@ -3,4 +3,7 @@
  * {@link io.kvasir.cli.lines.route.AdpOperations} runs those on ADP routers, and {@link
  * io.kvasir.cli.lines.route.FleetOperations} those on fleet routers.
  */
+@NullMarked
 package io.kvasir.cli.lines.route;
+
+import org.jspecify.annotations.NullMarked;

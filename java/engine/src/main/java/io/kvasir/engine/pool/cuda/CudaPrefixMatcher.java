@@ -88,9 +88,8 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
   }
 
   /**
-   * The number of look-ups (prompts x ranks) from which the devices were faster than the host.
-   *
-   * @return a power of two, or -1 if there is none
+   * {@return the number of look-ups (prompts x ranks) from which the devices were faster than the
+   * host; a power of two, or -1 if there is none}
    */
   public int crossover() {
     return timings.crossover();

@@ -53,9 +53,8 @@ final class PathTimings {
   }
 
   /**
-   * The smallest size from which path 1 is faster at all measured sizes.
-   *
-   * @return a power of two, or -1 if there is none
+   * {@return the smallest size from which path 1 is faster at all measured sizes; a power of two,
+   * or -1 if there is none}
    */
   int crossover() {
     int crossover = -1;

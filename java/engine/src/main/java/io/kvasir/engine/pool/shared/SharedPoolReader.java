@@ -132,20 +132,12 @@ public final class SharedPoolReader implements AutoCloseable {
     }
   }
 
-  /**
-   * The pool's rank.
-   *
-   * @return the rank
-   */
+  /** {@return the pool's rank} */
   public RankId rank() {
     return header.rank();
   }
 
-  /**
-   * The pool's sizes.
-   *
-   * @return its shape
-   */
+  /** {@return the pool's sizes} */
   public PoolShape shape() {
     return header.shape();
   }
@@ -273,37 +265,24 @@ public final class SharedPoolReader implements AutoCloseable {
     mirror.probe(batch, matchedBlocks, offset);
   }
 
-  /**
-   * Number of the next event.
-   *
-   * @return number of events so far, missed events included
-   */
+  /** {@return the number of the next event: the number of events so far, missed events included} */
   public long nextEvent() {
     return mirror.nextEvent();
   }
 
-  /**
-   * Number of gaps in the events.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of gaps in the events, at least 0} */
   public long gaps() {
     return mirror.gaps();
   }
 
-  /**
-   * Number of snapshots that were loaded.
-   *
-   * @return at least 0
-   */
+  /** {@return the number of snapshots that were loaded, at least 0} */
   public long snapshots() {
     return snapshots;
   }
 
   /**
-   * Number of answered snapshot requests whose snapshot could not be loaded.
-   *
-   * @return at least 0
+   * {@return the number of answered snapshot requests whose snapshot could not be loaded, at least
+   * 0}
    */
   public long failedSnapshots() {
     return failedSnapshots;

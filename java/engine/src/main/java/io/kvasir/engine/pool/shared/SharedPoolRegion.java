@@ -152,31 +152,19 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
     }
   }
 
-  /**
-   * Sizes of the pool that writes to this region.
-   *
-   * @return the shape given at construction
-   */
+  /** {@return the sizes of the pool that writes to this region} */
   @Override
   public PoolShape shape() {
     return header.shape();
   }
 
-  /**
-   * Bytes of KV memory of each block.
-   *
-   * @return at least 0; 0 when there is none
-   */
+  /** {@return the bytes of KV memory of each block; at least 0; 0 when there is none} */
   @Override
   public long kvBytesPerBlock() {
     return header.kvBytesPerBlock();
   }
 
-  /**
-   * The region's file.
-   *
-   * @return its absolute path
-   */
+  /** {@return the absolute path of the region's file} */
   public Path file() {
     return file;
   }

@@ -29,14 +29,11 @@ public record BusyThresholds(
    *     what was given
    */
   public BusyThresholds {
-    if (activeDecodeBlocksThreshold != null
-        && !(activeDecodeBlocksThreshold >= 0 && activeDecodeBlocksThreshold <= 1)) {
-      throw new IllegalArgumentException(
-          "activeDecodeBlocksThreshold must be within 0 to 1, not " + activeDecodeBlocksThreshold);
+    if (activeDecodeBlocksThreshold != null) {
+      Checks.within("activeDecodeBlocksThreshold", activeDecodeBlocksThreshold, 0, 1);
     }
-    if (activePrefillTokensThreshold != null && activePrefillTokensThreshold < 0) {
-      throw new IllegalArgumentException(
-          "activePrefillTokensThreshold must be at least 0, not " + activePrefillTokensThreshold);
+    if (activePrefillTokensThreshold != null) {
+      Checks.atLeast("activePrefillTokensThreshold", activePrefillTokensThreshold, 0);
     }
     if (activePrefillTokensThresholdFrac != null) {
       Checks.finiteAtLeast0("activePrefillTokensThresholdFrac", activePrefillTokensThresholdFrac);

@@ -11,24 +11,15 @@ import io.kvasir.model.RankId;
  */
 public interface Candidates {
 
-  /**
-   * Number of candidates.
-   *
-   * @return at least 1
-   */
+  /** {@return the number of candidates, at least 1} */
   int size();
 
-  /**
-   * Tokens of one block.
-   *
-   * @return at least 1
-   */
+  /** {@return the number of tokens of one block, at least 1} */
   int tokensPerBlock();
 
   /**
-   * Whether the request's prefill is booked on its rank.
-   *
-   * @return false, for example, for ranks that only decode
+   * {@return whether the request's prefill is booked on its rank; false, for example, for ranks
+   * that only decode}
    */
   boolean tracksPrefill();
 

@@ -216,11 +216,7 @@ public final class CostRouter implements FleetRouter {
         });
   }
 
-  /**
-   * The requests that wait, and their prompt tokens.
-   *
-   * @return a snapshot
-   */
+  /** {@return a snapshot of the requests that wait, and their prompt tokens} */
   public QueueDepth queueDepth() {
     return steps.locked(completions -> new QueueDepth(queue.size(), queue.tokens()));
   }

@@ -2,6 +2,7 @@ package io.kvasir.fleet.router.cost;
 
 import io.kvasir.fleet.load.ActiveSequencesOptions;
 import io.kvasir.fleet.router.RouterArgs;
+import io.kvasir.model.Checks;
 import io.kvasir.model.Choice;
 import java.util.ArrayList;
 import java.util.List;
@@ -108,7 +109,7 @@ public record CostSettings(
     RouterArgs checked = new RouterArgs(user, args, COST_KEYS);
     double seconds = checked.number(PREDICTED_TTL, PREDICTED_TTL_SECONDS);
     if (seconds != 0) {
-      RouterArgs.requireRange(PREDICTED_TTL, seconds, MIN_TTL_SECONDS, MAX_SECONDS);
+      Checks.within(PREDICTED_TTL, seconds, MIN_TTL_SECONDS, MAX_SECONDS);
     }
     return of(checked, seconds);
   }
@@ -126,7 +127,7 @@ public record CostSettings(
   static CostSettings approximate(String user, Map<String, ?> args) {
     RouterArgs checked = new RouterArgs(user, args, APPROXIMATE_KEYS);
     double seconds = checked.number(TTL, TTL_SECONDS);
-    RouterArgs.requireRange(TTL, seconds, MIN_TTL_SECONDS, MAX_SECONDS);
+    Checks.within(TTL, seconds, MIN_TTL_SECONDS, MAX_SECONDS);
     return of(checked, seconds);
   }
 
@@ -172,7 +173,7 @@ public record CostSettings(
   private static BusyThresholds busy(RouterArgs args) {
     Double decode = args.atLeast0(DECODE_THRESHOLD);
     if (decode != null) {
-      RouterArgs.requireRange(DECODE_THRESHOLD, decode, 0, 1);
+      Checks.within(DECODE_THRESHOLD, decode, 0, 1);
     }
     return new BusyThresholds(
         decode, args.longInteger(PREFILL_THRESHOLD, 0), args.atLeast0(PREFILL_THRESHOLD_FRAC));
@@ -182,9 +183,9 @@ public record CostSettings(
     QueueOptions defaults = QueueOptions.OFF;
     double refreshSeconds =
         args.atLeast0(REFRESH_AFTER, defaults.matchRefreshAfterNs() / NS_PER_SECOND);
-    RouterArgs.requireRange(REFRESH_AFTER, refreshSeconds, 0, MAX_SECONDS);
+    Checks.within(REFRESH_AFTER, refreshSeconds, 0, MAX_SECONDS);
     int maxRequests = args.integer(MAX_QUEUED_REQUESTS, defaults.maxQueuedRequests());
-    RouterArgs.requireAtLeast(MAX_QUEUED_REQUESTS, maxRequests, 1);
+    Checks.atLeast(MAX_QUEUED_REQUESTS, maxRequests, 1);
     String policy = args.text(QUEUE_POLICY, defaults.queuePolicy().id());
     return new QueueOptions(
         args.atLeast0(QUEUE_THRESHOLD),

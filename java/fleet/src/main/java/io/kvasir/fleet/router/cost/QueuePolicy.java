@@ -25,11 +25,7 @@ public enum QueuePolicy {
     return Choice.named("queuePolicy", values(), QueuePolicy::id, id);
   }
 
-  /**
-   * The policy's name.
-   *
-   * @return for example {@code fcfs}
-   */
+  /** {@return the policy's name, for example {@code fcfs}} */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.router.trtllm;
 
-import io.kvasir.fleet.router.RouterArgs;
+import io.kvasir.model.Checks;
 
 /**
  * Settings of the {@code conversation} fleet router, by TensorRT-LLM's names and defaults.
@@ -34,10 +34,10 @@ public record ConversationRouterOptions(
    *     was given
    */
   public ConversationRouterOptions {
-    RouterArgs.requireRange("match_threshold", matchThreshold, 0, 1);
-    RouterArgs.requireAtLeast("tokens_per_block", tokensPerBlock, 1);
-    RouterArgs.requireAtLeast("hash_skip_count", hashSkipCount, 0);
-    RouterArgs.requireAtLeast("max_sessions", maxSessions, 1);
-    RouterArgs.requireAtLeast("disagg_node_id", disaggNodeId, 0);
+    Checks.within("match_threshold", matchThreshold, 0, 1);
+    Checks.atLeast("tokens_per_block", tokensPerBlock, 1);
+    Checks.atLeast("hash_skip_count", hashSkipCount, 0);
+    Checks.atLeast("max_sessions", maxSessions, 1);
+    Checks.atLeast("disagg_node_id", disaggNodeId, 0);
   }
 }

@@ -43,11 +43,7 @@ public record DisaggParams(
     /** Both. */
     CONTEXT_AND_GENERATION;
 
-    /**
-     * The name on the wire.
-     *
-     * @return for example {@code context_only}
-     */
+    /** {@return the name on the wire, for example {@code context_only}} */
     public String id() {
       return name().toLowerCase(Locale.ROOT);
     }
@@ -87,11 +83,7 @@ public record DisaggParams(
     return new DisaggParams(requestType, contextRequestId, disaggRequestId, id, first, others);
   }
 
-  /**
-   * The fields as they travel; what is not set is left out.
-   *
-   * @return a new map
-   */
+  /** {@return a new map of the fields as they travel; what is not set is left out} */
   public Map<String, Object> toMap() {
     Map<String, Object> map = new LinkedHashMap<>(others);
     put(map, "request_type", requestType == null ? null : requestType.id());

@@ -4,6 +4,7 @@ import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.RouterArgs;
+import io.kvasir.model.Checks;
 import java.util.List;
 import java.util.Map;
 
@@ -51,7 +52,7 @@ public final class KvCacheAwareFleetProvider implements FleetRouterProvider {
     int configured = 0;
     if (args.has("tokens_per_block")) {
       configured = args.integer("tokens_per_block", 0);
-      RouterArgs.requireAtLeast("tokens_per_block", configured, 1);
+      Checks.atLeast("tokens_per_block", configured, 1);
     }
     return new KvCacheAwareRouterOptions(
         args.integer("max_batch_size", defaults.maxBatchSize()),

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.router.trtllm;
 
-import io.kvasir.fleet.router.RouterArgs;
+import io.kvasir.model.Checks;
 
 /**
  * Settings of the {@code kv_cache_aware} fleet router, by TensorRT-LLM's names and defaults.
@@ -37,10 +37,10 @@ public record KvCacheAwareRouterOptions(
    *     was given
    */
   public KvCacheAwareRouterOptions {
-    RouterArgs.requireAtLeast("max_batch_size", maxBatchSize, 1);
-    RouterArgs.requireAtLeast("tokens_per_block", tokensPerBlock, 0);
-    RouterArgs.requireRange("load_weight", loadWeight, 0, Double.MAX_VALUE);
-    RouterArgs.requireRange("load_cap", loadCap, 0, Double.POSITIVE_INFINITY);
-    RouterArgs.requireAtLeast("max_sessions", maxSessions, 1);
+    Checks.atLeast("max_batch_size", maxBatchSize, 1);
+    Checks.atLeast("tokens_per_block", tokensPerBlock, 0);
+    Checks.finiteAtLeast0("load_weight", loadWeight);
+    Checks.within("load_cap", loadCap, 0, Double.POSITIVE_INFINITY);
+    Checks.atLeast("max_sessions", maxSessions, 1);
   }
 }

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.router.trtllm;
 
-import io.kvasir.fleet.router.RouterArgs;
+import io.kvasir.model.Checks;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +20,7 @@ public record ServerDescription(@Nullable Integer tokensPerBlock, @Nullable Stri
    */
   public ServerDescription {
     if (tokensPerBlock != null) {
-      RouterArgs.requireAtLeast("tokens_per_block", tokensPerBlock, 1);
+      Checks.atLeast("tokens_per_block", tokensPerBlock, 1);
     }
   }
 }

@@ -82,7 +82,6 @@ class ArchitectureTest {
             "gateway.exchange",
             "gateway.openai",
             "gateway.route",
-            "hash",
             "model",
             "simulator.compare",
             "simulator.fleet",

@@ -122,12 +122,7 @@ final class BenchRoutersCommand implements Callable<Integer> {
       for (Played played : allPlayed) {
         RouterComparison comparison =
             new RouterComparison(
-                played.requests(),
-                played.withoutConversations(),
-                ComparisonOptions.worker(8, 1_000_000, 32),
-                jitter,
-                seeds,
-                pool);
+                played.requests(), played.withoutConversations(), jitter, seeds, pool);
         for (Load load : allLoads) {
           for (int tokens : pools) {
             Cell<PlayedLoad> cell = comparison.compare(load, tokens, kinds);

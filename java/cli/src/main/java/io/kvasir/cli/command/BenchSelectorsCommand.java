@@ -235,7 +235,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
 
   private ReplaySettings worker() {
     int blockTokens = Values.integer("--tokens-per-block", tokensPerBlock, 1, MAX_BLOCK_TOKENS);
-    return ComparisonOptions.worker(
+    return new ReplaySettings(
         1,
         Values.integer("--pool-tokens", poolTokens, blockTokens, Integer.MAX_VALUE),
         blockTokens);

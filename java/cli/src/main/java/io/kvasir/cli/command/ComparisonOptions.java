@@ -2,14 +2,7 @@ package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
-import io.kvasir.engine.adp.AdpRouterKind;
-import io.kvasir.engine.adp.AttentionDpConfig;
-import io.kvasir.engine.adp.StepTiming;
-import io.kvasir.engine.execute.ExecutorOptions;
-import io.kvasir.engine.execute.WaitingQueuePolicy;
-import io.kvasir.hash.HashFormat;
 import io.kvasir.simulator.compare.Estimate;
-import io.kvasir.simulator.replay.ReplaySettings;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -54,19 +47,5 @@ final class ComparisonOptions {
         jobs == null
             ? Runtime.getRuntime().availableProcessors()
             : Values.integer("--jobs", jobs, 1, MAX_JOBS));
-  }
-
-  /** A worker with default settings apart from its size. */
-  static ReplaySettings worker(int ranks, int poolTokens, int tokensPerBlock) {
-    return new ReplaySettings(
-        ranks,
-        poolTokens,
-        tokensPerBlock,
-        HashFormat.KVASIR,
-        AdpRouterKind.DEFAULT,
-        AttentionDpConfig.DEFAULT,
-        ExecutorOptions.DEFAULT,
-        WaitingQueuePolicy.FCFS,
-        StepTiming.DEFAULT);
   }
 }

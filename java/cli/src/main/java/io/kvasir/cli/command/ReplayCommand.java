@@ -138,7 +138,7 @@ public final class ReplayCommand implements Callable<Integer> {
       RankPools.Place place)
       throws IOException {
     try (RankCollective collective = all.meet(settings, plan.workload());
-        ProgressBar progress = new ProgressBar(settings.router().id(), console)) {
+        ProgressBar progress = new ProgressBar(settings.routing().router().id(), console)) {
       Workload requests = plan.workload();
       ReplayResult result =
           fleet.isPresent()
@@ -154,7 +154,7 @@ public final class ReplayCommand implements Callable<Integer> {
     if (devices.isEmpty()) {
       kv.requireNoFraction();
     }
-    OptionalInt poolTokens = kv.poolTokens(kvShape, workers.get(0).tokensPerBlock());
+    OptionalInt poolTokens = kv.poolTokens(kvShape, workers.get(0).pool().tokensPerBlock());
     if (poolTokens.isPresent()) {
       return workers.stream()
           .map(settings -> settings.withPoolTokens(poolTokens.getAsInt()))

@@ -167,30 +167,29 @@ public final class FleetOptions {
       throw new UsageException(
           "--ranks", "must be 1 with " + ROUTER + " " + name + ", not " + each.ranks());
     }
+    int blockTokens = each.pool().tokensPerBlock();
     if (fleet.args().get("tokens_per_block") instanceof Double size
         && fleet.router().followsBlocks()
-        && size % each.tokensPerBlock() != 0
-        && each.tokensPerBlock() % size != 0) {
+        && size % blockTokens != 0
+        && blockTokens % size != 0) {
       throw new UsageException(
-          ARGS,
-          "is wrong: tokens_per_block must divide, or be divided by, " + each.tokensPerBlock());
+          ARGS, "is wrong: tokens_per_block must divide, or be divided by, " + blockTokens);
     }
-    HashFormat format = fleet.naming(each.hashFormat());
-    if (format != each.hashFormat() && isFlag.test(HASH_FORMAT)) {
+    HashFormat own = each.pool().hashFormat();
+    HashFormat format = fleet.naming(own);
+    if (format != own && isFlag.test(HASH_FORMAT)) {
       throw new UsageException(
           HASH_FORMAT,
           "must be %s with %s %s, which follows TensorRT-LLM's events, not %s"
-              .formatted(format.id(), ROUTER, name, each.hashFormat().id()));
+              .formatted(format.id(), ROUTER, name, own.id()));
     }
-    ReplaySettings worker = each.withHashFormat(format);
     try {
       fleet
           .router()
           .create(
-              fleet.args(),
-              new FleetRouterSetup(format, worker.tokensPerBlock(), System::nanoTime, Map.of()))
+              fleet.args(), new FleetRouterSetup(format, blockTokens, System::nanoTime, Map.of()))
           .close();
-      return worker;
+      return each.withHashFormat(format);
     } catch (IllegalArgumentException e) {
       throw new UsageException(ARGS, "is wrong: " + e.getMessage());
     }

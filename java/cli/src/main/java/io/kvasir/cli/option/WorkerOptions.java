@@ -7,6 +7,7 @@ import io.kvasir.engine.execute.CapacityPolicy;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
 import java.util.Arrays;
 import java.util.List;
@@ -156,18 +157,22 @@ public final class WorkerOptions {
     int blockTokens = Values.integer("--tokens-per-block", tokensPerBlock, 1, MAX_BLOCK_TOKENS);
     return new ReplaySettings(
         ranks(MAX_RANKS),
-        Values.integer("--pool-tokens", poolTokens, blockTokens, Integer.MAX_VALUE),
-        blockTokens,
-        Values.choice("--hash-format", hashFormat, List.of(HashFormat.values()), HashFormat::id),
-        kind,
-        attentionDp.config(executor().maxActiveRequests()),
+        new ReplaySettings.Pool(
+            Values.integer("--pool-tokens", poolTokens, blockTokens, Integer.MAX_VALUE),
+            blockTokens,
+            Values.choice(
+                "--hash-format", hashFormat, List.of(HashFormat.values()), HashFormat::id)),
+        new ReplaySettings.Routing(
+            kind,
+            attentionDp.config(executor().maxActiveRequests()),
+            Values.choice(
+                "--waiting-queue-policy",
+                waitingQueuePolicy,
+                List.of(WaitingQueuePolicy.values()),
+                WaitingQueuePolicy::id)),
         executor(),
-        Values.choice(
-            "--waiting-queue-policy",
-            waitingQueuePolicy,
-            List.of(WaitingQueuePolicy.values()),
-            WaitingQueuePolicy::id),
-        StepTiming.DEFAULT);
+        StepTiming.DEFAULT,
+        ReplayMode.AGGREGATED);
   }
 
   private ExecutorOptions executor() {

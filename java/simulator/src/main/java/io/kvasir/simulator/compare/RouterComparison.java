@@ -32,6 +32,7 @@ public final class RouterComparison {
   private static final double MAX_TIME = 1.03;
 
   private static final int MAX_TRIALS = 12;
+  private static final int TOKENS_PER_BLOCK = 32;
 
   private static final List<Measure> MEASURES =
       List.of(
@@ -45,7 +46,6 @@ public final class RouterComparison {
 
   private final RequestSequence requests;
   private final RequestSequence withoutConversations;
-  private final ReplaySettings settings;
   private final double jitterSeconds;
   private final List<Long> seeds;
   private final ExecutorService threads;
@@ -56,7 +56,6 @@ public final class RouterComparison {
    * @param requests the requests
    * @param withoutConversations the same requests without conversation ids, for which the
    *     conversation router falls back to round-robin
-   * @param settings the worker; router, ranks and pool size are replaced
    * @param jitterSeconds longest delay added to an arrival
    * @param seeds seeds of the jitter, 1 to {@link Estimate#MAX_VALUES}
    * @param threads run the replays
@@ -64,13 +63,11 @@ public final class RouterComparison {
   public RouterComparison(
       RequestSequence requests,
       RequestSequence withoutConversations,
-      ReplaySettings settings,
       double jitterSeconds,
       List<Long> seeds,
       ExecutorService threads) {
     this.requests = requests;
     this.withoutConversations = withoutConversations;
-    this.settings = settings;
     this.jitterSeconds = jitterSeconds;
     this.seeds = List.copyOf(seeds);
     this.threads = threads;
@@ -91,7 +88,7 @@ public final class RouterComparison {
    */
   public Cell<PlayedLoad> compare(Load load, int poolTokens, List<AdpRouterKind> routers)
       throws InterruptedException {
-    ReplaySettings worker = settings.withRanks(load.ranks()).withPoolTokens(poolTokens);
+    ReplaySettings worker = new ReplaySettings(load.ranks(), poolTokens, TOKENS_PER_BLOCK);
     Speed speed = speedFor(load.utilisation(), worker);
     Map<String, LongFunction<ReplayResult>> policies = new LinkedHashMap<>();
     for (AdpRouterKind router : routers) {

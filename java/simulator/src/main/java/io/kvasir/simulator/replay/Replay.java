@@ -117,8 +117,9 @@ public final class Replay {
       StepEngine engine,
       ReplayProgress progress) {
     RankCollective alone = new SoleCollective(settings.ranks());
+    ReplaySettings.Pool pool = settings.pool();
     FleetLayer layer =
-        new RoutedFleet(fleet, settings.hashFormat(), settings.tokensPerBlock(), settings.ranks());
+        new RoutedFleet(fleet, pool.hashFormat(), pool.tokensPerBlock(), settings.ranks());
     return run(workload, settings, layer, alone, place, engine, progress);
   }
 
@@ -131,8 +132,9 @@ public final class Replay {
       StepEngine engine,
       ReplayProgress progress) {
     long startedNs = System.nanoTime();
-    BlockHasher hasher = NativeBlockHasher.of(settings.hashFormat(), settings.tokensPerBlock());
-    UpperBound upperBound = new UpperBound(settings.tokensPerBlock());
+    ReplaySettings.Pool pool = settings.pool();
+    BlockHasher hasher = NativeBlockHasher.of(pool.hashFormat(), pool.tokensPerBlock());
+    UpperBound upperBound = new UpperBound(pool.tokensPerBlock());
     boolean answers = settings.mode() instanceof ReplayMode.Aggregated;
     try (Arrivals arrivals = workload.start(preparation(hasher, upperBound, answers));
         ReplayWorkers workers = new ReplayWorkers();

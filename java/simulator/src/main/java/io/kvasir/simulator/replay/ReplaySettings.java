@@ -22,27 +22,62 @@ import java.util.List;
  * <p>Immutable.
  *
  * @param ranks number of ranks
- * @param poolTokens tokens that each rank's pool holds; rounded down to whole blocks
- * @param tokensPerBlock tokens of a block
- * @param hashFormat how blocks are hashed
- * @param router the ADP router
- * @param routing options of the routers
+ * @param pool the pool of each rank
+ * @param routing how the worker's requests are placed
  * @param executor how ranks run their requests
- * @param queuePolicy order of the waiting queue
  * @param timing the timing model
  * @param mode which phases of serving the ranks run
  */
 public record ReplaySettings(
     int ranks,
-    int poolTokens,
-    int tokensPerBlock,
-    HashFormat hashFormat,
-    AdpRouterKind router,
-    AttentionDpConfig routing,
+    Pool pool,
+    Routing routing,
     ExecutorOptions executor,
-    WaitingQueuePolicy queuePolicy,
     StepTiming timing,
     ReplayMode mode) {
+
+  /**
+   * The pool of each rank.
+   *
+   * @param tokens tokens that it holds; rounded down to whole blocks
+   * @param tokensPerBlock tokens of a block
+   * @param hashFormat how blocks are hashed
+   */
+  public record Pool(int tokens, int tokensPerBlock, HashFormat hashFormat) {
+
+    /**
+     * Checks the ranges.
+     *
+     * @throws IllegalArgumentException naming the field that is out of range
+     */
+    public Pool {
+      Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
+      if (tokens < tokensPerBlock) {
+        throw new IllegalArgumentException(
+            "poolTokens must hold at least one block of " + tokensPerBlock + ", not " + tokens);
+      }
+    }
+
+    /** {@return the number of blocks, at least 1} */
+    public int blocks() {
+      return tokens / tokensPerBlock;
+    }
+  }
+
+  /**
+   * How the requests of the worker are placed.
+   *
+   * @param router the ADP router
+   * @param config options of the routers
+   * @param queuePolicy order of the waiting queue
+   */
+  public record Routing(
+      AdpRouterKind router, AttentionDpConfig config, WaitingQueuePolicy queuePolicy) {
+
+    /** The default router without options, first come first served. */
+    public static final Routing DEFAULT =
+        new Routing(AdpRouterKind.DEFAULT, AttentionDpConfig.DEFAULT, WaitingQueuePolicy.FCFS);
+  }
 
   /**
    * Checks the ranges.
@@ -51,47 +86,23 @@ public record ReplaySettings(
    */
   public ReplaySettings {
     Checks.atLeast("ranks", ranks, 1);
-    Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
-    if (poolTokens < tokensPerBlock) {
-      throw new IllegalArgumentException(
-          "poolTokens must hold at least one block of " + tokensPerBlock + ", not " + poolTokens);
-    }
   }
 
   /**
-   * Settings of a worker whose ranks compute prompts and answers.
+   * Settings of a worker that are all defaults apart from its size.
    *
    * @param ranks number of ranks
-   * @param poolTokens tokens that each rank's pool holds
+   * @param poolTokens tokens that each pool holds
    * @param tokensPerBlock tokens of a block
-   * @param hashFormat how blocks are hashed
-   * @param router the ADP router
-   * @param routing options of the routers
-   * @param executor how ranks run their requests
-   * @param queuePolicy order of the waiting queue
-   * @param timing the timing model
    * @throws IllegalArgumentException naming the field that is out of range
    */
-  public ReplaySettings(
-      int ranks,
-      int poolTokens,
-      int tokensPerBlock,
-      HashFormat hashFormat,
-      AdpRouterKind router,
-      AttentionDpConfig routing,
-      ExecutorOptions executor,
-      WaitingQueuePolicy queuePolicy,
-      StepTiming timing) {
+  public ReplaySettings(int ranks, int poolTokens, int tokensPerBlock) {
     this(
         ranks,
-        poolTokens,
-        tokensPerBlock,
-        hashFormat,
-        router,
-        routing,
-        executor,
-        queuePolicy,
-        timing,
+        new Pool(poolTokens, tokensPerBlock, HashFormat.KVASIR),
+        Routing.DEFAULT,
+        ExecutorOptions.DEFAULT,
+        StepTiming.DEFAULT,
         ReplayMode.AGGREGATED);
   }
 
@@ -102,11 +113,6 @@ public record ReplaySettings(
         : executor;
   }
 
-  /** {@return the number of blocks of each rank's pool, at least 1} */
-  public int poolBlocks() {
-    return poolTokens / tokensPerBlock;
-  }
-
   /**
    * {@return the shape of each rank's pool, with leases for all requests, plus as many in transfer
    * in context mode; each lease may take the whole pool; no events}
@@ -114,7 +120,7 @@ public record ReplaySettings(
   public PoolShape poolShape() {
     int active = executor.maxActiveRequests();
     int leases = mode instanceof ReplayMode.Context ? 2 * active : active;
-    return new PoolShape(poolBlocks(), tokensPerBlock, leases, poolBlocks(), 0);
+    return new PoolShape(pool.blocks(), pool.tokensPerBlock, leases, pool.blocks(), 0);
   }
 
   /**
@@ -123,7 +129,7 @@ public record ReplaySettings(
    */
   public BlockDemand blockDemand() {
     return new BlockDemand(
-        tokensPerBlock, executor.capacityPolicy() == CapacityPolicy.GUARANTEED_NO_EVICT);
+        pool.tokensPerBlock, executor.capacityPolicy() == CapacityPolicy.GUARANTEED_NO_EVICT);
   }
 
   /**
@@ -136,13 +142,14 @@ public record ReplaySettings(
    * @throws DeviceOutOfMemoryException if not even one block fits
    */
   public ReplaySettings sizedFor(List<DeviceApi> devices, KvShape kv, double freeMemoryFraction) {
-    PoolShape most = poolShape().withBlocks(Integer.MAX_VALUE / tokensPerBlock);
+    int blockTokens = pool.tokensPerBlock;
+    PoolShape most = poolShape().withBlocks(Integer.MAX_VALUE / blockTokens);
     int blocks = RankPools.blocksThatFit(devices, ranks, most, kv, freeMemoryFraction);
     if (blocks == 0) {
       throw new DeviceOutOfMemoryException(
-          "that share of the devices' memory", kv.bytesPerBlock(tokensPerBlock), -1, null);
+          "that share of the devices' memory", kv.bytesPerBlock(blockTokens), -1, null);
     }
-    return withPoolTokens(blocks * tokensPerBlock);
+    return withPoolTokens(blocks * blockTokens);
   }
 
   /**
@@ -153,37 +160,8 @@ public record ReplaySettings(
    * @throws IllegalArgumentException if not even one block fits
    */
   public ReplaySettings withPoolTokens(int tokens) {
-    return new ReplaySettings(
-        ranks,
-        tokens,
-        tokensPerBlock,
-        hashFormat,
-        router,
-        routing,
-        executor,
-        queuePolicy,
-        timing,
-        mode);
-  }
-
-  /**
-   * These settings with another mode.
-   *
-   * @param other which phases of serving the ranks run
-   * @return the settings
-   */
-  public ReplaySettings withMode(ReplayMode other) {
-    return new ReplaySettings(
-        ranks,
-        poolTokens,
-        tokensPerBlock,
-        hashFormat,
-        router,
-        routing,
-        executor,
-        queuePolicy,
-        timing,
-        other);
+    Pool other = new Pool(tokens, pool.tokensPerBlock, pool.hashFormat);
+    return new ReplaySettings(ranks, other, routing, executor, timing, mode);
   }
 
   /**
@@ -193,38 +171,8 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withHashFormat(HashFormat format) {
-    return new ReplaySettings(
-        ranks,
-        poolTokens,
-        tokensPerBlock,
-        format,
-        router,
-        routing,
-        executor,
-        queuePolicy,
-        timing,
-        mode);
-  }
-
-  /**
-   * These settings with another number of ranks.
-   *
-   * @param count number of ranks
-   * @return the settings
-   * @throws IllegalArgumentException if it is below 1
-   */
-  public ReplaySettings withRanks(int count) {
-    return new ReplaySettings(
-        count,
-        poolTokens,
-        tokensPerBlock,
-        hashFormat,
-        router,
-        routing,
-        executor,
-        queuePolicy,
-        timing,
-        mode);
+    Pool other = new Pool(pool.tokens, pool.tokensPerBlock, format);
+    return new ReplaySettings(ranks, other, routing, executor, timing, mode);
   }
 
   /**
@@ -234,16 +182,36 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withRouter(AdpRouterKind other) {
-    return new ReplaySettings(
-        ranks,
-        poolTokens,
-        tokensPerBlock,
-        hashFormat,
-        other,
-        routing,
-        executor,
-        queuePolicy,
-        timing,
-        mode);
+    return withRouting(new Routing(other, routing.config, routing.queuePolicy));
+  }
+
+  /**
+   * These settings with other routing.
+   *
+   * @param other how the worker's requests are placed
+   * @return the settings
+   */
+  public ReplaySettings withRouting(Routing other) {
+    return new ReplaySettings(ranks, pool, other, executor, timing, mode);
+  }
+
+  /**
+   * These settings with other options of the executors.
+   *
+   * @param other how ranks run their requests
+   * @return the settings
+   */
+  public ReplaySettings withExecutor(ExecutorOptions other) {
+    return new ReplaySettings(ranks, pool, routing, other, timing, mode);
+  }
+
+  /**
+   * These settings with another mode.
+   *
+   * @param other which phases of serving the ranks run
+   * @return the settings
+   */
+  public ReplaySettings withMode(ReplayMode other) {
+    return new ReplaySettings(ranks, pool, routing, executor, timing, other);
   }
 }

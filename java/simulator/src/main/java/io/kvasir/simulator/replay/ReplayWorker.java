@@ -86,22 +86,23 @@ final class ReplayWorker implements AutoCloseable {
       RequestListener local = group == null ? outputs : group.listener(rank);
       executors.add(new RankExecutor(rank, pool, hasher, meter, settings.executorOptions(), local));
     }
+    ReplaySettings.Routing routing = settings.routing();
     this.loop =
         new AdpLoop(
             group,
             executors,
-            settings
+            routing
                 .router()
                 .create(
                     settings.ranks(),
-                    settings.routing(),
+                    routing.config(),
                     settings.blockDemand(),
                     settings.timing(),
                     settings.executor().tokenBudget(),
                     false),
             pools.matcher(),
-            settings.queuePolicy().newQueue(),
-            AdpBalance.of(settings.routing(), settings.executor().maxActiveRequests()),
+            routing.queuePolicy().newQueue(),
+            AdpBalance.of(routing.config(), settings.executor().maxActiveRequests()),
             outputs);
     this.health = new RankHealth(loop, pools, self.firstRank());
     this.nextEvent = new long[self.ranks()];
@@ -190,7 +191,7 @@ final class ReplayWorker implements AutoCloseable {
     for (int i = 0; i < self.ranks(); i++) {
       activeBlocks += loop.isLive(self.firstRank() + i) ? occupancy(i).activeBlocks() : 0;
     }
-    long totalBlocks = (long) self.ranks() * settings.poolBlocks();
+    long totalBlocks = (long) self.ranks() * settings.pool().blocks();
     return new EngineMetrics(activeBlocks, totalBlocks, waitingRequests);
   }
 
@@ -226,7 +227,7 @@ final class ReplayWorker implements AutoCloseable {
       for (int i = 0; i < member.ranks(); i++) {
         measures.add(
             frame == null
-                ? new RankMeasure(0, 0, settings.poolBlocks(), 0, 0)
+                ? new RankMeasure(0, 0, settings.pool().blocks(), 0, 0)
                 : RankMeasure.read(frame));
       }
     }

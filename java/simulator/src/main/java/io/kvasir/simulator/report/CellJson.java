@@ -120,8 +120,8 @@ public final class CellJson {
       FleetComparison comparison, FleetSettings fleet, JsonGenerator json) throws IOException {
     PrefixedPrompts prompts = comparison.prompts();
     json.writeNumberField("instances", fleet.workers());
-    json.writeNumberField("poolTokens", comparison.each().poolTokens());
-    json.writeNumberField("tokensPerBlock", comparison.each().tokensPerBlock());
+    json.writeNumberField("poolTokens", comparison.each().pool().tokens());
+    json.writeNumberField("tokensPerBlock", comparison.each().pool().tokensPerBlock());
     json.writeNumberField("prefixes", prompts.prefixes());
     json.writeNumberField("inputTokens", prompts.inputTokens());
     json.writeNumberField("outputTokens", prompts.outputTokens());

@@ -74,7 +74,7 @@ public final class JsonReport {
   private void writeReport(ReplayReport report) throws IOException {
     ReplayResult result = report.result();
     json.writeStartObject();
-    json.writeStringField("router", result.settings().router().id());
+    json.writeStringField("router", result.settings().routing().router().id());
     json.writeStringField("workload", report.workload().name());
     json.writeNumberField("ranks", result.settings().ranks());
     json.writeNumberField("seed", report.seed());

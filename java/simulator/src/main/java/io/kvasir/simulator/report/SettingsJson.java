@@ -26,12 +26,12 @@ final class SettingsJson {
       json.writePOJOField(parameter.getKey(), parameter.getValue());
     }
     writeMode(json, settings.mode());
-    json.writeNumberField("poolTokens", settings.poolTokens());
-    json.writeNumberField("tokensPerBlock", settings.tokensPerBlock());
-    json.writeStringField("hashFormat", settings.hashFormat().id());
+    json.writeNumberField("poolTokens", settings.pool().tokens());
+    json.writeNumberField("tokensPerBlock", settings.pool().tokensPerBlock());
+    json.writeStringField("hashFormat", settings.pool().hashFormat().id());
     writeExecutor(settings.executor(), json);
-    json.writeStringField("waitingQueuePolicy", settings.queuePolicy().id());
-    writeRouting(settings.routing(), json);
+    json.writeStringField("waitingQueuePolicy", settings.routing().queuePolicy().id());
+    writeRouting(settings.routing().config(), json);
     json.writeEndObject();
   }
 

@@ -67,12 +67,12 @@ public final class TextReport {
     wrapped(
         List.of(
             ranks(report.result()),
-            "pools of " + count(settings.poolTokens()) + " tokens",
-            "blocks of " + settings.tokensPerBlock(),
+            "pools of " + count(settings.pool().tokens()) + " tokens",
+            "blocks of " + settings.pool().tokensPerBlock(),
             "token budget " + count(settings.executor().tokenBudget()),
             "at most " + settings.executor().maxActiveRequests() + " requests a rank",
             settings.executor().capacityPolicy().id(),
-            settings.queuePolicy().id()));
+            settings.routing().queuePolicy().id()));
     if (settings.mode() instanceof ReplayMode.Context context) {
       wrapped(
           List.of(
@@ -92,7 +92,7 @@ public final class TextReport {
 
   private void section(ReplayReport report) {
     ReplayResult result = report.result();
-    String title = "-- " + result.settings().router().id() + " ";
+    String title = "-- " + result.settings().routing().router().id() + " ";
     line("");
     line(title + "-".repeat(Math.max(0, LINE_WIDTH - title.length())));
     summary(report);
@@ -200,7 +200,7 @@ public final class TextReport {
     line("");
     line("-- comparison " + "-".repeat(LINE_WIDTH - 14));
     new Comparison(results)
-        .row("router", result -> result.settings().router().id())
+        .row("router", result -> result.settings().routing().router().id())
         .figure("token hit rate", 4, ReplayResult::tokenHitRate)
         .figure("first token, mean ms", 1, result -> result.ttft().meanMs())
         .figure("first token, p99 ms", 1, result -> result.ttft().p99Ms())

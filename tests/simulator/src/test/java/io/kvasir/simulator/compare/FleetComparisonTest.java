@@ -3,13 +3,7 @@ package io.kvasir.simulator.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.kvasir.engine.adp.AdpRouterKind;
-import io.kvasir.engine.adp.AttentionDpConfig;
-import io.kvasir.engine.adp.StepTiming;
-import io.kvasir.engine.execute.ExecutorOptions;
-import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.fleet.router.FleetRouterKind;
-import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Request;
 import io.kvasir.simulator.compare.PrefixedPrompts.Lengths;
 import io.kvasir.simulator.fleet.FleetSettings;
@@ -96,17 +90,7 @@ class FleetComparisonTest {
   private static Cell<ClosedLoad> compare(
       int poolTokens, Lengths lengths, int concurrency, long eventDelayNs)
       throws InterruptedException {
-    ReplaySettings each =
-        new ReplaySettings(
-            1,
-            poolTokens,
-            32,
-            HashFormat.KVASIR,
-            AdpRouterKind.DEFAULT,
-            AttentionDpConfig.DEFAULT,
-            ExecutorOptions.DEFAULT,
-            WaitingQueuePolicy.FCFS,
-            StepTiming.DEFAULT);
+    ReplaySettings each = new ReplaySettings(1, poolTokens, 32);
     ExecutorService threads = Executors.newFixedThreadPool(2);
     try {
       return new FleetComparison(new PrefixedPrompts(10, 2_000, 20), each, List.of(1L, 2L), threads)

@@ -4,12 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.kvasir.engine.adp.AdpRouterKind;
-import io.kvasir.engine.adp.AttentionDpConfig;
-import io.kvasir.engine.adp.StepTiming;
-import io.kvasir.engine.execute.ExecutorOptions;
-import io.kvasir.engine.execute.WaitingQueuePolicy;
-import io.kvasir.hash.HashFormat;
-import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.RequestSequence;
@@ -64,20 +58,9 @@ class RouterComparisonTest {
         new SharedPrefix(
             new SharedPrefix.Shape(
                 1_500, 10, 1_000, 1, new LognormalTokens(1_000, 0.5), new IntRange(50, 100), 5, 3));
-    ReplaySettings settings =
-        new ReplaySettings(
-            2,
-            poolTokens,
-            32,
-            HashFormat.KVASIR,
-            AdpRouterKind.DEFAULT,
-            AttentionDpConfig.DEFAULT,
-            ExecutorOptions.DEFAULT,
-            WaitingQueuePolicy.FCFS,
-            StepTiming.DEFAULT);
     ExecutorService pool = Executors.newFixedThreadPool(threads);
     try {
-      return new RouterComparison(requests, requests, settings, 1, seeds, pool)
+      return new RouterComparison(requests, requests, 1, seeds, pool)
           .compare(load, poolTokens, ROUTERS);
     } finally {
       pool.shutdownNow();

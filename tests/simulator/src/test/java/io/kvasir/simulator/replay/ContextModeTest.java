@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.kvasir.engine.adp.AdpRouterKind;
-import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.execute.CapacityPolicy;
@@ -14,8 +13,6 @@ import io.kvasir.engine.execute.KvTransfer;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.StepEngine;
 import io.kvasir.engine.execute.TimedStepEngine;
-import io.kvasir.engine.execute.WaitingQueuePolicy;
-import io.kvasir.hash.HashFormat;
 import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
@@ -49,16 +46,9 @@ class ContextModeTest {
   }
 
   private static ReplaySettings aggregated(int ranks, int poolTokens, CapacityPolicy policy) {
-    return new ReplaySettings(
-        ranks,
-        poolTokens,
-        32,
-        HashFormat.KVASIR,
-        AdpRouterKind.KV_CACHE_AWARE,
-        AttentionDpConfig.DEFAULT,
-        ExecutorOptions.DEFAULT.withCapacityPolicy(policy),
-        WaitingQueuePolicy.FCFS,
-        StepTiming.DEFAULT);
+    return new ReplaySettings(ranks, poolTokens, 32)
+        .withRouter(AdpRouterKind.KV_CACHE_AWARE)
+        .withExecutor(ExecutorOptions.DEFAULT.withCapacityPolicy(policy));
   }
 
   private static ReplaySettings aggregated(int ranks, int poolTokens) {

@@ -12,7 +12,6 @@ import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.KvCacheRoutingOptions;
 import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.device.FatalDeviceException;
-import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.StepEngine;
 import io.kvasir.engine.execute.TimedStepEngine;
@@ -200,8 +199,12 @@ class FleetReplayTest {
   void firstTurnsArriveAtTheRankAsSuch(String router) {
     KvCacheRoutingOptions firstTurns = new KvCacheRoutingOptions(1, 0.1, 2, false, true, true);
     ReplaySettings settings =
-        settings(2, 100_000, HashFormat.TRTLLM_V1, AttentionDpConfig.of(firstTurns))
-            .withRouter(AdpRouterKind.KV_CACHE_AWARE);
+        settings(2, 100_000)
+            .withRouting(
+                new ReplaySettings.Routing(
+                    AdpRouterKind.KV_CACHE_AWARE,
+                    AttentionDpConfig.of(firstTurns),
+                    WaitingQueuePolicy.FCFS));
 
     ReplayResult result = run(sessions(30), settings, fleet(4, router));
 
@@ -210,7 +213,7 @@ class FleetReplayTest {
 
   @Test
   void aRouterThatFollowsBlocksNeedsItsOwnNaming() {
-    ReplaySettings others = settings(1, 1_000, HashFormat.KVASIR, AttentionDpConfig.DEFAULT);
+    ReplaySettings others = new ReplaySettings(1, 1_000, 32);
 
     assertThatIllegalArgumentException()
         .isThrownBy(() -> run(sessions(3), others, fleet(2, "kv_cache_aware")))
@@ -319,21 +322,7 @@ class FleetReplayTest {
   }
 
   private static ReplaySettings settings(int ranks, int poolTokens) {
-    return settings(ranks, poolTokens, HashFormat.TRTLLM_V1, AttentionDpConfig.DEFAULT);
-  }
-
-  private static ReplaySettings settings(
-      int ranks, int poolTokens, HashFormat names, AttentionDpConfig routing) {
-    return new ReplaySettings(
-        ranks,
-        poolTokens,
-        32,
-        names,
-        AdpRouterKind.DEFAULT,
-        routing,
-        ExecutorOptions.DEFAULT,
-        WaitingQueuePolicy.FCFS,
-        StepTiming.DEFAULT);
+    return new ReplaySettings(ranks, poolTokens, 32).withHashFormat(HashFormat.TRTLLM_V1);
   }
 
   private static ReplayResult run(Workload workload, ReplaySettings settings, FleetSettings fleet) {

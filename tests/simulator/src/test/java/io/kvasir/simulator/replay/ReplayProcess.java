@@ -1,19 +1,15 @@
 package io.kvasir.simulator.replay;
 
 import io.kvasir.engine.adp.AdpRouterKind;
-import io.kvasir.engine.adp.AttentionDpConfig;
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.execute.CapacityPolicy;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.KvTransfer;
 import io.kvasir.engine.execute.RankPools;
-import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.engine.lockstep.GroupSecret;
 import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.lockstep.TcpGroup;
 import io.kvasir.engine.lockstep.TcpMember;
-import io.kvasir.hash.HashFormat;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
@@ -54,16 +50,9 @@ final class ReplayProcess {
   }
 
   static ReplaySettings settings(AdpRouterKind router) {
-    return new ReplaySettings(
-        RANKS,
-        2_560,
-        32,
-        HashFormat.KVASIR,
-        router,
-        AttentionDpConfig.DEFAULT,
-        new ExecutorOptions(512, 12, CapacityPolicy.MAX_UTILIZATION, true),
-        WaitingQueuePolicy.FCFS,
-        StepTiming.DEFAULT);
+    return new ReplaySettings(RANKS, 2_560, 32)
+        .withRouter(router)
+        .withExecutor(new ExecutorOptions(512, 12, CapacityPolicy.MAX_UTILIZATION, true));
   }
 
   /**
@@ -101,7 +90,7 @@ final class ReplayProcess {
     command.add(ReplayProcess.class.getName());
     command.addAll(
         List.of(
-            settings.router().name(),
+            settings.routing().router().name(),
             settings.mode().id(),
             Integer.toString(member),
             Integer.toString(members),

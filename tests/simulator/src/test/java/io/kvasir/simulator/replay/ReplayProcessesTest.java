@@ -66,19 +66,12 @@ class ReplayProcessesTest {
   @Test
   void everyMemberHoldsPrefillBackAlike() throws Exception {
     ReplaySettings unbalanced = ReplayProcess.settings(AdpRouterKind.KV_CACHE_AWARE);
-    AttentionDpConfig routing =
+    AttentionDpConfig config =
         AttentionDpConfig.of(Map.of("enable_balance", true, "timeout_iters", 7));
+    ReplaySettings.Routing routing = unbalanced.routing();
     ReplaySettings settings =
-        new ReplaySettings(
-            unbalanced.ranks(),
-            unbalanced.poolTokens(),
-            unbalanced.tokensPerBlock(),
-            unbalanced.hashFormat(),
-            unbalanced.router(),
-            routing,
-            unbalanced.executor(),
-            unbalanced.queuePolicy(),
-            unbalanced.timing());
+        unbalanced.withRouting(
+            new ReplaySettings.Routing(routing.router(), config, routing.queuePolicy()));
     ReplayResult expected = alone(settings);
     assertThat(expected.completed()).isEqualTo(expected.requests());
     assertThat(expected.virtualNs()).isNotEqualTo(alone(unbalanced).virtualNs());

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.engine.adp.AdpRouterKind;
-import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.execute.CapacityPolicy;
@@ -14,8 +13,6 @@ import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.StepEngine;
 import io.kvasir.engine.execute.TimedStepEngine;
-import io.kvasir.engine.execute.WaitingQueuePolicy;
-import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Request;
 import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.TokenExpansion;
@@ -187,16 +184,9 @@ class ReplayTest {
   @Test
   void pausesAreCounted() {
     ReplaySettings tight =
-        new ReplaySettings(
-            1,
-            640,
-            32,
-            HashFormat.KVASIR,
-            AdpRouterKind.DEFAULT,
-            AttentionDpConfig.DEFAULT,
-            ExecutorOptions.DEFAULT.withCapacityPolicy(CapacityPolicy.MAX_UTILIZATION),
-            WaitingQueuePolicy.FCFS,
-            StepTiming.DEFAULT);
+        new ReplaySettings(1, 640, 32)
+            .withExecutor(
+                ExecutorOptions.DEFAULT.withCapacityPolicy(CapacityPolicy.MAX_UTILIZATION));
 
     ReplayResult result = run(open(300, 0, 30, 31, 32, 33), tight);
 
@@ -289,16 +279,7 @@ class ReplayTest {
   }
 
   private static ReplaySettings settings(int ranks, int poolTokens) {
-    return new ReplaySettings(
-        ranks,
-        poolTokens,
-        32,
-        HashFormat.KVASIR,
-        AdpRouterKind.DEFAULT,
-        AttentionDpConfig.DEFAULT,
-        ExecutorOptions.DEFAULT,
-        WaitingQueuePolicy.FCFS,
-        StepTiming.DEFAULT);
+    return new ReplaySettings(ranks, poolTokens, 32);
   }
 
   private static double decodeMs(int kvTokens) {

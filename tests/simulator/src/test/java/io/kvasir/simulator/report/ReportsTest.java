@@ -5,11 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.engine.adp.AdpRouterKind;
-import io.kvasir.engine.adp.AttentionDpConfig;
-import io.kvasir.engine.adp.StepTiming;
-import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.RankPools;
-import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.Replay;
@@ -150,16 +146,7 @@ class ReportsTest {
   }
 
   private static ReplaySettings settings(AdpRouterKind router, int ranks, int poolTokens) {
-    return new ReplaySettings(
-        ranks,
-        poolTokens,
-        32,
-        HashFormat.KVASIR,
-        router,
-        AttentionDpConfig.DEFAULT,
-        ExecutorOptions.DEFAULT,
-        WaitingQueuePolicy.FCFS,
-        StepTiming.DEFAULT);
+    return new ReplaySettings(ranks, poolTokens, 32).withRouter(router);
   }
 
   private static ReplayResult withoutWallTime(ReplayResult result) {

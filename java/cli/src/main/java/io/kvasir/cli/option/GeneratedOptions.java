@@ -192,11 +192,13 @@ public final class GeneratedOptions {
 
   /** The multi_turn workload: closed if the rate is 0, open if the concurrency is 0. */
   MultiTurn multiTurn(double sessionsPerSecond, int concurrency, long seed) {
+    double ramp = Values.number(RAMP, rampSeconds, 0, MAX_RAMP_SECONDS);
     return new MultiTurn(
         new MultiTurn.Shape(
             Values.integer("--sessions", sessions, 1, MAX_SESSIONS),
-            concurrency,
-            sessionsPerSecond,
+            concurrency > 0
+                ? new MultiTurn.Closed(concurrency, ramp)
+                : new MultiTurn.Open(sessionsPerSecond),
             Values.integer("--system-prompt-tokens", systemPromptTokens, 0, MAX_TOKENS),
             Values.range("--turns", turns, MAX_TURNS),
             userTokens(Kind.MULTI_TURN),
@@ -209,7 +211,6 @@ public final class GeneratedOptions {
                     ThinkTime.Distribution::id),
                 Values.number("--think-seconds", thinkSeconds, 0, MAX_THINK_SECONDS),
                 Values.number("--think-sigma", thinkSigma, 0, MAX_SIGMA)),
-            Values.number(RAMP, rampSeconds, 0, MAX_RAMP_SECONDS),
             seed));
   }
 

@@ -133,16 +133,18 @@ public final class WorkloadOptions {
       GeneratedOptions generated, double perSecond, long chosenSeed, Predicate<String> isFlag) {
     if (rate != null) {
       refuse(GeneratedOptions.RAMP, "needs --concurrency", isFlag);
-      MultiTurn open = generated.multiTurn(perSecond * speed(), 0, chosenSeed);
-      requireShort("--rate", open.shape().sessions() / open.shape().sessionsPerSecond());
+      double startsPerSecond = perSecond * speed();
+      MultiTurn open = generated.multiTurn(startsPerSecond, 0, chosenSeed);
+      requireShort("--rate", open.shape().sessions() / startsPerSecond);
       return open;
     }
-    MultiTurn closed = generated.multiTurn(0, concurrency(), chosenSeed);
+    int concurrency = concurrency();
+    MultiTurn closed = generated.multiTurn(0, concurrency, chosenSeed);
     requireShort(
         "--think-seconds",
         closed.plannedRequests()
             * closed.shape().thinkTime().meanSeconds()
-            / Math.min(closed.shape().concurrency(), closed.shape().sessions()));
+            / Math.min(concurrency, closed.shape().sessions()));
     return closed;
   }
 

@@ -21,69 +21,61 @@ public record MultiTurn(Shape shape) implements Workload {
    * <p>Immutable.
    *
    * @param sessions number of sessions, at least 1
-   * @param concurrency sessions at a time, where a new one begins when another ends; 0 for an open
-   *     loop
-   * @param sessionsPerSecond mean starts of sessions per second in an open loop
+   * @param starts when sessions begin
    * @param systemPromptTokens length of the shared system prompt, at least 0
    * @param turns turns of a session
    * @param userTokens length of a user's turn
    * @param outputTokens length of an answer
    * @param thinkTime time between an answer and the session's next turn
-   * @param rampSeconds time over which the first sessions of a closed loop begin, one after
-   *     another; 0 to begin all at once
    * @param seed seed of all random values
    */
   public record Shape(
       int sessions,
-      int concurrency,
-      double sessionsPerSecond,
+      Starts starts,
       int systemPromptTokens,
       IntRange turns,
       LognormalTokens userTokens,
       IntRange outputTokens,
       ThinkTime thinkTime,
-      double rampSeconds,
-      long seed) {
+      long seed) {}
+
+  /** When sessions begin. Immutable. */
+  public sealed interface Starts {
 
     /**
-     * A shape whose first sessions all begin at once.
+     * {@return the start times, in nanoseconds, of the sessions that do not wait for another's end}
      *
      * @param sessions number of sessions
-     * @param concurrency sessions at a time; 0 for an open loop
-     * @param sessionsPerSecond mean starts of sessions per second in an open loop
-     * @param systemPromptTokens length of the shared system prompt
-     * @param turns turns of a session
-     * @param userTokens length of a user's turn
-     * @param outputTokens length of an answer
-     * @param thinkTime time between an answer and the session's next turn
-     * @param seed seed of all random values
+     * @param seed seed of random times
      */
-    public Shape(
-        int sessions,
-        int concurrency,
-        double sessionsPerSecond,
-        int systemPromptTokens,
-        IntRange turns,
-        LognormalTokens userTokens,
-        IntRange outputTokens,
-        ThinkTime thinkTime,
-        long seed) {
-      this(
-          sessions,
-          concurrency,
-          sessionsPerSecond,
-          systemPromptTokens,
-          turns,
-          userTokens,
-          outputTokens,
-          thinkTime,
-          0,
-          seed);
-    }
+    long[] firstNs(int sessions, long seed);
+  }
 
-    /** The start time of one of the first sessions of a closed loop, in nanoseconds. */
-    long firstNs(int index) {
-      return Math.round(index * (rampSeconds * NS_PER_S / Math.min(concurrency, sessions)));
+  /**
+   * An open loop: sessions begin at random times.
+   *
+   * @param perSecond mean starts of sessions per second
+   */
+  public record Open(double perSecond) implements Starts {
+    @Override
+    public long[] firstNs(int sessions, long seed) {
+      return PoissonTimes.draw(sessions, perSecond, Content.ARRIVAL_TIMES.seed(seed, 0));
+    }
+  }
+
+  /**
+   * A closed loop: a session begins when another ends.
+   *
+   * @param concurrency sessions at a time, at least 1
+   * @param rampSeconds time over which the first sessions begin, one after another; 0 to begin all
+   *     at once
+   */
+  public record Closed(int concurrency, double rampSeconds) implements Starts {
+    @Override
+    public long[] firstNs(int sessions, long seed) {
+      int first = Math.min(concurrency, sessions);
+      double stepNs = rampSeconds * NS_PER_S / first;
+      return IntStream.range(0, first).mapToLong(index -> Math.round(index * stepNs)).toArray();
     }
   }
 
@@ -94,16 +86,9 @@ public record MultiTurn(Shape shape) implements Workload {
 
   @Override
   public Map<String, Object> parameters() {
-    boolean closed = shape.concurrency() > 0;
-    Map<String, Object> ramp =
-        closed && shape.rampSeconds() > 0 ? Map.of("rampSeconds", shape.rampSeconds()) : Map.of();
     Map<String, Object> parameters =
         Parameters.of(
-            ramp,
-            "sessions",
-            shape.sessions(),
-            closed ? "concurrency" : "rate",
-            closed ? (Object) shape.concurrency() : (Object) shape.sessionsPerSecond(),
+            startParameters(),
             "systemPromptTokens",
             shape.systemPromptTokens(),
             "turns",
@@ -121,6 +106,16 @@ public record MultiTurn(Shape shape) implements Workload {
     return shape.thinkTime().distribution() == ThinkTime.Distribution.LOGNORMAL
         ? Parameters.of(parameters, "thinkSigma", shape.thinkTime().sigma())
         : parameters;
+  }
+
+  private Map<String, Object> startParameters() {
+    if (shape.starts() instanceof Closed loop) {
+      Map<String, Object> ramp =
+          loop.rampSeconds() > 0 ? Map.of("rampSeconds", loop.rampSeconds()) : Map.of();
+      return Parameters.of(ramp, "sessions", shape.sessions(), "concurrency", loop.concurrency());
+    }
+    double rate = ((Open) shape.starts()).perSecond();
+    return Parameters.of(Map.of(), "sessions", shape.sessions(), "rate", rate);
   }
 
   @Override

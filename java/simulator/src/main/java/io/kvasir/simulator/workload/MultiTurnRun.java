@@ -24,15 +24,8 @@ final class MultiTurnRun implements Arrivals {
     this.shape = shape;
     this.preparation = preparation;
     this.sessions = new MultiTurnSession[shape.sessions()];
-    if (shape.concurrency() > 0) {
-      for (int i = 0; i < Math.min(shape.concurrency(), sessions.length); i++) {
-        begin(shape.firstNs(i));
-      }
-    } else {
-      long seed = Content.ARRIVAL_TIMES.seed(shape.seed(), 0);
-      for (long atNs : PoissonTimes.draw(sessions.length, shape.sessionsPerSecond(), seed)) {
-        begin(atNs);
-      }
+    for (long atNs : shape.starts().firstNs(sessions.length, shape.seed())) {
+      begin(atNs);
     }
   }
 

@@ -35,8 +35,7 @@ class ContextModeTest {
     return new MultiTurn(
         new MultiTurn.Shape(
             count,
-            concurrency,
-            0,
+            new MultiTurn.Closed(concurrency, 0),
             64,
             turns,
             new LognormalTokens(60, 1),

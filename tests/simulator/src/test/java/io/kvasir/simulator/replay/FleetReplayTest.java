@@ -301,8 +301,7 @@ class FleetReplayTest {
     return new MultiTurn(
         new MultiTurn.Shape(
             count,
-            12,
-            0,
+            new MultiTurn.Closed(12, 0),
             300,
             new IntRange(2, 4),
             new LognormalTokens(80, 1),

@@ -39,8 +39,7 @@ final class ReplayProcess {
     return new MultiTurn(
         new MultiTurn.Shape(
             120,
-            60,
-            0,
+            new MultiTurn.Closed(60, 0),
             300,
             new IntRange(2, 4),
             new LognormalTokens(60, 1),

@@ -162,19 +162,7 @@ class ReplayTest {
 
   @Test
   void oneSessionAtATimeOnOneLargeRankReachesTheUpperBound() {
-    MultiTurn.Shape shape = sessions(9).shape();
-    MultiTurn oneByOne =
-        new MultiTurn(
-            new MultiTurn.Shape(
-                shape.sessions(),
-                1,
-                0,
-                shape.systemPromptTokens(),
-                shape.turns(),
-                shape.userTokens(),
-                shape.outputTokens(),
-                shape.thinkTime(),
-                shape.seed()));
+    MultiTurn oneByOne = sessions(9, 1);
 
     ReplayResult result = run(oneByOne, settings(1, 1_000_000));
 
@@ -265,11 +253,14 @@ class ReplayTest {
   }
 
   private static MultiTurn sessions(int count) {
+    return sessions(count, 5);
+  }
+
+  private static MultiTurn sessions(int count, int concurrency) {
     return new MultiTurn(
         new MultiTurn.Shape(
             count,
-            5,
-            0,
+            new MultiTurn.Closed(concurrency, 0),
             300,
             new IntRange(2, 4),
             new LognormalTokens(60, 1),

@@ -126,8 +126,7 @@ class ReportsTest {
     return new MultiTurn(
         new MultiTurn.Shape(
             10,
-            6,
-            0,
+            new MultiTurn.Closed(6, 0),
             200,
             new IntRange(2, 5),
             new LognormalTokens(90, 1),

@@ -77,8 +77,7 @@ class MultiTurnTest {
             new MultiTurn(
                 new MultiTurn.Shape(
                     1000,
-                    0,
-                    4,
+                    new MultiTurn.Open(4),
                     0,
                     new IntRange(1, 1),
                     new LognormalTokens(5, 0),
@@ -93,20 +92,7 @@ class MultiTurnTest {
 
   @Test
   void theFirstSessionsOfAClosedLoopBeginOneAfterTheOtherOverARamp() {
-    MultiTurn.Shape shape = workload(6, 4, 7).shape();
-    MultiTurn ramp =
-        new MultiTurn(
-            new MultiTurn.Shape(
-                shape.sessions(),
-                shape.concurrency(),
-                0,
-                shape.systemPromptTokens(),
-                shape.turns(),
-                shape.userTokens(),
-                shape.outputTokens(),
-                shape.thinkTime(),
-                8,
-                shape.seed()));
+    MultiTurn ramp = workload(6, new MultiTurn.Closed(4, 8), 7);
     try (RunningWorkload run = new RunningWorkload(ramp)) {
       for (int session = 0; session < 4; session++) {
         assertThat(run.arrivals.nextNs()).isEqualTo(session * 2L * SECOND);
@@ -144,11 +130,14 @@ class MultiTurnTest {
   }
 
   private static MultiTurn workload(int sessions, int concurrency, long seed) {
+    return workload(sessions, new MultiTurn.Closed(concurrency, 0), seed);
+  }
+
+  private static MultiTurn workload(int sessions, MultiTurn.Starts starts, long seed) {
     return new MultiTurn(
         new MultiTurn.Shape(
             sessions,
-            concurrency,
-            0,
+            starts,
             100,
             new IntRange(2, 5),
             new LognormalTokens(20, 1),
@@ -166,8 +155,7 @@ class MultiTurnTest {
     MultiTurn.Shape shape =
         new MultiTurn.Shape(
             2000,
-            1,
-            0,
+            new MultiTurn.Closed(1, 0),
             0,
             new IntRange(3, 8),
             new LognormalTokens(200, 1),

@@ -36,6 +36,22 @@ public final class Checks {
   }
 
   /**
+   * Checks a range of whole numbers.
+   *
+   * @param field the field's name
+   * @param value its value
+   * @param least the lowest allowed value
+   * @param most the highest allowed value
+   * @throws IllegalArgumentException if the value is outside
+   */
+  public static void within(String field, long value, long least, long most) {
+    if (value < least || value > most) {
+      throw new IllegalArgumentException(
+          field + " must be within " + least + " to " + most + ", not " + value);
+    }
+  }
+
+  /**
    * Checks a range.
    *
    * @param field the field's name

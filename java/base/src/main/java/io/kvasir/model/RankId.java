@@ -19,8 +19,8 @@ public record RankId(long workerId, int dpRank) implements Comparable<RankId> {
    * @throws IllegalArgumentException if {@code dpRank} is below {@link #ANY}
    */
   public RankId {
-    if (dpRank < ANY) {
-      throw new IllegalArgumentException("dpRank must be at least 0, not " + dpRank);
+    if (dpRank != ANY) {
+      Checks.atLeast("dpRank", dpRank, 0);
     }
   }
 

@@ -269,8 +269,8 @@ public final class Request {
      */
     public Request build() {
       Checks.atLeast("maxNewTokens", maxNewTokens, 1);
-      if (targetRank < ANY_RANK) {
-        throw new IllegalArgumentException("targetRank must be at least 0, not " + targetRank);
+      if (targetRank != ANY_RANK) {
+        Checks.atLeast("targetRank", targetRank, 0);
       }
       Checks.atLeast("children", children, 0);
       if (Double.isNaN(priority)) {

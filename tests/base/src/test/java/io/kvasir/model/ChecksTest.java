@@ -33,6 +33,13 @@ class ChecksTest {
   }
 
   @Test
+  void rangesOfWholeNumbersAreExact() {
+    Checks.within("bytes", Long.MAX_VALUE, 0, Long.MAX_VALUE);
+    assertThatThrownBy(() -> Checks.within("bytes", (1L << 53) + 1, 0, 1L << 53))
+        .hasMessage("bytes must be within 0 to 9007199254740992, not 9007199254740993");
+  }
+
+  @Test
   void lowerBoundsNameTheValue() {
     assertThatThrownBy(() -> Checks.atLeast("ranks", 0, 1))
         .hasMessage("ranks must be at least 1, not 0");

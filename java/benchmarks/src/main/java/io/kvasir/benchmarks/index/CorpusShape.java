@@ -1,5 +1,6 @@
 package io.kvasir.benchmarks.index;
 
+import io.kvasir.model.Checks;
 import java.util.Locale;
 
 /**
@@ -36,16 +37,10 @@ public record CorpusShape(
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public CorpusShape {
-    inRange("workers", workers, MAX_WORKERS);
-    inRange("duplicate", duplicate, MAX_COPIES);
-    inRange("lengthFactor", lengthFactor, MAX_COPIES);
-    inRange("poolBlocks", poolBlocks, MAX_POOL_BLOCKS);
-  }
-
-  private static void inRange(String field, int value, int most) {
-    if (value < 1 || value > most) {
-      throw new IllegalArgumentException(field + " must be 1 to " + most + ", not " + value);
-    }
+    Checks.within("workers", workers, 1, MAX_WORKERS);
+    Checks.within("duplicate", duplicate, 1, MAX_COPIES);
+    Checks.within("lengthFactor", lengthFactor, 1, MAX_COPIES);
+    Checks.within("poolBlocks", poolBlocks, 1, MAX_POOL_BLOCKS);
   }
 
   /**

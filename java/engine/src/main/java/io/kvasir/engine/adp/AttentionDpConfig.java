@@ -1,5 +1,6 @@
 package io.kvasir.engine.adp;
 
+import io.kvasir.model.Checks;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -57,19 +58,13 @@ public record AttentionDpConfig(
    * @throws IllegalArgumentException naming the key that is out of range and the allowed range
    */
   public AttentionDpConfig {
-    atLeast("timeout_iters", timeoutIters, 0);
-    atLeast("batching_wait_iters", batchingWaitIters, 0);
-    atLeast("min_generation_requests", minGenerationRequests, 0);
-    atLeast("low_occupancy_timeout_iters", lowOccupancyTimeoutIters, 0);
-    atLeast("kv_cache_routing_max_sessions", maxSessions, 1);
+    Checks.atLeast("timeout_iters", timeoutIters, 0);
+    Checks.atLeast("batching_wait_iters", batchingWaitIters, 0);
+    Checks.atLeast("min_generation_requests", minGenerationRequests, 0);
+    Checks.atLeast("low_occupancy_timeout_iters", lowOccupancyTimeoutIters, 0);
+    Checks.atLeast("kv_cache_routing_max_sessions", maxSessions, 1);
     Objects.requireNonNull(kvCacheRouting, "kvCacheRouting");
     Objects.requireNonNull(newConversationPlacement, "newConversationPlacement");
-  }
-
-  private static void atLeast(String key, int value, int least) {
-    if (value < least) {
-      throw new IllegalArgumentException(key + " must be at least " + least + ", not " + value);
-    }
   }
 
   /**

@@ -43,10 +43,10 @@ public record StepTiming(
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public StepTiming {
-    notNegative("prefillQuadratic", prefillQuadratic);
-    notNegative("prefillLinear", prefillLinear);
-    notNegative("prefillConstantMs", prefillConstantMs);
-    notNegative("decodeFloorMs", decodeFloorMs);
+    Checks.finiteAtLeast0("prefillQuadratic", prefillQuadratic);
+    Checks.finiteAtLeast0("prefillLinear", prefillLinear);
+    Checks.finiteAtLeast0("prefillConstantMs", prefillConstantMs);
+    Checks.finiteAtLeast0("decodeFloorMs", decodeFloorMs);
     if (!Double.isFinite(decodeQuadratic + decodeLinear + decodeConstantMs)) {
       throw new IllegalArgumentException("decode coefficients must be finite");
     }
@@ -73,11 +73,5 @@ public record StepTiming(
   public double decodeMs(long activeKvTokens) {
     double p = Math.min(1.0, (double) activeKvTokens / decodeKvTokens);
     return Math.max(decodeFloorMs, decodeQuadratic * p * p + decodeLinear * p + decodeConstantMs);
-  }
-
-  private static void notNegative(String field, double value) {
-    if (!(value >= 0) || Double.isInfinite(value)) {
-      throw new IllegalArgumentException(field + " must be finite and at least 0, not " + value);
-    }
   }
 }

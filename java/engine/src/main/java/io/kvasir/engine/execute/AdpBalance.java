@@ -1,6 +1,7 @@
 package io.kvasir.engine.execute;
 
 import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.model.Checks;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,25 +76,18 @@ public final class AdpBalance {
       int batchingWaitIters,
       int minGenerationRequests,
       int lowOccupancyTimeoutIters) {
-    this.maxBatchSize = within("maxBatchSize", maxBatchSize, 1, Integer.MAX_VALUE);
-    this.timeoutIters = within("timeout_iters", timeoutIters, 0, Integer.MAX_VALUE);
-    this.batchingWaitIters = within("batching_wait_iters", batchingWaitIters, 0, Integer.MAX_VALUE);
-    this.minGenerationRequests =
-        within("TLLM_ADP_BALANCE_MIN_GENERATION_REQUESTS", minGenerationRequests, 0, maxBatchSize);
-    this.lowOccupancyTimeoutIters =
-        within(
-            "TLLM_ADP_BALANCE_LOW_OCCUPANCY_TIMEOUT_ITERS",
-            lowOccupancyTimeoutIters,
-            0,
-            timeoutIters);
-  }
-
-  private static int within(String name, int value, int least, int most) {
-    if (value < least || value > most) {
-      throw new IllegalArgumentException(
-          name + " must be within " + least + " to " + most + ", not " + value);
-    }
-    return value;
+    Checks.atLeast("maxBatchSize", maxBatchSize, 1);
+    Checks.atLeast("timeout_iters", timeoutIters, 0);
+    Checks.atLeast("batching_wait_iters", batchingWaitIters, 0);
+    Checks.within(
+        "TLLM_ADP_BALANCE_MIN_GENERATION_REQUESTS", minGenerationRequests, 0, maxBatchSize);
+    Checks.within(
+        "TLLM_ADP_BALANCE_LOW_OCCUPANCY_TIMEOUT_ITERS", lowOccupancyTimeoutIters, 0, timeoutIters);
+    this.maxBatchSize = maxBatchSize;
+    this.timeoutIters = timeoutIters;
+    this.batchingWaitIters = batchingWaitIters;
+    this.minGenerationRequests = minGenerationRequests;
+    this.lowOccupancyTimeoutIters = lowOccupancyTimeoutIters;
   }
 
   /**

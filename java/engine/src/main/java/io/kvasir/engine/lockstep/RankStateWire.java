@@ -2,6 +2,7 @@ package io.kvasir.engine.lockstep;
 
 import io.kvasir.engine.adp.IterationStats;
 import io.kvasir.engine.adp.RankState;
+import io.kvasir.model.Checks;
 
 /**
  * TensorRT-LLM's flat form of a rank state: 13 integers, of which trailing ones may be missing.
@@ -64,9 +65,7 @@ public final class RankStateWire {
     }
     long[] all = DEFAULTS.clone();
     System.arraycopy(wire, 0, all, 0, wire.length);
-    if (all[2] < 0) {
-      throw outOfRange("activeTokens", all[2], Long.MAX_VALUE);
-    }
+    Checks.atLeast("activeTokens", all[2], 0);
     RankState state =
         new RankState(
             count("rank", all[0]),
@@ -86,13 +85,7 @@ public final class RankStateWire {
   }
 
   private static int count(String field, long value) {
-    if (value < 0 || value > Integer.MAX_VALUE) {
-      throw outOfRange(field, value, Integer.MAX_VALUE);
-    }
+    Checks.within(field, value, 0, Integer.MAX_VALUE);
     return (int) value;
-  }
-
-  private static IllegalArgumentException outOfRange(String field, long value, long most) {
-    return new IllegalArgumentException(field + " must be within 0 to " + most + ", not " + value);
   }
 }

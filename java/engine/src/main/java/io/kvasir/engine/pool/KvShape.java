@@ -1,5 +1,7 @@
 package io.kvasir.engine.pool;
 
+import io.kvasir.model.Checks;
+
 /**
  * The size of a model's KV. Immutable.
  *
@@ -18,10 +20,7 @@ public record KvShape(long bytesPerToken) {
    * @throws IllegalArgumentException if it is out of range
    */
   public KvShape {
-    if (bytesPerToken < 0 || bytesPerToken > MAX_BYTES_PER_TOKEN) {
-      throw new IllegalArgumentException(
-          "bytesPerToken must be 0 to " + MAX_BYTES_PER_TOKEN + ", not " + bytesPerToken);
-    }
+    Checks.within("bytesPerToken", bytesPerToken, 0, MAX_BYTES_PER_TOKEN);
   }
 
   /**

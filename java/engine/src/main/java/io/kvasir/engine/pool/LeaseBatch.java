@@ -51,10 +51,7 @@ public final class LeaseBatch {
       int matchableBlocks,
       int blocks,
       int reserveBlocks) {
-    if (matchableBlocks < 0 || matchableBlocks > sequenceHashes.length) {
-      throw new IllegalArgumentException(
-          "matchableBlocks must be 0 to " + sequenceHashes.length + ", not " + matchableBlocks);
-    }
+    Checks.within("matchableBlocks", matchableBlocks, 0, sequenceHashes.length);
     Checks.atLeast("blocks", blocks, 1);
     Checks.atLeast("reserveBlocks", reserveBlocks, 0);
     if (size == leases.length) {

@@ -1,5 +1,7 @@
 package io.kvasir.engine.pool;
 
+import io.kvasir.model.Checks;
+
 /**
  * Sizes of a pool, fixed for its life.
  *
@@ -29,15 +31,11 @@ public record PoolShape(
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public PoolShape {
-    atLeast("capacityBlocks", capacityBlocks, 1);
-    atLeast("tokensPerBlock", tokensPerBlock, 1);
-    if (tokensPerBlock > MAX_TOKENS_PER_BLOCK) {
-      throw new IllegalArgumentException(
-          "tokensPerBlock must be at most " + MAX_TOKENS_PER_BLOCK + ", not " + tokensPerBlock);
-    }
-    atLeast("maxLeases", maxLeases, 1);
-    atLeast("maxBlocksPerLease", maxBlocksPerLease, 1);
-    atLeast("eventCapacity", eventCapacity, 0);
+    Checks.atLeast("capacityBlocks", capacityBlocks, 1);
+    Checks.within("tokensPerBlock", tokensPerBlock, 1, MAX_TOKENS_PER_BLOCK);
+    Checks.atLeast("maxLeases", maxLeases, 1);
+    Checks.atLeast("maxBlocksPerLease", maxBlocksPerLease, 1);
+    Checks.atLeast("eventCapacity", eventCapacity, 0);
   }
 
   /**
@@ -58,11 +56,5 @@ public record PoolShape(
    */
   public PoolShape withEvents(int events) {
     return new PoolShape(capacityBlocks, tokensPerBlock, maxLeases, maxBlocksPerLease, events);
-  }
-
-  private static void atLeast(String field, int value, int minimum) {
-    if (value < minimum) {
-      throw new IllegalArgumentException(field + " must be at least " + minimum + ", not " + value);
-    }
   }
 }

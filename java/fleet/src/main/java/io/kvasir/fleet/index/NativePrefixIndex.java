@@ -74,9 +74,7 @@ public final class NativePrefixIndex implements PrefixIndex {
    */
   public NativePrefixIndex(HashFormat format, int tokensPerBlock, long maxBytes) {
     Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
-    if (maxBytes < 1 << 20) {
-      throw new IllegalArgumentException("maxBytes must be at least 1048576, not " + maxBytes);
-    }
+    Checks.atLeast("maxBytes", maxBytes, 1 << 20);
     this.format = format;
     this.tokensPerBlock = tokensPerBlock;
     long address = IndexLibrary.kvasir_index_create(number(format), maxBytes);

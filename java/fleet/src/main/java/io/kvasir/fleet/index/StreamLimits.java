@@ -1,5 +1,7 @@
 package io.kvasir.fleet.index;
 
+import io.kvasir.model.Checks;
+
 /**
  * Limits on events that wait behind gaps. An event counts as its number of blocks plus one.
  * Immutable.
@@ -18,12 +20,7 @@ public record StreamLimits(int pendingBlocksPerRank, int pendingBlocks) {
    * @throws IllegalArgumentException if a limit is negative
    */
   public StreamLimits {
-    if (pendingBlocksPerRank < 0 || pendingBlocks < 0) {
-      throw new IllegalArgumentException(
-          "pendingBlocksPerRank and pendingBlocks must be at least 0, not "
-              + pendingBlocksPerRank
-              + " and "
-              + pendingBlocks);
-    }
+    Checks.atLeast("pendingBlocksPerRank", pendingBlocksPerRank, 0);
+    Checks.atLeast("pendingBlocks", pendingBlocks, 0);
   }
 }

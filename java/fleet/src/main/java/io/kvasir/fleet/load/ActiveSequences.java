@@ -248,7 +248,7 @@ public final class ActiveSequences {
     int begun = tokens <= booking.room ? 0 : blocksFor((long) tokens - booking.room);
     if (blocks != 0) {
       int most = Math.min(booking.ownBlocks + begun - 1, sequenceHashes.length);
-      SequenceLoad.check("blocks", blocks, most);
+      Checks.within("blocks", blocks, 0, most);
     }
     booking.room += begun * tokensPerBlock - tokens;
     int added = begun;
@@ -365,8 +365,8 @@ public final class ActiveSequences {
   }
 
   private void checkSequence(long[] sequenceHashes, int blocks, int inputTokens) {
-    SequenceLoad.check("inputTokens", inputTokens, Integer.MAX_VALUE);
+    Checks.atLeast("inputTokens", inputTokens, 0);
     int most = Math.min(sequenceHashes.length, inputTokens / tokensPerBlock);
-    SequenceLoad.check("blocks", blocks, most);
+    Checks.within("blocks", blocks, 0, most);
   }
 }

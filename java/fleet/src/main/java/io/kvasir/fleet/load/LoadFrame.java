@@ -1,5 +1,6 @@
 package io.kvasir.fleet.load;
 
+import io.kvasir.model.Checks;
 import io.kvasir.model.RankId;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
@@ -43,7 +44,7 @@ public record LoadFrame(long routerId, List<LoadMessage> messages) {
    * @throws IllegalArgumentException if there are too many messages
    */
   public LoadFrame {
-    SequenceLoad.check("messages", messages.size(), MAX_MESSAGES);
+    Checks.within("messages", messages.size(), 0, MAX_MESSAGES);
     messages = List.copyOf(messages);
   }
 
@@ -58,7 +59,7 @@ public record LoadFrame(long routerId, List<LoadMessage> messages) {
     int length = HEAD_BYTES + CRC_BYTES;
     for (LoadMessage message : messages) {
       byte[] name = message.loraName().getBytes(StandardCharsets.UTF_8);
-      SequenceLoad.check("bytes of loraName", name.length, 0xffff);
+      Checks.within("bytes of loraName", name.length, 0, 0xffff);
       names.add(name);
       length = Math.addExact(length, MESSAGE_BYTES + name.length);
       if (message.change() instanceof LoadMessage.Added added) {
@@ -116,7 +117,7 @@ public record LoadFrame(long routerId, List<LoadMessage> messages) {
     in.limit(end).position(5);
     long routerId = in.getLong();
     int count = in.getShort();
-    SequenceLoad.check("messages", count, MAX_MESSAGES);
+    Checks.within("messages", count, 0, MAX_MESSAGES);
     List<LoadMessage> messages = new ArrayList<>(count);
     try {
       for (int i = 0; i < count; i++) {
@@ -125,7 +126,7 @@ public record LoadFrame(long routerId, List<LoadMessage> messages) {
     } catch (BufferUnderflowException e) {
       throw new IllegalArgumentException("the frame ends within a message", e);
     }
-    SequenceLoad.check("bytes behind the last message", in.remaining(), 0);
+    Checks.within("bytes behind the last message", in.remaining(), 0, 0);
     return new LoadFrame(routerId, messages);
   }
 
@@ -152,7 +153,7 @@ public record LoadFrame(long routerId, List<LoadMessage> messages) {
     int prefillTokens = in.getInt();
     int expectedOutputTokens = in.getInt();
     int blocks = in.getInt();
-    SequenceLoad.check("blocks", blocks, in.remaining() / Long.BYTES);
+    Checks.within("blocks", blocks, 0, in.remaining() / Long.BYTES);
     long[] hashes = new long[blocks];
     in.asLongBuffer().get(hashes);
     in.position(in.position() + Long.BYTES * blocks);

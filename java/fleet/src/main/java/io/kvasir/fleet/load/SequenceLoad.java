@@ -1,5 +1,7 @@
 package io.kvasir.fleet.load;
 
+import io.kvasir.model.Checks;
+
 /**
  * What a request brings to the rank where it is placed. Immutable, if nobody writes to the array,
  * which is not copied.
@@ -26,10 +28,10 @@ public record SequenceLoad(
    *     than input tokens, or a number is negative
    */
   public SequenceLoad {
-    check("blocks", blocks, sequenceHashes.length);
-    check("inputTokens", inputTokens, Integer.MAX_VALUE);
-    check("prefillTokens", prefillTokens, inputTokens);
-    check("expectedOutputTokens", expectedOutputTokens, Integer.MAX_VALUE);
+    Checks.within("blocks", blocks, 0, sequenceHashes.length);
+    Checks.atLeast("inputTokens", inputTokens, 0);
+    Checks.within("prefillTokens", prefillTokens, 0, inputTokens);
+    Checks.atLeast("expectedOutputTokens", expectedOutputTokens, 0);
   }
 
   /**
@@ -44,11 +46,5 @@ public record SequenceLoad(
    */
   public SequenceLoad(long[] sequenceHashes, int blocks, int inputTokens, int prefillTokens) {
     this(sequenceHashes, blocks, inputTokens, prefillTokens, 0);
-  }
-
-  static void check(String field, long value, long most) {
-    if (value < 0 || value > most) {
-      throw new IllegalArgumentException(field + " must be 0 to " + most + ", not " + value);
-    }
   }
 }

@@ -1,5 +1,7 @@
 package io.kvasir.fleet.record;
 
+import io.kvasir.model.Checks;
+
 /**
  * Queue size, rotation and limits of a recorder. Immutable.
  *
@@ -27,19 +29,10 @@ public record RecorderOptions(
    * @throws IllegalArgumentException naming the field that is out of range
    */
   public RecorderOptions {
-    if (queueEvents < 1 || queueEvents > MAX_QUEUED) {
-      throw new IllegalArgumentException(
-          "queueEvents must be 1 to " + MAX_QUEUED + ", not " + queueEvents);
-    }
-    notNegative("rotateLines", rotateLines);
-    notNegative("flushNs", flushNs);
-    notNegative("maxEvents", maxEvents);
-    notNegative("maxNs", maxNs);
-  }
-
-  private static void notNegative(String field, long value) {
-    if (value < 0) {
-      throw new IllegalArgumentException(field + " must be at least 0, not " + value);
-    }
+    Checks.within("queueEvents", queueEvents, 1, MAX_QUEUED);
+    Checks.atLeast("rotateLines", rotateLines, 0);
+    Checks.atLeast("flushNs", flushNs, 0);
+    Checks.atLeast("maxEvents", maxEvents, 0);
+    Checks.atLeast("maxNs", maxNs, 0);
   }
 }

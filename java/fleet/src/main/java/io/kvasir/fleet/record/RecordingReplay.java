@@ -1,5 +1,6 @@
 package io.kvasir.fleet.record;
 
+import io.kvasir.model.Checks;
 import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 
@@ -37,9 +38,8 @@ public final class RecordingReplay {
       if (!(speed > 0)) {
         throw new IllegalArgumentException("speed must be above 0, not " + speed);
       }
-      if (maxEvents < 0 || maxNs < 0) {
-        throw new IllegalArgumentException("maxEvents and maxNs must be at least 0");
-      }
+      Checks.atLeast("maxEvents", maxEvents, 0);
+      Checks.atLeast("maxNs", maxNs, 0);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.kvasir.simulator.replay;
 
 import io.kvasir.engine.execute.KvTransfer;
+import io.kvasir.model.Checks;
 import java.util.Objects;
 
 /** Which phases of serving the ranks of a worker run. Immutable. */
@@ -36,10 +37,7 @@ public sealed interface ReplayMode {
      */
     public Context {
       Objects.requireNonNull(transfer, "transfer");
-      if (!(generationMsPerToken >= 0) || Double.isInfinite(generationMsPerToken)) {
-        throw new IllegalArgumentException(
-            "generationMsPerToken must be at least 0 and finite, not " + generationMsPerToken);
-      }
+      Checks.finiteAtLeast0("generationMsPerToken", generationMsPerToken);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.kvasir.simulator.workload;
 
+import io.kvasir.model.Checks;
 import io.kvasir.model.Request;
 import java.util.Arrays;
 import java.util.Map;
@@ -27,10 +28,7 @@ public final class JitteredArrivals implements RequestSequence {
    * @throws IllegalArgumentException if {@code seconds} is negative or not finite
    */
   public JitteredArrivals(RequestSequence sequence, double seconds, long seed) {
-    if (!(seconds >= 0 && Double.isFinite(seconds))) {
-      throw new IllegalArgumentException(
-          "jitter must be finite and at least 0 seconds, not " + seconds);
-    }
+    Checks.finiteAtLeast0("jitter", seconds);
     this.sequence = sequence;
     this.seconds = seconds;
     this.seed = seed;

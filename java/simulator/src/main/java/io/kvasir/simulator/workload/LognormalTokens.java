@@ -1,5 +1,6 @@
 package io.kvasir.simulator.workload;
 
+import io.kvasir.model.Checks;
 import io.kvasir.simulator.trace.Trace;
 
 /**
@@ -18,12 +19,8 @@ public record LognormalTokens(int median, double sigma) {
    * @throws IllegalArgumentException naming the parameter that is out of range
    */
   public LognormalTokens {
-    if (median < 1) {
-      throw new IllegalArgumentException("the median must be at least 1 token, not " + median);
-    }
-    if (!(sigma >= 0)) {
-      throw new IllegalArgumentException("sigma must be at least 0, not " + sigma);
-    }
+    Checks.atLeast("median", median, 1);
+    Checks.finiteAtLeast0("sigma", sigma);
   }
 
   int draw(SeededRandom random) {

@@ -1,5 +1,6 @@
 package io.kvasir.simulator.workload;
 
+import io.kvasir.model.Checks;
 import java.util.Locale;
 
 /**
@@ -34,12 +35,8 @@ public record ThinkTime(Distribution distribution, double meanSeconds, double si
    * @throws IllegalArgumentException naming the parameter that is out of range
    */
   public ThinkTime {
-    if (!(meanSeconds >= 0)) {
-      throw new IllegalArgumentException("the mean must be at least 0 seconds, not " + meanSeconds);
-    }
-    if (!(sigma >= 0)) {
-      throw new IllegalArgumentException("sigma must be at least 0, not " + sigma);
-    }
+    Checks.finiteAtLeast0("meanSeconds", meanSeconds);
+    Checks.finiteAtLeast0("sigma", sigma);
   }
 
   long drawNs(SeededRandom random) {

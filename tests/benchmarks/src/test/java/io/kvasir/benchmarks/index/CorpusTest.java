@@ -144,7 +144,7 @@ class CorpusTest {
     assertThatThrownBy(() -> new ScaledTrace(trace(List.of("[2147483647]")), 1, 2))
         .hasMessageContaining("at most 2147483647 are allowed");
     assertThatThrownBy(() -> new CorpusShape(0, 1, 1, 1, false, 1))
-        .hasMessage("workers must be 1 to 65536, not 0");
+        .hasMessage("workers must be within 1 to 65536, not 0");
     try (Stream<Path> left = Files.list(folder)) {
       assertThat(left.filter(path -> path.toString().endsWith(".part"))).isEmpty();
     }

@@ -58,9 +58,9 @@ class AdpBalanceTest {
 
   @Test
   void settingsOutOfRangeAreRefusedByName() {
-    refused(() -> new AdpBalance(0, 50, 10, 0, 0), "maxBatchSize must be within 1 to 2147483647");
-    refused(() -> new AdpBalance(8, -1, 10, 0, 0), "timeout_iters must be within 0");
-    refused(() -> new AdpBalance(8, 50, -1, 0, 0), "batching_wait_iters must be within 0");
+    refused(() -> new AdpBalance(0, 50, 10, 0, 0), "maxBatchSize must be at least 1, not 0");
+    refused(() -> new AdpBalance(8, -1, 10, 0, 0), "timeout_iters must be at least 0");
+    refused(() -> new AdpBalance(8, 50, -1, 0, 0), "batching_wait_iters must be at least 0");
     refused(
         () -> new AdpBalance(8, 50, 10, 9, 0),
         "TLLM_ADP_BALANCE_MIN_GENERATION_REQUESTS must be within 0 to 8, not 9");

@@ -15,10 +15,10 @@ class NativeMemoryLimitsTest {
   void shapesNameTheFieldAndTheRange() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new PoolShape(1, LARGE + 1, 1, 1, 0))
-        .withMessage("tokensPerBlock must be at most 65536, not 65537");
+        .withMessage("tokensPerBlock must be within 1 to 65536, not 65537");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new PoolShape(1, 0, 1, 1, 0))
-        .withMessage("tokensPerBlock must be at least 1, not 0");
+        .withMessage("tokensPerBlock must be within 1 to 65536, not 0");
   }
 
   @Test

@@ -95,7 +95,7 @@ class ActiveSequencesTest {
     long filling = sequences.add(8, A, HASHES, 1, 7, 0);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> sequences.push(filling, 1, HASHES, 1))
-        .withMessageContaining("blocks must be 0 to 0, not 1");
+        .withMessageContaining("blocks must be within 0 to 0, not 1");
     sequences.push(filling, 2, new long[] {222}, 1);
     assertThat(sequences.stats().liveBlocks()).isEqualTo(2);
     sequences.push(full, 1, new long[] {222}, 1);
@@ -162,10 +162,10 @@ class ActiveSequencesTest {
         .withMessage("rank 9/9 is unknown");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> sequences.add(6, A, HASHES, 2, 7, 7))
-        .withMessage("blocks must be 0 to 1, not 2");
+        .withMessage("blocks must be within 0 to 1, not 2");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> sequences.add(6, A, HASHES, 1, 7, 8))
-        .withMessage("prefillTokens must be 0 to 7, not 8");
+        .withMessage("prefillTokens must be within 0 to 7, not 8");
     assertThat(sequences.stats()).isEqualTo(before);
     assertThat(activeBlocks(sequences, B)).isZero();
     assertThat(sequences.attemptOf(5)).isEqualTo(attempt);

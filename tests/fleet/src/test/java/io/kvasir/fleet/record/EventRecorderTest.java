@@ -385,7 +385,7 @@ class EventRecorderTest {
           .hasMessageStartingWith("an event must be ");
     }
     assertThatThrownBy(() -> new RecorderOptions(0, 0, 0, 0, 0, false))
-        .hasMessage("queueEvents must be 1 to 16777216, not 0");
+        .hasMessage("queueEvents must be within 1 to 16777216, not 0");
     assertThatThrownBy(() -> new RecorderOptions(1, -1, 0, 0, 0, false))
         .hasMessage("rotateLines must be at least 0, not -1");
   }

@@ -166,7 +166,7 @@ class ContextModeTest {
   @Test
   void generationTakesAFiniteTime() {
     assertThatThrownBy(() -> new ReplayMode.Context(LINK, -1))
-        .hasMessageContaining("generationMsPerToken must be at least 0");
+        .hasMessageContaining("generationMsPerToken must be finite and at least 0");
     assertThatThrownBy(() -> new ReplayMode.Context(LINK, Double.NaN))
         .isInstanceOf(IllegalArgumentException.class);
   }

@@ -12,6 +12,7 @@ import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.internal.nativelib.NativeMemory;
 import io.kvasir.internal.nativelib.PoolLibrary;
+import io.kvasir.model.Checks;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -123,11 +124,7 @@ public final class CudaPoolMemory implements AutoCloseable {
   }
 
   private static long kvBytes(long perBlock, PoolShape shape) {
-    long most = mostKvPerBlock(shape);
-    if (perBlock < 0 || perBlock > most) {
-      throw new IllegalArgumentException(
-          "kvBytesPerBlock must be 0 to " + most + ", not " + perBlock);
-    }
+    Checks.within("kvBytesPerBlock", perBlock, 0, mostKvPerBlock(shape));
     return perBlock * shape.capacityBlocks();
   }
 

@@ -197,7 +197,7 @@ class CudaPoolFaultTest {
       for (long bytes : new long[] {-1, Long.MAX_VALUE}) {
         assertThatThrownBy(() -> CudaBlockPool.create(device, SHAPE, bytes))
             .isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining("kvBytesPerBlock must be 0 to");
+            .hasMessageContaining("kvBytesPerBlock must be within 0 to");
       }
       assertThat(device.count(Call.ALLOCATE)).isZero();
       PoolShape large = new PoolShape(1 << 28, 1, 1 << 8, 1 << 28, 0);

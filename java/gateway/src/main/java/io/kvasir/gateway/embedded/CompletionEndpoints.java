@@ -27,7 +27,7 @@ final class CompletionEndpoints {
 
   /** Answers a chat completion. */
   void chat(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     JsonNode messages = fields.array("messages");
     if (messages == null) {
       throw fields.missing("messages");
@@ -38,12 +38,12 @@ final class CompletionEndpoints {
     int[] prompt =
         fields.has("prompt_token_ids")
             ? TokenIds.read(fields, "prompt_token_ids")
-            : Words.tokens(template(fields, messages).toPrompt());
+            : WordVocabulary.tokens(template(fields, messages).toPrompt());
     start(request, fields, true, List.of(prompt), "messages", asked);
   }
 
   /** The conversation of a chat. */
-  static ChatTemplate template(Fields fields, JsonNode messages) {
+  static ChatTemplate template(RequestFields fields, JsonNode messages) {
     return new ChatTemplate().tools(fields.array("tools")).messages("messages", messages);
   }
 
@@ -57,7 +57,7 @@ final class CompletionEndpoints {
     return true;
   }
 
-  private static void requireNoForcedTool(Fields fields) {
+  private static void requireNoForcedTool(RequestFields fields) {
     JsonNode tool = fields.get("tool_choice");
     String name = tool == null ? "auto" : tool.asText();
     if (!name.equals("auto") && !name.equals("none")) {
@@ -68,13 +68,13 @@ final class CompletionEndpoints {
 
   /** Answers a text completion. */
   void text(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     GenerationOptions asked = options.read(request, fields, TEXT_MAX_TOKENS, "stop", false);
     start(
         request,
         fields,
         false,
-        PromptLists.read(fields, "prompt", MAX_PROMPTS, Words::tokens),
+        PromptLists.read(fields, "prompt", MAX_PROMPTS, WordVocabulary::tokens),
         "prompt",
         asked);
   }
@@ -88,13 +88,13 @@ final class CompletionEndpoints {
 
   private void start(
       Incoming request,
-      Fields fields,
+      RequestFields fields,
       boolean chat,
       List<int[]> prompts,
       String promptField,
       GenerationOptions asked) {
     boolean streamed = fields.flag("stream", false);
-    Fields streamOptions = fields.object("stream_options");
+    RequestFields streamOptions = fields.object("stream_options");
     boolean usage = streamOptions != null && streamOptions.flag("include_usage", false);
     AnswerFormat format = new CompletionFormat(chat, model, usage);
     generator.start(request, format, streamed, prompts, promptField, asked);

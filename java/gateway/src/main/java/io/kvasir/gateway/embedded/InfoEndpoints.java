@@ -111,14 +111,14 @@ final class InfoEndpoints {
 
   /** The tokens of a text or of a chat. */
   void tokenize(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     options.requireModel(fields);
     JsonNode messages = fields.array("messages");
     String text = messages == null ? fields.text("prompt") : chat(fields, messages);
     if (text == null) {
       throw fields.missing("prompt");
     }
-    int[] tokens = Words.tokens(text);
+    int[] tokens = WordVocabulary.tokens(text);
     ObjectNode root =
         Json.object().put("count", tokens.length).put("max_model_len", settings.maxModelLen());
     ArrayNode ids = root.putArray("tokens");
@@ -136,7 +136,7 @@ final class InfoEndpoints {
     request.replyLater(200, root);
   }
 
-  private static String chat(Fields fields, JsonNode messages) {
+  private static String chat(RequestFields fields, JsonNode messages) {
     ChatTemplate template = CompletionEndpoints.template(fields, messages);
     return fields.flag("add_generation_prompt", true)
         ? template.toPrompt()
@@ -145,9 +145,9 @@ final class InfoEndpoints {
 
   /** The text of tokens. */
   void detokenize(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     options.requireModel(fields);
-    String text = Words.text(TokenIds.read(fields, "tokens"));
+    String text = WordVocabulary.text(TokenIds.read(fields, "tokens"));
     request.replyLater(200, Json.object().put("prompt", text));
   }
 

@@ -36,7 +36,7 @@ final class TextEndpoints {
 
   /** Answers a chat completion. */
   void chat(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     JsonNode messages = fields.array("messages");
     if (messages == null) {
       throw fields.missing("messages");
@@ -76,7 +76,7 @@ final class TextEndpoints {
       return content.textValue();
     }
     if (!content.isArray()) {
-      throw Fields.wrongValue(path, "a string or an array of parts", content);
+      throw RequestFields.wrongValue(path, "a string or an array of parts", content);
     }
     StringBuilder text = new StringBuilder();
     for (JsonNode part : content) {
@@ -90,7 +90,7 @@ final class TextEndpoints {
 
   /** Answers a text completion. */
   void text(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     List<int[]> prompts = PromptLists.read(fields, "prompt", MAX_PROMPTS, model::tokens);
     start(request, fields, false, TEXT_MAX_TOKENS, prompts, "prompt");
   }
@@ -104,7 +104,7 @@ final class TextEndpoints {
 
   private void start(
       Incoming request,
-      Fields fields,
+      RequestFields fields,
       boolean chat,
       List<String> maxTokensFields,
       List<int[]> prompts,
@@ -115,14 +115,14 @@ final class TextEndpoints {
     }
     Sampling sampling = sampling(fields, asked);
     boolean streamed = fields.flag("stream", false);
-    Fields streamOptions = fields.object("stream_options");
+    RequestFields streamOptions = fields.object("stream_options");
     boolean usage = streamOptions != null && streamOptions.flag("include_usage", false);
     List<Integer> most = new ArrayList<>();
     for (int[] prompt : prompts) {
       most.add(maxTokens(prompt, promptField, asked.maxTokens(), chat));
     }
     reserve(prompts.size() * asked.choices());
-    List<Choice> choices = new ArrayList<>();
+    List<ReplyChoice> choices = new ArrayList<>();
     List<GrowingAnswer> answers = new ArrayList<>();
     List<TextRequest> requests = new ArrayList<>();
     for (int i = 0; i < prompts.size(); i++) {
@@ -130,7 +130,7 @@ final class TextEndpoints {
       for (int choice = 0; choice < asked.choices(); choice++) {
         GrowingAnswer answer = new GrowingAnswer();
         answers.add(answer);
-        choices.add(new Choice(choices.size(), choice == 0, prompt.length, answer));
+        choices.add(new ReplyChoice(choices.size(), choice == 0, prompt.length, answer));
         requests.add(new TextRequest(prompt, most.get(i), sampling.forChoice(choice)));
       }
     }
@@ -160,7 +160,7 @@ final class TextEndpoints {
     }
   }
 
-  private static Sampling sampling(Fields fields, GenerationOptions asked) {
+  private static Sampling sampling(RequestFields fields, GenerationOptions asked) {
     Long topK = fields.number("top_k", -1, Integer.MAX_VALUE);
     Long seed = fields.number("seed", Long.MIN_VALUE, Long.MAX_VALUE);
     return new Sampling(

@@ -67,7 +67,7 @@ final class TextInfoEndpoints {
 
   /** The tokens of a text or of a chat. */
   void tokenize(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     options.requireModel(fields);
     JsonNode messages = fields.array("messages");
     String text =
@@ -98,7 +98,7 @@ final class TextInfoEndpoints {
 
   /** The text of tokens. */
   void detokenize(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     options.requireModel(fields);
     int[] tokens = TokenIds.read(fields, "tokens");
     requireVocabulary(model, "tokens", tokens);

@@ -180,7 +180,7 @@ final class ProxyRun implements Placing.Result {
       retry(choice, failure.kind().name().toLowerCase(Locale.ROOT));
       return;
     }
-    tally.onError(failure.message());
+    tally.onError(failure.logged());
     boolean timeout = failure.kind() == Kind.TIMEOUT;
     refuse(
         new Problem(
@@ -195,13 +195,13 @@ final class ProxyRun implements Placing.Result {
   /** An attempt failed after the reply had begun. The reply is cut. */
   void onFailedLater(ChosenTarget choice, UpstreamFailure failure, int status) {
     failed(choice, failure);
-    tally.onError(failure.message());
+    tally.onError(failure.logged());
     close(status);
   }
 
   private void failed(ChosenTarget choice, UpstreamFailure failure) {
     if (choice.worker().breaker().onFailure(System.nanoTime())) {
-      LOG.warn("worker {} fails: {}; its breaker opens", choice.worker().name(), failure.message());
+      LOG.warn("worker {} fails: {}; its breaker opens", choice.worker().name(), failure.logged());
     }
     endAttempt(false);
   }

@@ -223,8 +223,7 @@ public final class HttpFront implements AutoCloseable {
       HeapContent.addTo(connection);
       connections.put(connection, new Use());
       connection.exceptionHandler(
-          failure ->
-              LOG.debug("a client's connection failed: {}", failure.getClass().getName()));
+          failure -> LOG.debug("a client's connection failed: {}", failure.getClass().getName()));
       connection.closeHandler(closed -> connections.remove(connection));
     }
 

@@ -88,7 +88,7 @@ final class ChatTemplate {
         prompt.append(plain ? text.textValue() : Json.text(part));
       }
     } else {
-      throw Fields.wrongValue(path, "a string or an array of parts", content);
+      throw RequestFields.wrongValue(path, "a string or an array of parts", content);
     }
   }
 

@@ -28,12 +28,12 @@ final class MessagesEndpoints {
 
   /** Answers a conversation. */
   void create(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     JsonNode messages = messages(fields);
     if (!fields.has("max_tokens")) {
       throw fields.missing("max_tokens");
     }
-    Fields tool = fields.object("tool_choice");
+    RequestFields tool = fields.object("tool_choice");
     String choice = tool == null ? "auto" : String.valueOf(tool.text("type"));
     if (!choice.equals("auto") && !choice.equals("none")) {
       throw ApiError.unsupported(
@@ -48,7 +48,7 @@ final class MessagesEndpoints {
                 "stop_sequences",
                 CompletionEndpoints.isFirstTurn(messages))
             .requireOneChoice();
-    int[] prompt = Words.tokens(prompt(fields, messages));
+    int[] prompt = WordVocabulary.tokens(prompt(fields, messages));
     boolean streamed = fields.flag("stream", false);
     generator.start(
         request, new MessagesFormat(model), streamed, List.of(prompt), "messages", asked);
@@ -56,13 +56,13 @@ final class MessagesEndpoints {
 
   /** Counts the tokens of a conversation's prompt. */
   void count(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     options.requireModel(fields);
-    int tokens = Words.tokens(prompt(fields, messages(fields))).length;
+    int tokens = WordVocabulary.tokens(prompt(fields, messages(fields))).length;
     request.replyLater(200, Json.object().put("input_tokens", tokens));
   }
 
-  private static JsonNode messages(Fields fields) {
+  private static JsonNode messages(RequestFields fields) {
     JsonNode messages = fields.array("messages");
     if (messages == null) {
       throw fields.missing("messages");
@@ -70,7 +70,7 @@ final class MessagesEndpoints {
     return messages;
   }
 
-  private static String prompt(Fields fields, JsonNode messages) {
+  private static String prompt(RequestFields fields, JsonNode messages) {
     ChatTemplate template = new ChatTemplate().tools(fields.array("tools"));
     JsonNode system = fields.get("system");
     if (system != null) {

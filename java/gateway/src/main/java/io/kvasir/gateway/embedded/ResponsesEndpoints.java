@@ -35,7 +35,7 @@ final class ResponsesEndpoints {
 
   /** Answers a conversation. */
   void create(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     requireSupported(fields);
     ArrayNode items = items(fields);
     GenerationOptions asked =
@@ -53,11 +53,11 @@ final class ResponsesEndpoints {
                 store.put(id, new ResponseStore.Stored(Json.bytes(response), Json.bytes(all)));
               }
             });
-    int[] prompt = Words.tokens(prompt(fields, items));
+    int[] prompt = WordVocabulary.tokens(prompt(fields, items));
     generator.start(request, format, fields.flag("stream", false), List.of(prompt), "input", asked);
   }
 
-  private static void requireSupported(Fields fields) {
+  private static void requireSupported(RequestFields fields) {
     if (fields.flag("background", false)) {
       throw ApiError.unsupported("background", "background is not supported");
     }
@@ -65,8 +65,8 @@ final class ResponsesEndpoints {
       throw ApiError.unsupported(
           "conversation", "conversation is not supported; use previous_response_id");
     }
-    Fields text = fields.object("text");
-    Fields format = text == null ? null : text.object("format");
+    RequestFields text = fields.object("text");
+    RequestFields format = text == null ? null : text.object("format");
     if (format != null && !"text".equals(format.text("type"))) {
       throw ApiError.unsupported(
           "text.format", "text.format must have type text: the answers are synthetic words");
@@ -80,7 +80,7 @@ final class ResponsesEndpoints {
   }
 
   /** The items of the conversation, up to and including those of the request. */
-  private ArrayNode items(Fields fields) {
+  private ArrayNode items(RequestFields fields) {
     ArrayNode items = Json.array();
     String previous = fields.text("previous_response_id");
     if (previous != null) {
@@ -105,7 +105,7 @@ final class ResponsesEndpoints {
     return items;
   }
 
-  private static String prompt(Fields fields, ArrayNode items) {
+  private static String prompt(RequestFields fields, ArrayNode items) {
     ChatTemplate template = new ChatTemplate().tools(fields.array("tools"));
     String instructions = fields.text("instructions");
     if (instructions != null) {
@@ -123,7 +123,7 @@ final class ResponsesEndpoints {
   }
 
   /** The constant fields of a response. */
-  private ObjectNode base(String id, boolean stored, Fields fields) {
+  private ObjectNode base(String id, boolean stored, RequestFields fields) {
     ObjectNode base =
         Json.object()
             .put("id", id)
@@ -151,7 +151,7 @@ final class ResponsesEndpoints {
   }
 
   private static void copy(
-      Fields fields, String name, ObjectNode base, @Nullable JsonNode otherwise) {
+      RequestFields fields, String name, ObjectNode base, @Nullable JsonNode otherwise) {
     JsonNode value = fields.get(name);
     base.set(name, value == null ? otherwise : value);
   }

@@ -22,8 +22,9 @@ public final class TextModelEngine implements Upstream {
   private TextModelEngine(TextModel model, int maxQueuedRequests) {
     this.loop = new TextLoop(model, maxQueuedRequests);
     OptionsReader options = new OptionsReader(model.name(), 1, "the model in the file lacks it");
-    new TextEndpoints(model, options, loop, maxQueuedRequests).addTo(routes);
-    new TextInfoEndpoints(model, options, loop).addTo(routes);
+    FileModel served = new FileModel(model, loop, maxQueuedRequests);
+    new CompletionEndpoints(served, options).addTo(routes);
+    new InfoEndpoints(served, options).addTo(routes);
   }
 
   /**

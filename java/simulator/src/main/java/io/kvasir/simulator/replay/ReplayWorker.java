@@ -1,6 +1,5 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.engine.execute.AdpBalance;
 import io.kvasir.engine.execute.AdpLoop;
 import io.kvasir.engine.execute.RankExecutor;
 import io.kvasir.engine.execute.RankGroup;
@@ -87,21 +86,14 @@ final class ReplayWorker implements AutoCloseable {
       executors.add(new RankExecutor(rank, pool, hasher, meter, settings.executorOptions(), local));
     }
     this.loop =
-        new AdpLoop(
+        AdpLoop.of(
             group,
             executors,
-            settings
-                .router()
-                .create(
-                    settings.ranks(),
-                    settings.routing(),
-                    settings.blockDemand(),
-                    settings.timing(),
-                    settings.executor().tokenBudget(),
-                    false),
+            settings.router(),
+            settings.routing(),
+            settings.timing(),
             pools.matcher(),
             settings.queuePolicy().newQueue(),
-            AdpBalance.of(settings.routing(), settings.executor().maxActiveRequests()),
             outputs);
     this.health = new RankHealth(loop, pools, self.firstRank());
     this.nextEvent = new long[self.ranks()];

@@ -5,55 +5,71 @@ import io.kvasir.gateway.embedded.TextModel.ChatMessage;
 import io.kvasir.gateway.embedded.TextRequest.Sampling;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/**
- * {@code POST /v1/chat/completions} and {@code POST /v1/completions} of a {@link TextModel}.
- *
- * <p>Thread-safe. A request is tokenised on its event loop.
- */
-final class TextEndpoints {
+/** A {@link TextModel} as endpoints see it. A request is tokenised on its event loop. */
+final class FileModel implements ServedModel {
 
-  private static final int MAX_PROMPTS = 64;
   private static final int DEFAULT_TEXT_TOKENS = 16;
   private static final double MAX_TEMPERATURE = 100;
   private static final double LEAST_TOP_P = 1e-6;
   private static final double MAX_PENALTY = 2;
-  private static final List<String> CHAT_MAX_TOKENS =
-      List.of("max_completion_tokens", "max_tokens");
-  private static final List<String> TEXT_MAX_TOKENS = List.of("max_tokens");
 
   private final TextModel model;
-  private final OptionsReader options;
   private final TextLoop loop;
   private final int maxSequences;
 
-  TextEndpoints(TextModel model, OptionsReader options, TextLoop loop, int maxSequences) {
+  FileModel(TextModel model, TextLoop loop, int maxSequences) {
     this.model = model;
-    this.options = options;
     this.loop = loop;
     this.maxSequences = maxSequences;
   }
 
-  /** Answers a chat completion. */
-  void chat(Incoming request) {
-    Fields fields = request.fields();
-    JsonNode messages = fields.array("messages");
-    if (messages == null) {
-      throw fields.missing("messages");
-    }
-    JsonNode tools = fields.array("tools");
-    if (tools != null && !tools.isEmpty()) {
-      throw ApiError.unsupported("tools", "tools are not supported for a model in a file");
-    }
-    int[] prompt =
-        fields.has("prompt_token_ids")
-            ? TokenIds.read(fields, "prompt_token_ids")
-            : model.tokens(model.chatPrompt(messages(messages), true));
-    start(request, fields, true, CHAT_MAX_TOKENS, List.of(prompt), "messages");
+  @Override
+  public String name() {
+    return model.name();
+  }
+
+  @Override
+  public int maxModelLen() {
+    return model.maxModelLen();
+  }
+
+  @Override
+  public @Nullable ApiError unavailable() {
+    return loop.isLive()
+        ? null
+        : ApiError.of(ApiError.UNAVAILABLE, "no_model", "the model has failed");
+  }
+
+  @Override
+  public String metrics() {
+    return loop.meters().text(model.name());
+  }
+
+  @Override
+  public int[] tokens(String text) {
+    return model.tokens(text);
+  }
+
+  @Override
+  public String text(String field, int[] tokens) {
+    requireVocabulary(field, tokens);
+    return model.text(tokens);
+  }
+
+  @Override
+  public String tokenText(int token) {
+    return model.text(new int[] {token});
+  }
+
+  @Override
+  public String chatPrompt(RequestFields fields, JsonNode messages, boolean withAnswer) {
+    return model.chatPrompt(messages(messages), withAnswer);
   }
 
   /** The messages of a conversation, whose contents must be texts or parts that are texts. */
-  static List<ChatMessage> messages(JsonNode messages) {
+  private static List<ChatMessage> messages(JsonNode messages) {
     List<ChatMessage> read = new ArrayList<>();
     for (int i = 0; i < messages.size(); i++) {
       String path = "messages[" + i + "]";
@@ -76,7 +92,7 @@ final class TextEndpoints {
       return content.textValue();
     }
     if (!content.isArray()) {
-      throw Fields.wrongValue(path, "a string or an array of parts", content);
+      throw RequestFields.wrongValue(path, "a string or an array of parts", content);
     }
     StringBuilder text = new StringBuilder();
     for (JsonNode part : content) {
@@ -88,60 +104,39 @@ final class TextEndpoints {
     return text.toString();
   }
 
-  /** Answers a text completion. */
-  void text(Incoming request) {
-    Fields fields = request.fields();
-    List<int[]> prompts = PromptLists.read(fields, "prompt", MAX_PROMPTS, model::tokens);
-    start(request, fields, false, TEXT_MAX_TOKENS, prompts, "prompt");
-  }
-
-  /** Adds the endpoints. */
-  void addTo(Routes routes) {
-    routes
-        .add("POST", "/v1/chat/completions", this::chat)
-        .add("POST", "/v1/completions", this::text);
-  }
-
-  private void start(
-      Incoming request,
-      Fields fields,
-      boolean chat,
-      List<String> maxTokensFields,
-      List<int[]> prompts,
-      String promptField) {
-    GenerationOptions asked = options.read(request, fields, maxTokensFields, "stop", false);
-    if (asked.minTokens() > 0) {
+  @Override
+  public void complete(Incoming request, Completion asked) {
+    GenerationOptions options = asked.options();
+    JsonNode tools = asked.chat() ? asked.fields().array("tools") : null;
+    if (tools != null && !tools.isEmpty()) {
+      throw ApiError.unsupported("tools", "tools are not supported for a model in a file");
+    }
+    if (options.minTokens() > 0) {
       throw ApiError.unsupported("min_tokens", "min_tokens is not supported; use ignore_eos");
     }
-    Sampling sampling = sampling(fields, asked);
-    boolean streamed = fields.flag("stream", false);
-    Fields streamOptions = fields.object("stream_options");
-    boolean usage = streamOptions != null && streamOptions.flag("include_usage", false);
+    Sampling sampling = sampling(asked.fields(), options);
+    boolean streamed = asked.streamed();
+    AnswerFormat format = asked.format(name());
     List<Integer> most = new ArrayList<>();
-    for (int[] prompt : prompts) {
-      most.add(maxTokens(prompt, promptField, asked.maxTokens(), chat));
+    for (int[] prompt : asked.prompts()) {
+      most.add(maxTokens(prompt, asked.promptField(), options.maxTokens(), asked.chat()));
     }
-    reserve(prompts.size() * asked.choices());
-    List<Choice> choices = new ArrayList<>();
+    reserve(most.size() * options.choices());
+    List<ReplyChoice> choices = new ArrayList<>();
     List<GrowingAnswer> answers = new ArrayList<>();
     List<TextRequest> requests = new ArrayList<>();
-    for (int i = 0; i < prompts.size(); i++) {
-      int[] prompt = prompts.get(i);
-      for (int choice = 0; choice < asked.choices(); choice++) {
+    for (int i = 0; i < most.size(); i++) {
+      int[] prompt = asked.prompts().get(i);
+      for (int choice = 0; choice < options.choices(); choice++) {
         GrowingAnswer answer = new GrowingAnswer();
         answers.add(answer);
-        choices.add(new Choice(choices.size(), choice == 0, prompt.length, answer));
+        choices.add(new ReplyChoice(choices.size(), choice == 0, prompt.length, answer));
         requests.add(new TextRequest(prompt, most.get(i), sampling.forChoice(choice)));
       }
     }
     List<TextSequence> sequences = new ArrayList<>();
     AnswerCall call =
-        new AnswerCall(
-            request,
-            new CompletionFormat(chat, model.name(), usage),
-            streamed,
-            choices,
-            () -> loop.cancel(sequences));
+        new AnswerCall(request, format, streamed, choices, () -> loop.cancel(sequences));
     for (int i = 0; i < choices.size(); i++) {
       sequences.add(new TextSequence(requests.get(i), answers.get(i), call, i));
     }
@@ -149,8 +144,9 @@ final class TextEndpoints {
   }
 
   private void reserve(int sequences) {
-    if (!loop.isLive()) {
-      throw ApiError.of(ApiError.UNAVAILABLE, "no_model", "the model has failed");
+    ApiError unavailable = unavailable();
+    if (unavailable != null) {
+      throw unavailable;
     }
     if (!loop.reserve(sequences)) {
       throw ApiError.of(
@@ -160,7 +156,7 @@ final class TextEndpoints {
     }
   }
 
-  private static Sampling sampling(Fields fields, GenerationOptions asked) {
+  private static Sampling sampling(RequestFields fields, GenerationOptions asked) {
     Long topK = fields.number("top_k", -1, Integer.MAX_VALUE);
     Long seed = fields.number("seed", Long.MIN_VALUE, Long.MAX_VALUE);
     return new Sampling(
@@ -180,7 +176,7 @@ final class TextEndpoints {
     if (prompt.length == 0) {
       throw ApiError.invalid(promptField, promptField + " must have at least one token");
     }
-    TextInfoEndpoints.requireVocabulary(model, promptField, prompt);
+    requireVocabulary(promptField, prompt);
     int limit = model.maxModelLen();
     int room = limit - prompt.length;
     int most = asked > 0 ? asked : chat ? room : Math.min(DEFAULT_TEXT_TOKENS, room);
@@ -198,5 +194,24 @@ final class TextEndpoints {
               + " for the answer.");
     }
     return most;
+  }
+
+  /**
+   * Checks token ids.
+   *
+   * @throws ApiError if one is not in the vocabulary
+   */
+  private void requireVocabulary(String field, int[] tokens) {
+    for (int token : tokens) {
+      if (token >= model.vocabularySize()) {
+        throw ApiError.invalid(
+            field,
+            field
+                + " must have token ids from 0 to "
+                + (model.vocabularySize() - 1)
+                + ", not "
+                + token);
+      }
+    }
   }
 }

@@ -36,8 +36,8 @@ final class CompletionEndpoints {
     int[] prompt =
         fields.has("prompt_token_ids")
             ? TokenIds.read(fields, "prompt_token_ids")
-            : model.tokens(model.chatPrompt(fields, messages, true));
-    model.complete(request, new Completion(fields, true, List.of(prompt), asked));
+            : model.tokens(model.chatPrompt(Conversation.of(fields, messages), true));
+    complete(request, fields, Conversation.MESSAGES, List.of(prompt), asked);
   }
 
   /** Whether a conversation has no answer yet. */
@@ -63,8 +63,21 @@ final class CompletionEndpoints {
   void text(Incoming request) {
     RequestFields fields = request.fields();
     GenerationOptions asked = options.read(request, fields, TEXT_MAX_TOKENS, "stop", false);
-    List<int[]> prompts = PromptLists.read(fields, "prompt", MAX_PROMPTS, model::tokens);
-    model.complete(request, new Completion(fields, false, prompts, asked));
+    List<int[]> prompts = PromptLists.read(fields, Completion.PROMPT, MAX_PROMPTS, model::tokens);
+    complete(request, fields, Completion.PROMPT, prompts, asked);
+  }
+
+  private void complete(
+      Incoming request,
+      RequestFields fields,
+      String promptField,
+      List<int[]> prompts,
+      GenerationOptions asked) {
+    RequestFields streamOptions = fields.object("stream_options");
+    boolean usage = streamOptions != null && streamOptions.flag("include_usage", false);
+    boolean chat = !promptField.equals(Completion.PROMPT);
+    AnswerFormat format = new CompletionFormat(chat, model.name(), usage);
+    model.complete(request, new Completion(fields, promptField, format, prompts, asked));
   }
 
   /** Adds the endpoints. */

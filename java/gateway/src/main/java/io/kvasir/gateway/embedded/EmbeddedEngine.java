@@ -46,8 +46,8 @@ public final class EmbeddedEngine implements Upstream {
         new OptionsReader(settings.model(), settings.ranks(), "the answers are synthetic words");
     RankModel model = new RankModel(settings, ranks, generator);
     new CompletionEndpoints(model, options).addTo(routes);
-    new MessagesEndpoints(settings, options, generator).addTo(routes);
-    new ResponsesEndpoints(settings, options, generator).addTo(routes);
+    new MessagesEndpoints(model, options).addTo(routes);
+    new ResponsesEndpoints(model, options, settings.responseStoreBytes()).addTo(routes);
     new EmbeddingsEndpoint(settings, options).addTo(routes);
     new InfoEndpoints(model, options).addTo(routes);
     routes.add("GET", "/server_info", model::serverInfo);

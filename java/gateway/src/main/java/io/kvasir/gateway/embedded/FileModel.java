@@ -63,25 +63,26 @@ final class FileModel implements ServedModel {
     return model.text(new int[] {token});
   }
 
+  /** Contents must be texts or parts that are texts. */
   @Override
-  public String chatPrompt(RequestFields fields, JsonNode messages, boolean withAnswer) {
-    return model.chatPrompt(messages(messages), withAnswer);
+  public String chatPrompt(Conversation conversation, boolean withAnswer) {
+    List<ChatMessage> messages = new ArrayList<>();
+    if (conversation.system() != null) {
+      messages.add(new ChatMessage("system", content("system", conversation.system())));
+    }
+    for (int i = 0; i < conversation.messages().size(); i++) {
+      messages.add(message(conversation.path(i), conversation.messages().get(i)));
+    }
+    return model.chatPrompt(messages, withAnswer);
   }
 
-  /** The messages of a conversation, whose contents must be texts or parts that are texts. */
-  private static List<ChatMessage> messages(JsonNode messages) {
-    List<ChatMessage> read = new ArrayList<>();
-    for (int i = 0; i < messages.size(); i++) {
-      String path = "messages[" + i + "]";
-      JsonNode role = messages.get(i).get("role");
-      if (role == null || !role.isTextual() || role.textValue().isBlank()) {
-        throw ApiError.invalid(
-            path + ".role", path + " must be an object with a role that is a text");
-      }
-      String content = content(path + ".content", messages.get(i).path("content"));
-      read.add(new ChatMessage(role.textValue(), content));
+  private static ChatMessage message(String path, JsonNode message) {
+    JsonNode role = message.get("role");
+    if (role == null || !role.isTextual() || role.textValue().isBlank()) {
+      throw ApiError.invalid(
+          path + ".role", path + " must be an object with a role that is a text");
     }
-    return read;
+    return new ChatMessage(role.textValue(), content(path + ".content", message.path("content")));
   }
 
   private static String content(String path, JsonNode content) {
@@ -96,7 +97,7 @@ final class FileModel implements ServedModel {
     }
     StringBuilder text = new StringBuilder();
     for (JsonNode part : content) {
-      if (!part.path("type").asText().equals("text") || !part.path("text").isTextual()) {
+      if (!ChatTemplate.isText(part.path("type").asText()) || !part.path("text").isTextual()) {
         throw ApiError.unsupported(path, path + " may only have parts of type text");
       }
       text.append(part.path("text").textValue());
@@ -116,7 +117,6 @@ final class FileModel implements ServedModel {
     }
     Sampling sampling = sampling(asked.fields(), options);
     boolean streamed = asked.streamed();
-    AnswerFormat format = asked.format(name());
     List<Integer> most = new ArrayList<>();
     for (int[] prompt : asked.prompts()) {
       most.add(maxTokens(prompt, asked.promptField(), options.maxTokens(), asked.chat()));
@@ -136,7 +136,7 @@ final class FileModel implements ServedModel {
     }
     List<TextSequence> sequences = new ArrayList<>();
     AnswerCall call =
-        new AnswerCall(request, format, streamed, choices, () -> loop.cancel(sequences));
+        new AnswerCall(request, asked.format(), streamed, choices, () -> loop.cancel(sequences));
     for (int i = 0; i < choices.size(); i++) {
       sequences.add(new TextSequence(requests.get(i), answers.get(i), call, i));
     }

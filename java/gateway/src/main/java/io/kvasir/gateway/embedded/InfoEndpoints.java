@@ -84,7 +84,8 @@ final class InfoEndpoints {
     String text =
         messages == null
             ? fields.text("prompt")
-            : model.chatPrompt(fields, messages, fields.flag("add_generation_prompt", true));
+            : model.chatPrompt(
+                Conversation.of(fields, messages), fields.flag("add_generation_prompt", true));
     if (text == null) {
       throw fields.missing("prompt");
     }

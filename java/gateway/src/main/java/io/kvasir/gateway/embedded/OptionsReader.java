@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.gateway.embedded.GenerationOptions.Placement;
 import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.model.CacheScope;
+import io.kvasir.model.Errors;
 import io.kvasir.model.Request;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -77,7 +78,9 @@ final class OptionsReader {
   /** The error for a model that is not served. */
   static ApiError modelNotFound(String name) {
     return ApiError.of(
-        ApiError.NOT_FOUND, "model_not_found", "The model `" + name + "` does not exist.");
+        ApiError.NOT_FOUND,
+        "model_not_found",
+        "The model `" + Errors.shown(name) + "` does not exist.");
   }
 
   /**

@@ -58,9 +58,21 @@ final class RankModel implements ServedModel {
   }
 
   @Override
-  public String chatPrompt(RequestFields fields, JsonNode messages, boolean withAnswer) {
-    ChatTemplate template =
-        new ChatTemplate().tools(fields.array("tools")).messages("messages", messages);
+  public String chatPrompt(Conversation conversation, boolean withAnswer) {
+    ChatTemplate template = new ChatTemplate().tools(conversation.fields().array("tools"));
+    JsonNode system = conversation.system();
+    if (system != null) {
+      template.message("system", "system", system);
+    }
+    JsonNode messages = conversation.messages();
+    for (int i = 0; i < messages.size(); i++) {
+      JsonNode element = messages.get(i);
+      if (conversation.isOther(element)) {
+        template.item(element.path("type").asText("item"), element);
+      } else {
+        template.message(conversation.path(i), element);
+      }
+    }
     return withAnswer ? template.toPrompt() : template.withoutAnswer();
   }
 
@@ -68,7 +80,7 @@ final class RankModel implements ServedModel {
   public void complete(Incoming request, Completion asked) {
     generator.start(
         request,
-        asked.format(name()),
+        asked.format(),
         asked.streamed(),
         asked.prompts(),
         asked.promptField(),

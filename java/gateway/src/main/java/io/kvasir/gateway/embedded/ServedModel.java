@@ -1,6 +1,5 @@
 package io.kvasir.gateway.embedded;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import org.jspecify.annotations.Nullable;
 
 /** The model of an engine, as the endpoints that every engine has see it. Thread-safe. */
@@ -35,12 +34,11 @@ interface ServedModel {
   /**
    * Renders a conversation as a prompt.
    *
-   * @param fields the request
-   * @param messages its conversation
+   * @param conversation the conversation
    * @param withAnswer whether the prompt ends with the head of an answer
    * @throws ApiError naming a field that is wrong or not supported
    */
-  String chatPrompt(RequestFields fields, JsonNode messages, boolean withAnswer);
+  String chatPrompt(Conversation conversation, boolean withAnswer);
 
   /**
    * Starts to answer a request. The reply follows on the request's event loop.

@@ -16,7 +16,7 @@ import io.kvasir.gateway.openai.OpenAiError;
 import io.kvasir.gateway.proxy.BodyBudget;
 import io.kvasir.gateway.proxy.GatewayHandler;
 import io.kvasir.gateway.proxy.Services;
-import io.kvasir.gateway.route.Admission;
+import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.Breaker;
 import io.kvasir.gateway.route.EngineFlavor;
 import io.kvasir.gateway.route.FleetWorker;
@@ -75,7 +75,7 @@ public final class Gateway implements AutoCloseable {
         new Services(
             fleets,
             settings.proxy(),
-            new Admission(pressure.maxRunningRequests(), pressure.maxQueuedRequests()),
+            new AdmissionQueue(pressure.maxRunningRequests(), pressure.maxQueuedRequests()),
             new RetryBudget(pressure.retryReserve()),
             new BodyBudget(pressure.bodyBudgetBytes()),
             metrics,

@@ -6,9 +6,17 @@ import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The line that each request leaves in the access log, and its traces in the metrics. */
 class AccessLogLinesTest {
@@ -42,9 +50,7 @@ class AccessLogLinesTest {
         assertThat(line.path("time").asText()).endsWith("Z");
         assertThat(line.path("client").asText()).contains("127.0.0.1");
         assertThat(line.path("total_ms").isNumber()).isTrue();
-        if (status != 502) { // an engine's own words may occur in an error
-          assertThat(line.toString()).doesNotContain(SECRET);
-        }
+        assertThat(line.toString()).doesNotContain(SECRET);
       }
       assertThat(gateway.logLines()).isZero();
       JsonNode one = lines.get(0);
@@ -61,6 +67,117 @@ class AccessLogLinesTest {
       assertThat(one.has("error")).isFalse();
       assertThat(lines.get(1).path("path").asText()).isEqualTo(CHAT);
     }
+  }
+
+  /** Sends a reply that has a text somewhere. */
+  private interface EchoReply {
+    void send(String text, EngineLink link) throws IOException;
+  }
+
+  /**
+   * A worker's reply that repeats a prompt.
+   *
+   * @param status what the client gets
+   * @param ask the request, with the prompt {@code Hi}
+   */
+  private record Echo(int status, String ask, EchoReply reply) {}
+
+  static Stream<Named<Echo>> echoes() {
+    return Stream.of(
+        echo("error", 500, ASK, (text, link) -> link.json(500, error(text))),
+        echo("refusal", 400, ASK, (text, link) -> link.json(400, error(text))),
+        echo("message", 200, ASK, (text, link) -> link.json(200, error(text))),
+        echo("no http", 502, ASK, (text, link) -> link.raw(text + "\r\n\r\n")),
+        echo("version", 502, ASK, (text, link) -> link.raw("HTTP/" + text + " 200 OK\r\n\r\n")),
+        echo("status", 502, ASK, (text, link) -> link.raw("HTTP/1.1 " + text + " OK\r\n\r\n")),
+        echo("reason", 502, ASK, (text, link) -> link.raw("HTTP/1.1 999 " + text + "\r\n\r\n")),
+        echo("length", 502, ASK, (text, link) -> link.head(200, "Content-Length: " + text)),
+        echo(
+            "field name",
+            502,
+            ASK,
+            (text, link) -> link.head(200, text + "(\0): 1", "Content-Length: 0")),
+        echo("field value", 502, ASK, (text, link) -> link.head(200, "X: " + text + "\0")),
+        echo(
+            "fields",
+            200,
+            ASK,
+            (text, link) -> {
+              link.raw("HTTP/1.1 200 " + text + "\r\n" + text + ": " + text + "\r\n");
+              for (String name : List.of("worker", "dp-rank", "matched-tokens", "reason")) {
+                link.raw("x-kvasir-" + name + ": " + text + "\r\n");
+              }
+              link.raw("X-Request-Id: " + text + "\r\nContent-Length: 2\r\n\r\n{}");
+            }),
+        echo(
+            "chunk size",
+            502,
+            ASK,
+            (text, link) -> {
+              link.stream();
+              link.raw(text + "\r\n");
+            }),
+        echo(
+            "stream error",
+            200,
+            ASK_STREAM,
+            (text, link) -> {
+              link.stream();
+              link.event(error(text));
+              link.endStream();
+            }),
+        echo(
+            "late stream error",
+            200,
+            ASK_STREAM,
+            (text, link) -> {
+              link.stream();
+              link.token(text);
+              link.chunk("event: error\ndata: " + error(text) + "\n\n");
+              link.endStream();
+            }),
+        echo(
+            "late chunk size",
+            200,
+            ASK_STREAM,
+            (text, link) -> {
+              link.stream();
+              link.token("Hello");
+              link.raw(text + "\r\n");
+            }));
+  }
+
+  private static Named<Echo> echo(String name, int status, String ask, EchoReply reply) {
+    return Named.of(name, new Echo(status, ask, reply));
+  }
+
+  private static String error(String text) {
+    return "{\"error\":{\"message\":\"" + text + "\",\"type\":\"" + text + "\"}}";
+  }
+
+  @ParameterizedTest
+  @MethodSource("echoes")
+  void noLogHasWhatTheEngineEchoes(Echo echo) {
+    PrintStream err = System.err;
+    ByteArrayOutputStream logged = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(logged, true, StandardCharsets.UTF_8));
+    try (ScriptedEngine engine =
+            ScriptedEngine.start((request, link) -> echo.reply.send(SECRET, link));
+        TestGateway gateway = TestGateway.of(engine).breaker(1, 60_000).start();
+        RawClient client = gateway.client()) {
+      client.send(RawClient.post(CHAT, echo.ask.replace("Hi", SECRET))).head();
+      JsonNode line = gateway.logLine();
+      assertThat(line.path("status").asInt()).as(line.toString()).isEqualTo(echo.status);
+      assertThat(line.toString()).doesNotContain(SECRET);
+      if (echo.status == 502) {
+        assertThat(line.path("error").asText()).isEqualTo("the worker's reply is not valid");
+        assertThat(logged.toString(StandardCharsets.UTF_8))
+            .contains("worker " + engine.name() + " fails: the worker's reply is not valid");
+      }
+    } finally {
+      System.setErr(err);
+    }
+    assertThat(logged.toString(StandardCharsets.UTF_8)).doesNotContain(SECRET);
   }
 
   @Test

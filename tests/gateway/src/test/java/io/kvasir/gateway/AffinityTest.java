@@ -219,4 +219,19 @@ class AffinityTest {
       assertThat(unknownBefore.status()).isEqualTo(200);
     }
   }
+
+  @Test
+  void longIdsOfResponsesAreIgnored() {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).start()) {
+      for (int characters : new int[] {256, 257}) {
+        String id = "r".repeat(characters);
+        engine.script((request, link) -> link.json(200, "{\"id\":\"" + id + "\"}"));
+        Reply made = gateway.post("/v1/responses", "{\"model\":\"m\",\"input\":\"Hi\"}");
+        assertThat(made.text()).contains(id);
+        assertThat(gateway.get("/v1/responses/" + id).status())
+            .isEqualTo(characters <= 256 ? 200 : 404);
+      }
+    }
+  }
 }

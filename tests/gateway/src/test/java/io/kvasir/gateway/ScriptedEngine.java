@@ -111,6 +111,10 @@ final class ScriptedEngine implements AutoCloseable {
     try {
       while (true) {
         Socket socket = server.accept();
+        if (server.isClosed()) { // a waiting accept may still return a connection
+          socket.close();
+          return;
+        }
         start("link-" + socket.getPort(), () -> serve(socket));
       }
     } catch (IOException e) {

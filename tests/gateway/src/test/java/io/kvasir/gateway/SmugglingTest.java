@@ -172,15 +172,14 @@ class SmugglingTest {
   @ParameterizedTest
   @ValueSource(strings = {"a b", "a\tb", "", "\"", "a,b", "\u00e9", "<x>", "a%0d%0aX:1", "{}"})
   void aRequestIdThatIsNotPlainIsReplaced(String id) {
-    while (gateway.logLines() > 0) {
-      gateway.logLine();
-    }
     Reply reply = gateway.post(CHAT, ASK, "X-Request-Id: " + id);
     assertThat(reply.status()).isEqualTo(200);
     String used = reply.field("x-request-id");
     assertThat(used).matches("req-[0-9a-f]{32}");
     JsonNode line = gateway.logLine();
-    assertThat(line.path("request_id").asText()).isEqualTo(used);
+    while (!line.path("request_id").asText().equals(used)) {
+      line = gateway.logLine(); // the lines of earlier requests may come late
+    }
   }
 
   @Test

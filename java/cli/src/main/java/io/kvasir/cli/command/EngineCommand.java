@@ -16,7 +16,6 @@ import io.kvasir.gateway.embedded.EmbeddedEngine;
 import io.kvasir.gateway.embedded.EmbeddedSettings;
 import java.io.IOException;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -110,27 +109,11 @@ public final class EngineCommand implements Callable<Integer> {
     try (OpenDevices devices = device.open(machine, console);
         EmbeddedEngine engine = EmbeddedEngine.open(settings, devices.place(kv.kv()));
         EngineServer server = EngineServer.start(engine, host, wanted, loops)) {
-      CountDownLatch ended = new CountDownLatch(1);
-      interrupts.endWith(
-          () -> {
-            int cut = server.stop(drainMs);
-            if (cut > 0) {
-              console.note("kvasir: " + cut + " requests were cut");
-            }
-            ended.countDown();
-            return ExitCode.DONE;
-          });
-      console.note(
-          "kvasir: engine "
-              + settings.model()
-              + ", "
-              + settings.ranks()
-              + " ranks, http://"
-              + (host.equals("0.0.0.0") ? "127.0.0.1" : host)
-              + ":"
-              + server.port()
-              + "/v1");
-      ended.await();
+      String url = "http://" + (host.equals("0.0.0.0") ? "127.0.0.1" : host) + ":" + server.port();
+      String announcement =
+          "kvasir: engine " + settings.model() + ", " + settings.ranks() + " ranks, " + url + "/v1";
+      UntilSignal.serve(
+          console, interrupts, () -> console.note(announcement), () -> server.stop(drainMs));
       return ExitCode.DONE;
     }
   }

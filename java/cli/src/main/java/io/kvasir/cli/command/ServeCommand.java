@@ -31,7 +31,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -139,11 +138,12 @@ public final class ServeCommand implements Callable<Integer> {
       throws IOException, InterruptedException {
     try (OutputStream log = openLog()) {
       try (Gateway gateway = start(settings, local.get(), log)) {
-        announce(settings, gateway, workers);
+        Runnable announce = () -> announce(settings, gateway, workers);
         if (check) {
+          announce.run();
           return SelfCheck.run(gateway, console) ? ExitCode.DONE : ExitCode.FAILED;
         }
-        serve(gateway);
+        UntilSignal.serve(console, interrupts, announce, gateway::stop);
       }
       return ExitCode.DONE;
     }
@@ -156,21 +156,6 @@ public final class ServeCommand implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw new UsageException(FleetOptions.ROUTER, "is wrong: " + e.getMessage());
     }
-  }
-
-  private void serve(Gateway gateway) throws InterruptedException {
-    CountDownLatch ended = new CountDownLatch(1);
-    interrupts.endWith(
-        () -> {
-          console.note("kvasir: stopping after the requests in progress");
-          int cut = gateway.stop();
-          if (cut > 0) {
-            console.note("kvasir: " + cut + " requests were cut");
-          }
-          ended.countDown();
-          return ExitCode.DONE;
-        });
-    ended.await();
   }
 
   private OutputStream openLog() throws IOException {

@@ -115,7 +115,7 @@ final class Answer implements AnswerText {
 
   /** The token at an index. O(1). */
   int token(int index) {
-    return Words.FIRST + Mix.below(Mix.of(state, index), Words.count());
+    return WordVocabulary.FIRST + Mix.below(Mix.of(state, index), WordVocabulary.count());
   }
 
   /** The text of the token at an index, without what follows a stop string. O(1). */
@@ -124,7 +124,7 @@ final class Answer implements AnswerText {
     if (index > cutToken) {
       return "";
     }
-    String text = Words.text(token(index));
+    String text = WordVocabulary.text(token(index));
     String shown = index == 0 ? text.substring(1) : text;
     return index == cutToken ? shown.substring(0, cutChars) : shown;
   }

@@ -17,7 +17,7 @@ final class AnswerCall implements SequenceListener {
   private final Call call;
   private final AnswerFormat format;
   private final boolean streamed;
-  private final List<Choice> choices;
+  private final List<ReplyChoice> choices;
   private final Runnable cancelSequences;
   private final EventStream out = new EventStream();
   private int unfinished;
@@ -33,7 +33,7 @@ final class AnswerCall implements SequenceListener {
       Incoming request,
       AnswerFormat format,
       boolean streamed,
-      List<Choice> choices,
+      List<ReplyChoice> choices,
       Runnable cancelSequences) {
     this.request = request;
     this.call = request.call();
@@ -60,7 +60,7 @@ final class AnswerCall implements SequenceListener {
     if (call.ended()) {
       return;
     }
-    Choice choice = choices.get(number);
+    ReplyChoice choice = choices.get(number);
     String text = choice.addToken();
     if (streamed) {
       begin(choice);
@@ -70,7 +70,7 @@ final class AnswerCall implements SequenceListener {
     }
   }
 
-  private void begin(Choice choice) {
+  private void begin(ReplyChoice choice) {
     if (!begun) {
       begun = true;
       call.head(
@@ -82,7 +82,7 @@ final class AnswerCall implements SequenceListener {
   }
 
   /** Adds the placement of a choice. */
-  private static Headers placed(Headers headers, Choice choice) {
+  private static Headers placed(Headers headers, ReplyChoice choice) {
     Start start = choice.start();
     return start == null
         ? headers

@@ -11,19 +11,19 @@ import java.util.List;
 interface AnswerFormat {
 
   /** The whole reply. */
-  JsonNode whole(List<Choice> choices);
+  JsonNode whole(List<ReplyChoice> choices);
 
   /** Writes what precedes the first token. */
-  void begin(EventStream out, List<Choice> choices);
+  void begin(EventStream out, List<ReplyChoice> choices);
 
   /** Writes the text of a token, which is not empty. */
-  void piece(EventStream out, Choice choice, String text);
+  void piece(EventStream out, ReplyChoice choice, String text);
 
   /** Writes the end of a choice. */
-  void finish(EventStream out, Choice choice);
+  void finish(EventStream out, ReplyChoice choice);
 
   /** Writes what follows the last choice. */
-  void end(EventStream out, List<Choice> choices);
+  void end(EventStream out, List<ReplyChoice> choices);
 
   /** An error as the body of a reply. */
   JsonNode error(ApiError error);

@@ -27,12 +27,6 @@ final class ChatTemplate {
     return this;
   }
 
-  /** Adds a message that is a text. */
-  ChatTemplate message(String role, String content) {
-    open(role).append(content).append('\n');
-    return this;
-  }
-
   /**
    * Adds a message whose content is a text or parts.
    *
@@ -42,19 +36,6 @@ final class ChatTemplate {
     open(role);
     content(field, content);
     prompt.append('\n');
-    return this;
-  }
-
-  /**
-   * Adds messages.
-   *
-   * @param field the name of their field, for messages of errors
-   * @throws ApiError if one has the wrong form
-   */
-  ChatTemplate messages(String field, JsonNode messages) {
-    for (int i = 0; i < messages.size(); i++) {
-      message(field + "[" + i + "]", messages.get(i));
-    }
     return this;
   }
 
@@ -88,12 +69,12 @@ final class ChatTemplate {
         prompt.append(plain ? text.textValue() : Json.text(part));
       }
     } else {
-      throw Fields.wrongValue(path, "a string or an array of parts", content);
+      throw RequestFields.wrongValue(path, "a string or an array of parts", content);
     }
   }
 
   /** Chat and Messages name a text {@code text}, Responses names it by its direction. */
-  private static boolean isText(String type) {
+  static boolean isText(String type) {
     return type.equals("text") || type.equals("input_text") || type.equals("output_text");
   }
 

@@ -15,19 +15,17 @@ final class CompletionEndpoints {
       List.of("max_completion_tokens", "max_tokens");
   private static final List<String> TEXT_MAX_TOKENS = List.of("max_tokens");
 
-  private final String model;
+  private final ServedModel model;
   private final OptionsReader options;
-  private final Generator generator;
 
-  CompletionEndpoints(EmbeddedSettings settings, OptionsReader options, Generator generator) {
-    this.model = settings.model();
+  CompletionEndpoints(ServedModel model, OptionsReader options) {
+    this.model = model;
     this.options = options;
-    this.generator = generator;
   }
 
   /** Answers a chat completion. */
   void chat(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     JsonNode messages = fields.array("messages");
     if (messages == null) {
       throw fields.missing("messages");
@@ -38,13 +36,8 @@ final class CompletionEndpoints {
     int[] prompt =
         fields.has("prompt_token_ids")
             ? TokenIds.read(fields, "prompt_token_ids")
-            : Words.tokens(template(fields, messages).toPrompt());
-    start(request, fields, true, List.of(prompt), "messages", asked);
-  }
-
-  /** The conversation of a chat. */
-  static ChatTemplate template(Fields fields, JsonNode messages) {
-    return new ChatTemplate().tools(fields.array("tools")).messages("messages", messages);
+            : model.tokens(model.chatPrompt(Conversation.of(fields, messages), true));
+    complete(request, fields, Conversation.MESSAGES, List.of(prompt), asked);
   }
 
   /** Whether a conversation has no answer yet. */
@@ -57,7 +50,7 @@ final class CompletionEndpoints {
     return true;
   }
 
-  private static void requireNoForcedTool(Fields fields) {
+  private static void requireNoForcedTool(RequestFields fields) {
     JsonNode tool = fields.get("tool_choice");
     String name = tool == null ? "auto" : tool.asText();
     if (!name.equals("auto") && !name.equals("none")) {
@@ -68,15 +61,23 @@ final class CompletionEndpoints {
 
   /** Answers a text completion. */
   void text(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     GenerationOptions asked = options.read(request, fields, TEXT_MAX_TOKENS, "stop", false);
-    start(
-        request,
-        fields,
-        false,
-        PromptLists.read(fields, "prompt", MAX_PROMPTS, Words::tokens),
-        "prompt",
-        asked);
+    List<int[]> prompts = PromptLists.read(fields, Completion.PROMPT, MAX_PROMPTS, model::tokens);
+    complete(request, fields, Completion.PROMPT, prompts, asked);
+  }
+
+  private void complete(
+      Incoming request,
+      RequestFields fields,
+      String promptField,
+      List<int[]> prompts,
+      GenerationOptions asked) {
+    RequestFields streamOptions = fields.object("stream_options");
+    boolean usage = streamOptions != null && streamOptions.flag("include_usage", false);
+    boolean chat = !promptField.equals(Completion.PROMPT);
+    AnswerFormat format = new CompletionFormat(chat, model.name(), usage);
+    model.complete(request, new Completion(fields, promptField, format, prompts, asked));
   }
 
   /** Adds the endpoints. */
@@ -84,19 +85,5 @@ final class CompletionEndpoints {
     routes
         .add("POST", "/v1/chat/completions", this::chat)
         .add("POST", "/v1/completions", this::text);
-  }
-
-  private void start(
-      Incoming request,
-      Fields fields,
-      boolean chat,
-      List<int[]> prompts,
-      String promptField,
-      GenerationOptions asked) {
-    boolean streamed = fields.flag("stream", false);
-    Fields streamOptions = fields.object("stream_options");
-    boolean usage = streamOptions != null && streamOptions.flag("include_usage", false);
-    AnswerFormat format = new CompletionFormat(chat, model, usage);
-    generator.start(request, format, streamed, prompts, promptField, asked);
   }
 }

@@ -59,10 +59,10 @@ final class CompletionFormat implements AnswerFormat {
   }
 
   @Override
-  public JsonNode whole(List<Choice> choices) {
+  public JsonNode whole(List<ReplyChoice> choices) {
     ObjectNode root = object(chat ? "chat.completion" : "text_completion");
     ArrayNode all = root.putArray("choices");
-    for (Choice choice : choices) {
+    for (ReplyChoice choice : choices) {
       ObjectNode each = all.addObject().put("index", choice.number());
       if (chat) {
         each.putObject("message")
@@ -74,20 +74,20 @@ final class CompletionFormat implements AnswerFormat {
       }
       end(each, choice);
     }
-    root.set("usage", OpenAiJson.usage(Choice.usage(choices)));
+    root.set("usage", OpenAiJson.usage(ReplyChoice.usage(choices)));
     return root;
   }
 
-  private static void end(ObjectNode json, @Nullable Choice ended) {
+  private static void end(ObjectNode json, @Nullable ReplyChoice ended) {
     json.putNull("logprobs");
     json.put("finish_reason", ended == null ? null : ended.finishReason());
     json.put("stop_reason", ended == null ? null : ended.stop());
   }
 
   @Override
-  public void begin(EventStream out, List<Choice> choices) {
+  public void begin(EventStream out, List<ReplyChoice> choices) {
     if (chat) {
-      for (Choice choice : choices) {
+      for (ReplyChoice choice : choices) {
         ObjectNode delta = Json.object().put("role", "assistant").put("content", "");
         chunk(out, choice, delta, null);
       }
@@ -95,17 +95,18 @@ final class CompletionFormat implements AnswerFormat {
   }
 
   @Override
-  public void piece(EventStream out, Choice choice, String text) {
+  public void piece(EventStream out, ReplyChoice choice, String text) {
     // Written without a tree: this is the only event whose number grows with the answer.
     out.data(chunkHead, choice.number(), chunkMiddle, text, chunkTail);
   }
 
   @Override
-  public void finish(EventStream out, Choice choice) {
+  public void finish(EventStream out, ReplyChoice choice) {
     chunk(out, choice, Json.object(), choice);
   }
 
-  private void chunk(EventStream out, Choice choice, ObjectNode delta, @Nullable Choice ended) {
+  private void chunk(
+      EventStream out, ReplyChoice choice, ObjectNode delta, @Nullable ReplyChoice ended) {
     ObjectNode root = object(chunkType());
     ObjectNode json = root.putArray("choices").addObject().put("index", choice.number());
     if (chat) {
@@ -121,11 +122,11 @@ final class CompletionFormat implements AnswerFormat {
   }
 
   @Override
-  public void end(EventStream out, List<Choice> choices) {
+  public void end(EventStream out, List<ReplyChoice> choices) {
     if (includeUsage) {
       ObjectNode root = object(chunkType());
       root.putArray("choices");
-      root.set("usage", OpenAiJson.usage(Choice.usage(choices)));
+      root.set("usage", OpenAiJson.usage(ReplyChoice.usage(choices)));
       out.data(root);
     }
     out.data("[DONE]");

@@ -44,11 +44,13 @@ public final class EmbeddedEngine implements Upstream {
   private void addRoutes(Generator generator) {
     OptionsReader options =
         new OptionsReader(settings.model(), settings.ranks(), "the answers are synthetic words");
-    new CompletionEndpoints(settings, options, generator).addTo(routes);
-    new MessagesEndpoints(settings, options, generator).addTo(routes);
-    new ResponsesEndpoints(settings, options, generator).addTo(routes);
+    RankModel model = new RankModel(settings, ranks, generator);
+    new CompletionEndpoints(model, options).addTo(routes);
+    new MessagesEndpoints(model, options).addTo(routes);
+    new ResponsesEndpoints(model, options, settings.responseStoreBytes()).addTo(routes);
     new EmbeddingsEndpoint(settings, options).addTo(routes);
-    new InfoEndpoints(settings, options, ranks).addTo(routes);
+    new InfoEndpoints(model, options).addTo(routes);
+    routes.add("GET", "/server_info", model::serverInfo);
   }
 
   /**

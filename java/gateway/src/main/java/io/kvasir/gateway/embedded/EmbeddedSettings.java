@@ -2,9 +2,7 @@ package io.kvasir.gateway.embedded;
 
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.adp.AttentionDpConfig;
-import io.kvasir.engine.adp.BlockDemand;
 import io.kvasir.engine.adp.StepTiming;
-import io.kvasir.engine.execute.CapacityPolicy;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.engine.pool.PoolShape;
@@ -95,12 +93,6 @@ public record EmbeddedSettings(
   public PoolShape poolShape() {
     return new PoolShape(
         poolBlocks(), tokensPerBlock, executor.maxActiveRequests(), poolBlocks(), 0);
-  }
-
-  /** {@return the number of blocks that a request needs in a pool} */
-  BlockDemand blockDemand() {
-    return new BlockDemand(
-        tokensPerBlock, executor.capacityPolicy() == CapacityPolicy.GUARANTEED_NO_EVICT);
   }
 
   /**

@@ -33,7 +33,7 @@ final class EmbeddingsEndpoint {
 
   /** Answers a request. */
   void embed(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     options.requireModel(fields);
     int dimensions = fields.integer("dimensions", 1, MAX_DIMENSIONS, DEFAULT_DIMENSIONS);
     String encoding = fields.text("encoding_format");
@@ -74,8 +74,8 @@ final class EmbeddingsEndpoint {
   }
 
   /** The inputs: a text, texts, token ids, or lists of token ids. */
-  private List<int[]> inputs(Fields fields) {
-    List<int[]> inputs = PromptLists.read(fields, "input", MAX_INPUTS, Words::tokens);
+  private List<int[]> inputs(RequestFields fields) {
+    List<int[]> inputs = PromptLists.read(fields, "input", MAX_INPUTS, WordVocabulary::tokens);
     List<int[]> checked = new ArrayList<>();
     for (int[] input : inputs) {
       if (input.length == 0) {

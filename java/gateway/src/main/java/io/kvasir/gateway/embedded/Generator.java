@@ -51,14 +51,14 @@ final class Generator {
     }
     int count = prompts.size() * options.choices();
     reserve(count);
-    List<Choice> choices = new ArrayList<>(count);
+    List<ReplyChoice> choices = new ArrayList<>(count);
     List<Answer> answers = new ArrayList<>(count);
     List<HashedRequest> hashed = new ArrayList<>(count);
     for (int i = 0; i < prompts.size(); i++) {
       int[] prompt = prompts.get(i);
       for (int choice = 0; choice < options.choices(); choice++) {
         Answer answer = Answer.of(settings.seed(), prompt, choice, fitted.get(i));
-        choices.add(new Choice(choices.size(), choice == 0, prompt.length, answer));
+        choices.add(new ReplyChoice(choices.size(), choice == 0, prompt.length, answer));
         answers.add(answer);
         hashed.add(hashed(prompt, answer, options));
       }

@@ -21,8 +21,8 @@ record Incoming(String method, String path, Headers headers, ByteBuf body, Call 
    *
    * @throws ApiError if it is no JSON object
    */
-  Fields fields() {
-    return new Fields(Json.read(body));
+  RequestFields fields() {
+    return new RequestFields(Json.read(body));
   }
 
   /** Header fields of a JSON reply, with the request's id if it has one. */

@@ -6,8 +6,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 
 /**
- * {@code GET /v1/models}, {@code /health}, {@code /version}, {@code /metrics} and {@code
- * /server_info}; {@code POST /tokenize} and {@code /detokenize}.
+ * {@code GET /v1/models}, {@code /health}, {@code /version} and {@code /metrics}; {@code POST
+ * /tokenize} and {@code /detokenize}.
  *
  * <p>Thread-safe.
  */
@@ -15,112 +15,83 @@ final class InfoEndpoints {
 
   private static final String MODEL_PATH = "/v1/models/";
 
-  private final EmbeddedSettings settings;
-  private final RankLoop ranks;
+  private final ServedModel model;
   private final OptionsReader options;
-  private final MetricsText metrics;
   private final long created = OpenAiJson.nowSeconds();
 
-  InfoEndpoints(EmbeddedSettings settings, OptionsReader options, RankLoop ranks) {
-    this.settings = settings;
-    this.ranks = ranks;
+  InfoEndpoints(ServedModel model, OptionsReader options) {
+    this.model = model;
     this.options = options;
-    this.metrics = new MetricsText(settings, ranks);
   }
 
   /** Lists the served model. */
   void models(Incoming request) {
     ObjectNode root = Json.object().put("object", "list");
-    root.putArray("data").add(model());
+    root.putArray("data").add(description());
     request.replyLater(200, root);
   }
 
   /** Describes the served model. */
   void model(Incoming request) {
     String name = request.path().substring(MODEL_PATH.length());
-    if (!name.equals(settings.model())) {
+    if (!name.equals(model.name())) {
       throw OptionsReader.modelNotFound(name);
     }
-    request.replyLater(200, model());
+    request.replyLater(200, description());
   }
 
-  private ObjectNode model() {
-    return model(settings.model(), created, settings.maxModelLen());
-  }
-
-  /** The description of a model. */
-  static ObjectNode model(String name, long created, int maxModelLen) {
+  private ObjectNode description() {
     return Json.object()
-        .put("id", name)
+        .put("id", model.name())
         .put("object", "model")
         .put("created", created)
         .put("owned_by", "kvasir")
-        .put("root", name)
+        .put("root", model.name())
         .putNull("parent")
-        .put("max_model_len", maxModelLen);
+        .put("max_model_len", model.maxModelLen());
   }
 
-  /** 200 while at least one rank is live. */
+  /** 200 while the model can serve requests. */
   void health(Incoming request) {
-    String unavailable = ranks.unavailable();
+    ApiError unavailable = model.unavailable();
     if (unavailable != null) {
-      throw ApiError.of(ApiError.UNAVAILABLE, "no_live_rank", unavailable);
+      throw unavailable;
     }
     request.replyLater(200, "text/plain; charset=utf-8", "");
   }
 
   /** The version of Kvasir. */
   void version(Incoming request) {
-    request.replyLater(200, Json.object().put("version", version()));
+    request.replyLater(200, Json.object().put("version", kvasirVersion()));
   }
 
   /** Kvasir's version. */
-  static String version() {
+  static String kvasirVersion() {
     String version = InfoEndpoints.class.getPackage().getImplementationVersion();
     return version == null ? "development" : version;
   }
 
-  /** The engine's settings and its live ranks. */
-  void serverInfo(Incoming request) {
-    ObjectNode root =
-        Json.object()
-            .put("model", settings.model())
-            .put("version", version())
-            .put("tokens_per_block", settings.tokensPerBlock())
-            .put("dp_size", settings.ranks())
-            .put("num_blocks_per_rank", settings.poolBlocks())
-            .put("max_model_len", settings.maxModelLen())
-            .put("max_num_tokens", settings.executor().tokenBudget())
-            .put("max_batch_size", settings.executor().maxActiveRequests())
-            .put("hash_format", settings.hashFormat().id())
-            .put("adp_router", settings.router().id())
-            .put("speed", settings.speed());
-    ArrayNode live = root.putArray("live_ranks");
-    for (int rank = 0; rank < settings.ranks(); rank++) {
-      if (!ranks.meters().isRetired(rank)) {
-        live.add(rank);
-      }
-    }
-    request.replyLater(200, root);
-  }
-
-  /** Counts of the ranks, for Prometheus. */
+  /** The engine's counts, for Prometheus. */
   void metrics(Incoming request) {
-    request.replyLater(200, "text/plain; version=0.0.4; charset=utf-8", metrics.text());
+    request.replyLater(200, "text/plain; version=0.0.4; charset=utf-8", model.metrics());
   }
 
   /** The tokens of a text or of a chat. */
   void tokenize(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     options.requireModel(fields);
     JsonNode messages = fields.array("messages");
-    String text = messages == null ? fields.text("prompt") : chat(fields, messages);
+    String text =
+        messages == null
+            ? fields.text("prompt")
+            : model.chatPrompt(
+                Conversation.of(fields, messages), fields.flag("add_generation_prompt", true));
     if (text == null) {
       throw fields.missing("prompt");
     }
-    int[] tokens = Words.tokens(text);
+    int[] tokens = model.tokens(text);
     ObjectNode root =
-        Json.object().put("count", tokens.length).put("max_model_len", settings.maxModelLen());
+        Json.object().put("count", tokens.length).put("max_model_len", model.maxModelLen());
     ArrayNode ids = root.putArray("tokens");
     for (int token : tokens) {
       ids.add(token);
@@ -128,7 +99,7 @@ final class InfoEndpoints {
     if (fields.flag("return_token_strs", false)) {
       ArrayNode texts = root.putArray("token_strs");
       for (int token : tokens) {
-        texts.add(String.valueOf((char) token)); // a byte as the Latin-1 character of that value
+        texts.add(model.tokenText(token));
       }
     } else {
       root.putNull("token_strs");
@@ -136,18 +107,11 @@ final class InfoEndpoints {
     request.replyLater(200, root);
   }
 
-  private static String chat(Fields fields, JsonNode messages) {
-    ChatTemplate template = CompletionEndpoints.template(fields, messages);
-    return fields.flag("add_generation_prompt", true)
-        ? template.toPrompt()
-        : template.withoutAnswer();
-  }
-
   /** The text of tokens. */
   void detokenize(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     options.requireModel(fields);
-    String text = Words.text(TokenIds.read(fields, "tokens"));
+    String text = model.text("tokens", TokenIds.read(fields, "tokens"));
     request.replyLater(200, Json.object().put("prompt", text));
   }
 
@@ -157,7 +121,6 @@ final class InfoEndpoints {
         .add("GET", "/v1/models", this::models)
         .add("GET", MODEL_PATH, this::model)
         .add("GET", "/version", this::version)
-        .add("GET", "/server_info", this::serverInfo)
         .add("GET", "/metrics", this::metrics)
         .add("POST", "/tokenize", this::tokenize)
         .add("POST", "/detokenize", this::detokenize);

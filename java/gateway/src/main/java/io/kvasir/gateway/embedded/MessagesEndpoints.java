@@ -16,24 +16,22 @@ final class MessagesEndpoints {
 
   private static final List<String> MAX_TOKENS = List.of("max_tokens");
 
-  private final String model;
+  private final ServedModel model;
   private final OptionsReader options;
-  private final Generator generator;
 
-  MessagesEndpoints(EmbeddedSettings settings, OptionsReader options, Generator generator) {
-    this.model = settings.model();
+  MessagesEndpoints(ServedModel model, OptionsReader options) {
+    this.model = model;
     this.options = options;
-    this.generator = generator;
   }
 
   /** Answers a conversation. */
   void create(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     JsonNode messages = messages(fields);
     if (!fields.has("max_tokens")) {
       throw fields.missing("max_tokens");
     }
-    Fields tool = fields.object("tool_choice");
+    RequestFields tool = fields.object("tool_choice");
     String choice = tool == null ? "auto" : String.valueOf(tool.text("type"));
     if (!choice.equals("auto") && !choice.equals("none")) {
       throw ApiError.unsupported(
@@ -48,21 +46,20 @@ final class MessagesEndpoints {
                 "stop_sequences",
                 CompletionEndpoints.isFirstTurn(messages))
             .requireOneChoice();
-    int[] prompt = Words.tokens(prompt(fields, messages));
-    boolean streamed = fields.flag("stream", false);
-    generator.start(
-        request, new MessagesFormat(model), streamed, List.of(prompt), "messages", asked);
+    AnswerFormat format = new MessagesFormat(model.name());
+    List<int[]> prompts = List.of(prompt(fields, messages));
+    model.complete(request, new Completion(fields, Conversation.MESSAGES, format, prompts, asked));
   }
 
   /** Counts the tokens of a conversation's prompt. */
   void count(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     options.requireModel(fields);
-    int tokens = Words.tokens(prompt(fields, messages(fields))).length;
+    int tokens = prompt(fields, messages(fields)).length;
     request.replyLater(200, Json.object().put("input_tokens", tokens));
   }
 
-  private static JsonNode messages(Fields fields) {
+  private static JsonNode messages(RequestFields fields) {
     JsonNode messages = fields.array("messages");
     if (messages == null) {
       throw fields.missing("messages");
@@ -70,13 +67,10 @@ final class MessagesEndpoints {
     return messages;
   }
 
-  private static String prompt(Fields fields, JsonNode messages) {
-    ChatTemplate template = new ChatTemplate().tools(fields.array("tools"));
-    JsonNode system = fields.get("system");
-    if (system != null) {
-      template.message("system", "system", system);
-    }
-    return template.messages("messages", messages).toPrompt();
+  private int[] prompt(RequestFields fields, JsonNode messages) {
+    Conversation conversation =
+        new Conversation(fields, fields.get("system"), Conversation.MESSAGES, messages);
+    return model.tokens(model.chatPrompt(conversation, true));
   }
 
   /** Adds the endpoints. */

@@ -26,8 +26,8 @@ final class MessagesFormat implements AnswerFormat {
   }
 
   @Override
-  public JsonNode whole(List<Choice> choices) {
-    Choice choice = choices.get(0);
+  public JsonNode whole(List<ReplyChoice> choices) {
+    ReplyChoice choice = choices.get(0);
     ObjectNode message = message(choice);
     message.putArray("content").addObject().put("type", "text").put("text", choice.text());
     message.set("usage", usage(choices));
@@ -35,7 +35,7 @@ final class MessagesFormat implements AnswerFormat {
   }
 
   /** A message without content and usage; of a choice that has ended, or null. */
-  private ObjectNode message(@Nullable Choice ended) {
+  private ObjectNode message(@Nullable ReplyChoice ended) {
     ObjectNode message =
         Json.object()
             .put("id", id)
@@ -46,7 +46,7 @@ final class MessagesFormat implements AnswerFormat {
     return message;
   }
 
-  private static void stop(ObjectNode json, @Nullable Choice ended) {
+  private static void stop(ObjectNode json, @Nullable ReplyChoice ended) {
     String stop = ended == null ? null : ended.stop();
     String reason = null;
     if (ended != null) {
@@ -55,8 +55,8 @@ final class MessagesFormat implements AnswerFormat {
     json.put("stop_reason", reason).put("stop_sequence", stop);
   }
 
-  private static ObjectNode usage(List<Choice> choices) {
-    Choice.Usage usage = Choice.usage(choices);
+  private static ObjectNode usage(List<ReplyChoice> choices) {
+    ReplyChoice.Usage usage = ReplyChoice.usage(choices);
     return Json.object()
         .put("input_tokens", usage.prompt() - usage.cached())
         .put("cache_creation_input_tokens", 0)
@@ -73,7 +73,7 @@ final class MessagesFormat implements AnswerFormat {
   }
 
   @Override
-  public void begin(EventStream out, List<Choice> choices) {
+  public void begin(EventStream out, List<ReplyChoice> choices) {
     ObjectNode start = event("message_start");
     ObjectNode message = message(null);
     message.putArray("content");
@@ -86,14 +86,14 @@ final class MessagesFormat implements AnswerFormat {
   }
 
   @Override
-  public void piece(EventStream out, Choice choice, String text) {
+  public void piece(EventStream out, ReplyChoice choice, String text) {
     ObjectNode delta = event("content_block_delta").put("index", 0);
     delta.putObject("delta").put("type", "text_delta").put("text", text);
     send(out, delta);
   }
 
   @Override
-  public void finish(EventStream out, Choice choice) {
+  public void finish(EventStream out, ReplyChoice choice) {
     send(out, event("content_block_stop").put("index", 0));
     ObjectNode delta = event("message_delta");
     stop(delta.putObject("delta"), choice);
@@ -102,7 +102,7 @@ final class MessagesFormat implements AnswerFormat {
   }
 
   @Override
-  public void end(EventStream out, List<Choice> choices) {
+  public void end(EventStream out, List<ReplyChoice> choices) {
     send(out, event("message_stop"));
   }
 

@@ -21,7 +21,7 @@ final class OpenAiJson {
   }
 
   /** The usage of chat and text completions. */
-  static ObjectNode usage(Choice.Usage usage) {
+  static ObjectNode usage(ReplyChoice.Usage usage) {
     ObjectNode root =
         Json.object()
             .put("prompt_tokens", usage.prompt())

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.gateway.embedded.GenerationOptions.Placement;
 import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.model.CacheScope;
+import io.kvasir.model.Errors;
 import io.kvasir.model.Request;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -67,7 +68,7 @@ final class OptionsReader {
    *
    * @throws ApiError if it names another model
    */
-  void requireModel(Fields fields) {
+  void requireModel(RequestFields fields) {
     String name = fields.text("model");
     if (name != null && !name.equals(model)) {
       throw modelNotFound(name);
@@ -77,7 +78,9 @@ final class OptionsReader {
   /** The error for a model that is not served. */
   static ApiError modelNotFound(String name) {
     return ApiError.of(
-        ApiError.NOT_FOUND, "model_not_found", "The model `" + name + "` does not exist.");
+        ApiError.NOT_FOUND,
+        "model_not_found",
+        "The model `" + Errors.shown(name) + "` does not exist.");
   }
 
   /**
@@ -90,7 +93,7 @@ final class OptionsReader {
    */
   GenerationOptions read(
       Incoming request,
-      Fields fields,
+      RequestFields fields,
       List<String> maxTokensFields,
       String stopField,
       boolean firstTurn) {
@@ -114,7 +117,7 @@ final class OptionsReader {
         placement(request.headers(), fields, firstTurn));
   }
 
-  private Placement placement(Headers headers, Fields fields, boolean firstTurn) {
+  private Placement placement(Headers headers, RequestFields fields, boolean firstTurn) {
     String salt = fields.text("cache_salt");
     // As in vLLM, lower values are served first.
     Long priority = fields.number("priority", Integer.MIN_VALUE, Integer.MAX_VALUE);
@@ -134,7 +137,7 @@ final class OptionsReader {
     }
   }
 
-  private int targetRank(Headers headers, Fields fields) {
+  private int targetRank(Headers headers, RequestFields fields) {
     String header = headers.get("X-data-parallel-rank");
     if (header != null) {
       try {
@@ -160,8 +163,8 @@ final class OptionsReader {
     return Request.ANY_RANK;
   }
 
-  private static @Nullable String conversationId(Headers headers, Fields fields) {
-    Fields params = fields.object("conversation_params");
+  private static @Nullable String conversationId(Headers headers, RequestFields fields) {
+    RequestFields params = fields.object("conversation_params");
     if (params != null) {
       String id = params.text("conversation_id");
       if (id == null || id.isBlank()) {
@@ -178,7 +181,7 @@ final class OptionsReader {
     return null;
   }
 
-  private void requireUnused(Fields fields, String name) {
+  private void requireUnused(RequestFields fields, String name) {
     JsonNode value = fields.get(name);
     boolean unused =
         value == null

@@ -18,7 +18,8 @@ final class PromptLists {
    * @return the tokens of each, at least one prompt
    * @throws ApiError if the field is missing or has anything else
    */
-  static List<int[]> read(Fields fields, String name, int most, Function<String, int[]> tokenizer) {
+  static List<int[]> read(
+      RequestFields fields, String name, int most, Function<String, int[]> tokenizer) {
     JsonNode value = fields.get(name);
     if (value == null) {
       throw fields.missing(name);

@@ -1,6 +1,5 @@
 package io.kvasir.gateway.embedded;
 
-import io.kvasir.engine.execute.AdpBalance;
 import io.kvasir.engine.execute.AdpLoop;
 import io.kvasir.engine.execute.RankExecutor;
 import io.kvasir.engine.execute.RankHealth;
@@ -61,21 +60,14 @@ final class RankWorker implements AutoCloseable {
               rank, pools.pools().get(rank), hasher, engine, settings.executor(), listener));
     }
     this.loop =
-        new AdpLoop(
+        AdpLoop.of(
             null,
             executors,
-            settings
-                .router()
-                .create(
-                    settings.ranks(),
-                    settings.routing(),
-                    settings.blockDemand(),
-                    settings.timing(),
-                    settings.executor().tokenBudget(),
-                    false),
+            settings.router(),
+            settings.routing(),
+            settings.timing(),
             pools.matcher(),
             settings.queuePolicy().newQueue(),
-            AdpBalance.of(settings.routing(), settings.executor().maxActiveRequests()),
             listener);
     this.health = new RankHealth(loop, pools);
   }

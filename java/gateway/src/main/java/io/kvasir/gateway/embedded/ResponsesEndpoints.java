@@ -3,6 +3,7 @@ package io.kvasir.gateway.embedded;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.kvasir.model.Errors;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -21,21 +22,19 @@ final class ResponsesEndpoints {
   private static final String PATH = "/v1/responses";
   private static final List<String> MAX_TOKENS = List.of("max_output_tokens");
 
-  private final String model;
+  private final ServedModel model;
   private final OptionsReader options;
-  private final Generator generator;
   private final ResponseStore store;
 
-  ResponsesEndpoints(EmbeddedSettings settings, OptionsReader options, Generator generator) {
-    this.model = settings.model();
+  ResponsesEndpoints(ServedModel model, OptionsReader options, long storeBytes) {
+    this.model = model;
     this.options = options;
-    this.generator = generator;
-    this.store = new ResponseStore(settings.responseStoreBytes());
+    this.store = new ResponseStore(storeBytes);
   }
 
   /** Answers a conversation. */
   void create(Incoming request) {
-    Fields fields = request.fields();
+    RequestFields fields = request.fields();
     requireSupported(fields);
     ArrayNode items = items(fields);
     GenerationOptions asked =
@@ -53,11 +52,11 @@ final class ResponsesEndpoints {
                 store.put(id, new ResponseStore.Stored(Json.bytes(response), Json.bytes(all)));
               }
             });
-    int[] prompt = Words.tokens(prompt(fields, items));
-    generator.start(request, format, fields.flag("stream", false), List.of(prompt), "input", asked);
+    List<int[]> prompts = List.of(prompt(fields, items));
+    model.complete(request, new Completion(fields, Conversation.INPUT, format, prompts, asked));
   }
 
-  private static void requireSupported(Fields fields) {
+  private static void requireSupported(RequestFields fields) {
     if (fields.flag("background", false)) {
       throw ApiError.unsupported("background", "background is not supported");
     }
@@ -65,11 +64,10 @@ final class ResponsesEndpoints {
       throw ApiError.unsupported(
           "conversation", "conversation is not supported; use previous_response_id");
     }
-    Fields text = fields.object("text");
-    Fields format = text == null ? null : text.object("format");
+    RequestFields text = fields.object("text");
+    RequestFields format = text == null ? null : text.object("format");
     if (format != null && !"text".equals(format.text("type"))) {
-      throw ApiError.unsupported(
-          "text.format", "text.format must have type text: the answers are synthetic words");
+      throw ApiError.unsupported("text.format", "text.format must have type text");
     }
     JsonNode tool = fields.get("tool_choice");
     String choice = tool == null ? "auto" : tool.asText();
@@ -80,7 +78,7 @@ final class ResponsesEndpoints {
   }
 
   /** The items of the conversation, up to and including those of the request. */
-  private ArrayNode items(Fields fields) {
+  private ArrayNode items(RequestFields fields) {
     ArrayNode items = Json.array();
     String previous = fields.text("previous_response_id");
     if (previous != null) {
@@ -105,25 +103,14 @@ final class ResponsesEndpoints {
     return items;
   }
 
-  private static String prompt(Fields fields, ArrayNode items) {
-    ChatTemplate template = new ChatTemplate().tools(fields.array("tools"));
-    String instructions = fields.text("instructions");
-    if (instructions != null) {
-      template.message("system", instructions);
-    }
-    for (int i = 0; i < items.size(); i++) {
-      JsonNode item = items.get(i);
-      if (item.has("role")) {
-        template.message("input[" + i + "]", item);
-      } else {
-        template.item(item.path("type").asText("item"), item);
-      }
-    }
-    return template.toPrompt();
+  private int[] prompt(RequestFields fields, ArrayNode items) {
+    JsonNode system = fields.text("instructions") == null ? null : fields.get("instructions");
+    Conversation conversation = new Conversation(fields, system, Conversation.INPUT, items);
+    return model.tokens(model.chatPrompt(conversation, true));
   }
 
   /** The constant fields of a response. */
-  private ObjectNode base(String id, boolean stored, Fields fields) {
+  private ObjectNode base(String id, boolean stored, RequestFields fields) {
     ObjectNode base =
         Json.object()
             .put("id", id)
@@ -135,7 +122,7 @@ final class ResponsesEndpoints {
             .putNull("incomplete_details")
             .put("instructions", fields.text("instructions"));
     copy(fields, "max_output_tokens", base, null);
-    base.put("model", model)
+    base.put("model", model.name())
         .put("parallel_tool_calls", fields.flag("parallel_tool_calls", true))
         .put("previous_response_id", fields.text("previous_response_id"));
     base.putObject("reasoning").putNull("effort").putNull("summary");
@@ -151,7 +138,7 @@ final class ResponsesEndpoints {
   }
 
   private static void copy(
-      Fields fields, String name, ObjectNode base, @Nullable JsonNode otherwise) {
+      RequestFields fields, String name, ObjectNode base, @Nullable JsonNode otherwise) {
     JsonNode value = fields.get(name);
     base.set(name, value == null ? otherwise : value);
   }
@@ -166,7 +153,9 @@ final class ResponsesEndpoints {
 
   private static ApiError notFound(String id) {
     return ApiError.of(
-        ApiError.NOT_FOUND, "response_not_found", "Response with id '" + id + "' not found.");
+        ApiError.NOT_FOUND,
+        "response_not_found",
+        "Response with id '" + Errors.shown(id) + "' not found.");
   }
 
   private static String id(Incoming request) {

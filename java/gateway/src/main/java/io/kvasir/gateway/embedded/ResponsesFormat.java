@@ -31,30 +31,30 @@ final class ResponsesFormat implements AnswerFormat {
   }
 
   @Override
-  public JsonNode whole(List<Choice> choices) {
+  public JsonNode whole(List<ReplyChoice> choices) {
     ObjectNode item = item(choices.get(0));
     ObjectNode response = response(choices, item);
     onDone.accept(response, item);
     return response;
   }
 
-  private static String status(Choice choice) {
+  private static String status(ReplyChoice choice) {
     return choice.complete() ? "completed" : "incomplete";
   }
 
   /** The response once it is complete. */
-  private ObjectNode response(List<Choice> choices, ObjectNode item) {
-    Choice choice = choices.get(0);
+  private ObjectNode response(List<ReplyChoice> choices, ObjectNode item) {
+    ReplyChoice choice = choices.get(0);
     ObjectNode response = base.deepCopy().put("status", status(choice));
     if (!choice.complete()) {
       response.putObject("incomplete_details").put("reason", "max_output_tokens");
     }
     response.putArray("output").add(item);
-    response.set("usage", usage(Choice.usage(choices)));
+    response.set("usage", usage(ReplyChoice.usage(choices)));
     return response;
   }
 
-  private static ObjectNode usage(Choice.Usage usage) {
+  private static ObjectNode usage(ReplyChoice.Usage usage) {
     ObjectNode root = Json.object().put("input_tokens", usage.prompt());
     root.putObject("input_tokens_details").put("cached_tokens", usage.cached());
     root.put("output_tokens", usage.output());
@@ -63,7 +63,7 @@ final class ResponsesFormat implements AnswerFormat {
   }
 
   /** The output item; without a choice it has no content yet. */
-  private ObjectNode item(@Nullable Choice ended) {
+  private ObjectNode item(@Nullable ReplyChoice ended) {
     ObjectNode item =
         Json.object()
             .put("id", itemId)
@@ -105,7 +105,7 @@ final class ResponsesFormat implements AnswerFormat {
   }
 
   @Override
-  public void begin(EventStream out, List<Choice> choices) {
+  public void begin(EventStream out, List<ReplyChoice> choices) {
     ObjectNode response = base.deepCopy().put("status", "in_progress");
     response.putArray("output");
     response.putNull("usage");
@@ -116,14 +116,14 @@ final class ResponsesFormat implements AnswerFormat {
   }
 
   @Override
-  public void piece(EventStream out, Choice choice, String text) {
+  public void piece(EventStream out, ReplyChoice choice, String text) {
     ObjectNode event = partEvent("response.output_text.delta").put("delta", text);
     event.putArray("logprobs");
     send(out, event);
   }
 
   @Override
-  public void finish(EventStream out, Choice choice) {
+  public void finish(EventStream out, ReplyChoice choice) {
     ObjectNode text = partEvent("response.output_text.done").put("text", choice.text());
     text.putArray("logprobs");
     send(out, text);
@@ -132,7 +132,7 @@ final class ResponsesFormat implements AnswerFormat {
   }
 
   @Override
-  public void end(EventStream out, List<Choice> choices) {
+  public void end(EventStream out, List<ReplyChoice> choices) {
     ObjectNode item = item(choices.get(0));
     ObjectNode response = response(choices, item);
     onDone.accept(response, item);

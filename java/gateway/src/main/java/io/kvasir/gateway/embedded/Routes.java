@@ -5,6 +5,7 @@ import io.kvasir.gateway.exchange.ReplyListener;
 import io.kvasir.gateway.exchange.UpstreamCall;
 import io.kvasir.gateway.exchange.UpstreamFailure;
 import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.model.Errors;
 import io.netty.buffer.ByteBuf;
 import java.util.HashMap;
 import java.util.Map;
@@ -91,7 +92,7 @@ final class Routes {
       methods = byPath.get(path.substring(0, path.lastIndexOf('/') + 1));
     }
     if (methods == null) {
-      throw ApiError.of(ApiError.NOT_FOUND, "not_found", "There is no " + path + ".");
+      throw ApiError.of(ApiError.NOT_FOUND, "not_found", "There is no " + Errors.shown(path) + ".");
     }
     Endpoint endpoint = methods.get(request.method());
     if (endpoint == null) {

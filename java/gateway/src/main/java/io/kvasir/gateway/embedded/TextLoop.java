@@ -124,7 +124,7 @@ final class TextLoop implements AutoCloseable {
     try {
       return sequence.isCancelled() ? listener -> {} : generate(sequence);
     } catch (RuntimeException e) {
-      LOG.error("A generation of {} failed", model.name(), e);
+      LOG.error("A generation of {} failed: {}", model.name(), e.getClass().getName());
       ApiError error =
           ApiError.of(
               ApiError.INTERNAL, "generation_failed", "The model failed: " + e.getMessage());

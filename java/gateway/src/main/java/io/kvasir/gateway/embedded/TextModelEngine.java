@@ -8,13 +8,15 @@ import io.kvasir.model.Checks;
 import java.util.concurrent.Executor;
 
 /**
- * A {@link TextModel} as an OpenAI engine without HTTP: chat and text completions, models, health,
- * metrics, tokens.
+ * A {@link TextModel} as an OpenAI engine without HTTP: chat and text completions, Anthropic's
+ * messages, responses, models, health, metrics, tokens.
  *
  * <p>Thread-safe. One thread generates, one sequence after the other. A request is read and
  * tokenised on its event loop, which costs O(body).
  */
 public final class TextModelEngine implements Upstream {
+
+  private static final long RESPONSE_STORE_BYTES = 64L << 20;
 
   private final TextLoop loop;
   private final Routes routes = new Routes();
@@ -22,8 +24,11 @@ public final class TextModelEngine implements Upstream {
   private TextModelEngine(TextModel model, int maxQueuedRequests) {
     this.loop = new TextLoop(model, maxQueuedRequests);
     OptionsReader options = new OptionsReader(model.name(), 1, "the model in the file lacks it");
-    new TextEndpoints(model, options, loop, maxQueuedRequests).addTo(routes);
-    new TextInfoEndpoints(model, options, loop).addTo(routes);
+    FileModel served = new FileModel(model, loop, maxQueuedRequests);
+    new CompletionEndpoints(served, options).addTo(routes);
+    new MessagesEndpoints(served, options).addTo(routes);
+    new ResponsesEndpoints(served, options, RESPONSE_STORE_BYTES).addTo(routes);
+    new InfoEndpoints(served, options).addTo(routes);
   }
 
   /**

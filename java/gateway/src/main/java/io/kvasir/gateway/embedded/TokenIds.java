@@ -14,7 +14,7 @@ final class TokenIds {
    *
    * @throws ApiError if it is missing or has anything else
    */
-  static int[] read(Fields fields, String name) {
+  static int[] read(RequestFields fields, String name) {
     JsonNode value = fields.get(name);
     if (value == null) {
       throw fields.missing(name);
@@ -30,13 +30,13 @@ final class TokenIds {
    */
   static int[] read(String path, JsonNode value) {
     if (!value.isArray()) {
-      throw Fields.wrongValue(path, ALLOWED, value);
+      throw RequestFields.wrongValue(path, ALLOWED, value);
     }
     int[] tokens = new int[value.size()];
     for (int i = 0; i < tokens.length; i++) {
       JsonNode token = value.get(i);
       if (!token.isIntegralNumber() || !token.canConvertToInt() || token.intValue() < 0) {
-        throw Fields.wrongValue(path, ALLOWED, token);
+        throw RequestFields.wrongValue(path, ALLOWED, token);
       }
       tokens[i] = token.intValue();
     }

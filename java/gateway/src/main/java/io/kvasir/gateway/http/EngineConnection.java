@@ -178,7 +178,7 @@ final class EngineConnection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    LOG.debug("a connection to an engine failed", cause);
+    LOG.debug("a connection to an engine failed: {}", cause.getClass().getName());
     fail(cause instanceof IOException ? Kind.CLOSED : Kind.INVALID, cause);
   }
 

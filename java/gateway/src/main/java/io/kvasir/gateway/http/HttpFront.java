@@ -222,7 +222,8 @@ public final class HttpFront implements AutoCloseable {
     private void onConnection(HttpConnection connection) {
       HeapContent.addTo(connection);
       connections.put(connection, new Use());
-      connection.exceptionHandler(failure -> LOG.debug("a client's connection failed", failure));
+      connection.exceptionHandler(
+          failure -> LOG.debug("a client's connection failed: {}", failure.getClass().getName()));
       connection.closeHandler(closed -> connections.remove(connection));
     }
 

@@ -25,8 +25,8 @@ public final class BodyScan {
   private final byte[] bytes;
   private final int offset;
   private final int length;
-  private final EnumMap<BodyField, Member> fields;
-  private final EnumMap<NestedField, Member> nested;
+  private final EnumMap<BodyField, JsonMember> fields;
+  private final EnumMap<NestedField, JsonMember> nested;
   private final int members;
 
   /** Members of objects in the body that the gateway reads. */
@@ -55,8 +55,8 @@ public final class BodyScan {
       byte[] bytes,
       int offset,
       int length,
-      EnumMap<BodyField, Member> fields,
-      EnumMap<NestedField, Member> nested,
+      EnumMap<BodyField, JsonMember> fields,
+      EnumMap<NestedField, JsonMember> nested,
       int members) {
     this.bytes = bytes;
     this.offset = offset;
@@ -89,13 +89,13 @@ public final class BodyScan {
 
   /** {@return whether the client asks for a stream of events} */
   public boolean stream() {
-    Member stream = member(BodyField.STREAM);
+    JsonMember stream = member(BodyField.STREAM);
     return stream != null && bytes[stream.value()] == 't';
   }
 
   /** {@return whether the client asks for the number of tokens at the end of the stream} */
   public boolean includesUsage() {
-    Member usage = nested.get(NestedField.INCLUDE_USAGE);
+    JsonMember usage = nested.get(NestedField.INCLUDE_USAGE);
     return usage != null && bytes[usage.value()] == 't';
   }
 
@@ -189,7 +189,7 @@ public final class BodyScan {
   public int promptBytes() {
     for (BodyField field :
         new BodyField[] {BodyField.MESSAGES, BodyField.PROMPT, BodyField.INPUT}) {
-      Member member = member(field);
+      JsonMember member = member(field);
       if (member != null) {
         return member.end() - member.value();
       }
@@ -198,17 +198,17 @@ public final class BodyScan {
   }
 
   private @Nullable String text(BodyField field) {
-    Member member = member(field);
+    JsonMember member = member(field);
     return member == null ? null : member.text(bytes);
   }
 
   private @Nullable String text(NestedField field) {
-    Member member = nested.get(field);
+    JsonMember member = nested.get(field);
     return member == null || member.isNull(bytes) ? null : member.text(bytes);
   }
 
   private int integer(BodyField field, int otherwise) {
-    Member member = member(field);
+    JsonMember member = member(field);
     if (member == null) {
       return otherwise;
     }
@@ -221,18 +221,18 @@ public final class BodyScan {
   }
 
   /** {@return a field that is not null; null if there is none} */
-  @Nullable Member member(BodyField field) {
-    Member member = fields.get(field);
+  @Nullable JsonMember member(BodyField field) {
+    JsonMember member = fields.get(field);
     return member == null || member.isNull(bytes) ? null : member;
   }
 
   /** {@return all fields, including those that are null} */
-  Map<BodyField, Member> fields() {
+  Map<BodyField, JsonMember> fields() {
     return fields;
   }
 
   /** {@return {@code stream_options.include_usage}, which can be null; null if it is missing} */
-  @Nullable Member includeUsage() {
+  @Nullable JsonMember includeUsage() {
     return nested.get(NestedField.INCLUDE_USAGE);
   }
 

@@ -13,14 +13,14 @@ final class BodyScanner {
   private final int offset;
   private final int length;
   private final JsonCursor json = new JsonCursor();
-  private final EnumMap<BodyField, Member> fields = new EnumMap<>(BodyField.class);
-  private final EnumMap<NestedField, Member> nested = new EnumMap<>(NestedField.class);
+  private final EnumMap<BodyField, JsonMember> fields = new EnumMap<>(BodyField.class);
+  private final EnumMap<NestedField, JsonMember> nested = new EnumMap<>(NestedField.class);
   private int members;
 
   /** Whether the value of a top-level field is being read; then {@link #top} is its key. */
   private boolean inValue;
 
-  private @Nullable Member top;
+  private @Nullable JsonMember top;
 
   BodyScanner(byte[] bytes, int offset, int length) {
     this.bytes = bytes;
@@ -54,7 +54,7 @@ final class BodyScanner {
   private void member() throws JsonException, InvalidBodyException {
     members++;
     int start = json.keyStart();
-    top = new Member(start, start, json.keyEnd(), json.keyEscaped());
+    top = new JsonMember(start, start, json.keyEnd(), json.keyEscaped());
     inValue = true;
     BodyField field = BodyField.TABLE.find(json);
     int value = json.at();
@@ -63,7 +63,7 @@ final class BodyScanner {
     } else {
       read(field);
       boolean escaped = bytes[value] == '"' && json.escaped();
-      if (fields.put(field, new Member(start, value, json.at(), escaped)) != null) {
+      if (fields.put(field, new JsonMember(start, value, json.at(), escaped)) != null) {
         throw repeated(field.key());
       }
     }
@@ -101,7 +101,7 @@ final class BodyScanner {
             inner == NestedField.INCLUDE_USAGE ? BodyField.Type.FLAG : BodyField.Type.TEXT,
             value);
         boolean escaped = bytes[value] == '"' && json.escaped();
-        if (nested.put(inner, new Member(start, value, json.at(), escaped)) != null) {
+        if (nested.put(inner, new JsonMember(start, value, json.at(), escaped)) != null) {
           throw repeated(inner.path);
         }
       }
@@ -109,7 +109,7 @@ final class BodyScanner {
   }
 
   private void requireConversationId() throws InvalidBodyException {
-    Member id = nested.get(NestedField.CONVERSATION_ID);
+    JsonMember id = nested.get(NestedField.CONVERSATION_ID);
     if (id == null || id.isNull(bytes) || id.text(bytes).isBlank()) {
       String path = NestedField.CONVERSATION_ID.path;
       throw new InvalidBodyException(path, path + " must be a string that is not blank");

@@ -126,7 +126,7 @@ public final class BodySplice {
     StringBuilder added = new StringBuilder();
     values.forEach(
         (field, json) -> {
-          Member member = body.fields().get(field);
+          JsonMember member = body.fields().get(field);
           if (member != null) {
             edits.add(new Edit(member.value(), member.end(), json));
           } else {
@@ -149,15 +149,15 @@ public final class BodySplice {
   }
 
   private int addRemovals(List<Edit> edits) {
-    List<Member> members = new ArrayList<>();
-    for (Map.Entry<BodyField, Member> field : body.fields().entrySet()) {
+    List<JsonMember> members = new ArrayList<>();
+    for (Map.Entry<BodyField, JsonMember> field : body.fields().entrySet()) {
       if (removed.contains(field.getKey())) {
         members.add(field.getValue());
       }
     }
-    members.sort(Comparator.comparingInt(Member::start));
+    members.sort(Comparator.comparingInt(JsonMember::start));
     int removedTo = body.offset();
-    for (Member member : members) {
+    for (JsonMember member : members) {
       int[] cut = member.cut(body.bytes(), removedTo);
       edits.add(new Edit(cut[0], cut[1], ""));
       removedTo = cut[1];
@@ -165,8 +165,8 @@ public final class BodySplice {
     return members.size();
   }
 
-  private void addIncludeUsage(List<Edit> edits, @Nullable Member options) {
-    Member usage = body.includeUsage();
+  private void addIncludeUsage(List<Edit> edits, @Nullable JsonMember options) {
+    JsonMember usage = body.includeUsage();
     if (usage != null) {
       edits.add(new Edit(usage.value(), usage.end(), "true"));
     } else if (options != null) {

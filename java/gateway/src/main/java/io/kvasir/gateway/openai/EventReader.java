@@ -59,7 +59,7 @@ final class EventReader {
   private boolean ping;
   private boolean done;
   private boolean error;
-  private @Nullable Member nullUsage;
+  private @Nullable JsonMember nullUsage;
 
   /**
    * Reads an event.
@@ -185,7 +185,7 @@ final class EventReader {
         int start = json.keyStart();
         int value = json.at();
         event.setUsage(UsageReader.read(json));
-        nullUsage = first == 'n' ? new Member(start, value, json.at(), false) : null;
+        nullUsage = first == 'n' ? new JsonMember(start, value, json.at(), false) : null;
       }
       case RESPONSE, MESSAGE -> readReply(event, first);
       case ERROR -> error |= skipIsContent();

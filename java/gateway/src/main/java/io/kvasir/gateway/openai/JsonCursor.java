@@ -21,8 +21,8 @@ final class JsonCursor {
   /** The largest unsigned integer of 32 bits. */
   static final long MAX_UNSIGNED = 0xffff_ffffL;
 
-  private static final long QUOTES = Words.repeated('"');
-  private static final long BACKSLASHES = Words.repeated('\\');
+  private static final long QUOTES = ByteSearch.repeated('"');
+  private static final long BACKSLASHES = ByteSearch.repeated('\\');
 
   private byte[] bytes = new byte[0];
   private int end;
@@ -321,11 +321,13 @@ final class JsonCursor {
     escaped = false;
     while (true) {
       while (i <= lastWord) {
-        long word = Words.at(b, i);
+        long word = ByteSearch.at(b, i);
         long special =
-            Words.equal(word, QUOTES) | Words.equal(word, BACKSLASHES) | Words.notPrintable(word);
+            ByteSearch.equal(word, QUOTES)
+                | ByteSearch.equal(word, BACKSLASHES)
+                | ByteSearch.notPrintable(word);
         if (special != 0) {
-          i += Words.first(special);
+          i += ByteSearch.first(special);
           break;
         }
         i += Long.BYTES;

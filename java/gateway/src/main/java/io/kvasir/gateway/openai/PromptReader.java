@@ -37,7 +37,7 @@ final class PromptReader {
   }
 
   private boolean goTo(BodyField field) {
-    Member member = body.member(field);
+    JsonMember member = body.member(field);
     if (member != null) {
       json.reset(body.bytes(), member.value(), member.end());
     }

@@ -22,8 +22,8 @@ public final class SseEvents {
   /** Most bytes of one event. */
   public static final int MAX_EVENT_BYTES = 16 << 20;
 
-  private static final long LINE_FEEDS = Words.repeated('\n');
-  private static final long RETURNS = Words.repeated('\r');
+  private static final long LINE_FEEDS = ByteSearch.repeated('\n');
+  private static final long RETURNS = ByteSearch.repeated('\r');
   private static final byte[] NOTHING = new byte[0];
 
   /** What came last. */
@@ -192,10 +192,10 @@ public final class SseEvents {
   static int lineEnd(byte[] bytes, int from, int to) {
     int i = from;
     for (int lastWord = to - Long.BYTES; i <= lastWord; i += Long.BYTES) {
-      long word = Words.at(bytes, i);
-      long ends = Words.equal(word, LINE_FEEDS) | Words.equal(word, RETURNS);
+      long word = ByteSearch.at(bytes, i);
+      long ends = ByteSearch.equal(word, LINE_FEEDS) | ByteSearch.equal(word, RETURNS);
       if (ends != 0) {
-        return i + Words.first(ends);
+        return i + ByteSearch.first(ends);
       }
     }
     while (i < to && bytes[i] != '\n' && bytes[i] != '\r') {

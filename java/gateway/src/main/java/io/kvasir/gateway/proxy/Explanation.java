@@ -10,7 +10,7 @@ final class Explanation {
   private Explanation() {}
 
   /** Adds the choice; an engine of Kvasir names rank, match and reason better than the gateway. */
-  static void add(Headers to, Headers fromWorker, Choice choice, int dpRank) {
+  static void add(Headers to, Headers fromWorker, ChosenTarget choice, int dpRank) {
     to.set(PREFIX + "worker", choice.worker().name());
     to.set(PREFIX + "dp-rank", dpRank < 0 ? "any" : Integer.toString(dpRank));
     String matched = fromWorker.get(PREFIX + "matched-tokens");

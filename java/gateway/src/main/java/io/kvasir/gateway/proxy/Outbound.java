@@ -18,7 +18,7 @@ final class Outbound {
    * The request for one attempt: without fields of routing that the client set, with the chosen
    * rank in the words of the engine, and with a wish for usage where a stream has none.
    */
-  static UpstreamRequest request(Inbound inbound, Choice choice) {
+  static UpstreamRequest request(Inbound inbound, ChosenTarget choice) {
     Headers headers = ForwardedHeaders.request(inbound.headers(), inbound.id());
     EngineFlavor flavor = choice.worker().flavor();
     boolean steered = choice.dpRank() >= 0;

@@ -40,7 +40,7 @@ final class Placing {
   /** What a choice comes to. */
   interface Result {
 
-    void onChosen(Choice choice);
+    void onChosen(ChosenTarget choice);
 
     void onWaiting(Runnable cancel);
 
@@ -165,7 +165,7 @@ final class Placing {
     }
     target.worker().onSent();
     result.onChosen(
-        new Choice(
+        new ChosenTarget(
             target.worker(),
             target.dpRank(),
             placement.reason().id(),
@@ -191,9 +191,9 @@ final class Placing {
     }
   }
 
-  private static Choice byLoad(FleetWorker worker, int dpRank, String reason) {
+  private static ChosenTarget byLoad(FleetWorker worker, int dpRank, String reason) {
     worker.onSent();
-    return new Choice(worker, dpRank, reason, 0, null, 0);
+    return new ChosenTarget(worker, dpRank, reason, 0, null, 0);
   }
 
   private static @Nullable FleetWorker leastLoaded(

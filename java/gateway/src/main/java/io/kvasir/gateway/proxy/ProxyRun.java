@@ -39,7 +39,7 @@ final class ProxyRun implements Placing.Result {
   private Runnable cancelWait = () -> {};
   private EventLoop.@Nullable Timer queueTimer;
   private @Nullable Relay relay;
-  private @Nullable Choice current;
+  private @Nullable ChosenTarget current;
 
   /**
    * Prepares the run.
@@ -139,7 +139,7 @@ final class ProxyRun implements Placing.Result {
   }
 
   @Override
-  public void onChosen(Choice choice) {
+  public void onChosen(ChosenTarget choice) {
     cancelWait = () -> {};
     if (over) {
       choice.onFinished(false);
@@ -160,7 +160,7 @@ final class ProxyRun implements Placing.Result {
    * A worker answered with a status that another worker may not give. Whether the request goes to
    * another one; the relay is over then.
    */
-  boolean retries(Choice choice, int status) {
+  boolean retries(ChosenTarget choice, int status) {
     boolean faulty = status >= 500;
     if (faulty) {
       choice.worker().breaker().onFailure(System.nanoTime());
@@ -174,13 +174,13 @@ final class ProxyRun implements Placing.Result {
   }
 
   /** An attempt failed before anything of its reply was forwarded. */
-  void onFailedUnseen(Choice choice, UpstreamFailure failure) {
+  void onFailedUnseen(ChosenTarget choice, UpstreamFailure failure) {
     failed(choice, failure);
     if (mayRetry(choice)) {
       retry(choice, failure.kind().name().toLowerCase(Locale.ROOT));
       return;
     }
-    tally.onError(failure.message());
+    tally.onError(failure.logged());
     boolean timeout = failure.kind() == Kind.TIMEOUT;
     refuse(
         new Problem(
@@ -193,15 +193,15 @@ final class ProxyRun implements Placing.Result {
   }
 
   /** An attempt failed after the reply had begun. The reply is cut. */
-  void onFailedLater(Choice choice, UpstreamFailure failure, int status) {
+  void onFailedLater(ChosenTarget choice, UpstreamFailure failure, int status) {
     failed(choice, failure);
-    tally.onError(failure.message());
+    tally.onError(failure.logged());
     close(status);
   }
 
-  private void failed(Choice choice, UpstreamFailure failure) {
+  private void failed(ChosenTarget choice, UpstreamFailure failure) {
     if (choice.worker().breaker().onFailure(System.nanoTime())) {
-      LOG.warn("worker {} fails: {}; its breaker opens", choice.worker().name(), failure.message());
+      LOG.warn("worker {} fails: {}; its breaker opens", choice.worker().name(), failure.logged());
     }
     endAttempt(false);
   }
@@ -216,7 +216,7 @@ final class ProxyRun implements Placing.Result {
     }
   }
 
-  private boolean mayRetry(Choice choice) {
+  private boolean mayRetry(ChosenTarget choice) {
     boolean bodyIsKept = relay != null && !relay.streamsBody();
     if (!bodyIsKept || (inbound.body() == null && !exchange.method().equals("GET"))) {
       return false;
@@ -227,7 +227,7 @@ final class ProxyRun implements Placing.Result {
         && services.retries().take();
   }
 
-  private void retry(Choice choice, String reason) {
+  private void retry(ChosenTarget choice, String reason) {
     LOG.debug("{}: {} at worker {}, next attempt", tally, reason, choice.worker().name());
     tally.onRetry(reason);
     relay = null;
@@ -235,7 +235,7 @@ final class ProxyRun implements Placing.Result {
   }
 
   /** The first part of a reply is forwarded: no attempt follows. */
-  void onBegun(Choice choice, int status) {
+  void onBegun(ChosenTarget choice, int status) {
     if (status < 500) {
       choice.worker().breaker().onSuccess();
     }
@@ -250,7 +250,7 @@ final class ProxyRun implements Placing.Result {
   }
 
   /** A worker stored a response. */
-  void onResponseId(Choice choice, String responseId) {
+  void onResponseId(ChosenTarget choice, String responseId) {
     owners.put(responseId, new Target(choice.worker(), choice.dpRank()));
   }
 
@@ -311,7 +311,7 @@ final class ProxyRun implements Placing.Result {
   }
 
   private void endAttempt(boolean success) {
-    Choice ended = current;
+    ChosenTarget ended = current;
     current = null;
     if (ended != null) {
       ended.onFinished(success);

@@ -30,7 +30,7 @@ final class Relay implements ReplyListener {
 
   private final Exchange exchange;
   private final Inbound inbound;
-  private final Choice choice;
+  private final ChosenTarget choice;
   private final ProxySettings settings;
   private final Tally tally;
   private final ProxyRun run;
@@ -60,7 +60,7 @@ final class Relay implements ReplyListener {
   Relay(
       Exchange exchange,
       Inbound inbound,
-      Choice choice,
+      ChosenTarget choice,
       ProxySettings settings,
       Tally tally,
       ProxyRun run) {

@@ -18,7 +18,7 @@ final class ReplyReader {
 
   private static final JsonFactory JSON = new JsonFactory();
 
-  private final Choice choice;
+  private final ChosenTarget choice;
   private final Tally tally;
   private final @Nullable Consumer<String> onResponseId;
   private Usage usage = Usage.UNKNOWN;
@@ -28,7 +28,7 @@ final class ReplyReader {
    *
    * @param onResponseId receives the id of a response; null where replies are no responses
    */
-  ReplyReader(Choice choice, Tally tally, @Nullable Consumer<String> onResponseId) {
+  ReplyReader(ChosenTarget choice, Tally tally, @Nullable Consumer<String> onResponseId) {
     this.choice = choice;
     this.tally = tally;
     this.onResponseId = onResponseId;

@@ -7,13 +7,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which worker made a stored response, so that requests that refer to the response go there. The
- * responses used last are kept, {@value #MAX_RESPONSES} of them.
+ * responses used last are kept, {@value #MAX_RESPONSES} of them. Ids come from engines; those of
+ * more than {@value #MAX_ID_CHARACTERS} characters are ignored.
  *
  * <p>Thread-safe; every call is O(1).
  */
 final class ResponseOwners {
 
   private static final int MAX_RESPONSES = 100_000;
+  private static final int MAX_ID_CHARACTERS = 256;
 
   private final Map<String, Target> owners =
       new LinkedHashMap<>(16, 0.75f, true) {
@@ -26,7 +28,9 @@ final class ResponseOwners {
       };
 
   synchronized void put(String responseId, Target owner) {
-    owners.put(responseId, owner);
+    if (responseId.length() <= MAX_ID_CHARACTERS) {
+      owners.put(responseId, owner);
+    }
   }
 
   synchronized @Nullable Target get(String responseId) {

@@ -2,7 +2,7 @@ package io.kvasir.gateway.proxy;
 
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
-import io.kvasir.gateway.route.Admission;
+import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
 
@@ -20,7 +20,7 @@ import io.kvasir.gateway.route.RetryBudget;
 public record Services(
     ModelFleets fleets,
     ProxySettings settings,
-    Admission admission,
+    AdmissionQueue admission,
     RetryBudget retries,
     BodyBudget bodies,
     GatewayMetrics metrics,

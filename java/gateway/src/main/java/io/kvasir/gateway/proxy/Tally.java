@@ -26,7 +26,7 @@ final class Tally {
   private final AccessLog log;
 
   private String model = "";
-  private @Nullable Choice choice;
+  private @Nullable ChosenTarget choice;
   private int dpRank = -1;
   private int attempts;
   private long placedNs;
@@ -63,7 +63,7 @@ final class Tally {
     model = name;
   }
 
-  void onPlaced(Choice placed) {
+  void onPlaced(ChosenTarget placed) {
     choice = placed;
     dpRank = placed.dpRank();
     attempts++;
@@ -123,7 +123,7 @@ final class Tally {
   }
 
   private @Nullable TargetMetrics target() {
-    Choice placed = choice;
+    ChosenTarget placed = choice;
     if (target == null && placed != null) {
       target = metrics.target(model, placed.worker().name(), dpRank);
     }
@@ -150,7 +150,7 @@ final class Tally {
           json.writeStringField("path", Errors.shown(path));
           json.writeNumberField("status", status);
           json.writeStringField("model", Errors.shown(model));
-          Choice placed = choice;
+          ChosenTarget placed = choice;
           if (placed != null) {
             json.writeStringField("worker_id", placed.worker().name());
             json.writeStringField("dp_rank", dpRank < 0 ? "any" : Integer.toString(dpRank));

@@ -230,7 +230,7 @@ public final class HealthChecks {
         }
       }
     } catch (IOException e) {
-      LOG.debug("an answer to GET /v1/models is not JSON", e);
+      LOG.debug("an answer to GET /v1/models is not JSON: {}", e.getClass().getName());
     }
     return models;
   }

@@ -2,11 +2,9 @@ package io.kvasir.simulator.replay;
 
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.adp.AttentionDpConfig;
-import io.kvasir.engine.adp.BlockDemand;
 import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.DeviceOutOfMemoryException;
-import io.kvasir.engine.execute.CapacityPolicy;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
@@ -121,15 +119,6 @@ public record ReplaySettings(
     int active = executor.maxActiveRequests();
     int leases = mode instanceof ReplayMode.Context ? 2 * active : active;
     return new PoolShape(pool.blocks(), pool.tokensPerBlock, leases, pool.blocks(), 0);
-  }
-
-  /**
-   * {@return the number of blocks that a request needs in a pool: the prompt's blocks, plus the
-   * output's if the capacity policy reserves them}
-   */
-  public BlockDemand blockDemand() {
-    return new BlockDemand(
-        pool.tokensPerBlock, executor.capacityPolicy() == CapacityPolicy.GUARANTEED_NO_EVICT);
   }
 
   /**

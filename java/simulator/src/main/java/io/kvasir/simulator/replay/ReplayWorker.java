@@ -1,6 +1,5 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.engine.execute.AdpBalance;
 import io.kvasir.engine.execute.AdpLoop;
 import io.kvasir.engine.execute.RankExecutor;
 import io.kvasir.engine.execute.RankGroup;
@@ -88,21 +87,14 @@ final class ReplayWorker implements AutoCloseable {
     }
     ReplaySettings.Routing routing = settings.routing();
     this.loop =
-        new AdpLoop(
+        AdpLoop.of(
             group,
             executors,
-            routing
-                .router()
-                .create(
-                    settings.ranks(),
-                    routing.config(),
-                    settings.blockDemand(),
-                    settings.timing(),
-                    settings.executor().tokenBudget(),
-                    false),
+            routing.router(),
+            routing.config(),
+            settings.timing(),
             pools.matcher(),
             routing.queuePolicy().newQueue(),
-            AdpBalance.of(routing.config(), settings.executor().maxActiveRequests()),
             outputs);
     this.health = new RankHealth(loop, pools, self.firstRank());
     this.nextEvent = new long[self.ranks()];

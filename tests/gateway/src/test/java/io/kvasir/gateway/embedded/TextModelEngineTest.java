@@ -116,6 +116,44 @@ class TextModelEngineTest {
   }
 
   @Test
+  void messagesAreAnswered() {
+    model.permits.release(100);
+    Reply reply =
+        client.post(
+            "/v1/messages",
+            "{\"max_tokens\":3,\"system\":\"S\",\"messages\":[{\"role\":\"user\",\"content\":"
+                + "[{\"type\":\"text\",\"text\":\"Hi\"}]}]}");
+    assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+    assertThat(reply.json().at("/content/0/text").asText()).isEqualTo("abc");
+    assertThat(model.text(model.requests.get(0).prompt())).isEqualTo("system:Suser:Hi>");
+    Reply count =
+        client.post(
+            "/v1/messages/count_tokens",
+            "{\"system\":\"S\",\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}");
+    assertThat(count.json().path("input_tokens").asInt()).isEqualTo("system:Suser:Hi>".length());
+  }
+
+  @Test
+  void responsesContinueEachOther() {
+    model.permits.release(100);
+    Reply first =
+        client.post(
+            "/v1/responses", "{\"max_output_tokens\":2,\"instructions\":\"S\",\"input\":\"Hi\"}");
+    assertThat(first.status()).as(first.text()).isEqualTo(200);
+    assertThat(first.json().at("/output/0/content/0/text").asText()).isEqualTo("ab");
+    String id = first.json().path("id").asText();
+    Reply second =
+        client.post(
+            "/v1/responses",
+            "{\"max_output_tokens\":2,\"input\":\"Go\",\"previous_response_id\":\"" + id + "\"}");
+    assertThat(second.status()).as(second.text()).isEqualTo(200);
+    assertThat(model.text(model.requests.get(1).prompt())).isEqualTo("user:Hiassistant:abuser:Go>");
+    Reply odd = client.post("/v1/responses", "{\"input\":[{\"type\":\"reasoning\"}]}");
+    assertThat(odd.status()).isEqualTo(400);
+    assertThat(odd.text()).contains("input[0].role");
+  }
+
+  @Test
   void aChatCompletionHasTheAnswerAndItsUsage() {
     model.permits.release(100);
     JsonNode reply =

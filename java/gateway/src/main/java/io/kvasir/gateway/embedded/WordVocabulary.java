@@ -9,7 +9,7 @@ import java.util.List;
  * behind them are words with a leading space; answers are made of them. Other tokens may appear in
  * prompts that are lists of token ids and have no text. Stateless.
  */
-final class Words {
+final class WordVocabulary {
 
   /** The token of the first word. */
   static final int FIRST = 256;
@@ -43,7 +43,7 @@ final class Words {
           would write year yellow yes yet you young your"""
               .split(" "));
 
-  private Words() {}
+  private WordVocabulary() {}
 
   /** Number of words. */
   static int count() {

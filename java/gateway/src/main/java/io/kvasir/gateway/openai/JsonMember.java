@@ -8,7 +8,7 @@ package io.kvasir.gateway.openai;
  * @param end after the value
  * @param escaped whether the value is a string with escapes
  */
-record Member(int start, int value, int end, boolean escaped) {
+record JsonMember(int start, int value, int end, boolean escaped) {
 
   /**
    * The range that removes this member from its object: with the comma before it, or else with the

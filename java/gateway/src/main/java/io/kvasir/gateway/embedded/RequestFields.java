@@ -11,18 +11,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe.
  */
-final class Fields {
+final class RequestFields {
 
   private final ObjectNode body;
 
   /** Where the object is in the request, as a prefix of names in messages. */
   private final String path;
 
-  Fields(ObjectNode body) {
+  RequestFields(ObjectNode body) {
     this(body, "");
   }
 
-  private Fields(ObjectNode body, String path) {
+  private RequestFields(ObjectNode body, String path) {
     this.body = body;
     this.path = path;
   }
@@ -106,7 +106,7 @@ final class Fields {
   }
 
   /** An object; null if it is missing. */
-  @Nullable Fields object(String name) {
+  @Nullable RequestFields object(String name) {
     JsonNode value = get(name);
     if (value == null) {
       return null;
@@ -114,7 +114,7 @@ final class Fields {
     if (!(value instanceof ObjectNode object)) {
       throw wrong(name, "an object", value);
     }
-    return new Fields(object, path + name + ".");
+    return new RequestFields(object, path + name + ".");
   }
 
   /** An array; null if it is missing. */

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Confined to the request's event loop.
  */
-final class Choice {
+final class ReplyChoice {
 
   private final int number;
   private final boolean firstOfPrompt;
@@ -19,7 +19,7 @@ final class Choice {
   private int tokens;
   private @Nullable Start start;
 
-  Choice(int number, boolean firstOfPrompt, int promptTokens, AnswerText answer) {
+  ReplyChoice(int number, boolean firstOfPrompt, int promptTokens, AnswerText answer) {
     this.number = number;
     this.firstOfPrompt = firstOfPrompt;
     this.promptTokens = promptTokens;
@@ -85,11 +85,11 @@ final class Choice {
   }
 
   /** The token counts of choices. */
-  static Usage usage(List<Choice> choices) {
+  static Usage usage(List<ReplyChoice> choices) {
     int prompt = 0;
     int cached = 0;
     int output = 0;
-    for (Choice choice : choices) {
+    for (ReplyChoice choice : choices) {
       output += choice.tokens;
       if (choice.firstOfPrompt) {
         prompt += choice.promptTokens;

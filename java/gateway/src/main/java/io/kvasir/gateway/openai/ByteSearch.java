@@ -5,7 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /** Searches eight bytes at once. Stateless. */
-final class Words {
+final class ByteSearch {
 
   private static final VarHandle VIEW =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -13,7 +13,7 @@ final class Words {
   private static final long HIGH_BITS = 0x8080808080808080L;
   private static final long BLANKS = repeated(' ');
 
-  private Words() {}
+  private ByteSearch() {}
 
   /** {@return eight bytes of an array, the first in the lowest bits} */
   static long at(byte[] bytes, int index) {

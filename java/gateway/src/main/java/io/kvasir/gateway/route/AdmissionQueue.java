@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe. Calls are O(1), except that leaving the queue is O(queue).
  */
-public final class Admission {
+public final class AdmissionQueue {
 
   /** What became of an arrival. */
   public enum Outcome {
-    /** The request may start; it must {@link Admission#leave}. */
+    /** The request may start; it must {@link AdmissionQueue#leave}. */
     ADMITTED,
     /** The request waits; its action runs when it may start. */
     WAITS,
@@ -33,7 +33,7 @@ public final class Admission {
    * @param maxRunning requests served at a time, at least 1
    * @param maxQueued requests that may wait, at least 0
    */
-  public Admission(int maxRunning, int maxQueued) {
+  public AdmissionQueue(int maxRunning, int maxQueued) {
     this.maxRunning = maxRunning;
     this.maxQueued = maxQueued;
   }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param router the router that booked the attempt; null if the attempt went by load
  * @param attempt the attempt's number at its router
  */
-record Choice(
+record ChosenTarget(
     FleetWorker worker,
     int dpRank,
     String reason,

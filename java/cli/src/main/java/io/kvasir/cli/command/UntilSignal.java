@@ -1,0 +1,36 @@
+package io.kvasir.cli.command;
+
+import io.kvasir.cli.terminal.Console;
+import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.cli.terminal.Interrupts;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.IntSupplier;
+
+/** Serves until a signal. Stateless. */
+final class UntilSignal {
+
+  private UntilSignal() {}
+
+  /**
+   * Waits until a signal has stopped a server that runs.
+   *
+   * @param announce announces the server; from then on a signal stops it
+   * @param stop stops the server on the signal's thread; supplies how many requests were cut
+   */
+  static void serve(Console console, Interrupts interrupts, Runnable announce, IntSupplier stop)
+      throws InterruptedException {
+    CountDownLatch ended = new CountDownLatch(1);
+    interrupts.endWith(
+        () -> {
+          console.note("kvasir: stopping after the requests in progress");
+          int cut = stop.getAsInt();
+          if (cut > 0) {
+            console.note("kvasir: " + cut + " requests were cut");
+          }
+          ended.countDown();
+          return ExitCode.DONE;
+        });
+    announce.run();
+    ended.await();
+  }
+}

@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -320,7 +321,7 @@ class ForwardingTest {
 
   @Test
   void anUploadThatIsAnsweredEarlyEndsAtBothSides() {
-    java.util.concurrent.CountDownLatch gone = new java.util.concurrent.CountDownLatch(1);
+    CountDownLatch gone = new CountDownLatch(1);
     try (TestGateway gateway = gateway("");
         RawClient client = gateway.client()) {
       engine.leavesBodiesUnread();
@@ -370,6 +371,54 @@ class ForwardingTest {
       assertThat(reply.status()).isEqualTo(200);
       assertThat(reply.field("transfer-encoding")).isNull();
       assertThat(reply.text()).startsWith("data: {").endsWith("data: [DONE]\n\n");
+      assertThat(client.isClosed()).isTrue();
+    }
+  }
+
+  @Test
+  void http10ClientsSeeEachEvent() {
+    CountDownLatch seen = new CountDownLatch(1);
+    try (TestGateway gateway = gateway("");
+        RawClient client = gateway.client()) {
+      engine.script(
+          (request, link) -> {
+            link.stream();
+            link.token("Hello");
+            EngineLink.await(seen);
+            link.endStream();
+          });
+      client.send(
+          new String(RawClient.post(CHAT, ASK_STREAM), StandardCharsets.US_ASCII)
+              .replace("HTTP/1.1", "HTTP/1.0"));
+      assertThat(client.head().field("connection")).isEqualTo("close");
+      assertThat(client.event()).contains("Hello");
+      seen.countDown();
+      assertThat(client.event()).isEqualTo("data: [DONE]\n\n");
+      assertThat(client.event()).isNull();
+    }
+  }
+
+  @Test
+  void aReplyInPartsToAnUnfinishedUploadEnds() throws IOException {
+    CountDownLatch seen = new CountDownLatch(1);
+    try (TestGateway gateway = gateway("");
+        RawClient client = gateway.client()) {
+      engine.leavesBodiesUnread();
+      engine.script(
+          (request, link) -> {
+            link.head(413, "Content-Length: 4");
+            link.raw("ab");
+            EngineLink.await(seen);
+            link.raw("cd");
+          });
+      client.send("POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n12345");
+      assertThat(client.head().status()).isEqualTo(413);
+      assertThat(client.bodyByte()).isEqualTo('a');
+      assertThat(client.bodyByte()).isEqualTo('b');
+      seen.countDown();
+      assertThat(client.bodyByte()).isEqualTo('c');
+      assertThat(client.bodyByte()).isEqualTo('d');
+      client.trySend("x".repeat(999_995).getBytes(StandardCharsets.US_ASCII));
       assertThat(client.isClosed()).isTrue();
     }
   }

@@ -85,6 +85,7 @@ class LocalTokensTest {
             {"/v1/completions", model + "\"prompt\":\"Once\"}"},
             {"/v1/completions", model + "\"prompt\":[\"Once\",\"Twice\"]}"},
             {"/v1/completions", model + "\"prompt\":[1,2,3]}"},
+            {"/v1/completions", model + "\"prompt\":[[1,2],[3]]}"},
             {
               "/v1/messages",
               model + "\"system\":\"Be.\",\"messages\":[" + message("user", "Hi") + "]}"
@@ -103,6 +104,9 @@ class LocalTokensTest {
       Reply reply = gateway.post(CHAT, chat("{\"content\":\"no role\"}"));
       assertThat(reply.status()).isEqualTo(400);
       assertThat(reply.text()).contains("messages[0].role");
+      Reply empty = gateway.post("/v1/completions", "{\"model\":\"words\",\"prompt\":[]}");
+      assertThat(empty.status()).isEqualTo(400);
+      assertThat(empty.text()).contains("prompt");
     }
   }
 }

@@ -157,6 +157,9 @@ final class HttpExchange implements Exchange {
     replying = true;
     response.setStatusCode(status);
     fields.forEach((name, value) -> response.headers().add(name, value));
+    if (isLast()) {
+      response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+    }
     planFlush();
   }
 
@@ -230,10 +233,12 @@ final class HttpExchange implements Exchange {
   }
 
   private void endNow() {
-    boolean close = unread || request.version() == HttpVersion.HTTP_1_0;
+    boolean close = isLast();
     if (close) {
       onLast.run();
-      response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+      if (!response.headWritten()) {
+        response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
+      }
     }
     ByteBuf bytes = taken();
     Future<Void> sent = bytes == null ? response.end() : response.end(buffer(bytes));
@@ -242,6 +247,11 @@ final class HttpExchange implements Exchange {
     } else if (close) {
       sent.onComplete(done -> request.connection().close());
     }
+  }
+
+  /** Whether the connection closes after the reply, as things are now. */
+  private boolean isLast() {
+    return unread || request.version() == HttpVersion.HTTP_1_0;
   }
 
   /**

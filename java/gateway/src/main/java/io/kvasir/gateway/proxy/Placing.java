@@ -16,6 +16,8 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Chooses the targets of one request's attempts: by the fleet router of its model, or by load where
@@ -25,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Placing {
 
+  private static final Logger LOG = LoggerFactory.getLogger(Placing.class);
   private static final AtomicLong NEXT_ID = new AtomicLong();
 
   private final EventLoop loop;
@@ -109,18 +112,22 @@ final class Placing {
       return;
     }
     result.onWaiting(
-        PromptTokens.ask(
-            any.upstream(),
-            loop,
-            inbound,
-            found -> {
-              tokens = found;
-              if (found == null) {
-                chooseByLoad(System.nanoTime(), result);
-              } else {
-                settle(among, among.route(request(among, System.nanoTime())), result);
-              }
-            }));
+        PromptTokens.ask(any.upstream(), loop, inbound, found -> onTokens(among, found, result)));
+  }
+
+  private void onTokens(ModelFleet among, @Nullable List<int[]> found, Result result) {
+    long nowNs = System.nanoTime();
+    tokens = found;
+    try {
+      if (found == null) {
+        chooseByLoad(nowNs, result);
+      } else {
+        settle(among, among.route(request(among, nowNs)), result);
+      }
+    } catch (RuntimeException e) {
+      LOG.error("a request failed in the gateway itself", e);
+      result.onRefused(Problem.internal());
+    }
   }
 
   private FleetRequest request(ModelFleet among, long nowNs) {

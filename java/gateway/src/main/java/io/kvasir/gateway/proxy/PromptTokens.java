@@ -73,7 +73,11 @@ final class PromptTokens implements ReplyListener {
   static Runnable ask(
       Upstream upstream, EventLoop loop, Inbound inbound, Consumer<@Nullable List<int[]>> then) {
     PromptTokens question = new PromptTokens(upstream, loop, bodies(inbound), then);
-    question.next();
+    if (question.bodies.isEmpty()) {
+      loop.execute(() -> then.accept(null));
+    } else {
+      question.next();
+    }
     return question::cancel;
   }
 

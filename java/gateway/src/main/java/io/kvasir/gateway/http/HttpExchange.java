@@ -44,6 +44,10 @@ final class HttpExchange implements Exchange {
   private @Nullable ByteBuf pending;
   private boolean unread;
   private boolean replying;
+
+  /** Whether the connection closes after the reply, as its head says. */
+  private boolean closes;
+
   private boolean ended;
   private boolean aborted;
   private boolean gone;
@@ -157,7 +161,8 @@ final class HttpExchange implements Exchange {
     replying = true;
     response.setStatusCode(status);
     fields.forEach((name, value) -> response.headers().add(name, value));
-    if (isLast()) {
+    closes = unread || request.version() == HttpVersion.HTTP_1_0;
+    if (closes) {
       response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
     }
     planFlush();
@@ -233,25 +238,16 @@ final class HttpExchange implements Exchange {
   }
 
   private void endNow() {
-    boolean close = isLast();
-    if (close) {
+    if (closes) {
       onLast.run();
-      if (!response.headWritten()) {
-        response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
-      }
     }
     ByteBuf bytes = taken();
     Future<Void> sent = bytes == null ? response.end() : response.end(buffer(bytes));
     if (unread) {
       discardBody();
-    } else if (close) {
+    } else if (closes) {
       sent.onComplete(done -> request.connection().close());
     }
-  }
-
-  /** Whether the connection closes after the reply, as things are now. */
-  private boolean isLast() {
-    return unread || request.version() == HttpVersion.HTTP_1_0;
   }
 
   /**

@@ -45,6 +45,22 @@ inline int64_t kvasir_index_remove(kvasir::PrefixIndex* index, int rank, const u
   });
 }
 
+// A ChangeStatus, or kShedNext more; negative for a status of guarded.hpp.
+inline int64_t kvasir_index_alias(kvasir::PrefixIndex* index, int rank, const uint64_t* handles,
+                                  const uint64_t* of, int count) noexcept {
+  return kvasir::guarded([&] {
+    const kvasir::ChangeStatus status =
+        index->alias(static_cast<uint32_t>(rank), handles, of, static_cast<uint32_t>(count));
+    return static_cast<int64_t>(status) | (index->is_over() ? kShedNext : 0);
+  });
+}
+
+// Whether the handle is known; writes the sequence hash of its block.
+inline bool kvasir_index_find(const kvasir::PrefixIndex* index, int rank, int64_t handle,
+                              uint64_t* name) noexcept {
+  return index->find(static_cast<uint32_t>(rank), static_cast<uint64_t>(handle), name);
+}
+
 inline int64_t kvasir_index_clear(kvasir::PrefixIndex* index, int rank) noexcept {
   return kvasir::guarded([&] { index->clear(static_cast<uint32_t>(rank)); });
 }

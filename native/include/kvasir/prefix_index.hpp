@@ -96,6 +96,9 @@ class PrefixIndex {
   ChangeStatus store(uint32_t rank, bool root, uint64_t parent_handle, uint64_t root_hash,
                      const uint64_t* handles, const uint64_t* local_hashes,
                      const uint64_t* sequence_hashes, uint32_t count);
+  // Holds blocks under further handles: handles[i] names the block of of[i] from now on. Skips
+  // those whose block is unknown.
+  ChangeStatus alias(uint32_t rank, const uint64_t* handles, const uint64_t* of, uint32_t count);
   // Unknown handles are skipped.
   ChangeStatus remove(uint32_t rank, const uint64_t* handles, uint32_t count);
   void clear(uint32_t rank);
@@ -108,6 +111,9 @@ class PrefixIndex {
   // O(runs and their holders).
   IndexCounts counts() const;
   uint64_t memberships(uint32_t rank) const;
+
+  // Writes the sequence hash of the block that a rank's handle names; false if there is none.
+  bool find(uint32_t rank, uint64_t handle, uint64_t* name) const;
 
   // An incremental copy for a file. Runs are numbered from 0, parents first; a parent is a run and
   // an offset in it. begin_copy() returns their number; no change is allowed before end_copy().

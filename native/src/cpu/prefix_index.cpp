@@ -239,6 +239,36 @@ void PrefixIndex::hold_one(uint32_t rank, Rank* owner, uint32_t run, uint32_t of
   refresh_cut(rank, owner, run, uneven, holder_cut(held));
 }
 
+ChangeStatus PrefixIndex::alias(uint32_t rank, const uint64_t* handles, const uint64_t* of,
+                                uint32_t count) {
+  Rank* owner = rank_of(rank);
+  if (owner == nullptr) return count == 0 ? ChangeStatus::kUnchanged : ChangeStatus::kUnknownBlock;
+  touched_.clear();
+  const uint64_t before = owner->table.bytes();
+  owner->table.reserve(count);
+  table_bytes_ += owner->table.bytes() - before;
+  bool changed = false;
+  bool unknown = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t block = owner->table.find(of[i]);
+    unknown |= block == kNoBlock;
+    if (block == kNoBlock) continue;
+    const uint32_t old = owner->table.bind(handles[i], block);
+    if (old == block) continue;
+    changed = true;
+    hold_one(rank, owner, run_of(block), offset_of(block));
+    if (old == kNoBlock) {
+      ++memberships_;
+    } else {
+      drop(rank, owner, run_of(old), &old, 1);
+    }
+  }
+  settle_all();
+  finish();
+  if (unknown) return ChangeStatus::kUnknownBlock;
+  return changed ? ChangeStatus::kApplied : ChangeStatus::kUnchanged;
+}
+
 // ---- removed ----
 
 ChangeStatus PrefixIndex::remove(uint32_t rank, const uint64_t* handles, uint32_t count) {
@@ -471,6 +501,14 @@ void PrefixIndex::shed() {
 uint64_t PrefixIndex::memberships(uint32_t rank) const {
   const Rank* owner = rank_of(rank);
   return owner == nullptr ? 0 : owner->table.size();
+}
+
+bool PrefixIndex::find(uint32_t rank, uint64_t handle, uint64_t* name) const {
+  const Rank* owner = rank_of(rank);
+  const uint32_t block = owner == nullptr ? kNoBlock : owner->table.find(handle);
+  if (block == kNoBlock) return false;
+  *name = runs_.name(block);
+  return true;
 }
 
 IndexCounts PrefixIndex::counts() const {

@@ -10,28 +10,32 @@ import java.util.function.Consumer;
  * Orders the event streams of all ranks in front of an index. The index receives every event once
  * and in order, and a rank with missing events is not matched.
  *
- * <p>The events of a rank are numbered consecutively with unsigned numbers. The first number
- * received is the base. A number received before is ignored. A number above the next expected one
- * opens a gap. While the gap is open, the rank is hidden from matches, the {@link RecoverySource}
- * is asked for the missing events, and later events wait. The gap closes when all missing events
- * have arrived, or when they no longer matter: the rank was cleared, a snapshot of its contents
- * arrived, or the events are gone for good and the rank restarts empty. Waiting events above the
- * limit are dropped, which opens another gap.
+ * <p>A number stands for a batch of events, often of one. The batches of a rank are numbered
+ * consecutively with unsigned numbers. A number received before is ignored. A number above the next
+ * expected one opens a gap. While the gap is open, the rank is hidden from matches, the {@link
+ * RecoverySource} is asked for the missing batches, and later ones wait. The gap closes when all
+ * missing batches have arrived, or when they no longer matter: the rank was cleared, a snapshot of
+ * its contents arrived, or they are gone for good and the rank restarts empty. Waiting batches
+ * above the limit are dropped, which opens another gap.
  *
- * <p>An engine that restarts numbers its events from the start again. The sequence <em>starts
- * over</em> when a number repeats with different content, and
+ * <p>The first number is the base. Where sequences are known to begin at zero ({@link
+ * FirstNumber#ZERO}), a sequence that is first seen at a higher number begins with a gap, and the
+ * caller notices restarts of the engine: it calls {@link #removeRank}.
+ *
+ * <p>Otherwise, an engine that restarts numbers its batches from the start again. The sequence
+ * <em>starts over</em> when a number repeats with different content, and
  *
  * <ul>
- *   <li>the number is 0, or below the base, or equals the base after later events; or
- *   <li>the next event also repeats a higher number with different content (a single such event is
+ *   <li>the number is 0, or below the base, or equals the base after later batches; or
+ *   <li>the next batch also repeats a higher number with different content (a single such batch is
  *       ignored like any repeated number).
  * </ul>
  *
  * The rank's earlier contents are then discarded and the new sequence counts. A restart goes
- * undetected if all its events up to the last number received are lost.
+ * undetected if all its batches up to the last number received are lost.
  *
  * <p>Thread-safe. The events of one rank must come from one thread at a time, otherwise their order
- * is undefined. No call waits for another rank. O(blocks in the event) in addition to the index's
+ * is undefined. No call waits for another rank. O(blocks in the batch) in addition to the index's
  * own cost.
  */
 public final class EventStreams {
@@ -39,6 +43,7 @@ public final class EventStreams {
   private final PrefixIndex index;
   private final RecoverySource source;
   private final StreamLimits limits;
+  private final FirstNumber firstNumber;
   private final StreamCounters counters = new StreamCounters();
   private final ConcurrentHashMap<RankId, RankStream> streams = new ConcurrentHashMap<>();
 
@@ -48,22 +53,44 @@ public final class EventStreams {
    * @param index receives the events; owned by the caller, who must not change it elsewhere
    * @param source recovers missing events
    * @param limits how much may wait behind gaps
+   * @param firstNumber where sequences begin
    */
-  public EventStreams(PrefixIndex index, RecoverySource source, StreamLimits limits) {
+  public EventStreams(
+      PrefixIndex index, RecoverySource source, StreamLimits limits, FirstNumber firstNumber) {
     this.index = index;
     this.source = source;
     this.limits = limits;
+    this.firstNumber = firstNumber;
   }
 
   /**
-   * Takes an event.
+   * Takes an event that has a number of its own.
    *
    * @param rank the event's rank
    * @param eventId its number in the rank's sequence, unsigned
    * @param event the change
    */
   public void onEvent(RankId rank, long eventId, BlockEvent event) {
-    with(rank, stream -> stream.onEvent(eventId, event));
+    onBatch(rank, eventId, List.of(event));
+  }
+
+  /**
+   * Takes a batch of events.
+   *
+   * @param rank the rank
+   * @param number the batch's number in the rank's sequence, unsigned
+   * @param batch the changes in order; not copied
+   * @return whether the batch has taken effect, now or before; false if it waits or was dropped
+   */
+  public boolean onBatch(RankId rank, long number, List<BlockEvent> batch) {
+    boolean[] applied = new boolean[1];
+    with(
+        rank,
+        stream -> {
+          stream.onBatch(number, batch);
+          applied[0] = stream.applied(number);
+        });
+    return applied[0];
   }
 
   /**
@@ -122,13 +149,26 @@ public final class EventStreams {
 
   /** Asks the source again for every open gap. To be called by a timer. O(ranks). */
   public void retryGaps() {
-    streams.forEach(
-        (rank, stream) -> {
-          synchronized (stream) {
-            stream.backoff().askSoon();
-          }
-          ask(rank, stream);
-        });
+    streams.forEach(this::retryGap);
+  }
+
+  /**
+   * Asks the source again if a rank has an open gap.
+   *
+   * @param rank the rank; ignored if unknown
+   */
+  public void retryGap(RankId rank) {
+    RankStream stream = streams.get(rank);
+    if (stream != null) {
+      retryGap(rank, stream);
+    }
+  }
+
+  private void retryGap(RankId rank, RankStream stream) {
+    synchronized (stream) {
+      stream.backoff().askSoon();
+    }
+    ask(rank, stream);
   }
 
   /**
@@ -143,7 +183,8 @@ public final class EventStreams {
   private void with(RankId rank, Consumer<RankStream> use) {
     while (true) {
       RankStream stream =
-          streams.computeIfAbsent(rank, id -> new RankStream(id, index, limits, counters));
+          streams.computeIfAbsent(
+              rank, id -> new RankStream(id, index, limits, firstNumber, counters));
       synchronized (stream) {
         if (stream.removed()) {
           continue;
@@ -200,6 +241,11 @@ public final class EventStreams {
     @Override
     public void dump(long lastEventId, List<BlockEvent.Stored> contents) {
       tell(() -> stream.onDump(lastEventId, contents));
+    }
+
+    @Override
+    public void delivered() {
+      tell(stream::onDelivered);
     }
 
     @Override

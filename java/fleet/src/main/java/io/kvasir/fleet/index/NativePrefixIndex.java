@@ -111,6 +111,9 @@ public final class NativePrefixIndex implements PrefixIndex {
       if (event instanceof BlockEvent.Removed removed) {
         return remove(address, slot, removed.handles());
       }
+      if (event instanceof BlockEvent.Aliased aliased) {
+        return alias(address, slot, aliased);
+      }
       if (slot == null || IndexLibrary.kvasir_index_memberships(address, slot) <= 0) {
         return ChangeStatus.UNCHANGED;
       }
@@ -141,19 +144,39 @@ public final class NativePrefixIndex implements PrefixIndex {
                 stored.localHashes(),
                 stored.sequenceHashes(),
                 stored.handles().length));
-    if ((result & IndexLibrary.SHED_NEXT) != 0) { // not inside the call, which pins its arrays
-      require(IndexLibrary.kvasir_index_shed(address));
-    }
-    ChangeStatus status = STATUSES[result & ~IndexLibrary.SHED_NEXT];
+    ChangeStatus status = status(address, result);
     if (slot == null && status == ChangeStatus.APPLIED) {
       take(usedSlot, rank);
     }
     return status;
   }
 
+  private ChangeStatus alias(long address, @Nullable Integer slot, BlockEvent.Aliased aliased) {
+    long[] handles = aliased.handles();
+    if (slot == null) {
+      return withoutRank(handles);
+    }
+    int result =
+        require(
+            IndexLibrary.kvasir_index_alias(address, slot, handles, aliased.of(), handles.length));
+    return status(address, result);
+  }
+
+  /** The status in the result of a change that adds handles. */
+  private ChangeStatus status(long address, int result) {
+    if ((result & IndexLibrary.SHED_NEXT) != 0) { // not inside the call, which pins its arrays
+      require(IndexLibrary.kvasir_index_shed(address));
+    }
+    return STATUSES[result & ~IndexLibrary.SHED_NEXT];
+  }
+
+  private static ChangeStatus withoutRank(long[] handles) {
+    return handles.length == 0 ? ChangeStatus.UNCHANGED : ChangeStatus.UNKNOWN_BLOCK;
+  }
+
   private ChangeStatus remove(long address, @Nullable Integer slot, long[] handles) {
     if (slot == null) {
-      return handles.length == 0 ? ChangeStatus.UNCHANGED : ChangeStatus.UNKNOWN_BLOCK;
+      return withoutRank(handles);
     }
     return STATUSES[
         require(IndexLibrary.kvasir_index_remove(address, slot, handles, handles.length))];
@@ -209,6 +232,15 @@ public final class NativePrefixIndex implements PrefixIndex {
 
   @Override
   public void match(long[] sequenceHashes, int blocks, RankMatches matches) {
+    match(sequenceHashes, blocks, false, matches);
+  }
+
+  @Override
+  public void matchAll(long[] sequenceHashes, int blocks, RankMatches matches) {
+    match(sequenceHashes, blocks, true, matches);
+  }
+
+  private void match(long[] sequenceHashes, int blocks, boolean hiddenToo, RankMatches matches) {
     Objects.checkFromIndexSize(0, blocks, sequenceHashes.length);
     matches.clear();
     Known[] before = known;
@@ -227,9 +259,34 @@ public final class NativePrefixIndex implements PrefixIndex {
     for (int i = 0; i < found; i++) {
       int slot = matches.slots[i];
       Known rank = before[slot];
-      if (rank != null && rank == after[slot] && rank.visible) {
+      if (rank != null && rank == after[slot] && (hiddenToo || rank.visible)) {
         matches.add(rank.id, matches.depths[i]);
       }
+    }
+  }
+
+  @Override
+  public @Nullable Long sequenceHash(RankId rank, long handle) {
+    long address = beginChange();
+    try {
+      Integer slot = slots.get(rank);
+      long[] hash = new long[1];
+      return slot != null && IndexLibrary.kvasir_index_find(address, slot, handle, hash)
+          ? (Long) hash[0]
+          : null;
+    } finally {
+      endChange();
+    }
+  }
+
+  @Override
+  public long handles(RankId rank) {
+    long address = beginChange();
+    try {
+      Integer slot = slots.get(rank);
+      return slot == null ? 0 : IndexLibrary.kvasir_index_memberships(address, slot);
+    } finally {
+      endChange();
     }
   }
 

@@ -1,16 +1,18 @@
 package io.kvasir.fleet.index;
 
 import io.kvasir.event.BlockEvent;
+import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Events of one rank that wait behind a gap, by number. Bounded per rank and by a total shared with
- * all other ranks. Not thread-safe, except for the total.
+ * Batches of one rank that wait behind a gap, by number. Bounded per rank and by a total shared
+ * with all other ranks. Not thread-safe, except for the total.
  */
 final class PendingEvents {
 
-  private final TreeMap<Long, BlockEvent> events = new TreeMap<>(Long::compareUnsigned);
+  private final TreeMap<Long, List<BlockEvent>> batches = new TreeMap<>(Long::compareUnsigned);
   private final StreamLimits limits;
   private final AtomicLong total;
   private long blocks;
@@ -21,21 +23,21 @@ final class PendingEvents {
   }
 
   boolean isEmpty() {
-    return events.isEmpty();
+    return batches.isEmpty();
   }
 
-  boolean contains(long eventId) {
-    return events.containsKey(eventId);
+  boolean contains(long number) {
+    return batches.containsKey(number);
   }
 
-  /** The lowest waiting number; at least one event must wait. */
+  /** The lowest waiting number; at least one batch must wait. */
   long first() {
-    return events.firstKey();
+    return batches.firstKey();
   }
 
-  /** Adds an event that is not waiting yet; false if there is no room for it. */
-  boolean add(long eventId, BlockEvent event) {
-    long weight = weight(event);
+  /** Adds a batch that is not waiting yet; false if there is no room for it. */
+  boolean add(long number, List<BlockEvent> batch) {
+    long weight = weight(batch);
     if (blocks + weight > limits.pendingBlocksPerRank()) {
       return false;
     }
@@ -44,28 +46,28 @@ final class PendingEvents {
       return false;
     }
     blocks += weight;
-    events.put(eventId, event);
+    batches.put(number, batch);
     return true;
   }
 
-  /** Removes and returns an event; null if it is not waiting. */
-  BlockEvent take(long eventId) {
-    BlockEvent event = events.remove(eventId);
-    if (event != null) {
-      release(weight(event));
+  /** Removes and returns a batch; null if it is not waiting. */
+  @Nullable List<BlockEvent> take(long number) {
+    List<BlockEvent> batch = batches.remove(number);
+    if (batch != null) {
+      release(weight(batch));
     }
-    return event;
+    return batch;
   }
 
-  /** Drops all events with lower numbers. */
-  void dropBelow(long eventId) {
-    while (!events.isEmpty() && Long.compareUnsigned(events.firstKey(), eventId) < 0) {
-      release(weight(events.pollFirstEntry().getValue()));
+  /** Drops all batches with lower numbers. */
+  void dropBelow(long number) {
+    while (!batches.isEmpty() && Long.compareUnsigned(batches.firstKey(), number) < 0) {
+      release(weight(batches.pollFirstEntry().getValue()));
     }
   }
 
   void clear() {
-    events.clear();
+    batches.clear();
     release(blocks);
   }
 
@@ -74,9 +76,20 @@ final class PendingEvents {
     total.addAndGet(-weight);
   }
 
+  private static long weight(List<BlockEvent> batch) {
+    long weight = batch.isEmpty() ? 1 : 0;
+    for (BlockEvent event : batch) {
+      weight += weight(event);
+    }
+    return weight;
+  }
+
   private static long weight(BlockEvent event) {
     if (event instanceof BlockEvent.Stored stored) {
       return 1L + stored.handles().length;
+    }
+    if (event instanceof BlockEvent.Aliased aliased) {
+      return 1L + aliased.handles().length;
     }
     return event instanceof BlockEvent.Removed removed ? 1L + removed.handles().length : 1;
   }

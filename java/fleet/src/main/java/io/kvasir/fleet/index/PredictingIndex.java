@@ -7,6 +7,7 @@ import it.unimi.dsi.fastutil.objects.Object2IntMap;
 import it.unimi.dsi.fastutil.objects.Object2IntOpenHashMap;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A prefix index that adds short-lived predictions: blocks of a placed prompt match at once, before
@@ -97,6 +98,27 @@ public final class PredictingIndex implements PrefixIndex {
     for (Object2IntMap.Entry<RankId> rank : own.longest.object2IntEntrySet()) {
       matches.add(rank.getKey(), rank.getIntValue());
     }
+  }
+
+  /** Finds confirmed blocks only: hidden ranks have no predicted ones. */
+  @Override
+  public void matchAll(long[] sequenceHashes, int blocks, RankMatches matches) {
+    confirmed.matchAll(sequenceHashes, blocks, matches);
+  }
+
+  @Override
+  public @Nullable Long sequenceHash(RankId rank, long handle) {
+    return confirmed.sequenceHash(rank, handle);
+  }
+
+  @Override
+  public long handles(RankId rank) {
+    return confirmed.handles(rank);
+  }
+
+  @Override
+  public PrefixIndex confirmed() {
+    return confirmed;
   }
 
   /** Counts and memory of the confirmed index. */

@@ -4,6 +4,7 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tracks which rank holds which prefixes from the ranks' block events.
@@ -70,6 +71,18 @@ public interface PrefixIndex extends AutoCloseable {
   }
 
   /**
+   * Finds the matched blocks of a prompt on each rank, visible or not.
+   *
+   * @param sequenceHashes the prompt's sequence hashes, from its first block
+   * @param blocks how many of them to match
+   * @param matches receives all ranks that hold at least the first block; without hidden ones if
+   *     the index cannot tell what those hold
+   */
+  default void matchAll(long[] sequenceHashes, int blocks, RankMatches matches) {
+    match(sequenceHashes, blocks, matches);
+  }
+
+  /**
    * Records that a request was placed on a rank whose engine has not reported its blocks yet. An
    * index may count them as held for some time. O(blocks).
    *
@@ -77,6 +90,31 @@ public interface PrefixIndex extends AutoCloseable {
    * @param prompt the hashes of the prompt's full blocks
    */
   default void onPlaced(RankId rank, BlockHashes prompt) {}
+
+  /**
+   * Finds the block that a rank's handle names, as of the changes so far. O(1).
+   *
+   * @param rank the rank
+   * @param handle the handle
+   * @return the block's sequence hash; null if the rank has no such handle, or the index keeps none
+   */
+  default @Nullable Long sequenceHash(RankId rank, long handle) {
+    return null;
+  }
+
+  /**
+   * {@return the handles of a rank, at least 0; 0 if the index keeps none}
+   *
+   * @param rank the rank
+   */
+  default long handles(RankId rank) {
+    return 0;
+  }
+
+  /** {@return the part of this index that follows events alone; itself if it predicts nothing} */
+  default PrefixIndex confirmed() {
+    return this;
+  }
 
   /** {@return a snapshot of counts and memory use} */
   IndexStats stats();

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The event stream of one rank, as described in {@link EventStreams}. Guarded by its own monitor,
  * which every caller holds.
  *
- * <p>Invariant: without a gap no event waits, and {@code next} is one above the highest number
+ * <p>Invariant: without a gap no batch waits, and {@code next} is one above the highest number
  * received. With a gap the rank is hidden.
  */
 final class RankStream {
@@ -25,6 +25,7 @@ final class RankStream {
   private final PendingEvents pending;
   private final SeenEvents seen = new SeenEvents();
   private final RecoveryBackoff backoff = new RecoveryBackoff();
+  private final FirstNumber firstNumber;
 
   private boolean started;
   private boolean removed;
@@ -33,9 +34,18 @@ final class RankStream {
   private long highest;
   private int life;
 
-  RankStream(RankId rank, PrefixIndex index, StreamLimits limits, StreamCounters counters) {
+  /** The number that was next when the open question was asked. */
+  private long askedFrom;
+
+  RankStream(
+      RankId rank,
+      PrefixIndex index,
+      StreamLimits limits,
+      FirstNumber firstNumber,
+      StreamCounters counters) {
     this.rank = rank;
     this.index = index;
+    this.firstNumber = firstNumber;
     this.counters = counters;
     this.pending = new PendingEvents(limits, counters.pendingBlocks);
   }
@@ -44,54 +54,61 @@ final class RankStream {
     return removed;
   }
 
-  void onEvent(long eventId, BlockEvent event) {
+  /** Whether the batch with a number has taken effect. */
+  boolean applied(long number) {
+    return started && Long.compareUnsigned(number, next) < 0;
+  }
+
+  void onBatch(long number, List<BlockEvent> batch) {
     backoff.onEvent();
     if (!started) {
-      start(eventId, event);
-    } else if (Long.compareUnsigned(eventId, next) >= 0) {
-      onNews(eventId, event);
+      start(number, batch);
+    } else if (Long.compareUnsigned(number, next) >= 0) {
+      onNews(number, batch);
     } else {
-      onPast(eventId, event);
+      onPast(number, batch);
     }
   }
 
-  private void start(long eventId, BlockEvent event) {
+  private void start(long number, List<BlockEvent> batch) {
     started = true;
-    next = eventId;
-    highest = eventId;
-    seen.start(eventId, event);
-    apply(event);
+    next = firstNumber == FirstNumber.ZERO ? 0 : number;
+    highest = number;
+    seen.start(next);
+    onNews(number, batch);
   }
 
-  private void onNews(long eventId, BlockEvent event) {
+  private void onNews(long number, List<BlockEvent> batch) {
     seen.onNews();
-    highest = max(highest, eventId);
-    if (eventId != next) {
+    highest = max(highest, number);
+    int from = 0;
+    if (number != next) {
       if (!gap) {
         counters.gaps.increment();
         hide();
       }
-      if (event instanceof BlockEvent.Cleared) {
-        startClean(eventId);
-      } else {
-        await(eventId, event);
+      from = batch.lastIndexOf(CLEARED);
+      if (from < 0) {
+        await(number, batch);
         return;
       }
+      startClean(number);
     }
-    apply(event);
+    apply(batch, from);
     settle();
   }
 
-  private void await(long eventId, BlockEvent event) {
-    if (pending.contains(eventId)) {
+  private void await(long number, List<BlockEvent> batch) {
+    if (pending.contains(number)) {
       counters.duplicates.increment();
-    } else if (!pending.add(eventId, event)) {
+    } else if (!pending.add(number, batch)) {
       counters.overflows.increment();
     }
   }
 
-  private void onPast(long eventId, BlockEvent event) {
-    SeenEvents.Event first = seen.newStart(eventId, next, event);
+  private void onPast(long number, List<BlockEvent> batch) {
+    SeenEvents.Batch first =
+        firstNumber == FirstNumber.ZERO ? null : seen.newStart(number, next, batch);
     if (first == null) {
       counters.duplicates.increment();
       return;
@@ -100,10 +117,10 @@ final class RankStream {
     life++;
     pending.clear();
     index.apply(rank, CLEARED);
-    start(first.eventId(), first.event());
-    settle();
-    if (first.eventId() != eventId) {
-      onEvent(eventId, event);
+    show();
+    start(first.number(), first.events());
+    if (first.number() != number) {
+      onBatch(number, batch);
     }
   }
 
@@ -115,27 +132,35 @@ final class RankStream {
     pending.dropBelow(next);
   }
 
-  /** Applies the next event. */
-  private void apply(BlockEvent event) {
-    seen.add(next, event);
-    counters.count(index.apply(rank, event));
+  /** Applies the next batch, without what its own end makes void. */
+  private void apply(List<BlockEvent> batch, int from) {
+    seen.add(next, batch);
+    for (BlockEvent event : batch.subList(from, batch.size())) {
+      counters.count(index.apply(rank, event));
+    }
     next++;
   }
 
-  /** Applies waiting events that are now in order, and shows the rank if none are missing. */
+  /** Applies waiting batches that are now in order, and shows the rank if none are missing. */
   private void settle() {
     if (!gap) {
       return;
     }
     pending.dropBelow(next);
-    for (BlockEvent event; (event = pending.take(next)) != null; ) {
-      apply(event);
+    for (List<BlockEvent> batch; (batch = pending.take(next)) != null; ) {
+      apply(batch, 0);
     }
     if (Long.compareUnsigned(next, highest) > 0) {
-      gap = false;
       backoff.onProgress();
-      counters.hiddenRanks.decrement();
+      show();
+    }
+  }
+
+  private void show() {
+    if (gap) {
+      gap = false;
       counters.recoveries.increment();
+      counters.hiddenRanks.decrement();
       index.setVisible(rank, true);
     }
   }
@@ -152,6 +177,7 @@ final class RankStream {
     if (removed || !gap || !backoff.tryAsk()) {
       return null;
     }
+    askedFrom = next;
     return new Question(next, pending.isEmpty() ? highest : pending.first() - 1, life);
   }
 
@@ -174,10 +200,19 @@ final class RankStream {
     for (int i = 0; i < events.size(); i++) {
       if (firstEventId + i == next) {
         highest = max(highest, next);
-        apply(events.get(i));
+        apply(List.of(events.get(i)), 0);
       }
     }
     settle();
+    onAnswered(before);
+  }
+
+  /** The source has delivered what it has, batch by batch. */
+  void onDelivered() {
+    onAnswered(askedFrom);
+  }
+
+  private void onAnswered(long before) {
     if (next == before) {
       backoff.onFailure();
     } else {
@@ -198,7 +233,7 @@ final class RankStream {
     if (!started) {
       started = true;
       next = lastEventId;
-      seen.start(lastEventId, CLEARED);
+      seen.start(lastEventId);
     }
     startClean(lastEventId + 1);
     highest = max(highest, lastEventId);
@@ -220,7 +255,7 @@ final class RankStream {
     }
   }
 
-  /** Clears the rank and continues with the waiting events. */
+  /** Clears the rank and continues with the waiting batches. */
   void onGone() {
     backoff.onAnswer();
     if (gap) {

@@ -40,6 +40,12 @@ public interface RecoverySource {
     void events(long firstEventId, List<? extends BlockEvent> events);
 
     /**
+     * The source has delivered what it has with {@link EventStreams#onBatch}. It is asked again for
+     * what is still missing.
+     */
+    void delivered();
+
+    /**
      * Delivers a snapshot of the rank's contents.
      *
      * @param lastEventId the last event included in the contents, an unsigned number; the snapshot

@@ -25,6 +25,9 @@ public record RankChange(RankId rank, long eventId, BlockEvent event) implements
     if (event instanceof BlockEvent.Stored stored && stored.localHashes() == null) {
       throw new IllegalArgumentException("a recording has no field for sequence hashes");
     }
+    if (event instanceof BlockEvent.Aliased) {
+      throw new IllegalArgumentException("a recording has no field for further handles");
+    }
   }
 
   @Override

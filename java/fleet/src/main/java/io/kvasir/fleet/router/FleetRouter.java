@@ -1,8 +1,10 @@
 package io.kvasir.fleet.router;
 
 import io.kvasir.event.BlockEvent;
+import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.model.RankId;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the rank that serves a request, one request at a time, and accounts for the load that its
@@ -41,6 +43,17 @@ public interface FleetRouter extends AutoCloseable {
    * @return the placement, a wait for one, or why there is none
    */
   RouteOutcome route(FleetRequest request);
+
+  /**
+   * Chooses a rank as {@link #route} would now, and books nothing.
+   *
+   * @param request the request
+   * @return a placement with attempt 0 and the costs of all candidates, or why there is none; null
+   *     for policies whose choices cannot be repeated without effect
+   */
+  default @Nullable RouteOutcome preview(FleetRequest request) {
+    return null;
+  }
 
   /**
    * Output tokens have streamed. The first of them ends the attempt's prefill.
@@ -94,6 +107,14 @@ public interface FleetRouter extends AutoCloseable {
    * @param event the change
    */
   default void onBlocks(RankId rank, BlockEvent event) {}
+
+  /**
+   * {@return the index that requests are matched against, for callers that order and repair event
+   * streams before they change it; null for policies that keep none}. Closed with the router.
+   */
+  default @Nullable PrefixIndex index() {
+    return null;
+  }
 
   /**
    * An engine has reported its metrics. Policies that predict load ignore them.

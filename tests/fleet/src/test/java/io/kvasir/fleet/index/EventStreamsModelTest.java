@@ -36,6 +36,13 @@ class EventStreamsModelTest {
   }
 
   @Test
+  void aSequenceThatIsSeenLateIsRecoveredFromZero() {
+    everySeed(
+        seed ->
+            new Run(seed, Source.ANSWERS_LATER, StreamLimits.DEFAULT, FirstNumber.ZERO).exact());
+  }
+
+  @Test
   void whatDidNotFitIsAskedForAgain() {
     everySeed(
         seed -> {
@@ -80,13 +87,24 @@ class EventStreamsModelTest {
     final Source source;
     final EventStreams streams;
 
+    /** Without numbers from zero, where the caller notices restarts. */
+    final boolean restarts;
+
     Run(long seed, Source source, StreamLimits limits) {
+      this(seed, source, limits, FirstNumber.RECEIVED);
+    }
+
+    Run(long seed, Source source, StreamLimits limits, FirstNumber firstNumber) {
       this.random = new Random(seed);
       this.source = source;
+      this.restarts = firstNumber == FirstNumber.RECEIVED;
       this.chains = new RandomChains(random, 3, 8);
-      this.streams = new EventStreams(index, this::recover, limits);
+      this.streams = new EventStreams(index, this::recover, limits, firstNumber);
       for (int i = 0; i < 5; i++) {
         engines.add(new LossyEngine(new RankId(i / 2, i % 2), truth, chains, random));
+      }
+      if (firstNumber == FirstNumber.ZERO) {
+        engines.forEach(LossyEngine::beginUnseen);
       }
       everything();
     }
@@ -94,7 +112,7 @@ class EventStreamsModelTest {
     private void everything() {
       for (int step = 0; step < STEPS; step++) {
         LossyEngine engine = engines.get(random.nextInt(engines.size()));
-        if (random.nextInt(100) == 0) {
+        if (restarts && random.nextInt(100) == 0) {
           engine.restart();
         } else {
           engine.step();

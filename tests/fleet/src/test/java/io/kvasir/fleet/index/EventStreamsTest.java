@@ -27,7 +27,8 @@ class EventStreamsTest {
     return new EventStreams(
         index,
         (rank, first, last, answer) -> asked.add(new Asked(rank, first, last, answer)),
-        limits);
+        limits,
+        FirstNumber.RECEIVED);
   }
 
   /** Event {@code n} stores block n after block n - 1; handles are the blocks' numbers. */
@@ -208,7 +209,8 @@ class EventStreamsTest {
               questions[0]++;
               answer.events(first, List.of(event(first)));
             },
-            StreamLimits.DEFAULT);
+            StreamLimits.DEFAULT,
+            FirstNumber.RECEIVED);
     tell(A, 1, 20_000);
 
     assertThat(match()).isEqualTo(Map.of(A, 9));
@@ -322,5 +324,65 @@ class EventStreamsTest {
     assertThat(stats.invalidSequences()).isEqualTo(1);
     assertThat(stats.unknownBlocks()).isEqualTo(1);
     assertThat(stats.gaps()).isZero();
+  }
+
+  @Test
+  void aBatchTakesEffectAsAWhole() {
+    assertThat(streams.onBatch(A, 0, List.of(event(1), event(2)))).isTrue();
+    assertThat(streams.onBatch(A, 1, List.of())).isTrue();
+    assertThat(streams.onBatch(A, 3, List.of(event(4)))).isFalse();
+    assertThat(match()).isEmpty();
+    assertThat(streams.onBatch(A, 2, List.of(event(3)))).isTrue();
+    assertThat(match()).isEqualTo(Map.of(A, 4));
+    assertThat(streams.stats().duplicates()).isZero();
+    assertThat(streams.onBatch(A, 1, List.of())).isTrue();
+    assertThat(streams.stats().duplicates()).isEqualTo(1);
+  }
+
+  @Test
+  void aSequenceFromZeroMissesWhatCameBefore() {
+    streams = new EventStreams(index, this::ask, StreamLimits.DEFAULT, FirstNumber.ZERO);
+    tell(A, 3);
+    assertThat(match()).isEmpty();
+    assertThat(asked).hasSize(1);
+    assertThat(asked.get(0).first()).isZero();
+    assertThat(asked.get(0).last()).isEqualTo(2);
+
+    streams.onBatch(A, 0, List.of());
+    streams.onBatch(A, 1, List.of(event(1)));
+    asked.get(0).answer().delivered();
+    assertThat(asked).hasSize(2);
+    assertThat(asked.get(1).first()).isEqualTo(2);
+    asked.get(1).answer().delivered();
+    assertThat(asked).as("nothing new since the question").hasSize(2);
+    streams.onBatch(A, 2, List.of(event(2)));
+    assertThat(match()).isEqualTo(Map.of(A, 3));
+  }
+
+  @Test
+  void aSequenceFromZeroIgnoresWhateverRepeats() {
+    streams = new EventStreams(index, this::ask, StreamLimits.DEFAULT, FirstNumber.ZERO);
+    tell(A, 0);
+    for (int i = 1; i < 200; i++) {
+      streams.onBatch(A, i, List.of(root(100 + i, 50 + i)));
+    }
+    long before = index.stats().memberships();
+    for (int i = 0; i < 200; i++) {
+      streams.onBatch(A, i, List.of(root(900 + i, 70 + i)));
+    }
+    assertThat(index.stats().memberships()).isEqualTo(before);
+    assertThat(streams.stats().restarts()).isZero();
+
+    streams.removeRank(A);
+    streams.onBatch(A, 2, List.of(event(3)));
+    assertThat(asked).hasSize(1);
+    assertThat(asked.get(0).first()).isZero();
+    streams.onBatch(A, 0, List.of(event(1), event(2)));
+    streams.onBatch(A, 1, List.of());
+    assertThat(match()).isEqualTo(Map.of(A, 3));
+  }
+
+  private void ask(RankId rank, long first, long last, RecoverySource.Answer answer) {
+    asked.add(new Asked(rank, first, last, answer));
   }
 }

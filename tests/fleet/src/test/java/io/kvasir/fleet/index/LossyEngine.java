@@ -149,6 +149,14 @@ final class LossyEngine {
     }
   }
 
+  /** Begins with some events that nobody receives. */
+  void beginUnseen() {
+    for (int i = random.nextInt(10); i >= 0; i--) {
+      step();
+    }
+    way.clear();
+  }
+
   /** Delivers all events from now on. */
   void makeLossless() {
     lossless = true;

@@ -93,10 +93,12 @@ class NaiveIndex implements PrefixIndex {
       status = store(rank, stored);
     } else if (event instanceof BlockEvent.Removed removed) {
       status = remove(rank, removed);
+    } else if (event instanceof BlockEvent.Aliased aliased) {
+      status = alias(rank, aliased);
     } else {
       status = clear(rank);
     }
-    if (status == ChangeStatus.APPLIED) {
+    if (status == ChangeStatus.APPLIED) { // an event that names unknown blocks has no first effect
       ranks.put(id, rank);
     }
     return status;
@@ -130,6 +132,21 @@ class NaiveIndex implements PrefixIndex {
       }
     }
     return status;
+  }
+
+  private static ChangeStatus alias(Rank rank, BlockEvent.Aliased aliased) {
+    ChangeStatus status = ChangeStatus.UNCHANGED;
+    boolean unknown = false;
+    for (int i = 0; i < aliased.handles().length; i++) {
+      Long block = rank.blockOf.get(aliased.of()[i]);
+      unknown |= block == null;
+      if (block != null && !block.equals(rank.blockOf.get(aliased.handles()[i]))) {
+        rank.unbind(aliased.handles()[i]);
+        rank.bind(aliased.handles()[i], block);
+        status = ChangeStatus.APPLIED;
+      }
+    }
+    return unknown ? ChangeStatus.UNKNOWN_BLOCK : status;
   }
 
   private static ChangeStatus remove(Rank rank, BlockEvent.Removed removed) {

@@ -24,6 +24,28 @@ class NativePrefixIndexTest extends PrefixIndexContract {
   }
 
   @Test
+  void hiddenRanksAreAmongAll() {
+    RankId other = new RankId(1, 1);
+    try (NativePrefixIndex confirmed = new NativePrefixIndex(HashFormat.KVASIR, 4, 1 << 20);
+        PredictingIndex index =
+            new PredictingIndex(
+                confirmed,
+                new ApproximateIndex(
+                    new NaiveIndex(HashFormat.KVASIR), ApproximateOptions.DEFAULT, () -> 0))) {
+      index.apply(RANK, BlockEvent.Stored.named(null, HASHES));
+      index.apply(other, BlockEvent.Stored.named(null, HASHES[0]));
+      index.setVisible(RANK, false);
+      RankMatches matches = new RankMatches();
+      index.match(HASHES, HASHES.length, matches);
+      assertThat(matches.size()).isEqualTo(1);
+      index.matchAll(HASHES, HASHES.length, matches);
+      assertThat(matches.size()).isEqualTo(2);
+      assertThat(matches.blocks(RANK)).isEqualTo(HASHES.length);
+      assertThat(matches.blocks(other)).isEqualTo(1);
+    }
+  }
+
+  @Test
   void closeWaitsForCallsAndLaterOnesThrow() throws Exception {
     for (int round = 0; round < 50; round++) {
       NativePrefixIndex index = new NativePrefixIndex(HashFormat.KVASIR, 4, Long.MAX_VALUE);

@@ -64,6 +64,7 @@ final class RandomIndexRun {
         change();
         if (random.nextInt(4) == 0) {
           compareMatches();
+          compareHandles(rank());
         }
         if (random.nextInt(200) == 0) {
           compareStats();
@@ -92,7 +93,9 @@ final class RandomIndexRun {
     if (known.size() > MAX_NAMED) {
       choice = 600 + random.nextInt(400);
     }
-    if (choice < 600 || (known.isEmpty() && random.nextInt(8) != 0)) {
+    if (choice < 30 && !known.isEmpty()) {
+      alias(rank, known);
+    } else if (choice < 600 || (known.isEmpty() && random.nextInt(8) != 0)) {
       store(rank, known);
     } else if (choice < 950) {
       remove(rank, known);
@@ -175,6 +178,26 @@ final class RandomIndexRun {
     }
   }
 
+  /**
+   * Gives some blocks further handles; some of the blocks, and some of the handles, may be known.
+   */
+  private void alias(RankId rank, List<Named> known) {
+    long[] of = new long[random.nextInt(6)];
+    long[] names = new long[of.length];
+    List<Named> more = new ArrayList<>();
+    for (int i = 0; i < of.length; i++) {
+      Named block = known.get(random.nextInt(known.size()));
+      of[i] = random.nextInt(20) == 0 ? random.nextLong() : block.handle();
+      names[i] =
+          random.nextInt(10) == 0
+              ? known.get(random.nextInt(known.size())).handle()
+              : block.handle() ^ 0x5DEECE66DL << random.nextInt(3);
+      more.add(new Named(names[i], block.prompt(), block.depth()));
+    }
+    apply(rank, new BlockEvent.Aliased(names, of));
+    known.addAll(more);
+  }
+
   /** The chain after the block that a handle currently names, or after a root. */
   private long[] sequenceHashes(RankId rank, boolean first, long parent, long[] locals) {
     Long block = first ? Long.valueOf(parent) : oracle.block(rank, parent);
@@ -221,6 +244,16 @@ final class RandomIndexRun {
     ChangeStatus expected = oracle.apply(rank, event);
     assertThat(subject.apply(rank, event)).isEqualTo(expected);
     return expected;
+  }
+
+  private void compareHandles(RankId rank) {
+    List<Named> known = named.get(rank);
+    if (subject instanceof NativePrefixIndex index && !known.isEmpty()) {
+      long handle = known.get(random.nextInt(known.size())).handle();
+      assertThat(index.sequenceHash(rank, handle))
+          .as("block of %d", handle)
+          .isEqualTo(oracle.block(rank, handle));
+    }
   }
 
   private void compareMatches() {
@@ -276,6 +309,9 @@ final class RandomIndexRun {
               ? " as " + Arrays.toString(stored.sequenceHashes())
               : " of " + Arrays.toString(stored.localHashes()))
           + (stored.root() ? " as root " + stored.rootHash() : " after " + stored.parentHandle());
+    }
+    if (event instanceof BlockEvent.Aliased aliased) {
+      return "names " + Arrays.toString(aliased.of()) + " " + Arrays.toString(aliased.handles());
     }
     return event instanceof BlockEvent.Removed removed
         ? "removes " + Arrays.toString(removed.handles())

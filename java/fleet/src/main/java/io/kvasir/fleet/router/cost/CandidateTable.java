@@ -20,6 +20,8 @@ final class CandidateTable implements Candidates {
   private final int tokensPerBlock;
   private final PredictedLoads loads = new PredictedLoads();
   private final Map<RankId, RankCapacity> capacities = new HashMap<>();
+  private final Map<RankId, Long> lastChosen = new HashMap<>();
+  private long choices;
 
   /** By position in {@link #loads}: leading blocks of the request that the rank holds. */
   private int[] matchedBlocks = new int[0];
@@ -40,6 +42,7 @@ final class CandidateTable implements Candidates {
 
   /** Returns false if the rank is unknown. */
   boolean remove(RankId rank) {
+    lastChosen.remove(rank);
     return capacities.remove(rank) != null;
   }
 
@@ -158,6 +161,16 @@ final class CandidateTable implements Candidates {
   @Override
   public int activeRequests(int i) {
     return loads.activeRequests(positions[i]);
+  }
+
+  /** A candidate was chosen. */
+  void onChosen(int i) {
+    lastChosen.put(rank(i), ++choices);
+  }
+
+  @Override
+  public long lastChosen(int i) {
+    return lastChosen.getOrDefault(rank(i), 0L);
   }
 
   @Override

@@ -72,6 +72,17 @@ public interface Candidates {
   int activeRequests(int i);
 
   /**
+   * When the rank was chosen last.
+   *
+   * @param i the candidate's position
+   * @return the number of that choice among all choices, from 1; 0 if it never was, or if that is
+   *     not known
+   */
+  default long lastChosen(int i) {
+    return 0;
+  }
+
+  /**
    * The rank's capacity.
    *
    * @param i the candidate's position

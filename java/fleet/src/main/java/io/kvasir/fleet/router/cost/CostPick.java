@@ -54,6 +54,29 @@ public final class CostPick {
   }
 
   /**
+   * A candidate of the lowest cost; of equals the one that was chosen least recently, and of those
+   * that were never chosen one at random. O(candidates).
+   *
+   * @param candidates when each was chosen last
+   * @return its position in the order of additions
+   */
+  int lowestInTurn(Candidates candidates) {
+    double lowest = lowestCost();
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < size; i++) {
+      if (costs[i] == lowest) {
+        least = Math.min(least, candidates.lastChosen(i));
+      }
+    }
+    for (int i = 0; i < size; i++) {
+      if (candidates.lastChosen(i) != least) {
+        costs[i] = Double.POSITIVE_INFINITY;
+      }
+    }
+    return lowest();
+  }
+
+  /**
    * A candidate drawn with probability proportional to {@code exp(-(cost - lowest) / ((highest -
    * lowest) x temperature))}: scaled by the costs' range, temperature 1 prefers the best to the
    * worst by e : 1 whatever their distance. O(candidates).

@@ -8,6 +8,7 @@ import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.RankCapacity;
+import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.model.RankId;
 import java.util.Objects;
@@ -117,6 +118,18 @@ public final class CostRouter implements FleetRouter {
   }
 
   @Override
+  public RouteOutcome preview(FleetRequest request) {
+    MatchedRequest matched = steps.match(request);
+    return steps.locked(
+        completions -> {
+          Refusal refusal = chooser.consider(matched);
+          return refusal == null
+              ? new RouteOutcome.Placed(chooser.preview(request))
+              : new RouteOutcome.Refused(refusal);
+        });
+  }
+
+  @Override
   public boolean onTokens(long attempt, int tokens) {
     return steps.change(completions -> sequences.push(attempt, tokens));
   }
@@ -170,6 +183,11 @@ public final class CostRouter implements FleetRouter {
   @Override
   public void onBlocks(RankId rank, BlockEvent event) {
     index.apply(rank, event);
+  }
+
+  @Override
+  public PrefixIndex index() {
+    return index;
   }
 
   /**

@@ -66,7 +66,7 @@ public final class CostRouterProvider implements FleetRouterProvider {
     return new CostRouter(
         name,
         index,
-        new CostSelector(settings.weights()),
+        new CostSelector(settings.weights(), settings.ties()),
         settings.options(),
         hitRate -> {},
         setup);

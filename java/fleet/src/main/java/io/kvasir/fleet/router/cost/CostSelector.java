@@ -17,8 +17,8 @@ import java.util.Objects;
  * where the least active prefill is taken among the candidates. Where prefill is not tracked, its
  * term is 0, and the credit is taken off the active blocks, down to 0.
  *
- * <p>At temperature 0 the lowest cost wins, and {@link CostPick} draws among equals; above, it
- * draws among all candidates. Immutable and thread-safe. O(candidates).
+ * <p>At temperature 0 the lowest cost wins, and {@link Ties} decides among equals; above, {@link
+ * CostPick} draws among all candidates. Immutable and thread-safe. O(candidates).
  */
 public final class CostSelector implements RankSelector {
 
@@ -32,14 +32,26 @@ public final class CostSelector implements RankSelector {
   public static final String ACTIVE_REQUESTS = "activeRequests";
 
   private final CostOptions options;
+  private final Ties ties;
+
+  /**
+   * Makes a selector that draws among equals.
+   *
+   * @param options the weights
+   */
+  public CostSelector(CostOptions options) {
+    this(options, Ties.DRAWN);
+  }
 
   /**
    * Makes a selector.
    *
    * @param options the weights
+   * @param ties which of equals is chosen
    */
-  public CostSelector(CostOptions options) {
+  public CostSelector(CostOptions options, Ties ties) {
     this.options = Objects.requireNonNull(options, "options");
+    this.ties = Objects.requireNonNull(ties, "ties");
   }
 
   @Override
@@ -50,7 +62,10 @@ public final class CostSelector implements RankSelector {
     for (int i = 0; i < candidates.size(); i++) {
       pick.add(cost(weights, candidates, i, request, leastPrefill, trace));
     }
-    return weights.temperature() == 0 ? pick.lowest() : pick.softmax(weights.temperature());
+    if (weights.temperature() > 0) {
+      return pick.softmax(weights.temperature());
+    }
+    return ties == Ties.DRAWN ? pick.lowest() : pick.lowestInTurn(candidates);
   }
 
   private static long leastActivePrefill(Candidates candidates) {

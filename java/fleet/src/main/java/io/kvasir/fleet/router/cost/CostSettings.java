@@ -13,12 +13,16 @@ import java.util.Map;
  * Dynamo's options. Immutable.
  *
  * @param weights what a candidate costs
+ * @param ties which of several ranks with the lowest cost is chosen
  * @param options loads, thresholds, queue, explanations
  * @param ttlMs time for which a placed prompt counts as held, in milliseconds; 0: it does not
  * @param maxIndexBytes cap on the memory of each prefix index
  */
 public record CostSettings(
-    CostOptions weights, CostRouterOptions options, long ttlMs, long maxIndexBytes) {
+    CostOptions weights, Ties ties, CostRouterOptions options, long ttlMs, long maxIndexBytes) {
+
+  /** Key of {@link #ties}. */
+  public static final String TIES = "ties";
 
   /** Key of {@link #maxIndexBytes}. */
   static final String MAX_INDEX_BYTES = "max_index_bytes";
@@ -59,6 +63,7 @@ public record CostSettings(
           PREFILL_LOAD_SCALE,
           ACTIVE_REQUEST_WEIGHT,
           TEMPERATURE,
+          TIES,
           TRACK_ACTIVE_BLOCKS,
           ASSUME_KV_REUSE,
           TRACK_OUTPUT_BLOCKS,
@@ -134,6 +139,7 @@ public record CostSettings(
   private static CostSettings of(RouterArgs args, double ttlSeconds) {
     return new CostSettings(
         weights(args),
+        Choice.named(TIES, Ties.values(), Ties::id, args.text(TIES, Ties.DRAWN.id())),
         new CostRouterOptions(loads(args), busy(args), queue(args), args.flag(EXPLAIN, false)),
         Math.round(ttlSeconds * MS_PER_SECOND),
         maxIndexBytes(args));

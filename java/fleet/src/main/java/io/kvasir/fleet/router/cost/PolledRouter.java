@@ -155,6 +155,16 @@ public final class PolledRouter implements FleetRouter {
   }
 
   @Override
+  public RouteOutcome preview(FleetRequest request) {
+    return router.preview(request);
+  }
+
+  @Override
+  public PrefixIndex index() {
+    return router.index();
+  }
+
+  @Override
   public void onBlocks(RankId rank, BlockEvent event) {
     router.onBlocks(rank, event);
   }

@@ -123,7 +123,8 @@ final class RankChooser {
   Placement book(MatchedRequest matched, long waitedNs) {
     FleetRequest request = matched.request();
     List<CandidateCost> costs = new ArrayList<>();
-    int chosen = candidates.size() == 1 ? 0 : select(request, costs);
+    int chosen = candidates.size() == 1 ? 0 : select(request, costs, options.explain());
+    candidates.onChosen(chosen);
     RankId rank = candidates.rank(chosen);
     int matchedBlocks = candidates.matchedBlocks(chosen);
     SequenceLoad load =
@@ -133,23 +134,38 @@ final class RankChooser {
             request.inputTokens(),
             tracksPrefill(request) ? uncachedTokens(request, matchedBlocks) : 0,
             request.expectedOutputTokens());
+    return placement(sequences.add(request.id(), rank, load), request, chosen, waitedNs, costs);
+  }
+
+  /**
+   * Chooses among the ranks that {@link #consider} found, and books nothing. O(blocks +
+   * candidates).
+   */
+  Placement preview(FleetRequest request) {
+    List<CandidateCost> costs = new ArrayList<>();
+    int chosen = select(request, costs, true);
+    return placement(0, request, chosen, 0, costs);
+  }
+
+  private Placement placement(
+      long attempt, FleetRequest request, int chosen, long waitedNs, List<CandidateCost> costs) {
     return new Placement(
-        sequences.add(request.id(), rank, load),
-        rank,
+        attempt,
+        candidates.rank(chosen),
         reason(request),
         null,
         false,
-        matchedBlocks,
+        candidates.matchedBlocks(chosen),
         candidates.tokensPerBlock(),
         candidates.size(),
         waitedNs,
         costs);
   }
 
-  private int select(FleetRequest request, List<CandidateCost> costs) {
+  private int select(FleetRequest request, List<CandidateCost> costs, boolean explain) {
     List<Map<String, Double>> terms = new ArrayList<>();
     CostTrace trace = CostTrace.NONE;
-    if (options.explain()) {
+    if (explain) {
       for (int i = 0; i < candidates.size(); i++) {
         terms.add(new LinkedHashMap<>());
       }

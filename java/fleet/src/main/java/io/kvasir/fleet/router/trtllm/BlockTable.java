@@ -48,7 +48,7 @@ final class BlockTable {
       add(resolve(stored.naming()), stored.sequenceHashes());
     } else if (event instanceof BlockEvent.Removed removed) {
       remove(resolve(removed.naming()), removed.handles());
-    } else {
+    } else if (event instanceof BlockEvent.Cleared) {
       blocks.clear();
     }
   }

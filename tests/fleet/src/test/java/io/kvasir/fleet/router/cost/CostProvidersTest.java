@@ -162,6 +162,7 @@ class CostProvidersTest {
             Map.entry("router_overlap_refresh_after_secs", 0.25),
             Map.entry("router_predicted_ttl_secs", 1.5),
             Map.entry("max_index_bytes", 1 << 20),
+            Map.entry("ties", "in_turn"),
             Map.entry("explain", true));
     CostSettings settings = CostSettings.cost("cost", args);
     assertThat(settings.weights()).isEqualTo(new CostOptions(0.5, 2, 3, 4, 5, false));
@@ -183,13 +184,15 @@ class CostProvidersTest {
         .isEqualTo(CostOptions.DEFAULT.withOverlapScoreWeight(2));
     assertThat(CostSettings.cost("cost", Map.of("kv_overlap_score_weight", 0)).weights())
         .isEqualTo(CostOptions.DEFAULT.withOverlapScoreWeight(0));
-    assertThat(args.keySet()).isSubsetOf(CostSettings.COST_KEYS).hasSize(20);
+    assertThat(args.keySet()).isSubsetOf(CostSettings.COST_KEYS).hasSize(21);
+    assertThat(settings.ties()).isEqualTo(Ties.IN_TURN);
   }
 
   @Test
   void defaultsAreThoseOfTheDocumentation() {
     CostSettings settings = CostSettings.cost("cost", Map.of());
     assertThat(settings.weights()).isEqualTo(CostOptions.DEFAULT);
+    assertThat(settings.ties()).isEqualTo(Ties.DRAWN);
     assertThat(settings.options())
         .isEqualTo(
             CostRouterOptions.DEFAULT.withLoads(

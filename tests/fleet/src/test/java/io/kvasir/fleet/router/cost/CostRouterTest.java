@@ -62,6 +62,52 @@ class CostRouterTest {
   }
 
   @Test
+  void equalRanksAreTakenInTurn() {
+    RouterFixture turns =
+        new RouterFixture(
+                new CostSelector(CostOptions.DEFAULT, Ties.IN_TURN),
+                RouterFixture.busy(BusyThresholds.NONE),
+                new ReentrantLock())
+            .ranks(3);
+    turns.index.hold(rank(1), 3);
+    assertThat(nextRank(turns, 7)).as("the one that holds the prompt").isEqualTo(rank(1));
+    turns.index.hold(rank(1), 0);
+    for (long id = 10; id < 40; id += 3) {
+      Set<RankId> others = Set.of(nextRank(turns, id), nextRank(turns, id + 1));
+      assertThat(others).containsExactlyInAnyOrder(rank(0), rank(2));
+      Placement preview = placed(turns.router.preview(request(id + 2, 16).build()));
+      assertThat(preview.rank()).isEqualTo(rank(1));
+      assertThat(nextRank(turns, id + 2)).as("as previewed").isEqualTo(rank(1));
+    }
+  }
+
+  /** The rank of a request that ends at once. */
+  private static RankId nextRank(RouterFixture of, long id) {
+    Placement placement = of.placed(request(id, 16));
+    of.router.onFinished(placement.attempt(), true);
+    return placement.rank();
+  }
+
+  @Test
+  void aPreviewChoosesAsTheRequestWouldAndBooksNothing() {
+    fixture.index.hold(rank(1), 3);
+    fixture.placed(request(1, 40));
+    Placement preview = placed(router.preview(request(7, 18).build()));
+    assertThat(fixture.loads().activeRequests(1)).isEqualTo(1);
+    Placement placement = fixture.placed(request(7, 18));
+    assertThat(preview.attempt()).isZero();
+    assertThat(preview.rank()).isEqualTo(placement.rank());
+    assertThat(preview.matchedBlocks()).isEqualTo(placement.matchedBlocks());
+    assertThat(preview.candidates()).isEqualTo(placement.candidates());
+    assertThat(router.preview(request(8, 18).filter(RankFilter.pin(rank(9))).build()))
+        .isInstanceOf(RouteOutcome.Refused.class);
+  }
+
+  private static Placement placed(RouteOutcome outcome) {
+    return ((RouteOutcome.Placed) outcome).placement();
+  }
+
+  @Test
   void reportsHowMuchOfEachRequestItsRankHolds() {
     fixture.index.hold(rank(2), 2);
     fixture.placed(request(7, 18));

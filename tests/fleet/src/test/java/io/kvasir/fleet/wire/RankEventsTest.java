@@ -1,0 +1,351 @@
+package io.kvasir.fleet.wire;
+
+import static io.kvasir.fleet.wire.Packed.batch;
+import static io.kvasir.fleet.wire.Packed.event;
+import static io.kvasir.fleet.wire.Packed.removed;
+import static io.kvasir.fleet.wire.Packed.stored;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.kvasir.event.BlockEvent;
+import io.kvasir.fleet.index.NativePrefixIndex;
+import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.hash.BlockHashes;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.model.CacheScope;
+import io.kvasir.model.RankId;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class RankEventsTest {
+
+  private static final int BLOCK = 4;
+  private static final int[] PROMPT = IntStream.rangeClosed(1, 3 * BLOCK).toArray();
+  private static final List<Integer> TOKENS = Arrays.stream(PROMPT).boxed().toList();
+  private static final List<Integer> HASHES = List.of(101, 102, 103);
+
+  private final List<String> seen = new ArrayList<>();
+  private final RankEvents rank = new RankEvents(BLOCK, this::see);
+  private final WireDecoder decoder = new WireDecoder();
+  private final HeldBlocks held = new HeldBlocks();
+
+  private void see(WireBlocks blocks, BlockEvent.Stored event) {
+    seen.add(
+        (blocks.root() ? "root " : "child ")
+            + Arrays.toString(Arrays.copyOf(blocks.tokens(), blocks.tokenCount()))
+            + " plain "
+            + blocks.plainTokens()
+            + " handles "
+            + Arrays.toString(event.handles()));
+  }
+
+  private List<BlockEvent> decode(Object... events) {
+    byte[] payload = batch(events);
+    decoder.decode(payload, 0, payload.length, rank);
+    List<BlockEvent> translated = rank.take();
+    held.apply(translated);
+    return translated;
+  }
+
+  private int matched() {
+    return held.match(PROMPT, BLOCK, CacheScope.NONE);
+  }
+
+  private static long[] handles(BlockEvent event) {
+    return event instanceof BlockEvent.Stored stored
+        ? stored.handles()
+        : event instanceof BlockEvent.Removed removed
+            ? removed.handles()
+            : ((BlockEvent.Aliased) event).handles();
+  }
+
+  @Test
+  void storedBlocksHaveTheHashesOfAPrompt() {
+    CacheScope adapter = CacheScope.NONE.withLora(CacheScope.saltId("sql"));
+    assertMatchesOnly(CacheScope.NONE);
+    assertMatchesOnly(CacheScope.NONE, "extra_keys", Arrays.asList(null, List.of(), null));
+    assertMatchesOnly(adapter, "lora_name", "sql", "lora_id", 3);
+    List<?> named = Collections.nCopies(3, List.of("sql"));
+    assertMatchesOnly(adapter, "lora_name", "sql", "extra_keys", named);
+    assertMatchesOnly(CacheScope.NONE.withSalt("tenant"), "cache_salt", "tenant");
+    assertMatchesOnly(
+        CacheScope.NONE.withSalt("tenant"), "extra_keys", Arrays.asList(List.of("tenant"), null));
+    assertMatchesOnly(
+        CacheScope.NONE.withSalt("tenant"),
+        "cache_salt",
+        "tenant",
+        "extra_keys",
+        List.of(List.of("tenant")));
+    assertMatchesOnly(
+        adapter.withSalt("tenant"),
+        "extra_keys",
+        List.of(List.of("sql", "tenant"), List.of("sql"), List.of("sql")),
+        "lora_name",
+        "sql");
+    assertMatchesOnly(null, "lora_id", 3);
+    assertMatchesOnly(null, "lora_id", 0);
+  }
+
+  /** Null: no scope matches. */
+  private static void assertMatchesOnly(CacheScope expected, Object... fields) {
+    CacheScope adapter = CacheScope.NONE.withLora(CacheScope.saltId("sql"));
+    List<CacheScope> scopes =
+        List.of(
+            CacheScope.NONE,
+            adapter,
+            CacheScope.NONE.withLora(3),
+            CacheScope.NONE.withLora(0),
+            CacheScope.NONE.withSalt("tenant"),
+            CacheScope.NONE.withSalt("sql"),
+            adapter.withSalt("tenant"));
+    RankEvents rank = new RankEvents(BLOCK, null);
+    byte[] payload =
+        batch(
+            stored(HASHES.subList(0, 2), null, TOKENS.subList(0, 2 * BLOCK), BLOCK, fields),
+            stored(HASHES.subList(2, 3), 102, TOKENS.subList(2 * BLOCK, 3 * BLOCK), BLOCK));
+    new WireDecoder().decode(payload, 0, payload.length, rank);
+    try (NativePrefixIndex index = new NativePrefixIndex(HashFormat.KVASIR, BLOCK, 1 << 20)) {
+      rank.take().forEach(event -> index.apply(new RankId(1, 0), event));
+      for (CacheScope scope : scopes) {
+        FleetRequest request =
+            FleetRequest.builder(1, new Prompt.Tokens(List.of(PROMPT))).scope(scope).build();
+        BlockHashes hashes = request.hashes(HashFormat.KVASIR, BLOCK);
+        RankMatches matches = new RankMatches();
+        index.match(hashes.sequence(), hashes.blocks(), matches);
+        int matched = matches.size() == 0 ? 0 : matches.blocks(0);
+        assertThat(matched).as("%s", scope).isEqualTo(scope.equals(expected) ? 3 : 0);
+      }
+    }
+  }
+
+  @Test
+  void blocksMatchUpToTheFirstWithOtherContent() {
+    List<Object> imageInSecond = new ArrayList<>(TOKENS);
+    imageInSecond.set(BLOCK, "mm:0");
+    List<Object> tooLarge = new ArrayList<>(TOKENS);
+    tooLarge.set(BLOCK, 1L << 40);
+    List<?> image = Arrays.asList(null, List.of("image"), null);
+    List<?> keys = List.of(List.of(), List.of(event("mm_key", "hash", "ab", "start_offset", 1)));
+    for (Object stored :
+        List.of(
+            stored(HASHES, null, TOKENS, BLOCK, "extra_keys", image),
+            stored(HASHES, null, TOKENS, BLOCK, "mm_keys", keys),
+            stored(HASHES, null, tooLarge, BLOCK),
+            stored(HASHES, null, imageInSecond, BLOCK))) {
+      decode(List.of("AllBlocksCleared"), stored);
+      assertThat(matched()).isEqualTo(1);
+      assertThat(seen).last().asString().startsWith("root [1, 2, 3, 4, ").contains(" plain 4 ");
+    }
+  }
+
+  @Test
+  void otherContentIsPartOfTheHash() {
+    assertThat(locals("image a")).isEqualTo(locals("image a")).isNotEqualTo(locals("image b"));
+  }
+
+  private long[] locals(String image) {
+    List<?> keys = Arrays.asList(null, List.of(List.of(image, 3)));
+    List<BlockEvent> events = decode(stored(HASHES, null, TOKENS, BLOCK, "extra_keys", keys));
+    return ((BlockEvent.Stored) events.get(0)).localHashes();
+  }
+
+  @Test
+  void pairsOfTokensCountByTheirFirst() {
+    List<?> pairs = TOKENS.stream().map(token -> List.of(token, token + 1)).toList();
+    decode(stored(HASHES, null, pairs, BLOCK));
+    assertThat(matched()).isEqualTo(3);
+  }
+
+  @Test
+  void everyTierHoldsItsCopy() {
+    decode(stored(HASHES, null, TOKENS, BLOCK, "medium", "gpu"));
+    List<BlockEvent> events =
+        decode(
+            stored(HASHES, null, List.of(), 0, "medium", "CPU"),
+            stored(HASHES.subList(0, 1), null, List.of(), 0, "medium", "disk"));
+    BlockEvent.Aliased copy = (BlockEvent.Aliased) events.get(0);
+    assertThat(copy.of()).containsExactly(101, 102, 103);
+    assertThat(copy.handles()).doesNotContain(101, 102, 103);
+
+    decode(removed(HASHES));
+    assertThat(matched()).isEqualTo(3);
+    events = decode(removed(HASHES, "medium", "cpu"));
+    assertThat(handles(events.get(0))).isEqualTo(copy.handles());
+    assertThat(matched()).isEqualTo(1);
+    decode(removed(HASHES, "medium", "DISK"));
+    assertThat(matched()).isZero();
+  }
+
+  @Test
+  void aCopyWithTokensFollowsItsOwnTierOrTheGpu() {
+    List<Integer> first = TOKENS.subList(0, BLOCK);
+    List<Integer> second = TOKENS.subList(BLOCK, 2 * BLOCK);
+    Object child = stored(List.of(102), 101, second, BLOCK, "medium", "CPU_PINNED");
+    decode(stored(List.of(101), null, first, BLOCK, "medium", "CPU_PINNED"), child);
+    assertThat(matched()).isEqualTo(2);
+
+    decode(List.of("AllBlocksCleared"), stored(HASHES, null, TOKENS, BLOCK), child);
+    decode(removed(List.of(102), "medium", "GPU"));
+    assertThat(matched()).isEqualTo(3);
+  }
+
+  @Test
+  void clearingDropsAllTiersAndGroups() {
+    decode(
+        stored(HASHES, null, TOKENS, BLOCK),
+        stored(HASHES, null, TOKENS, BLOCK, "medium", "CPU", "group_idx", 1),
+        List.of("AllBlocksCleared"));
+    assertThat(matched()).isZero();
+  }
+
+  @Test
+  void groupsOfWholePrefixesAreFollowedEachByItself() {
+    List<BlockEvent> events =
+        decode(
+            stored(HASHES, null, TOKENS, BLOCK, "group_idx", 2),
+            stored(
+                HASHES, null, TOKENS, BLOCK, "group_idx", 3, "kv_cache_spec_kind", "mla_attention"),
+            removed(HASHES, "group_idx", 2));
+    assertThat(handles(events.get(0))).containsExactly(101, 102, 103);
+    assertThat(handles(events.get(1))).doesNotContain(101, 102, 103);
+    assertThat(handles(events.get(2))).containsExactly(101, 102, 103);
+    assertThat(matched()).isEqualTo(3);
+    decode(removed(HASHES, "group_idx", 3));
+    assertThat(matched()).isZero();
+  }
+
+  @Test
+  void groupsWithAWindowAreNotFollowed() {
+    int expected = 0;
+    for (String kind : List.of("sliding_window", "mamba", "chunked_local_attention", "unknown")) {
+      Object window = kind.equals("unknown") ? 4096 : null;
+      List<BlockEvent> events =
+          decode(
+              stored(
+                  HASHES,
+                  null,
+                  TOKENS,
+                  2 * BLOCK,
+                  "group_idx",
+                  5,
+                  "kv_cache_spec_kind",
+                  kind,
+                  "kv_cache_spec_sliding_window",
+                  window),
+              stored(HASHES, null, List.of(), 0, "medium", "CPU", "group_idx", 5),
+              removed(HASHES, "group_idx", 5));
+      assertThat(events).isEmpty();
+      expected += 3;
+      assertThat(rank.skips().of(SkipCause.OTHER_GROUP)).isEqualTo(expected);
+    }
+    decode(
+        stored(
+            HASHES,
+            null,
+            TOKENS,
+            BLOCK,
+            "group_idx",
+            7,
+            "kv_cache_spec_kind",
+            "full_attention",
+            "kv_cache_spec_sliding_window",
+            4096));
+    assertThat(matched()).isEqualTo(3);
+    assertThat(rank.skips().of(SkipCause.OTHER_BLOCK_SIZE)).isZero();
+  }
+
+  @Test
+  void anEngineThatStartedOverMayHaveOtherGroups() {
+    decode(
+        stored(HASHES, null, TOKENS, 6, "group_idx", 1),
+        stored(
+            HASHES, null, TOKENS, BLOCK, "group_idx", 0, "kv_cache_spec_kind", "sliding_window"));
+    assertThat(matched()).isZero();
+    rank.reset();
+    assertThat(rank.otherBlockSize()).isZero();
+    assertThat(rank.batchRank()).isEqualTo(-1);
+    List<BlockEvent> events = decode(stored(HASHES, null, TOKENS, BLOCK, "group_idx", 0));
+    assertThat(matched()).isEqualTo(3);
+    assertThat(handles(events.get(0))).as("the main group").containsExactly(101, 102, 103);
+    assertThat(rank.skips().of(SkipCause.OTHER_GROUP)).isEqualTo(1);
+  }
+
+  @Test
+  void blocksOfAnotherSizeAreCounted() {
+    assertThat(rank.otherBlockSize()).isZero();
+    assertThat(decode(stored(HASHES, null, TOKENS, 2), stored(HASHES, null, TOKENS, 6))).isEmpty();
+    assertThat(rank.skips().of(SkipCause.OTHER_BLOCK_SIZE)).isEqualTo(2);
+    assertThat(rank.otherBlockSize()).isEqualTo(6);
+    assertThat(
+            decode(
+                stored(HASHES, null, TOKENS.subList(1, 12), BLOCK),
+                stored(HASHES.subList(1, 3), null, TOKENS, BLOCK),
+                stored(HASHES, null, List.of(), BLOCK)))
+        .isEmpty();
+    assertThat(rank.skips().of(SkipCause.TOKEN_COUNT)).isEqualTo(3);
+    assertThat(seen).isEmpty();
+  }
+
+  @Test
+  void skippedEventsAreCounted() {
+    decode(7, event("BlockMoved"), event("BlockMoved"));
+    assertThat(rank.skips().of(SkipCause.WRONG_TYPE)).isEqualTo(1);
+    assertThat(rank.skips().of(SkipCause.UNKNOWN_TAG)).isEqualTo(2);
+    assertThat(rank.skips().of(SkipCause.MALFORMED)).isZero();
+  }
+
+  @Test
+  void eventsWithoutBlocksChangeNothing() {
+    assertThat(decode(stored(List.of(), null, List.of(), BLOCK), removed(List.of()))).isEmpty();
+    assertThat(decode(stored(List.of(), null, List.of(), BLOCK, "medium", "CPU"))).isEmpty();
+  }
+
+  @Test
+  void aBatchNamesItsRank() {
+    assertThat(rank.batchRank()).isEqualTo(-1);
+    decode();
+    assertThat(rank.batchRank()).isZero();
+    byte[] other = Packed.of(Arrays.asList("now", List.of(), 7));
+    decoder.decode(other, 0, other.length, rank);
+    assertThat(rank.batchRank()).isEqualTo(7);
+  }
+
+  @Test
+  void theListenerSeesTokens() {
+    decode(
+        stored(HASHES.subList(0, 1), null, TOKENS.subList(0, BLOCK), BLOCK),
+        stored(HASHES.subList(1, 2), 101, TOKENS.subList(BLOCK, 2 * BLOCK), BLOCK));
+    assertThat(seen)
+        .containsExactly(
+            "root [1, 2, 3, 4] plain 4 handles [101]", "child [5, 6, 7, 8] plain 4 handles [102]");
+  }
+
+  @Test
+  void onlyTheArraysOfEventsAreAllocated() {
+    byte[] payload =
+        batch(
+            Collections.nCopies(100, stored(HASHES, 100, TOKENS, BLOCK, "lora_name", "sql"))
+                .toArray());
+    RankEvents silent = new RankEvents(BLOCK, null);
+    Runnable decode = () -> decoder.decode(payload, 0, payload.length, silent);
+    for (int i = 0; i < 200; i++) {
+      decode.run();
+      silent.take();
+    }
+    long arrays = 2 * (16 + 8 * 3) + 64;
+    assertThat(Allocations.of(decode)).isLessThan(100 * (arrays + 16));
+  }
+
+  @Test
+  void theBlockSizeMustBePositive() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new RankEvents(0, null))
+        .withMessage("tokensPerBlock must be at least 1, not 0");
+  }
+}

@@ -1,0 +1,481 @@
+package io.kvasir.fleet.wire;
+
+import io.kvasir.model.Digest64;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+
+/** The rules of the decoder over a tree of values, slow and plain. Writes {@link Transcript}s. */
+final class WireOracle {
+
+  private static final int MAX_DEPTH = 16;
+
+  private final byte[] payload;
+  private final List<String> lines = new ArrayList<>();
+
+  private WireOracle(byte[] payload) {
+    this.payload = payload;
+  }
+
+  static List<String> of(byte[] payload) {
+    WireOracle oracle = new WireOracle(payload);
+    try {
+      oracle.batch(WireTree.parse(payload));
+    } catch (Refusal e) {
+      oracle.lines.add("skipped " + e.skipCause);
+    }
+    return oracle.lines;
+  }
+
+  private static final class Refusal extends Exception {
+    private static final long serialVersionUID = 1;
+
+    final SkipCause skipCause;
+
+    Refusal(SkipCause skipCause) {
+      super(skipCause.name());
+      this.skipCause = skipCause;
+    }
+  }
+
+  private static Refusal wrongType() {
+    return new Refusal(SkipCause.WRONG_TYPE);
+  }
+
+  private void batch(WireTree tree) throws Refusal {
+    WireTree.Node root = tree.root();
+    if (root == null) {
+      throw new Refusal(SkipCause.MALFORMED);
+    }
+    double timestamp = Double.NaN;
+    int rank = -1;
+    WireTree.Node events = null;
+    List<WireTree.Node> values = root.children;
+    if (root.isArray() && root.count >= 2) {
+      timestamp = values.isEmpty() ? timestamp : timestamp(values.get(0), timestamp);
+      events = values.size() < 2 ? null : events(values.get(1));
+      rank = values.size() < 3 ? rank : rank(values.get(2), rank);
+    } else if (root.isMap()) {
+      for (int i = 0; i + 1 < values.size(); i += 2) {
+        WireTree.Node value = values.get(i + 1);
+        String key = values.get(i).value instanceof String text ? text : "";
+        switch (key) {
+          case "ts" -> timestamp = timestamp(value, timestamp);
+          case "events" -> events = events(value);
+          case "data_parallel_rank", "attn_dp_rank" -> rank = rank(value, rank);
+          default -> {}
+        }
+      }
+    }
+    if (events == null) {
+      boolean cut = (root.isMap() || (root.isArray() && root.count >= 2)) && !root.complete;
+      throw new Refusal(cut ? SkipCause.MALFORMED : SkipCause.WRONG_TYPE);
+    }
+    lines.add(Transcript.batch(timestamp, rank));
+    for (WireTree.Node event : events.children) {
+      if (event.complete) {
+        try {
+          event(event);
+        } catch (Refusal e) {
+          lines.add("skipped " + e.skipCause);
+        }
+      }
+    }
+    if (!tree.whole()) {
+      lines.add("skipped MALFORMED");
+    }
+  }
+
+  private static double timestamp(WireTree.Node node, double before) {
+    if (node.value instanceof Double number) {
+      return number;
+    }
+    if (node.value instanceof BigInteger number && number.bitLength() < 64) {
+      return number.doubleValue();
+    }
+    return before;
+  }
+
+  private static int rank(WireTree.Node node, int before) {
+    return node.value instanceof BigInteger number
+            && number.signum() >= 0
+            && number.bitLength() < 32
+        ? number.intValueExact()
+        : before;
+  }
+
+  private static WireTree.Node events(WireTree.Node node) throws Refusal {
+    if (!node.isArray()) {
+      throw wrongType();
+    }
+    if (node.count > WireDecoder.MAX_EVENTS) {
+      throw new Refusal(SkipCause.TOO_LARGE);
+    }
+    return node;
+  }
+
+  private void event(WireTree.Node event) throws Refusal {
+    if ((!event.isArray() && !event.isMap()) || event.count == 0) {
+      throw wrongType();
+    }
+    WireTree.Node tag = event.isArray() ? event.children.get(0) : null;
+    for (int i = 0; event.isMap() && tag == null && i < event.children.size(); i += 2) {
+      if ("type".equals(event.children.get(i).value)) {
+        tag = event.children.get(i + 1);
+      }
+    }
+    if (tag == null || !(tag.value instanceof String name)) {
+      throw wrongType();
+    }
+    Fields fields = new Fields();
+    switch (name) {
+      case "BlockStored" -> {
+        fields.readStored(event);
+        lines.add(fields.stored());
+      }
+      case "BlockRemoved" -> {
+        fields.readRemoved(event);
+        lines.add("removed" + fields.hashes + fields.place());
+      }
+      case "AllBlocksCleared" -> {
+        fields.readCleared(event);
+        lines.add("cleared");
+      }
+      default -> throw new Refusal(SkipCause.UNKNOWN_TAG);
+    }
+  }
+
+  private final class Fields {
+    private StringBuilder hashes;
+    private int blocks;
+    private String parent;
+    private List<Integer> tokens;
+    private final List<Object[]> tokenMarks = new ArrayList<>();
+    private final List<Object[]> marks = new ArrayList<>();
+    private int size = -1;
+    private String lora = "";
+    private Long loraId;
+    private String medium = "";
+    private String salt = "";
+    private String kind = "";
+    private int group = -1;
+    private int window;
+    private WireTree.Node extraKeys;
+    private WireTree.Node imageKeys;
+
+    void readCleared(WireTree.Node event) throws Refusal {
+      for (int i = 1; i < event.children.size(); i += event.isMap() ? 2 : 1) {
+        ignore(event.children.get(i));
+      }
+    }
+
+    void readRemoved(WireTree.Node event) throws Refusal {
+      List<WireTree.Node> slots = event.children;
+      if (event.isMap()) {
+        for (int i = 0; i < slots.size(); i += 2) {
+          Object key = slots.get(i).value;
+          if ("block_hashes".equals(key) || "medium".equals(key) || "group_idx".equals(key)) {
+            read((String) key, slots.get(i + 1));
+          } else {
+            ignore(slots.get(i + 1));
+          }
+        }
+      } else {
+        if (slots.size() < 2) {
+          throw wrongType();
+        }
+        String[] names = {"type", "block_hashes", "medium", "group_idx"};
+        for (int i = 1; i < slots.size(); i++) {
+          if (i < names.length) {
+            read(names[i], slots.get(i));
+          } else {
+            ignore(slots.get(i));
+          }
+        }
+      }
+      if (hashes == null) {
+        throw wrongType();
+      }
+    }
+
+    void readStored(WireTree.Node event) throws Refusal {
+      List<WireTree.Node> slots = event.children;
+      if (event.isMap()) {
+        for (int i = 0; i < slots.size(); i += 2) {
+          read(slots.get(i).value instanceof String key ? key : "", slots.get(i + 1));
+        }
+      } else {
+        readSlots(slots);
+      }
+      if (hashes == null || tokens == null || size < 0) {
+        throw wrongType();
+      }
+      for (Object[] mark : tokenMarks) {
+        marks.add(new Object[] {size == 0 ? (int) mark[0] : (int) mark[0] / size, mark[1]});
+      }
+      readKeys();
+    }
+
+    private void readSlots(List<WireTree.Node> slots) throws Refusal {
+      if (slots.size() < 5) {
+        throw wrongType();
+      }
+      String[] names = {
+        "type",
+        "block_hashes",
+        "parent_block_hash",
+        "token_ids",
+        "block_size",
+        "lora_id",
+        "medium",
+        "lora_name"
+      };
+      boolean keysSeen = false;
+      boolean groupSeen = false;
+      for (int i = 1; i < slots.size(); i++) {
+        WireTree.Node slot = slots.get(i);
+        if (i == 7 && slot.isMap()) {
+          for (int k = 0; k < slot.children.size(); k += 2) {
+            Object key = slot.children.get(k).value;
+            boolean read = "cache_salt".equals(key) || "lora_name".equals(key);
+            read(read ? (String) key : "", slot.children.get(k + 1));
+          }
+        } else if (i < names.length) {
+          read(names[i], slot);
+        } else if (slot.isArray()) {
+          read(keysSeen ? "mm_keys" : "extra_keys", slot);
+          keysSeen = true;
+        } else if (slot.value instanceof BigInteger) {
+          read(groupSeen ? "kv_cache_spec_sliding_window" : "group_idx", slot);
+          groupSeen = true;
+        } else if (slot.value instanceof String) {
+          read("kv_cache_spec_kind", slot);
+          groupSeen = true;
+        } else {
+          ignore(slot);
+        }
+      }
+    }
+
+    private void read(String field, WireTree.Node node) throws Refusal {
+      switch (field) {
+        case "block_hashes" -> {
+          hashes = new StringBuilder();
+          blocks = list(node, WireDecoder.MAX_BLOCKS, false).size();
+          for (WireTree.Node each : node.children) {
+            hashes.append(' ').append(Long.toHexString(hash(each)));
+          }
+        }
+        case "parent_block_hash" -> parent = node.isNil() ? null : Long.toHexString(hash(node));
+        case "token_ids" -> {
+          tokens = new ArrayList<>();
+          tokenMarks.clear();
+          for (WireTree.Node each : list(node, WireDecoder.MAX_TOKENS, true)) {
+            tokens.add(token(each));
+          }
+        }
+        case "block_size" -> {
+          size = small(node, Integer.MAX_VALUE);
+          if (size < 0) {
+            throw wrongType();
+          }
+        }
+        case "lora_id" -> {
+          if (node.value instanceof BigInteger id) {
+            loraId = Digest64.fold(Digest64.EMPTY, id.longValue());
+          } else if (node.value instanceof String) {
+            loraId = WireHashes.digest(payload, node.valueFrom, node.to);
+          } else if (node.isNil()) {
+            loraId = null;
+          } else {
+            throw wrongType();
+          }
+        }
+        case "medium" -> medium = lowerCase(text(node));
+        case "lora_name" -> lora = text(node);
+        case "cache_salt" -> salt = text(node);
+        case "kv_cache_spec_kind" -> kind = text(node);
+        case "group_idx" -> group = small(node, 1023);
+        case "kv_cache_spec_sliding_window" -> window = small(node, Integer.MAX_VALUE);
+        case "extra_keys" -> {
+          list(node, Integer.MAX_VALUE, true);
+          extraKeys = ignore(node);
+        }
+        case "mm_keys" -> {
+          list(node, Integer.MAX_VALUE, true);
+          imageKeys = ignore(node);
+        }
+        default -> ignore(node);
+      }
+    }
+
+    private void readKeys() throws Refusal {
+      List<WireTree.Node> keysOfBlocks = extraKeys == null ? List.of() : extraKeys.children;
+      for (int block = 0; block < keysOfBlocks.size(); block++) {
+        WireTree.Node own = keysOfBlocks.get(block);
+        List<WireTree.Node> keys = own.isArray() ? own.children : List.of(own);
+        boolean begin = block == 0 && parent == null;
+        if (begin && salt.isEmpty()) {
+          for (WireTree.Node key : keys) {
+            if (key.value instanceof String text && text.length() > WireDecoder.MAX_TEXT_BYTES) {
+              throw new Refusal(SkipCause.TOO_LARGE);
+            }
+            if (key.value instanceof String text && !text.isEmpty() && !text.equals(lora)) {
+              salt = text;
+            }
+          }
+        }
+        for (WireTree.Node key : keys) {
+          boolean named = lora.equals(key.value) || (begin && salt.equals(key.value));
+          if (!key.isNil() && !named) {
+            mark(block, key);
+          }
+        }
+      }
+      List<WireTree.Node> images = imageKeys == null ? List.of() : imageKeys.children;
+      for (int block = 0; block < images.size(); block++) {
+        WireTree.Node own = images.get(block);
+        if (!own.isNil() && !(own.isArray() && own.children.isEmpty())) {
+          mark(block, own);
+        }
+      }
+    }
+
+    private void mark(int block, WireTree.Node node) {
+      if (block < blocks) {
+        marks.add(new Object[] {block, WireHashes.digest(payload, node.from, node.to)});
+      }
+    }
+
+    private int token(WireTree.Node given) throws Refusal {
+      WireTree.Node node = given;
+      if (node.isArray()) {
+        if (node.children.isEmpty()) {
+          throw wrongType();
+        }
+        node = node.children.get(0);
+      }
+      int token = 0;
+      if (node.value instanceof String || node.value instanceof byte[]) {
+        long digest = WireHashes.digest(payload, node.valueFrom, node.to);
+        tokenMarks.add(new Object[] {tokens.size(), digest});
+      } else if (!(node.value instanceof BigInteger number)) {
+        throw wrongType();
+      } else if (number.signum() < 0 || number.bitLength() > 31) {
+        long digest = Digest64.fold(Digest64.EMPTY, number.longValue());
+        tokenMarks.add(new Object[] {tokens.size(), digest});
+      } else {
+        token = number.intValueExact();
+      }
+      for (int i = 1; given.isArray() && i < given.children.size(); i++) {
+        ignore(given.children.get(i));
+      }
+      return token;
+    }
+
+    String stored() {
+      StringBuilder line = new StringBuilder("stored").append(hashes);
+      line.append(parent == null ? " root" : " after " + parent).append(" size=").append(size);
+      line.append(" tokens=")
+          .append(String.join(",", tokens.stream().map(String::valueOf).toList()));
+      line.append(place()).append(kind.isEmpty() ? "" : " kind=" + shown(kind));
+      boolean full = kind.endsWith("full_attention") || kind.startsWith("mla");
+      boolean other =
+          List.of("sliding_window", "mamba", "chunked_local", "cross", "encoder").stream()
+              .anyMatch(kind::startsWith);
+      line.append(!full && (other || window > 0) ? " windowed" : "");
+      line.append(lora.isEmpty() ? "" : " lora=" + shown(lora));
+      line.append(loraId == null ? "" : " loraId=" + Long.toHexString(loraId));
+      line.append(salt.isEmpty() ? "" : " salt=" + shown(salt));
+      List<String> shown =
+          marks.stream().map(mark -> mark[0] + ":" + Long.toHexString((long) mark[1])).toList();
+      return line.append(shown.isEmpty() ? "" : " marked=" + String.join(",", shown)).toString();
+    }
+
+    String place() {
+      byte[] name = medium.getBytes(StandardCharsets.ISO_8859_1);
+      String digest = Long.toHexString(WireHashes.digestIgnoringCase(name, 0, name.length));
+      String shown = medium.isEmpty() || medium.equals("gpu") ? "" : " medium=" + digest;
+      return shown + (group < 0 ? "" : " group=" + group);
+    }
+  }
+
+  private static String lowerCase(String text) {
+    StringBuilder lower = new StringBuilder(text);
+    for (int i = 0; i < text.length(); i++) {
+      if (text.charAt(i) >= 'A' && text.charAt(i) <= 'Z') {
+        lower.setCharAt(i, (char) (text.charAt(i) + 'a' - 'A'));
+      }
+    }
+    return lower.toString();
+  }
+
+  /** Texts are kept byte by byte; shown as the bytes say. */
+  private static String shown(String text) {
+    return new String(text.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
+  }
+
+  private static WireTree.Node ignore(WireTree.Node node) throws Refusal {
+    if (node.height() > MAX_DEPTH) {
+      throw new Refusal(SkipCause.NESTED);
+    }
+    return node;
+  }
+
+  private static List<WireTree.Node> list(WireTree.Node node, int most, boolean optional)
+      throws Refusal {
+    if (!node.isArray() && !(optional && node.isNil())) {
+      throw wrongType();
+    }
+    if (node.count > most) {
+      throw new Refusal(SkipCause.TOO_LARGE);
+    }
+    return node.children;
+  }
+
+  private static int small(WireTree.Node node, int most) throws Refusal {
+    if (node.isNil()) {
+      return -1;
+    }
+    if (!(node.value instanceof BigInteger number)
+        || number.signum() < 0
+        || number.compareTo(BigInteger.valueOf(most)) > 0) {
+      throw wrongType();
+    }
+    return number.intValueExact();
+  }
+
+  private static String text(WireTree.Node node) throws Refusal {
+    if (node.isNil()) {
+      return "";
+    }
+    if (!(node.value instanceof String text)) {
+      throw wrongType();
+    }
+    if (text.length() > WireDecoder.MAX_TEXT_BYTES) {
+      throw new Refusal(SkipCause.TOO_LARGE);
+    }
+    return text;
+  }
+
+  private static long hash(WireTree.Node node) throws Refusal {
+    if (node.value instanceof BigInteger number) {
+      return number.longValue();
+    }
+    if (node.value instanceof String text && text.matches("(?s).*[0-9a-fA-F]{16}")) {
+      return HexFormat.fromHexDigitsToLong(text, text.length() - 16, text.length());
+    }
+    byte[] bytes =
+        node.value instanceof String text
+            ? text.getBytes(StandardCharsets.ISO_8859_1)
+            : node.value instanceof byte[] given ? given : new byte[0];
+    if (bytes.length == 0) {
+      throw wrongType();
+    }
+    return new BigInteger(1, Arrays.copyOfRange(bytes, Math.max(0, bytes.length - 8), bytes.length))
+        .longValue();
+  }
+}

@@ -86,6 +86,7 @@ void plan_read(int argc, char **argv) {
                                         {"pause-ms", &plan.pause_ms, NULL},
                                         {"stream-every", &plan.stream_every, NULL},
                                         {"prompt-bytes", &plan.prompt_bytes, NULL},
+                                        {"new-prompts", &plan.new_prompts, NULL},
                                         {"timeout-seconds", &plan.timeout_seconds, NULL},
                                         {"model", NULL, &plan.model},
                                         {NULL, NULL, NULL}};
@@ -116,6 +117,9 @@ void plan_write_request(struct buffer *out, bool stream, const char *name) {
       begin_size + (int)plan.prompt_bytes + end_size);
   buffer_append(out, head, (size_t)head_size);
   buffer_append(out, begin, (size_t)begin_size);
-  buffer_append(out, prompt, (size_t)plan.prompt_bytes);
+  size_t prompt_size = (size_t)plan.prompt_bytes;
+  size_t own = plan.new_prompts != 0 ? strnlen(name, prompt_size) : 0;
+  buffer_append(out, name, own);
+  buffer_append(out, prompt + own, prompt_size - own);
   buffer_append(out, end, (size_t)end_size);
 }

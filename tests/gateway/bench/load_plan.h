@@ -18,6 +18,7 @@ struct plan {
   double pause_ms;
   double stream_every;  // 1: all requests are streams, 0: none
   double prompt_bytes;
+  double new_prompts;      // 1: each prompt begins with its request's name, 0: all are equal
   double timeout_seconds;  // between two parts of an answer
   const char *model;
   // What follows from the mode.

@@ -21,9 +21,23 @@
 #include "stub_replies.h"
 #include "timer_heap.h"
 
-enum { MAX_EVENTS = 256, MAX_UNSENT = 64 << 20, MAX_BODY = 64 << 20, MAX_CHUNKS = 1000000 };
+enum {
+  MAX_EVENTS = 256,
+  MAX_UNSENT = 64 << 20,
+  MAX_BODY = 64 << 20,
+  MAX_CHUNKS = 1000000,
+  BYTES_OF_TOKEN = 4
+};
 
-enum route { ROUTE_NONE, ROUTE_HEALTH, ROUTE_MODELS, ROUTE_METRICS, ROUTE_STATS, ROUTE_COMPLETION };
+enum route {
+  ROUTE_NONE,
+  ROUTE_HEALTH,
+  ROUTE_MODELS,
+  ROUTE_METRICS,
+  ROUTE_STATS,
+  ROUTE_TOKENIZE,
+  ROUTE_COMPLETION
+};
 
 struct connection {
   int socket;
@@ -120,6 +134,7 @@ static void read_head(struct connection *connection) {
                       : begins(reader, "GET /v1/models ")             ? ROUTE_MODELS
                       : begins(reader, "GET /metrics ")               ? ROUTE_METRICS
                       : begins(reader, "GET /stub/stats ")            ? ROUTE_STATS
+                      : begins(reader, "POST /tokenize ")             ? ROUTE_TOKENIZE
                                                                       : ROUTE_NONE;
   connection->closes = reader->closes;
   memset(completion, 0, sizeof *completion);
@@ -178,6 +193,9 @@ static void answer(struct connection *connection) {
       break;
     case ROUTE_STATS:
       reply_stats(out, &stub.stats);
+      break;
+    case ROUTE_TOKENIZE:
+      reply_tokens(out, buffer_size(&connection->body) / BYTES_OF_TOKEN);
       break;
     case ROUTE_COMPLETION:
       if (buffer_size(&connection->body) == 0) {

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_EVENT = 1024, MAX_HEAD = 256, CREATED = 1700000000, PROMPT_TOKENS = 100 };
@@ -102,6 +103,22 @@ void reply_metrics(struct buffer *out, const struct stub_stats *stats) {
            "# TYPE vllm:generation_tokens_total counter\nvllm:generation_tokens_total %llu\n",
            stats->running, (unsigned long long)stats->chunks);
   reply_text(out, text);
+}
+
+void reply_tokens(struct buffer *out, size_t count) {
+  enum { TOKENS = 100000, MAX_DIGITS = 6 };
+  size_t room = count * (MAX_DIGITS + 1) + MAX_HEAD;
+  char *json = malloc(room);
+  if (json == NULL) {
+    fail("out of memory");
+  }
+  int size = snprintf(json, room, "{\"count\":%zu,\"max_model_len\":131072,\"tokens\":[", count);
+  for (size_t i = 0; i < count; i++) {
+    size += snprintf(json + size, room - (size_t)size, "%s%zu", i == 0 ? "" : ",", i % TOKENS);
+  }
+  snprintf(json + size, room - (size_t)size, "]}");
+  reply_json(out, 200, json);
+  free(json);
 }
 
 static void usage_text(char *text, size_t size, const struct completion *completion) {

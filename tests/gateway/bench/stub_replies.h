@@ -43,6 +43,8 @@ void reply_text(struct buffer *out, const char *text);
 void reply_models(struct buffer *out, const char *model);
 void reply_stats(struct buffer *out, const struct stub_stats *stats);
 void reply_metrics(struct buffer *out, const struct stub_stats *stats);
+// As many tokens as asked for, always from the same sequence.
+void reply_tokens(struct buffer *out, size_t count);
 void reply_completion(struct buffer *out, const struct completion *completion, const char *model);
 
 void stream_head(struct buffer *out);

@@ -5,6 +5,12 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.gateway.exchange.Exchange;
 import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.gateway.observe.GatewayMetrics;
+import io.kvasir.gateway.proxy.ExplainHandler;
+import io.kvasir.gateway.proxy.FollowedMetrics;
+import io.kvasir.gateway.proxy.ParityHandler;
+import io.kvasir.gateway.proxy.QueryHandler;
+import io.kvasir.gateway.proxy.RanksHandler;
+import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleets;
 import io.netty.buffer.Unpooled;
@@ -24,23 +30,41 @@ final class AdminHandler implements Consumer<Exchange> {
   private final GatewayMetrics metrics;
   private final ModelFleets fleets;
   private final BooleanSupplier ready;
+  private final RanksHandler ranks;
+  private final ParityHandler parity;
+  private final ExplainHandler explain;
+  private final QueryHandler query;
 
-  AdminHandler(GatewayMetrics metrics, ModelFleets fleets, BooleanSupplier ready) {
-    this.metrics = metrics;
-    this.fleets = fleets;
+  AdminHandler(Services services, BooleanSupplier ready) {
+    this.metrics = services.metrics();
+    this.fleets = services.fleets();
     this.ready = ready;
+    this.ranks = new RanksHandler(fleets);
+    this.parity = new ParityHandler(fleets);
+    this.explain = new ExplainHandler(services);
+    this.query = new QueryHandler(services);
   }
 
   @Override
   public void accept(Exchange exchange) {
     String path = exchange.target().replaceFirst("\\?.*", "");
-    if (!exchange.method().equals("GET")) {
-      reply(exchange, 405, TEXT, "the method must be GET\n");
+    boolean posts = path.equals("/kvasir/explain") || path.equals("/query");
+    String method = posts ? "POST" : "GET";
+    if (!exchange.method().equals(method)) {
+      reply(exchange, 405, TEXT, "the method must be " + method + "\n");
       return;
     }
     switch (path) {
+      case "/kvasir/explain" -> explain.accept(exchange);
+      case "/kvasir/parity" -> parity.accept(exchange);
+      case "/kvasir/ranks" -> ranks.accept(exchange);
+      case "/query" -> query.accept(exchange);
       case "/metrics" ->
-          reply(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", metrics.scrape());
+          reply(
+              exchange,
+              200,
+              "text/plain; version=0.0.4; charset=utf-8",
+              metrics.scrape() + FollowedMetrics.text(fleets));
       case "/health" -> reply(exchange, 200, TEXT, "ok\n");
       case "/ready" ->
           reply(
@@ -49,7 +73,13 @@ final class AdminHandler implements Consumer<Exchange> {
               TEXT,
               ready.getAsBoolean() ? "ready\n" : "no worker is healthy, or the gateway stops\n");
       case "/workers" -> reply(exchange, 200, "application/json", workers());
-      default -> reply(exchange, 404, TEXT, "known paths: /metrics /health /ready /workers\n");
+      default ->
+          reply(
+              exchange,
+              404,
+              TEXT,
+              "known paths: /metrics /health /ready /workers /kvasir/ranks /kvasir/parity /kvasir/explain"
+                  + " /query\n");
     }
   }
 
@@ -62,7 +92,7 @@ final class AdminHandler implements Consumer<Exchange> {
         json.writeStartObject();
         json.writeStringField("worker_id", worker.name());
         json.writeStringField("flavor", worker.flavor().id());
-        json.writeNumberField("ranks", worker.ranks());
+        json.writeNumberField("ranks", worker.profile().ranks());
         json.writeBooleanField("healthy", worker.healthy());
         json.writeBooleanField("takes_requests", worker.takes(nowNs));
         json.writeNumberField("active_requests", worker.activeRequests());

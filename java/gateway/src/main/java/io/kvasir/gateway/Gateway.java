@@ -1,11 +1,11 @@
 package io.kvasir.gateway;
 
-import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.index.NativePrefixIndex;
+import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.router.FleetRouter;
-import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
-import io.kvasir.fleet.router.Prompt;
+import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.exchange.Upstream;
 import io.kvasir.gateway.http.HttpFront;
@@ -18,13 +18,15 @@ import io.kvasir.gateway.proxy.GatewayHandler;
 import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.Breaker;
-import io.kvasir.gateway.route.EngineFlavor;
 import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.HealthChecks;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
-import io.kvasir.gateway.route.WorkerSpec;
+import io.kvasir.gateway.tokens.TokenQuestions;
+import io.kvasir.gateway.worker.WorkerSpec;
+import io.kvasir.hash.HashFormat;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -47,9 +49,14 @@ public final class Gateway implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
   private static final int TOKENS_PER_BLOCK = 32;
   private static final int DRAIN_POLL_MS = 20;
+  private static final long TOKENS_TIMEOUT_MS = 2_000;
+  private static final long INDEX_BYTES = 1L << 32;
+  private static final long TOKENS_CACHE_BYTES = 64 << 20;
 
   private final GatewaySettings settings;
   private final Vertx vertx;
+  private final EventLoop loop;
+  private final EventPump pump;
   private final ModelFleets fleets;
   private final HealthChecks health;
   private final GatewayHandler handler;
@@ -59,21 +66,20 @@ public final class Gateway implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private Gateway(
-      GatewaySettings settings,
-      List<LocalWorker> local,
-      Vertx vertx,
-      FleetRouterProvider policy,
-      AccessLog log)
+      GatewaySettings settings, List<LocalWorker> local, Vertx vertx, EventPump pump, AccessLog log)
       throws IOException {
     this.settings = settings;
     this.vertx = vertx;
+    this.pump = pump;
     this.log = log;
-    this.fleets = new ModelFleets(workers(local), () -> fleet(policy));
+    this.loop = HttpFront.loop(vertx);
+    this.fleets = new ModelFleets(workers(local), this::fleet);
     GatewayMetrics metrics = new GatewayMetrics();
     GatewaySettings.Pressure pressure = settings.pressure();
     Services services =
         new Services(
             fleets,
+            new TokenQuestions(TOKENS_TIMEOUT_MS, TOKENS_CACHE_BYTES),
             settings.proxy(),
             new AdmissionQueue(pressure.maxRunningRequests(), pressure.maxQueuedRequests()),
             new RetryBudget(pressure.retryReserve()),
@@ -82,7 +88,6 @@ public final class Gateway implements AutoCloseable {
             log);
     this.handler = new GatewayHandler(services);
     addGauges(services);
-    EventLoop loop = HttpFront.loop(vertx);
     this.health =
         new HealthChecks(
             fleets, loop, settings.health().intervalMs(), settings.health().timeoutMs());
@@ -101,7 +106,7 @@ public final class Gateway implements AutoCloseable {
             settings.adminPort(),
             1,
             Gateway::invalid,
-            new AdminHandler(metrics, fleets, () -> !handler.draining() && fleets.ready()));
+            new AdminHandler(services, () -> !handler.draining() && fleets.ready()));
   }
 
   /**
@@ -119,66 +124,75 @@ public final class Gateway implements AutoCloseable {
   public static Gateway start(
       GatewaySettings settings, List<LocalWorker> local, OutputStream accessLog)
       throws IOException {
-    FleetRouterProvider policy = FleetRouterKind.named(settings.router());
-    if (!settings.workers().isEmpty()) {
-      requireNoTokens(policy, settings);
+    for (boolean publishes : new boolean[] {false, true}) { // wrong args are refused before a start
+      settings
+          .policy(publishes)
+          .create(settings.routerArgs(), FleetRouterSetup.of(TOKENS_PER_BLOCK))
+          .close();
     }
     Vertx vertx = HttpFront.eventLoops(settings.eventLoops());
     AccessLog log = new AccessLog(accessLog);
+    EventPump pump = new EventPump();
     try {
-      Gateway gateway = new Gateway(settings, local, vertx, policy, log);
+      Gateway gateway = new Gateway(settings, local, vertx, pump, log);
       CountDownLatch checked = new CountDownLatch(1);
       gateway.health.start(checked::countDown);
-      checked.await(2 * settings.health().timeoutMs() + 1_000, TimeUnit.MILLISECONDS);
+      checked.await(3 * settings.health().timeoutMs() + 1_000, TimeUnit.MILLISECONDS);
       return gateway;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while the gateway started", e);
     } catch (IOException | RuntimeException e) {
       vertx.close();
+      pump.close();
       log.close();
       local.forEach(worker -> worker.upstream().close());
       throw e;
     }
   }
 
-  /** Engines behind HTTP have their own tokenizers, which the gateway does not know. */
-  private static void requireNoTokens(FleetRouterProvider policy, GatewaySettings settings) {
-    try (FleetRouter probe =
-        policy.create(settings.routerArgs(), FleetRouterSetup.of(TOKENS_PER_BLOCK))) {
-      if (probe.readsTokens(FleetRequest.builder(0, Prompt.of("text")).build())) {
-        throw new IllegalArgumentException(
-            "the fleet router "
-                + policy.name()
-                + " follows tokens, which the gateway does not know for engines behind HTTP;"
-                + " use conversation, load_balancing or round_robin there");
-      }
-    }
-  }
-
   private List<FleetWorker> workers(List<LocalWorker> local) {
     List<FleetWorker> workers = new ArrayList<>();
     for (LocalWorker worker : local) {
-      workers.add(worker(workers.size(), worker.name(), EngineFlavor.VLLM, 1, worker.upstream()));
+      workers.add(worker(workers.size(), worker.name(), WorkerSpec.inProcess(), worker.upstream()));
     }
     for (WorkerSpec spec : settings.workers()) {
       Upstream http = new HttpUpstream(vertx, spec.url(), settings.health().connectTimeoutMs());
-      workers.add(worker(workers.size(), spec.name(), spec.flavor(), spec.ranks(), http));
+      workers.add(worker(workers.size(), spec.name(), spec, http));
     }
     return workers;
   }
 
-  private FleetWorker worker(
-      int id, String name, EngineFlavor flavor, int ranks, Upstream upstream) {
+  private FleetWorker worker(int id, String name, WorkerSpec spec, Upstream upstream) {
     long openNs = TimeUnit.MILLISECONDS.toNanos(settings.health().breakerOpenMs());
     Breaker breaker = new Breaker(settings.health().breakerFailures(), openNs);
-    return new FleetWorker(id, name, flavor, ranks, upstream, breaker);
+    return new FleetWorker(id, name, spec, upstream, breaker);
   }
 
-  private ModelFleet fleet(FleetRouterProvider policy) {
+  /** A fleet for the model of a worker: what is known of the first worker decides how it works. */
+  private ModelFleet fleet(FleetWorker first) {
+    int blockSize = first.profile().blockSize();
+    int tokensPerBlock = blockSize > 0 ? blockSize : TOKENS_PER_BLOCK;
+    boolean publishes = first.publishes();
+    FleetRouterProvider policy = settings.policy(publishes);
+    FleetRouter router =
+        policy.create(settings.argsOf(policy), FleetRouterSetup.of(tokensPerBlock));
     return new ModelFleet(
-        policy.create(settings.routerArgs(), FleetRouterSetup.of(TOKENS_PER_BLOCK)),
-        policy.choosesRanks());
+        router,
+        policy.choosesRanks(),
+        tokensPerBlock,
+        publishes ? followed(policy, router, tokensPerBlock) : null);
+  }
+
+  /** The index of a router that matches by block events, or else one beside it. */
+  private FollowedRanks followed(
+      FleetRouterProvider policy, FleetRouter router, int tokensPerBlock) {
+    PrefixIndex index = policy.followsBlocks() ? router.index() : null;
+    if (index != null) {
+      return new FollowedRanks(pump, index, null, tokensPerBlock, loop);
+    }
+    PrefixIndex own = new NativePrefixIndex(HashFormat.KVASIR, tokensPerBlock, INDEX_BYTES);
+    return new FollowedRanks(pump, own, own, tokensPerBlock, loop);
   }
 
   private void addGauges(Services services) {
@@ -275,6 +289,7 @@ public final class Gateway implements AutoCloseable {
     front.close();
     admin.close();
     fleets.workers().forEach(worker -> worker.upstream().close());
+    pump.close();
     fleets.close();
     vertx.close().toCompletionStage().toCompletableFuture().join();
     log.close();

@@ -1,7 +1,12 @@
 package io.kvasir.gateway;
 
+import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.fleet.router.cost.CostSettings;
+import io.kvasir.fleet.router.cost.Ties;
 import io.kvasir.gateway.proxy.ProxySettings;
-import io.kvasir.gateway.route.WorkerSpec;
+import io.kvasir.gateway.worker.WorkerSpec;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -14,7 +19,7 @@ import java.util.Map;
  * @param adminPort the admin port; 0 for any free one
  * @param eventLoops threads that serve requests, at least 1
  * @param workers the engines behind HTTP; empty for embedded ranks
- * @param router the fleet router's name
+ * @param router the fleet router's name, or {@link #AUTO}
  * @param routerArgs settings of the fleet router
  * @param proxy limits of requests
  * @param pressure limits of all requests together
@@ -33,10 +38,38 @@ public record GatewaySettings(
     Pressure pressure,
     Health health) {
 
+  /** Policy {@code cost} where engines publish block events, else {@code conversation}. */
+  public static final String AUTO = "auto";
+
   /** Copies the collections. */
   public GatewaySettings {
     workers = List.copyOf(workers);
     routerArgs = Map.copyOf(routerArgs);
+  }
+
+  /**
+   * {@return the policy of a fleet}
+   *
+   * @param publishes whether its engines publish block events
+   * @throws IllegalArgumentException if the router is unknown
+   */
+  FleetRouterProvider policy(boolean publishes) {
+    String automatic = publishes ? "cost" : "conversation";
+    return FleetRouterKind.named(router.equals(AUTO) ? automatic : router);
+  }
+
+  /**
+   * {@return the settings of a policy; prompts that no rank holds are spread over the ranks in
+   * turn, unless the settings say otherwise}
+   *
+   * @param policy the policy
+   */
+  Map<String, Object> argsOf(FleetRouterProvider policy) {
+    Map<String, Object> args = new HashMap<>(routerArgs);
+    if (policy.keys().contains(CostSettings.TIES)) {
+      args.putIfAbsent(CostSettings.TIES, Ties.IN_TURN.id());
+    }
+    return args;
   }
 
   /**

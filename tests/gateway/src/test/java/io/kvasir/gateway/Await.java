@@ -5,14 +5,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.function.BooleanSupplier;
 
 /** Waits for a state that no event announces. */
-final class Await {
+public final class Await {
 
   private static final int TRIES = 3_000;
   private static final int PAUSE_MS = 10;
 
   private Await() {}
 
-  static void until(BooleanSupplier state) {
+  /**
+   * Waits.
+   *
+   * @param state the state
+   */
+  public static void until(BooleanSupplier state) {
+    until("the state", state);
+  }
+
+  /**
+   * Waits.
+   *
+   * @param what the state in words
+   * @param state the state
+   */
+  public static void until(String what, BooleanSupplier state) {
     for (int i = 0; i < TRIES && !state.getAsBoolean(); i++) {
       try {
         Thread.sleep(PAUSE_MS);
@@ -20,6 +35,6 @@ final class Await {
         throw new AssertionError(e);
       }
     }
-    assertThat(state.getAsBoolean()).isTrue();
+    assertThat(state.getAsBoolean()).as(what).isTrue();
   }
 }

@@ -110,13 +110,14 @@ class ForwardingTest {
   }
 
   @Test
-  void sglangIsSteeredByAFieldOfTheBody() throws IOException {
+  void sglangIsSteeredByAHeaderAndAFieldOfTheBody() throws IOException {
     try (TestGateway gateway = gateway(",flavor=sglang,ranks=2")) {
       String body = ASK.replace("{\"model\"", "{\"routed_dp_rank\":9,\"model\"");
       for (int i = 0; i < 4; i++) {
         Reply reply = gateway.post(CHAT, body);
         Received request = engine.next();
-        assertThat(request.field("x-data-parallel-rank")).isNull();
+        assertThat(request.head().fields().get("x-data-parallel-rank"))
+            .containsExactly(reply.field("x-kvasir-dp-rank"));
         JsonNode sent = JSON.readTree(request.body());
         assertThat(sent.path("routed_dp_rank").isInt()).isTrue();
         assertThat(sent.path("routed_dp_rank").asText())

@@ -11,6 +11,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,7 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * An engine whose answer to each request is a script over the raw connection. It answers {@code
- * /health} and {@code /v1/models} itself. A thread of its own serves each connection.
+ * /health}, {@code /v1/models} and questions about itself without the script. A thread of its own
+ * serves each connection.
  */
 final class ScriptedEngine implements AutoCloseable {
 
@@ -62,10 +64,19 @@ final class ScriptedEngine implements AutoCloseable {
     }
   }
 
+  /** The answer of an engine that closes the connection instead. */
+  static final String CUT = "cut";
+
   private static final int WAIT_SECONDS = 30;
+
+  /** Endpoints at which engines describe themselves; this one has those that a test sets. */
+  private static final Set<String> FACTS =
+      Set.of("/version", "/metrics", "/server_info", "/get_server_info", "/prometheus/metrics");
 
   private final ServerSocket server;
   private volatile String models;
+  private final Map<String, String> facts = new ConcurrentHashMap<>();
+  private final Set<String> questions = ConcurrentHashMap.newKeySet();
   private final Set<EngineLink> links = ConcurrentHashMap.newKeySet();
   private final BlockingQueue<Received> requests = new LinkedBlockingQueue<>();
   private final AtomicInteger received = new AtomicInteger();
@@ -147,6 +158,18 @@ final class ScriptedEngine implements AutoCloseable {
       case "/health" -> link.json(healthy ? 200 : 503, "{}");
       case "/v1/models" -> link.json(200, models);
       default -> {
+        if (FACTS.contains(request.target())) {
+          questions.add(request.target());
+          String fact = facts.getOrDefault(request.target(), "404");
+          if (fact.equals(CUT)) {
+            link.close();
+          } else if (fact.matches("[0-9]{3}")) {
+            link.json(Integer.parseInt(fact), "{}");
+          } else {
+            link.json(200, fact);
+          }
+          return 0;
+        }
         received.incrementAndGet();
         requests.add(request);
         script.answer(request, link);
@@ -172,6 +195,17 @@ final class ScriptedEngine implements AutoCloseable {
   /** Replaces the answer to {@code GET /v1/models}. */
   void models(String answer) {
     models = answer;
+  }
+
+  /** Sets the answer to a question about the engine; or its status, or {@link #CUT}. */
+  ScriptedEngine fact(String target, String answer) {
+    facts.put(target, answer);
+    return this;
+  }
+
+  /** The questions about the engine that were asked. */
+  Set<String> questions() {
+    return questions;
   }
 
   void healthy(boolean now) {

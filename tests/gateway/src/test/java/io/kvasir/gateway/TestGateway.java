@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.proxy.ProxySettings;
-import io.kvasir.gateway.route.WorkerSpec;
+import io.kvasir.gateway.worker.WorkerSpec;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -177,7 +177,8 @@ final class TestGateway implements AutoCloseable {
                   explain),
               new GatewaySettings.Pressure(
                   maxRunning, maxQueued, bodyBudget, retryReserve, drainMs),
-              new GatewaySettings.Health(1_000, intervalMs, 2_000, breakerFailures, breakerOpenMs));
+              new GatewaySettings.Health(
+                  5_000, intervalMs, 10_000, breakerFailures, breakerOpenMs));
       BlockingQueue<String> lines = new LinkedBlockingQueue<>();
       try {
         return new TestGateway(Gateway.start(settings, local, new Lines(lines)), lines);

@@ -17,10 +17,17 @@ final class CompletionEndpoints {
 
   private final ServedModel model;
   private final OptionsReader options;
+  private final List<String> chatTokenFields;
 
-  CompletionEndpoints(ServedModel model, OptionsReader options) {
+  /**
+   * Creates them.
+   *
+   * @param chatTokenFields fields of a chat that may have its tokens, in the place of its messages
+   */
+  CompletionEndpoints(ServedModel model, OptionsReader options, List<String> chatTokenFields) {
     this.model = model;
     this.options = options;
+    this.chatTokenFields = chatTokenFields;
   }
 
   /** Answers a chat completion. */
@@ -33,11 +40,17 @@ final class CompletionEndpoints {
     requireNoForcedTool(fields);
     GenerationOptions asked =
         options.read(request, fields, CHAT_MAX_TOKENS, "stop", isFirstTurn(messages));
-    int[] prompt =
-        fields.has("prompt_token_ids")
-            ? TokenIds.read(fields, "prompt_token_ids")
-            : model.tokens(model.chatPrompt(Conversation.of(fields, messages), true));
-    complete(request, fields, Conversation.MESSAGES, List.of(prompt), asked);
+    complete(request, fields, Conversation.MESSAGES, List.of(chatTokens(fields, messages)), asked);
+  }
+
+  /** The tokens that a chat brings, or else those of its messages. */
+  private int[] chatTokens(RequestFields fields, JsonNode messages) {
+    for (String name : chatTokenFields) {
+      if (fields.has(name)) {
+        return TokenIds.read(fields, name);
+      }
+    }
+    return model.chatTokens(Conversation.of(fields, messages));
   }
 
   /** Whether a conversation has no answer yet. */
@@ -63,8 +76,9 @@ final class CompletionEndpoints {
   void text(Incoming request) {
     RequestFields fields = request.fields();
     GenerationOptions asked = options.read(request, fields, TEXT_MAX_TOKENS, "stop", false);
-    List<int[]> prompts = PromptLists.read(fields, Completion.PROMPT, MAX_PROMPTS, model::tokens);
-    complete(request, fields, Completion.PROMPT, prompts, asked);
+    List<int[]> prompts =
+        PromptLists.read(fields, AskedCompletion.PROMPT, MAX_PROMPTS, model::tokens);
+    complete(request, fields, AskedCompletion.PROMPT, prompts, asked);
   }
 
   private void complete(
@@ -75,9 +89,9 @@ final class CompletionEndpoints {
       GenerationOptions asked) {
     RequestFields streamOptions = fields.object("stream_options");
     boolean usage = streamOptions != null && streamOptions.flag("include_usage", false);
-    boolean chat = !promptField.equals(Completion.PROMPT);
+    boolean chat = AskedCompletion.isChat(promptField);
     AnswerFormat format = new CompletionFormat(chat, model.name(), usage);
-    model.complete(request, new Completion(fields, promptField, format, prompts, asked));
+    model.complete(request, new AskedCompletion(fields, promptField, format, prompts, asked));
   }
 
   /** Adds the endpoints. */

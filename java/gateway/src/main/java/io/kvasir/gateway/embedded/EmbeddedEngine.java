@@ -5,10 +5,17 @@ import io.kvasir.gateway.exchange.ReplyListener;
 import io.kvasir.gateway.exchange.Upstream;
 import io.kvasir.gateway.exchange.UpstreamCall;
 import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.gateway.standin.EventPublisher;
+import io.kvasir.gateway.standin.EventSettings;
+import io.kvasir.gateway.standin.Faults;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.NativeBlockHasher;
+import java.io.IOException;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * ADP ranks of this process as an OpenAI engine without HTTP.
@@ -31,26 +38,50 @@ import java.util.concurrent.Executor;
 public final class EmbeddedEngine implements Upstream {
 
   private final EmbeddedSettings settings;
+  private final @Nullable StandIn standIn;
   private final RankLoop ranks;
   private final Routes routes = new Routes();
 
-  private EmbeddedEngine(EmbeddedSettings settings, RankPools.Place place) {
+  private EmbeddedEngine(
+      EmbeddedSettings settings, RankPools.Place place, @Nullable StandIn standIn) {
     this.settings = settings;
+    this.standIn = standIn;
     BlockHasher hasher = NativeBlockHasher.of(settings.hashFormat(), settings.tokensPerBlock());
-    this.ranks = new RankLoop(settings, place, hasher);
-    addRoutes(new Generator(settings, hasher, ranks));
+    List<BlockFeed> feeds = standIn == null ? List.of() : standIn.feeds();
+    this.ranks = new RankLoop(settings, place, hasher, feeds);
+    Faults faults = standIn == null ? new Faults(settings.ranks()) : standIn.faults();
+    addRoutes(
+        faults, new RankModel(settings, ranks, new Generator(settings, hasher, ranks), faults));
   }
 
-  private void addRoutes(Generator generator) {
+  private void addRoutes(Faults faults, RankModel model) {
+    EngineProfile profile =
+        standIn == null ? EngineProfile.KVASIR : EngineProfile.of(standIn.settings().flavor());
     OptionsReader options =
-        new OptionsReader(settings.model(), settings.ranks(), "the answers are synthetic words");
-    RankModel model = new RankModel(settings, ranks, generator);
-    new CompletionEndpoints(model, options).addTo(routes);
+        new OptionsReader(
+            settings.model(), new RankSteering(profile, faults), "the answers are synthetic words");
+    new CompletionEndpoints(model, options, profile.chatTokenFields()).addTo(routes);
     new MessagesEndpoints(model, options).addTo(routes);
     new ResponsesEndpoints(model, options, settings.responseStoreBytes()).addTo(routes);
     new EmbeddingsEndpoint(settings, options).addTo(routes);
-    new InfoEndpoints(model, options).addTo(routes);
-    routes.add("GET", "/server_info", model::serverInfo);
+    InfoEndpoints info = new InfoEndpoints(model, options, profile.version());
+    if (standIn == null) {
+      info.addTo(routes);
+      routes.add("GET", "/server_info", model::serverInfo);
+      return;
+    }
+    DebugEndpoints debug = new DebugEndpoints(standIn, ranks, settings.tokensPerBlock());
+    debug.addTo(routes);
+    switch (standIn.settings().flavor()) {
+      case VLLM -> {
+        info.addTo(routes);
+        routes.add("POST", "/reset_prefix_cache", debug::clear);
+      }
+      case SGLANG ->
+          new SglangEndpoints(settings, model, options, info, ranks, standIn).addTo(routes, debug);
+      case TRTLLM ->
+          new TrtllmEndpoints(settings, model, options, info, ranks, standIn).addTo(routes);
+    }
   }
 
   /**
@@ -62,7 +93,34 @@ public final class EmbeddedEngine implements Upstream {
    * @throws io.kvasir.engine.device.DeviceOutOfMemoryException if a device has not enough memory
    */
   public static EmbeddedEngine open(EmbeddedSettings settings, RankPools.Place place) {
-    return new EmbeddedEngine(settings, place);
+    return new EmbeddedEngine(settings, place, null);
+  }
+
+  /**
+   * Starts an engine that stands in for another one: with its endpoints, its way to name ranks, its
+   * metrics, and the events of its blocks.
+   *
+   * @param settings its settings
+   * @param place where its pools live
+   * @param events the other engine, and how blocks are published
+   * @return the engine; the caller closes it
+   * @throws IOException if a port cannot be opened
+   * @throws io.kvasir.engine.device.DeviceOutOfMemoryException if a device has not enough memory
+   */
+  public static EmbeddedEngine open(
+      EmbeddedSettings settings, RankPools.Place place, EventSettings events) throws IOException {
+    StandIn standIn = StandIn.open(settings, events);
+    try {
+      return new EmbeddedEngine(settings, place, standIn);
+    } catch (RuntimeException | Error e) {
+      standIn.close();
+      throw e;
+    }
+  }
+
+  /** {@return the publisher of the blocks' events; empty if there is none} */
+  public Optional<EventPublisher> publisher() {
+    return standIn == null ? Optional.empty() : Optional.ofNullable(standIn.publisher());
   }
 
   /**
@@ -87,9 +145,15 @@ public final class EmbeddedEngine implements Upstream {
     return routes.send(request, reply, loop, ranks.isClosed());
   }
 
-  /** Aborts the requests in flight, waits for the end of the ranks' thread, closes the pools. */
+  /**
+   * Aborts the requests in flight, waits for the end of the ranks' thread, closes the pools and the
+   * ports of events.
+   */
   @Override
   public void close() {
     ranks.close();
+    if (standIn != null) {
+      standIn.close();
+    }
   }
 }

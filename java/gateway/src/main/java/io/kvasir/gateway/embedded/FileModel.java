@@ -106,7 +106,7 @@ final class FileModel implements ServedModel {
   }
 
   @Override
-  public void complete(Incoming request, Completion asked) {
+  public void complete(Incoming request, AskedCompletion asked) {
     GenerationOptions options = asked.options();
     JsonNode tools = asked.chat() ? asked.fields().array("tools") : null;
     if (tools != null && !tools.isEmpty()) {

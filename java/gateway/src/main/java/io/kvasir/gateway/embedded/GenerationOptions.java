@@ -49,13 +49,15 @@ record GenerationOptions(
    * @param targetRank the only rank that may run it, or {@link io.kvasir.model.Request#ANY_RANK}
    * @param conversationId its conversation; null if unknown
    * @param firstTurn whether the conversation is known to start with this request
-   * @param scope the scope of its blocks
+   * @param salt the salt of its blocks; null if it has none
+   * @param scope the scope of its blocks, with the salt
    * @param priority its priority; higher values are served first
    */
   record Placement(
       int targetRank,
       @Nullable String conversationId,
       boolean firstTurn,
+      @Nullable String salt,
       CacheScope scope,
       double priority) {}
 }

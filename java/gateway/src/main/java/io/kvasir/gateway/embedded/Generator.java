@@ -67,7 +67,8 @@ final class Generator {
     AnswerCall call =
         new AnswerCall(request, format, streamed, choices, () -> ranks.cancel(sequences));
     for (int i = 0; i < count; i++) {
-      sequences.add(new Sequence(hashed.get(i), answers.get(i), call, i));
+      sequences.add(
+          new Sequence(hashed.get(i), answers.get(i), call, i, options.placement().salt()));
     }
     ranks.submit(sequences);
   }

@@ -2,6 +2,8 @@ package io.kvasir.gateway.embedded;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.model.Decimals;
+import io.kvasir.model.Errors;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 
@@ -10,11 +12,13 @@ import java.nio.charset.StandardCharsets;
  *
  * @param method for example {@code POST}
  * @param path the target without its query
+ * @param query what follows the question mark; empty if nothing does
  * @param headers the request's fields
  * @param body the body; valid while the request is handled
  * @param call receives the reply
  */
-record Incoming(String method, String path, Headers headers, ByteBuf body, Call call) {
+record Incoming(
+    String method, String path, String query, Headers headers, ByteBuf body, Call call) {
 
   /**
    * The fields of the body.
@@ -23,6 +27,33 @@ record Incoming(String method, String path, Headers headers, ByteBuf body, Call 
    */
   RequestFields fields() {
     return new RequestFields(Json.read(body));
+  }
+
+  /**
+   * A whole number in the query; a default if it is missing.
+   *
+   * @throws ApiError if it is not within the bounds
+   */
+  int queryNumber(String name, int least, int most, int otherwise) {
+    for (String part : query.split("&", -1)) {
+      if (part.startsWith(name + "=")) {
+        String value = part.substring(name.length() + 1);
+        Long number = Decimals.integer(value);
+        if (number == null || number < least || number > most) {
+          throw ApiError.invalid(
+              name,
+              name
+                  + " must be a whole number from "
+                  + least
+                  + " to "
+                  + most
+                  + ", not "
+                  + Errors.shown(value));
+        }
+        return number.intValue();
+      }
+    }
+    return otherwise;
   }
 
   /** Header fields of a JSON reply, with the request's id if it has one. */

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code GET /v1/models}, {@code /health}, {@code /version} and {@code /metrics}; {@code POST
@@ -13,15 +14,20 @@ import java.util.List;
  */
 final class InfoEndpoints {
 
+  /** The content type of metrics. */
+  static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
+
   private static final String MODEL_PATH = "/v1/models/";
 
   private final ServedModel model;
   private final OptionsReader options;
+  private final String version;
   private final long created = OpenAiJson.nowSeconds();
 
-  InfoEndpoints(ServedModel model, OptionsReader options) {
+  InfoEndpoints(ServedModel model, OptionsReader options, String version) {
     this.model = model;
     this.options = options;
+    this.version = version;
   }
 
   /** Lists the served model. */
@@ -60,9 +66,14 @@ final class InfoEndpoints {
     request.replyLater(200, "text/plain; charset=utf-8", "");
   }
 
-  /** The version of Kvasir. */
+  /** Replies with the version of the engine. */
   void version(Incoming request) {
-    request.replyLater(200, Json.object().put("version", kvasirVersion()));
+    request.replyLater(200, Json.object().put("version", version));
+  }
+
+  /** The version that the engine reports. */
+  String version() {
+    return version;
   }
 
   /** Kvasir's version. */
@@ -73,7 +84,7 @@ final class InfoEndpoints {
 
   /** The engine's counts, for Prometheus. */
   void metrics(Incoming request) {
-    request.replyLater(200, "text/plain; version=0.0.4; charset=utf-8", model.metrics());
+    request.replyLater(200, PROMETHEUS, model.metrics());
   }
 
   /** The tokens of a text or of a chat. */
@@ -81,11 +92,23 @@ final class InfoEndpoints {
     RequestFields fields = request.fields();
     options.requireModel(fields);
     JsonNode messages = fields.array("messages");
-    String text =
+    replyTokens(
+        request,
+        fields,
         messages == null
             ? fields.text("prompt")
             : model.chatPrompt(
-                Conversation.of(fields, messages), fields.flag("add_generation_prompt", true));
+                Conversation.of(fields, messages), fields.flag("add_generation_prompt", true)));
+  }
+
+  /** The tokens of a text, and of nothing else. */
+  void tokenizeText(Incoming request) {
+    RequestFields fields = request.fields();
+    options.requireModel(fields);
+    replyTokens(request, fields, fields.text("prompt"));
+  }
+
+  private void replyTokens(Incoming request, RequestFields fields, @Nullable String text) {
     if (text == null) {
       throw fields.missing("prompt");
     }
@@ -117,13 +140,17 @@ final class InfoEndpoints {
 
   /** Adds the endpoints. */
   void addTo(Routes routes) {
+    addCommonTo(routes);
     routes
-        .add("GET", "/v1/models", this::models)
-        .add("GET", MODEL_PATH, this::model)
         .add("GET", "/version", this::version)
         .add("GET", "/metrics", this::metrics)
         .add("POST", "/tokenize", this::tokenize)
         .add("POST", "/detokenize", this::detokenize);
+  }
+
+  /** Adds the endpoints that every engine has. */
+  void addCommonTo(Routes routes) {
+    routes.add("GET", "/v1/models", this::models).add("GET", MODEL_PATH, this::model);
     for (String path : List.of("/health", "/ping")) {
       routes.add("GET", path, this::health);
     }

@@ -48,7 +48,8 @@ final class MessagesEndpoints {
             .requireOneChoice();
     AnswerFormat format = new MessagesFormat(model.name());
     List<int[]> prompts = List.of(prompt(fields, messages));
-    model.complete(request, new Completion(fields, Conversation.MESSAGES, format, prompts, asked));
+    model.complete(
+        request, new AskedCompletion(fields, Conversation.MESSAGES, format, prompts, asked));
   }
 
   /** Counts the tokens of a conversation's prompt. */
@@ -70,7 +71,7 @@ final class MessagesEndpoints {
   private int[] prompt(RequestFields fields, JsonNode messages) {
     Conversation conversation =
         new Conversation(fields, fields.get("system"), Conversation.MESSAGES, messages);
-    return model.tokens(model.chatPrompt(conversation, true));
+    return model.chatTokens(conversation);
   }
 
   /** Adds the endpoints. */

@@ -5,7 +5,6 @@ import io.kvasir.gateway.embedded.GenerationOptions.Placement;
 import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.Errors;
-import io.kvasir.model.Request;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +23,6 @@ final class OptionsReader {
   private static final double DEFAULT_PRIORITY = 0.5;
 
   private static final List<String> SESSION_HEADERS = List.of("X-Session-ID", "X-Correlation-ID");
-
-  private static final List<String> RANK_FIELDS = List.of("data_parallel_rank", "routed_dp_rank");
 
   /** Refused unless missing, false, 0, empty, or an object of type text. */
   private static final List<String> UNSUPPORTED =
@@ -47,19 +44,19 @@ final class OptionsReader {
           "audio");
 
   private final String model;
-  private final int ranks;
+  private final RankSteering steering;
   private final String limitation;
 
   /**
    * Creates it.
    *
    * @param model the name of the served model
-   * @param ranks ranks that a request may name
+   * @param steering finds the rank that a request names
    * @param limitation why options are refused, as the end of a message
    */
-  OptionsReader(String model, int ranks, String limitation) {
+  OptionsReader(String model, RankSteering steering, String limitation) {
     this.model = model;
-    this.ranks = ranks;
+    this.steering = steering;
     this.limitation = limitation;
   }
 
@@ -114,17 +111,18 @@ final class OptionsReader {
         fields.texts(stopField, MAX_STOPS),
         choices,
         seed == null ? 0 : seed,
-        placement(request.headers(), fields, firstTurn));
+        placement(request, fields, firstTurn));
   }
 
-  private Placement placement(Headers headers, RequestFields fields, boolean firstTurn) {
+  private Placement placement(Incoming request, RequestFields fields, boolean firstTurn) {
     String salt = fields.text("cache_salt");
     // As in vLLM, lower values are served first.
     Long priority = fields.number("priority", Integer.MIN_VALUE, Integer.MAX_VALUE);
     return new Placement(
-        targetRank(headers, fields),
-        conversationId(headers, fields),
+        steering.rank(request, fields),
+        conversationId(request.headers(), fields),
         firstTurn,
+        salt,
         salt == null ? CacheScope.NONE : scope(salt),
         priority == null ? DEFAULT_PRIORITY : DEFAULT_PRIORITY - priority);
   }
@@ -135,32 +133,6 @@ final class OptionsReader {
     } catch (IllegalArgumentException e) {
       throw ApiError.invalid("cache_salt", "cache_salt must be well-formed Unicode");
     }
-  }
-
-  private int targetRank(Headers headers, RequestFields fields) {
-    String header = headers.get("X-data-parallel-rank");
-    if (header != null) {
-      try {
-        int rank = Integer.parseInt(header.strip());
-        if (rank >= 0 && rank < ranks) {
-          return rank;
-        }
-      } catch (NumberFormatException e) {
-        // refused below
-      }
-      throw ApiError.invalid(
-          "X-data-parallel-rank",
-          "X-data-parallel-rank must be a whole number from 0 to "
-              + (ranks - 1)
-              + ", not "
-              + header);
-    }
-    for (String name : RANK_FIELDS) {
-      if (fields.has(name)) {
-        return fields.integer(name, 0, ranks - 1, Request.ANY_RANK);
-      }
-    }
-    return Request.ANY_RANK;
   }
 
   private static @Nullable String conversationId(Headers headers, RequestFields fields) {

@@ -9,6 +9,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,12 +54,14 @@ final class RankLoop implements AutoCloseable {
     void abort();
   }
 
-  RankLoop(EmbeddedSettings settings, RankPools.Place place, BlockHasher hasher) {
+  /** Starts the thread; the feeds follow the ranks' blocks, one each, or there are none. */
+  RankLoop(
+      EmbeddedSettings settings, RankPools.Place place, BlockHasher hasher, List<BlockFeed> feeds) {
     this.speed = settings.speed();
     this.maxSequences = settings.maxQueuedRequests();
     this.meters = new RankMeters(settings.ranks());
-    this.events = new SequenceEvents(meters, count -> reserved.addAndGet(-count));
-    this.worker = RankWorker.open(settings, place, hasher, events::answer, events);
+    this.events = new SequenceEvents(meters, count -> reserved.addAndGet(-count), feeds);
+    this.worker = RankWorker.open(settings, place, hasher, events::answer, events, feeds);
     this.thread = new Thread(this::run, "kvasir-ranks");
     thread.setDaemon(true);
     thread.start();
@@ -131,24 +134,32 @@ final class RankLoop implements AutoCloseable {
 
   /** Cancels sequences; those that have ended are ignored. */
   void cancel(List<Sequence> sequences) {
-    post(() -> sequences.forEach(sequence -> worker.cancel(sequence.id())));
+    onWorker(worker -> sequences.forEach(each -> worker.cancel(each.id())), () -> {});
   }
 
   /** Retires a rank, for example because its device is unhealthy. */
   void retire(int rank, String reason) {
-    post(() -> worker.retire(rank, reason));
+    onWorker(worker -> worker.retire(rank, reason), () -> {});
   }
 
-  private void post(Runnable task) {
+  /**
+   * Runs a task between two iterations, on the loop's thread.
+   *
+   * @param task the task
+   * @param aborted runs in its place once the loop has ended; any thread
+   */
+  void onWorker(Consumer<RankWorker> task, Runnable aborted) {
     post(
         new Command() {
           @Override
           public void run() {
-            task.run();
+            task.accept(worker);
           }
 
           @Override
-          public void abort() {}
+          public void abort() {
+            aborted.run();
+          }
         });
   }
 
@@ -214,6 +225,7 @@ final class RankLoop implements AutoCloseable {
       failAll();
     }
     waitUntil(startNs + (long) (durationNs / speed));
+    worker.drainBlocks();
     events.deliver();
   }
 

@@ -3,21 +3,25 @@ package io.kvasir.gateway.embedded;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.kvasir.gateway.standin.Faults;
 import org.jspecify.annotations.Nullable;
 
 /** The words that ranks with modelled steps answer with. */
 final class RankModel implements ServedModel {
 
+  /** What another template would put before each conversation. */
+  private static final String OTHER_TEMPLATE = "<|system|>\nYou are a helpful assistant.\n";
+
   private final EmbeddedSettings settings;
   private final RankLoop ranks;
   private final Generator generator;
-  private final MetricsText metrics;
+  private final Faults faults;
 
-  RankModel(EmbeddedSettings settings, RankLoop ranks, Generator generator) {
+  RankModel(EmbeddedSettings settings, RankLoop ranks, Generator generator, Faults faults) {
     this.settings = settings;
     this.ranks = ranks;
     this.generator = generator;
-    this.metrics = new MetricsText(settings, ranks);
+    this.faults = faults;
   }
 
   @Override
@@ -38,7 +42,7 @@ final class RankModel implements ServedModel {
 
   @Override
   public String metrics() {
-    return metrics.text();
+    return new MetricsText(settings, ranks, faults).vllm();
   }
 
   @Override
@@ -77,7 +81,13 @@ final class RankModel implements ServedModel {
   }
 
   @Override
-  public void complete(Incoming request, Completion asked) {
+  public int[] chatTokens(Conversation conversation) {
+    String prompt = chatPrompt(conversation, true);
+    return tokens(faults.engine().wrongTemplate() ? OTHER_TEMPLATE + prompt : prompt);
+  }
+
+  @Override
+  public void complete(Incoming request, AskedCompletion asked) {
     generator.start(
         request,
         asked.format(),

@@ -8,6 +8,7 @@ import io.kvasir.engine.execute.RequestListener;
 import io.kvasir.engine.execute.StepEngine;
 import io.kvasir.engine.execute.TimedStepEngine;
 import io.kvasir.engine.pool.Occupancy;
+import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
 import java.util.ArrayList;
@@ -29,17 +30,25 @@ final class RankWorker implements AutoCloseable {
   private final List<RankExecutor> executors = new ArrayList<>();
   private final AdpLoop loop;
   private final RankHealth health;
+  private final List<BlockFeed> feeds;
 
-  /** Creates the worker and its pools. */
+  /**
+   * Creates the worker and its pools.
+   *
+   * @param feeds follow the pools, one for each rank; none if nobody needs them
+   */
   static RankWorker open(
       EmbeddedSettings settings,
       RankPools.Place place,
       BlockHasher hasher,
       LongFunction<Answer> answers,
-      RequestListener listener) {
-    RankPools pools = place.open(settings.ranks(), settings.poolShape());
+      RequestListener listener,
+      List<BlockFeed> feeds) {
+    PoolShape shape = settings.poolShape();
+    RankPools pools =
+        place.open(settings.ranks(), feeds.isEmpty() ? shape : shape.withEvents(eventsOf(shape)));
     try {
-      return new RankWorker(settings, pools, hasher, answers, listener);
+      return new RankWorker(settings, pools, hasher, answers, listener, feeds);
     } catch (RuntimeException | Error e) {
       pools.close();
       throw e;
@@ -51,8 +60,10 @@ final class RankWorker implements AutoCloseable {
       RankPools pools,
       BlockHasher hasher,
       LongFunction<Answer> answers,
-      RequestListener listener) {
+      RequestListener listener,
+      List<BlockFeed> feeds) {
     this.pools = pools;
+    this.feeds = feeds;
     StepEngine engine = new WordStepEngine(new TimedStepEngine(settings.timing()), answers);
     for (int rank = 0; rank < settings.ranks(); rank++) {
       executors.add(
@@ -70,6 +81,14 @@ final class RankWorker implements AutoCloseable {
             settings.queuePolicy().newQueue(),
             listener);
     this.health = new RankHealth(loop, pools);
+  }
+
+  /**
+   * Most events that a pool produces in an iteration: no block is evicted twice, and each is stored
+   * at most once.
+   */
+  private static int eventsOf(PoolShape pool) {
+    return (int) Math.min(Integer.MAX_VALUE, 2L * pool.capacityBlocks());
   }
 
   /** Puts a request into the waiting queue. */
@@ -119,6 +138,39 @@ final class RankWorker implements AutoCloseable {
       }
     }
     return settled;
+  }
+
+  /** Passes what has changed in the pools to the feeds. */
+  void drainBlocks() {
+    for (int rank = 0; rank < feeds.size(); rank++) {
+      if (loop.isLive(rank)) {
+        feeds.get(rank).drain(pools.pools().get(rank));
+      } else {
+        feeds.get(rank).retire();
+      }
+    }
+  }
+
+  /** Removes all blocks that no request uses, on all live ranks. */
+  void clearBlocks() {
+    for (int rank = 0; rank < executors.size(); rank++) {
+      if (loop.isLive(rank)) {
+        pools.pools().get(rank).clear();
+      }
+    }
+    drainBlocks();
+  }
+
+  /** Lets the blocks of a rank begin anew; see {@link BlockFeed#restart}. */
+  void restartBlocks(int rank) {
+    if (loop.isLive(rank)) {
+      feeds.get(rank).restart(pools.pools().get(rank));
+    }
+  }
+
+  /** What a rank holds. */
+  BlockFeed.Truth blocks(int rank) {
+    return feeds.get(rank).truth();
   }
 
   /**

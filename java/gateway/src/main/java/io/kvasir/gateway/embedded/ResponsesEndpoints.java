@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ResponsesEndpoints {
 
-  private static final String PATH = "/v1/responses";
+  /** The path of new responses. */
+  static final String PATH = "/v1/responses";
+
   private static final List<String> MAX_TOKENS = List.of("max_output_tokens");
 
   private final ServedModel model;
@@ -53,7 +55,8 @@ final class ResponsesEndpoints {
               }
             });
     List<int[]> prompts = List.of(prompt(fields, items));
-    model.complete(request, new Completion(fields, Conversation.INPUT, format, prompts, asked));
+    model.complete(
+        request, new AskedCompletion(fields, Conversation.INPUT, format, prompts, asked));
   }
 
   private static void requireSupported(RequestFields fields) {
@@ -106,7 +109,7 @@ final class ResponsesEndpoints {
   private int[] prompt(RequestFields fields, ArrayNode items) {
     JsonNode system = fields.text("instructions") == null ? null : fields.get("instructions");
     Conversation conversation = new Conversation(fields, system, Conversation.INPUT, items);
-    return model.tokens(model.chatPrompt(conversation, true));
+    return model.chatTokens(conversation);
   }
 
   /** The constant fields of a response. */

@@ -59,9 +59,10 @@ final class Routes {
 
   private void handle(UpstreamRequest request, ByteBuf body, Call call) {
     String target = request.target();
-    int query = target.indexOf('?');
-    String path = query < 0 ? target : target.substring(0, query);
-    Incoming incoming = new Incoming(request.method(), path, request.headers(), body, call);
+    int mark = target.indexOf('?');
+    String path = mark < 0 ? target : target.substring(0, mark);
+    String query = mark < 0 ? "" : target.substring(mark + 1);
+    Incoming incoming = new Incoming(request.method(), path, query, request.headers(), body, call);
     try {
       handle(incoming);
     } catch (ApiError e) {

@@ -2,6 +2,7 @@ package io.kvasir.gateway.embedded;
 
 import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.hash.HashedRequest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One sequence on its way through the ranks: one choice of a request.
@@ -26,16 +27,23 @@ final class Sequence {
   private final Answer answer;
   private final SequenceListener listener;
   private final int choice;
+  private final @Nullable String salt;
 
   Stage stage = Stage.OUTSIDE;
   int rank = -1;
   AdpReason reason = AdpReason.LOAD;
 
-  Sequence(HashedRequest request, Answer answer, SequenceListener listener, int choice) {
+  Sequence(
+      HashedRequest request,
+      Answer answer,
+      SequenceListener listener,
+      int choice,
+      @Nullable String salt) {
     this.request = request;
     this.answer = answer;
     this.listener = listener;
     this.choice = choice;
+    this.salt = salt;
   }
 
   long id() {
@@ -52,6 +60,11 @@ final class Sequence {
 
   SequenceListener listener() {
     return listener;
+  }
+
+  /** The salt of its blocks; null if it has none. */
+  @Nullable String salt() {
+    return salt;
   }
 
   /** Its number within its request. */

@@ -29,6 +29,7 @@ final class SequenceEvents implements RequestListener {
 
   private final RankMeters meters;
   private final IntConsumer released;
+  private final List<BlockFeed> feeds;
   private final Map<Long, Sequence> inFlight = new HashMap<>();
   private final IdentityHashMap<Executor, Wakeup> wakeups = new IdentityHashMap<>();
 
@@ -37,10 +38,12 @@ final class SequenceEvents implements RequestListener {
    *
    * @param meters receives counts
    * @param released receives the number of sequences that are not in flight any more
+   * @param feeds receive committed blocks, one for each rank; none if nobody needs them
    */
-  SequenceEvents(RankMeters meters, IntConsumer released) {
+  SequenceEvents(RankMeters meters, IntConsumer released, List<BlockFeed> feeds) {
     this.meters = meters;
     this.released = released;
+    this.feeds = feeds;
   }
 
   /** Adds a sequence that enters the waiting queue. */
@@ -93,6 +96,15 @@ final class SequenceEvents implements RequestListener {
     meters.onToken(rank, index, request.promptTokens());
     int choice = sequence.choice();
     post(sequence, listener -> listener.onToken(choice));
+  }
+
+  @Override
+  public void onCommitted(
+      Request request, int rank, int[] tokens, long[] sequenceHashes, int fromBlock, int toBlock) {
+    if (!feeds.isEmpty()) {
+      String salt = get(request.id()).salt();
+      feeds.get(rank).onCommitted(salt, tokens, sequenceHashes, fromBlock, toBlock);
+    }
   }
 
   @Override

@@ -41,9 +41,18 @@ interface ServedModel {
   String chatPrompt(Conversation conversation, boolean withAnswer);
 
   /**
+   * The tokens of a conversation that is to be answered.
+   *
+   * @throws ApiError naming a field that is wrong or not supported
+   */
+  default int[] chatTokens(Conversation conversation) {
+    return tokens(chatPrompt(conversation, true));
+  }
+
+  /**
    * Starts to answer a request. The reply follows on the request's event loop.
    *
    * @throws ApiError if the completion is not supported or too long, or too many are in flight
    */
-  void complete(Incoming request, Completion asked);
+  void complete(Incoming request, AskedCompletion asked);
 }

@@ -4,6 +4,7 @@ import io.kvasir.gateway.exchange.ReplyListener;
 import io.kvasir.gateway.exchange.Upstream;
 import io.kvasir.gateway.exchange.UpstreamCall;
 import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.gateway.standin.Faults;
 import io.kvasir.model.Checks;
 import java.util.concurrent.Executor;
 
@@ -23,12 +24,17 @@ public final class TextModelEngine implements Upstream {
 
   private TextModelEngine(TextModel model, int maxQueuedRequests) {
     this.loop = new TextLoop(model, maxQueuedRequests);
-    OptionsReader options = new OptionsReader(model.name(), 1, "the model in the file lacks it");
+    EngineProfile profile = EngineProfile.KVASIR;
+    OptionsReader options =
+        new OptionsReader(
+            model.name(),
+            new RankSteering(profile, new Faults(1)),
+            "the model in the file lacks it");
     FileModel served = new FileModel(model, loop, maxQueuedRequests);
-    new CompletionEndpoints(served, options).addTo(routes);
+    new CompletionEndpoints(served, options, profile.chatTokenFields()).addTo(routes);
     new MessagesEndpoints(served, options).addTo(routes);
     new ResponsesEndpoints(served, options, RESPONSE_STORE_BYTES).addTo(routes);
-    new InfoEndpoints(served, options).addTo(routes);
+    new InfoEndpoints(served, options, profile.version()).addTo(routes);
   }
 
   /**

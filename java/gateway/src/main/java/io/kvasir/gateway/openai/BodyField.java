@@ -41,6 +41,34 @@ public enum BodyField {
   CACHE_SALT(Type.TEXT),
   /** The priority of the request. */
   PRIORITY(Type.INTEGER),
+  /** The tokens of the prompt, for SGLang. */
+  INPUT_IDS(Type.ANY),
+  /** The tokens of the prompt, for TensorRT-LLM. */
+  PROMPT_TOKEN_IDS(Type.ANY),
+  /** The tools that the model may call. */
+  TOOLS(Type.ANY),
+  /** The system prompt of the Responses API. */
+  INSTRUCTIONS(Type.ANY),
+  /** A chat template in place of the model's. */
+  CHAT_TEMPLATE(Type.ANY),
+  /** Arguments of the chat template. */
+  CHAT_TEMPLATE_KWARGS(Type.ANY),
+  /** Whether a chat's prompt ends with the beginning of an answer. */
+  ADD_GENERATION_PROMPT(Type.ANY),
+  /** Whether the answer continues the last message of a chat. */
+  CONTINUE_FINAL_MESSAGE(Type.ANY),
+  /** Whether the tokenizer adds its special tokens to a prompt. */
+  ADD_SPECIAL_TOKENS(Type.ANY),
+  /** Arguments of the multimodal processor. */
+  MM_PROCESSOR_KWARGS(Type.ANY),
+  /** Whether a completion begins with its prompt. */
+  ECHO(Type.ANY),
+  /** The text behind a completion. */
+  SUFFIX(Type.ANY),
+  /** The log probabilities of the prompt's tokens that are asked for. */
+  PROMPT_LOGPROBS(Type.ANY),
+  /** The number of tokens to which the prompt is cut. */
+  TRUNCATE_PROMPT_TOKENS(Type.ANY),
 
   /** The rank that serves the request, for vLLM and older SGLang. */
   DATA_PARALLEL_RANK(Type.ROUTING),
@@ -57,7 +85,9 @@ public enum BodyField {
   /** The port of {@link #BOOTSTRAP_HOST}. */
   BOOTSTRAP_PORT(Type.ROUTING),
   /** The transfer of the prompt's KV blocks, for SGLang. */
-  BOOTSTRAP_ROOM(Type.ROUTING);
+  BOOTSTRAP_ROOM(Type.ROUTING),
+  /** The name of the host that computes the prompt, for SGLang. */
+  BOOTSTRAP_PAIR_KEY(Type.ROUTING);
 
   /** What a field's value must be; every field can also be null. */
   enum Type {

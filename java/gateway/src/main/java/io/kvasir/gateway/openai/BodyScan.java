@@ -3,6 +3,7 @@ package io.kvasir.gateway.openai;
 import io.kvasir.fleet.router.Prompt;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -85,6 +86,11 @@ public final class BodyScan {
   /** {@return the model's name; null if there is none} */
   public @Nullable String model() {
     return text(BodyField.MODEL);
+  }
+
+  /** {@return whether the body has messages} */
+  public boolean isChat() {
+    return has(BodyField.MESSAGES);
   }
 
   /** {@return whether the client asks for a stream of events} */
@@ -173,6 +179,39 @@ public final class BodyScan {
   }
 
   /**
+   * Whether a field is false.
+   *
+   * @param field the field
+   * @return whether the body has it, as false
+   */
+  public boolean isFalse(BodyField field) {
+    JsonMember member = member(field);
+    return member != null && bytes[member.value()] == 'f';
+  }
+
+  /**
+   * Whether a field is a text.
+   *
+   * @param field the field
+   * @return whether the body has it, as a string
+   */
+  public boolean isText(BodyField field) {
+    JsonMember member = member(field);
+    return member != null && bytes[member.value()] == '"';
+  }
+
+  /**
+   * The tokens in a field. O(bytes) on each call.
+   *
+   * @param field the field
+   * @return one list for each prompt; null if the field is missing or has anything but an array of
+   *     tokens or an array of such arrays
+   */
+  public @Nullable List<int[]> tokens(BodyField field) {
+    return new PromptReader(this).tokens(field);
+  }
+
+  /**
    * Builds what the client asks for, from {@code messages}, {@code prompt} or {@code input}, the
    * first that is there. {@code system} is the first message of a chat. Of a message, the texts of
    * all parts count, joined by line feeds. O(bytes) on each call.
@@ -181,6 +220,16 @@ public final class BodyScan {
    */
   public @Nullable Prompt prompt() {
     return new PromptReader(this).read();
+  }
+
+  /**
+   * Whether the prompt has parts that {@link #prompt()} leaves out, such as images. O(bytes) on
+   * each call, without decoding texts.
+   *
+   * @return whether some part of a message, or some item of {@code input}, is not a text
+   */
+  public boolean hasOtherContent() {
+    return new PromptReader(this).hasOtherContent();
   }
 
   /**

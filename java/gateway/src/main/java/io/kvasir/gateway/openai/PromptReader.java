@@ -12,7 +12,8 @@ final class PromptReader {
   private enum Key {
     ROLE,
     CONTENT,
-    TEXT;
+    TEXT,
+    TYPE;
 
     static final NameTable<Key> TABLE = new NameTable<>(Key.class);
   }
@@ -34,6 +35,118 @@ final class PromptReader {
     } catch (JsonException e) {
       throw new IllegalStateException("the body was changed after its scan", e);
     }
+  }
+
+  /** {@return the tokens in a field, one list for each prompt; null if it has anything else} */
+  @Nullable List<int[]> tokens(BodyField field) {
+    try {
+      return goTo(field) && json.peek() == '[' ? sequences() : null;
+    } catch (JsonException e) {
+      throw new IllegalStateException("the body was changed after its scan", e);
+    }
+  }
+
+  /** {@return whether some part of the prompt is not a text} */
+  boolean hasOtherContent() {
+    try {
+      if (body.member(BodyField.MESSAGES) != null) {
+        return (goTo(BodyField.SYSTEM) && isOther())
+            || (goTo(BodyField.MESSAGES) && hasOtherMessage(false));
+      }
+      return body.member(BodyField.PROMPT) == null
+          && goTo(BodyField.INPUT)
+          && json.peek() == '['
+          && hasOtherMessage(true);
+    } catch (JsonException e) {
+      throw new IllegalStateException("the body was changed after its scan", e);
+    }
+  }
+
+  /** Whether an array has a message with other content. Items of an input may be no messages. */
+  private boolean hasOtherMessage(boolean items) throws JsonException {
+    json.beginArray();
+    while (json.nextElement()) {
+      if (json.peek() != '{') {
+        json.skip();
+        continue;
+      }
+      boolean hasContent = false;
+      json.beginObject();
+      while (json.nextKey()) {
+        if (Key.TABLE.find(json) != Key.CONTENT) {
+          json.skip();
+        } else if (isOther()) {
+          return true;
+        } else {
+          hasContent = true;
+        }
+      }
+      if (items && !hasContent) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether a message's content is neither a text, nor null, nor an array of texts. */
+  private boolean isOther() throws JsonException {
+    int first = json.peek();
+    if (first != '[') {
+      json.skip();
+      return first != '"' && first != 'n';
+    }
+    json.beginArray();
+    while (json.nextElement()) {
+      if (isOtherPart()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean isOtherPart() throws JsonException {
+    if (json.peek() != '{') {
+      boolean isText = json.peek() == '"';
+      json.skip();
+      return !isText;
+    }
+    boolean hasText = false;
+    boolean typed = true;
+    json.beginObject();
+    while (json.nextKey()) {
+      Key key = Key.TABLE.find(json);
+      if (key == Key.TYPE) {
+        typed = text().endsWith("text");
+      } else {
+        hasText |= key == Key.TEXT && json.peek() == '"';
+        json.skip();
+      }
+    }
+    return !hasText || !typed;
+  }
+
+  private @Nullable List<int[]> sequences() throws JsonException {
+    List<int[]> sequences = new ArrayList<>();
+    Tokens single = new Tokens();
+    json.beginArray();
+    while (json.nextElement()) {
+      if (json.peek() == '[') {
+        Tokens inner = new Tokens();
+        json.beginArray();
+        while (json.nextElement()) {
+          if (!inner.addValid(json.skipUnsigned())) {
+            return null;
+          }
+        }
+        sequences.add(inner.toArray());
+      } else if (!single.addValid(json.skipUnsigned())) {
+        return null;
+      }
+    }
+    if (single.size > 0 && !sequences.isEmpty()) {
+      return null;
+    }
+    return sequences.isEmpty() ? List.of(single.toArray()) : sequences;
   }
 
   private boolean goTo(BodyField field) {
@@ -170,6 +283,14 @@ final class PromptReader {
         array = Arrays.copyOf(array, 2 * size);
       }
       array[size++] = token;
+    }
+
+    /** Adds a token; false if it is none. */
+    boolean addValid(long token) {
+      if (token >= 0) {
+        add((int) token);
+      }
+      return token >= 0;
     }
 
     int[] toArray() {

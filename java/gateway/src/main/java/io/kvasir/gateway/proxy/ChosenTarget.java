@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param matchedTokens prompt tokens that the router expects in the rank's cache
  * @param router the router that booked the attempt; null if the attempt went by load
  * @param attempt the attempt's number at its router
+ * @param evidence what the attempt may prove about the worker; null if nothing
  */
 record ChosenTarget(
     FleetWorker worker,
@@ -20,7 +21,8 @@ record ChosenTarget(
     String reason,
     long matchedTokens,
     @Nullable FleetRouter router,
-    long attempt) {
+    long attempt,
+    @Nullable AttemptEvidence evidence) {
 
   /** Output tokens have streamed. */
   void onTokens(int tokens) {
@@ -32,6 +34,9 @@ record ChosenTarget(
   /** The attempt is over. */
   void onFinished(boolean success) {
     worker.onFinished();
+    if (evidence != null) {
+      evidence.onFinished();
+    }
     if (router != null) {
       router.onFinished(attempt, success);
     }

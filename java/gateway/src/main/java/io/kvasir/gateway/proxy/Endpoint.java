@@ -31,6 +31,11 @@ enum Endpoint {
     this.generates = generates;
   }
 
+  /** The path; of {@link #OTHER}, what it begins with. */
+  String path() {
+    return path;
+  }
+
   /** The name in metrics and logs. */
   String id() {
     return name().toLowerCase(Locale.ROOT);

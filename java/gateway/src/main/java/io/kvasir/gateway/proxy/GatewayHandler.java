@@ -255,6 +255,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
         headers,
         body,
         model,
+        services.fleets().isAdapter(model),
         ConversationId.of(headers, body),
         services.settings().explain() || "true".equalsIgnoreCase(headers.get(EXPLAIN)));
   }
@@ -305,6 +306,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
             headers,
             null,
             "",
+            false,
             null,
             services.settings().explain() || "true".equalsIgnoreCase(headers.get(EXPLAIN)));
     run(exchange, inbound, null, owner, tally, () -> {}).start();
@@ -322,7 +324,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
         new ProxyRun(
             exchange,
             inbound,
-            new Placing(exchange.loop(), inbound, fleet, workers, owner),
+            new Placing(exchange.loop(), inbound, fleet, workers, owner, services.tokens()),
             services,
             owners,
             tally,

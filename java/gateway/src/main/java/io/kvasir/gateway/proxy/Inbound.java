@@ -3,6 +3,7 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.gateway.openai.BodyScan;
+import io.kvasir.gateway.tokens.PromptTokens;
 import io.kvasir.model.CacheScope;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -22,10 +23,12 @@ final class Inbound {
   private final String target;
   private final Headers headers;
   private final String model;
+  private final boolean adapter;
   private final @Nullable String conversationId;
   private final boolean explain;
   private final boolean injectsUsage;
   private @Nullable BodyScan body;
+  private @Nullable PromptTokens tokens;
 
   /**
    * Creates a request.
@@ -37,6 +40,7 @@ final class Inbound {
    * @param headers the client's fields
    * @param body the scanned body; null if there is none or it is streamed unread
    * @param model the model that serves it; empty for any
+   * @param adapter whether the model is a LoRA adapter
    * @param conversationId the conversation that it belongs to; null if it names none
    * @param explain whether the reply names the choice in its headers
    */
@@ -48,6 +52,7 @@ final class Inbound {
       Headers headers,
       @Nullable BodyScan body,
       String model,
+      boolean adapter,
       @Nullable String conversationId,
       boolean explain) {
     this.id = id;
@@ -57,6 +62,7 @@ final class Inbound {
     this.headers = headers;
     this.body = body;
     this.model = model;
+    this.adapter = adapter;
     this.conversationId = conversationId;
     this.explain = explain;
     this.injectsUsage =
@@ -116,9 +122,28 @@ final class Inbound {
     return prompt == null ? UNREADABLE : prompt;
   }
 
+  /** The tokens of its prompts; null while no router needed them. */
+  @Nullable PromptTokens tokens() {
+    return tokens;
+  }
+
+  void tokens(PromptTokens found) {
+    tokens = found;
+  }
+
+  /**
+   * Whether engines are known to store its prompt under the hashes of its tokens alone: it has no
+   * images and the like, no adapter and no salt. O(bytes).
+   */
+  boolean isPlain() {
+    return body != null && scope().equals(CacheScope.NONE) && !body.hasOtherContent();
+  }
+
   /** What separates its blocks from those of other requests. */
   CacheScope scope() {
+    CacheScope scope =
+        adapter ? CacheScope.NONE.withLora(CacheScope.saltId(model)) : CacheScope.NONE;
     String salt = body == null ? null : body.cacheSalt();
-    return salt == null ? CacheScope.NONE : CacheScope.NONE.withSalt(salt);
+    return salt == null ? scope : scope.withSalt(salt);
   }
 }

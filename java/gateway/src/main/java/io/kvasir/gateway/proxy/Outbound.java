@@ -5,9 +5,13 @@ import io.kvasir.gateway.exchange.UpstreamRequest;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.BodySplice;
-import io.kvasir.gateway.route.EngineFlavor;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.tokens.PromptTokens;
+import io.kvasir.gateway.tokens.TokenQuestions;
+import io.kvasir.gateway.worker.Steering;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.util.Locale;
 
 /** Makes the request that a worker receives. Stateless. */
 final class Outbound {
@@ -16,29 +20,46 @@ final class Outbound {
 
   /**
    * The request for one attempt: without fields of routing that the client set, with the chosen
-   * rank in the words of the engine, and with a wish for usage where a stream has none.
+   * rank in the words of the engine, with a wish for usage where a stream has none, and with the
+   * prompt's tokens where the engine loses nothing by them.
    */
   static UpstreamRequest request(Inbound inbound, ChosenTarget choice) {
     Headers headers = ForwardedHeaders.request(inbound.headers(), inbound.id());
-    EngineFlavor flavor = choice.worker().flavor();
-    boolean steered = choice.dpRank() >= 0;
-    if (steered && flavor == EngineFlavor.VLLM) {
-      headers.set(ForwardedHeaders.DP_RANK, Integer.toString(choice.dpRank()));
+    FleetWorker worker = choice.worker();
+    Steering steering =
+        choice.dpRank() < 0 ? Steering.NONE : worker.steering(inbound.endpoint().path());
+    String rank = Integer.toString(steering.number(choice.dpRank(), worker.profile().rankOffset()));
+    if (steering.header()) {
+      headers.set(ForwardedHeaders.DP_RANK, rank);
     }
     BodyScan scan = inbound.body();
     if (scan == null) {
       return withoutScan(inbound, headers);
     }
     BodySplice splice = new BodySplice(scan).removeRouting();
-    if (steered && flavor == EngineFlavor.SGLANG) {
-      splice.set(BodyField.ROUTED_DP_RANK, Integer.toString(choice.dpRank()));
+    if (steering.bodyField() != null) {
+      splice.set(BodyField.valueOf(steering.bodyField().toUpperCase(Locale.ROOT)), rank);
     }
     if (inbound.injectsUsage()) {
       splice.includeUsage();
     }
+    PromptTokens tokens = inbound.tokens();
+    if (tokens != null
+        && tokens.ids() != null
+        && TokenQuestions.replacesPrompt(worker, inbound.endpoint().path(), scan, tokens)) {
+      splice.set(BodyField.PROMPT, json(tokens.ids().get(0)));
+    }
     ByteBuf body = splice.build();
     headers.set("content-length", Integer.toString(body.readableBytes()));
     return new UpstreamRequest(inbound.method(), inbound.target(), headers, body);
+  }
+
+  private static String json(int[] tokens) {
+    StringBuilder json = new StringBuilder(8 * tokens.length + 2).append('[');
+    for (int i = 0; i < tokens.length; i++) {
+      json.append(i == 0 ? "" : ",").append(tokens[i]);
+    }
+    return json.append(']').toString();
   }
 
   /** A request without a body, or with one that is streamed unread. */

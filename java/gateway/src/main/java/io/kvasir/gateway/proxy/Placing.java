@@ -3,12 +3,18 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.gateway.exchange.EventLoop;
+import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
-import java.util.Collection;
+import io.kvasir.gateway.tokens.PromptTokens;
+import io.kvasir.gateway.tokens.TokenQuestions;
+import io.kvasir.gateway.tokens.TokenRequest;
+import io.kvasir.hash.HashFormat;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -35,10 +41,8 @@ final class Placing {
   private final @Nullable ModelFleet fleet;
   private final List<FleetWorker> workers;
   private final @Nullable Target owner;
+  private final TokenQuestions questions;
   private final Set<FleetWorker> tried = new HashSet<>();
-
-  /** The tokens of each prompt; null while no router needed them. */
-  private @Nullable List<int[]> tokens;
 
   /** What a choice comes to. */
   interface Result {
@@ -56,18 +60,21 @@ final class Placing {
    * @param fleet the workers of the request's model; null for any model
    * @param workers the workers that may serve the request
    * @param owner the target that must serve it; null for any
+   * @param questions finds the tokens of prompts
    */
   Placing(
       EventLoop loop,
       Inbound inbound,
       @Nullable ModelFleet fleet,
       List<FleetWorker> workers,
-      @Nullable Target owner) {
+      @Nullable Target owner,
+      TokenQuestions questions) {
     this.loop = loop;
     this.inbound = inbound;
     this.fleet = fleet;
     this.workers = workers;
     this.owner = owner;
+    this.questions = questions;
   }
 
   /** An attempt at a worker failed; the request does not return there. */
@@ -77,8 +84,13 @@ final class Placing {
 
   /** Whether a worker is left that can take the request. */
   boolean hasOther(long nowNs) {
-    return owner == null
-        && workers.stream().anyMatch(worker -> !tried.contains(worker) && worker.takes(nowNs));
+    return owner == null && workers.stream().anyMatch(worker -> isLeft(worker, nowNs));
+  }
+
+  private boolean isLeft(FleetWorker worker, long nowNs) {
+    return !tried.contains(worker)
+        && worker.takes(nowNs)
+        && (inbound.model().isEmpty() || worker.models().contains(inbound.model()));
   }
 
   /**
@@ -97,32 +109,46 @@ final class Placing {
       return;
     }
     FleetRequest request = request(fleet, nowNs);
-    if (tokens == null && fleet.router().readsTokens(request)) {
-      askTokens(fleet, nowNs, result);
+    BodyScan body = inbound.body();
+    if (inbound.tokens() == null && body != null && fleet.router().readsTokens(request)) {
+      askTokens(fleet, body, nowNs, result);
     } else {
-      settle(fleet, fleet.route(request), result);
+      settle(fleet, request, fleet.route(request), result);
     }
   }
 
-  /** Routes again with the prompt's tokens. Without them, the worker says what is wrong. */
-  private void askTokens(ModelFleet among, long nowNs, Result result) {
-    FleetWorker any = owner != null ? owner.worker() : leastLoaded(workers, tried, nowNs);
+  /** Routes again with the prompt's tokens, or with an estimate of their number. */
+  private void askTokens(ModelFleet among, BodyScan body, long nowNs, Result result) {
+    FleetWorker any = owner != null ? owner.worker() : leastLoaded(nowNs);
     if (any == null) {
       result.onRefused(Refusals.noWorker("no worker can take the request"));
       return;
     }
-    result.onWaiting(
-        PromptTokens.ask(any.upstream(), loop, inbound, found -> onTokens(among, found, result)));
+    boolean[] cancelled = {false};
+    result.onWaiting(() -> cancelled[0] = true);
+    questions.ask(
+        any,
+        loop,
+        new TokenRequest(inbound.endpoint().path(), inbound.model(), body, inbound.prompt()),
+        found -> {
+          if (!cancelled[0]) {
+            onTokens(among, found, result);
+          }
+        });
   }
 
-  private void onTokens(ModelFleet among, @Nullable List<int[]> found, Result result) {
+  private void onTokens(ModelFleet among, PromptTokens found, Result result) {
     long nowNs = System.nanoTime();
-    tokens = found;
+    inbound.tokens(found);
     try {
-      if (found == null) {
-        chooseByLoad(nowNs, result);
+      FleetRequest request = request(among, nowNs);
+      RouteOutcome outcome = among.route(request);
+      if (found.ids() == null
+          && outcome instanceof RouteOutcome.Refused refused
+          && refused.refusal() == Refusal.UNSUPPORTED_REQUEST) {
+        chooseByLoad(nowNs, result); // a policy that needs the tokens themselves
       } else {
-        settle(among, among.route(request(among, nowNs)), result);
+        settle(among, request, outcome, result);
       }
     } catch (RuntimeException e) {
       LOG.error("a request failed in the gateway itself", e);
@@ -131,20 +157,26 @@ final class Placing {
   }
 
   private FleetRequest request(ModelFleet among, long nowNs) {
-    RankFilter filter = owner == null ? among.without(tried, nowNs) : among.pin(owner);
+    RankFilter filter =
+        owner == null ? among.without(tried, inbound.model(), nowNs) : among.pin(owner);
     int expected = inbound.body() == null ? 0 : inbound.body().maxOutputTokens();
-    return FleetRequest.builder(NEXT_ID.incrementAndGet(), inbound.prompt())
-        .conversationId(inbound.conversationId())
-        .scope(inbound.scope())
-        .filter(filter)
-        .expectedOutputTokens(expected)
-        .tokens(tokens)
-        .build();
+    PromptTokens tokens = inbound.tokens();
+    FleetRequest.Builder request =
+        FleetRequest.builder(NEXT_ID.incrementAndGet(), inbound.prompt())
+            .conversationId(inbound.conversationId())
+            .scope(inbound.scope())
+            .filter(filter)
+            .expectedOutputTokens(expected);
+    if (tokens != null) {
+      request.tokens(tokens.ids());
+      request.inputTokens(tokens.count());
+    }
+    return request.build();
   }
 
-  private void settle(ModelFleet among, RouteOutcome outcome, Result result) {
+  private void settle(ModelFleet among, FleetRequest request, RouteOutcome outcome, Result result) {
     if (outcome instanceof RouteOutcome.Placed placed) {
-      place(among, placed.placement(), result);
+      place(among, request, placed.placement(), result);
     } else if (outcome instanceof RouteOutcome.Waiting waiting) {
       result.onWaiting(() -> waiting.outcome().cancel(false));
       CompletableFuture<RouteOutcome> unused =
@@ -153,7 +185,7 @@ final class Placing {
               .whenComplete(
                   (later, failure) -> {
                     if (later != null) {
-                      loop.execute(() -> settle(among, later, result));
+                      loop.execute(() -> settle(among, request, later, result));
                     } else if (!(failure instanceof CancellationException)) {
                       loop.execute(() -> result.onRefused(Problem.internal()));
                     }
@@ -163,7 +195,7 @@ final class Placing {
     }
   }
 
-  private static void place(ModelFleet among, Placement placement, Result result) {
+  private void place(ModelFleet among, FleetRequest request, Placement placement, Result result) {
     Target target = among.target(placement.rank());
     if (target == null) {
       among.router().onFinished(placement.attempt(), false);
@@ -171,26 +203,53 @@ final class Placing {
       return;
     }
     target.worker().onSent();
+    int rank = steered(target);
     result.onChosen(
         new ChosenTarget(
             target.worker(),
-            target.dpRank(),
+            rank,
             placement.reason().id(),
             placement.matchedTokens(),
             among.router(),
-            placement.attempt()));
+            placement.attempt(),
+            evidence(among, request, target.worker(), rank, placement.matchedTokens())));
+  }
+
+  private @Nullable AttemptEvidence evidence(
+      ModelFleet among, FleetRequest request, FleetWorker worker, int rank, long matchedTokens) {
+    FollowedRanks followed = among.followed();
+    List<int[]> tokens = request.tokens();
+    if (followed == null || tokens == null || tokens.size() != 1) {
+      return null;
+    }
+    return AttemptEvidence.begin(
+        loop,
+        followed,
+        worker,
+        rank,
+        matchedTokens,
+        tokens.get(0),
+        request.hashes(HashFormat.KVASIR, among.tokensPerBlock()),
+        inbound::isPlain);
+  }
+
+  /** The rank that the request can demand of its target. */
+  private int steered(Target target) {
+    return target.worker().steering(inbound.endpoint().path()).steers()
+        ? target.dpRank()
+        : ModelFleet.ANY_RANK;
   }
 
   private void chooseByLoad(long nowNs, Result result) {
     if (owner != null) {
       if (owner.worker().takes(nowNs)) {
-        result.onChosen(byLoad(owner.worker(), owner.dpRank(), "explicit"));
+        result.onChosen(byLoad(owner.worker(), steered(owner), "explicit"));
       } else {
         result.onRefused(ownerGone());
       }
       return;
     }
-    FleetWorker least = leastLoaded(workers, tried, nowNs);
+    FleetWorker least = leastLoaded(nowNs);
     if (least == null) {
       result.onRefused(Refusals.noWorker("no worker can take the request"));
     } else {
@@ -200,15 +259,13 @@ final class Placing {
 
   private static ChosenTarget byLoad(FleetWorker worker, int dpRank, String reason) {
     worker.onSent();
-    return new ChosenTarget(worker, dpRank, reason, 0, null, 0);
+    return new ChosenTarget(worker, dpRank, reason, 0, null, 0, null);
   }
 
-  private static @Nullable FleetWorker leastLoaded(
-      List<FleetWorker> workers, Collection<FleetWorker> tried, long nowNs) {
+  private @Nullable FleetWorker leastLoaded(long nowNs) {
     FleetWorker least = null;
     for (FleetWorker worker : workers) {
-      if (!tried.contains(worker)
-          && worker.takes(nowNs)
+      if (isLeft(worker, nowNs)
           && (least == null || worker.activeRequests() < least.activeRequests())) {
         least = worker;
       }

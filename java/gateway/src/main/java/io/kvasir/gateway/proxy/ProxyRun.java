@@ -245,6 +245,9 @@ final class ProxyRun implements Placing.Result {
 
   /** The worker's reply was forwarded completely. */
   void onServed(int status) {
+    if (status == 200 && current != null && current.evidence() != null) {
+      current.evidence().onServed(tally.cachedTokens());
+    }
     endAttempt(status < 400);
     close(status);
   }

@@ -181,8 +181,9 @@ final class Relay implements ReplyListener {
     if (rest != null) {
       exchange.write(rest);
     }
+    run.onServed(
+        status); // first, so that the client's next request finds the rank without this one
     exchange.end();
-    run.onServed(status);
   }
 
   @Override

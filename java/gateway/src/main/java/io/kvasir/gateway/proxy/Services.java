@@ -5,11 +5,13 @@ import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
+import io.kvasir.gateway.tokens.TokenQuestions;
 
 /**
  * What all requests of a gateway share. Each part is thread-safe.
  *
  * @param fleets the workers by model
+ * @param tokens finds the tokens of prompts
  * @param settings limits
  * @param admission bounds the requests in service
  * @param retries bounds the retries
@@ -19,6 +21,7 @@ import io.kvasir.gateway.route.RetryBudget;
  */
 public record Services(
     ModelFleets fleets,
+    TokenQuestions tokens,
     ProxySettings settings,
     AdmissionQueue admission,
     RetryBudget retries,

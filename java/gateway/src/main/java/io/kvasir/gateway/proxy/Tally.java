@@ -114,6 +114,11 @@ final class Tally {
     return outputTokens;
   }
 
+  /** Cached tokens by the engine's usage; negative if it states none. */
+  long cachedTokens() {
+    return cachedTokens;
+  }
+
   void onError(String reason) {
     error = reason;
   }

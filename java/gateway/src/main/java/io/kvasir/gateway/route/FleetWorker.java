@@ -1,6 +1,13 @@
 package io.kvasir.gateway.route;
 
 import io.kvasir.gateway.exchange.Upstream;
+import io.kvasir.gateway.worker.EngineFlavor;
+import io.kvasir.gateway.worker.Steering;
+import io.kvasir.gateway.worker.SteeringTable;
+import io.kvasir.gateway.worker.WorkerFacts;
+import io.kvasir.gateway.worker.WorkerProfile;
+import io.kvasir.gateway.worker.WorkerSpec;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -13,30 +20,31 @@ public final class FleetWorker {
 
   private final int id;
   private final String name;
-  private final EngineFlavor flavor;
-  private final int ranks;
+  private final WorkerSpec spec;
   private final Upstream upstream;
   private final Breaker breaker;
   private final AtomicInteger activeRequests = new AtomicInteger();
+  private final AtomicInteger recoveries = new AtomicInteger();
   private volatile boolean healthy;
   private volatile Set<String> models = Set.of();
+  private volatile WorkerFacts facts = WorkerFacts.NONE;
+  private volatile WorkerProfile profile;
+  private volatile boolean steerable = true;
 
   /**
    * Creates a worker that is not healthy yet.
    *
    * @param id its number in this gateway, from 0
    * @param name its name in logs and metrics
-   * @param flavor the kind of engine
-   * @param ranks ranks that requests can be steered to, at least 1
+   * @param spec what its operator states
    * @param upstream where its requests go
    * @param breaker keeps requests away while it fails
    */
-  public FleetWorker(
-      int id, String name, EngineFlavor flavor, int ranks, Upstream upstream, Breaker breaker) {
+  public FleetWorker(int id, String name, WorkerSpec spec, Upstream upstream, Breaker breaker) {
     this.id = id;
     this.name = name;
-    this.flavor = flavor;
-    this.ranks = ranks;
+    this.spec = spec;
+    this.profile = WorkerProfile.of(spec, WorkerFacts.NONE);
     this.upstream = upstream;
     this.breaker = breaker;
   }
@@ -53,12 +61,59 @@ public final class FleetWorker {
 
   /** {@return the kind of engine} */
   public EngineFlavor flavor() {
-    return flavor;
+    return spec.flavor();
   }
 
-  /** {@return ranks that requests can be steered to, at least 1} */
-  public int ranks() {
-    return ranks;
+  /** {@return what its operator states} */
+  public WorkerSpec spec() {
+    return spec;
+  }
+
+  /** {@return what its engine says, as of the last time that it became healthy} */
+  public WorkerFacts facts() {
+    return facts;
+  }
+
+  /** {@return what its operator states, completed by what its engine says} */
+  public WorkerProfile profile() {
+    return profile;
+  }
+
+  /**
+   * {@return ranks that requests are placed on, at least 1: 1 if no request can name its rank and
+   * nothing is known of what ranks hold}
+   */
+  public int routedRanks() {
+    return routedRanks(profile);
+  }
+
+  private int routedRanks(WorkerProfile of) {
+    return publishes(of)
+            || SteeringTable.standard().steers(spec.flavor(), of.version(), of.balancing())
+        ? of.ranks()
+        : 1;
+  }
+
+  /** {@return whether block events of its ranks can be had} */
+  public boolean publishes() {
+    return publishes(profile);
+  }
+
+  private boolean publishes(WorkerProfile of) {
+    return of.events() != null || spec.poll();
+  }
+
+  /**
+   * {@return how requests to an endpoint name their rank}
+   *
+   * @param path the endpoint, for example {@code /v1/completions}
+   */
+  public Steering steering(String path) {
+    if (!steerable) {
+      return Steering.NONE;
+    }
+    WorkerProfile now = profile;
+    return SteeringTable.standard().find(spec.flavor(), now.version(), path, now.balancing());
   }
 
   /** {@return where its requests go} */
@@ -80,13 +135,38 @@ public final class FleetWorker {
     healthy = now;
   }
 
+  /** Its engine answers after it did not: what is known of the time before can be wrong. */
+  void onRecovered() {
+    recoveries.incrementAndGet();
+  }
+
+  /** {@return how often the worker has recovered; the first time that it answers counts} */
+  public int recoveries() {
+    return recoveries.get();
+  }
+
   /** {@return the models that the worker serves, as of the last health check} */
   public Set<String> models() {
     return models;
   }
 
-  void models(Set<String> now) {
-    models = Set.copyOf(now);
+  /**
+   * Whether other facts change the ranks that requests are placed on, or where events come from.
+   */
+  boolean regroupedBy(WorkerFacts now) {
+    WorkerProfile other = WorkerProfile.of(spec, now);
+    return routedRanks(other) != routedRanks() || !Objects.equals(other.events(), profile.events());
+  }
+
+  /** Names ranks in requests from now on, or no longer because the engine ignores it. */
+  void steerable(boolean now) {
+    steerable = now;
+  }
+
+  void serves(Set<String> served, WorkerFacts now) {
+    models = Set.copyOf(served);
+    facts = now;
+    profile = WorkerProfile.of(spec, now);
   }
 
   /** {@return requests of this gateway in flight at the worker} */

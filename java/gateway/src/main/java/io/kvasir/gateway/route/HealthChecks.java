@@ -1,36 +1,31 @@
 package io.kvasir.gateway.route;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.exchange.EventLoop;
-import io.kvasir.gateway.exchange.Headers;
-import io.kvasir.gateway.exchange.ReplyListener;
-import io.kvasir.gateway.exchange.UpstreamCall;
-import io.kvasir.gateway.exchange.UpstreamFailure;
-import io.kvasir.gateway.exchange.UpstreamRequest;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
+import io.kvasir.gateway.worker.EngineQuestion;
+import io.kvasir.gateway.worker.ModelList;
+import io.kvasir.gateway.worker.WorkerFacts;
+import io.kvasir.gateway.worker.WorkerProbe;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Asks every worker for its health and its models, at an interval. A worker is unhealthy after two
- * bad answers in a row, and healthy again after one good one. Each question makes a connection of
- * its own.
+ * bad answers in a row, and healthy again after one good one. Before it becomes healthy, it is
+ * asked about its engine too, and has to answer: what fleets assume of it lasts until the next
+ * time. Each question makes a connection of its own.
  *
  * <p>Runs on one event loop.
  */
 public final class HealthChecks {
 
   private static final Logger LOG = LoggerFactory.getLogger(HealthChecks.class);
-  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String HEALTH = "/health";
+  private static final String MODELS = "/v1/models";
+  private static final int OK = 200;
   private static final int BAD_ANSWERS = 2;
+  private static final long FORGET_POLL_MS = 10;
   private static final int MAX_REPLY_BYTES = 4 << 20;
 
   private final ModelFleets fleets;
@@ -85,6 +80,11 @@ public final class HealthChecks {
   private final class Check {
 
     private final FleetWorker worker;
+    private final Set<String> loggedProblems = new HashSet<>();
+
+    /** Why the worker is not healthy, as logged since it was. */
+    private final Set<String> loggedReasons = new HashSet<>();
+
     private Runnable afterFirst;
     private int bad;
 
@@ -95,30 +95,69 @@ public final class HealthChecks {
 
     void run() {
       if (!closed) {
-        get("/health", health -> onHealth(health != null));
+        get(HEALTH, (status, body) -> onHealth(status));
       }
     }
 
-    private void get(String target, Consumer<byte @Nullable []> answer) {
-      new Answer(answer).send(target);
+    private void get(String target, EngineQuestion.Receiver receiver) {
+      EngineQuestion.get(worker.upstream(), target, loop, MAX_REPLY_BYTES, timeoutMs, receiver);
     }
 
-    private void onHealth(boolean good) {
-      if (good) {
-        get("/v1/models", this::onModels);
+    private void onHealth(int status) {
+      if (status == OK) {
+        get(MODELS, this::onModels);
       } else {
-        done(false, "no answer to GET /health");
+        done(false, EngineQuestion.problem(HEALTH, status));
       }
     }
 
-    private void onModels(byte @Nullable [] body) {
-      Set<String> models = body == null ? Set.of() : models(body);
-      if (models.isEmpty()) {
-        done(false, "no model in the answer to GET /v1/models");
+    private void onModels(int status, byte[] body) {
+      if (status != OK) {
+        done(false, EngineQuestion.problem(MODELS, status));
         return;
       }
-      fleets.onModels(worker, models);
-      done(true, "");
+      ModelList models = ModelList.parse(body);
+      if (models.names().isEmpty()) {
+        done(false, "no model in the answer to GET " + MODELS);
+      } else if (worker.healthy()) {
+        onFacts(models, worker.facts());
+        done(true, "");
+      } else {
+        WorkerProbe.ask(
+            worker.spec(),
+            worker.upstream(),
+            loop,
+            timeoutMs,
+            facts -> onRecovered(models, facts),
+            problem -> done(false, problem));
+      }
+    }
+
+    private void onRecovered(ModelList models, WorkerFacts facts) {
+      worker.onRecovered();
+      onFacts(models, facts);
+      awaitForgetting(timeoutMs / FORGET_POLL_MS);
+    }
+
+    /**
+     * Requests wait until the blocks of the engine's earlier life are forgotten, so that none is
+     * matched by them. The wait has a limit: a worker serves even if nothing takes its events.
+     */
+    private void awaitForgetting(long polls) {
+      if (polls <= 0 || fleets.hasForgotten(worker)) {
+        done(true, "");
+      } else {
+        loop.after(FORGET_POLL_MS, () -> awaitForgetting(polls - 1));
+      }
+    }
+
+    private void onFacts(ModelList models, WorkerFacts facts) {
+      fleets.onAnswer(worker, models.names(), facts.withAdapters(models.adapters()));
+      for (String problem : worker.profile().problems()) {
+        if (loggedProblems.add(problem)) {
+          LOG.warn("worker {}: {}", worker.name(), problem);
+        }
+      }
     }
 
     private void done(boolean good, String problem) {
@@ -126,11 +165,14 @@ public final class HealthChecks {
       bad = good ? 0 : bad + 1;
       if (good && !before) {
         worker.healthy(true);
+        loggedReasons.clear();
         LOG.info("worker {} is healthy and serves {}", worker.name(), worker.models());
       } else if (before && bad >= BAD_ANSWERS) {
         worker.healthy(false);
+        fleets.onUnhealthy(worker);
+        loggedReasons.add(problem);
         LOG.warn("worker {} is unhealthy: {}", worker.name(), problem);
-      } else if (!before && bad == 1) {
+      } else if (!good && !before && loggedReasons.add(problem)) {
         LOG.warn("worker {} is not healthy yet: {}", worker.name(), problem);
       }
       Runnable first = afterFirst;
@@ -138,100 +180,5 @@ public final class HealthChecks {
       first.run();
       loop.after(worker.healthy() ? intervalMs : Math.min(intervalMs, 1_000), this::run);
     }
-
-    /** One request and the answer to it. */
-    private final class Answer implements ReplyListener {
-
-      private final Consumer<byte @Nullable []> then;
-      private final ByteArrayOutputStream body = new ByteArrayOutputStream();
-      private UpstreamCall call = NO_CALL;
-      private EventLoop.Timer timer = () -> {};
-      private boolean good;
-      private boolean over;
-
-      Answer(Consumer<byte @Nullable []> then) {
-        this.then = then;
-      }
-
-      void send(String target) {
-        call =
-            worker
-                .upstream()
-                .send(
-                    new UpstreamRequest(
-                        "GET",
-                        target,
-                        new Headers().add("connection", "close"),
-                        Unpooled.EMPTY_BUFFER,
-                        true),
-                    this,
-                    loop);
-        timer = loop.after(timeoutMs, () -> finish(false));
-      }
-
-      @Override
-      public void onHead(int status, Headers headers) {
-        good = status == 200;
-      }
-
-      @Override
-      public void onChunk(ByteBuf bytes) {
-        try {
-          bytes.readBytes(body, bytes.readableBytes());
-        } catch (IOException e) {
-          throw new AssertionError(e); // memory
-        } finally {
-          bytes.release();
-        }
-        if (body.size() > MAX_REPLY_BYTES) {
-          finish(false);
-        }
-      }
-
-      @Override
-      public void onEnd() {
-        finish(good);
-      }
-
-      @Override
-      public void onAbort(UpstreamFailure failure) {
-        finish(false);
-      }
-
-      private void finish(boolean answered) {
-        if (!over) {
-          over = true;
-          timer.cancel();
-          call.cancel();
-          then.accept(answered ? body.toByteArray() : null);
-        }
-      }
-    }
-  }
-
-  private static final UpstreamCall NO_CALL =
-      new UpstreamCall() {
-        @Override
-        public void cancel() {}
-
-        @Override
-        public void pause() {}
-
-        @Override
-        public void resume() {}
-      };
-
-  private static Set<String> models(byte[] body) {
-    Set<String> models = new HashSet<>();
-    try {
-      for (JsonNode model : JSON.readTree(body).path("data")) {
-        if (model.path("id").isTextual()) {
-          models.add(model.get("id").asText());
-        }
-      }
-    } catch (IOException e) {
-      LOG.debug("an answer to GET /v1/models is not JSON: {}", e.getClass().getName());
-    }
-    return models;
   }
 }

@@ -6,6 +6,7 @@ import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.RankId;
 import java.util.Collection;
 import java.util.HashSet;
@@ -15,7 +16,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The workers that serve one model, and the router over them.
+ * The workers that serve one model or its LoRA adapters, and the router over them.
  *
  * <p>A policy that chooses ranks sees ranks of workers. A policy that chooses workers sees each
  * rank as a worker of its own, so that conversations stay on one rank, and not only on one worker.
@@ -29,6 +30,8 @@ public final class ModelFleet implements AutoCloseable {
 
   private final FleetRouter router;
   private final boolean choosesRanks;
+  private final int tokensPerBlock;
+  private final @Nullable FollowedRanks followed;
   private final List<FleetWorker> workers = new CopyOnWriteArrayList<>();
 
   /**
@@ -44,10 +47,28 @@ public final class ModelFleet implements AutoCloseable {
    *
    * @param router the router, without ranks; closed with the fleet
    * @param choosesRanks whether its placements name ranks
+   * @param tokensPerBlock block size of its workers
+   * @param followed the block events of its workers; null where they are not followed
    */
-  public ModelFleet(FleetRouter router, boolean choosesRanks) {
+  public ModelFleet(
+      FleetRouter router,
+      boolean choosesRanks,
+      int tokensPerBlock,
+      @Nullable FollowedRanks followed) {
     this.router = router;
     this.choosesRanks = choosesRanks;
+    this.tokensPerBlock = tokensPerBlock;
+    this.followed = followed;
+  }
+
+  /** {@return block size of the workers} */
+  public int tokensPerBlock() {
+    return tokensPerBlock;
+  }
+
+  /** {@return the block events of the workers; null where they are not followed} */
+  public @Nullable FollowedRanks followed() {
+    return followed;
   }
 
   /** {@return the router} */
@@ -68,8 +89,11 @@ public final class ModelFleet implements AutoCloseable {
   synchronized void add(FleetWorker worker) {
     if (!workers.contains(worker)) {
       workers.add(worker);
-      for (int rank = 0; rank < worker.ranks(); rank++) {
-        router.addRank(id(worker, rank), RankCapacity.UNKNOWN);
+      for (int rank = 0; rank < worker.routedRanks(); rank++) {
+        router.addRank(rankId(worker, rank), new RankCapacity(worker.profile().kvBlocks(), 0));
+      }
+      if (followed != null) {
+        followed.add(worker);
       }
     }
   }
@@ -81,13 +105,22 @@ public final class ModelFleet implements AutoCloseable {
    */
   synchronized void remove(FleetWorker worker) {
     if (workers.remove(worker)) {
-      for (int rank = 0; rank < worker.ranks(); rank++) {
-        router.removeRank(id(worker, rank));
+      if (followed != null) {
+        followed.remove(worker);
+      }
+      for (int rank = 0; rank < worker.routedRanks(); rank++) {
+        router.removeRank(rankId(worker, rank));
       }
     }
   }
 
-  private RankId id(FleetWorker worker, int rank) {
+  /**
+   * {@return the id of a worker's rank at the router}
+   *
+   * @param worker the worker
+   * @param rank its rank, from 0
+   */
+  public RankId rankId(FleetWorker worker, int rank) {
     return choosesRanks
         ? new RankId(worker.id(), rank)
         : new RankId((long) worker.id() * WorkerSpec.MAX_RANKS + rank, 0);
@@ -104,26 +137,27 @@ public final class ModelFleet implements AutoCloseable {
     int dpRank = choosesRanks ? rank.dpRank() : (int) (rank.workerId() % WorkerSpec.MAX_RANKS);
     for (FleetWorker worker : workers) {
       if (worker.id() == number) {
-        return new Target(worker, worker.ranks() == 1 ? ANY_RANK : dpRank);
+        return new Target(worker, worker.routedRanks() == 1 ? ANY_RANK : dpRank);
       }
     }
     return null;
   }
 
   /**
-   * A filter that excludes workers: some by name, and all that can take no request now. O(ranks of
-   * those workers).
+   * A filter that excludes workers: some by name, and all that can take no request for a model now.
+   * O(ranks of those workers).
    *
    * @param excluded workers to exclude
+   * @param model the fleet's model, or an adapter of it
    * @param nowNs the current time, in nanoseconds
    * @return the filter
    */
-  public RankFilter without(Collection<FleetWorker> excluded, long nowNs) {
+  public RankFilter without(Collection<FleetWorker> excluded, String model, long nowNs) {
     Set<RankId> ranks = new HashSet<>();
     for (FleetWorker worker : workers) {
-      if (excluded.contains(worker) || !worker.takes(nowNs)) {
-        for (int rank = 0; rank < worker.ranks(); rank++) {
-          ranks.add(id(worker, rank));
+      if (excluded.contains(worker) || !worker.takes(nowNs) || !worker.models().contains(model)) {
+        for (int rank = 0; rank < worker.routedRanks(); rank++) {
+          ranks.add(rankId(worker, rank));
         }
       }
     }
@@ -140,9 +174,9 @@ public final class ModelFleet implements AutoCloseable {
     if (target.dpRank() == ANY_RANK) {
       return choosesRanks
           ? RankFilter.pinWorker(target.worker().id())
-          : RankFilter.pinWorker(id(target.worker(), 0).workerId());
+          : RankFilter.pinWorker(rankId(target.worker(), 0).workerId());
     }
-    RankId rank = id(target.worker(), target.dpRank());
+    RankId rank = rankId(target.worker(), target.dpRank());
     return choosesRanks ? RankFilter.pin(rank) : RankFilter.pinWorker(rank.workerId());
   }
 
@@ -165,8 +199,25 @@ public final class ModelFleet implements AutoCloseable {
     router.loads(out);
   }
 
+  /** A worker was asked about itself. */
+  void onAnswer(FleetWorker worker) {
+    if (followed != null) {
+      followed.onAnswer(worker);
+    }
+  }
+
+  /** A worker has become unhealthy. */
+  void onUnhealthy(FleetWorker worker) {
+    if (followed != null) {
+      followed.onUnhealthy(worker);
+    }
+  }
+
   @Override
   public void close() {
+    if (followed != null) {
+      followed.close();
+    }
     router.close();
   }
 }

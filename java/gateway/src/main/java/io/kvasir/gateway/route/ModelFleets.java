@@ -1,34 +1,40 @@
 package io.kvasir.gateway.route;
 
+import io.kvasir.gateway.worker.WorkerFacts;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The workers of a gateway, grouped by the models that they serve. A model's fleet exists from the
- * first worker that serves the model until the gateway closes.
+ * The workers of a gateway, grouped by the models that they serve. A LoRA adapter belongs to the
+ * fleet of its base model, because it shares the ranks and their load. A fleet exists from the
+ * first worker that serves its model until the gateway closes.
  *
  * <p>Thread-safe. Reading is O(1) and takes no lock.
  */
 public final class ModelFleets implements AutoCloseable {
 
   private final List<FleetWorker> workers;
-  private final Supplier<ModelFleet> newFleet;
+  private final Function<FleetWorker, ModelFleet> newFleet;
   private final Map<String, ModelFleet> fleets = new ConcurrentHashMap<>();
+
+  /** The base model of every model that was ever served; its own name if it is no adapter. */
+  private final Map<String, String> bases = new ConcurrentHashMap<>();
 
   /**
    * Creates the fleets.
    *
    * @param workers all workers
-   * @param newFleet creates a fleet without workers for a model
+   * @param newFleet creates a fleet without workers for the model of a worker, which is the first
    */
-  public ModelFleets(List<FleetWorker> workers, Supplier<ModelFleet> newFleet) {
+  public ModelFleets(List<FleetWorker> workers, Function<FleetWorker, ModelFleet> newFleet) {
     this.workers = List.copyOf(workers);
     this.newFleet = newFleet;
   }
@@ -39,12 +45,22 @@ public final class ModelFleets implements AutoCloseable {
   }
 
   /**
-   * {@return the fleet of a model; null if no worker ever served it}
+   * {@return the fleet of a model or an adapter; null if no worker ever served it}
    *
-   * @param model the model's name
+   * @param model the name that requests use
    */
   public @Nullable ModelFleet fleet(String model) {
-    return fleets.get(model);
+    String base = bases.get(model);
+    return base == null ? null : fleets.get(base);
+  }
+
+  /**
+   * {@return whether a model is a LoRA adapter of another}
+   *
+   * @param model the name that requests use
+   */
+  public boolean isAdapter(String model) {
+    return !model.equals(bases.getOrDefault(model, model));
   }
 
   /** {@return the models that at least one worker serves, in alphabetical order} */
@@ -54,9 +70,10 @@ public final class ModelFleets implements AutoCloseable {
     return models;
   }
 
-  /** {@return the only model; null if there are none or several} */
+  /** {@return the only model, adapters aside; null if there are none or several} */
   public @Nullable String onlyModel() {
     Set<String> models = models();
+    models.removeIf(this::isAdapter);
     return models.size() == 1 ? models.iterator().next() : null;
   }
 
@@ -66,31 +83,53 @@ public final class ModelFleets implements AutoCloseable {
   }
 
   /**
-   * A worker serves other models from now on.
+   * A worker has said what it serves.
    *
    * @param worker the worker
-   * @param models all models that it serves
+   * @param models all models that it serves, adapters included
+   * @param facts what it says about itself
    */
-  synchronized void onModels(FleetWorker worker, Set<String> models) {
-    Set<String> before = worker.models();
-    if (before.equals(models)) {
-      return;
-    }
-    worker.models(models);
-    for (String model : models) {
-      fleets.computeIfAbsent(model, any -> newFleet.get()).add(worker);
-    }
-    Set<String> gone = new HashSet<>(before);
-    gone.removeAll(models);
-    for (String model : gone) {
-      ModelFleet fleet = fleets.get(model);
-      if (fleet != null) {
-        fleet.remove(worker);
+  synchronized void onAnswer(FleetWorker worker, Set<String> models, WorkerFacts facts) {
+    Set<ModelFleet> before = new HashSet<>();
+    for (ModelFleet fleet : fleets.values()) {
+      if (fleet.workers().contains(worker)) {
+        before.add(fleet);
+        fleet.onAnswer(worker);
       }
     }
+    if (worker.models().equals(models) && worker.facts().equals(facts)) {
+      return;
+    }
+    if (worker.regroupedBy(facts)) {
+      before.forEach(fleet -> fleet.remove(worker));
+    }
+    worker.serves(models, facts);
+    Set<ModelFleet> after = new HashSet<>();
+    Map<String, String> named = new HashMap<>();
+    for (String model : models) {
+      String base = facts.adapters().getOrDefault(model, model);
+      named.put(model, base);
+      after.add(fleets.computeIfAbsent(base, any -> newFleet.apply(worker)));
+    }
+    after.forEach(fleet -> fleet.add(worker));
+    bases.putAll(named);
+    before.removeAll(after);
+    before.forEach(fleet -> fleet.remove(worker));
   }
 
-  /** {@return the fleets by model} */
+  /** A worker has become unhealthy. */
+  synchronized void onUnhealthy(FleetWorker worker) {
+    fleets.values().forEach(fleet -> fleet.onUnhealthy(worker));
+  }
+
+  /** Whether nothing is left of the blocks that {@link #onAnswer} has begun to forget. */
+  boolean hasForgotten(FleetWorker worker) {
+    return fleets.values().stream()
+        .map(ModelFleet::followed)
+        .allMatch(followed -> followed == null || followed.hasForgotten(worker));
+  }
+
+  /** {@return the fleets by base model} */
   public Map<String, ModelFleet> fleets() {
     return Map.copyOf(fleets);
   }

@@ -90,6 +90,37 @@ class BodyScanTest {
     assertThat(scan("{\"input\":{\"any\":1}}").prompt()).isNull();
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{}",
+        "{'prompt': 'Hi'}",
+        "{'prompt': [1, 2], 'input': [{'type': 'input_image'}]}",
+        "{'input': ['Hi', [1], 2]}",
+        "{'input': [{'role': 'user', 'content': [{'type': 'input_text', 'text': 'Hi'}]}]}",
+        "{'system': [{'type': 'text', 'text': 'Be'}], 'messages': []}",
+        "{'messages': [{'content': null, 'tool_calls': [{}]}, {'content': ['Hi', {'text': ''}]}]}"
+      })
+  void promptsOfTextHaveNoOtherContent(String json) throws InvalidBodyException {
+    assertThat(scan(json.replace('\'', '"')).hasOtherContent()).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{'messages': [{'content': 'Hi'}, {'content': [{'text': 'Hi'}, {'type': 'image_url'}]}]}",
+        "{'messages': [{'content': [{'type': 'image_url', 'text': 'Hi'}]}]}",
+        "{'messages': [{'content': [{'text': 7}]}]}",
+        "{'messages': [{'content': [7]}]}",
+        "{'messages': [{'content': {'type': 'input_audio'}}]}",
+        "{'messages': [], 'system': [{'type': 'image', 'source': {}}]}",
+        "{'input': [{'role': 'user', 'content': [{'type': 'input_image'}]}]}",
+        "{'input': [{'type': 'item_reference', 'id': 'i'}]}"
+      })
+  void partsThatAreNoTextsAreSeen(String json) throws InvalidBodyException {
+    assertThat(scan(json.replace('\'', '"')).hasOtherContent()).isTrue();
+  }
+
   @Test
   void tokensAreUnsigned() throws InvalidBodyException {
     Prompt prompt = scan("{\"prompt\": [[1, 4294967295], []]}").prompt();

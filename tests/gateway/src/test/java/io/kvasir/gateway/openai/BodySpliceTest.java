@@ -25,6 +25,7 @@ class BodySpliceTest {
       quoteCharacter = '`',
       value = {
         "{'bootstrap_room':1}|{}",
+        "{'bootstrap_pair_key':'a'}|{}",
         "{'bootstrap_room':1,'x':2}|{'x':2}",
         "{'x':2,'bootstrap_room':1}|{'x':2}",
         "{'x':2,'bootstrap_room':1,'y':3}|{'x':2,'y':3}",

@@ -11,7 +11,7 @@ import java.util.List;
  * @param prompts the tokens of each prompt, at least one prompt
  * @param options what to generate for each prompt
  */
-record Completion(
+record AskedCompletion(
     RequestFields fields,
     String promptField,
     AnswerFormat format,
@@ -21,9 +21,14 @@ record Completion(
   /** The field of text completions. */
   static final String PROMPT = "prompt";
 
+  /** Whether the prompts in a field are conversations. */
+  static boolean isChat(String promptField) {
+    return !promptField.equals(PROMPT);
+  }
+
   /** Whether the prompts are conversations. */
   boolean chat() {
-    return !promptField.equals(PROMPT);
+    return isChat(promptField);
   }
 
   /** Whether the reply is a stream of events. */

@@ -1,0 +1,59 @@
+package io.kvasir.gateway.events;
+
+import io.kvasir.gateway.exchange.EventLoop;
+import io.kvasir.gateway.exchange.Upstream;
+import io.kvasir.gateway.worker.EngineQuestion;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks a TensorRT-LLM worker for its block events, again and again: {@code POST /kv_cache_events}.
+ * Each event is given to one reader only.
+ *
+ * <p>Runs on one event loop.
+ */
+public final class EventPoll implements AutoCloseable {
+
+  private static final String TARGET = "/kv_cache_events";
+  private static final byte[] NO_FIELDS = {'{', '}'};
+  private static final int MAX_REPLY_BYTES = 64 << 20;
+  private static final long TIMEOUT_MS = 5_000;
+  private static final long INTERVAL_MS = 50;
+  private static final long PAUSE_MS = 1_000;
+
+  private final Consumer<byte @Nullable []> answers;
+  private final Upstream upstream;
+  private final EventLoop loop;
+  private volatile boolean closed;
+
+  /**
+   * Begins.
+   *
+   * @param answers receives the lists of events; null for a question without an answer
+   * @param upstream the worker's engine
+   * @param loop runs the questions
+   */
+  public EventPoll(Consumer<byte @Nullable []> answers, Upstream upstream, EventLoop loop) {
+    this.answers = answers;
+    this.upstream = upstream;
+    this.loop = loop;
+    loop.execute(this::ask);
+  }
+
+  private void ask() {
+    if (!closed) {
+      EngineQuestion.post(
+          upstream, TARGET, NO_FIELDS, loop, MAX_REPLY_BYTES, TIMEOUT_MS, this::onAnswer);
+    }
+  }
+
+  private void onAnswer(int status, byte[] body) {
+    answers.accept(status == 200 ? body : null);
+    loop.after(status == 200 ? INTERVAL_MS : PAUSE_MS, this::ask);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+}

@@ -1,0 +1,362 @@
+package io.kvasir.gateway.events;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
+import org.zeromq.ZMQException;
+
+/**
+ * The thread that receives the block events of all ranks. Ranks with waiting messages take turns; a
+ * turn ends after a slice of time, so that a rank with many messages delays the others little.
+ *
+ * <p>Nothing ends the thread but {@link #close}: a rank whose socket or sink fails starts over.
+ *
+ * <p>Thread-safe. Sinks are called on the pump's thread only.
+ */
+public final class EventPump implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(EventPump.class);
+
+  private static final long TURN_NS = TimeUnit.MICROSECONDS.toNanos(100);
+  private static final int WAIT_MS = 20;
+  private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final long REOPEN_MS = 200;
+  private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
+
+  /** Two for each rank; JeroMQ's default is 1,024. */
+  private static final int MAX_SOCKETS = 1 << 14;
+
+  private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
+  private final Map<BatchSink, FeedStatus> statuses = new ConcurrentHashMap<>();
+  private final HostNames names = new HostNames();
+  private final long turnNs;
+  private final Pipe wakeUps;
+  private final AtomicBoolean woken = new AtomicBoolean();
+  private final Thread thread;
+  private volatile boolean closing;
+
+  // Confined to the thread.
+  private ZContext context = newContext();
+  private final List<Entry> entries = new ArrayList<>();
+
+  /** Sinks whose endpoint could not be bound so far. */
+  private final Map<BatchSink, FeedSpec> unopened = new LinkedHashMap<>();
+
+  private int first;
+
+  /** A feed, its sink, and where the poller has its sockets. */
+  private static final class Entry {
+    final RankFeed feed;
+    final BatchSink sink;
+    int liveItem = -1;
+    int replayItem = -1;
+    ZMQ.@Nullable Socket replaySocket;
+
+    Entry(RankFeed feed, BatchSink sink) {
+      this.feed = feed;
+      this.sink = sink;
+    }
+  }
+
+  /**
+   * Starts the thread.
+   *
+   * @throws UncheckedIOException if the process has too many open files
+   */
+  public EventPump() {
+    this(TURN_NS);
+  }
+
+  /** Starts the thread with a slice of time of another length. */
+  EventPump(long turnNs) {
+    this.turnNs = turnNs;
+    try {
+      wakeUps = Pipe.open();
+      wakeUps.source().configureBlocking(false);
+      wakeUps.sink().configureBlocking(false);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    thread = new Thread(this::run, "kvasir-events");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private static ZContext newContext() {
+    ZContext made = new ZContext();
+    made.getContext().setMaxSockets(MAX_SOCKETS);
+    return made;
+  }
+
+  /** Receives the events of a rank from now on. */
+  void add(FeedSpec spec, BatchSink sink) {
+    execute(() -> open(spec, sink));
+  }
+
+  /** Stops to receive the events of a sink. */
+  void remove(BatchSink sink) {
+    execute(() -> closeFeed(sink));
+  }
+
+  /** Forgets what a sink's rank has published: its engine has started over. */
+  void startOver(BatchSink sink) {
+    execute(
+        () -> {
+          for (Entry entry : entries) {
+            if (entry.sink == sink) {
+              entry.feed.startOver();
+            }
+          }
+        });
+  }
+
+  /** Runs an action on the pump's thread, soon. */
+  void execute(Runnable action) {
+    commands.add(action);
+    wake();
+  }
+
+  private void wake() {
+    if (!woken.getAndSet(true)) {
+      try {
+        wakeUps.sink().write(ByteBuffer.allocate(1));
+      } catch (IOException e) {
+        LOG.debug("the thread of block events has ended", e);
+      }
+    }
+  }
+
+  /**
+   * {@return the event stream of a sink; null if the pump does not receive it}
+   *
+   * @param sink the sink
+   */
+  @Nullable FeedStatus status(BatchSink sink) {
+    return statuses.get(sink);
+  }
+
+  private void open(FeedSpec spec, BatchSink sink) {
+    boolean again = unopened.containsKey(sink);
+    closeFeed(sink);
+    try {
+      entries.add(new Entry(new RankFeed(spec, sink, context, names, System.nanoTime()), sink));
+    } catch (ZMQException e) {
+      if (!again) {
+        LOG.warn(
+            "{} cannot be opened for the events of {}, and is tried again: {}",
+            spec.live(),
+            spec.rank(),
+            ZMQ.Error.findByCode(e.getErrorCode()));
+      }
+      unopened.put(sink, spec);
+    }
+  }
+
+  private boolean openAgain() {
+    Map<BatchSink, FeedSpec> waiting = new LinkedHashMap<>(unopened);
+    waiting.forEach((sink, spec) -> open(spec, sink));
+    return !waiting.isEmpty();
+  }
+
+  private void closeFeed(BatchSink sink) {
+    unopened.remove(sink);
+    entries.removeIf(
+        entry -> {
+          if (entry.sink == sink) {
+            entry.feed.close();
+            statuses.remove(sink);
+          }
+          return entry.sink == sink;
+        });
+  }
+
+  private void run() {
+    while (!closing) {
+      try {
+        receiveUntilClosed();
+      } catch (IOException | RuntimeException | Error e) {
+        LOG.error("the sockets of block events failed; all ranks start over", e);
+        reopen();
+      }
+    }
+    entries.forEach(entry -> entry.feed.close());
+    context.close();
+    names.close();
+    try {
+      wakeUps.sink().close();
+      wakeUps.source().close();
+    } catch (IOException e) {
+      LOG.debug("a pipe cannot be closed", e);
+    }
+  }
+
+  private void receiveUntilClosed() throws IOException {
+    long tickNs = System.nanoTime();
+    long retryNs = tickNs + RETRY_NS;
+    ByteBuffer drained = ByteBuffer.allocate(16);
+    ZMQ.Poller poller = poller();
+    boolean more = false;
+    while (!closing) {
+      boolean changed = runCommands();
+      if (changed || socketsChanged()) {
+        poller.close();
+        poller = poller();
+      }
+      int ready = poller.poll(more ? 0 : WAIT_MS);
+      if (woken.get()) {
+        wakeUps.source().read(drained.clear());
+        woken.set(false);
+      }
+      more = ready > 0 && receive(poller);
+      long nowNs = System.nanoTime();
+      if (nowNs - tickNs >= 0) {
+        tickNs = nowNs + TICK_NS;
+        boolean retry = nowNs - retryNs >= 0;
+        retryNs = retry ? nowNs + RETRY_NS : retryNs;
+        tick(nowNs, retry);
+        if (retry && openAgain()) {
+          poller.close();
+          poller = poller();
+        }
+      }
+    }
+    poller.close();
+  }
+
+  /** Replaces all sockets. What fails here is tried again. */
+  private void reopen() {
+    try {
+      List<Entry> before = List.copyOf(entries);
+      entries.clear();
+      before.forEach(entry -> unopened.put(entry.sink, entry.feed.spec()));
+      context.close();
+      Thread.sleep(REOPEN_MS);
+      context = newContext();
+      before.forEach(entry -> entry.sink.onRestart());
+      openAgain();
+    } catch (InterruptedException e) {
+      LOG.debug("interrupted", e);
+    } catch (RuntimeException | Error e) {
+      LOG.error("the sockets of block events cannot be opened again", e);
+    }
+  }
+
+  private boolean runCommands() {
+    boolean any = false;
+    for (Runnable next = commands.poll(); next != null; next = commands.poll()) {
+      try {
+        next.run();
+      } catch (RuntimeException e) {
+        LOG.error("a change of block events failed", e);
+      }
+      any = true;
+    }
+    return any;
+  }
+
+  private boolean socketsChanged() {
+    for (Entry entry : entries) {
+      if (entry.replaySocket != entry.feed.replaySocket()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private ZMQ.Poller poller() {
+    ZMQ.Poller poller = context.createPoller(2 * entries.size() + 1);
+    poller.register(wakeUps.source(), ZMQ.Poller.POLLIN); // a poller without items would not wait
+    for (Entry entry : entries) {
+      entry.liveItem = poller.register(entry.feed.liveSocket(), ZMQ.Poller.POLLIN);
+      ZMQ.Socket replay = entry.feed.replaySocket();
+      entry.replaySocket = replay;
+      entry.replayItem = replay == null ? -1 : poller.register(replay, ZMQ.Poller.POLLIN);
+    }
+    return poller;
+  }
+
+  /** Gives each rank with messages a turn; whether some have messages left. */
+  private boolean receive(ZMQ.Poller poller) {
+    int count = entries.size();
+    first = count == 0 ? 0 : (first + 1) % count;
+    boolean more = false;
+    for (int i = 0; i < count; i++) {
+      Entry entry = entries.get((first + i) % count);
+      if (poller.pollin(entry.liveItem)) {
+        more |= turn(entry, true);
+      }
+      if (entry.replayItem >= 0
+          && entry.replaySocket == entry.feed.replaySocket()
+          && poller.pollin(entry.replayItem)) {
+        more |= turn(entry, false);
+      }
+    }
+    return more;
+  }
+
+  /** Takes messages of one socket until there are none, or the slice of time is over. */
+  private boolean turn(Entry entry, boolean live) {
+    long startNs = System.nanoTime();
+    long nowNs = startNs;
+    try {
+      while (nowNs - startNs < turnNs) {
+        if (!(live ? entry.feed.receiveLive(nowNs) : entry.feed.receiveReplay(nowNs))) {
+          return false;
+        }
+        nowNs = System.nanoTime();
+      }
+    } catch (RuntimeException e) {
+      LOG.error("the events of {} cannot be applied; it starts over", entry.feed.spec().rank(), e);
+      entry.feed.startOver();
+    }
+    return true;
+  }
+
+  private void tick(long nowNs, boolean retry) {
+    for (Entry entry : entries) {
+      try {
+        if (retry) {
+          entry.sink.retry();
+        }
+        entry.feed.tick(nowNs);
+      } catch (RuntimeException e) {
+        LOG.error("the events of {} cannot be followed now", entry.feed.spec().rank(), e);
+        entry.feed.pause(nowNs);
+      }
+      statuses.put(entry.sink, entry.feed.status());
+    }
+  }
+
+  /** Closes the sockets and waits for the end of the thread. Repeated calls have no effect. */
+  @Override
+  public void close() {
+    closing = true;
+    wake();
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

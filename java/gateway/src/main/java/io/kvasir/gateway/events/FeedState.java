@@ -1,0 +1,20 @@
+package io.kvasir.gateway.events;
+
+import java.util.Locale;
+
+/** How much is certain about the event stream of a rank. */
+public enum FeedState {
+  /** Nothing has arrived from the rank yet. */
+  CONNECTING,
+  /** Recent batches are being recovered. */
+  REPLAYING,
+  /** All batches have arrived, as far as the engine's own numbers show. */
+  LIVE,
+  /** The rank publishes nothing, and its replay socket does not answer. */
+  SILENT;
+
+  /** {@return the name in reports} */
+  public String id() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,83 @@
+package io.kvasir.gateway.events;
+
+import io.kvasir.event.BlockEvent;
+import io.kvasir.fleet.index.ChangeStatus;
+import io.kvasir.fleet.index.IndexStats;
+import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.model.RankId;
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An index whose ranks can be kept from matching for a reason that has nothing to do with their
+ * event streams. A rank matches if its stream is complete and it is not muted. Thread-safe.
+ */
+final class MutedRanks implements PrefixIndex {
+
+  private final PrefixIndex index;
+
+  // Guarded by this.
+  private final Set<RankId> muted = new HashSet<>();
+  private final Set<RankId> incomplete = new HashSet<>();
+
+  /** Wraps an index, which its owner closes. */
+  MutedRanks(PrefixIndex index) {
+    this.index = index;
+  }
+
+  /** Keeps a rank from matching, or no longer. */
+  synchronized void mute(RankId rank, boolean now) {
+    if (now ? muted.add(rank) : muted.remove(rank)) {
+      index.setVisible(rank, !now && !incomplete.contains(rank));
+    }
+  }
+
+  @Override
+  public synchronized void setVisible(RankId rank, boolean visible) {
+    if (visible) {
+      incomplete.remove(rank);
+    } else {
+      incomplete.add(rank);
+    }
+    index.setVisible(rank, visible && !muted.contains(rank));
+  }
+
+  @Override
+  public synchronized void removeRank(RankId rank) {
+    incomplete.remove(rank);
+    index.removeRank(rank);
+    if (muted.contains(rank)) {
+      index.setVisible(rank, false);
+    }
+  }
+
+  @Override
+  public ChangeStatus apply(RankId rank, BlockEvent event) {
+    return index.apply(rank, event);
+  }
+
+  @Override
+  public void match(long[] sequenceHashes, int blocks, RankMatches matches) {
+    index.match(sequenceHashes, blocks, matches);
+  }
+
+  @Override
+  public @Nullable Long sequenceHash(RankId rank, long handle) {
+    return index.sequenceHash(rank, handle);
+  }
+
+  @Override
+  public long handles(RankId rank) {
+    return index.handles(rank);
+  }
+
+  @Override
+  public IndexStats stats() {
+    return index.stats();
+  }
+
+  @Override
+  public void close() {}
+}

@@ -1,0 +1,374 @@
+package io.kvasir.gateway.events;
+
+import io.kvasir.fleet.index.RecoverySource;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
+
+/**
+ * The event stream of one rank: its live batches, and rounds of replay that recover missing ones,
+ * fetch what was published before, and prove that an idle rank has published nothing.
+ *
+ * <p>A round asks for the batches from a number on, the last one received at the latest. If the
+ * engine no longer has that one, or has other bytes under its number, it has started over. The same
+ * follows from a live number that is not above the last live one. A round that ends without error
+ * may still lack batches: vLLM's replay socket drops what exceeds its send limit. The next question
+ * asks for those.
+ *
+ * <p>Confined to the thread of the {@link EventPump}, except for {@link #status}.
+ */
+final class RankFeed implements BatchSink.Feed {
+
+  private static final long NONE = -1;
+  private static final long IDLE_LIMIT_NS = TimeUnit.SECONDS.toNanos(2);
+  private static final long TOTAL_LIMIT_NS = TimeUnit.MINUTES.toNanos(2);
+  private static final long PROOF_INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
+  private static final long MAX_PAUSE_NS = TimeUnit.SECONDS.toNanos(2);
+
+  /** A round that had more batches may have lost some to the engine's send limit. */
+  private static final int SEND_LIMIT = 1_000;
+
+  /** Rounds in a row without an answer after which missing batches count as gone. */
+  private static final int MAX_FAILURES = 5;
+
+  private final FeedSpec spec;
+  private final BatchSink sink;
+  private final LiveClient live;
+  private final @Nullable ReplayClient replay;
+
+  private long last = NONE;
+  private long lastDigest;
+  private long lastLive = NONE;
+
+  /** The highest number that a replay delivered. Live batches up to it have been taken already. */
+  private long covered = NONE;
+
+  private long provenNs;
+  private boolean proven;
+  private boolean silent;
+
+  /** Whether the engine has ever replayed the last batch: it keeps at least that one. */
+  private boolean keepsLast;
+
+  private @Nullable Round round;
+  private long firstWanted;
+  private RecoverySource.@Nullable Answer wanted;
+  private int failures;
+  private long notBeforeNs;
+  private long pauseNs = PROOF_INTERVAL_NS / 4;
+
+  private long batches;
+  private long replays;
+  private long replayedBatches;
+  private long restarts;
+  private long invalidMessages;
+  private volatile FeedStatus status = FeedStatus.NONE;
+
+  /** One question to the replay socket. */
+  private static final class Round {
+    final long from;
+    final long lastBefore;
+    final long startNs;
+    long repliedNs;
+    long lowest = NONE;
+    long highest = NONE;
+    int replies;
+
+    Round(long from, long lastBefore, long startNs) {
+      this.from = from;
+      this.lastBefore = lastBefore;
+      this.startNs = startNs;
+      this.repliedNs = startNs;
+    }
+  }
+
+  /**
+   * Opens the sockets of a rank.
+   *
+   * @throws org.zeromq.ZMQException if the rank's endpoint is to be bound and cannot be
+   */
+  RankFeed(FeedSpec spec, BatchSink sink, ZContext context, HostNames names, long nowNs) {
+    this.spec = spec;
+    this.sink = sink;
+    this.live = new LiveClient(spec, context, names);
+    this.replay = spec.replay() == null ? null : new ReplayClient(context, names, spec.replay());
+    this.notBeforeNs = nowNs;
+    sink.recoverFrom(this);
+  }
+
+  FeedSpec spec() {
+    return spec;
+  }
+
+  ZMQ.Socket liveSocket() {
+    return live.socket();
+  }
+
+  ZMQ.@Nullable Socket replaySocket() {
+    return replay == null ? null : replay.socket();
+  }
+
+  /** A snapshot. Any thread. */
+  FeedStatus status() {
+    return status;
+  }
+
+  // ---- live batches -------------------------------------------------------------------------
+
+  /**
+   * Takes one live message.
+   *
+   * @return false if there is none
+   */
+  boolean receiveLive(long nowNs) {
+    switch (live.receive()) {
+      case NONE -> {
+        return false;
+      }
+      case BATCH -> onLive(live.number(), live.payload(), nowNs);
+      case INVALID -> invalidMessages++;
+    }
+    return true;
+  }
+
+  private void onLive(long number, byte[] payload, long nowNs) {
+    if (number <= lastLive) {
+      startOver();
+    }
+    boolean next = number == Math.max(last, lastLive) + 1;
+    lastLive = number;
+    if (number > covered) {
+      take(number, payload);
+      if (next) {
+        prove(nowNs);
+      }
+    }
+  }
+
+  private void take(long number, byte[] payload) {
+    if (sink.onBatch(number, payload, replay == null)) {
+      taken(number, payload);
+    } else {
+      invalidMessages++; // the replay has another copy
+    }
+  }
+
+  private void taken(long number, byte[] payload) {
+    batches++;
+    if (number > last) {
+      last = number;
+      lastDigest = digest(payload);
+    }
+  }
+
+  /** Forgets everything received: the engine has restarted, or a batch could not be applied. */
+  void startOver() {
+    restarts++;
+    last = NONE;
+    lastLive = NONE;
+    covered = NONE;
+    keepsLast = false;
+    wanted = null;
+    proven = false;
+    endRound();
+    sink.onRestart();
+  }
+
+  private void endRound() {
+    if (round != null && replay != null) {
+      round = null;
+      replay.reset(); // replies to the old question must not be taken for the next one's
+    }
+  }
+
+  private void prove(long nowNs) {
+    proven = true;
+    silent = false;
+    provenNs = nowNs;
+  }
+
+  // ---- replay -------------------------------------------------------------------------------
+
+  @Override
+  public void recover(long first, RecoverySource.Answer answer) {
+    if (replay == null) {
+      answer.gone();
+      return;
+    }
+    firstWanted = first;
+    wanted = answer;
+  }
+
+  /** Connects where needed. Starts a round if one is due, and ends one that takes too long. */
+  void tick(long nowNs) {
+    live.connect(nowNs);
+    Round running = round;
+    if (replay == null) {
+      silent = false;
+    } else if (running != null) {
+      if (nowNs - running.repliedNs > IDLE_LIMIT_NS || nowNs - running.startNs > TOTAL_LIMIT_NS) {
+        fail(nowNs);
+      }
+    } else if (nowNs - notBeforeNs >= 0
+        && (wanted != null || !proven || nowNs - provenNs >= PROOF_INTERVAL_NS)) {
+      begin(nowNs);
+    }
+    publish();
+  }
+
+  /** Asks nothing for a while, because something failed on this side. */
+  void pause(long nowNs) {
+    endRound();
+    silent = true;
+    notBeforeNs = nowNs + MAX_PAUSE_NS;
+    publish();
+  }
+
+  private void begin(long nowNs) {
+    ReplayClient client = replay;
+    if (client == null) {
+      return;
+    }
+    long from = wanted == null ? Math.max(last, 0) : firstWanted;
+    if (last >= 0) {
+      from = Math.min(from, last);
+    }
+    if (client.ask(from, nowNs)) {
+      round = new Round(from, last, nowNs);
+    } else {
+      client.reset();
+      notBeforeNs = nowNs + pauseNs;
+    }
+  }
+
+  private void fail(long nowNs) {
+    endRound();
+    silent = true;
+    pauseNs = Math.min(2 * pauseNs, MAX_PAUSE_NS);
+    notBeforeNs = nowNs + pauseNs;
+    failures++;
+    RecoverySource.Answer asked = wanted;
+    wanted = null;
+    if (asked == null) {
+      return;
+    }
+    if (failures >= MAX_FAILURES && lastLive == last) { // only the replay socket is dead
+      asked.gone();
+    } else {
+      asked.failed();
+    }
+  }
+
+  /**
+   * Takes one message of the replay socket.
+   *
+   * @return false if there is none
+   */
+  boolean receiveReplay(long nowNs) {
+    if (replay == null) {
+      return false;
+    }
+    ReplayClient.Reply reply = replay.receive();
+    if (reply == ReplayClient.Reply.NONE) {
+      return false;
+    }
+    Round running = round;
+    if (reply == ReplayClient.Reply.INVALID || running == null) {
+      invalidMessages++;
+      return true;
+    }
+    running.repliedNs = nowNs;
+    if (reply == ReplayClient.Reply.BATCH) {
+      onReplayed(running, replay.number(), replay.payload());
+    } else {
+      onEnd(running, nowNs);
+    }
+    return true;
+  }
+
+  private void onReplayed(Round running, long number, byte[] payload) {
+    if (number < running.from || number <= running.highest) {
+      invalidMessages++;
+      return;
+    }
+    if (number == last && digest(payload) != lastDigest) {
+      startOver();
+      return;
+    }
+    keepsLast |= number >= last;
+    running.replies++;
+    running.lowest = running.lowest == NONE ? number : running.lowest;
+    running.highest = number;
+    if (number > covered) {
+      covered = number;
+    }
+    if (number != running.lastBefore || wanted != null) {
+      replayedBatches++;
+      sink.onBatch(number, payload, true);
+      taken(number, payload);
+    }
+  }
+
+  private void onEnd(Round ended, long nowNs) {
+    round = null;
+    replays++;
+    failures = 0;
+    pauseNs = PROOF_INTERVAL_NS / 4;
+    boolean lacksLast = ended.highest < ended.lastBefore && ended.replies < SEND_LIMIT;
+    if (lacksLast && (ended.replies > 0 || keepsLast)) {
+      startOver();
+      begin(nowNs);
+      return;
+    }
+    prove(nowNs);
+    RecoverySource.Answer asked = wanted;
+    if (asked == null) {
+      return;
+    }
+    if (ended.from > firstWanted) { // it began before the question
+      begin(nowNs);
+      return;
+    }
+    wanted = null;
+    if (ended.lowest >= 0 && ended.lowest <= firstWanted) {
+      asked.delivered();
+    } else { // the send limit never costs the first batches, so the engine no longer has them
+      asked.gone();
+    }
+  }
+
+  private static long digest(byte[] payload) {
+    long hash = payload.length;
+    int at = 0;
+    ByteBuffer words = ByteBuffer.wrap(payload);
+    for (; at + Long.BYTES <= payload.length; at += Long.BYTES) {
+      hash = (hash ^ words.getLong(at)) * 0x9E3779B97F4A7C15L;
+      hash ^= hash >>> 29;
+    }
+    for (; at < payload.length; at++) {
+      hash = (hash ^ payload[at]) * 0x9E3779B97F4A7C15L;
+    }
+    return hash ^ hash >>> 32;
+  }
+
+  private void publish() {
+    FeedState state =
+        silent
+            ? FeedState.SILENT
+            : wanted != null
+                ? FeedState.REPLAYING
+                : proven || last >= 0 ? FeedState.LIVE : FeedState.CONNECTING;
+    status =
+        new FeedStatus(state, last, batches, replays, replayedBatches, restarts, invalidMessages);
+  }
+
+  /** Closes the sockets. */
+  void close() {
+    live.close();
+    if (replay != null) {
+      replay.reset();
+    }
+  }
+}

@@ -1,0 +1,25 @@
+package io.kvasir.gateway.events;
+
+import io.kvasir.fleet.wire.SkipCounts;
+
+/**
+ * What is known of a rank's blocks, and how far it can be trusted. Immutable, except for the
+ * counts.
+ *
+ * @param feed its event stream
+ * @param blocks handles of blocks in the index
+ * @param gaps how often batches were missing
+ * @param untrusted whether an event could not be read, so that the index may be wrong about the
+ *     rank
+ * @param otherBlockSize block size of events that were refused because of it; 0 if there were none
+ * @param namedRank the rank that its last batch named; -1 if it named none
+ * @param skips events that were not applied, by cause
+ */
+public record RankReport(
+    FeedStatus feed,
+    long blocks,
+    long gaps,
+    boolean untrusted,
+    int otherBlockSize,
+    int namedRank,
+    SkipCounts skips) {}

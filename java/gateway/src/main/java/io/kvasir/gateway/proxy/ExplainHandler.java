@@ -1,0 +1,121 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.gateway.exchange.Exchange;
+import io.kvasir.gateway.openai.BodyScan;
+import io.kvasir.gateway.openai.ConversationId;
+import io.kvasir.gateway.openai.InvalidBodyException;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.ModelFleet;
+import io.kvasir.gateway.tokens.PromptTokens;
+import io.kvasir.gateway.tokens.TokenRequest;
+import io.kvasir.model.CacheScope;
+import io.kvasir.model.Errors;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says where a request would go, without sending it: {@code POST /kvasir/explain} with the body of
+ * a request. The reply has the prompt's tokens, what each rank holds of them, the costs, and the
+ * choice.
+ *
+ * <p>Thread-safe.
+ */
+public final class ExplainHandler implements Consumer<Exchange> {
+
+  /** Ids that no request has: those of requests count up from 1. */
+  private static final AtomicLong IDS = new AtomicLong(Long.MIN_VALUE);
+
+  private final Services services;
+
+  /**
+   * Creates a handler.
+   *
+   * @param services what all requests share
+   */
+  public ExplainHandler(Services services) {
+    this.services = services;
+  }
+
+  @Override
+  public void accept(Exchange exchange) {
+    AdminBody.read(exchange, services, body -> explain(exchange, body));
+  }
+
+  private void explain(Exchange exchange, byte[] bytes) {
+    try {
+      BodyScan body = BodyScan.of(bytes, 0, bytes.length);
+      String model = body.model() == null ? services.fleets().onlyModel() : body.model();
+      ModelFleet fleet = model == null ? null : services.fleets().fleet(model);
+      if (model == null || fleet == null) {
+        throw new InvalidBodyException(
+            "model", "model must be one of " + Errors.shown("" + services.fleets().models()));
+      }
+      String conversation = ConversationId.of(exchange.headers(), body);
+      tokens(exchange, body, model, fleet, conversation);
+    } catch (InvalidBodyException e) {
+      AdminBody.problem(exchange, Problem.invalid(e.param(), e.reason()));
+    }
+  }
+
+  private void tokens(
+      Exchange exchange,
+      BodyScan body,
+      String model,
+      ModelFleet fleet,
+      @Nullable String conversation) {
+    Inbound inbound =
+        new Inbound(
+            "explain",
+            endpoint(body),
+            "POST",
+            endpoint(body).path(),
+            exchange.headers(),
+            body,
+            model,
+            services.fleets().isAdapter(model),
+            conversation,
+            true);
+    long nowNs = System.nanoTime();
+    FleetWorker any = null;
+    for (FleetWorker worker : fleet.workers()) {
+      if (any == null && worker.takes(nowNs) && worker.models().contains(model)) {
+        any = worker;
+      }
+    }
+    if (any == null) {
+      AdminBody.problem(exchange, Refusals.noWorker("no worker can take the request"));
+      return;
+    }
+    services
+        .tokens()
+        .ask(
+            any,
+            exchange.loop(),
+            new TokenRequest(inbound.endpoint().path(), model, body, inbound.prompt()),
+            found -> answer(exchange, inbound, fleet, found));
+  }
+
+  private static Endpoint endpoint(BodyScan body) {
+    return body.isChat() ? Endpoint.CHAT_COMPLETIONS : Endpoint.COMPLETIONS;
+  }
+
+  private static void answer(
+      Exchange exchange, Inbound inbound, ModelFleet fleet, PromptTokens tokens) {
+    CacheScope scope = inbound.scope();
+    FleetRequest request =
+        FleetRequest.builder(IDS.incrementAndGet(), inbound.prompt())
+            .conversationId(inbound.conversationId())
+            .scope(scope)
+            .filter(fleet.without(Set.of(), inbound.model(), System.nanoTime()))
+            .tokens(tokens.ids())
+            .inputTokens(tokens.count())
+            .build();
+    RouteOutcome outcome = fleet.router().preview(request);
+    Replies.json(
+        exchange, 200, ExplanationJson.of(inbound.model(), fleet, request, tokens, outcome));
+  }
+}

@@ -1,0 +1,152 @@
+package io.kvasir.gateway.proxy;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.fleet.router.CandidateCost;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.Placement;
+import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.gateway.events.RankReport;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.FollowedRanks;
+import io.kvasir.gateway.route.ModelFleet;
+import io.kvasir.gateway.route.ModelFleet.Target;
+import io.kvasir.gateway.tokens.PromptTokens;
+import io.kvasir.hash.BlockHashes;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.model.RankId;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Writes where a request would go and why. Stateless. */
+final class ExplanationJson {
+
+  private static final JsonFactory JSON = new JsonFactory();
+
+  /** Token ids that are shown. */
+  private static final int MAX_IDS = 4_096;
+
+  private ExplanationJson() {}
+
+  /** The explanation; {@code outcome} is null for a policy that cannot preview. */
+  static String of(
+      String model,
+      ModelFleet fleet,
+      FleetRequest request,
+      PromptTokens tokens,
+      @Nullable RouteOutcome outcome) {
+    StringWriter text = new StringWriter();
+    try (JsonGenerator json = JSON.createGenerator(text)) {
+      json.writeStartObject();
+      json.writeStringField("model", model);
+      json.writeStringField("router", fleet.router().name());
+      if (request.conversationId() != null) {
+        json.writeStringField("conversation_id", request.conversationId());
+      }
+      write(json, tokens);
+      json.writeNumberField("block_size", fleet.tokensPerBlock());
+      BlockHashes hashes = request.hashes(HashFormat.KVASIR, fleet.tokensPerBlock());
+      json.writeNumberField("blocks", hashes.blocks());
+      write(json, fleet, hashes, outcome);
+      write(json, fleet, outcome);
+      json.writeEndObject();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return text.toString();
+  }
+
+  private static void write(JsonGenerator json, PromptTokens tokens) throws IOException {
+    json.writeObjectFieldStart("tokens");
+    json.writeNumberField("count", tokens.count());
+    List<int[]> ids = tokens.ids();
+    json.writeBooleanField("estimated", ids == null);
+    if (ids != null && ids.size() == 1) {
+      json.writeFieldName("ids");
+      json.writeArray(ids.get(0), 0, Math.min(MAX_IDS, ids.get(0).length));
+    }
+    json.writeEndObject();
+  }
+
+  private static void write(
+      JsonGenerator json, ModelFleet fleet, BlockHashes hashes, @Nullable RouteOutcome outcome)
+      throws IOException {
+    FollowedRanks followed = fleet.followed();
+    RankMatches matches = new RankMatches();
+    if (followed != null) {
+      followed.index().match(hashes.sequence(), hashes.blocks(), matches);
+    }
+    Map<RankId, CandidateCost> costs = new HashMap<>();
+    if (outcome instanceof RouteOutcome.Placed placed) {
+      placed.placement().candidates().forEach(cost -> costs.put(cost.rank(), cost));
+    }
+    json.writeArrayFieldStart("ranks");
+    for (FleetWorker worker : fleet.workers()) {
+      for (int rank = 0; rank < worker.routedRanks(); rank++) {
+        json.writeStartObject();
+        json.writeStringField("worker_id", worker.name());
+        json.writeNumberField("dp_rank", rank);
+        RankReport report = followed == null ? null : followed.report(worker, rank);
+        if (report != null) {
+          json.writeStringField("state", report.feed().state().id());
+        }
+        int blocks = matches.blocks(new RankId(worker.id(), rank));
+        json.writeNumberField("matched_tokens", (long) blocks * fleet.tokensPerBlock());
+        CandidateCost cost = costs.get(fleet.rankId(worker, rank));
+        json.writeBooleanField("eligible", cost != null);
+        if (cost != null) {
+          write(json, cost);
+        }
+        json.writeEndObject();
+      }
+    }
+    json.writeEndArray();
+  }
+
+  private static void write(JsonGenerator json, CandidateCost cost) throws IOException {
+    json.writeNumberField("predicted_matched_blocks", cost.matchedBlocks());
+    json.writeNumberField("active_prefill_tokens", cost.activePrefillTokens());
+    json.writeNumberField("active_blocks", cost.activeBlocks());
+    json.writeNumberField("new_blocks", cost.newBlocks());
+    json.writeNumberField("active_requests", cost.activeRequests());
+    json.writeNumberField("cost", cost.cost());
+    json.writeObjectFieldStart("cost_terms");
+    for (Map.Entry<String, Double> term : cost.terms().entrySet()) {
+      json.writeNumberField(term.getKey(), term.getValue());
+    }
+    json.writeEndObject();
+  }
+
+  private static void write(JsonGenerator json, ModelFleet fleet, @Nullable RouteOutcome outcome)
+      throws IOException {
+    if (outcome instanceof RouteOutcome.Placed placed) {
+      Placement placement = placed.placement();
+      Target target = fleet.target(placement.rank());
+      json.writeObjectFieldStart("choice");
+      if (target != null) {
+        json.writeStringField("worker_id", target.worker().name());
+        json.writeNumberField("dp_rank", target.dpRank());
+      }
+      json.writeStringField("reason", placement.reason().id());
+      json.writeNumberField("matched_tokens", placement.matchedTokens());
+      json.writeEndObject();
+    } else if (outcome instanceof RouteOutcome.Refused refused) {
+      json.writeObjectFieldStart("refused");
+      json.writeStringField("code", refused.refusal().id());
+      json.writeStringField("message", refused.message());
+      json.writeEndObject();
+    } else {
+      json.writeStringField(
+          "note",
+          "the choices of router "
+              + fleet.router().name()
+              + " depend on earlier ones and cannot be previewed");
+    }
+  }
+}

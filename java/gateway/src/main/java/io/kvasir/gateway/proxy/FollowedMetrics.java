@@ -1,0 +1,178 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.fleet.index.StreamStats;
+import io.kvasir.fleet.wire.SkipCause;
+import io.kvasir.gateway.events.FeedState;
+import io.kvasir.gateway.events.RankReport;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.FollowedRanks;
+import io.kvasir.gateway.route.ModelFleet;
+import io.kvasir.gateway.route.ModelFleets;
+import io.kvasir.gateway.verify.BlockParity;
+import io.kvasir.gateway.verify.Verdict;
+import io.kvasir.gateway.verify.WorkerChecks;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The metrics of ranks whose block events are followed, in Prometheus' text format. They are read
+ * when they are asked for, so that ranks may come and go. Stateless.
+ */
+public final class FollowedMetrics {
+
+  /** A metric's lines by its name. */
+  private final Map<String, Family> families = new LinkedHashMap<>();
+
+  private record Family(String type, String help, List<String> lines) {}
+
+  private FollowedMetrics() {}
+
+  /**
+   * Writes the metrics.
+   *
+   * @param fleets the workers by model
+   * @return lines; empty if no events are followed
+   */
+  public static String text(ModelFleets fleets) {
+    FollowedMetrics metrics = new FollowedMetrics();
+    for (Map.Entry<String, ModelFleet> fleet : fleets.fleets().entrySet()) {
+      FollowedRanks followed = fleet.getValue().followed();
+      if (followed != null) {
+        metrics.add(fleet.getKey(), followed.events().stats());
+        for (FleetWorker worker : fleet.getValue().workers()) {
+          metrics.add(followed, worker);
+        }
+      }
+    }
+    return metrics.text();
+  }
+
+  private void add(String model, StreamStats stats) {
+    String labels = label("model", model);
+    counter("kv_events_gaps", "Gaps in the numbers of batches.", labels, stats.gaps());
+    counter("kv_events_recoveries", "Gaps that were closed.", labels, stats.recoveries());
+    counter(
+        "kv_events_unknown_parents",
+        "Stored events whose parent the rank did not hold.",
+        labels,
+        stats.unknownParents());
+  }
+
+  private void add(FollowedRanks followed, FleetWorker worker) {
+    WorkerChecks checks = followed.checks(worker);
+    if (checks == null) {
+      return;
+    }
+    String ofWorker = label("worker_id", worker.name());
+    evidence("steering", ofWorker, checks.steering());
+    evidence("token_parity", ofWorker, checks.tokens());
+    for (int rank = 0; rank < worker.profile().ranks(); rank++) {
+      RankReport report = followed.report(worker, rank);
+      if (report != null) {
+        String labels = ofWorker + "," + label("dp_rank", Integer.toString(rank));
+        add(labels, report);
+        add(labels, checks.hits(rank));
+        add(labels, checks.parity(rank));
+      }
+    }
+  }
+
+  private void evidence(String name, String labels, WorkerChecks.Finding finding) {
+    gauge(
+        name + "_contradicted",
+        "Whether the worker is placed by load alone because of the evidence.",
+        labels,
+        finding.verdict() == Verdict.CONTRADICTED ? 1 : 0);
+    gauge(name + "_agreements", "Recent evidence for it.", labels, finding.agreements());
+    gauge(
+        name + "_contradictions", "Recent evidence against it.", labels, finding.contradictions());
+  }
+
+  private void add(String labels, RankReport report) {
+    gauge(
+        "kv_events_complete",
+        "Whether all batches of the rank have arrived.",
+        labels,
+        report.feed().state() == FeedState.LIVE ? 1 : 0);
+    gauge("kv_events_untrusted", "Whether events were lost.", labels, report.untrusted() ? 1 : 0);
+    gauge("kv_blocks", "Blocks of the rank in the index.", labels, report.blocks());
+    counter("kv_events_batches", "Batches received.", labels, report.feed().batches());
+    counter(
+        "kv_events_replayed_batches",
+        "Of these, by replay.",
+        labels,
+        report.feed().replayedBatches());
+    counter("kv_events_restarts", "Restarts of the engine seen.", labels, report.feed().restarts());
+    counter(
+        "kv_events_invalid_messages",
+        "Messages that were no batches.",
+        labels,
+        report.feed().invalidMessages());
+    for (SkipCause cause : SkipCause.values()) {
+      counter(
+          "kv_events_skipped",
+          "Events that were not applied.",
+          labels + "," + label("cause", cause.name().toLowerCase(Locale.ROOT)),
+          report.skips().of(cause));
+    }
+  }
+
+  private void add(String labels, WorkerChecks.Hits hits) {
+    counter(
+        "predicted_hit_tokens", "Prompt tokens expected in the cache.", labels, hits.predicted());
+    counter("reported_hit_tokens", "Cached tokens by the engine's usage.", labels, hits.cached());
+    counter("prediction_error_tokens", "Sum of the absolute differences.", labels, hits.error());
+  }
+
+  private void add(String labels, @Nullable BlockParity parity) {
+    if (parity != null) {
+      gauge(
+          "index_parity_missing_blocks",
+          "Blocks of the engine that the index lacked at the last comparison.",
+          labels,
+          parity.missing());
+      gauge(
+          "index_parity_extra_blocks",
+          "Blocks of the index that the engine did not hold at the last comparison.",
+          labels,
+          parity.extra());
+    }
+  }
+
+  private void counter(String name, String help, String labels, long value) {
+    add("counter", "kvasir_" + name + "_total", help, labels, value);
+  }
+
+  private void gauge(String name, String help, String labels, long value) {
+    add("gauge", "kvasir_" + name, help, labels, value);
+  }
+
+  private void add(String type, String name, String help, String labels, long value) {
+    families
+        .computeIfAbsent(name, any -> new Family(type, help, new ArrayList<>()))
+        .lines()
+        .add(name + "{" + labels + "} " + value);
+  }
+
+  private static String label(String name, String value) {
+    return name
+        + "=\""
+        + value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n")
+        + '"';
+  }
+
+  private String text() {
+    StringBuilder text = new StringBuilder();
+    families.forEach(
+        (name, family) -> {
+          text.append("# HELP ").append(name).append(' ').append(family.help()).append('\n');
+          text.append("# TYPE ").append(name).append(' ').append(family.type()).append('\n');
+          family.lines().forEach(line -> text.append(line).append('\n'));
+        });
+    return text.toString();
+  }
+}

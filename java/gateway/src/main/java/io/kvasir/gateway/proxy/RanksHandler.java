@@ -1,0 +1,179 @@
+package io.kvasir.gateway.proxy;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.kvasir.fleet.load.PredictedLoads;
+import io.kvasir.fleet.wire.SkipCause;
+import io.kvasir.gateway.events.FeedStatus;
+import io.kvasir.gateway.events.RankReport;
+import io.kvasir.gateway.exchange.Exchange;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.FollowedRanks;
+import io.kvasir.gateway.route.ModelFleet;
+import io.kvasir.gateway.route.ModelFleets;
+import io.kvasir.gateway.verify.BlockParity;
+import io.kvasir.gateway.verify.TokenDifference;
+import io.kvasir.gateway.verify.WorkerChecks;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Reports what is known of each worker and rank: {@code GET /kvasir/ranks}. Thread-safe. */
+public final class RanksHandler implements Consumer<Exchange> {
+
+  private static final JsonFactory JSON = new JsonFactory();
+
+  private final ModelFleets fleets;
+
+  /**
+   * Creates a handler.
+   *
+   * @param fleets the workers by model
+   */
+  public RanksHandler(ModelFleets fleets) {
+    this.fleets = fleets;
+  }
+
+  @Override
+  public void accept(Exchange exchange) {
+    StringWriter text = new StringWriter();
+    try (JsonGenerator json = JSON.createGenerator(text)) {
+      json.writeStartArray();
+      for (Map.Entry<String, ModelFleet> fleet : fleets.fleets().entrySet()) {
+        PredictedLoads loads = new PredictedLoads();
+        fleet.getValue().loads(loads);
+        for (FleetWorker worker : fleet.getValue().workers()) {
+          write(json, fleet.getKey(), fleet.getValue(), worker, loads);
+        }
+      }
+      json.writeEndArray();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    Replies.json(exchange, 200, text.toString());
+  }
+
+  private static void write(
+      JsonGenerator json, String model, ModelFleet fleet, FleetWorker worker, PredictedLoads loads)
+      throws IOException {
+    FollowedRanks followed = fleet.followed();
+    WorkerChecks checks = followed == null ? null : followed.checks(worker);
+    json.writeStartObject();
+    json.writeStringField("worker_id", worker.name());
+    json.writeStringField("model", model);
+    json.writeStringField("flavor", worker.flavor().id());
+    if (worker.profile().version() != null) {
+      json.writeStringField("version", worker.profile().version().toString());
+    }
+    json.writeStringField("router", fleet.router().name());
+    json.writeNumberField("block_size", fleet.tokensPerBlock());
+    json.writeBooleanField("healthy", worker.healthy());
+    if (followed != null && checks != null) {
+      write(json, "steering", checks.steering());
+      write(json, "tokens", checks.tokens());
+      TokenDifference difference = checks.difference();
+      if (difference != null) {
+        write(json, difference);
+      }
+      json.writeStringField("missing_usage_option", checks.missingUsageOption());
+      json.writeArrayFieldStart("problems");
+      for (String problem : worker.profile().problems()) {
+        json.writeString(problem);
+      }
+      for (String problem : followed.problems(worker)) {
+        json.writeString(problem);
+      }
+      json.writeEndArray();
+    }
+    json.writeArrayFieldStart("ranks");
+    for (int rank = 0; rank < worker.profile().ranks(); rank++) {
+      json.writeStartObject();
+      json.writeNumberField("dp_rank", rank);
+      RankReport report = followed == null ? null : followed.report(worker, rank);
+      if (report != null && checks != null) {
+        write(json, report);
+        write(json, checks.hits(rank));
+        write(json, checks.parity(rank));
+      }
+      int load = loads.indexOf(fleet.rankId(worker, rank));
+      if (load >= 0) {
+        json.writeObjectFieldStart("load");
+        json.writeNumberField("active_requests", loads.activeRequests(load));
+        json.writeNumberField("active_blocks", loads.activeBlocks(load));
+        json.writeNumberField("active_prefill_tokens", loads.activePrefillTokens(load));
+        json.writeEndObject();
+      }
+      json.writeEndObject();
+    }
+    json.writeEndArray();
+    json.writeEndObject();
+  }
+
+  private static void write(JsonGenerator json, String name, WorkerChecks.Finding finding)
+      throws IOException {
+    json.writeObjectFieldStart(name);
+    json.writeStringField("verdict", finding.verdict().id());
+    json.writeNumberField("agreements", finding.agreements());
+    json.writeNumberField("contradictions", finding.contradictions());
+    json.writeStringField("text", finding.text());
+    json.writeEndObject();
+  }
+
+  private static void write(JsonGenerator json, TokenDifference difference) throws IOException {
+    json.writeObjectFieldStart("first_difference");
+    json.writeNumberField("position", difference.position());
+    json.writeFieldName("expected");
+    json.writeArray(difference.expected(), 0, difference.expected().length);
+    json.writeFieldName("stored");
+    json.writeArray(difference.stored(), 0, difference.stored().length);
+    if (!difference.expectedText().isEmpty() || !difference.storedText().isEmpty()) {
+      json.writeStringField("expected_text", difference.expectedText());
+      json.writeStringField("stored_text", difference.storedText());
+    }
+    json.writeEndObject();
+  }
+
+  private static void write(JsonGenerator json, RankReport report) throws IOException {
+    FeedStatus feed = report.feed();
+    json.writeStringField("state", feed.state().id());
+    json.writeNumberField("blocks", report.blocks());
+    json.writeBooleanField("untrusted", report.untrusted());
+    json.writeNumberField("last_batch", feed.lastNumber());
+    json.writeNumberField("batches", feed.batches());
+    json.writeNumberField("gaps", report.gaps());
+    json.writeNumberField("replays", feed.replays());
+    json.writeNumberField("replayed_batches", feed.replayedBatches());
+    json.writeNumberField("restarts", feed.restarts());
+    json.writeNumberField("invalid_messages", feed.invalidMessages());
+    json.writeObjectFieldStart("skipped_events");
+    for (SkipCause cause : SkipCause.values()) {
+      long count = report.skips().of(cause);
+      if (count > 0) {
+        json.writeNumberField(cause.name().toLowerCase(Locale.ROOT), count);
+      }
+    }
+    json.writeEndObject();
+  }
+
+  private static void write(JsonGenerator json, @Nullable BlockParity parity) throws IOException {
+    if (parity != null) {
+      json.writeObjectFieldStart("index_parity");
+      json.writeNumberField("missing", parity.missing());
+      json.writeNumberField("extra", parity.extra());
+      json.writeEndObject();
+    }
+  }
+
+  private static void write(JsonGenerator json, WorkerChecks.Hits hits) throws IOException {
+    json.writeObjectFieldStart("predicted_hits");
+    json.writeNumberField("requests", hits.requests());
+    json.writeNumberField("predicted_tokens", hits.predicted());
+    json.writeNumberField("cached_tokens", hits.cached());
+    json.writeNumberField("error_tokens", hits.error());
+    json.writeEndObject();
+  }
+}

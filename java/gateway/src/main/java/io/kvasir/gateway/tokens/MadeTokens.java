@@ -1,0 +1,10 @@
+package io.kvasir.gateway.tokens;
+
+/**
+ * The tokens of one prompt, and who made them. Immutable by contract: the array is not copied.
+ *
+ * @param ids the tokens
+ * @param maker the worker that made them
+ */
+@SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
+record MadeTokens(int[] ids, WorkerLife maker) {}

@@ -1,0 +1,56 @@
+package io.kvasir.gateway.tokens;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tokens of a request's prompts, or an estimate of their number. Immutable by contract: the
+ * arrays are not copied and must not be changed.
+ *
+ * @param ids the tokens of each prompt; null if only their number is estimated
+ * @param count the number of all tokens
+ * @param maker the worker that made the tokens; null if the request had them itself, has several
+ *     prompts, or they are estimated
+ */
+public record PromptTokens(@Nullable List<int[]> ids, int count, @Nullable WorkerLife maker) {
+
+  private static final int BYTES_PER_TOKEN = 4;
+
+  /** Copies the list, not the arrays. */
+  public PromptTokens {
+    ids = ids == null ? null : List.copyOf(ids);
+  }
+
+  /**
+   * {@return the tokens that a request has}
+   *
+   * @param ids the tokens of each prompt; the arrays are not copied
+   */
+  static PromptTokens given(List<int[]> ids) {
+    return exact(ids, null);
+  }
+
+  /**
+   * {@return tokens that workers have made}
+   *
+   * @param made the tokens of each prompt
+   */
+  static PromptTokens made(List<MadeTokens> made) {
+    List<int[]> ids = made.stream().map(MadeTokens::ids).toList();
+    return exact(ids, made.size() == 1 ? made.get(0).maker() : null);
+  }
+
+  private static PromptTokens exact(List<int[]> ids, @Nullable WorkerLife maker) {
+    long count = ids.stream().mapToLong(each -> each.length).sum();
+    return new PromptTokens(ids, (int) Math.min(count, Integer.MAX_VALUE), maker);
+  }
+
+  /**
+   * {@return an estimate, which is good for load but matches nothing}
+   *
+   * @param promptBytes size of the prompt in bytes
+   */
+  static PromptTokens estimate(int promptBytes) {
+    return new PromptTokens(null, (promptBytes + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN, null);
+  }
+}

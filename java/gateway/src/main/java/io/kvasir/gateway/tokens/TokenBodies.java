@@ -1,0 +1,111 @@
+package io.kvasir.gateway.tokens;
+
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.gateway.openai.BodyExcerpt;
+import io.kvasir.gateway.openai.BodyField;
+import io.kvasir.gateway.openai.BodyScan;
+import io.kvasir.gateway.openai.BodySplice;
+import io.kvasir.gateway.openai.JsonText;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bodies of questions for tokens. Equal questions have equal bodies: fields that do not change
+ * the tokens are left out. Stateless.
+ */
+final class TokenBodies {
+
+  /** Fields that change no token of the prompt. */
+  private static final List<BodyField> WITHOUT_EFFECT =
+      List.of(
+          BodyField.STREAM,
+          BodyField.STREAM_OPTIONS,
+          BodyField.MAX_COMPLETION_TOKENS,
+          BodyField.MAX_TOKENS,
+          BodyField.MAX_OUTPUT_TOKENS,
+          BodyField.N,
+          BodyField.USER,
+          BodyField.PROMPT_CACHE_KEY,
+          BodyField.CONVERSATION_PARAMS,
+          BodyField.CLIENT_METADATA,
+          BodyField.CACHE_SALT,
+          BodyField.PRIORITY);
+
+  /** What {@code POST /tokenize} takes beside the texts of a completion. */
+  private static final List<BodyField> OF_TEXTS =
+      List.of(BodyField.MODEL, BodyField.ADD_SPECIAL_TOKENS);
+
+  /** Fields of requests to other endpoints than chats whose effect on the prompt is not known. */
+  private static final List<BodyField> UNCLEAR =
+      List.of(BodyField.TOOLS, BodyField.INSTRUCTIONS, BodyField.PREVIOUS_RESPONSE_ID);
+
+  private TokenBodies() {}
+
+  /** The whole chat, for endpoints that render it as the engine would. */
+  static List<byte[]> rendered(TokenRequest request) {
+    BodySplice splice = new BodySplice(request.body()).removeRouting();
+    WITHOUT_EFFECT.forEach(splice::remove);
+    ByteBuf body = splice.build();
+    return List.of(ByteBufUtil.getBytes(body));
+  }
+
+  /** The texts of a completion; null if the request is none. */
+  static @Nullable List<byte[]> texts(TokenRequest request) {
+    BodyScan body = request.body();
+    if (!request.path().equals(TokenRequest.COMPLETIONS)
+        || !(request.prompt() instanceof Prompt.Texts prompt)) {
+      return null;
+    }
+    if (body.isText(BodyField.PROMPT)) {
+      return List.of(
+          BodyExcerpt.of(
+              body, List.of(BodyField.MODEL, BodyField.PROMPT, BodyField.ADD_SPECIAL_TOKENS)));
+    }
+    return prompt.texts().stream()
+        .map(text -> BodyExcerpt.of(body, OF_TEXTS, BodyField.PROMPT, JsonText.quoted(text)))
+        .toList();
+  }
+
+  /**
+   * The messages of a chat, or what the other endpoints make one of.
+   *
+   * @param fields the fields of a chat to send
+   * @return null if the request is no chat, or it is not clear which one
+   */
+  static @Nullable List<byte[]> messages(TokenRequest request, List<BodyField> fields) {
+    BodyScan body = request.body();
+    if (request.path().equals(TokenRequest.CHAT)) {
+      return List.of(BodyExcerpt.of(body, fields));
+    }
+    boolean asChat =
+        request.path().equals(TokenRequest.MESSAGES)
+            || request.path().equals(TokenRequest.RESPONSES);
+    List<Prompt.Message> messages = asChat ? messages(request.prompt()) : null;
+    if (messages == null || UNCLEAR.stream().anyMatch(body::has)) {
+      return null;
+    }
+    String json =
+        messages.stream()
+            .map(
+                message ->
+                    "{\"role\":"
+                        + JsonText.quoted(message.role())
+                        + ",\"content\":"
+                        + JsonText.quoted(message.content())
+                        + "}")
+            .collect(Collectors.joining(",", "[", "]"));
+    return List.of(BodyExcerpt.of(body, List.of(BodyField.MODEL), BodyField.MESSAGES, json));
+  }
+
+  private static @Nullable List<Prompt.Message> messages(Prompt prompt) {
+    if (prompt instanceof Prompt.Chat chat) {
+      return chat.messages();
+    }
+    return prompt instanceof Prompt.Texts texts && texts.texts().size() == 1
+        ? List.of(new Prompt.Message("user", texts.texts().get(0)))
+        : null;
+  }
+}

@@ -1,0 +1,226 @@
+package io.kvasir.gateway.tokens;
+
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.gateway.exchange.EventLoop;
+import io.kvasir.gateway.openai.BodyField;
+import io.kvasir.gateway.openai.BodyScan;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.worker.EngineQuestion;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds the tokens of prompts: in the request, among earlier answers, or by asking a worker. Equal
+ * questions to a worker at the same time are asked once. A question that fails leaves an estimate,
+ * and never fails the request.
+ *
+ * <p>Answers of one worker serve requests to all of its family, until it recovers: another engine
+ * can be behind its URL then.
+ *
+ * <p>Thread-safe.
+ */
+public final class TokenQuestions {
+
+  private static final Logger LOG = LoggerFactory.getLogger(TokenQuestions.class);
+  private static final int MAX_ANSWER_BYTES = 64 << 20;
+  private static final int MAX_PROMPT_BYTES = 4 << 20;
+  private static final int MAX_PROMPTS = 16;
+
+  private final long timeoutMs;
+  private final TokenCache cache;
+  private final Map<FlightKey, TokenFlight> flights = new ConcurrentHashMap<>();
+  private final Map<FleetWorker, AbsentWays> absent = new ConcurrentHashMap<>();
+
+  /** A question to a worker. */
+  private record FlightKey(TokenCache.Key question, WorkerLife asked) {}
+
+  /**
+   * Begins without answers.
+   *
+   * @param timeoutMs limit for the answers that one request needs, in milliseconds
+   * @param maxCachedBytes bytes of answers that are kept
+   */
+  public TokenQuestions(long timeoutMs, long maxCachedBytes) {
+    this.timeoutMs = timeoutMs;
+    this.cache = new TokenCache(maxCachedBytes);
+  }
+
+  /**
+   * Finds the tokens of a request.
+   *
+   * @param worker the worker to ask, if need be
+   * @param loop the event loop, which is the current thread
+   * @param request the request
+   * @param then receives the tokens once, on the loop: within this call if no question is needed
+   */
+  public void ask(
+      FleetWorker worker, EventLoop loop, TokenRequest request, Consumer<PromptTokens> then) {
+    PromptTokens given = given(worker, request);
+    if (given != null) {
+      then.accept(given);
+    } else if (request.body().promptBytes() > MAX_PROMPT_BYTES) {
+      then.accept(estimate(request));
+    } else {
+      new Question(worker, loop, request, then).nextWay();
+    }
+  }
+
+  /**
+   * Whether a worker can be sent tokens in place of the prompt that they are made of. It must have
+   * made them itself, and not have recovered since: no other tokenizer is known to agree.
+   *
+   * @param worker the worker
+   * @param path the endpoint
+   * @param body the request
+   * @param tokens what was found for the request
+   * @return whether it loses nothing by it
+   */
+  public static boolean replacesPrompt(
+      FleetWorker worker, String path, BodyScan body, PromptTokens tokens) {
+    return tokens.ids() != null
+        && tokens.ids().size() == 1
+        && WorkerLife.of(worker).equals(tokens.maker())
+        && TokenDialect.of(worker.flavor()).takesTokens(path, body);
+  }
+
+  private static @Nullable PromptTokens given(FleetWorker worker, TokenRequest request) {
+    BodyField field = TokenDialect.of(worker.flavor()).tokensField();
+    List<int[]> ids = field == null ? null : request.body().tokens(field);
+    if (ids == null && request.prompt() instanceof Prompt.Tokens tokens) {
+      ids = tokens.sequences();
+    }
+    return ids == null ? null : PromptTokens.given(ids);
+  }
+
+  private static PromptTokens estimate(TokenRequest request) {
+    return PromptTokens.estimate(request.body().promptBytes());
+  }
+
+  /** Engines of one flavor and version are expected to make the same tokens of a model's text. */
+  private static String family(FleetWorker worker) {
+    return worker.flavor().id() + " " + worker.facts().version();
+  }
+
+  /** The questions of one request, one after the other. Confined to its event loop. */
+  private final class Question {
+
+    private final FleetWorker worker;
+    private final WorkerLife life;
+    private final String family;
+    private final EventLoop loop;
+    private final TokenRequest request;
+    private final Consumer<PromptTokens> then;
+    private final AbsentWays lacks;
+    private final Iterator<TokenWay> ways;
+    private boolean asked;
+    private final long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+
+    Question(
+        FleetWorker worker, EventLoop loop, TokenRequest request, Consumer<PromptTokens> then) {
+      this.worker = worker;
+      this.life = WorkerLife.of(worker);
+      this.family = family(worker);
+      this.loop = loop;
+      this.request = request;
+      this.then = then;
+      this.lacks =
+          absent.compute(
+              worker,
+              (key, known) ->
+                  known == null || !known.isOf(life.recoveries())
+                      ? new AbsentWays(life.recoveries())
+                      : known);
+      this.ways = TokenDialect.of(worker.flavor()).ways(request).iterator();
+    }
+
+    /** Asks in the next way that the worker has. */
+    void nextWay() {
+      while (ways.hasNext()) {
+        TokenWay way = ways.next();
+        if (way.bodies().size() <= MAX_PROMPTS && lacks.has(way.id(), System.nanoTime())) {
+          next(way, new ArrayList<>());
+          return;
+        }
+      }
+      then.accept(estimate(request));
+    }
+
+    /** Finds the tokens of the prompts that are left. */
+    private void next(TokenWay way, List<MadeTokens> found) {
+      while (found.size() < way.bodies().size()) {
+        byte[] body = way.bodies().get(found.size());
+        TokenCache.Key key = TokenCache.key(family, request.model(), way.target(), body);
+        MadeTokens known = cache.get(key);
+        if (known == null || !known.maker().lasts()) {
+          fly(key, way, body, found);
+          return;
+        }
+        found.add(known);
+      }
+      then.accept(PromptTokens.made(found));
+    }
+
+    private void fly(TokenCache.Key question, TokenWay way, byte[] body, List<MadeTokens> found) {
+      long leftMs = TimeUnit.NANOSECONDS.toMillis(endNs - System.nanoTime());
+      if (leftMs < 1) {
+        then.accept(estimate(request));
+        return;
+      }
+      FlightKey key = new FlightKey(question, life);
+      Consumer<TokenFlight.Outcome> waiter =
+          outcome -> loop.execute(() -> onOutcome(outcome, way, found));
+      TokenFlight own = new TokenFlight();
+      TokenFlight flight = flights.computeIfAbsent(key, any -> own);
+      if (!flight.join(waiter)) {
+        next(way, found); // it ended just now, so its answer is kept unless it failed
+        return;
+      }
+      if (flight != own) {
+        return;
+      }
+      boolean first = !asked;
+      asked = true;
+      EngineQuestion.Receiver receiver =
+          (status, answer) -> {
+            int[] ids = status == 200 ? TokenAnswer.read(answer) : null;
+            MadeTokens tokens = ids == null ? null : new MadeTokens(ids, life);
+            if (tokens != null) {
+              cache.put(question, tokens);
+            }
+            flights.remove(key, own);
+            own.finish(new TokenFlight.Outcome(tokens, status, first));
+          };
+      try {
+        EngineQuestion.post(
+            worker.upstream(), way.target(), body, loop, MAX_ANSWER_BYTES, leftMs, receiver);
+      } catch (RuntimeException e) {
+        LOG.warn("worker {} cannot be asked for tokens", worker.name(), e);
+        receiver.onAnswer(EngineQuestion.NO_ANSWER, new byte[0]);
+      }
+    }
+
+    private void onOutcome(TokenFlight.Outcome outcome, TokenWay way, List<MadeTokens> found) {
+      MadeTokens tokens = outcome.tokens();
+      if (tokens != null) {
+        found.add(tokens);
+        next(way, found);
+      } else if (way.absent().contains(outcome.status())) {
+        lacks.add(way.id());
+        nextWay();
+      } else {
+        if (outcome.failed()) {
+          lacks.pause(way.id(), System.nanoTime());
+        }
+        then.accept(estimate(request));
+      }
+    }
+  }
+}

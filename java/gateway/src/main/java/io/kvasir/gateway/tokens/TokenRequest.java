@@ -1,0 +1,20 @@
+package io.kvasir.gateway.tokens;
+
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.gateway.openai.BodyScan;
+
+/**
+ * A request whose tokens are wanted. Immutable.
+ *
+ * @param path its endpoint, for example {@code /v1/completions}
+ * @param model the model or adapter that serves it
+ * @param body its body
+ * @param prompt the prompt in the body
+ */
+public record TokenRequest(String path, String model, BodyScan body, Prompt prompt) {
+
+  static final String CHAT = "/v1/chat/completions";
+  static final String COMPLETIONS = "/v1/completions";
+  static final String MESSAGES = "/v1/messages";
+  static final String RESPONSES = "/v1/responses";
+}

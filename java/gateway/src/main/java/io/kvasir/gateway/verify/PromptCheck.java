@@ -1,0 +1,55 @@
+package io.kvasir.gateway.verify;
+
+import io.kvasir.hash.BlockHashes;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A prompt that was sent to a worker: which rank should store its blocks, and whether one has. Its
+ * fields change under the lock of its {@link SentPrompts}.
+ */
+public final class PromptCheck {
+
+  static final long IN_FLIGHT = Long.MAX_VALUE;
+
+  final int pinned;
+  final BlockHashes hashes;
+
+  /** Its full blocks, without the last one if no token follows it. */
+  final int blocks;
+
+  /** Its tokens, to show how stored ones differ; null if missing blocks prove nothing. */
+  final int @Nullable [] tokens;
+
+  /** Stored events of the worker that had been seen before it was sent. */
+  final long storedBefore;
+
+  /** Whether its last block is still to be stored. */
+  boolean waiting;
+
+  long endedNs = IN_FLIGHT;
+
+  PromptCheck(
+      int pinned,
+      BlockHashes hashes,
+      int blocks,
+      int @Nullable [] tokens,
+      long storedBefore,
+      boolean waiting) {
+    this.pinned = pinned;
+    this.hashes = hashes;
+    this.blocks = blocks;
+    this.tokens = tokens;
+    this.storedBefore = storedBefore;
+    this.waiting = waiting;
+  }
+
+  /** The hash of the last block's own tokens. */
+  long lastLocal() {
+    return hashes.local()[blocks - 1];
+  }
+
+  /** Whether the prompt has this block at this place. */
+  boolean has(int block, long sequenceHash) {
+    return hashes.blocks() > block && hashes.sequence()[block] == sequenceHash;
+  }
+}

@@ -1,0 +1,243 @@
+package io.kvasir.gateway.verify;
+
+import io.kvasir.event.BlockEvent;
+import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.hash.BlockHashes;
+import io.kvasir.model.RankId;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The prompts that were sent to one worker lately. Stored blocks are matched against them: the rank
+ * that stores the last full block of a prompt is the one that computed it.
+ *
+ * <p>A block that several prompts share is evidence for the one that is pinned to the storing rank.
+ * If another prompt of that rank has the block further inside, it is no evidence at all. So is a
+ * prompt that its rank held in full. Blocks of generated tokens belong to no prompt.
+ *
+ * <p>A prompt that was served and is not stored afterwards contradicts its tokens only if the
+ * worker stored something else meanwhile, no rank of it holds the prompt, and all of its blocks are
+ * known.
+ *
+ * <p>Thread-safe. O(1) for a prompt and for a stored block, except for blocks that contradict.
+ */
+public final class SentPrompts {
+
+  /** Events of a prompt's blocks follow its first token within a step or two of the engine. */
+  private static final long KEPT_NS = TimeUnit.SECONDS.toNanos(3);
+
+  /** Prompts at most; the oldest are forgotten first. */
+  private static final int MAX_PROMPTS = 4_096;
+
+  private final WorkerChecks checks;
+  private final PrefixIndex index;
+  private final long workerId;
+  private final int tokensPerBlock;
+
+  // Guarded by this.
+  private final Deque<PromptCheck> prompts = new ArrayDeque<>();
+  private final Map<Long, List<PromptCheck>> byLastLocal = new HashMap<>();
+
+  /** Whether any prompt waits for its last block. Written under the lock. */
+  private volatile boolean awaited;
+
+  /** Stored events that were seen while prompts were waiting. */
+  private final AtomicLong storedEvents = new AtomicLong();
+
+  /**
+   * Begins without prompts.
+   *
+   * @param checks receives the evidence
+   * @param index what the ranks hold by their events
+   * @param workerId the worker
+   * @param tokensPerBlock the block size
+   */
+  public SentPrompts(WorkerChecks checks, PrefixIndex index, long workerId, int tokensPerBlock) {
+    this.checks = checks;
+    this.index = index;
+    this.workerId = workerId;
+    this.tokensPerBlock = tokensPerBlock;
+  }
+
+  /**
+   * A prompt is about to be sent.
+   *
+   * @param pinned the rank that its request names; negative if it names none
+   * @param tokens its tokens; not copied
+   * @param hashes the hashes of its full blocks
+   * @param plain whether the engine can be expected to store the prompt under these hashes; asked
+   *     only if that matters
+   * @return the prompt; null if it has no block
+   */
+  public @Nullable PromptCheck add(
+      int pinned, int[] tokens, BlockHashes hashes, BooleanSupplier plain) {
+    checks.onSent();
+    // An engine may compute the last token of a prompt again, and then not store its block.
+    int blocks = Math.min(hashes.blocks(), (tokens.length - 1) / tokensPerBlock);
+    if (blocks < 1) {
+      return null;
+    }
+    boolean waits = depth(hashes, blocks, pinned) < blocks;
+    boolean compares = waits && checks.compares() && plain.getAsBoolean();
+    synchronized (this) {
+      PromptCheck prompt =
+          new PromptCheck(
+              pinned, hashes, blocks, compares ? tokens : null, storedEvents.get(), waits);
+      forgetOld(System.nanoTime());
+      prompts.addLast(prompt);
+      if (waits) {
+        byLastLocal.computeIfAbsent(prompt.lastLocal(), key -> new ArrayList<>(1)).add(prompt);
+        awaited = true;
+      }
+      return prompt;
+    }
+  }
+
+  /**
+   * The blocks of a prompt that a rank holds, muted or not; the most of any rank if {@code pinned}
+   * names none.
+   */
+  private int depth(BlockHashes hashes, int blocks, int pinned) {
+    RankMatches matches = new RankMatches();
+    index.matchAll(hashes.sequence(), blocks, matches);
+    int most = 0;
+    for (int i = 0; i < matches.size(); i++) {
+      RankId rank = matches.rank(i);
+      if (rank.workerId() == workerId && (pinned < 0 || rank.dpRank() == pinned)) {
+        most = Math.max(most, matches.blocks(i));
+      }
+    }
+    return most;
+  }
+
+  private void forgetOld(long nowNs) {
+    while (!prompts.isEmpty()) {
+      PromptCheck oldest = prompts.getFirst();
+      boolean old =
+          oldest.endedNs != PromptCheck.IN_FLIGHT && nowNs - oldest.endedNs >= 2 * KEPT_NS;
+      if (!old && prompts.size() < MAX_PROMPTS) {
+        return;
+      }
+      prompts.removeFirst();
+      stopWaiting(oldest);
+    }
+  }
+
+  private synchronized void stopWaiting(PromptCheck prompt) {
+    if (!prompt.waiting) {
+      return;
+    }
+    prompt.waiting = false;
+    List<PromptCheck> same = byLastLocal.get(prompt.lastLocal());
+    if (same != null && same.remove(prompt) && same.isEmpty()) {
+      byLastLocal.remove(prompt.lastLocal());
+      awaited = !byLastLocal.isEmpty();
+    }
+  }
+
+  /**
+   * A rank's events were applied to the index.
+   *
+   * @param rank the rank
+   * @param batch the events
+   */
+  public void onApplied(RankId rank, List<BlockEvent> batch) {
+    if (!awaited) {
+      return;
+    }
+    for (BlockEvent event : batch) {
+      if (event instanceof BlockEvent.Stored stored && stored.localHashes() != null) {
+        storedEvents.incrementAndGet();
+        onStored(rank, stored.handles(), stored.hashes());
+      }
+    }
+  }
+
+  private void onStored(RankId rank, long[] handles, long[] localHashes) {
+    for (int i = 0; i < handles.length; i++) {
+      PromptCheck prompt = awaiting(rank, handles[i], localHashes[i]);
+      if (prompt != null) {
+        checks.onStoredAsExpected(prompt.pinned, rank.dpRank());
+      }
+    }
+  }
+
+  /** The prompt whose last block this is, if that says which rank has computed it. */
+  private synchronized @Nullable PromptCheck awaiting(RankId rank, long handle, long localHash) {
+    List<PromptCheck> same = byLastLocal.get(localHash);
+    Long sequenceHash = same == null ? null : index.sequenceHash(rank, handle);
+    if (same == null || sequenceHash == null) {
+      return null;
+    }
+    PromptCheck found = null;
+    for (PromptCheck prompt : same) {
+      if (prompt.has(prompt.blocks - 1, sequenceHash)
+          && (found == null || prompt.pinned == rank.dpRank())) {
+        found = prompt;
+      }
+    }
+    boolean elsewhere = found != null && found.pinned >= 0 && found.pinned != rank.dpRank();
+    if (found == null
+        || (elsewhere && isOfAnother(rank.dpRank(), found.blocks - 1, sequenceHash))) {
+      return null;
+    }
+    stopWaiting(found);
+    return found;
+  }
+
+  private boolean isOfAnother(int dpRank, int block, long sequenceHash) {
+    for (PromptCheck prompt : prompts) {
+      if ((prompt.pinned == dpRank || prompt.pinned < 0) && prompt.has(block, sequenceHash)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * A prompt's request is over.
+   *
+   * @param prompt the prompt
+   * @return how long to wait before {@link #conclude}, in milliseconds; negative if that is not
+   *     needed
+   */
+  public synchronized long end(PromptCheck prompt) {
+    prompt.endedNs = System.nanoTime();
+    return prompt.waiting ? TimeUnit.NANOSECONDS.toMillis(KEPT_NS) : -1;
+  }
+
+  /**
+   * A served prompt's events must have arrived by now.
+   *
+   * @param prompt the prompt
+   * @param complete whether all blocks of the worker are known, as far as its events show; if not,
+   *     nothing is concluded from blocks that are missing. Asked only if that matters
+   * @return whether its blocks were not stored
+   */
+  public boolean conclude(PromptCheck prompt, BooleanSupplier complete) {
+    synchronized (this) {
+      if (!prompt.waiting) {
+        return false;
+      }
+      stopWaiting(prompt);
+    }
+    int[] tokens = prompt.tokens;
+    if (tokens == null
+        || storedEvents.get() == prompt.storedBefore
+        || depth(prompt.hashes, prompt.blocks, -1) >= prompt.blocks
+        || !complete.getAsBoolean()) {
+      return false;
+    }
+    checks.onNotStored(tokens);
+    return true;
+  }
+}

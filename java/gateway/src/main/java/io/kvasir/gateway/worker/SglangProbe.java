@@ -1,0 +1,104 @@
+package io.kvasir.gateway.worker;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * SGLang describes itself at {@code /server_info}, older versions at {@code /get_server_info}. Its
+ * object {@code kv_events} says where the ranks publish: a port for rank 0, and as many higher for
+ * each other rank as its number. Metrics exist only with {@code --enable-metrics}.
+ */
+final class SglangProbe implements FlavorProbe {
+
+  private static final String INFO = "/server_info";
+  private static final String OLD_INFO = "/get_server_info";
+  private static final String METRICS = "/metrics";
+  private static final String CACHE = "sglang:cache_config_info";
+
+  @Override
+  public List<String> targets() {
+    return List.of(INFO, OLD_INFO, METRICS);
+  }
+
+  @Override
+  public boolean needs(String target, Map<String, byte[]> answers) {
+    return !target.equals(OLD_INFO) || !answers.containsKey(INFO);
+  }
+
+  @Override
+  public WorkerFacts read(Map<String, byte[]> answers, URI url) {
+    JsonNode info = EngineJson.read(answers.get(INFO));
+    if (!info.isObject()) {
+      info = EngineJson.read(answers.get(OLD_INFO));
+    }
+    JsonNode events = info.path("kv_events");
+    int max = WorkerSpec.MAX_RANKS;
+    int ranks = EngineJson.number(events, "dp_size", 1, max, 0);
+    ranks = ranks > 0 ? ranks : EngineJson.number(info, "dp_size", 1, max, 0);
+    int blockSize = EngineJson.number(events, "block_size", 1, MAX_BLOCK_SIZE, 0);
+    if (blockSize == 0) {
+      blockSize = EngineJson.number(info, "page_size", 1, MAX_BLOCK_SIZE, 0);
+    }
+    long blocks = 0;
+    byte[] metrics = answers.getOrDefault(METRICS, new byte[0]);
+    for (PrometheusText.Sample sample : PrometheusText.read(metrics, Set.of(CACHE))) {
+      long size = sample.number("page_size");
+      blockSize = blockSize == 0 && size > 0 && size <= MAX_BLOCK_SIZE ? (int) size : blockSize;
+      blocks = Math.max(blocks, sample.number("num_pages"));
+    }
+    if (blocks == 0 && blockSize > 0) {
+      blocks = EngineJson.number(info, "max_total_num_tokens", 0, Integer.MAX_VALUE, 0) / blockSize;
+    }
+    // On several nodes, the ranks of the others publish from hosts that the engine does not name.
+    boolean oneNode = EngineJson.number(info, "nnodes", 1, max, 1) == 1;
+    return new WorkerFacts(
+        EngineJson.text(info, "version"),
+        blockSize,
+        blocks,
+        ranks,
+        -1,
+        oneNode ? events(events, Math.max(1, ranks), url) : null,
+        Map.of());
+  }
+
+  private static @Nullable EventEndpoints events(JsonNode events, int ranks, URI url) {
+    List<String> live = endpoints(events, "endpoint_host", "endpoint_port_base", ranks, url);
+    if (live.isEmpty()) {
+      return null;
+    }
+    String topic = EngineJson.text(events, "topic");
+    try {
+      return new EventEndpoints(
+          live,
+          endpoints(events, "replay_endpoint_host", "replay_endpoint_port_base", ranks, url),
+          topic == null ? "" : topic,
+          false);
+    } catch (IllegalArgumentException e) {
+      return null; // the operator's description must have them
+    }
+  }
+
+  private static List<String> endpoints(
+      JsonNode events, String hostField, String portField, int ranks, URI url) {
+    int port = EngineJson.number(events, portField, 1, EventEndpoints.MAX_PORT, 0);
+    if (port == 0) {
+      return List.of();
+    }
+    String host = EngineJson.text(events, hostField);
+    if (host == null || EventEndpoints.isWildcard(host)) {
+      host = url.getHost();
+    } else if (host.contains(":") && !host.startsWith("[")) {
+      host = "[" + host + "]";
+    }
+    List<String> endpoints = new ArrayList<>();
+    for (int rank = 0; rank < ranks; rank++) {
+      endpoints.add("tcp://" + host + ":" + (port + rank));
+    }
+    return endpoints;
+  }
+}

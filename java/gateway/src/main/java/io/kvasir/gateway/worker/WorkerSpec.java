@@ -1,0 +1,91 @@
+package io.kvasir.gateway.worker;
+
+import java.net.URI;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine behind HTTP, as an operator describes it. Immutable. What is not stated follows from
+ * what the engine says; see {@link WorkerProfile}.
+ *
+ * @param url scheme, host, optional port and path, without a slash at the end
+ * @param flavor the kind of engine
+ * @param ranks the data-parallel ranks behind the URL; 0 if not stated
+ * @param balancing how ranks share URLs; null if not stated
+ * @param rankOffset the number of the first rank in the whole deployment; -1 if not stated
+ * @param blockSize tokens of a KV block; 0 if not stated
+ * @param events where block events come from; null if not stated
+ * @param poll whether block events are polled from TensorRT-LLM's {@code /kv_cache_events}, which
+ *     gives each event to one reader only
+ */
+public record WorkerSpec(
+    URI url,
+    EngineFlavor flavor,
+    int ranks,
+    @Nullable LoadBalancing balancing,
+    int rankOffset,
+    int blockSize,
+    @Nullable EventOptions events,
+    boolean poll) {
+
+  /** Most ranks of a deployment. */
+  public static final int MAX_RANKS = 4096;
+
+  /**
+   * Checks how the parts fit together.
+   *
+   * @throws IllegalArgumentException naming the part that is wrong
+   */
+  public WorkerSpec {
+    if (ranks > 1 && balancing == LoadBalancing.EXTERNAL) {
+      throw new IllegalArgumentException(
+          "ranks must be 1 with lb=external, where each rank has a URL of its own");
+    }
+    if (balancing != null && flavor != EngineFlavor.VLLM) {
+      throw new IllegalArgumentException("lb must be left out with flavor=" + flavor.id());
+    }
+    if (poll && (flavor != EngineFlavor.TRTLLM || events != null)) {
+      throw new IllegalArgumentException(
+          "poll must be left out with flavor=" + flavor.id() + " and with events");
+    }
+    int first = Math.max(0, rankOffset);
+    if (first + Math.max(1, ranks) > MAX_RANKS) {
+      throw new IllegalArgumentException(
+          "rank_offset and ranks together must be at most " + MAX_RANKS);
+    }
+    if (events != null) {
+      int listed = events.listed();
+      ranks = ranks == 0 && listed > 0 ? listed : ranks;
+      EventEndpoints unused = events.endpoints(Math.max(1, ranks), first);
+    }
+  }
+
+  /**
+   * A worker of this process, which {@code url} does not reach.
+   *
+   * @return one rank, with vLLM's endpoints
+   */
+  public static WorkerSpec inProcess() {
+    return new WorkerSpec(
+        URI.create("http://localhost"), EngineFlavor.VLLM, 1, null, -1, 0, null, false);
+  }
+
+  /**
+   * Parses {@code URL[,KEY=VALUE]...}. The keys are {@code flavor}, {@code ranks}, {@code events},
+   * {@code replay}, {@code topic}, {@code bind}, {@code block_size}, {@code lb}, {@code
+   * rank_offset}, {@code ranks_per_node} and {@code poll}; {@code events} and {@code replay} can be
+   * repeated, once for each rank.
+   *
+   * @param text the description
+   * @return the worker
+   * @throws IllegalArgumentException naming the part that is wrong and what is allowed
+   */
+  public static WorkerSpec parse(String text) {
+    return new WorkerSpecParser(text).parse();
+  }
+
+  /** {@return the worker's name in logs and metrics: host, port and path} */
+  public String name() {
+    String path = url.getRawPath() == null ? "" : url.getRawPath();
+    return url.getRawAuthority() + path;
+  }
+}

@@ -1,0 +1,165 @@
+package io.kvasir.gateway.worker;
+
+import io.kvasir.model.Errors;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the description of a worker: {@code URL[,KEY=VALUE]...}. Used once, by one thread. */
+final class WorkerSpecParser {
+
+  /** Most tokens of a block. */
+  private static final int MAX_BLOCK_SIZE = 1 << 20;
+
+  private static final Set<String> LISTS = Set.of("events", "replay");
+  private static final List<String> KEYS =
+      List.of(
+          "flavor",
+          "ranks",
+          "events",
+          "replay",
+          "topic",
+          "bind",
+          "block_size",
+          "lb",
+          "rank_offset",
+          "ranks_per_node",
+          "poll");
+
+  private final String url;
+  private final Map<String, List<String>> values = new LinkedHashMap<>();
+
+  WorkerSpecParser(String text) {
+    String[] parts = text.split(",", -1);
+    this.url = parts[0];
+    for (int i = 1; i < parts.length; i++) {
+      int equals = parts[i].indexOf('=');
+      String key = equals < 0 ? parts[i] : parts[i].substring(0, equals);
+      if (equals < 0 || !KEYS.contains(key)) {
+        throw new IllegalArgumentException(
+            "must be URL[,KEY=VALUE]... with the keys "
+                + String.join(", ", KEYS)
+                + ", not '"
+                + Errors.shown(text)
+                + "'");
+      }
+      List<String> all = values.computeIfAbsent(key, any -> new ArrayList<>());
+      if (!all.isEmpty() && !LISTS.contains(key)) {
+        throw new IllegalArgumentException(key + " must not be repeated");
+      }
+      if (all.size() == WorkerSpec.MAX_RANKS) {
+        throw new IllegalArgumentException(key + " has more than " + WorkerSpec.MAX_RANKS);
+      }
+      all.add(parts[i].substring(equals + 1));
+    }
+  }
+
+  WorkerSpec parse() {
+    EngineFlavor flavor =
+        choice("flavor", EngineFlavor.values(), EngineFlavor::id, EngineFlavor.VLLM);
+    return new WorkerSpec(
+        url(),
+        flavor == null ? EngineFlavor.VLLM : flavor,
+        number("ranks", 1, WorkerSpec.MAX_RANKS, 0),
+        choice("lb", LoadBalancing.values(), LoadBalancing::id, null),
+        number("rank_offset", 0, WorkerSpec.MAX_RANKS - 1, -1),
+        number("block_size", 1, MAX_BLOCK_SIZE, 0),
+        events(),
+        flag("poll"));
+  }
+
+  private @Nullable EventOptions events() {
+    int ranksPerNode = number("ranks_per_node", 1, WorkerSpec.MAX_RANKS, 0);
+    boolean bind = flag("bind");
+    String topic = text("topic");
+    if (!values.containsKey("events")
+        && !values.containsKey("replay")
+        && topic == null
+        && !bind
+        && ranksPerNode == 0) {
+      return null;
+    }
+    return new EventOptions(
+        patterns("events"), patterns("replay"), topic == null ? "" : topic, bind, ranksPerNode);
+  }
+
+  private static final Boolean[] BOOLEANS = {false, true};
+
+  private boolean flag(String key) {
+    return Boolean.TRUE.equals(choice(key, BOOLEANS, Object::toString, false));
+  }
+
+  private List<EndpointPattern> patterns(String key) {
+    List<EndpointPattern> patterns = new ArrayList<>();
+    for (String text : values.getOrDefault(key, List.of())) {
+      try {
+        patterns.add(new EndpointPattern(text));
+      } catch (IllegalArgumentException e) {
+        throw new IllegalArgumentException(key + " " + e.getMessage(), e);
+      }
+    }
+    return patterns;
+  }
+
+  private @Nullable String text(String key) {
+    List<String> all = values.get(key);
+    return all == null ? null : all.get(0);
+  }
+
+  private <T> @Nullable T choice(
+      String key, T[] choices, Function<T, String> id, @Nullable T otherwise) {
+    String text = text(key);
+    if (text == null) {
+      return otherwise;
+    }
+    for (T choice : choices) {
+      if (id.apply(choice).equals(text)) {
+        return choice;
+      }
+    }
+    throw new IllegalArgumentException(
+        key
+            + " must be one of "
+            + String.join(", ", Arrays.stream(choices).map(id).toList())
+            + ", not '"
+            + Errors.shown(text)
+            + "'");
+  }
+
+  private int number(String key, int minimum, int maximum, int otherwise) {
+    String text = text(key);
+    if (text == null) {
+      return otherwise;
+    }
+    int value = text.matches("[0-9]{1,7}") ? Integer.parseInt(text) : -1;
+    if (value < minimum || value > maximum) {
+      throw new IllegalArgumentException(
+          key + " must be " + minimum + " to " + maximum + ", not '" + Errors.shown(text) + "'");
+    }
+    return value;
+  }
+
+  private URI url() {
+    try {
+      URI parsed = new URI(url.replaceAll("/+$", ""));
+      if (("http".equals(parsed.getScheme()) || "https".equals(parsed.getScheme()))
+          && parsed.getHost() != null
+          && parsed.getRawUserInfo() == null
+          && parsed.getRawQuery() == null
+          && parsed.getRawFragment() == null) {
+        return parsed;
+      }
+    } catch (URISyntaxException e) {
+      // refused below
+    }
+    throw new IllegalArgumentException(
+        "the URL must be http://host:port, not '" + Errors.shown(url) + "'");
+  }
+}

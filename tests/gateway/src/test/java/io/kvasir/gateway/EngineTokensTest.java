@@ -1,0 +1,394 @@
+package io.kvasir.gateway;
+
+import static io.kvasir.gateway.TestGateway.CHAT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.gateway.ScriptedEngine.Received;
+import io.kvasir.gateway.ScriptedEngine.Script;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How engines behind HTTP are asked for the tokens of prompts, and what becomes of the answers. */
+class EngineTokensTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String COMPLETIONS = "/v1/completions";
+  private static final String RENDER = CHAT + "/render";
+  private static final String MESSAGES = "\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]";
+
+  /** An engine's answers to questions for tokens, and the questions that it got. */
+  private static final class Tokenizer implements Script {
+
+    private final Map<String, String> answers = new ConcurrentHashMap<>();
+    private final BlockingQueue<Received> questions = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Received> requests = new LinkedBlockingQueue<>();
+    private volatile CountDownLatch gate = new CountDownLatch(0);
+
+    Tokenizer answers(String target, String answer) {
+      answers.put(target, answer);
+      return this;
+    }
+
+    @Override
+    public void answer(Received request, EngineLink link) throws Exception {
+      String answer = answers.get(request.target());
+      if (request.target().equals("/tokenize") || request.target().equals(RENDER)) {
+        questions.add(request);
+        EngineLink.await(gate);
+        if (answer == null) {
+          link.json(404, "{}");
+        } else if (answer.matches("[0-9]{3}")) {
+          link.json(Integer.parseInt(answer), "{}");
+        } else {
+          link.json(200, answer);
+        }
+        return;
+      }
+      requests.add(request);
+      EngineLink.answer(request, link);
+    }
+
+    List<String> asked() {
+      List<Received> all = new ArrayList<>();
+      questions.drainTo(all);
+      return all.stream().map(each -> each.target() + " " + each.text()).toList();
+    }
+  }
+
+  private static String tokens(int count) {
+    String ids =
+        IntStream.range(1, count + 1).mapToObj(String::valueOf).collect(Collectors.joining(","));
+    return "[" + ids + "]";
+  }
+
+  private static TestGateway gateway(ScriptedEngine engine, String more) {
+    return TestGateway.of(List.of("http://" + engine.name() + more)).router("approximate").start();
+  }
+
+  private static Reply ask(TestGateway gateway, String path, String fields) {
+    Reply reply = gateway.post(path, "{\"model\":\"m\"," + fields + "}");
+    assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+    return reply;
+  }
+
+  private static int matched(TestGateway gateway, String path, String fields) {
+    return Integer.parseInt(ask(gateway, path, fields).field("x-kvasir-matched-tokens"));
+  }
+
+  @Test
+  void vllmRendersAChatOrTokenisesIt() {
+    Tokenizer vllm =
+        new Tokenizer().answers(RENDER, "{\"kind\":\"x\",\"token_ids\":" + tokens(70) + "}");
+    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
+        TestGateway gateway = gateway(engine, "")) {
+      String fields = MESSAGES + ",\"routed_dp_rank\":1,\"max_tokens\":5,\"tools\":[{\"a\":1}]";
+      assertThat(matched(gateway, CHAT, fields)).isZero();
+      assertThat(vllm.asked())
+          .containsExactly(RENDER + " {\"model\":\"m\"," + MESSAGES + ",\"tools\":[{\"a\":1}]}");
+      // other limits and users do not change the tokens
+      fields = fields.replace("5", "7") + ",\"user\":\"u\",\"temperature\":0";
+      assertThat(matched(gateway, CHAT, fields.replace(",\"temperature\":0", ""))).isEqualTo(64);
+      assertThat(vllm.asked()).isEmpty();
+      assertThat(matched(gateway, CHAT, fields)).isEqualTo(64);
+      assertThat(vllm.asked()).hasSize(1);
+    }
+    vllm = new Tokenizer().answers("/tokenize", "{\"count\":40,\"tokens\":" + tokens(40) + "}");
+    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
+        TestGateway gateway = gateway(engine, "")) {
+      String kept =
+          "\"tools\":[],\"chat_template\":\"t\",\"chat_template_kwargs\":{\"k\":1},"
+              + "\"add_generation_prompt\":false";
+      String fields = MESSAGES + ",\"stream\":false,\"temperature\":1," + kept;
+      assertThat(matched(gateway, CHAT, fields)).isZero();
+      assertThat(vllm.asked())
+          .containsExactly(
+              RENDER + " {\"model\":\"m\"," + MESSAGES + ",\"temperature\":1," + kept + "}",
+              "/tokenize {\"model\":\"m\"," + MESSAGES + "," + kept + "}");
+      // the missing endpoint is remembered, the answer too
+      assertThat(matched(gateway, CHAT, fields)).isEqualTo(32);
+      assertThat(vllm.asked()).isEmpty();
+      assertThat(matched(gateway, CHAT, MESSAGES)).isEqualTo(32);
+      assertThat(vllm.asked()).containsExactly("/tokenize {\"model\":\"m\"," + MESSAGES + "}");
+    }
+  }
+
+  @Test
+  void vllmGetsTheTokensOfACompletionThatItMade() throws Exception {
+    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":[7,8,9]}");
+    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
+        TestGateway gateway = gateway(engine, "")) {
+      String prompt = "\"prompt\":\"One \\u00e9\"";
+      ask(gateway, COMPLETIONS, prompt + ",\"add_special_tokens\":false,\"x\":1");
+      assertThat(vllm.asked())
+          .containsExactly(
+              "/tokenize {\"model\":\"m\"," + prompt + ",\"add_special_tokens\":false}");
+      assertThat(vllm.requests.take().text())
+          .isEqualTo("{\"model\":\"m\",\"prompt\":[7,8,9],\"add_special_tokens\":false,\"x\":1}");
+      for (String more :
+          new String[] {
+            ",\"echo\":true",
+            ",\"suffix\":\"s\"",
+            ",\"prompt_logprobs\":1",
+            ",\"truncate_prompt_tokens\":2"
+          }) {
+        ask(gateway, COMPLETIONS, prompt + more);
+        assertThat(vllm.requests.take().text()).contains(prompt);
+      }
+      ask(gateway, COMPLETIONS, prompt + ",\"echo\":false,\"suffix\":null");
+      assertThat(vllm.requests.take().text()).contains("\"prompt\":[7,8,9]");
+      vllm.asked();
+      ask(gateway, COMPLETIONS, "\"prompt\":[\"a\\\"\",\"b\"]");
+      assertThat(vllm.asked())
+          .containsExactly(
+              "/tokenize {\"model\":\"m\",\"prompt\":\"a\\\"\"}",
+              "/tokenize {\"model\":\"m\",\"prompt\":\"b\"}");
+      assertThat(vllm.requests.take().text()).contains("[\"a\\\"\",\"b\"]");
+    }
+  }
+
+  @Test
+  void tokensOfAnEngineThatWasReplacedAreNotSent() throws Exception {
+    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":[7,8,9]}");
+    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
+        TestGateway gateway =
+            TestGateway.of(List.of("http://" + engine.name()))
+                .router("approximate")
+                .healthEveryMs(10)
+                .start()) {
+      ask(gateway, COMPLETIONS, "\"prompt\":\"Hi\"");
+      assertThat(vllm.requests.take().text()).contains("\"prompt\":[7,8,9]");
+      engine.healthy(false);
+      Await.until(() -> gateway.metric("kvasir_worker_healthy") == 0);
+      vllm.answers("/tokenize", "{\"tokens\":[4,5]}");
+      engine.healthy(true);
+      Await.until(() -> gateway.metric("kvasir_worker_healthy") == 1);
+      ask(gateway, COMPLETIONS, "\"prompt\":\"Hi\"");
+      assertThat(vllm.requests.take().text()).contains("\"prompt\":[4,5]");
+    }
+  }
+
+  @Test
+  void anotherWorkerGetsTheTextInsteadOfTheTokens() {
+    Map<Tokenizer, ScriptedEngine> engines = new HashMap<>();
+    for (int i = 0; i < 2; i++) {
+      Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":[7,8,9]}");
+      engines.put(vllm, ScriptedEngine.start(vllm));
+    }
+    try (TestGateway gateway =
+        TestGateway.of(engines.values().toArray(new ScriptedEngine[0]))
+            .router("approximate")
+            .healthEveryMs(10)
+            .start()) {
+      ask(gateway, COMPLETIONS, "\"prompt\":\"Hi\"");
+      for (Map.Entry<Tokenizer, ScriptedEngine> each : engines.entrySet()) {
+        each.getValue().healthy(each.getKey().asked().isEmpty());
+        each.getKey().requests.clear();
+      }
+      Await.until(() -> gateway.metric("kvasir_worker_healthy") == 1);
+      ask(gateway, COMPLETIONS, "\"prompt\":\"Hi\"");
+      assertThat(engines.keySet()).allMatch(vllm -> vllm.asked().isEmpty());
+      assertThat(engines.keySet().stream().flatMap(vllm -> vllm.requests.stream()))
+          .singleElement()
+          .extracting(Received::text)
+          .asString()
+          .contains("\"prompt\":\"Hi\"");
+    } finally {
+      engines.values().forEach(ScriptedEngine::close);
+    }
+  }
+
+  @Test
+  void tokensInTheRequestAreUsedAsTheyAre() throws Exception {
+    for (String[] one :
+        new String[][] {
+          {"", COMPLETIONS, "\"prompt\":" + tokens(64)},
+          {",flavor=sglang", CHAT, MESSAGES + ",\"input_ids\":" + tokens(64)},
+          {",flavor=trtllm", CHAT, MESSAGES + ",\"prompt_token_ids\":" + tokens(64)},
+          {",flavor=trtllm", COMPLETIONS, "\"prompt\":[" + tokens(64) + "]"},
+        }) {
+      Tokenizer none = new Tokenizer();
+      try (ScriptedEngine engine = ScriptedEngine.start(none);
+          TestGateway gateway = gateway(engine, one[0])) {
+        assertThat(matched(gateway, one[1], one[2])).isZero();
+        assertThat(none.requests.take().text()).contains(one[2]);
+        assertThat(matched(gateway, one[1], one[2])).isEqualTo(64);
+        assertThat(none.asked()).isEmpty();
+      }
+    }
+  }
+
+  @Test
+  void sglangTokenisesTexts() throws Exception {
+    Tokenizer sglang = new Tokenizer().answers("/tokenize", "{\"tokens\":" + tokens(64) + "}");
+    try (ScriptedEngine engine = ScriptedEngine.start(sglang);
+        TestGateway gateway = gateway(engine, ",flavor=sglang")) {
+      String prompt = "\"prompt\":\"Hi\"";
+      assertThat(matched(gateway, COMPLETIONS, prompt)).isZero();
+      assertThat(sglang.asked()).containsExactly("/tokenize {\"model\":\"m\",\"prompt\":\"Hi\"}");
+      assertThat(sglang.requests.take().text()).contains(prompt);
+      assertThat(matched(gateway, COMPLETIONS, prompt)).isEqualTo(64);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"400", "404", "422"})
+  void anSglangThatTokenisesNoChatsIsAskedOnce(String status) {
+    Tokenizer sglang = new Tokenizer().answers("/tokenize", status);
+    try (ScriptedEngine engine = ScriptedEngine.start(sglang);
+        TestGateway gateway = gateway(engine, ",flavor=sglang")) {
+      for (int i = 0; i < 3; i++) {
+        assertThat(matched(gateway, CHAT, MESSAGES)).isZero();
+      }
+      assertThat(sglang.asked()).hasSize(1);
+      sglang.answers("/tokenize", "{\"tokens\":[1]}");
+      if (!status.equals("404")) { // texts have a memory of their own
+        ask(gateway, COMPLETIONS, "\"prompt\":\"Hi\"");
+        assertThat(sglang.asked()).hasSize(1);
+      }
+    }
+  }
+
+  @Test
+  void tensorRtLlmRendersChatsOnly() {
+    Tokenizer trtllm = new Tokenizer().answers(RENDER, "{\"token_ids\":" + tokens(32) + "}");
+    try (ScriptedEngine engine = ScriptedEngine.start(trtllm);
+        TestGateway gateway = gateway(engine, ",flavor=trtllm")) {
+      assertThat(matched(gateway, CHAT, MESSAGES)).isZero();
+      assertThat(matched(gateway, CHAT, MESSAGES)).isEqualTo(32);
+      assertThat(trtllm.asked()).containsExactly(RENDER + " {\"model\":\"m\"," + MESSAGES + "}");
+      assertThat(matched(gateway, COMPLETIONS, "\"prompt\":\"Hi\"")).isZero();
+      assertThat(trtllm.asked()).isEmpty();
+    }
+  }
+
+  @Test
+  void otherApisAreAskedAsChatsWhereThatIsClear() {
+    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":" + tokens(32) + "}");
+    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
+        TestGateway gateway = gateway(engine, "")) {
+      String chat = "/tokenize {\"model\":\"m\"," + MESSAGES + "}";
+      ask(gateway, "/v1/responses", "\"input\":\"Hi\"");
+      assertThat(vllm.asked()).containsExactly(chat);
+      ask(gateway, "/v1/messages", MESSAGES + ",\"max_tokens\":5");
+      assertThat(vllm.asked()).isEmpty();
+      ask(gateway, "/v1/messages", MESSAGES + ",\"system\":\"Be.\"");
+      assertThat(vllm.asked()).singleElement().asString().contains("\"role\":\"system\"");
+      ask(gateway, "/v1/messages", MESSAGES + ",\"tools\":[{}]");
+      ask(gateway, "/v1/responses", "\"input\":\"Hi\",\"instructions\":\"Be.\"");
+      assertThat(vllm.asked()).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "500",
+        "400",
+        "[]",
+        "{",
+        "{\"tokens\":[]}",
+        "{\"tokens\":[1,-2]}",
+        "{\"tokens\":[1,\"2\"]}",
+        "{\"tokens\":[99999999999]}",
+        "{\"tokens\":{}}"
+      })
+  void aQuestionThatFailsNeverFailsTheRequest(String answer) throws IOException {
+    for (String router : new String[] {"approximate", "cost", "kv_cache_aware", "polled"}) {
+      Tokenizer vllm = new Tokenizer().answers("/tokenize", answer);
+      try (ScriptedEngine engine = ScriptedEngine.start(vllm);
+          TestGateway gateway =
+              TestGateway.of(List.of("http://" + engine.name())).router(router).start()) {
+        ask(gateway, COMPLETIONS, "\"prompt\":\"Hi\"");
+        JsonNode line = gateway.logLine();
+        assertThat(line.path("matched_tokens").asInt()).isZero();
+        assertThat(line.path("attempts").asInt()).isEqualTo(1);
+        assertThat(JSON.readTree(vllm.requests.remove().body()).path("prompt").asText())
+            .isEqualTo("Hi");
+      }
+    }
+  }
+
+  @Test
+  void aConcurrentEqualQuestionIsJoined() {
+    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":[1,2]}");
+    vllm.gate = new CountDownLatch(1);
+    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
+        TestGateway gateway = gateway(engine, "")) {
+      List<RawClient> clients = new ArrayList<>();
+      for (int i = 0; i < 12; i++) {
+        String body = "{\"model\":\"m\",\"prompt\":\"Hi\",\"max_tokens\":" + (i + 1) + "}";
+        clients.add(gateway.client().send(RawClient.post(COMPLETIONS, body)));
+      }
+      Await.until(() -> gateway.metric("kvasir_num_requests_running") == 12);
+      vllm.gate.countDown();
+      for (RawClient client : clients) {
+        assertThat(client.reply().status()).isEqualTo(200);
+        client.close();
+      }
+      assertThat(vllm.asked()).hasSize(1);
+      assertThat(vllm.requests).hasSize(12);
+    }
+  }
+
+  @Test
+  void aTokenizerThatHangsCostsOneLimit() {
+    Tokenizer vllm = new Tokenizer();
+    vllm.gate = new CountDownLatch(1);
+    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
+        TestGateway gateway = gateway(engine, "")) {
+      ask(gateway, COMPLETIONS, "\"prompt\":\"a\"");
+      ask(gateway, COMPLETIONS, "\"prompt\":\"b\"");
+      assertThat(vllm.asked()).hasSize(1); // the way rests after its failure
+      vllm.gate.countDown();
+    }
+  }
+
+  @Test
+  void aClientThatLeavesItsQuestionIsForgotten() {
+    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":[1,2]}");
+    vllm.gate = new CountDownLatch(1);
+    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
+        TestGateway gateway = gateway(engine, "")) {
+      RawClient client = gateway.client();
+      client.send(RawClient.post(COMPLETIONS, "{\"model\":\"m\",\"prompt\":\"Hi\"}"));
+      Await.until(() -> !vllm.questions.isEmpty());
+      client.close();
+      Await.until(() -> gateway.metric("kvasir_num_requests_running") == 0);
+      vllm.gate.countDown();
+      ask(gateway, COMPLETIONS, "\"prompt\":\"Hi\"");
+      assertThat(vllm.requests).hasSize(1);
+    }
+  }
+
+  @Test
+  void adaptersAreAskedByTheirName() {
+    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":[1,2]}");
+    try (ScriptedEngine engine = ScriptedEngine.start(vllm)) {
+      engine.models("{\"data\":[{\"id\":\"m\"},{\"id\":\"sql\",\"parent\":\"m\"}]}");
+      try (TestGateway gateway = gateway(engine, "")) {
+        for (String model : new String[] {"m", "sql", "m"}) {
+          gateway.post(COMPLETIONS, "{\"model\":\"" + model + "\",\"prompt\":\"Hi\"}");
+        }
+        assertThat(vllm.asked())
+            .containsExactly(
+                "/tokenize {\"model\":\"m\",\"prompt\":\"Hi\"}",
+                "/tokenize {\"model\":\"sql\",\"prompt\":\"Hi\"}");
+      }
+    }
+  }
+}

@@ -1,0 +1,253 @@
+package io.kvasir.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.gateway.embedded.EmbeddedEngine;
+import io.kvasir.gateway.embedded.EmbeddedSettings;
+import io.kvasir.gateway.standin.EventForm;
+import io.kvasir.gateway.standin.EventSettings;
+import io.kvasir.gateway.worker.EngineFlavor;
+import java.io.IOException;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Gateways in front of stand-ins that publish what their ranks hold. */
+class ExactRoutingTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final int RANKS = 2;
+  private static final int BLOCK = 16;
+  private static final long SEED = Long.getLong("kvasir.test.seed", 13);
+  private static final int MAX_TOKENS = 8;
+
+  /** An engine, its server, and a gateway in front of it. */
+  private static final class Fleet implements AutoCloseable {
+
+    final EngineServer server;
+    final TestGateway gateway;
+
+    Fleet(EngineFlavor flavor, EventForm form) throws IOException {
+      EventSettings events =
+          new EventSettings(
+              flavor,
+              form,
+              EventSettings.newestReplay(flavor),
+              EventSettings.numbers(flavor),
+              "127.0.0.1",
+              0,
+              0,
+              "kv-events");
+      EmbeddedSettings settings =
+          EmbeddedSettings.builder("m")
+              .ranks(RANKS)
+              .tokensPerBlock(BLOCK)
+              .poolTokens(BLOCK * 4_000)
+              .speed(1e3)
+              .build();
+      EmbeddedEngine engine = EmbeddedEngine.open(settings, RankPools.Place.HOST, events);
+      server = EngineServer.start(engine, "127.0.0.1", 0, 1);
+      String where =
+          engine
+              .publisher()
+              .map(
+                  publisher ->
+                      ",events=tcp://127.0.0.1:"
+                          + publisher.eventsPort()
+                          + ",replay=tcp://127.0.0.1:"
+                          + publisher.replayPort())
+              .orElse(",poll=true");
+      String worker =
+          "http://127.0.0.1:" + server.port() + ",flavor=" + flavor.id() + ",ranks=" + RANKS;
+      gateway =
+          TestGateway.of(List.of(worker + ",block_size=" + BLOCK + where))
+              .router(GatewaySettings.AUTO)
+              .start();
+    }
+
+    JsonNode ranks() {
+      return read(gateway.admin("/kvasir/ranks").text()).get(0);
+    }
+
+    JsonNode truth() {
+      try (RawClient client = RawClient.to(server.port())) {
+        return read(client.send("GET /debug/blocks HTTP/1.1\r\nHost: x\r\n\r\n").reply().text());
+      }
+    }
+
+    JsonNode askAdmin(String path, JsonNode body) {
+      try (RawClient client = RawClient.to(gateway.gateway().adminPort())) {
+        return read(client.send(RawClient.post(path, body.toString())).reply().text());
+      }
+    }
+
+    /** Waits until the index has as many blocks of each rank as the engine. */
+    void awaitTruth() {
+      Await.until(
+          "the blocks of all ranks",
+          () -> {
+            JsonNode truth = truth().get("ranks");
+            JsonNode known = ranks().get("ranks");
+            boolean same = true;
+            for (int rank = 0; rank < RANKS; rank++) {
+              same &=
+                  truth.get(rank).get("count").asLong() == known.get(rank).get("blocks").asLong();
+            }
+            return same;
+          });
+    }
+
+    @Override
+    public void close() {
+      gateway.close();
+      server.close();
+    }
+  }
+
+  private static JsonNode read(String json) {
+    try {
+      return JSON.readTree(json);
+    } catch (IOException e) {
+      throw new AssertionError(json, e);
+    }
+  }
+
+  private static ObjectNode tokens(int... ids) {
+    ObjectNode body = JSON.createObjectNode().put("model", "m").put("max_tokens", MAX_TOKENS);
+    ArrayNode prompt = body.putArray("prompt");
+    for (int id : ids) {
+      prompt.add(id);
+    }
+    return body;
+  }
+
+  private static int[] prompt(Random random, int blocks) {
+    return random.ints((long) blocks * BLOCK + 3, 0, 256).toArray();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"VLLM, MAP", "VLLM, MIXED", "SGLANG, ARRAY", "TRTLLM, MAP", "TRTLLM, NONE"})
+  void thePromptGoesWhereItsBlocksAre(EngineFlavor flavor, EventForm form) throws Exception {
+    Random random = new Random(SEED);
+    try (Fleet fleet = new Fleet(flavor, form)) {
+      assertThat(fleet.ranks().get("router").asText()).isEqualTo("cost");
+      for (int i = 0; i < 12; i++) {
+        int[] prompt = prompt(random, 6 + random.nextInt(20));
+        JsonNode first = complete(fleet, prompt);
+        fleet.awaitTruth();
+        int blocks = (prompt.length - 1) / BLOCK;
+        assertThat(cached(first)).as("seed %d", SEED).isZero();
+
+        ObjectNode query = JSON.createObjectNode().put("model", "m");
+        query.set("token_ids", tokens(prompt).get("prompt"));
+        JsonNode matched = fleet.askAdmin("/query", query).get("default").elements().next();
+        assertThat(matched.get("longest_matched").asInt()).isEqualTo(blocks * BLOCK);
+        int rank = Integer.parseInt(matched.get("DP").fieldNames().next());
+
+        JsonNode explained = fleet.askAdmin("/kvasir/explain", tokens(prompt));
+        assertThat(explained.get("tokens").get("estimated").asBoolean()).isFalse();
+        assertThat(explained.get("ranks").get(rank).get("matched_tokens").asInt())
+            .isEqualTo(blocks * BLOCK);
+        assertThat(explained.get("choice").get("matched_tokens").asInt()).isEqualTo(blocks * BLOCK);
+        if (flavor != EngineFlavor.TRTLLM) { // which chooses its ranks itself
+          assertThat(explained.get("choice").get("dp_rank").asInt()).isEqualTo(rank);
+          assertThat(cached(complete(fleet, prompt))).isEqualTo(blocks * BLOCK);
+        }
+      }
+      Await.until("an index that equals the engine", () -> isEqual(fleet));
+      JsonNode worker = fleet.ranks();
+      assertThat(worker.get("problems")).isEmpty();
+      if (flavor != EngineFlavor.TRTLLM) {
+        long error = 0;
+        for (JsonNode rank : worker.get("ranks")) {
+          error += rank.get("predicted_hits").get("error_tokens").asLong();
+        }
+        assertThat(error).isZero();
+      }
+      Await.until(
+          "the verdict on tokens",
+          () -> fleet.ranks().get("tokens").get("verdict").asText().equals("confirmed"));
+      assertThat(fleet.gateway.metric("kvasir_kv_blocks")).isPositive();
+      assertThat(fleet.gateway.metric("kvasir_token_parity_contradicted")).isZero();
+      assertThat(fleet.gateway.metric("kvasir_index_parity_missing_blocks")).isZero();
+      assertThat(fleet.gateway.metric("kvasir_index_parity_extra_blocks")).isZero();
+      assertThat(worker.get("ranks").get(0).get("index_parity").get("missing").asLong()).isZero();
+    }
+  }
+
+  /** Whether the gateway itself finds its index equal to the engine's dump. */
+  private static boolean isEqual(Fleet fleet) {
+    JsonNode ranks = read(fleet.gateway.admin("/kvasir/parity").text()).get(0).get("ranks");
+    boolean equal = ranks.size() == RANKS;
+    for (JsonNode rank : ranks) {
+      equal &= rank.get("missing").asLong() == 0 && rank.get("extra").asLong() == 0;
+    }
+    return equal;
+  }
+
+  private static JsonNode complete(Fleet fleet, int[] prompt) {
+    RawClient.Reply reply = fleet.gateway.post("/v1/completions", tokens(prompt).toString());
+    assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+    return read(reply.text());
+  }
+
+  private static int cached(JsonNode completion) {
+    return completion.get("usage").path("prompt_tokens_details").path("cached_tokens").asInt(0);
+  }
+
+  @Test
+  void textsAreMatchedByTheTokensOfTheEngine() throws Exception {
+    try (Fleet fleet = new Fleet(EngineFlavor.VLLM, EventForm.MAP)) {
+      String text = "A text of some length that fills several blocks of sixteen tokens. ".repeat(9);
+      String chat =
+          JSON.createObjectNode()
+              .put("model", "m")
+              .put("max_tokens", MAX_TOKENS)
+              .set(
+                  "messages",
+                  JSON.createArrayNode()
+                      .add(JSON.createObjectNode().put("role", "user").put("content", text)))
+              .toString();
+      assertThat(fleet.gateway.post(TestGateway.CHAT, chat).status()).isEqualTo(200);
+      fleet.awaitTruth();
+      JsonNode second = read(fleet.gateway.post(TestGateway.CHAT, chat).text());
+      int tokens = second.get("usage").get("prompt_tokens").asInt();
+      assertThat(cached(second)).isEqualTo((tokens - 1) / BLOCK * BLOCK);
+    }
+  }
+
+  @Test
+  void wrongQueriesAreRefused() throws Exception {
+    try (Fleet fleet = new Fleet(EngineFlavor.VLLM, EventForm.MAP)) {
+      assertThat(error(fleet, "/query", "[]")).contains("must be a JSON object");
+      assertThat(error(fleet, "/query", "{\"model\":\"m\"")).contains("must be JSON");
+      assertThat(error(fleet, "/query", "{\"model\":\"x\",\"token_ids\":[1]}"))
+          .contains("model must be one");
+      assertThat(error(fleet, "/query", "{\"model\":\"m\",\"token_ids\":7}"))
+          .contains("token_ids must be an array");
+      assertThat(error(fleet, "/query", "{\"model\":\"m\",\"token_ids\":[1,-2]}"))
+          .contains("token_ids[1]");
+      assertThat(error(fleet, "/query", "{\"model\":\"m\",\"token_ids\":[],\"block_size\":64}"))
+          .contains("block_size must be 16");
+      assertThat(error(fleet, "/kvasir/explain", "{\"model\":\"x\",\"prompt\":\"a\"}"))
+          .contains("model must be one of");
+      assertThat(error(fleet, "/kvasir/explain", "no json")).contains("error");
+      assertThat(fleet.gateway.admin("/query").status()).isEqualTo(405);
+    }
+  }
+
+  private static String error(Fleet fleet, String path, String body) {
+    try (RawClient client = RawClient.to(fleet.gateway.gateway().adminPort())) {
+      RawClient.Reply reply = client.send(RawClient.post(path, body)).reply();
+      assertThat(reply.status()).isEqualTo(400);
+      return reply.text();
+    }
+  }
+}

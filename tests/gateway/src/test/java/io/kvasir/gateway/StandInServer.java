@@ -1,0 +1,107 @@
+package io.kvasir.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.gateway.embedded.EmbeddedEngine;
+import io.kvasir.gateway.embedded.EmbeddedSettings;
+import io.kvasir.gateway.standin.EventForm;
+import io.kvasir.gateway.standin.EventPublisher;
+import io.kvasir.gateway.standin.EventSettings;
+import io.kvasir.gateway.worker.EngineFlavor;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/** A stand-in for an engine, with HTTP and block events. */
+final class StandInServer implements AutoCloseable {
+
+  static final String MODEL = "words";
+  static final int BLOCK = 32;
+
+  private final EngineFlavor flavor;
+  private final int ranks;
+  private final EngineServer server;
+  private final EventPublisher publisher;
+
+  private StandInServer(EngineFlavor flavor, int ranks) throws IOException {
+    this.flavor = flavor;
+    this.ranks = ranks;
+    EmbeddedSettings settings =
+        EmbeddedSettings.builder(MODEL)
+            .ranks(ranks)
+            .tokensPerBlock(BLOCK)
+            .poolTokens(BLOCK * 1000)
+            .speed(1e6)
+            .build();
+    EventSettings events =
+        new EventSettings(
+            flavor,
+            EventForm.MAP,
+            EventSettings.newestReplay(flavor),
+            EventSettings.numbers(flavor),
+            "127.0.0.1",
+            0,
+            0,
+            "");
+    EmbeddedEngine engine = EmbeddedEngine.open(settings, RankPools.Place.HOST, events);
+    this.publisher = engine.publisher().orElseThrow();
+    this.server = EngineServer.start(engine, "127.0.0.1", 0, 1);
+  }
+
+  static StandInServer start(EngineFlavor flavor, int ranks) {
+    try {
+      return new StandInServer(flavor, ranks);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** What {@code --worker} says of it. */
+  String worker() {
+    return withoutEvents()
+        + ",events=tcp://127.0.0.1:"
+        + publisher.eventsPort()
+        + ",replay=tcp://127.0.0.1:"
+        + publisher.replayPort();
+  }
+
+  /** The same with a map from ranks to endpoints that is one rank off. */
+  String shiftedWorker() {
+    StringBuilder spec = new StringBuilder(withoutEvents());
+    for (int rank = 0; rank < ranks; rank++) {
+      int shifted = (rank + 1) % ranks;
+      spec.append(",events=tcp://127.0.0.1:").append(publisher.eventsPort() + shifted);
+      spec.append(",replay=tcp://127.0.0.1:").append(publisher.replayPort() + shifted);
+    }
+    return spec.toString();
+  }
+
+  /** Where the events of its first rank are, without their replay. */
+  String liveEvents() {
+    return ",events=tcp://127.0.0.1:" + publisher.eventsPort();
+  }
+
+  /** Serves a request that no gateway sees. */
+  void post(String path, String body) {
+    try (RawClient client = RawClient.to(server.port())) {
+      Reply reply = client.send(RawClient.post(path, body)).reply();
+      assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+    }
+  }
+
+  private String withoutEvents() {
+    return "http://127.0.0.1:" + server.port() + ",flavor=" + flavor.id() + ",ranks=" + ranks;
+  }
+
+  /** Changes faults; the body may use single quotes. */
+  StandInServer faults(String body) {
+    post("/debug/faults", body.replace('\'', '"'));
+    return this;
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+}

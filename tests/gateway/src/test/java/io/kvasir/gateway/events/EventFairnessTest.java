@@ -1,0 +1,139 @@
+package io.kvasir.gateway.events;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.fleet.index.NativePrefixIndex;
+import io.kvasir.gateway.Await;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.model.RankId;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.zeromq.ZContext;
+
+/**
+ * A rank publishes thousands of large batches at once. Meanwhile another one publishes small ones,
+ * each when the one before has been applied. What counts is how many of the large ones are applied
+ * from one small one to the next; delays are printed.
+ */
+class EventFairnessTest {
+
+  private static final long SEED = Long.getLong("kvasir.test.seed", 20261122);
+  private static final int FLOOD = 2_000;
+
+  /** A quarter of the flood: many times what one round trip takes, even on a busy machine. */
+  private static final int LIMIT = FLOOD / 4;
+
+  private final ZContext context = new ZContext();
+  private final NativePrefixIndex index =
+      new NativePrefixIndex(HashFormat.KVASIR, SoakFrames.TOKENS_PER_BLOCK, 1 << 26);
+  private final SoakPublisher flood = new SoakPublisher(context, new RankId(1, 0), SEED);
+  private final SoakPublisher light = new SoakPublisher(context, new RankId(1, 1), SEED + 1);
+  private final TimedSink.Delays floodDelays = new TimedSink.Delays();
+  private final TimedSink.Delays lightDelays = new TimedSink.Delays();
+
+  /** What the light rank saw. Written by the pump's thread. */
+  private volatile long floodAtLast;
+
+  private volatile long mostBetween;
+
+  @AfterEach
+  void close() {
+    flood.close();
+    light.close();
+    context.close();
+    index.close();
+  }
+
+  @Test
+  void aFloodDelaysOtherRanksLittle() {
+    try (EventPump pump = new EventPump()) {
+      publish(pump);
+    }
+    System.out.printf(
+        "a batch beside a flood, sent to applied: %s; at most %d of %d batches in between%n",
+        lightDelays.sinceSent, mostBetween, FLOOD);
+    assertThat(mostBetween).as("seed %d", SEED).isLessThan(LIMIT);
+  }
+
+  /** The negative control: a turn that does not end. */
+  @Test
+  void withoutTurnsAFloodGoesFirst() {
+    try (EventPump pump = new EventPump(TimeUnit.HOURS.toNanos(1))) {
+      publish(pump);
+    }
+    assertThat(mostBetween).as("seed %d", SEED).isGreaterThanOrEqualTo(LIMIT);
+  }
+
+  private void publish(EventPump pump) {
+    FleetEvents events = new FleetEvents(pump, index, SoakFrames.TOKENS_PER_BLOCK);
+    pump.add(flood.spec(), timed(events, flood, floodDelays));
+    pump.add(light.spec(), new AnsweredSink(timed(events, light, lightDelays)));
+    flood.awaitSubscriber();
+    light.awaitSubscriber();
+    CountDownLatch published = new CountDownLatch(1);
+    pump.execute(() -> await(published));
+    pump.execute(light::publishBatch);
+    for (int i = 0; i < FLOOD; i++) {
+      flood.publishBurst();
+    }
+    published.countDown();
+    Await.until("all batches", () -> floodDelays.batches == FLOOD && floodAtLast == FLOOD);
+    assertThat(events.stats().gaps()).isZero();
+    assertThat(index.handles(flood.spec().rank())).isEqualTo(flood.blocks());
+  }
+
+  private static BatchSink timed(
+      FleetEvents events, SoakPublisher publisher, TimedSink.Delays delays) {
+    return new TimedSink(
+        events.sink(publisher.spec().rank(), null, AppliedListener.NONE),
+        publisher::sentNs,
+        delays);
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Publishes the light rank's next batch after each until the flood is over. */
+  private final class AnsweredSink implements BatchSink {
+
+    private final BatchSink sink;
+
+    AnsweredSink(BatchSink sink) {
+      this.sink = sink;
+    }
+
+    @Override
+    public boolean onBatch(long number, byte[] payload, boolean last) {
+      boolean taken = sink.onBatch(number, payload, last);
+      long applied = floodDelays.batches;
+      mostBetween = Math.max(mostBetween, applied - floodAtLast);
+      floodAtLast = applied;
+      if (applied < FLOOD) {
+        light.publishBatch();
+      }
+      return taken;
+    }
+
+    @Override
+    public void onRestart() {
+      sink.onRestart();
+    }
+
+    @Override
+    public void recoverFrom(Feed feed) {
+      sink.recoverFrom(feed);
+    }
+
+    @Override
+    public void retry() {
+      sink.retry();
+    }
+  }
+}

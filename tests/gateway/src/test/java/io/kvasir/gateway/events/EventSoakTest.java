@@ -1,0 +1,152 @@
+package io.kvasir.gateway.events;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.fleet.index.IndexStats;
+import io.kvasir.fleet.index.NativePrefixIndex;
+import io.kvasir.fleet.index.StreamStats;
+import io.kvasir.gateway.Await;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.model.RankId;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.zeromq.ZContext;
+
+/**
+ * Many ranks publish at a steady rate, and now and then all at once: nothing is lost, and memory
+ * stays flat. Prints how long batches took in the second half, when the code is compiled; the
+ * publishers are on a thread of the same process.
+ *
+ * <p>{@code -Dkvasir.events.seconds=600} publishes that long.
+ */
+@Timeout(3600)
+class EventSoakTest {
+
+  private static final int SECONDS = Integer.getInteger("kvasir.events.seconds", 10);
+  private static final long SEED = Long.getLong("kvasir.test.seed", 20261122);
+  private static final int RANKS = 64;
+  private static final int BATCHES_PER_SECOND = 200;
+  private static final int SECONDS_PER_BURST = 3;
+  private static final long HEAP_SLACK = 4 << 20;
+
+  private final EventPump pump = new EventPump();
+  private final NativePrefixIndex index =
+      new NativePrefixIndex(HashFormat.KVASIR, SoakFrames.TOKENS_PER_BLOCK, 1 << 28);
+  private final FleetEvents events = new FleetEvents(pump, index, SoakFrames.TOKENS_PER_BLOCK);
+  private final TimedSink.Delays delays = new TimedSink.Delays();
+  private final ZContext context = new ZContext();
+  private final List<SoakPublisher> publishers = new ArrayList<>();
+  private long steps;
+
+  @AfterEach
+  void close() {
+    pump.close();
+    publishers.forEach(SoakPublisher::close);
+    context.close();
+    index.close();
+  }
+
+  /** Memory in use, in bytes. */
+  private record Memory(long heap, long index) {}
+
+  @Test
+  void nothingIsLostAndMemoryIsFlat() {
+    for (int i = 0; i < RANKS; i++) {
+      SoakPublisher publisher = new SoakPublisher(context, new RankId(i / 8, i % 8), SEED + i);
+      publishers.add(publisher);
+      FeedSpec spec = publisher.spec();
+      pump.add(
+          spec,
+          new TimedSink(
+              events.sink(spec.rank(), null, AppliedListener.NONE), publisher::sentNs, delays));
+    }
+    publishers.forEach(SoakPublisher::awaitSubscriber);
+
+    publish(Math.max(SECONDS / 2, SECONDS_PER_BURST)); // all ranks are full after the first burst
+    Memory middle = memory();
+    pump.execute(delays::forget);
+    long before = delays.batches;
+    long startNs = System.nanoTime();
+    long startCpuNs = pumpCpuNs();
+    publish(Math.max(SECONDS / 2, 1));
+    long cpuNs = pumpCpuNs() - startCpuNs;
+    print(delays.batches - before, System.nanoTime() - startNs, cpuNs);
+    Memory end = memory();
+    System.out.printf(
+        "heap %.1f MB, then %.1f MB; index %.1f MB, then %.1f MB%n",
+        middle.heap() / 1e6, end.heap() / 1e6, middle.index() / 1e6, end.index() / 1e6);
+
+    StreamStats stats = events.stats();
+    assertThat(stats.gaps()).as("gaps, seed %d", SEED).isZero();
+    assertThat(stats.unknownParents()).isZero();
+    assertThat(stats.unknownBlocks()).isZero();
+    assertThat(stats.refused()).isZero();
+    IndexStats indexed = index.stats();
+    assertThat(indexed.evictedMemberships()).isZero();
+    for (SoakPublisher publisher : publishers) {
+      RankReport report = events.report(publisher.spec().rank());
+      assertThat(report.blocks()).as("blocks, seed %d", SEED).isEqualTo(publisher.blocks());
+      assertThat(report.untrusted()).isFalse();
+    }
+    assertThat(indexed.distinctBlocks())
+        .isEqualTo(publishers.stream().mapToLong(SoakPublisher::blocks).sum());
+    assertThat(end.heap()).isLessThan(middle.heap() + HEAP_SLACK);
+    assertThat(end.index()).isLessThanOrEqualTo(middle.index() + middle.index() / 20);
+  }
+
+  /** Publishes at the rate, ranks one after the other, and waits until all has been applied. */
+  private void publish(int seconds) {
+    long periodNs = TimeUnit.SECONDS.toNanos(1) / BATCHES_PER_SECOND;
+    long startNs = System.nanoTime();
+    for (int step = 0; step < seconds * BATCHES_PER_SECOND; step++, steps++) {
+      for (int i = 0; i < RANKS; i++) {
+        SoakPublisher.awaitNs(startNs + step * periodNs + i * periodNs / RANKS);
+        publishers.get(i).publishBatch();
+      }
+      int period = SECONDS_PER_BURST * BATCHES_PER_SECOND;
+      if (steps % period == period / 2) {
+        publishers.forEach(SoakPublisher::publishBurst);
+      }
+    }
+    Await.until("all batches", () -> delays.batches == published());
+  }
+
+  private long published() {
+    return publishers.stream().mapToLong(SoakPublisher::published).sum();
+  }
+
+  private static long pumpCpuNs() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    long cpuNs = 0;
+    for (ThreadInfo thread : threads.getThreadInfo(threads.getAllThreadIds())) {
+      if (thread != null && thread.getThreadName().equals("kvasir-events")) {
+        cpuNs += threads.getThreadCpuTime(thread.getThreadId());
+      }
+    }
+    return cpuNs;
+  }
+
+  private Memory memory() {
+    System.gc();
+    Runtime runtime = Runtime.getRuntime();
+    return new Memory(runtime.totalMemory() - runtime.freeMemory(), index.stats().bytes());
+  }
+
+  private void print(long batches, long durationNs, long cpuNs) {
+    double seconds = durationNs / 1e9;
+    System.out.printf(
+        "%d batches of %d ranks in %.1f s, %.0f/s%n", batches, RANKS, seconds, batches / seconds);
+    System.out.printf("receipt to applied: %s%n", delays.sinceReceipt);
+    System.out.printf("sent to applied: %s%n", delays.sinceSent);
+    System.out.printf(
+        "the pump's thread: %.1f %% of a core, %.1f us a batch%n",
+        100 * cpuNs / 1e9 / seconds, cpuNs / 1e3 / batches);
+  }
+}

@@ -1,0 +1,55 @@
+package io.kvasir.gateway.proxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.gateway.openai.BodyScan;
+import io.kvasir.gateway.openai.InvalidBodyException;
+import io.kvasir.model.CacheScope;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+
+/** What separates the blocks of a request from those of others. */
+class InboundScopeTest {
+
+  private static Inbound inbound(boolean adapter, String more) throws InvalidBodyException {
+    byte[] body =
+        ("{\"model\":\"sql\",\"messages\":[]" + more + "}").getBytes(StandardCharsets.UTF_8);
+    return new Inbound(
+        "id",
+        Endpoint.CHAT_COMPLETIONS,
+        "POST",
+        "/v1/chat/completions",
+        new Headers(),
+        BodyScan.of(body, 0, body.length),
+        "sql",
+        adapter,
+        null,
+        false);
+  }
+
+  private static CacheScope scope(boolean adapter, String more) throws InvalidBodyException {
+    return inbound(adapter, more).scope();
+  }
+
+  @Test
+  void plainPromptsAreOfTextAndHaveNoScope() throws InvalidBodyException {
+    assertThat(inbound(false, "").isPlain()).isTrue();
+    assertThat(inbound(true, "").isPlain()).isFalse();
+    assertThat(inbound(false, ",\"cache_salt\":\"tenant-a\"").isPlain()).isFalse();
+    assertThat(inbound(false, ",\"system\":[{\"type\":\"image\"}]").isPlain()).isFalse();
+    Inbound dropped = inbound(false, "");
+    dropped.dropBody();
+    assertThat(dropped.isPlain()).isFalse();
+  }
+
+  @Test
+  void adapterAndSaltAreItsParts() throws InvalidBodyException {
+    String salt = ",\"cache_salt\":\"tenant-a\"";
+    CacheScope lora = CacheScope.NONE.withLora(CacheScope.saltId("sql"));
+    assertThat(scope(false, "")).isEqualTo(CacheScope.NONE);
+    assertThat(scope(false, salt)).isEqualTo(CacheScope.NONE.withSalt("tenant-a"));
+    assertThat(scope(true, "")).isEqualTo(lora);
+    assertThat(scope(true, salt)).isEqualTo(lora.withSalt("tenant-a"));
+  }
+}

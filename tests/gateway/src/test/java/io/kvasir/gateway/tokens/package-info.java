@@ -1,0 +1,2 @@
+/** Tests of the tokens of prompts. */
+package io.kvasir.gateway.tokens;

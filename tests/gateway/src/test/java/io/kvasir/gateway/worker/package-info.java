@@ -1,0 +1,2 @@
+/** Tests of what is known of engines. */
+package io.kvasir.gateway.worker;

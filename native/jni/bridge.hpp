@@ -7,6 +7,7 @@
 #include "file_bridge.hpp"
 #include "hash_bridge.hpp"
 #include "index_bridge.hpp"
+#include "mpi_bridge.hpp"
 #include "pool_bridge.hpp"
 
 // The version that Java, this library and the kernel module must share.

@@ -23,6 +23,11 @@ inline void kvasir_hash_prompts(int32_t format, int32_t tokens_per_block, int32_
   }
 }
 
+// The parent of a root block in the kvasir format.
+inline uint64_t kvasir_hash_root(uint64_t scope_mask, uint64_t lora_id, uint64_t salt_id) noexcept {
+  return kvasir::KvasirBlockHash({scope_mask, lora_id, salt_id}).root();
+}
+
 inline uint64_t kvasir_trtllm_v1_block_key(uint64_t scope_mask, uint64_t lora_id, uint64_t salt_id,
                                            uint64_t parent, const uint32_t* tokens, int32_t from,
                                            int32_t to) noexcept {

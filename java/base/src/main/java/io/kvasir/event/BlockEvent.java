@@ -144,6 +144,29 @@ public sealed interface BlockEvent {
     }
   }
 
+  /**
+   * Blocks that the rank holds under one handle are held under another one too, for example because
+   * a second tier of its memory has a copy.
+   *
+   * @param handles the further handles, one per block
+   * @param of a handle of the same block each; where the rank does not hold it, the block's part of
+   *     the event has no effect
+   */
+  record Aliased(long[] handles, long[] of) implements BlockEvent {
+
+    /**
+     * Checks the arrays.
+     *
+     * @throws IllegalArgumentException if there is not one of the second for each of the first
+     */
+    public Aliased {
+      if (handles.length != of.length) {
+        throw new IllegalArgumentException(
+            handles.length + " handles need as many of, not " + of.length);
+      }
+    }
+  }
+
   /** The rank forgot every block. */
   record Cleared() implements BlockEvent {}
 }

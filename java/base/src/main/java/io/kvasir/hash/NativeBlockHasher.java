@@ -34,6 +34,17 @@ public final class NativeBlockHasher implements BlockHasher {
     return new NativeBlockHasher(Objects.requireNonNull(format, "format"), tokensPerBlock);
   }
 
+  /**
+   * What the chain of the {@link HashFormat#KVASIR} format starts from: the sequence hash before
+   * the first block. A source of local hashes passes it on as the root of a prompt with a scope.
+   *
+   * @param scope LoRA adapter and salt
+   * @return the hash
+   */
+  public static long root(CacheScope scope) {
+    return HashLibrary.kvasir_hash_root(scope.presenceMask(), scope.loraTaskId(), scope.saltId());
+  }
+
   @Override
   public HashFormat format() {
     return format;

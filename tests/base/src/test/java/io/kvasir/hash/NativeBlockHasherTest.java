@@ -120,6 +120,22 @@ class NativeBlockHasherTest {
   }
 
   @Test
+  void aChainOfLocalHashesFromTheRootGivesTheSequenceHashes() {
+    forRandomCases(
+        HashFormat.KVASIR,
+        (random, hasher, tokens, scope) -> {
+          BlockHashes hashes = hasher.hash(tokens, scope);
+          long[] chained = new long[hashes.blocks()];
+          long parent = NativeBlockHasher.root(scope);
+          for (int i = 0; i < chained.length; i++) {
+            parent = HashOracle.kvasirMix(parent, hashes.local()[i]);
+            chained[i] = parent;
+          }
+          assertThat(chained).containsExactly(hashes.sequence());
+        });
+  }
+
+  @Test
   void aPartialLastBlockHasNoHash() {
     for (int tokensPerBlock : new int[] {11, 32, 64}) {
       NativeBlockHasher hasher = NativeBlockHasher.of(HashFormat.DYNAMO, tokensPerBlock);

@@ -71,6 +71,17 @@ public final class HashLibrary {
       @Cast("uint64_t*") long sequence);
 
   /**
+   * What the chain of the kvasir format starts from.
+   *
+   * @param scopeMask {@code CacheScope.presenceMask()} of the scope
+   * @param loraId the adapter's id, or 0
+   * @param saltId the salt's id, or 0
+   * @return the parent of a sequence's first block
+   */
+  @Cast("int64_t")
+  public static native long kvasir_hash_root(long scopeMask, long loraId, long saltId);
+
+  /**
    * The v1 block key of one block, full or partial.
    *
    * @param scopeMask {@code CacheScope.presenceMask()} of the scope

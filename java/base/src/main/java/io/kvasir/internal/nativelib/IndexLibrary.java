@@ -97,6 +97,40 @@ public final class IndexLibrary {
       int count);
 
   /**
+   * Applies an aliased event.
+   *
+   * @param index its address
+   * @param rank slot of the rank
+   * @param handles further handles, by block
+   * @param of handles that name the blocks already, by block
+   * @param count number of blocks
+   * @return as {@link #kvasir_index_store}
+   */
+  @CriticalRegion
+  @Cast("int64_t")
+  public static native long kvasir_index_alias(
+      @Cast("kvasir::PrefixIndex*") long index,
+      int rank,
+      @Cast("const uint64_t*") long[] handles,
+      @Cast("const uint64_t*") long[] of,
+      int count);
+
+  /**
+   * Looks a handle up.
+   *
+   * @param index its address
+   * @param rank slot of the rank
+   * @param handle the handle
+   * @param name receives the sequence hash of its block
+   * @return whether the rank knows the handle
+   */
+  public static native boolean kvasir_index_find(
+      @Cast("kvasir::PrefixIndex*") long index,
+      int rank,
+      long handle,
+      @Cast("uint64_t*") long[] name);
+
+  /**
    * Removes all blocks of a rank.
    *
    * @param index its address

@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The folder to which native libraries are extracted from jars: one that no other user can change.
- * Thread-safe.
+ * The folder of native libraries that are extracted from jars or compiled: one that no other user
+ * can change. Thread-safe.
  */
 public final class LibraryFolder {
 
@@ -27,6 +27,15 @@ public final class LibraryFolder {
    */
   public static synchronized Path file(Class<?> owner, String resource) throws IOException {
     return new LibraryCache(find()).file(owner, resource);
+  }
+
+  /**
+   * {@return the folder, for libraries that are compiled on this machine}
+   *
+   * @throws IOException if there is no folder that no other user can change
+   */
+  public static Path path() throws IOException {
+    return find();
   }
 
   /**

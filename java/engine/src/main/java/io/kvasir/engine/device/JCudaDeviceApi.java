@@ -1,5 +1,6 @@
 package io.kvasir.engine.device;
 
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
 import jcuda.Pointer;
@@ -240,20 +241,24 @@ final class JCudaDeviceApi implements DeviceApi {
       Stream stream, Kernel kernel, int blocks, int threads, KernelArguments arguments) {
     enter();
     ByteBuffer pointers = arguments.pointers();
-    check(
-        "cuLaunchKernel",
-        JCudaDriver.cuLaunchKernel(
-            ((JCudaKernel) kernel).handle(),
-            blocks,
-            1,
-            1,
-            threads,
-            1,
-            1,
-            0,
-            handle(stream),
-            Pointer.to(pointers),
-            null));
+    try {
+      check(
+          "cuLaunchKernel",
+          JCudaDriver.cuLaunchKernel(
+              ((JCudaKernel) kernel).handle(),
+              blocks,
+              1,
+              1,
+              threads,
+              1,
+              1,
+              0,
+              handle(stream),
+              Pointer.to(pointers),
+              null));
+    } finally {
+      Reference.reachabilityFence(arguments); // keeps the values, which the pointers do not
+    }
   }
 
   @Override

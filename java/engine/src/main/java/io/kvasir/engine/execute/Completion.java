@@ -125,8 +125,9 @@ final class Completion {
           request.sequenceHashes);
       request.hashedBlocks = full;
     }
-    commits.add(
-        request.lease, request.tokens, request.sequenceHashes, request.committedBlocks, full);
+    int from = request.committedBlocks;
+    commits.add(request.lease, request.tokens, request.sequenceHashes, from, full);
+    listener.onCommitted(request.request, rank, request.tokens, request.sequenceHashes, from, full);
     request.committedBlocks = full;
     request.nextCommitAt = (full + 1) * tokensPerBlock;
     if (!request.decoding) {

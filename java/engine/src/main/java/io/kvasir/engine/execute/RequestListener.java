@@ -42,6 +42,21 @@ public interface RequestListener {
   default void onToken(Request request, int rank, int index, int token, long nowNs) {}
 
   /**
+   * Full blocks of a request were computed and are committed next. The pool names those that it
+   * does not have yet. Only in the process that has the rank.
+   *
+   * @param request the request
+   * @param rank its rank
+   * @param tokens the request's tokens from the first, prompt and output; full blocks of it do not
+   *     change any more
+   * @param sequenceHashes sequence hashes of its full blocks; likewise
+   * @param fromBlock the first of the blocks
+   * @param toBlock their end, exclusive
+   */
+  default void onCommitted(
+      Request request, int rank, int[] tokens, long[] sequenceHashes, int fromBlock, int toBlock) {}
+
+  /**
    * A request was paused: its blocks went to other requests, and it waits to be recomputed.
    *
    * @param request the request

@@ -39,7 +39,7 @@ final class WorkerBlocks implements BlockSink {
       if (blocks.remove(block) && release(block)) {
         events.add(event);
       }
-    } else {
+    } else if (event instanceof BlockEvent.Cleared) {
       LongArrayList gone = new LongArrayList();
       blocks.forEach(
           block -> {

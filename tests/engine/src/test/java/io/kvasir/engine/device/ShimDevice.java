@@ -3,6 +3,7 @@ package io.kvasir.engine.device;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.internal.nativelib.NativeMemory;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -298,7 +299,11 @@ public final class ShimDevice implements DeviceApi {
         .submit(
             () -> {
               long parameters = NativeMemory.address(held.pointers());
-              assertThat(ShimLibrary.launch(name, blocks, threads, parameters)).isZero();
+              try {
+                assertThat(ShimLibrary.launch(name, blocks, threads, parameters)).isZero();
+              } finally {
+                Reference.reachabilityFence(held); // keeps the values during the native call
+              }
             });
   }
 

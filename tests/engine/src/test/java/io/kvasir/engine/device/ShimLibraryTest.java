@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.kvasir.internal.nativelib.NativeMemory;
 import io.kvasir.internal.nativelib.PoolLibrary;
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -76,8 +77,13 @@ class ShimLibraryTest {
     ByteBuffer parameters = NativeMemory.allocate(Long.BYTES);
     parameter.putLong(0, NativeMemory.address(version));
     parameters.putLong(0, NativeMemory.address(parameter));
-    assertThat(ShimLibrary.launch("kvasir_module_abi", 1, 32, NativeMemory.address(parameters)))
-        .isZero();
+    try {
+      assertThat(ShimLibrary.launch("kvasir_module_abi", 1, 32, NativeMemory.address(parameters)))
+          .isZero();
+    } finally {
+      Reference.reachabilityFence(parameter);
+      Reference.reachabilityFence(parameters);
+    }
     assertThat(version.getInt(0)).isEqualTo(PoolLibrary.kvasir_abi_version());
   }
 }

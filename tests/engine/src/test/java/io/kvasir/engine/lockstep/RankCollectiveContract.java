@@ -3,6 +3,7 @@ package io.kvasir.engine.lockstep;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvasir.testing.lockstep.CollectiveScenario;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,51 +12,40 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** What every collective of several members does. */
-abstract class RankCollectiveContract {
+public abstract class RankCollectiveContract {
 
-  static final Duration LONG = Duration.ofSeconds(30);
+  /** Longer than anything takes. */
+  protected static final Duration LONG = Duration.ofSeconds(30);
+
   private static final Duration SHORT = Duration.ofMillis(200);
 
   /** A group, each member's collective in order. */
-  abstract List<RankCollective> group(List<Member> members, Duration timeout) throws Exception;
+  protected abstract List<RankCollective> group(List<Member> members, Duration timeout)
+      throws Exception;
 
-  static byte[] frame(int member, int round) {
+  private static byte[] frame(int member, int round) {
     byte[] bytes =
         new byte[new Random(31L * round + member).nextInt(round % 50 == 0 ? 90_000 : 90)];
     Arrays.fill(bytes, (byte) (member + round));
     return bytes;
   }
 
-  static byte[] bytes(ByteBuffer frame) {
-    byte[] bytes = new byte[frame.remaining()];
-    frame.duplicate().get(bytes);
-    return bytes;
-  }
-
-  private static Object gatherRounds(RankCollective collective, int rounds) {
-    for (int round = 0; round < rounds; round++) {
-      byte[] own = frame(collective.self(), round);
-      ByteBuffer given =
-          ByteBuffer.allocate(own.length + 7).position(3).put(own).flip().position(3);
-      GatheredFrames gathered = collective.gather(given);
-      assertThat(given.position()).isEqualTo(3);
-      for (Member member : collective.members()) {
-        assertThat(bytes(gathered.frame(member.index()))).isEqualTo(frame(member.index(), round));
-        assertThat(gathered.loss(member.index())).isNull();
-      }
-    }
-    return "done";
-  }
-
-  @Test
-  void everyMemberGetsTheFramesOfAllInOrder() throws Exception {
+  @ParameterizedTest
+  @EnumSource(CollectiveScenario.class)
+  void everyMemberGetsTheFramesOfAllInOrder(CollectiveScenario scenario) throws Exception {
     List<RankCollective> group = group(Member.of(4, 1, 3), LONG);
     List<Callable<Object>> members = new ArrayList<>();
     for (RankCollective collective : group) {
       assertThat(collective.members().get(collective.self()).index()).isEqualTo(collective.self());
-      members.add(() -> gatherRounds(collective, 200));
+      members.add(
+          () -> {
+            scenario.run(collective);
+            return "done";
+          });
     }
     assertThat(Threads.run(members)).containsOnly("done");
     group.forEach(RankCollective::close);

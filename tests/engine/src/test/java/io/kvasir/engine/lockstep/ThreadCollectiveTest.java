@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class ThreadCollectiveTest extends RankCollectiveContract {
 
   @Override
-  List<RankCollective> group(List<Member> members, Duration timeout) {
+  protected List<RankCollective> group(List<Member> members, Duration timeout) {
     return ThreadCollective.of(members, timeout);
   }
 

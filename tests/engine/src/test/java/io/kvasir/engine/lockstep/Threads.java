@@ -10,12 +10,12 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /** Runs the members of a group at the same time. */
-final class Threads {
+public final class Threads {
 
   private Threads() {}
 
   /** What each returned or threw, in order; hanging is a failure. */
-  static List<Object> run(List<? extends Callable<?>> members) throws InterruptedException {
+  public static List<Object> run(List<? extends Callable<?>> members) throws InterruptedException {
     ExecutorService threads = Executors.newFixedThreadPool(members.size());
     try {
       List<Future<?>> running = new ArrayList<>();

@@ -5,11 +5,11 @@ import io.kvasir.engine.execute.CapacityPolicy;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.KvTransfer;
 import io.kvasir.engine.execute.RankPools;
-import io.kvasir.engine.lockstep.GroupSecret;
+import io.kvasir.engine.lockstep.GroupSettings;
 import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.RankCollective;
-import io.kvasir.engine.lockstep.TcpGroup;
-import io.kvasir.engine.lockstep.TcpMember;
+import io.kvasir.engine.lockstep.tcp.GroupSecret;
+import io.kvasir.engine.lockstep.tcp.TcpMember;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
@@ -62,14 +62,14 @@ final class ReplayProcess {
     return settings(router).withMode(new ReplayMode.Context(slow, 5));
   }
 
-  static TcpGroup group(int members) {
-    return new TcpGroup(
+  static GroupSettings group(int members) {
+    return new GroupSettings(
         "replay",
         1,
         2,
         Member.evenly(members, RANKS),
         Duration.ofSeconds(60),
-        TcpGroup.DEFAULT_MAX_FRAME_BYTES);
+        GroupSettings.DEFAULT_MAX_FRAME_BYTES);
   }
 
   static Process start(
@@ -111,7 +111,7 @@ final class ReplayProcess {
         arguments[1].equals("context") ? contextSettings(router) : settings(router);
     InetSocketAddress coordinator =
         new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(arguments[4]));
-    TcpGroup group = group(Integer.parseInt(arguments[3]));
+    GroupSettings group = group(Integer.parseInt(arguments[3]));
     int member = Integer.parseInt(arguments[2]);
     GroupSecret secret =
         GroupSecret.parse(new String(System.in.readAllBytes(), StandardCharsets.UTF_8));

@@ -5,6 +5,7 @@ import static java.nio.file.StandardOpenOption.READ;
 import io.kvasir.engine.pool.DirectoryMirror;
 import io.kvasir.internal.nativelib.NativeMemory;
 import java.io.IOException;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
@@ -74,8 +75,12 @@ final class SharedPoolSnapshot {
       }
       ByteBuffer buckets = NativeMemory.allocate(bucketBytes(header));
       SharedPoolFiles.readFully(file, channel, buckets, HEAD_BYTES);
-      if (!mirror.replace(NativeMemory.address(buckets), head.getLong(NEXT_EVENT_AT))) {
-        throw new IOException(file + " does not contain the directory of a pool");
+      try {
+        if (!mirror.replace(NativeMemory.address(buckets), head.getLong(NEXT_EVENT_AT))) {
+          throw new IOException(file + " does not contain the directory of a pool");
+        }
+      } finally {
+        Reference.reachabilityFence(buckets); // keeps the memory during the native call
       }
     }
   }

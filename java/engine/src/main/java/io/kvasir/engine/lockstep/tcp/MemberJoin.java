@@ -1,10 +1,16 @@
-package io.kvasir.engine.lockstep;
+package io.kvasir.engine.lockstep.tcp;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.kvasir.engine.lockstep.GroupSettings;
+import io.kvasir.engine.lockstep.LockstepException;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.MemberHello;
 import java.io.IOException;
-import java.net.SocketAddress;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
 import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -22,22 +28,22 @@ final class MemberJoin {
   private static final int ATTEMPTS = 5;
   private static final long PAUSE_MS = 100;
 
-  private final SocketAddress coordinator;
+  private final Rendezvous rendezvous;
   private final GroupSecret secret;
   private final Member member;
   private final ByteBuffer hello;
   private final long deadlineNs;
 
   MemberJoin(
-      SocketAddress coordinator,
-      TcpGroup group,
+      Rendezvous rendezvous,
+      GroupSettings group,
       GroupSecret secret,
       Member member,
       Duration timeout) {
-    this.coordinator = coordinator;
+    this.rendezvous = rendezvous;
     this.secret = secret;
     this.member = member;
-    this.hello = TcpHello.of(group, member.index()).encode();
+    this.hello = MemberHello.of(group, member.index()).encode();
     this.deadlineNs = System.nanoTime() + timeout.toNanos();
   }
 
@@ -50,28 +56,47 @@ final class MemberJoin {
       }
       return channel;
     } catch (IOException e) {
-      String where = " cannot join the coordinator at " + coordinator + ": ";
+      String where = " cannot join the coordinator at " + rendezvous.coordinator() + ": ";
       throw new LockstepException(member + where + FrameChannel.problem(e), e);
     }
   }
 
   /** The connection; null if the coordinator closed it during the handshake. */
   private @Nullable FrameChannel attempt(boolean last) throws IOException {
-    FrameChannel channel = FrameChannel.connect(coordinator, deadlineNs);
+    FrameChannel channel = connect();
     try {
       if (prove(channel, last)) {
         awaitStart(channel);
         return channel;
       }
       channel.close();
-      Thread.sleep(PAUSE_MS);
+      pause();
       return null;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("this thread was interrupted", e);
     } catch (IOException | RuntimeException e) {
       channel.close();
       throw e;
+    }
+  }
+
+  private FrameChannel connect() throws IOException {
+    while (true) {
+      try {
+        return FrameChannel.connect(rendezvous.resolved(), rendezvous.from(), deadlineNs);
+      } catch (ConnectException | NoRouteToHostException | UnknownHostException e) {
+        if (!rendezvous.waits() || System.nanoTime() - deadlineNs >= 0) {
+          throw e;
+        }
+        pause();
+      }
+    }
+  }
+
+  private static void pause() throws IOException {
+    try {
+      Thread.sleep(PAUSE_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("this thread was interrupted", e);
     }
   }
 

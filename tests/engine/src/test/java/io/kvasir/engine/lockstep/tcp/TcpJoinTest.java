@@ -1,9 +1,16 @@
-package io.kvasir.engine.lockstep;
+package io.kvasir.engine.lockstep.tcp;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvasir.engine.lockstep.GatheredFrames;
+import io.kvasir.engine.lockstep.GroupSettings;
+import io.kvasir.engine.lockstep.LockstepException;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.MemberHello;
+import io.kvasir.engine.lockstep.RankCollective;
+import io.kvasir.engine.lockstep.Threads;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -29,13 +36,13 @@ class TcpJoinTest {
 
   private static final GroupSecret SECRET = GroupSecret.random();
   private static final Duration LONG = Duration.ofSeconds(30);
-  private static final TcpGroup GROUP = group(Member.of(4, 4));
+  private static final GroupSettings GROUP = group(Member.of(4, 4));
 
   private ServerSocketChannel server;
   private InetSocketAddress address;
 
-  private static TcpGroup group(List<Member> members) {
-    return new TcpGroup("worker", 7, 42, members, LONG, 1 << 17);
+  private static GroupSettings group(List<Member> members) {
+    return new GroupSettings("worker", 7, 42, members, LONG, 1 << 17);
   }
 
   @BeforeEach
@@ -50,11 +57,11 @@ class TcpJoinTest {
     server.close();
   }
 
-  private RankCollective accept(TcpGroup group) {
+  private RankCollective accept(GroupSettings group) {
     return TcpCoordinator.accept(server, group, SECRET, LONG, MemberWatch.NONE);
   }
 
-  private RankCollective connect(TcpGroup group, int member) {
+  private RankCollective connect(GroupSettings group, int member) {
     return TcpMember.connect(address, group, SECRET, member, LONG);
   }
 
@@ -63,7 +70,7 @@ class TcpJoinTest {
   }
 
   /** Runs a coordinator and its members, all of which must join, and gathers once. */
-  private void assertTheyJoin(TcpGroup group, Callable<?>... others) throws Exception {
+  private void assertTheyJoin(GroupSettings group, Callable<?>... others) throws Exception {
     List<Callable<?>> parties = new ArrayList<>(List.of(() -> gatherOnce(accept(group))));
     for (Member member : group.members().subList(1, group.members().size())) {
       parties.add(() -> gatherOnce(connect(group, member.index())));
@@ -82,6 +89,12 @@ class TcpJoinTest {
       }
       return "gathered";
     }
+  }
+
+  private static byte[] bytes(ByteBuffer frame) {
+    byte[] bytes = new byte[frame.remaining()];
+    frame.duplicate().get(bytes);
+    return bytes;
   }
 
   @Test
@@ -120,7 +133,7 @@ class TcpJoinTest {
       for (int i = 0; i < 4 * CoordinatorJoin.MAX_PENDING; i++) {
         silent.add(new Socket(address.getAddress(), address.getPort()));
       }
-      TcpGroup group = group(Member.of(1, 1, 1));
+      GroupSettings group = group(Member.of(1, 1, 1));
       List<Object> met =
           Threads.run(
               List.of(
@@ -167,9 +180,8 @@ class TcpJoinTest {
           group(Member.of(1, 1, 1)),
           () -> {
             TcpHandshake handshake = TcpHandshake.ofMember(SECRET, first.receive());
-            ByteBuffer hello = handshake.hello(TcpHello.of(GROUP, 1).encode());
-            assertThat(HexFormat.of().formatHex(RankCollectiveContract.bytes(hello)))
-                .doesNotContain(SECRET.hex());
+            ByteBuffer hello = handshake.hello(MemberHello.of(GROUP, 1).encode());
+            assertThat(HexFormat.of().formatHex(bytes(hello))).doesNotContain(SECRET.hex());
             second.receive();
             second.send(hello);
             assertThatThrownBy(second::receive).isInstanceOf(IOException.class);
@@ -202,7 +214,7 @@ class TcpJoinTest {
     assertThat(met.get(1)).isInstanceOf(IOException.class);
   }
 
-  private void assertEnds(TcpHello hello, String member, String why) throws Exception {
+  private void assertEnds(MemberHello hello, String member, String why) throws Exception {
     List<Object> met =
         Threads.run(
             List.of(
@@ -222,19 +234,19 @@ class TcpJoinTest {
 
   @Test
   void anAuthenticatedMemberThatIsIncompatibleEndsTheRun() throws Exception {
-    TcpHello own = TcpHello.of(GROUP, 1);
+    MemberHello own = MemberHello.of(GROUP, 1);
     assertEnds(
-        new TcpHello(9, 1, 7, 42, own.ranks(), "another field of version 9"),
+        new MemberHello(9, 1, 7, 42, 0, 0, own.ranks(), "another field of version 9"),
         "member 1",
-        "its protocol version is 9, the coordinator's is " + TcpHello.VERSION);
-    assertEnds(TcpHello.of(GROUP, -1), "member -1", "the group has no member -1");
-    assertEnds(TcpHello.of(GROUP, 0), "member 0", "the group has no member 0");
+        "its protocol version is 9, that of member 0 is " + MemberHello.VERSION);
+    assertEnds(MemberHello.of(GROUP, -1), "member -1", "the group has no member -1");
+    assertEnds(MemberHello.of(GROUP, 0), "member 0", "it claims to be the coordinator");
   }
 
   @Test
   void aMemberOfAnotherWorkerAndASecondOneAreTurnedAwayAndTheRunStarts() throws Exception {
-    TcpGroup group = group(Member.of(1, 1, 1));
-    TcpGroup foreign = new TcpGroup("other", 7, 42, group.members(), LONG, 1 << 17);
+    GroupSettings group = group(Member.of(1, 1, 1));
+    GroupSettings foreign = new GroupSettings("other", 7, 42, group.members(), LONG, 1 << 17);
     CountDownLatch turnedAway = new CountDownLatch(1);
     List<Object> met =
         Threads.run(
@@ -244,10 +256,10 @@ class TcpJoinTest {
                   try (RawMember first = connect();
                       RawMember second = connect();
                       RawMember third = connect()) {
-                    assertThat(first.join(SECRET, TcpHello.of(group, 1))).isEmpty();
-                    assertThat(second.join(SECRET, TcpHello.of(group, 1)))
+                    assertThat(first.join(SECRET, MemberHello.of(group, 1))).isEmpty();
+                    assertThat(second.join(SECRET, MemberHello.of(group, 1)))
                         .isEqualTo("member 1 has already joined");
-                    assertThat(third.join(SECRET, TcpHello.of(foreign, 1)))
+                    assertThat(third.join(SECRET, MemberHello.of(foreign, 1)))
                         .isEqualTo("this is worker worker, not other");
                     turnedAway.countDown();
                     assertThat(first.receive().hasRemaining()).isFalse();
@@ -265,15 +277,15 @@ class TcpJoinTest {
 
   @Test
   void aMemberMayWaitLongerForTheOthersThanTheTimeoutOfAGather() throws Exception {
-    TcpGroup group =
-        new TcpGroup("worker", 7, 42, Member.of(1, 1, 1), Duration.ofMillis(300), 1 << 17);
+    GroupSettings group =
+        new GroupSettings("worker", 7, 42, Member.of(1, 1, 1), Duration.ofSeconds(1), 1 << 17);
     List<Object> met =
         Threads.run(
             List.of(
                 () -> gatherOnce(accept(group)),
                 () -> gatherOnce(connect(group, 1)),
                 () -> {
-                  Thread.sleep(1_500); // more than the three timeouts that a gather may take
+                  Thread.sleep(3_300); // more than the three timeouts that a gather may take
                   return gatherOnce(connect(group, 2));
                 }));
     assertThat(met).containsOnly("gathered");
@@ -281,7 +293,7 @@ class TcpJoinTest {
 
   @Test
   void aMemberThatLeavesBeforeTheOthersHaveJoinedEndsTheRunForAll() throws Exception {
-    TcpGroup group = group(Member.of(1, 1, 1, 1));
+    GroupSettings group = group(Member.of(1, 1, 1, 1));
     List<Object> met =
         Threads.run(
             List.of(
@@ -289,7 +301,7 @@ class TcpJoinTest {
                 () -> connect(group, 1),
                 () -> {
                   try (RawMember member = connect()) {
-                    assertThat(member.join(SECRET, TcpHello.of(group, 2))).isEmpty();
+                    assertThat(member.join(SECRET, MemberHello.of(group, 2))).isEmpty();
                     Thread.sleep(300); // so that the other one has joined
                     return "left";
                   }
@@ -303,7 +315,7 @@ class TcpJoinTest {
   void aMemberThatEndsBeforeItJoinsEndsTheRun() {
     long startNs = System.nanoTime();
     MemberWatch watch = member -> member == 2 ? "exit code 3, after the error: no memory" : null;
-    TcpGroup group = group(Member.of(4, 4, 1));
+    GroupSettings group = group(Member.of(4, 4, 1));
     assertThatThrownBy(() -> TcpCoordinator.accept(server, group, SECRET, LONG, watch))
         .isInstanceOf(LockstepException.class)
         .hasMessage(
@@ -314,7 +326,7 @@ class TcpJoinTest {
 
   @Test
   void membersThatDoNotJoinInTimeAreNamed() {
-    TcpGroup group = group(Member.of(4, 4, 1));
+    GroupSettings group = group(Member.of(4, 4, 1));
     Duration timeout = Duration.ofMillis(50);
     assertThatThrownBy(
             () -> TcpCoordinator.accept(server, group, SECRET, timeout, MemberWatch.NONE))

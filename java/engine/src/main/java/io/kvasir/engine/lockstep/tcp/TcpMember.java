@@ -1,7 +1,12 @@
-package io.kvasir.engine.lockstep;
+package io.kvasir.engine.lockstep.tcp;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.kvasir.engine.lockstep.GatheredFrames;
+import io.kvasir.engine.lockstep.GroupSettings;
+import io.kvasir.engine.lockstep.LockstepException;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.RankCollective;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
@@ -22,12 +27,12 @@ public final class TcpMember implements RankCollective {
 
   private static final int COORDINATOR_TIMEOUTS = 3;
 
-  private final TcpGroup group;
+  private final GroupSettings group;
   private final int self;
   private final FrameChannel channel;
   private final GatheredFrames gathered;
 
-  private TcpMember(TcpGroup group, int self, FrameChannel channel) {
+  private TcpMember(GroupSettings group, int self, FrameChannel channel) {
     this.group = group;
     this.self = self;
     this.channel = channel;
@@ -48,10 +53,20 @@ public final class TcpMember implements RankCollective {
    *     secret, rejects this member, or ends the run; the message has the reason
    */
   public static TcpMember connect(
-      SocketAddress coordinator, TcpGroup group, GroupSecret secret, int self, Duration timeout) {
+      SocketAddress coordinator,
+      GroupSettings group,
+      GroupSecret secret,
+      int self,
+      Duration timeout) {
+    Rendezvous rendezvous = new Rendezvous(coordinator, null, false);
+    return connect(rendezvous, group, secret, self, timeout);
+  }
+
+  static TcpMember connect(
+      Rendezvous rendezvous, GroupSettings group, GroupSecret secret, int self, Duration timeout) {
     Member member = group.members().get(Objects.checkIndex(self, group.members().size()));
-    FrameChannel channel = new MemberJoin(coordinator, group, secret, member, timeout).await();
-    return new TcpMember(group, self, channel);
+    FrameChannel channel = new MemberJoin(rendezvous, group, secret, member, timeout).await();
+    return new TcpMember(group, self, channel.spinning(group.spin()));
   }
 
   @Override
@@ -66,11 +81,12 @@ public final class TcpMember implements RankCollective {
 
   @Override
   public GatheredFrames gather(ByteBuffer frame) {
-    TcpCoordinator.requireBounded(frame, group);
+    group.requireBounded(frame);
     long deadlineNs = System.nanoTime() + COORDINATOR_TIMEOUTS * group.timeout().toNanos();
     try {
       channel.send(frame, deadlineNs);
-      decode(channel.receive(group.maxAnswerBytes(), deadlineNs));
+      int maxAnswerBytes = group.members().size() * (Integer.BYTES + group.maxFrameBytes());
+      decode(channel.receive(maxAnswerBytes, deadlineNs));
       return gathered;
     } catch (IOException | RuntimeException e) {
       close();

@@ -1,8 +1,14 @@
-package io.kvasir.engine.lockstep;
+package io.kvasir.engine.lockstep.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.model.Digest64;
+import io.kvasir.engine.lockstep.GroupSettings;
+import io.kvasir.engine.lockstep.Lockstep;
+import io.kvasir.engine.lockstep.LockstepException;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.MemberHello;
+import io.kvasir.engine.lockstep.NoDecisions;
+import io.kvasir.engine.lockstep.RankCollective;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -33,8 +39,8 @@ class TcpFuzzTest {
 
   private static final GroupSecret SECRET = GroupSecret.random();
   private static final Duration JOIN = Duration.ofMillis(150);
-  private static final TcpGroup GROUP =
-      new TcpGroup("worker", 7, 42, Member.of(1, 1), Duration.ofMillis(100), 1 << 16);
+  private static final GroupSettings GROUP =
+      new GroupSettings("worker", 7, 42, Member.of(1, 1), Duration.ofMillis(100), 1 << 16);
   private static final long CASE_SECONDS = 5;
   private static final int GATHERS = 3;
 
@@ -127,7 +133,7 @@ class TcpFuzzTest {
   private Void memberThatMutates(Mutator mutator) throws IOException {
     try (RawMember member = new RawMember(address)) {
       TcpHandshake handshake = TcpHandshake.ofMember(SECRET, member.receive());
-      TcpHello hello = TcpHello.of(GROUP, 1);
+      MemberHello hello = MemberHello.of(GROUP, 1);
       mutator.send(member, handshake.hello(mutator.sometimes(hello.encode())));
       member.receive();
       member.receive();
@@ -167,7 +173,7 @@ class TcpFuzzTest {
     private final Random random;
     private final boolean proper;
     private final List<ByteBuffer> sent = new ArrayList<>();
-    private final DecisionLog log = new DecisionLog();
+    private final NoDecisions decisions = new NoDecisions();
 
     Mutator(long seed) {
       this.random = new Random(seed);
@@ -175,8 +181,7 @@ class TcpFuzzTest {
     }
 
     ByteBuffer lockstepFrame(int gather) {
-      long digest = Digest64.fold(log.digest(), 0);
-      log.agree(digest);
+      long digest = decisions.next();
       ByteBuffer frame = ByteBuffer.allocate(28 + 50);
       frame.putInt(0x4b56_5253).putInt(Lockstep.VERSION).putLong(gather).putInt(1).putLong(digest);
       return sometimes(frame.clear());

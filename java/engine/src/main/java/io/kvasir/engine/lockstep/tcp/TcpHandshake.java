@@ -1,8 +1,9 @@
-package io.kvasir.engine.lockstep;
+package io.kvasir.engine.lockstep.tcp;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.kvasir.engine.lockstep.MemberHello;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>The coordinator sends a challenge: magic number, nonce.
- *   <li>The member sends its hello: magic number, nonce, proof, body ({@link TcpHello}).
+ *   <li>The member sends its hello: magic number, nonce, proof, body ({@link MemberHello}).
  *   <li>The coordinator sends its answer: proof, reason of a refusal or nothing.
  * </ol>
  *
@@ -30,7 +31,7 @@ final class TcpHandshake {
 
   static final int CHALLENGE_BYTES = Integer.BYTES + NONCE_BYTES;
   static final int MIN_HELLO_BYTES = Integer.BYTES + NONCE_BYTES + PROOF_BYTES;
-  static final int MAX_HELLO_BYTES = MIN_HELLO_BYTES + TcpHello.MAX_BYTES;
+  static final int MAX_HELLO_BYTES = MIN_HELLO_BYTES + MemberHello.MAX_BYTES;
   static final int MAX_ANSWER_BYTES = PROOF_BYTES + (1 << 16);
 
   private static final byte[] MEMBER = "kvasir lock-step member".getBytes(US_ASCII);

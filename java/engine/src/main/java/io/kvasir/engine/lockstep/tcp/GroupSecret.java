@@ -1,4 +1,4 @@
-package io.kvasir.engine.lockstep;
+package io.kvasir.engine.lockstep.tcp;
 
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;

@@ -1,5 +1,6 @@
-package io.kvasir.engine.lockstep;
+package io.kvasir.engine.lockstep.tcp;
 
+import io.kvasir.engine.lockstep.MemberHello;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.StandardSocketOptions;
@@ -39,7 +40,7 @@ final class RawMember implements AutoCloseable {
   }
 
   /** Proves to have the secret; the answer is empty if the coordinator admits the member. */
-  String join(GroupSecret secret, TcpHello hello) throws IOException {
+  String join(GroupSecret secret, MemberHello hello) throws IOException {
     TcpHandshake handshake = TcpHandshake.ofMember(secret, receive());
     send(handshake.hello(hello.encode()));
     return handshake.readAnswer(receive());

@@ -1,7 +1,11 @@
-package io.kvasir.engine.lockstep;
+package io.kvasir.engine.lockstep.tcp;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.kvasir.engine.lockstep.GroupSettings;
+import io.kvasir.engine.lockstep.LockstepException;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.MemberHello;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
@@ -37,13 +41,13 @@ final class CoordinatorJoin {
   private static final long WATCH_MS = 100;
 
   private final ServerSocketChannel server;
-  private final TcpGroup group;
+  private final GroupSettings group;
   private final GroupSecret secret;
   private final Set<PendingConnection> pending = new LinkedHashSet<>(); // by age
   private final FrameChannel[] channels;
   private int dropped;
 
-  CoordinatorJoin(ServerSocketChannel server, TcpGroup group, GroupSecret secret) {
+  CoordinatorJoin(ServerSocketChannel server, GroupSettings group, GroupSecret secret) {
     this.server = server;
     this.group = group;
     this.secret = secret;
@@ -189,7 +193,7 @@ final class CoordinatorJoin {
     try {
       ByteBuffer body = connection.readHello();
       if (body != null) {
-        greet(connection, TcpHello.decode(body));
+        greet(connection, MemberHello.decode(body));
       }
     } catch (IOException e) {
       drop(connection, FrameChannel.problem(e));
@@ -197,7 +201,7 @@ final class CoordinatorJoin {
   }
 
   /** Admits or refuses a member that has proven to have the secret. */
-  private void greet(PendingConnection connection, @Nullable TcpHello hello) throws IOException {
+  private void greet(PendingConnection connection, @Nullable MemberHello hello) throws IOException {
     if (hello == null) {
       throw rejected(connection, "a member", "its hello is malformed");
     }
@@ -206,11 +210,13 @@ final class CoordinatorJoin {
       refuse(connection, "this is worker " + group.worker() + ", not " + hello.worker());
     } else if (refusal != null) {
       throw rejected(connection, "member " + hello.member(), refusal);
+    } else if (hello.member() == 0) {
+      throw rejected(connection, "member 0", "it claims to be the coordinator");
     } else if (channels[hello.member()] != null) {
       refuse(connection, "member " + hello.member() + " has already joined");
     } else {
       connection.answer("");
-      channels[hello.member()] = new FrameChannel(connection.socket());
+      channels[hello.member()] = new FrameChannel(connection.socket()).spinning(group.spin());
       connection.joinedAs(group.members().get(hello.member()));
       pending.remove(connection);
     }

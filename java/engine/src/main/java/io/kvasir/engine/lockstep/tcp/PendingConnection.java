@@ -1,5 +1,6 @@
-package io.kvasir.engine.lockstep;
+package io.kvasir.engine.lockstep.tcp;
 
+import io.kvasir.engine.lockstep.Member;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.SocketAddress;

@@ -1,31 +1,44 @@
-package io.kvasir.engine.lockstep;
+package io.kvasir.engine.lockstep.tcp;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
 import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A TCP connection that carries length-prefixed frames. An operation fails if the peer does not
  * send or receive before the deadline.
  *
+ * <p>Reading can poll for a short time before it blocks.
+ *
  * <p>Confined to one thread, except for {@link #close}.
  */
 final class FrameChannel implements AutoCloseable {
 
+  private static final int BUFFER_BYTES = 1 << 14;
+
   private final SocketChannel channel;
   private final Selector selector;
   private final SelectionKey key;
-  private final ByteBuffer length = ByteBuffer.allocate(Integer.BYTES);
-  private final ByteBuffer[] sending = {length, null};
-  private ByteBuffer received = ByteBuffer.allocate(1 << 12);
+  private final ByteBuffer sending = ByteBuffer.allocateDirect(BUFFER_BYTES);
+
+  /** What has arrived and was not returned, from position to limit. */
+  private final ByteBuffer arriving = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
+
+  private long spinNs;
+  private ByteBuffer received = ByteBuffer.allocate(2 * BUFFER_BYTES);
 
   /** Takes ownership of the channel, even if the constructor fails. */
   FrameChannel(SocketChannel channel) throws IOException {
@@ -41,10 +54,14 @@ final class FrameChannel implements AutoCloseable {
     }
   }
 
-  /** Connects to an address. */
-  static FrameChannel connect(SocketAddress address, long deadlineNs) throws IOException {
+  /** Connects to an address; from a local address unless that is null. */
+  static FrameChannel connect(SocketAddress address, @Nullable InetAddress from, long deadlineNs)
+      throws IOException {
     FrameChannel connecting = new FrameChannel(SocketChannel.open());
     try {
+      if (from != null) {
+        connecting.channel.bind(new InetSocketAddress(from, 0));
+      }
       if (!connecting.channel.connect(address)) {
         do {
           connecting.await(SelectionKey.OP_CONNECT, deadlineNs, "it did not answer in time");
@@ -53,11 +70,19 @@ final class FrameChannel implements AutoCloseable {
       return connecting;
     } catch (UnresolvedAddressException e) {
       connecting.close();
-      throw new IOException("the name of its host is unknown", e);
+      UnknownHostException unknown = new UnknownHostException("the name of its host is unknown");
+      unknown.initCause(e);
+      throw unknown;
     } catch (IOException e) {
       connecting.close();
       throw e;
     }
+  }
+
+  /** Sets how long reading polls before it blocks. */
+  FrameChannel spinning(Duration spin) {
+    spinNs = spin.toNanos();
+    return this;
   }
 
   /** What went wrong, as the rest of a sentence about the peer. */
@@ -71,22 +96,27 @@ final class FrameChannel implements AutoCloseable {
 
   /** Sends a frame; the buffer's position and limit do not change. */
   void send(ByteBuffer frame, long deadlineNs) throws IOException {
-    length.clear();
-    length.putInt(frame.remaining()).flip();
-    sending[1] = frame.duplicate();
-    while (sending[1].hasRemaining() || length.hasRemaining()) {
-      if (channel.write(sending) == 0) {
-        await(SelectionKey.OP_WRITE, deadlineNs, "it did not accept data in time");
+    ByteBuffer rest = frame.duplicate();
+    sending.clear();
+    sending.putInt(frame.remaining());
+    do {
+      int bytes = Math.min(sending.remaining(), rest.remaining());
+      sending.put(rest.slice(rest.position(), bytes)).flip();
+      rest.position(rest.position() + bytes);
+      while (sending.hasRemaining()) {
+        if (channel.write(sending) == 0) {
+          await(SelectionKey.OP_WRITE, deadlineNs, "it did not accept data in time");
+        }
       }
-    }
-    sending[1] = null;
+      sending.clear();
+    } while (rest.hasRemaining());
   }
 
   /** The next frame; valid until the next call. */
   ByteBuffer receive(int maxBytes, long deadlineNs) throws IOException {
-    length.clear();
-    fill(length, deadlineNs);
-    int bytes = length.getInt(0);
+    arriving.compact();
+    readUntil(arriving, Integer.BYTES, deadlineNs);
+    int bytes = arriving.getInt(0);
     if (bytes < 0 || bytes > maxBytes) {
       throw new IOException(
           "it sent a frame of "
@@ -94,27 +124,55 @@ final class FrameChannel implements AutoCloseable {
               + " bytes; the limit is "
               + maxBytes);
     }
-    received.clear().limit(Math.min(bytes, received.capacity()));
-    fill(received, deadlineNs);
+    if (bytes > arriving.capacity() - Integer.BYTES) {
+      return receiveLong(bytes, deadlineNs);
+    }
+    readUntil(arriving, Integer.BYTES + bytes, deadlineNs);
+    arriving.flip().position(Integer.BYTES + bytes);
+    return arriving.slice(Integer.BYTES, bytes);
+  }
+
+  private ByteBuffer receiveLong(int bytes, long deadlineNs) throws IOException {
+    received.clear().put(arriving.flip().position(Integer.BYTES));
+    received.limit(Math.min(bytes, received.capacity()));
+    readUntil(received, received.limit(), deadlineNs);
     while (received.position() < bytes) {
       // Memory is allocated for what has arrived, not for what the length announces.
       int capacity = (int) Math.min(bytes, 2L * received.capacity());
       received = ByteBuffer.allocate(capacity).put(received.flip());
-      fill(received, deadlineNs);
+      readUntil(received, capacity, deadlineNs);
     }
     return received.flip();
   }
 
-  private void fill(ByteBuffer buffer, long deadlineNs) throws IOException {
-    while (buffer.hasRemaining()) {
-      int read = channel.read(buffer);
-      if (read < 0) {
-        throw new EOFException("it closed the connection");
-      }
-      if (read == 0) {
+  /** Reads until the buffer has that many bytes, or more if they are here. */
+  private void readUntil(ByteBuffer buffer, int bytes, long deadlineNs) throws IOException {
+    while (buffer.position() < bytes) {
+      if (read(buffer) == 0 && !(spinNs > 0 && spin(buffer))) {
         await(SelectionKey.OP_READ, deadlineNs, "it was silent for too long");
       }
     }
+  }
+
+  private int read(ByteBuffer buffer) throws IOException {
+    int read = channel.read(buffer);
+    if (read < 0) {
+      throw new EOFException("it closed the connection");
+    }
+    return read;
+  }
+
+  /** Polls, leaving the core to others in between; whether something was read. */
+  @SuppressWarnings("ThreadPriorityCheck") // yields to members that share the cores
+  private boolean spin(ByteBuffer buffer) throws IOException {
+    long untilNs = System.nanoTime() + spinNs;
+    do {
+      Thread.yield();
+      if (read(buffer) > 0) {
+        return true;
+      }
+    } while (System.nanoTime() - untilNs < 0);
+    return false;
   }
 
   private void await(int operation, long deadlineNs, String problem) throws IOException {

@@ -1,7 +1,12 @@
-package io.kvasir.engine.lockstep;
+package io.kvasir.engine.lockstep.tcp;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.kvasir.engine.lockstep.GatheredFrames;
+import io.kvasir.engine.lockstep.GroupSettings;
+import io.kvasir.engine.lockstep.LockstepException;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.RankCollective;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
@@ -20,14 +25,14 @@ import java.util.Objects;
  */
 public final class TcpCoordinator implements RankCollective {
 
-  private final TcpGroup group;
+  private final GroupSettings group;
   private final FrameChannel[] channels;
   private final GatheredFrames gathered;
   private final String[] unreachable; // by member: why the last answer was not sent
   private ByteBuffer answer = ByteBuffer.allocate(1 << 12);
   private volatile boolean closed;
 
-  private TcpCoordinator(TcpGroup group, FrameChannel[] channels) {
+  private TcpCoordinator(GroupSettings group, FrameChannel[] channels) {
     this.group = group;
     this.channels = channels;
     this.unreachable = new String[channels.length];
@@ -49,7 +54,7 @@ public final class TcpCoordinator implements RankCollective {
    */
   public static TcpCoordinator accept(
       ServerSocketChannel server,
-      TcpGroup group,
+      GroupSettings group,
       GroupSecret secret,
       Duration timeout,
       MemberWatch watch) {
@@ -72,7 +77,7 @@ public final class TcpCoordinator implements RankCollective {
     if (closed) {
       throw new LockstepException("the coordinator has left its group");
     }
-    requireBounded(frame, group);
+    group.requireBounded(frame);
     gathered.set(0, frame);
     long deadlineNs = System.nanoTime() + group.timeout().toNanos();
     for (int member = 1; member < channels.length; member++) {
@@ -89,16 +94,6 @@ public final class TcpCoordinator implements RankCollective {
     encodeAnswer();
     sendAnswer();
     return gathered;
-  }
-
-  static void requireBounded(ByteBuffer frame, TcpGroup group) {
-    if (frame.remaining() > group.maxFrameBytes()) {
-      throw new LockstepException(
-          "a frame of "
-              + frame.remaining()
-              + " bytes is too long; maxFrameBytes is "
-              + group.maxFrameBytes());
-    }
   }
 
   /**

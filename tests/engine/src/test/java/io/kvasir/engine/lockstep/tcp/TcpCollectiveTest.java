@@ -1,7 +1,14 @@
-package io.kvasir.engine.lockstep;
+package io.kvasir.engine.lockstep.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.engine.lockstep.GroupSettings;
+import io.kvasir.engine.lockstep.LockstepException;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.MemberHello;
+import io.kvasir.engine.lockstep.RankCollective;
+import io.kvasir.engine.lockstep.RankCollectiveContract;
+import io.kvasir.engine.lockstep.Threads;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -32,32 +39,32 @@ class TcpCollectiveTest extends RankCollectiveContract {
     server.close();
   }
 
-  private static TcpGroup agreed(List<Member> members, Duration timeout) {
-    return new TcpGroup("instance", 7, 42, members, timeout, 1 << 17);
+  private static GroupSettings agreed(List<Member> members, Duration timeout) {
+    return new GroupSettings("instance", 7, 42, members, timeout, 1 << 20);
   }
 
-  private RankCollective accept(TcpGroup group) {
+  private RankCollective accept(GroupSettings group) {
     return TcpCoordinator.accept(server, group, SECRET, LONG, MemberWatch.NONE);
   }
 
-  private RankCollective connect(TcpGroup group, int member) throws IOException {
+  private RankCollective connect(GroupSettings group, int member) throws IOException {
     return TcpMember.connect(server.getLocalAddress(), group, SECRET, member, LONG);
   }
 
   /** A member that has joined. */
-  private RawMember join(TcpGroup group) throws IOException {
+  private RawMember join(GroupSettings group) throws IOException {
     RawMember member = new RawMember(server.getLocalAddress());
-    assertThat(member.join(SECRET, TcpHello.of(group, 1))).isEmpty();
+    assertThat(member.join(SECRET, MemberHello.of(group, 1))).isEmpty();
     assertThat(member.receive().hasRemaining()).as("the start of the run").isFalse();
     return member;
   }
 
   @Override
-  List<RankCollective> group(List<Member> members, Duration timeout) throws Exception {
+  protected List<RankCollective> group(List<Member> members, Duration timeout) throws Exception {
     return group(agreed(members, timeout));
   }
 
-  private List<RankCollective> group(TcpGroup group) throws Exception {
+  private List<RankCollective> group(GroupSettings group) throws Exception {
     List<RankCollective> collectives = new ArrayList<>();
     for (Object joined : meet(group, group)) {
       if (joined instanceof Exception e) {
@@ -69,7 +76,7 @@ class TcpCollectiveTest extends RankCollectiveContract {
   }
 
   /** The coordinator and the members, or what they threw. */
-  private List<Object> meet(TcpGroup coordinator, TcpGroup members) throws Exception {
+  private List<Object> meet(GroupSettings coordinator, GroupSettings members) throws Exception {
     List<Callable<Object>> parties = new ArrayList<>();
     parties.add(() -> accept(coordinator));
     for (Member member : members.members().subList(1, members.members().size())) {
@@ -78,7 +85,7 @@ class TcpCollectiveTest extends RankCollectiveContract {
     return Threads.run(parties);
   }
 
-  private void assertRefused(TcpGroup other, String why) throws Exception {
+  private void assertRefused(GroupSettings other, String why) throws Exception {
     List<Object> met = meet(agreed(Member.of(4, 4), LONG), other);
     assertThat(met.get(0)).isInstanceOf(LockstepException.class).asString().contains(why);
     assertThat(met.get(1))
@@ -92,14 +99,14 @@ class TcpCollectiveTest extends RankCollectiveContract {
   void membersThatAreNotAlikeAreRefusedOnBothSides() throws Exception {
     List<Member> members = Member.of(4, 4);
     assertRefused(
-        new TcpGroup("instance", 8, 42, members, LONG, 1 << 17),
-        "its code version is 8, the coordinator's is 7");
+        new GroupSettings("instance", 8, 42, members, LONG, 1 << 20),
+        "its code version is 8, that of member 0 is 7");
     assertRefused(
-        new TcpGroup("instance", 7, 43, members, LONG, 1 << 17),
-        "its settings or its workload differ from the coordinator's");
+        new GroupSettings("instance", 7, 43, members, LONG, 1 << 20),
+        "its settings or its workload differ from those of member 0");
     assertRefused(
-        new TcpGroup("instance", 7, 42, Member.of(4, 5), LONG, 1 << 17),
-        "its ranks by member are [4, 5], the coordinator's are [4, 4]");
+        new GroupSettings("instance", 7, 42, Member.of(4, 5), LONG, 1 << 20),
+        "its ranks by member are [4, 5], those of member 0 are [4, 4]");
   }
 
   @Test
@@ -133,18 +140,18 @@ class TcpCollectiveTest extends RankCollectiveContract {
   @Test
   void framesAreBounded() throws Exception {
     List<RankCollective> group = group(agreed(Member.of(1, 1), LONG));
-    ByteBuffer tooLong = ByteBuffer.allocate((1 << 17) + 1);
+    ByteBuffer tooLong = ByteBuffer.allocate((1 << 20) + 1);
     for (RankCollective member : group) {
       org.assertj.core.api.Assertions.assertThatThrownBy(() -> member.gather(tooLong))
           .isInstanceOf(LockstepException.class)
-          .hasMessage("a frame of 131073 bytes is too long; maxFrameBytes is 131072");
+          .hasMessage("a frame of 1048577 bytes is too long; maxFrameBytes is 1048576");
     }
     group.forEach(RankCollective::close);
   }
 
   @Test
   void aLengthOutOfRangeLosesItsSender() throws Exception {
-    TcpGroup group = agreed(Member.of(1, 1), LONG);
+    GroupSettings group = agreed(Member.of(1, 1), LONG);
     List<Object> met =
         Threads.run(
             List.of(
@@ -155,12 +162,12 @@ class TcpCollectiveTest extends RankCollectiveContract {
                 },
                 () -> {
                   RawMember member = join(group);
-                  member.send(ByteBuffer.allocate(1 << 18));
+                  member.send(ByteBuffer.allocate(1 << 21));
                   return member;
                 }));
     assertThat(met.get(0))
         .isEqualTo(
-            "member 1 (rank 1) is lost: it sent a frame of 262144 bytes; the limit is 131072");
+            "member 1 (rank 1) is lost: it sent a frame of 2097152 bytes; the limit is 1048576");
     if (met.get(1) instanceof RawMember member) {
       member.close();
     }
@@ -168,8 +175,8 @@ class TcpCollectiveTest extends RankCollectiveContract {
 
   @Test
   void aPeerThatTakesNothingIsGivenUp() throws Exception {
-    TcpGroup group =
-        new TcpGroup("instance", 7, 42, Member.of(1, 1), Duration.ofMillis(300), 64 << 20);
+    GroupSettings group =
+        new GroupSettings("instance", 7, 42, Member.of(1, 1), Duration.ofMillis(300), 64 << 20);
     List<Object> met =
         Threads.run(
             List.of(
@@ -193,7 +200,7 @@ class TcpCollectiveTest extends RankCollectiveContract {
 
   @Test
   void anErrorOfTheSystemIsPartOfASentence() throws Exception {
-    TcpGroup group = agreed(Member.of(1, 1), LONG);
+    GroupSettings group = agreed(Member.of(1, 1), LONG);
     List<Object> met =
         Threads.run(
             List.of(

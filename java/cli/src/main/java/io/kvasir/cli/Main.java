@@ -3,6 +3,7 @@ package io.kvasir.cli;
 import io.kvasir.cli.command.CommandRunner;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.Interrupts;
+import io.kvasir.cli.terminal.LabelledErrors;
 import io.kvasir.cli.terminal.Machine;
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
@@ -30,7 +31,7 @@ public final class Main {
         new Console(
             System.in,
             new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)),
-            System.err,
+            LabelledErrors.install(System.getenv()),
             Boolean.getBoolean("kvasir.terminal"),
             System.getenv());
     AtomicBoolean done = new AtomicBoolean();

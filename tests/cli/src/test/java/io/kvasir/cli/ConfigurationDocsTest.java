@@ -53,7 +53,10 @@ class ConfigurationDocsTest {
       Map.of(
           "--trace", "a path",
           "--config", "a path; not in a file itself",
-          "--device", "auto, cpu, cuda or cuda:0,1",
+          "--device", "auto, cpu, cuda, cuda:0,1 or cuda:local",
+          "--master-addr", "a host",
+          "--interface", "an interface or an address of this node",
+          "--secret-file", "a path",
           "--kv-cache-free-gpu-memory-fraction", "a number from 0.001 to 1.0");
 
   @Test
@@ -80,6 +83,16 @@ class ConfigurationDocsTest {
           "--device",
           "--processes",
           "--join-timeout-seconds",
+          "--collective",
+          "--collective-timeout-seconds",
+          "--rank",
+          "--world-size",
+          "--local-rank",
+          "--master-addr",
+          "--master-port",
+          "--interface",
+          "--secret-file",
+          "--spin-micros",
           "--num-hidden-layers", // with the next ones, poolTokens
           "--num-key-value-heads",
           "--head-dim",

@@ -15,11 +15,17 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -237,5 +243,39 @@ class DeviceCommandsTest {
     int exitCode = new CommandRunner(console, machine).run(line.split(" "));
     return new Outcome(
         exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+  }
+
+  @Test
+  void aProcessOfALauncherTakesTheGpuOfItsLocalRank(@TempDir Path folder) throws Exception {
+    Path secret = folder.resolve("secret");
+    Files.writeString(secret, "0123456789abcdef".repeat(4) + "\n");
+    Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
+    int port;
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = socket.getLocalPort();
+    }
+    String launch =
+        SMALL
+            + " --collective tcp --rank 0 --world-size 1 --master-addr 127.0.0.1 --secret-file "
+            + secret
+            + " --master-port "
+            + port;
+    assertThat(run(FakeMachine.withGpus(), launch + " --local-rank 1 --device cuda:local").err())
+        .contains("CUDA device 1 (NVIDIA H100 MIG 1g) is lost");
+    assertThat(run(FakeMachine.withGpus(), launch + " --local-rank 3 --device cuda:local").err())
+        .contains("CUDA device 0 (NVIDIA H100) is lost");
+    assertThat(run(FakeMachine.withoutGpu(), launch + " --device cuda:local").err())
+        .startsWith("--device cuda is not possible: ");
+    assertThat(run(FakeMachine.withGpus(), SMALL + " --device cuda:local").err())
+        .isEqualTo("--device cuda:local needs --collective\n");
+
+    Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-r-----"));
+    assertThat(run(FakeMachine.withoutGpu(), launch).err())
+        .isEqualTo(
+            "--secret-file "
+                + secret
+                + " must be readable by its owner only (chmod 600 "
+                + secret
+                + ")\n");
   }
 }

@@ -123,6 +123,40 @@ class SettingsTest {
   }
 
   @Test
+  void workersMayBeAListOfValuesAndMappings() throws IOException {
+    String config =
+        file(
+            """
+            worker:
+              - http://a:1,ranks=2
+              - url: http://b:1
+                flavor: sglang
+                ranks: 2
+                events: [tcp://x:5557, tcp://y:5557]
+              - {flavor: trtllm, url: http://c:1, wat: 1}
+            """);
+    assertThat(Outcome.of(Map.of(), "serve --config " + config).err())
+        .contains("worker is wrong: must be URL[,KEY=VALUE]...")
+        .contains("not 'http://c:1,flavor=trtllm,wat=1'");
+    assertThat(workerError("[http://a:1, 'http://a:1,ranks=2']"))
+        .contains("worker must name each engine once");
+    assertThat(workerError("[{url: http://b:1, events: [tcp://x:1, tcp://x:1]}]"))
+        .contains("events of rank 1: 'tcp://x:1' is that of events of rank 0 too");
+    assertThat(workerError("[{flavor: vllm}]")).contains("must have the key url in each");
+    assertThat(workerError("[{url: http://a:1, url: http://b:1}]"))
+        .contains("not 'http://a:1,url=");
+    assertThat(workerError("[{url: 'http://a:1,ranks=2'}]")).contains("no commas within a mapping");
+    assertThat(workerError("['http://a:1 http://b:1']")).contains("must have no blanks");
+    assertThat(workerError("[{url: {a: 1}}]")).contains("worker must be a single value");
+    assertThat(workerError("[[http://a:1]]")).contains("worker must be a single value");
+    assertThat(workerError("[{url: http://a:1, events: [[]]}]")).contains("must be a single value");
+  }
+
+  private String workerError(String workers) throws IOException {
+    return Outcome.of(Map.of(), "serve --config " + file("worker: " + workers + "\n")).err();
+  }
+
+  @Test
   void aFileThatSaysNothingChangesNothing() throws IOException {
     for (String nothing : new String[] {"", "# ranks: 3\n", "---\n", "~", "{}"}) {
       String line = SMALL + " --router default --config " + file(nothing);
@@ -160,7 +194,7 @@ class SettingsTest {
       delimiter = '|',
       quoteCharacter = '\0',
       value = {
-        "rank: 3 | :1: unknown key 'rank'; allowed: trace, trace_block_tokens, ",
+        "rang: 3 | :1: unknown key 'rang'; allowed: trace, trace_block_tokens, ",
         "Ranks: 3 | :1: unknown key 'Ranks'; allowed: trace, ",
         "config: x | :1: unknown key 'config'; allowed: ",
         "lockstep_port: 3 | :1: unknown key 'lockstep_port'; allowed: ",

@@ -48,6 +48,9 @@ final class RadixIndex implements PrefixIndex {
       if (event instanceof BlockEvent.Removed removed) {
         return remove(rank, removed.handles());
       }
+      if (event instanceof BlockEvent.Aliased) {
+        throw new IllegalArgumentException("the radix tree has one handle for each block");
+      }
       if (rank == null || rank.places.isEmpty()) {
         return ChangeStatus.UNCHANGED;
       }

@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The servers of the benchmark: a stub engine, and nginx and the gateway before it. All listen on
- * 127.0.0.1 and end when this is closed, or when this process ends.
+ * The servers of the benchmark: a stub engine, nginx and the gateway before it, and a gateway that
+ * matches blocks. All listen on 127.0.0.1 and end when this is closed, or when this process ends.
  *
  * <p>Confined to one thread.
  */
@@ -34,17 +34,22 @@ public final class ProxyBench implements AutoCloseable {
   private final ServerProcess engine;
   private final @Nullable ServerProcess nginx;
   private final ServerProcess gateway;
+  private final @Nullable ServerProcess matching;
 
   /**
    * Compiles the programs, starts all servers and waits until they answer.
    *
    * @param settings what will be measured
    * @param gatewayCommand starts the gateway
+   * @param matchingCommands starts a gateway that matches blocks, and what it needs; null for none
    * @param notes receives a line for each step
    * @throws IOException if a tool is missing, or a server does not start
    */
   public ProxyBench(
-      ProxyBenchSettings settings, GatewayCommand gatewayCommand, Consumer<String> notes)
+      ProxyBenchSettings settings,
+      GatewayCommand gatewayCommand,
+      @Nullable MatchingCommands matchingCommands,
+      Consumer<String> notes)
       throws IOException {
     this.settings = settings;
     this.notes = notes;
@@ -61,6 +66,7 @@ public final class ProxyBench implements AutoCloseable {
       engine = started(startEngine(programs));
       nginx = compares ? started(NginxServer.start(folder, engine.port())) : null;
       gateway = started(startGateway(gatewayCommand));
+      matching = compares && matchingCommands != null ? startMatching(matchingCommands) : null;
       ready = true;
     } finally {
       if (!ready) {
@@ -87,9 +93,18 @@ public final class ProxyBench implements AutoCloseable {
     return ServerProcess.start("the gateway", port, command, folder.resolve("gateway.log"));
   }
 
+  private ServerProcess startMatching(MatchingCommands commands) throws IOException {
+    notes.accept("starting a stand-in that publishes blocks, and a gateway that follows them");
+    return answering(new MatchingServers(engine, commands, folder, servers::add).gateway());
+  }
+
   /** Waits until a server answers a request. */
   private ServerProcess started(ServerProcess server) throws IOException {
     servers.add(server);
+    return answering(server);
+  }
+
+  private ServerProcess answering(ServerProcess server) throws IOException {
     String error = "";
     for (int i = 0; i < READY_TRIES; i++) {
       server.check();
@@ -117,7 +132,7 @@ public final class ProxyBench implements AutoCloseable {
   public List<ProxyRound> rounds() throws IOException {
     return nginx == null
         ? List.of()
-        : new ProxyRounds(settings, load, engine, nginx, gateway, notes).run();
+        : new ProxyRounds(settings, load, engine, nginx, gateway, matching, notes).run();
   }
 
   /**

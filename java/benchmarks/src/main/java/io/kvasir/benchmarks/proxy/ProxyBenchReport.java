@@ -31,6 +31,10 @@ public record ProxyBenchReport(
     rounds = List.copyOf(rounds);
   }
 
+  private boolean matches() {
+    return rounds.stream().allMatch(round -> round.matching() != null);
+  }
+
   /** {@return whether all bars are kept; goals do not count} */
   public boolean isKept() {
     for (ProxyMetric metric : ProxyMetric.values()) {
@@ -84,6 +88,10 @@ public record ProxyBenchReport(
       write("nginx", metric.ofProxy(rounds, ProxyRound::nginx), json);
       write("kvasir", metric.ofProxy(rounds, ProxyRound::gateway), json);
       write("ratio", ratio, json);
+      if (matches()) {
+        write("matching", metric.ofProxy(rounds, ProxyRound::matching), json);
+        write("newPrompts", metric.ofProxy(rounds, ProxyRound::newPrompts), json);
+      }
       if (bar.exists()) {
         json.writeStringField("bar", bar.text());
         json.writeBooleanField("kept", bar.keeps(ratio.median()));
@@ -97,6 +105,10 @@ public record ProxyBenchReport(
       write("direct", round.direct(), json);
       write("nginx", round.nginx(), json);
       write("kvasir", round.gateway(), json);
+      if (round.matching() != null && round.newPrompts() != null) {
+        write("matching", round.matching(), json);
+        write("newPrompts", round.newPrompts(), json);
+      }
       json.writeEndObject();
     }
     json.writeEndArray();
@@ -120,6 +132,7 @@ public record ProxyBenchReport(
     number("firstByteUs", figures.firstByteUs(), json);
     number("firstByteP99Us", figures.firstByteP99Us(), json);
     number("requestsPerSecond", figures.requestsPerSecond(), json);
+    number("cpuUsPerRequest", figures.cpuUsPerRequest(), json);
     json.writeEndObject();
   }
 

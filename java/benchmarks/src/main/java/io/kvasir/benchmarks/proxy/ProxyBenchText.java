@@ -4,6 +4,7 @@ import io.kvasir.simulator.report.Numbers;
 import io.kvasir.simulator.report.TextTable;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 
 /**
  * Formats the comparison with nginx for people.
@@ -49,8 +50,39 @@ public final class ProxyBenchText {
     return out.toString();
   }
 
+  /**
+   * What matching blocks adds to the gateway's own figures.
+   *
+   * @param rounds all rounds
+   * @return lines; none if it was not measured
+   */
+  public static String matching(List<ProxyRound> rounds) {
+    if (rounds.stream().anyMatch(round -> round.matching() == null)) {
+      return "";
+    }
+    TextTable table = new TextTable();
+    table.row(
+        "exact routing, median (lowest to highest)", "kvasir", "matching adds", "new prompts add");
+    for (ProxyMetric metric : ProxyMetric.values()) {
+      table.row(
+          metric.label(),
+          spread(metric.ofProxy(rounds, ProxyRound::gateway), metric.decimals()),
+          spread(metric.more(rounds, ProxyRound::matching, ProxyRound::gateway), metric.decimals()),
+          spread(
+              metric.more(rounds, ProxyRound::newPrompts, ProxyRound::gateway), metric.decimals()));
+    }
+    StringBuilder out = new StringBuilder();
+    table.appendTo(out);
+    return out.toString();
+  }
+
   private static String pace(List<ProxyRound> rounds, ProxyMetric.ToProxy server) {
-    List<Double> paces = rounds.stream().map(round -> server.of(round).chunksPerSecond()).toList();
+    List<Double> paces =
+        rounds.stream()
+            .map(server::of)
+            .filter(Objects::nonNull)
+            .map(ServerFigures::chunksPerSecond)
+            .toList();
     return Numbers.decimals(RoundSpread.of(paces).median(), 0);
   }
 

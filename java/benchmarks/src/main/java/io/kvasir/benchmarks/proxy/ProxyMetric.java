@@ -1,6 +1,7 @@
 package io.kvasir.benchmarks.proxy;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What nginx and the gateway are compared by. */
 public enum ProxyMetric {
@@ -13,7 +14,9 @@ public enum ProxyMetric {
   /** What the proxy adds to the slowest hundredth of the times to first byte. */
   ADDED_TO_FIRST_BYTE_P99("addedFirstByteP99Us", "added to first byte, p99 us", 0, true),
   /** Short requests per second at saturation. */
-  REQUESTS_PER_SECOND("requestsPerSecond", "requests/s at saturation", 0, false);
+  REQUESTS_PER_SECOND("requestsPerSecond", "requests/s at saturation", 0, false),
+  /** CPU time of the whole process for each short request at saturation. */
+  CPU_PER_REQUEST("cpuUsPerRequest", "CPU us a request at saturation", 1, false);
 
   private final String id;
   private final String label;
@@ -56,7 +59,7 @@ public enum ProxyMetric {
    * The values of a proxy.
    *
    * @param rounds all rounds
-   * @param proxy nginx or the gateway
+   * @param proxy nginx or a gateway
    * @return the values of all rounds; without the engine's own share of the same round
    */
   RoundSpread ofProxy(List<ProxyRound> rounds, ToProxy proxy) {
@@ -78,13 +81,23 @@ public enum ProxyMetric {
     return nginx > 0 ? value(round, ProxyRound::gateway) / nginx : Double.NaN;
   }
 
-  private double figure(ServerFigures figures) {
+  /** What a server has more than another, by round; undefined where one was not measured. */
+  RoundSpread more(List<ProxyRound> rounds, ToProxy server, ToProxy than) {
+    return RoundSpread.of(
+        rounds.stream().map(round -> value(round, server) - value(round, than)).toList());
+  }
+
+  private double figure(@Nullable ServerFigures figures) {
+    if (figures == null) {
+      return Double.NaN;
+    }
     return switch (this) {
       case CPU_PER_CHUNK -> figures.cpuUsPerChunk();
       case ADDED_TO_CHUNK -> figures.chunkUs();
       case ADDED_TO_FIRST_BYTE -> figures.firstByteUs();
       case ADDED_TO_FIRST_BYTE_P99 -> figures.firstByteP99Us();
       case REQUESTS_PER_SECOND -> figures.requestsPerSecond();
+      case CPU_PER_REQUEST -> figures.cpuUsPerRequest();
     };
   }
 
@@ -96,6 +109,6 @@ public enum ProxyMetric {
   /** Chooses a proxy of a round. */
   @FunctionalInterface
   interface ToProxy {
-    ServerFigures of(ProxyRound round);
+    @Nullable ServerFigures of(ProxyRound round);
   }
 }

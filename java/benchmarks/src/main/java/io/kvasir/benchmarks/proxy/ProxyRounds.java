@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Measures servers in turn, so that what else happens on the machine meets all of them alike. Every
@@ -29,6 +30,7 @@ final class ProxyRounds {
   private final ServerProcess engine;
   private final ServerProcess nginx;
   private final ServerProcess gateway;
+  private final @Nullable ServerProcess matching;
   private final Consumer<String> notes;
 
   ProxyRounds(
@@ -37,19 +39,25 @@ final class ProxyRounds {
       ServerProcess engine,
       ServerProcess nginx,
       ServerProcess gateway,
+      @Nullable ServerProcess matching,
       Consumer<String> notes) {
     this.settings = settings;
     this.load = load;
     this.engine = engine;
     this.nginx = nginx;
     this.gateway = gateway;
+    this.matching = matching;
     this.notes = notes;
   }
 
   /** Warms up, then runs all rounds. */
   List<ProxyRound> run() throws IOException {
     notes.accept("warming up");
-    compile();
+    compile(new Turn(gateway, false));
+    if (matching != null) {
+      compile(new Turn(matching, false));
+      compile(new Turn(matching, true));
+    }
     round(false);
     List<ProxyRound> rounds = new ArrayList<>();
     for (int i = 0; i < settings.rounds(); i++) {
@@ -59,11 +67,10 @@ final class ProxyRounds {
     return rounds;
   }
 
-  /** Loads the gateway until its requests per second grow no more: its code is compiled then. */
-  private void compile() throws IOException {
+  /** Loads a gateway until its requests per second grow no more: its code is compiled then. */
+  private void compile(Turn turn) throws IOException {
     double best = 0;
     for (int i = 0; i < MAX_WARM_UPS; i++) {
-      Turn turn = new Turn(gateway);
       turn.saturate();
       if (i >= MIN_WARM_UPS && turn.requestsPerSecond < GROWTH * best) {
         break;
@@ -71,15 +78,21 @@ final class ProxyRounds {
       best = Math.max(best, turn.requestsPerSecond);
     }
     for (int i = 0; i < PACE_WARM_UPS; i++) {
-      new Turn(gateway).measurePace();
+      turn.measurePace();
     }
   }
 
   private ProxyRound round(boolean reversed) throws IOException {
-    Turn direct = new Turn(engine);
-    Turn beforeNginx = new Turn(nginx);
-    Turn beforeGateway = new Turn(gateway);
-    List<Turn> order = new ArrayList<>(List.of(beforeNginx, beforeGateway, direct));
+    Turn direct = new Turn(engine, false);
+    Turn beforeNginx = new Turn(nginx, false);
+    Turn beforeGateway = new Turn(gateway, false);
+    List<Turn> order = new ArrayList<>(List.of(beforeNginx, beforeGateway));
+    Turn matches = matching == null ? null : new Turn(matching, false);
+    Turn asks = matching == null ? null : new Turn(matching, true);
+    if (matches != null && asks != null) {
+      order.addAll(List.of(matches, asks));
+    }
+    order.add(direct);
     if (reversed) {
       Collections.reverse(order);
     }
@@ -92,32 +105,38 @@ final class ProxyRounds {
     for (Turn turn : order) {
       turn.saturate();
     }
-    return new ProxyRound(direct.figures(), beforeNginx.figures(), beforeGateway.figures());
+    return new ProxyRound(
+        direct.figures(),
+        beforeNginx.figures(),
+        beforeGateway.figures(),
+        matches == null ? null : matches.figures(),
+        asks == null ? null : asks.figures());
   }
 
   /** One server in one round. */
   private final class Turn {
 
     private final ServerProcess server;
+    private final boolean newPrompts;
     private double cpuUsPerChunk;
     private double chunksPerSecond;
     private double chunkUs;
     private double firstByteUs;
     private double firstByteP99Us;
     private double requestsPerSecond;
+    private double cpuUsPerRequest;
 
-    Turn(ServerProcess server) {
+    Turn(ServerProcess server, boolean newPrompts) {
       this.server = server;
+      this.newPrompts = newPrompts;
     }
 
     /** Streams chunks at the set rate. CPU time is that of the whole run, all chunks included. */
     void measurePace() throws IOException {
       int streams = Math.max(1, settings.chunkRate() * INTERVAL_MS / MS_PER_S);
-      long before = server.cpuNs();
+      long beforeNs = server.cpuNs();
       LoadReport report = streams(streams, PACE_CHUNKS);
-      long cpuNs = server.cpuNs() - before;
-      cpuUsPerChunk =
-          server == engine ? Double.NaN : cpuNs / NS_PER_US / report.number("all_chunks");
+      cpuUsPerChunk = cpuUs(beforeNs, report.number("all_chunks"));
       chunksPerSecond = report.number("chunks_per_s");
       chunkUs = report.time("chunk_us", "p50");
     }
@@ -129,7 +148,14 @@ final class ProxyRounds {
     }
 
     void saturate() throws IOException {
-      requestsPerSecond = run("saturate", List.of()).number("requests_per_s");
+      long beforeNs = server.cpuNs();
+      LoadReport report = run("saturate", List.of());
+      requestsPerSecond = report.number("requests_per_s");
+      cpuUsPerRequest = cpuUs(beforeNs, report.number("all_requests"));
+    }
+
+    private double cpuUs(long beforeNs, double parts) {
+      return server == engine ? Double.NaN : (server.cpuNs() - beforeNs) / NS_PER_US / parts;
     }
 
     private LoadReport streams(int streams, int chunks) throws IOException {
@@ -147,6 +173,7 @@ final class ProxyRounds {
     private LoadReport run(String mode, List<String> options) throws IOException {
       List<String> all = new ArrayList<>(options);
       all.addAll(List.of("--seconds", Integer.toString(settings.seconds())));
+      all.addAll(List.of("--new-prompts", newPrompts ? "1" : "0"));
       LoadReport report = load.run(server.port(), mode, all.toArray(String[]::new));
       server.check();
       report.check(server.name());
@@ -155,7 +182,13 @@ final class ProxyRounds {
 
     ServerFigures figures() {
       return new ServerFigures(
-          cpuUsPerChunk, chunksPerSecond, chunkUs, firstByteUs, firstByteP99Us, requestsPerSecond);
+          cpuUsPerChunk,
+          chunksPerSecond,
+          chunkUs,
+          firstByteUs,
+          firstByteP99Us,
+          requestsPerSecond,
+          cpuUsPerRequest);
     }
   }
 }

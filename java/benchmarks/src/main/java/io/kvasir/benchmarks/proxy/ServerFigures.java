@@ -10,6 +10,7 @@ package io.kvasir.benchmarks.proxy;
  * @param firstByteUs median time from request to first byte, without the engine's own time
  * @param firstByteP99Us 99 of 100 first bytes took no longer
  * @param requestsPerSecond short requests at saturation
+ * @param cpuUsPerRequest CPU time of the whole process for each of them
  */
 public record ServerFigures(
     double cpuUsPerChunk,
@@ -17,4 +18,5 @@ public record ServerFigures(
     double chunkUs,
     double firstByteUs,
     double firstByteP99Us,
-    double requestsPerSecond) {}
+    double requestsPerSecond,
+    double cpuUsPerRequest) {}

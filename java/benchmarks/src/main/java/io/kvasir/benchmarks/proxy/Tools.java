@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Programs of the system, and what else comes from it.
@@ -73,6 +74,24 @@ final class Tools {
     InterruptedIOException e = new InterruptedIOException("interrupted");
     e.initCause(cause);
     return e;
+  }
+
+  /** The first of some adjoining ports of 127.0.0.1 that are free. */
+  static int freePorts(int count) throws IOException {
+    while (true) {
+      int first = freePort();
+      if (IntStream.range(first + 1, first + count).allMatch(Tools::isFree)) {
+        return first;
+      }
+    }
+  }
+
+  private static boolean isFree(int port) {
+    try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+      return socket.isBound();
+    } catch (IOException | IllegalArgumentException e) {
+      return false;
+    }
   }
 
   /** A free port of 127.0.0.1. */

@@ -2,6 +2,7 @@ package io.kvasir.cli.command;
 
 import io.kvasir.benchmarks.proxy.GrowthFigures;
 import io.kvasir.benchmarks.proxy.IdleMemory;
+import io.kvasir.benchmarks.proxy.MatchingCommands;
 import io.kvasir.benchmarks.proxy.ProxyBench;
 import io.kvasir.benchmarks.proxy.ProxyBenchReport;
 import io.kvasir.benchmarks.proxy.ProxyBenchSettings;
@@ -34,14 +35,16 @@ import picocli.CommandLine.Option;
       "Measures the gateway beside nginx. Compiles a stub engine and a load generator, starts the"
           + " engine, nginx and the gateway on 127.0.0.1, and measures them in turn: CPU time of a"
           + " streamed chunk, time added to first byte, and requests per second at saturation."
-          + " Then it measures the gateway's memory with idle streams and during many requests."
+          + " A second gateway shows what exact routing adds: it follows the block events of a"
+          + " stand-in that holds the prompts' blocks. Then the gateway's memory is measured with"
+          + " idle streams and during many requests."
           + " Every answer is checked.",
       ""
     })
 final class BenchProxyCommand implements Callable<Integer> {
 
-  private static final String MAIN = "io.kvasir.cli.Main";
   private static final String LOOPBACK = "127.0.0.1";
+  private static final int BLOCK = 16; // as vLLM's default
   private static final int MAX_ROUNDS = 100;
   private static final int MAX_SECONDS = 600;
   private static final int MAX_STREAMS = 5_000;
@@ -135,7 +138,7 @@ final class BenchProxyCommand implements Callable<Integer> {
             Values.integer("--chunk-rate", chunkRate, MIN_CHUNK_RATE, MAX_CHUNK_RATE),
             Values.integer("--idle-streams", idleStreams, 0, MAX_STREAMS),
             Values.integer("--requests", requests, 0, MAX_REQUESTS));
-    try (ProxyBench bench = new ProxyBench(settings, this::gateway, console::note)) {
+    try (ProxyBench bench = new ProxyBench(settings, this::gateway, matching(), console::note)) {
       ProxyBenchReport report = measure(bench, settings, text);
       if (!text) {
         console.write(report::writeJson);
@@ -157,6 +160,7 @@ final class BenchProxyCommand implements Callable<Integer> {
     if (settings.rounds() > 0) {
       measured = bench.rounds();
       print(text, ProxyBenchText.table(measured));
+      print(text, ProxyBenchText.matching(measured));
     }
     IdleMemory idle = null;
     if (settings.idleStreams() > 0) {
@@ -207,24 +211,69 @@ final class BenchProxyCommand implements Callable<Integer> {
           .map(word -> word.replace("{engine-port}", Integer.toString(enginePort)))
           .toList();
     }
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    for (String own : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
-      if (!own.startsWith("-agentlib")) {
-        command.add(own);
-      }
+    return serve(port, adminPort, "http://" + LOOPBACK + ":" + enginePort);
+  }
+
+  private static List<String> serve(int port, int adminPort, String worker) {
+    return kvasir(
+        "serve",
+        "--port",
+        Integer.toString(port),
+        "--admin-port",
+        Integer.toString(adminPort),
+        "--worker",
+        worker);
+  }
+
+  /** Starts what shows the cost of exact routing; null for gateways that are not this one. */
+  private @Nullable MatchingCommands matching() {
+    return gatewayCommand == null ? new OwnMatching() : null;
+  }
+
+  private static final class OwnMatching implements MatchingCommands {
+
+    @Override
+    public List<String> publisher(int port, int eventsPort, int replayPort) {
+      List<String> command =
+          new ArrayList<>(
+              kvasir(
+                  "engine",
+                  "--flavor",
+                  "vllm",
+                  "--events",
+                  "map",
+                  "--host",
+                  LOOPBACK,
+                  "--speed",
+                  "1000",
+                  "--device",
+                  "cpu"));
+      command.addAll(List.of("--dp", Integer.toString(RANKS)));
+      command.addAll(List.of("--tokens-per-block", Integer.toString(BLOCK)));
+      command.addAll(List.of("--port", Integer.toString(port)));
+      command.addAll(List.of("--events-port", Integer.toString(eventsPort)));
+      command.addAll(List.of("--replay-port", Integer.toString(replayPort)));
+      return command;
     }
-    command.addAll(
-        List.of("-Dkvasir.terminal=false", "-cp", System.getProperty("java.class.path"), MAIN));
-    command.addAll(
-        List.of(
-            "serve",
-            "--port",
-            Integer.toString(port),
-            "--admin-port",
-            Integer.toString(adminPort),
-            "--worker",
-            "http://" + LOOPBACK + ":" + enginePort));
-    return command;
+
+    @Override
+    public List<String> gateway(
+        int port, int adminPort, int enginePort, int eventsPort, int replayPort) {
+      String worker =
+          String.format(
+              Locale.ROOT,
+              "http://%1$s:%2$d,flavor=vllm,ranks=%3$d,block_size=%4$d,events=tcp://%1$s:%5$d,replay=tcp://%1$s:%6$d",
+              LOOPBACK,
+              enginePort,
+              RANKS,
+              BLOCK,
+              eventsPort,
+              replayPort);
+      return serve(port, adminPort, worker);
+    }
+  }
+
+  private static List<String> kvasir(String... words) {
+    return OwnCommand.of(List.of(), List.of(words));
   }
 }

@@ -120,7 +120,8 @@ public final class CommandRunner {
                 .addSubcommand(new BenchRoutersCommand(console))
                 .addSubcommand(new BenchSelectorsCommand(console))
                 .addSubcommand(new BenchIndexCommand(console))
-                .addSubcommand(new BenchProxyCommand(console)));
+                .addSubcommand(new BenchProxyCommand(console))
+                .addSubcommand(new BenchCollectiveCommand(console)));
     all.put("record", () -> new RecordCommand(console));
     all.put("doctor", () -> new DoctorCommand(console, machine));
     all.put("version", () -> new VersionCommand(console));

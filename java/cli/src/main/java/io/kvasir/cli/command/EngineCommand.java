@@ -6,15 +6,20 @@ import io.kvasir.cli.option.EmbeddedOptions;
 import io.kvasir.cli.option.KvOptions;
 import io.kvasir.cli.option.OpenDevices;
 import io.kvasir.cli.option.Settings;
+import io.kvasir.cli.option.StandInOptions;
 import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.cli.terminal.Interrupts;
 import io.kvasir.cli.terminal.Machine;
+import io.kvasir.engine.execute.RankPools;
 import io.kvasir.gateway.EngineServer;
 import io.kvasir.gateway.embedded.EmbeddedEngine;
 import io.kvasir.gateway.embedded.EmbeddedSettings;
+import io.kvasir.gateway.standin.EventPublisher;
+import io.kvasir.gateway.standin.EventSettings;
 import java.io.IOException;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
@@ -28,7 +33,8 @@ import picocli.CommandLine.Option;
     abbreviateSynopsis = true,
     description = {
       "Serves ADP ranks with real KV block pools and modelled steps as one OpenAI engine, for"
-          + " fleets on any machine. Answers are words that a seed determines.",
+          + " fleets on any machine. Answers are words that a seed determines. With --flavor it has"
+          + " the endpoints, events and rank selection of vLLM, SGLang or TensorRT-LLM.",
       ""
     },
     footer = {
@@ -78,10 +84,8 @@ public final class EngineCommand implements Callable<Integer> {
   @Mixin private DeviceOption device;
   @Mixin private KvOptions kv;
   @Mixin private EmbeddedOptions embedded;
-
-  @Mixin
-  @SuppressWarnings("unused") // picocli acts on it
-  private Settings sources;
+  @Mixin private StandInOptions standIn;
+  @Mixin private Settings sources;
 
   @Mixin
   @SuppressWarnings("unused") // picocli acts on it
@@ -103,18 +107,39 @@ public final class EngineCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     EmbeddedSettings settings = embedded.settings();
+    Optional<EventSettings> standInFor = standIn.settings(host, settings.ranks(), sources);
     int wanted = Values.integer("--port", port, 0, 65_535);
     int loops = Values.integer("--event-loops", eventLoops, 1, 256);
     long drainMs = TimeUnit.SECONDS.toMillis(Values.integer("--drain-seconds", drain, 0, 86_400));
     try (OpenDevices devices = device.open(machine, console);
-        EmbeddedEngine engine = EmbeddedEngine.open(settings, devices.place(kv.kv()));
+        EmbeddedEngine engine = open(settings, devices.place(kv.kv()), standInFor);
         EngineServer server = EngineServer.start(engine, host, wanted, loops)) {
       String url = "http://" + (host.equals("0.0.0.0") ? "127.0.0.1" : host) + ":" + server.port();
       String announcement =
-          "kvasir: engine " + settings.model() + ", " + settings.ranks() + " ranks, " + url + "/v1";
+          "kvasir: engine "
+              + settings.model()
+              + ", "
+              + settings.ranks()
+              + " ranks, "
+              + url
+              + "/v1"
+              + engine.publisher().map(EngineCommand::ports).orElse("");
       UntilSignal.serve(
           console, interrupts, () -> console.note(announcement), () -> server.stop(drainMs));
       return ExitCode.DONE;
     }
+  }
+
+  private static EmbeddedEngine open(
+      EmbeddedSettings settings, RankPools.Place place, Optional<EventSettings> events)
+      throws IOException {
+    return events.isPresent()
+        ? EmbeddedEngine.open(settings, place, events.get())
+        : EmbeddedEngine.open(settings, place);
+  }
+
+  private static String ports(EventPublisher publisher) {
+    String replay = publisher.replayPort() == 0 ? "" : ", replay from " + publisher.replayPort();
+    return ", events from port " + publisher.eventsPort() + replay;
   }
 }

@@ -5,6 +5,7 @@ import io.kvasir.cli.option.FleetOptions;
 import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.option.GeneratedOptions;
 import io.kvasir.cli.option.KvOptions;
+import io.kvasir.cli.option.LaunchOptions;
 import io.kvasir.cli.option.ModeOptions;
 import io.kvasir.cli.option.OpenDevices;
 import io.kvasir.cli.option.ProcessOptions;
@@ -72,6 +73,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Mixin private KvOptions kv;
   @Mixin private ModeOptions mode;
   @Mixin private ProcessOptions processes;
+  @Mixin private LaunchOptions launch;
   @Mixin private Settings sources;
   @Mixin private FormatOption format;
 
@@ -100,24 +102,31 @@ public final class ReplayCommand implements Callable<Integer> {
     List<ReplayReport> reports = new ArrayList<>();
     int ranks = workers.get(0).ranks();
     boolean spread = processes.processes(ranks) > 1;
-    if (spread && fleet.isPresent()) {
+    launch.check();
+    boolean launched = launch.collective() != LaunchOptions.Collective.NONE;
+    if ((spread || launched) && fleet.isPresent()) {
       throw new UsageException(
-          ProcessOptions.PROCESSES,
-          "must be 1 with " + FleetOptions.WORKERS + " or " + FleetOptions.ROUTER);
+          spread ? ProcessOptions.PROCESSES : LaunchOptions.COLLECTIVE,
+          (spread ? "must be 1" : "must be none")
+              + " with "
+              + FleetOptions.WORKERS
+              + " or "
+              + FleetOptions.ROUTER);
     }
-    try (OpenDevices devices =
-        spread ? device.onlyHost(ProcessOptions.PROCESSES) : device.open(machine, console)) {
+    if (spread && launched) {
+      throw new UsageException(
+          ProcessOptions.PROCESSES, "must be 1 with " + LaunchOptions.COLLECTIVE);
+    }
+    List<String> arguments = spec.root().commandLine().getParseResult().originalArgs();
+    try (ReplayProcesses all = ReplayProcesses.open(processes, launch, ranks, arguments, console);
+        OpenDevices devices = open(all, spread, launched)) {
       WorkloadOptions.Plan plan = workload.plan(generated, sources, console);
       int count = fleet.map(FleetSettings::workers).orElse(1);
-      List<ReplaySettings> sized = sized(workers, count, devices, kvShape);
-      List<String> arguments = spec.root().commandLine().getParseResult().originalArgs();
-      try (ReplayProcesses all = ReplayProcesses.open(processes, ranks, arguments, console.in())) {
-        for (ReplaySettings each : sized) {
-          reports.add(replay(plan, each, fleet, all, devices.place(kvShape)));
-        }
-        if (!all.reports()) {
-          return ExitCode.DONE;
-        }
+      for (ReplaySettings each : sized(workers, count, devices, kvShape)) {
+        reports.add(replay(plan, each, fleet, all, devices.place(kvShape)));
+      }
+      if (!all.reports()) {
+        return ExitCode.DONE;
       }
     } catch (DeviceOutOfMemoryException e) {
       throw new UsageException(kv.sizeOption(), "does not fit: " + e.getMessage());
@@ -128,6 +137,15 @@ public final class ReplayCommand implements Callable<Integer> {
       console.write(stream -> JsonReport.write(reports, stream));
     }
     return ExitCode.DONE;
+  }
+
+  private OpenDevices open(ReplayProcesses all, boolean spread, boolean launched) {
+    if (spread) {
+      return device.onlyHost(ProcessOptions.PROCESSES);
+    }
+    return launched
+        ? device.openLocal(all.localRank(), machine, console)
+        : device.open(machine, console);
   }
 
   private ReplayReport replay(

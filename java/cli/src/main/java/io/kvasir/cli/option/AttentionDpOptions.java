@@ -99,7 +99,7 @@ final class AttentionDpOptions {
       names = "--enable-balance",
       paramLabel = "BOOL",
       defaultValue = "false",
-      order = 80,
+      order = 85,
       description = "Delay prefill while ranks are out of balance (default: ${DEFAULT-VALUE}).")
   private String enableBalance;
 
@@ -107,7 +107,7 @@ final class AttentionDpOptions {
       names = "--timeout-iters",
       paramLabel = "N",
       defaultValue = "50",
-      order = 81,
+      order = 86,
       description =
           "Iterations to delay prefill until all ranks have some (default: ${DEFAULT-VALUE}).")
   private String timeoutIters;
@@ -116,7 +116,7 @@ final class AttentionDpOptions {
       names = "--batching-wait-iters",
       paramLabel = "N",
       defaultValue = "10",
-      order = 82,
+      order = 87,
       description = "Iterations to delay prefill for larger batches (default: ${DEFAULT-VALUE}).")
   private String batchingWaitIters;
 
@@ -124,7 +124,7 @@ final class AttentionDpOptions {
       names = "--adp-balance-min-generation-requests",
       paramLabel = "N",
       defaultValue = "0",
-      order = 83,
+      order = 88,
       description =
           "If a rank decodes fewer requests, the next option replaces --timeout-iters; also"
               + " TLLM_ADP_BALANCE_MIN_GENERATION_REQUESTS (default: ${DEFAULT-VALUE}, never).")
@@ -134,7 +134,7 @@ final class AttentionDpOptions {
       names = "--adp-balance-low-occupancy-timeout-iters",
       paramLabel = "N",
       defaultValue = "0",
-      order = 84,
+      order = 89,
       description =
           "Iterations to delay prefill in that case; also"
               + " TLLM_ADP_BALANCE_LOW_OCCUPANCY_TIMEOUT_ITERS (default: ${DEFAULT-VALUE}).")

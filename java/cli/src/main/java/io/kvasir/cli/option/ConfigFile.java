@@ -27,8 +27,9 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /**
  * Reads a YAML file of settings: a mapping of keys to plain values, and at most one block of such
- * settings within it. The file is read event by event and never deeper than that, so that the cost
- * of reading is bounded by the size of the file.
+ * settings within it. An option that can be repeated has a list of values or of mappings. The file
+ * is read event by event and never deeper than that, so that the cost of reading is bounded by the
+ * size of the file.
  */
 final class ConfigFile {
 
@@ -189,6 +190,10 @@ final class ConfigFile {
   /** A single value, or a list or mapping in the syntax of options: "a,b" or "k=v,l=w". */
   private String value(String name, OptionSpec option) {
     Event event = events.next();
+    if (option.isMultiValue() && event.getEventId() == Event.ID.SequenceStart) {
+      return new ConfigEntries(name, events, item -> scalar(name, item, option), this::wrong)
+          .read();
+    }
     boolean pairs = event.getEventId() == Event.ID.MappingStart;
     boolean items = event.getEventId() == Event.ID.SequenceStart;
     if (!(items && option.paramLabel().contains(","))

@@ -17,12 +17,15 @@ public final class DeviceOption {
 
   private static final Logger LOG = LoggerFactory.getLogger(DeviceOption.class);
   private static final String NAME = "--device";
+  private static final String LOCAL = "cuda:local";
 
   @Option(
       names = NAME,
-      paramLabel = "auto|cpu|cuda[:0,1]",
+      paramLabel = "auto|cpu|cuda[:0,1|:local]",
       order = 39,
-      description = "Device of the pools; auto prefers GPUs that can be used (default: auto).")
+      description =
+          "Device of the pools; auto prefers GPUs that can be used, and cuda:local is the one with the"
+              + " number of this process on its node (default: auto).")
   private @Nullable String device;
 
   DeviceOption() {}
@@ -56,6 +59,35 @@ public final class DeviceOption {
    * @throws UsageException if the requested devices cannot be used
    */
   public OpenDevices open(Machine machine, Console console) {
+    if (LOCAL.equals(device)) {
+      throw new UsageException(NAME, LOCAL + " needs " + LaunchOptions.COLLECTIVE);
+    }
+    return open(device, machine, console);
+  }
+
+  /**
+   * Opens the device of this process, for processes that share the GPUs of a node: {@code auto}
+   * means that GPU too, if there is one.
+   *
+   * @param localRank index of this process on its node; it wraps around at the number of GPUs
+   * @param machine the machine
+   * @param console receives the reason if {@code auto} selects the CPU
+   * @return the device, which the caller closes; none for pools in host memory
+   * @throws UsageException if the requested device cannot be used
+   */
+  public OpenDevices openLocal(int localRank, Machine machine, Console console) {
+    boolean automatic = device == null || device.equals("auto");
+    if (!LOCAL.equals(device) && !automatic) {
+      return open(device, machine, console);
+    }
+    int count = machine.cuda().get().devices().size();
+    if (count == 0) {
+      return open(automatic ? device : "cuda", machine, console);
+    }
+    return open("cuda:" + localRank % count, machine, console);
+  }
+
+  private OpenDevices open(@Nullable String device, Machine machine, Console console) {
     DeviceSelection selection;
     try {
       selection = device == null ? DeviceSelection.AUTO : DeviceSelection.parse(device);

@@ -1,9 +1,8 @@
 package io.kvasir.cli.option;
 
-import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.proxy.ProxySettings;
-import io.kvasir.gateway.route.WorkerSpec;
+import io.kvasir.gateway.worker.WorkerSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -55,21 +54,23 @@ public final class ServeOptions {
 
   @Option(
       names = WORKER,
-      paramLabel = "URL[,flavor=NAME][,ranks=N]",
+      paramLabel = "URL[,KEY=VALUE]...",
       split = "\\s+",
       order = 14,
       description =
-          "An engine behind HTTP; may be repeated. Flavors: vllm, sglang, trtllm (default: vllm)."
-              + " Without a worker, embedded ranks answer.")
+          "An engine behind HTTP; may be repeated. Keys: flavor (vllm, sglang or trtllm; default"
+              + " vllm), ranks, events, replay, topic, bind, block_size, lb, rank_offset,"
+              + " ranks_per_node. Without a worker, embedded ranks answer.")
   private List<String> workers = new ArrayList<>();
 
   @Option(
       names = FleetOptions.ROUTER,
       paramLabel = "NAME",
-      defaultValue = "conversation",
+      defaultValue = GatewaySettings.AUTO,
       order = 15,
       description =
-          "Router among the workers: conversation, load_balancing, round_robin, ..."
+          "Router among the workers: cost, conversation, load_balancing, round_robin, ...; auto is"
+              + " cost for engines that publish block events, else conversation"
               + " (default: ${DEFAULT-VALUE}).")
   private String router;
 
@@ -236,7 +237,6 @@ public final class ServeOptions {
    * @throws UsageException if a value is not allowed
    */
   public GatewaySettings settings() {
-    FleetRouterProvider provider = FleetOptions.router(router);
     int loops = Math.min(Runtime.getRuntime().availableProcessors(), 8);
     return new GatewaySettings(
         host,
@@ -245,20 +245,24 @@ public final class ServeOptions {
         Values.integer("--admin-port", adminPort, 0, MAX_PORT),
         eventLoops == null ? loops : Values.integer("--event-loops", eventLoops, 1, 256),
         workers(),
-        provider.name(),
-        args(provider),
+        automatic() ? router : FleetOptions.router(router).name(),
+        args(),
         proxy(),
         pressure(),
         health());
   }
 
-  private Map<String, Object> args(FleetRouterProvider provider) {
+  private boolean automatic() {
+    return router.equals(GatewaySettings.AUTO);
+  }
+
+  private Map<String, Object> args() {
     Map<String, Object> args = FleetOptions.argsByKey(routerArgs);
+    List<String> known = automatic() ? List.of() : FleetOptions.router(router).keys();
     for (String key : args.keySet()) {
-      if (!provider.keys().contains(key)) {
+      if (!known.contains(key)) {
         throw new UsageException(
-            FleetOptions.ARGS,
-            "has an unknown key for " + provider.name() + "; known: " + provider.keys());
+            FleetOptions.ARGS, "has an unknown key for " + router + "; known: " + known);
       }
     }
     return args;

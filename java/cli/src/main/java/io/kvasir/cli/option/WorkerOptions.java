@@ -23,7 +23,7 @@ public final class WorkerOptions {
   private static final int MAX_REQUESTS = 1 << 20;
 
   @Option(
-      names = "--ranks",
+      names = {"--ranks", "--dp"},
       paramLabel = "N",
       defaultValue = "8",
       order = 40,

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 class ProxyBenchReportTest {
 
   private static final ServerFigures DIRECT =
-      new ServerFigures(Double.NaN, 6000, 30, 100, 200, 50_000);
-  private static final ServerFigures NGINX = new ServerFigures(25, 6000, 130, 600, 900, 12_000);
+      new ServerFigures(Double.NaN, 6000, 30, 100, 200, 50_000, Double.NaN);
+  private static final ServerFigures NGINX = new ServerFigures(25, 6000, 130, 600, 900, 12_000, 20);
 
   @Test
   void ratiosAreOfTheSameRoundWithoutTheEnginesShare() {
@@ -27,6 +27,15 @@ class ProxyBenchReportTest {
     assertThat(ProxyBenchText.table(rounds))
         .contains(
             "62.5 (50.0 to 75.0)", "2.50 (2.00 to 3.00)  at most 3.5 (goal 2)    kept", "missed");
+  }
+
+  @Test
+  void whatMatchingAddsIsOfTheSameRound() {
+    List<ProxyRound> rounds = List.of(round(50, 1100, 9000), round(75, 1600, 6000));
+    assertThat(ProxyBenchText.matching(rounds))
+        .contains("7 (7 to 7)", "100 (100 to 100)", "11.0 (11.0 to 11.0)", "-2 (-2 to -2)");
+    ProxyRound without = new ProxyRound(DIRECT, NGINX, NGINX, null, null);
+    assertThat(ProxyBenchText.matching(List.of(without))).isEmpty();
   }
 
   @Test
@@ -52,6 +61,8 @@ class ProxyBenchReportTest {
     report.writeJson(out);
     LoadReport json = LoadReport.parse(out.toString(StandardCharsets.UTF_8));
     assertThat(json.number("metrics.cpuUsPerChunk.ratio.median")).isEqualTo(2);
+    assertThat(json.number("metrics.cpuUsPerRequest.newPrompts.median")).isEqualTo(90);
+    assertThat(json.number("rounds.0.matching.cpuUsPerRequest")).isEqualTo(61);
     assertThat(json.number("rounds.0.kvasir.requestsPerSecond")).isEqualTo(9000);
     assertThat(json.number("idle.heapBytes")).isEqualTo(50);
     assertThat(json.number("growth.tenths.1.heapBytes")).isEqualTo(2);
@@ -64,7 +75,11 @@ class ProxyBenchReportTest {
 
   private static ProxyRound round(double cpuUs, double firstByteUs, double requestsPerSecond) {
     return new ProxyRound(
-        DIRECT, NGINX, new ServerFigures(cpuUs, 6000, 230, firstByteUs, 2000, requestsPerSecond));
+        DIRECT,
+        NGINX,
+        new ServerFigures(cpuUs, 6000, 230, firstByteUs, 2000, requestsPerSecond, 50),
+        new ServerFigures(cpuUs, 6000, 230, firstByteUs + 7, 2000, requestsPerSecond - 1, 61),
+        new ServerFigures(cpuUs, 6000, 230, firstByteUs + 100, 2000, requestsPerSecond - 2, 90));
   }
 
   private static ProxyBenchReport report(List<ProxyRound> rounds) {

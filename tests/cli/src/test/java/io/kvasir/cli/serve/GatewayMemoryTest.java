@@ -34,7 +34,7 @@ class GatewayMemoryTest {
     Path root = Path.of(System.getProperty("kvasir.root", "../..")).toAbsolutePath().normalize();
     ProxyBenchSettings settings = new ProxyBenchSettings(root, 0, 1, 1, 50, STREAMS, REQUESTS);
     Consumer<String> notes = System.out::println;
-    try (ProxyBench bench = new ProxyBench(settings, GatewayMemoryTest::gateway, notes)) {
+    try (ProxyBench bench = new ProxyBench(settings, GatewayMemoryTest::gateway, null, notes)) {
       IdleMemory idle = bench.idleMemory();
       String figures = ProxyBenchText.idle(idle);
       assertThat(idle.isKept()).as(figures).isTrue();

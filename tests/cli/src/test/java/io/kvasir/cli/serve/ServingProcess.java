@@ -30,7 +30,7 @@ final class ServingProcess implements AutoCloseable {
   static final HttpClient HTTP =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-  private static final Pattern URL = Pattern.compile("http://127\\.0\\.0\\.1:\\d+");
+  private static final Pattern URL = Pattern.compile("http://(?:127|198)(?:\\.\\d+){3}:\\d+");
   private static final int POLL_MS = 20;
 
   private final String name;
@@ -60,7 +60,21 @@ final class ServingProcess implements AutoCloseable {
 
   /** Starts {@code kvasir engine} on a free port. */
   static ServingProcess engine(String... options) throws IOException, InterruptedException {
-    return kvasir("engine", 1, "/health", options, "--port", "0", "--device", "cpu");
+    return engine(0, options);
+  }
+
+  /** Starts {@code kvasir engine} on a port; 0 takes a free one. */
+  static ServingProcess engine(int port, String... options)
+      throws IOException, InterruptedException {
+    return engine(List.of(), port, options);
+  }
+
+  /**
+   * Starts {@code kvasir engine} by way of another command, which runs the words behind its own.
+   */
+  static ServingProcess engine(List<String> prefix, int port, String... options)
+      throws IOException, InterruptedException {
+    return kvasir(prefix, "engine", 1, "/health", options, "--port", "" + port, "--device", "cpu");
   }
 
   /** Starts {@code kvasir serve} over embedded ranks. */
@@ -80,13 +94,18 @@ final class ServingProcess implements AutoCloseable {
       throws IOException, InterruptedException {
     List<String> all = new ArrayList<>(List.of(more));
     all.addAll(List.of("--port", "0", "--admin-port", "0", "--access-log", "none"));
-    return kvasir("serve", 2, "/ready", options, all.toArray(String[]::new));
+    return kvasir(List.of(), "serve", 2, "/ready", options, all.toArray(String[]::new));
   }
 
   private static ServingProcess kvasir(
-      String command, int urls, String readyPath, String[] options, String... more)
+      List<String> prefix,
+      String command,
+      int urls,
+      String readyPath,
+      String[] options,
+      String... more)
       throws IOException, InterruptedException {
-    List<String> words = new ArrayList<>();
+    List<String> words = new ArrayList<>(prefix);
     words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     words.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m"));
     words.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
@@ -157,9 +176,14 @@ final class ServingProcess implements AutoCloseable {
     return urls.get(0);
   }
 
+  /** The URL of a gateway's admin port, without a path. */
+  String adminUrl() {
+    return urls.get(urls.size() - 1);
+  }
+
   /** The page of metrics. */
   String metricsUrl() {
-    return urls.get(urls.size() - 1) + "/metrics";
+    return adminUrl() + "/metrics";
   }
 
   /** The sum of a metric over its labels. */
@@ -176,6 +200,19 @@ final class ServingProcess implements AutoCloseable {
   static HttpResponse<String> get(String url) throws IOException, InterruptedException {
     HttpRequest request = HttpRequest.newBuilder(URI.create(url)).timeout(PATIENCE).build();
     return HTTP.send(request, HttpResponse.BodyHandlers.ofString());
+  }
+
+  static HttpResponse<String> post(String url, String body, String... headers)
+      throws IOException, InterruptedException {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(url))
+            .timeout(PATIENCE)
+            .header("content-type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString(body));
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
   }
 
   /** A request for a chat; single quotes stand for double ones. */

@@ -9,6 +9,7 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.ApproximateIndex;
 import io.kvasir.fleet.index.ApproximateOptions;
 import io.kvasir.fleet.index.EventStreams;
+import io.kvasir.fleet.index.FirstNumber;
 import io.kvasir.fleet.index.IndexStats;
 import io.kvasir.fleet.index.NativePrefixIndex;
 import io.kvasir.fleet.index.PredictingIndex;
@@ -86,7 +87,9 @@ final class IndexOperations implements AutoCloseable {
                   predicted,
                   clock));
     }
-    streams = new EventStreams(predicting, RecoverySource.NONE, StreamLimits.DEFAULT);
+    streams =
+        new EventStreams(
+            predicting, RecoverySource.NONE, StreamLimits.DEFAULT, FirstNumber.RECEIVED);
     ledger = new RequestLedger(settings, predicting, format, tokensPerBlock, clock);
     prediction = new PredictOperations(tokensPerBlock, this::held, this::sequence, ledger, limit);
     selection = new SelectOperations(hasher, ledger);

@@ -66,7 +66,7 @@ final class RequestLedger implements AutoCloseable {
         new CostRouter(
             "cost",
             index,
-            new CostSelector(settings.weights()),
+            new CostSelector(settings.weights(), settings.ties()),
             settings.options(),
             hitRate -> {},
             new FleetRouterSetup(format, tokensPerBlock, clock, Map.of()));

@@ -1,0 +1,171 @@
+package io.kvasir.cli.command;
+
+import io.kvasir.benchmarks.collective.CollectiveBench;
+import io.kvasir.benchmarks.collective.GatherTimes;
+import io.kvasir.cli.option.LaunchOptions;
+import io.kvasir.cli.option.Values;
+import io.kvasir.cli.terminal.Console;
+import io.kvasir.cli.terminal.ExitCode;
+import io.kvasir.engine.lockstep.GroupSettings;
+import io.kvasir.engine.lockstep.Member;
+import io.kvasir.engine.lockstep.ProcessGroup;
+import io.kvasir.engine.lockstep.RankCollective;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code kvasir bench collective}: the cost of a gather among processes. */
+@Command(
+    name = "collective",
+    sortOptions = false,
+    abbreviateSynopsis = true,
+    description = {
+      "Measures gathers among processes. With --collective, these are the processes of a launcher,"
+          + " and process 0 prints median and 99th percentile in nanoseconds. Without, starts"
+          + " processes on this machine for every network in turn: TCP, each MPI library that is"
+          + " installed, and a C program that does the same with it.",
+      ""
+    })
+final class BenchCollectiveCommand implements Callable<Integer> {
+
+  private static final int MAX_BYTES = 1 << 20;
+  private static final int MAX_GATHERS = 10_000_000;
+  private static final int MAX_ROUNDS = 100;
+  private static final int MAX_PROCESSES = 256;
+  private static final Duration JOIN_TIMEOUT = Duration.ofSeconds(60);
+  private static final double NS_PER_US = 1e3;
+
+  private final Console console;
+
+  @Option(
+      names = "--processes",
+      paramLabel = "N,...",
+      defaultValue = "2,4",
+      order = 1,
+      description = "Numbers of processes (default: ${DEFAULT-VALUE}).")
+  private String processes;
+
+  @Option(
+      names = "--bytes",
+      paramLabel = "N,...",
+      defaultValue = "256,4096",
+      order = 2,
+      description = "Sizes of frames; the first one with --collective (default: ${DEFAULT-VALUE}).")
+  private String bytes;
+
+  @Option(
+      names = "--gathers",
+      paramLabel = "N",
+      defaultValue = "20000",
+      order = 3,
+      description = "Gathers of a measurement, after half as many (default: ${DEFAULT-VALUE}).")
+  private String gathers;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      defaultValue = "5",
+      order = 4,
+      description = "Measurements of each kind (default: ${DEFAULT-VALUE}).")
+  private String rounds;
+
+  @Mixin private LaunchOptions launch;
+
+  BenchCollectiveCommand(Console console) {
+    this.console = console;
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    List<Integer> sizes = integers("--bytes", bytes, 0, MAX_BYTES);
+    int count = Values.integer("--gathers", gathers, 1, MAX_GATHERS);
+    launch.check();
+    if (launch.collective() != LaunchOptions.Collective.NONE) {
+      return measureOwn(sizes.get(0), count);
+    }
+    String root = System.getProperty("kvasir.root");
+    if (root == null) {
+      throw new IOException("bench collective compiles a C program: run ./kvasir there");
+    }
+    List<String> member = OwnCommand.of(List.of(), List.of("bench", "collective"));
+    try (CollectiveBench bench = new CollectiveBench(member, Path.of(root), console::note)) {
+      print(
+          bench.measure(
+              integers("--processes", processes, 2, MAX_PROCESSES),
+              sizes,
+              count,
+              Values.integer("--rounds", rounds, 1, MAX_ROUNDS)));
+    }
+    return ExitCode.DONE;
+  }
+
+  private static List<Integer> integers(String option, String text, int minimum, int maximum) {
+    return Values.list(option, text, word -> Values.integer(option, word, minimum, maximum));
+  }
+
+  private int measureOwn(int size, int count) throws Exception {
+    try (ProcessGroup group = launch.open(console, JOIN_TIMEOUT)) {
+      GroupSettings settings =
+          new GroupSettings(
+              "bench",
+              VersionCommand.kvasirVersion().hashCode(),
+              31L * size + count,
+              Member.evenly(group.size(), group.size()),
+              launch.timeout(),
+              GroupSettings.DEFAULT_MAX_FRAME_BYTES,
+              launch.spin());
+      try (RankCollective collective = group.form(settings)) {
+        GatherTimes times = GatherTimes.measure(collective, size, count);
+        if (group.rank() == 0) {
+          console.print(times + "\n");
+        }
+      }
+    }
+    return ExitCode.DONE;
+  }
+
+  private void print(Map<CollectiveBench.Cell, List<GatherTimes>> times)
+      throws Console.OutputException {
+    StringBuilder text = new StringBuilder();
+    String format = "%-32s %10s %8s %12s %20s %12s%n";
+    text.append(
+        String.format(
+            Locale.ROOT,
+            format,
+            "network",
+            "processes",
+            "bytes",
+            "p50 us",
+            "least to most",
+            "p99 us"));
+    times.forEach(
+        (cell, measured) -> {
+          double[] medians =
+              measured.stream().mapToDouble(t -> t.p50Ns() / NS_PER_US).sorted().toArray();
+          double[] tails =
+              measured.stream().mapToDouble(t -> t.p99Ns() / NS_PER_US).sorted().toArray();
+          text.append(
+              String.format(
+                  Locale.ROOT,
+                  format,
+                  cell.network(),
+                  cell.processes(),
+                  cell.bytes(),
+                  us(medians[medians.length / 2]),
+                  us(medians[0]) + " to " + us(medians[medians.length - 1]),
+                  us(tails[tails.length / 2])));
+        });
+    console.print(text.toString());
+  }
+
+  private static String us(double value) {
+    return String.format(Locale.ROOT, "%.1f", value);
+  }
+}

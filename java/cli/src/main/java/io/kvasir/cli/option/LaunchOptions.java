@@ -1,0 +1,361 @@
+package io.kvasir.cli.option;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.kvasir.cli.terminal.Console;
+import io.kvasir.engine.lockstep.Launch;
+import io.kvasir.engine.lockstep.ProcessGroup;
+import io.kvasir.engine.lockstep.ProcessGroupProvider;
+import io.kvasir.engine.lockstep.tcp.GroupSecret;
+import io.kvasir.engine.lockstep.tcp.TcpProcesses;
+import io.kvasir.model.Errors;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.ServiceLoader;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options of a replay whose processes a launcher starts: mpirun, srun, torchrun or a script. */
+public final class LaunchOptions {
+
+  /** Option of the network. */
+  public static final String COLLECTIVE = "--collective";
+
+  private static final String RANK = "--rank";
+  private static final String WORLD_SIZE = "--world-size";
+  private static final String LOCAL_RANK = "--local-rank";
+  private static final String MASTER_ADDRESS = "--master-addr";
+  private static final String MASTER_PORT = "--master-port";
+  private static final String INTERFACE = "--interface";
+  private static final String SECRET_FILE = "--secret-file";
+  private static final String SPIN = "--spin-micros";
+  private static final String TIMEOUT = "--collective-timeout-seconds";
+  private static final String SECRET_VARIABLE = "KVASIR_GROUP_SECRET";
+  private static final int MAX_PROCESSES = 4_096;
+  private static final int MAX_SPIN_MICROS = 100_000;
+  private static final int MAX_PORT = 65_535;
+  private static final int MAX_TIMEOUT_SECONDS = 86_400;
+  private static final int MAX_SECRET_BYTES = 1_024;
+  private static final Set<PosixFilePermission> OF_OWNER =
+      EnumSet.of(
+          PosixFilePermission.OWNER_READ,
+          PosixFilePermission.OWNER_WRITE,
+          PosixFilePermission.OWNER_EXECUTE);
+
+  /** What connects the processes of a launcher. */
+  public enum Collective {
+    /** Nothing: the processes of a launcher do not know of each other. */
+    NONE,
+    /** Connections to process 0. */
+    TCP,
+    /** The launcher's MPI library. */
+    MPI
+  }
+
+  @Option(
+      names = COLLECTIVE,
+      paramLabel = "none|tcp|mpi",
+      order = 72,
+      description =
+          "Divides the ranks among the processes that mpirun, srun or torchrun has started, in"
+              + " lock-step over that network (default: none).")
+  private @Nullable String collective;
+
+  @Option(
+      names = TIMEOUT,
+      paramLabel = "N",
+      defaultValue = "30",
+      order = 73,
+      description =
+          "How long a process may be silent while others wait for it: over tcp its ranks are retired"
+              + " then, over mpi all processes end (default: ${DEFAULT-VALUE}).")
+  private String timeoutSeconds;
+
+  @Option(
+      names = RANK,
+      paramLabel = "N",
+      order = 74,
+      description = "Index of this process, for tcp without a launcher.")
+  private @Nullable String rank;
+
+  @Option(
+      names = WORLD_SIZE,
+      paramLabel = "N",
+      order = 75,
+      description = "Number of processes, for tcp without a launcher.")
+  private @Nullable String worldSize;
+
+  @Option(
+      names = LOCAL_RANK,
+      paramLabel = "N",
+      order = 76,
+      description = "Index of this process on its node (default: what the launcher says, or 0).")
+  private @Nullable String localRank;
+
+  @Option(
+      names = MASTER_ADDRESS,
+      paramLabel = "HOST",
+      order = 77,
+      description =
+          "Host of process 0, for tcp (default: MASTER_ADDR, Slurm's first node, or 127.0.0.1 if all"
+              + " processes are on one node).")
+  private @Nullable String masterAddress;
+
+  @Option(
+      names = MASTER_PORT,
+      paramLabel = "N",
+      order = 78,
+      description =
+          "Port on which process 0 listens, for tcp (default: MASTER_PORT, or one derived from the"
+              + " job's id, or "
+              + Launch.DEFAULT_PORT
+              + ").")
+  private @Nullable String masterPort;
+
+  @Option(
+      names = INTERFACE,
+      paramLabel = "NAME|ADDRESS",
+      order = 79,
+      description = "Network interface of the connections, for tcp, such as ib0.")
+  private @Nullable String networkInterface;
+
+  @Option(
+      names = SECRET_FILE,
+      paramLabel = "FILE",
+      order = 80,
+      description =
+          "File with the secret that the processes share, for tcp: 64 hexadecimal digits, as openssl"
+              + " rand -hex 32 prints them, readable by its owner only (default: the variable "
+              + SECRET_VARIABLE
+              + ").")
+  private @Nullable String secretFile;
+
+  @Option(
+      names = SPIN,
+      paramLabel = "N",
+      defaultValue = "50",
+      order = 81,
+      description =
+          "How long a process polls a connection before it blocks, in microseconds, for tcp"
+              + " (default: ${DEFAULT-VALUE}).")
+  private String spinMicros;
+
+  LaunchOptions() {}
+
+  /**
+   * {@return what connects the processes}
+   *
+   * @throws UsageException if it is unknown
+   */
+  public Collective collective() {
+    if (collective == null) {
+      return Collective.NONE;
+    }
+    return switch (collective) {
+      case "none" -> Collective.NONE;
+      case "tcp" -> Collective.TCP;
+      case "mpi" -> Collective.MPI;
+      default ->
+          throw new UsageException(
+              COLLECTIVE, "must be none, tcp or mpi, not '" + Errors.shown(collective) + "'");
+    };
+  }
+
+  /** {@return how long a process may be silent} */
+  public Duration timeout() {
+    return Duration.ofSeconds(Values.integer(TIMEOUT, timeoutSeconds, 1, MAX_TIMEOUT_SECONDS));
+  }
+
+  /**
+   * What is known about the launch: options, or else the environment.
+   *
+   * @param environment the environment's variables
+   * @return the launch; empty if neither says anything
+   * @throws UsageException if one of them is wrong
+   */
+  public Optional<Launch> launch(Map<String, String> environment) {
+    Optional<Launch> found;
+    try {
+      found = Launch.of(environment);
+    } catch (IllegalArgumentException e) {
+      if (collective() == Collective.NONE) {
+        return Optional.empty();
+      }
+      throw new UsageException(COLLECTIVE, Errors.reason(e));
+    }
+    if (worldSize == null && rank == null) {
+      return found.map(this::withLocalRank);
+    }
+    if (worldSize == null || rank == null) {
+      throw new UsageException(
+          worldSize == null ? RANK : WORLD_SIZE,
+          "needs " + (worldSize == null ? WORLD_SIZE : RANK) + " too");
+    }
+    int size = Values.integer(WORLD_SIZE, worldSize, 1, MAX_PROCESSES);
+    int self = Values.integer(RANK, rank, 0, MAX_PROCESSES - 1);
+    if (self >= size) {
+      throw new UsageException(RANK, "must be below " + WORLD_SIZE + ", " + size + ", not " + self);
+    }
+    String address = found.map(Launch::address).orElse(environment.get("MASTER_ADDR"));
+    int port = found.map(Launch::port).orElse(Launch.DEFAULT_PORT);
+    return Optional.of(
+        withLocalRank(new Launch("the command line", self, size, 0, 0, address, port)));
+  }
+
+  private Launch withLocalRank(Launch launch) {
+    return localRank == null
+        ? launch
+        : new Launch(
+            launch.launcher(),
+            launch.rank(),
+            launch.size(),
+            Values.integer(LOCAL_RANK, localRank, 0, MAX_PROCESSES - 1),
+            launch.localSize(),
+            launch.address(),
+            launch.port());
+  }
+
+  /**
+   * Checks every option, also those that the others leave unused.
+   *
+   * @throws UsageException if a value is not allowed
+   */
+  public void check() {
+    collective();
+    timeout();
+    spin();
+    if (rank != null) {
+      Values.integer(RANK, rank, 0, MAX_PROCESSES - 1);
+    }
+    if (localRank != null) {
+      Values.integer(LOCAL_RANK, localRank, 0, MAX_PROCESSES - 1);
+    }
+    if (worldSize != null) {
+      Values.integer(WORLD_SIZE, worldSize, 1, MAX_PROCESSES);
+    }
+    if (masterPort != null) {
+      Values.integer(MASTER_PORT, masterPort, 1, MAX_PORT);
+    }
+  }
+
+  /** {@return how long a process polls a connection before it blocks} */
+  public Duration spin() {
+    return Duration.of(Values.integer(SPIN, spinMicros, 0, MAX_SPIN_MICROS), ChronoUnit.MICROS);
+  }
+
+  /**
+   * Opens the processes of the launcher.
+   *
+   * @param console has the environment
+   * @param joinTimeout how long to wait for all processes, over TCP
+   * @return the processes
+   * @throws UsageException if an option is wrong or missing
+   * @throws IOException if the network cannot be used
+   */
+  public ProcessGroup open(Console console, Duration joinTimeout) throws IOException {
+    Optional<Launch> launch = launch(console.environment());
+    if (collective() == Collective.MPI) {
+      return mpi(launch);
+    }
+    Launch known =
+        launch.orElseThrow(
+            () ->
+                new UsageException(
+                    COLLECTIVE,
+                    "needs a launcher, such as mpirun, srun or torchrun, or "
+                        + RANK
+                        + " and "
+                        + WORLD_SIZE));
+    return TcpProcesses.open(
+        meeting(known, console.environment(), joinTimeout),
+        known.rank(),
+        known.size(),
+        known.localRank());
+  }
+
+  private static ProcessGroup mpi(Optional<Launch> launch) throws IOException {
+    for (ProcessGroupProvider provider : ServiceLoader.load(ProcessGroupProvider.class)) {
+      if (provider.name().equals("mpi")) {
+        return provider.open(launch);
+      }
+    }
+    throw new UsageException(COLLECTIVE, "mpi needs kvasir-mpi.jar on the class path");
+  }
+
+  private TcpProcesses.Meeting meeting(
+      Launch launch, Map<String, String> environment, Duration joinTimeout) throws IOException {
+    String host = masterAddress == null ? launch.address() : masterAddress;
+    if (host == null || host.isBlank()) {
+      throw new UsageException(
+          MASTER_ADDRESS, "is needed: " + launch.launcher() + " does not say where process 0 is");
+    }
+    int port =
+        masterPort == null ? launch.port() : Values.integer(MASTER_PORT, masterPort, 1, MAX_PORT);
+    return new TcpProcesses.Meeting(
+        host.strip(), port, localAddress(), secret(environment), joinTimeout);
+  }
+
+  private @Nullable InetAddress localAddress() throws IOException {
+    if (networkInterface == null) {
+      return null;
+    }
+    NetworkInterface named = NetworkInterface.getByName(networkInterface);
+    if (named == null) {
+      try {
+        InetAddress address = InetAddress.getByName(networkInterface);
+        if (NetworkInterface.getByInetAddress(address) != null) {
+          return address;
+        }
+      } catch (UnknownHostException e) {
+        // Neither a name nor an address.
+      }
+      throw new UsageException(
+          INTERFACE,
+          "must be an interface of this node or its address, not '"
+              + Errors.shown(networkInterface)
+              + "'");
+    }
+    return named
+        .inetAddresses()
+        .min(Comparator.comparing(address -> address.getAddress().length)) // IPv4 first
+        .orElseThrow(() -> new UsageException(INTERFACE, networkInterface + " has no address"));
+  }
+
+  private GroupSecret secret(Map<String, String> environment) throws IOException {
+    String variable = environment.getOrDefault(SECRET_VARIABLE, "");
+    if (secretFile == null && variable.isEmpty()) {
+      throw new UsageException(
+          SECRET_FILE,
+          "or the variable " + SECRET_VARIABLE + " is needed with " + COLLECTIVE + " tcp");
+    }
+    String source = secretFile == null ? SECRET_VARIABLE : SECRET_FILE + " " + secretFile;
+    try {
+      return GroupSecret.parse(
+          secretFile == null ? variable.strip() : read(Values.path(SECRET_FILE, secretFile)));
+    } catch (IllegalArgumentException e) {
+      throw new UsageException(SECRET_FILE, source + ": " + e.getMessage());
+    }
+  }
+
+  private static String read(Path file) throws IOException {
+    if (!OF_OWNER.containsAll(Files.getPosixFilePermissions(file))) {
+      throw new UsageException(
+          SECRET_FILE, file + " must be readable by its owner only (chmod 600 " + file + ")");
+    }
+    try (var in = Files.newInputStream(file)) {
+      return new String(in.readNBytes(MAX_SECRET_BYTES), US_ASCII).strip();
+    }
+  }
+}

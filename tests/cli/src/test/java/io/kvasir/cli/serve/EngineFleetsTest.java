@@ -1,0 +1,434 @@
+package io.kvasir.cli.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.testing.network.NetworkNamespace;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Two fleets of four engine processes with two ranks each behind one gateway process, one of vLLM
+ * and one of SGLang, each engine with events of another form: what the gateway knows is what the
+ * engines hold, also after faults, and requests find their prefixes.
+ */
+@Tag("fleets")
+class EngineFleetsTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final long SEED = 13;
+  private static final FleetLoad LOAD = FleetLoad.of(SEED);
+  private static final int FLEET = 4;
+  private static final int CLIENTS = 4;
+
+  /** How long sockets are paused; 30 in the long form. */
+  private static final int PAUSE_SECONDS = Integer.getInteger("kvasir.test.pauseSeconds", 5);
+
+  /** After a fault the index is right within 5 seconds; a slow machine may need longer. */
+  private static final long RECOVERY_LIMIT_MS = 20_000;
+
+  private static final int POLL_MS = 50;
+  private static final String GAPS = "kvasir_kv_events_gaps_total";
+
+  private static final int CUT_SECONDS = 5;
+
+  private static final Map<String, List<FleetEngine>> FLEETS = new TreeMap<>();
+  private static final ExecutorService THREADS = Executors.newCachedThreadPool();
+  private static ServingProcess gateway;
+
+  /** The network of the last engine of each fleet; null if this machine allows none. */
+  private static @Nullable NetworkNamespace network;
+
+  private static String noNetwork = "";
+
+  @BeforeAll
+  static void start() throws Exception {
+    try {
+      network = NetworkNamespace.create();
+    } catch (IOException e) {
+      noNetwork = e.getMessage();
+    }
+    List<Future<FleetEngine>> engines = new ArrayList<>();
+    ExecutorService starters = Executors.newFixedThreadPool(2);
+    for (String forms :
+        List.of(
+            "alpha vllm --events map",
+            "alpha vllm --events array --replay short",
+            "alpha vllm --events mixed --event-hashes bytes",
+            "alpha vllm --events map --topic kv-events",
+            "beta sglang --events array",
+            "beta sglang --events map --replay long",
+            "beta sglang --events mixed --topic blocks",
+            "beta sglang --events array --replay long")) {
+      String[] words = forms.split(" ", -1);
+      String[] options = Arrays.copyOfRange(words, 2, words.length);
+      NetworkNamespace in = engines.size() % FLEET == FLEET - 1 ? network : null;
+      engines.add(starters.submit(() -> new FleetEngine(in, words[0], words[1], options)));
+    }
+    starters.shutdown();
+    for (Future<FleetEngine> engine : engines) {
+      FleetEngine started = engine.get();
+      FLEETS.computeIfAbsent(started.model(), model -> new ArrayList<>()).add(started);
+    }
+    gateway = gateway("auto");
+  }
+
+  @AfterAll
+  static void stop() {
+    THREADS.shutdownNow();
+    if (gateway != null) {
+      gateway.close();
+    }
+    engines().forEach(FleetEngine::close);
+    if (network != null) {
+      network.close();
+    }
+  }
+
+  @BeforeEach
+  void empty() throws Exception {
+    for (FleetEngine engine : engines()) {
+      engine.faults("{'drop':0,'pause':false,'pause_loses':false}");
+      engine.clear();
+    }
+    awaitExact("empty pools");
+  }
+
+  private static List<FleetEngine> engines() {
+    return FLEETS.values().stream().flatMap(List::stream).toList();
+  }
+
+  private static ServingProcess gateway(String router) throws IOException, InterruptedException {
+    return ServingProcess.gateway(
+        engines().stream().map(FleetEngine::worker).toList(),
+        "--fleet-router",
+        router,
+        "--health-interval-seconds",
+        "1");
+  }
+
+  // ---- what the gateway knows ------------------------------------------------------------------
+
+  /** Waits until requests are answered and the index is the truth. */
+  private static void awaitExact(String after, List<Future<Long>> running) throws Exception {
+    long startNs = System.nanoTime();
+    sum(running);
+    awaitExact(after, startNs);
+  }
+
+  /** Waits until the index is the truth. */
+  private static void awaitExact(String after) throws Exception {
+    awaitExact(after, System.nanoTime());
+  }
+
+  private static void awaitExact(String after, long startNs) throws Exception {
+    while (true) {
+      String difference = difference();
+      long ms = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
+      if (difference.isEmpty()) {
+        System.out.println("index equal to the engines' blocks after " + after + ": " + ms + " ms");
+        return;
+      }
+      assertThat(ms)
+          .as(after + ": " + difference + "\n" + gateway.output())
+          .isLessThan(RECOVERY_LIMIT_MS);
+      Thread.sleep(POLL_MS);
+    }
+  }
+
+  /**
+   * How the index differs from the blocks of all engines: in the number of a rank's blocks, or in
+   * what it holds of any prompt of the load. Empty if it does not.
+   */
+  private static String difference() throws IOException, InterruptedException {
+    JsonNode reported =
+        JSON.readTree(ServingProcess.get(gateway.adminUrl() + "/kvasir/ranks").body());
+    Map<String, List<Set<Long>>> truth = new TreeMap<>();
+    for (FleetEngine engine : engines()) {
+      truth.put(engine.name(), engine.blocks());
+    }
+    assertThat(reported).hasSize(truth.size());
+    for (JsonNode worker : reported) {
+      for (JsonNode rank : worker.path("ranks")) {
+        int held =
+            truth.get(worker.path("worker_id").asText()).get(rank.path("dp_rank").asInt()).size();
+        if (rank.path("blocks").asInt() != held
+            || !rank.path("state").asText().equals("live")
+            || rank.path("untrusted").asBoolean()) {
+          return held + " blocks of " + worker.path("worker_id") + " are reported as " + rank;
+        }
+      }
+    }
+    for (String model : FLEETS.keySet()) {
+      for (String prompt : LOAD.lasts()) {
+        String difference = difference(model, prompt, truth);
+        if (!difference.isEmpty()) {
+          return difference;
+        }
+      }
+    }
+    return "";
+  }
+
+  private static String difference(String model, String prompt, Map<String, List<Set<Long>>> truth)
+      throws IOException, InterruptedException {
+    String query =
+        "{\"model\":\""
+            + model
+            + "\",\"token_ids\":"
+            + Arrays.toString(FleetLoad.tokens(prompt))
+            + "}";
+    HttpResponse<String> reply = ServingProcess.post(gateway.adminUrl() + "/query", query);
+    assertThat(reply.statusCode()).as(reply.body()).isEqualTo(200);
+    for (FleetEngine engine : FLEETS.get(model)) {
+      JsonNode ranks = JSON.readTree(reply.body()).path("default").path(engine.name()).path("DP");
+      for (int rank = 0; rank < FleetEngine.RANKS; rank++) {
+        int matched = FleetLoad.matched(prompt, truth.get(engine.name()).get(rank));
+        if (ranks.path("" + rank).asInt() != matched) {
+          return engine.name() + " holds " + matched + " tokens at rank " + rank + ", not " + ranks;
+        }
+      }
+    }
+    return "";
+  }
+
+  // ---- load ------------------------------------------------------------------------------------
+
+  /** Sends a prompt; returns how many of its tokens were cached. */
+  private static long cached(String url, String model, String prompt, String... headers)
+      throws IOException, InterruptedException {
+    HttpResponse<String> reply =
+        ServingProcess.post(url + "/v1/completions", FleetLoad.body(model, prompt), headers);
+    assertThat(reply.statusCode()).as(reply.body()).isEqualTo(200);
+    JsonNode usage = JSON.readTree(reply.body()).path("usage");
+    assertThat(usage.path("prompt_tokens").asInt()).isEqualTo(prompt.length());
+    return usage.at("/prompt_tokens_details/cached_tokens").asLong();
+  }
+
+  /** One prompt after the other in each fleet; returns the cached tokens of all. */
+  private static long sequential(ServingProcess through) throws Exception {
+    return inEachFleet(
+        model -> {
+          long sum = 0;
+          for (String prompt : LOAD.prompts()) {
+            sum += cached(through.url(), model, prompt);
+          }
+          return sum;
+        });
+  }
+
+  /** The rank that truly holds most of a prompt, and among equals the one with fewest blocks. */
+  private record Best(FleetEngine engine, int rank, int matched) {
+
+    static Best of(String model, String prompt) throws IOException, InterruptedException {
+      Best best = null;
+      long bestScore = Long.MIN_VALUE;
+      for (FleetEngine engine : FLEETS.get(model)) {
+        List<Set<Long>> blocks = engine.blocks();
+        for (int rank = 0; rank < blocks.size(); rank++) {
+          int matched = FleetLoad.matched(prompt, blocks.get(rank));
+          long score = ((long) matched << 32) - blocks.get(rank).size();
+          if (score > bestScore) {
+            bestScore = score;
+            best = new Best(engine, rank, matched);
+          }
+        }
+      }
+      return Objects.requireNonNull(best);
+    }
+  }
+
+  /** Sends the same arrivals where the engines' true blocks say; returns the cached tokens. */
+  private static long oracle() throws Exception {
+    return inEachFleet(
+        model -> {
+          long sum = 0;
+          for (String prompt : LOAD.prompts()) {
+            Best best = Best.of(model, prompt);
+            sum += cached(best.engine.url(), model, prompt, "X-data-parallel-rank", "" + best.rank);
+          }
+          return sum;
+        });
+  }
+
+  /** Sends the same arrivals to random ranks; returns the cached tokens. */
+  private static long randomly() throws Exception {
+    return inEachFleet(
+        model -> {
+          Random random = new Random(SEED);
+          long sum = 0;
+          for (String prompt : LOAD.prompts()) {
+            FleetEngine engine = FLEETS.get(model).get(random.nextInt(FLEET));
+            String rank = "" + random.nextInt(FleetEngine.RANKS);
+            sum += cached(engine.url(), model, prompt, "X-data-parallel-rank", rank);
+          }
+          return sum;
+        });
+  }
+
+  /** What is done for one fleet. */
+  private interface Run {
+    long of(String model) throws Exception;
+  }
+
+  private static long inEachFleet(Run run) throws Exception {
+    List<Future<Long>> runs = new ArrayList<>();
+    for (String model : FLEETS.keySet()) {
+      runs.add(THREADS.submit(() -> run.of(model)));
+    }
+    return sum(runs);
+  }
+
+  private static long sum(List<Future<Long>> runs) throws Exception {
+    long sum = 0;
+    for (Future<Long> run : runs) {
+      try {
+        sum += run.get();
+      } catch (ExecutionException e) {
+        throw new AssertionError(e.getCause());
+      }
+    }
+    return sum;
+  }
+
+  /** Sends the whole load to both fleets with several clients each, without waiting for the end. */
+  private static List<Future<Long>> concurrent() {
+    List<Future<Long>> runs = new ArrayList<>();
+    for (String model : FLEETS.keySet()) {
+      for (int client = 0; client < CLIENTS; client++) {
+        int first = client;
+        Callable<Long> prompts =
+            () -> {
+              long sum = 0;
+              for (int i = first; i < LOAD.prompts().size(); i += CLIENTS) {
+                sum += cached(gateway.url(), model, LOAD.prompts().get(i));
+              }
+              return sum;
+            };
+        runs.add(THREADS.submit(prompts));
+      }
+    }
+    return runs;
+  }
+
+  // ---- tests -----------------------------------------------------------------------------------
+
+  @Test
+  void requestsFindTheirPrefixes() throws Exception {
+    long oracle = oracle();
+    awaitExact("the oracle");
+    Map<String, Long> others = new TreeMap<>();
+    empty();
+    others.put("random", randomly());
+    for (String router : List.of("round_robin", "conversation")) {
+      empty();
+      try (ServingProcess other = gateway(router)) {
+        others.put(router, sequential(other));
+      }
+    }
+    empty();
+    long hits = sequential(gateway);
+    awaitExact("a sequential load");
+    System.out.println(
+        "cached tokens with seed "
+            + SEED
+            + ": "
+            + hits
+            + " of the "
+            + oracle
+            + " that an oracle reaches which reads the engines' blocks; "
+            + others);
+    assertThat(hits).isGreaterThanOrEqualTo(oracle * 95 / 100);
+    assertThat(hits).isGreaterThanOrEqualTo(Collections.max(others.values()));
+    sum(concurrent());
+    awaitExact("a concurrent load");
+  }
+
+  @Test
+  void droppedBatchesAreReplayed() throws Exception {
+    for (FleetEngine engine : engines()) {
+      engine.faults("{'drop':0.01}");
+    }
+    double gaps = gateway.metric(GAPS);
+    do {
+      sum(concurrent());
+    } while (gateway.metric(GAPS) == gaps);
+    for (FleetEngine engine : engines()) {
+      engine.faults("{'drop':0}");
+    }
+    awaitExact("dropped batches");
+  }
+
+  @Test
+  void pausedSocketsCatchUp() throws Exception {
+    long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(PAUSE_SECONDS);
+    for (List<FleetEngine> fleet : FLEETS.values()) {
+      fleet.get(0).faults("{'rank':0,'pause':true}");
+      fleet.get(1).faults("{'rank':1,'pause':true,'pause_loses':true}");
+    }
+    do {
+      sum(concurrent());
+    } while (System.nanoTime() - endNs < 0);
+    for (FleetEngine engine : engines()) {
+      engine.faults("{'pause':false,'pause_loses':false}");
+    }
+    awaitExact("a pause of " + PAUSE_SECONDS + " s");
+  }
+
+  @Test
+  void killedEnginesLoseNoRequest() throws Exception {
+    sum(concurrent());
+    List<Future<Long>> running = concurrent();
+    for (List<FleetEngine> fleet : FLEETS.values()) {
+      fleet.get(2).kill();
+    }
+    sum(running);
+    running = concurrent();
+    for (List<FleetEngine> fleet : FLEETS.values()) {
+      fleet.get(2).restart();
+    }
+    sum(running);
+    awaitExact("kill -9 and a restart");
+    sum(concurrent());
+    awaitExact("a load of the restarted engines");
+  }
+
+  @Test
+  void enginesBehindCutLinksLoseNoRequest() throws Exception {
+    Assumptions.assumeTrue(network != null, "no network namespace: " + noNetwork);
+    sum(concurrent());
+    List<Future<Long>> running = concurrent();
+    network.cut();
+    try {
+      Thread.sleep(TimeUnit.SECONDS.toMillis(CUT_SECONDS));
+    } finally {
+      network.heal();
+    }
+    awaitExact("a cut of " + CUT_SECONDS + " s, with requests", running);
+    sum(concurrent());
+    awaitExact("a load of the engines behind the link");
+  }
+}

@@ -1,0 +1,56 @@
+package io.kvasir.cli.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** {@code kvasir engine --flavor}, as a process. */
+class StandInProcessTest {
+
+  private static final Pattern PORTS =
+      Pattern.compile("2 ranks, .*, events from port (\\d+), replay from (\\d+)");
+
+  @Test
+  void aStandInPrintsItsPortsAndEndsByASignal() throws Exception {
+    try (ServingProcess engine =
+        ServingProcess.engine(
+            "--flavor",
+            "sglang",
+            "--dp",
+            "2",
+            "--events",
+            "mixed",
+            "--topic",
+            "kv",
+            "--events-port",
+            "0",
+            "--replay-port",
+            "0")) {
+      Matcher ports = PORTS.matcher(engine.output());
+      assertThat(ports.find()).as(engine.output()).isTrue();
+      JsonNode info = json(engine, "/server_info");
+      assertThat(info.at("/kv_events/endpoint_port_base").asText()).isEqualTo(ports.group(1));
+      assertThat(info.at("/kv_events/endpoint_host").asText()).isEqualTo("*");
+      assertThat(info.path("dp_size").asInt()).isEqualTo(2);
+      assertThat(json(engine, "/debug/blocks").path("ranks")).hasSize(2);
+      engine.terminate();
+      assertThat(engine.exitCode()).isZero();
+    }
+  }
+
+  @Test
+  void anEngineWithoutFlavorHasNoDebugging() throws Exception {
+    try (ServingProcess engine = ServingProcess.engine("--ranks", "1")) {
+      assertThat(ServingProcess.get(engine.url() + "/debug/blocks").statusCode()).isEqualTo(404);
+      assertThat(json(engine, "/server_info").path("tokens_per_block").asInt()).isEqualTo(32);
+    }
+  }
+
+  private static JsonNode json(ServingProcess engine, String path) throws Exception {
+    return new ObjectMapper().readTree(ServingProcess.get(engine.url() + path).body());
+  }
+}

@@ -44,7 +44,10 @@ class ArchitectureTest {
             "engine.device",
             "engine.pool",
             "engine.pool.cuda",
+            "event",
+            "fleet.index",
             "fleet.load",
+            "fleet.wire",
             "hash",
             "internal.nativelib",
             "model"));
@@ -58,11 +61,13 @@ class ArchitectureTest {
             "model",
             "simulator.report",
             "simulator.trace"));
+    edges.put("benchmarks.collective", uses("engine.lockstep"));
     edges.put("benchmarks.proxy", uses("simulator.report"));
     edges.put("cli", uses("cli.command", "cli.terminal"));
     edges.put(
         "cli.command",
         uses(
+            "benchmarks.collective",
             "benchmarks.index",
             "benchmarks.proxy",
             "cli.lines",
@@ -74,6 +79,7 @@ class ArchitectureTest {
             "engine.device",
             "engine.execute",
             "engine.lockstep",
+            "engine.lockstep.tcp",
             "engine.pool",
             "fleet.record",
             "fleet.router",
@@ -82,6 +88,7 @@ class ArchitectureTest {
             "gateway.exchange",
             "gateway.openai",
             "gateway.route",
+            "gateway.standin",
             "model",
             "simulator.compare",
             "simulator.fleet",
@@ -120,19 +127,23 @@ class ArchitectureTest {
             "engine.adp",
             "engine.device",
             "engine.execute",
+            "engine.lockstep",
+            "engine.lockstep.tcp",
             "engine.pool",
             "fleet.router",
             "gateway",
             "gateway.embedded",
             "gateway.proxy",
-            "gateway.route",
+            "gateway.standin",
+            "gateway.worker",
             "hash",
             "model",
             "simulator.fleet",
             "simulator.replay",
             "simulator.trace",
             "simulator.workload"));
-    edges.put("cli.terminal", uses("engine.device", "model", "simulator.replay"));
+    edges.put(
+        "cli.terminal", uses("engine.device", "engine.lockstep", "model", "simulator.replay"));
     edges.put("engine.adp", uses("engine.pool", "model"));
     edges.put("engine.device", uses("internal.nativelib", "model"));
     edges.put(
@@ -146,6 +157,7 @@ class ArchitectureTest {
             "hash",
             "model"));
     edges.put("engine.lockstep", uses("engine.adp", "engine.pool", "model"));
+    edges.put("engine.lockstep.tcp", uses("engine.lockstep"));
     edges.put("engine.pool", uses("event", "internal.nativelib", "model"));
     edges.put(
         "engine.pool.cuda",
@@ -155,24 +167,43 @@ class ArchitectureTest {
     edges.put("fleet.index", uses("event", "hash", "internal.nativelib", "model"));
     edges.put("fleet.load", uses("model"));
     edges.put("fleet.record", uses("event", "model"));
-    edges.put("fleet.router", uses("event", "fleet.load", "hash", "model"));
+    edges.put("fleet.router", uses("event", "fleet.index", "fleet.load", "hash", "model"));
     edges.put(
         "fleet.router.cost",
         uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
     edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
+    edges.put("fleet.wire", uses("event", "hash", "model"));
     edges.put(
         "gateway",
         uses(
+            "fleet.index",
             "fleet.router",
+            "fleet.router.cost",
+            "gateway.events",
             "gateway.exchange",
             "gateway.http",
             "gateway.observe",
             "gateway.openai",
             "gateway.proxy",
-            "gateway.route"));
+            "gateway.route",
+            "gateway.tokens",
+            "gateway.worker",
+            "hash"));
     edges.put(
         "gateway.embedded",
-        uses("engine.adp", "engine.execute", "engine.pool", "gateway.exchange", "hash", "model"));
+        uses(
+            "engine.adp",
+            "engine.execute",
+            "engine.pool",
+            "event",
+            "gateway.exchange",
+            "gateway.standin",
+            "gateway.worker",
+            "hash",
+            "model"));
+    edges.put(
+        "gateway.events",
+        uses("event", "fleet.index", "fleet.wire", "gateway.exchange", "gateway.worker", "model"));
     edges.put("gateway.exchange", uses());
     edges.put("gateway.http", uses("gateway.exchange", "model"));
     edges.put("gateway.observe", uses());
@@ -180,17 +211,47 @@ class ArchitectureTest {
     edges.put(
         "gateway.proxy",
         uses(
+            "fleet.index",
+            "fleet.load",
             "fleet.router",
+            "fleet.wire",
+            "gateway.events",
             "gateway.exchange",
             "gateway.observe",
             "gateway.openai",
             "gateway.route",
+            "gateway.tokens",
+            "gateway.verify",
+            "gateway.worker",
+            "hash",
             "model"));
-    edges.put("gateway.route", uses("fleet.load", "fleet.router", "gateway.exchange", "model"));
+    edges.put(
+        "gateway.route",
+        uses(
+            "fleet.index",
+            "fleet.load",
+            "fleet.router",
+            "gateway.events",
+            "gateway.exchange",
+            "gateway.verify",
+            "gateway.worker",
+            "model"));
+    edges.put("gateway.standin", uses("gateway.worker", "model"));
+    edges.put(
+        "gateway.tokens",
+        uses(
+            "fleet.router",
+            "gateway.exchange",
+            "gateway.openai",
+            "gateway.route",
+            "gateway.worker"));
+    edges.put("gateway.verify", uses("event", "fleet.index", "fleet.wire", "hash", "model"));
+    edges.put("gateway.worker", uses("gateway.exchange", "model"));
     edges.put("hash", uses("internal.nativelib", "model"));
     edges.put("internal.nativelib", uses("model"));
     edges.put("llama", uses("gateway.embedded", "gateway.exchange", "internal.nativelib", "model"));
     edges.put("model", uses());
+    edges.put("mpi", uses("engine.lockstep", "internal.nativelib", "model"));
     edges.put(
         "simulator.compare",
         uses(

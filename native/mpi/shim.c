@@ -57,7 +57,7 @@ static void library(char* text, int32_t text_bytes) {
 /* MPI libraries and what they load install handlers for signals that the JVM needs, SIGSEGV above
  * all. */
 static const int kSignals[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL, SIGPIPE, SIGABRT,
-                               SIGQUIT, SIGTERM, SIGINT, SIGHUP, SIGUSR2};
+                               SIGQUIT, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2};
 enum { SIGNALS = sizeof(kSignals) / sizeof(kSignals[0]) };
 
 static int start(int32_t* facts, char* problem, int32_t problem_bytes) {
@@ -70,9 +70,6 @@ static int start(int32_t* facts, char* problem, int32_t problem_bytes) {
   for (int i = 0; i < SIGNALS; i++) {
     sigaction(kSignals[i], &handlers[i], NULL);
   }
-  /* MPICH's `mpiexec -disable-auto-cleanup` sends it when a process has died. It would end the
-   * others before they name that process. */
-  signal(SIGUSR1, SIG_IGN);
   if (result != MPI_SUCCESS) {
     explain(-result, problem, problem_bytes);
     return -result;

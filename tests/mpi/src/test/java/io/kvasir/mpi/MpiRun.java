@@ -39,7 +39,7 @@ final class MpiRun implements AutoCloseable {
   /**
    * Starts processes; skips the test by name if the library is not installed.
    *
-   * @param library suffix of the library's commands; options of its mpirun may follow
+   * @param library suffix of the library's commands
    * @param folder receives the output
    * @param variables for the environment
    * @param main class to run, and its arguments
@@ -47,11 +47,9 @@ final class MpiRun implements AutoCloseable {
   static MpiRun start(
       String library, int count, Path folder, Map<String, String> variables, String... main)
       throws IOException {
-    String[] words = library.split(" ", -1);
-    assumeInstalled(words[0]);
-    List<String> command = new ArrayList<>(List.of(words));
-    command.set(0, "mpirun." + words[0]);
-    command.addAll(List.of("-n", Integer.toString(count)));
+    assumeInstalled(library);
+    List<String> command =
+        new ArrayList<>(List.of("mpirun." + library, "-n", Integer.toString(count)));
     command.addAll(java(main));
     Path output = folder.resolve("output");
     ProcessBuilder builder =

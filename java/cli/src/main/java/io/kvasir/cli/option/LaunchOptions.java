@@ -1,30 +1,23 @@
 package io.kvasir.cli.option;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.engine.lockstep.Launch;
 import io.kvasir.engine.lockstep.ProcessGroup;
 import io.kvasir.engine.lockstep.ProcessGroupProvider;
-import io.kvasir.engine.lockstep.tcp.GroupSecret;
 import io.kvasir.engine.lockstep.tcp.TcpProcesses;
 import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.UnknownHostException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
-import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceLoader;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options of a replay whose processes a launcher starts: mpirun, srun, torchrun or a script. */
@@ -39,20 +32,12 @@ public final class LaunchOptions {
   private static final String MASTER_ADDRESS = "--master-addr";
   private static final String MASTER_PORT = "--master-port";
   private static final String INTERFACE = "--interface";
-  private static final String SECRET_FILE = "--secret-file";
   private static final String SPIN = "--spin-micros";
   private static final String TIMEOUT = "--collective-timeout-seconds";
-  private static final String SECRET_VARIABLE = "KVASIR_GROUP_SECRET";
   private static final int MAX_PROCESSES = 4_096;
   private static final int MAX_SPIN_MICROS = 100_000;
   private static final int MAX_PORT = 65_535;
   private static final int MAX_TIMEOUT_SECONDS = 86_400;
-  private static final int MAX_SECRET_BYTES = 1_024;
-  private static final Set<PosixFilePermission> OF_OWNER =
-      EnumSet.of(
-          PosixFilePermission.OWNER_READ,
-          PosixFilePermission.OWNER_WRITE,
-          PosixFilePermission.OWNER_EXECUTE);
 
   /** What connects the processes of a launcher. */
   public enum Collective {
@@ -132,17 +117,6 @@ public final class LaunchOptions {
   private @Nullable String networkInterface;
 
   @Option(
-      names = SECRET_FILE,
-      paramLabel = "FILE",
-      order = 80,
-      description =
-          "File with the secret that the processes share, for tcp: 64 hexadecimal digits, as openssl"
-              + " rand -hex 32 prints them, readable by its owner only (default: the variable "
-              + SECRET_VARIABLE
-              + ").")
-  private @Nullable String secretFile;
-
-  @Option(
       names = SPIN,
       paramLabel = "N",
       defaultValue = "50",
@@ -151,6 +125,8 @@ public final class LaunchOptions {
           "How long a process polls a connection before it blocks, in microseconds, for tcp"
               + " (default: ${DEFAULT-VALUE}).")
   private String spinMicros;
+
+  @Mixin private TrustOptions trust;
 
   LaunchOptions() {}
 
@@ -248,6 +224,7 @@ public final class LaunchOptions {
     if (masterPort != null) {
       Values.integer(MASTER_PORT, masterPort, 1, MAX_PORT);
     }
+    trust.check();
   }
 
   /** {@return how long a process polls a connection before it blocks} */
@@ -304,7 +281,7 @@ public final class LaunchOptions {
     int port =
         masterPort == null ? launch.port() : Values.integer(MASTER_PORT, masterPort, 1, MAX_PORT);
     return new TcpProcesses.Meeting(
-        host.strip(), port, localAddress(), secret(environment), joinTimeout);
+        host.strip(), port, localAddress(), trust.secret(environment), joinTimeout);
   }
 
   private @Nullable InetAddress localAddress() throws IOException {
@@ -331,31 +308,5 @@ public final class LaunchOptions {
         .inetAddresses()
         .min(Comparator.comparing(address -> address.getAddress().length)) // IPv4 first
         .orElseThrow(() -> new UsageException(INTERFACE, networkInterface + " has no address"));
-  }
-
-  private GroupSecret secret(Map<String, String> environment) throws IOException {
-    String variable = environment.getOrDefault(SECRET_VARIABLE, "");
-    if (secretFile == null && variable.isEmpty()) {
-      throw new UsageException(
-          SECRET_FILE,
-          "or the variable " + SECRET_VARIABLE + " is needed with " + COLLECTIVE + " tcp");
-    }
-    String source = secretFile == null ? SECRET_VARIABLE : SECRET_FILE + " " + secretFile;
-    try {
-      return GroupSecret.parse(
-          secretFile == null ? variable.strip() : read(Values.path(SECRET_FILE, secretFile)));
-    } catch (IllegalArgumentException e) {
-      throw new UsageException(SECRET_FILE, source + ": " + e.getMessage());
-    }
-  }
-
-  private static String read(Path file) throws IOException {
-    if (!OF_OWNER.containsAll(Files.getPosixFilePermissions(file))) {
-      throw new UsageException(
-          SECRET_FILE, file + " must be readable by its owner only (chmod 600 " + file + ")");
-    }
-    try (var in = Files.newInputStream(file)) {
-      return new String(in.readNBytes(MAX_SECRET_BYTES), US_ASCII).strip();
-    }
   }
 }

@@ -65,6 +65,7 @@ final class CoordinatorJoin {
       SelectionKey accepting = server.register(selector, SelectionKey.OP_ACCEPT);
       awaitAll(accepting, timeout, watch);
       conclude("");
+      encrypt();
       return channels;
     } catch (IOException e) {
       throw abort(new LockstepException("members cannot join: " + FrameChannel.problem(e), e));
@@ -103,6 +104,24 @@ final class CoordinatorJoin {
         }
       }
     }
+  }
+
+  /** Encrypts the connections, if the group does that, and starts the members once more. */
+  private void encrypt() {
+    GroupCertificates certificates = secret.certificates();
+    if (certificates == null) {
+      return;
+    }
+    long deadlineNs = System.nanoTime() + group.timeout().toNanos();
+    for (int member = 1; member < channels.length; member++) {
+      try {
+        channels[member].encrypt(certificates.engine(true), deadlineNs);
+      } catch (IOException e) {
+        throw new LockstepException(
+            group.members().get(member) + " cannot encrypt: " + FrameChannel.problem(e), e);
+      }
+    }
+    conclude("");
   }
 
   private void awaitAll(SelectionKey accepting, Duration timeout, MemberWatch watch)

@@ -15,11 +15,12 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP connection that carries length-prefixed frames. An operation fails if the peer does not
- * send or receive before the deadline.
+ * A TCP connection that carries length-prefixed frames, encrypted from some point on or not. An
+ * operation fails if the peer does not send or receive before the deadline.
  *
  * <p>Reading can poll for a short time before it blocks.
  *
@@ -37,12 +38,14 @@ final class FrameChannel implements AutoCloseable {
   /** What has arrived and was not returned, from position to limit. */
   private final ByteBuffer arriving = ByteBuffer.allocateDirect(BUFFER_BYTES).limit(0);
 
+  private Carrier carrier;
   private long spinNs;
   private ByteBuffer received = ByteBuffer.allocate(2 * BUFFER_BYTES);
 
   /** Takes ownership of the channel, even if the constructor fails. */
   FrameChannel(SocketChannel channel) throws IOException {
     this.channel = channel;
+    this.carrier = Carrier.plain(channel);
     try {
       channel.configureBlocking(false);
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
@@ -79,6 +82,21 @@ final class FrameChannel implements AutoCloseable {
     }
   }
 
+  /**
+   * Encrypts what follows. The peer must do the same, after the last frame that it has sent and
+   * before any other.
+   */
+  void encrypt(SSLEngine engine, long deadlineNs) throws IOException {
+    if (arriving.hasRemaining()) {
+      throw new IOException("it sent data before it was told to encrypt");
+    }
+    EncryptedCarrier encrypted = new EncryptedCarrier(channel, engine);
+    for (int wait = encrypted.handshake(); wait != 0; wait = encrypted.handshake()) {
+      await(wait, deadlineNs, "it did not complete the TLS handshake in time");
+    }
+    carrier = encrypted;
+  }
+
   /** Sets how long reading polls before it blocks. */
   FrameChannel spinning(Duration spin) {
     spinNs = spin.toNanos();
@@ -103,10 +121,8 @@ final class FrameChannel implements AutoCloseable {
       int bytes = Math.min(sending.remaining(), rest.remaining());
       sending.put(rest.slice(rest.position(), bytes)).flip();
       rest.position(rest.position() + bytes);
-      while (sending.hasRemaining()) {
-        if (channel.write(sending) == 0) {
-          await(SelectionKey.OP_WRITE, deadlineNs, "it did not accept data in time");
-        }
+      while (!carrier.write(sending)) {
+        await(SelectionKey.OP_WRITE, deadlineNs, "it did not accept data in time");
       }
       sending.clear();
     } while (rest.hasRemaining());
@@ -155,7 +171,7 @@ final class FrameChannel implements AutoCloseable {
   }
 
   private int read(ByteBuffer buffer) throws IOException {
-    int read = channel.read(buffer);
+    int read = carrier.read(buffer);
     if (read < 0) {
       throw new EOFException("it closed the connection");
     }

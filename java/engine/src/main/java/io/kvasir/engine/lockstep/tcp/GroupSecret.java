@@ -6,10 +6,12 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The secret that the members of a TCP group share. It is never sent over the group's connections:
- * members prove by HMAC-SHA256 that they have it.
+ * members prove by HMAC-SHA256 that they have it. With certificates, they also encrypt what they
+ * send once all have joined.
  *
  * <p>Immutable.
  */
@@ -21,13 +23,16 @@ public final class GroupSecret {
 
   private final byte[] bytes;
 
-  private GroupSecret(byte[] bytes) {
+  private final @Nullable GroupCertificates certificates;
+
+  private GroupSecret(byte[] bytes, @Nullable GroupCertificates certificates) {
     this.bytes = bytes;
+    this.certificates = certificates;
   }
 
   /** {@return a new secret, 256 random bits} */
   public static GroupSecret random() {
-    return new GroupSecret(randomBytes(BYTES));
+    return new GroupSecret(randomBytes(BYTES), null);
   }
 
   /**
@@ -41,7 +46,21 @@ public final class GroupSecret {
     if (!hex.matches("[0-9a-fA-F]{" + 2 * BYTES + "}")) {
       throw new IllegalArgumentException("a secret must be " + 2 * BYTES + " hexadecimal digits");
     }
-    return new GroupSecret(HexFormat.of().parseHex(hex));
+    return new GroupSecret(HexFormat.of().parseHex(hex), null);
+  }
+
+  /**
+   * {@return the same secret for members that encrypt; either all members of a group do, or none}
+   *
+   * @param by the certificates that this member uses
+   */
+  public GroupSecret encrypting(GroupCertificates by) {
+    return new GroupSecret(bytes, by);
+  }
+
+  /** The certificates by which members encrypt; null if they do not. */
+  @Nullable GroupCertificates certificates() {
+    return certificates;
   }
 
   /**

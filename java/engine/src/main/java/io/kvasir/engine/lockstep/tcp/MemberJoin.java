@@ -67,6 +67,11 @@ final class MemberJoin {
     try {
       if (prove(channel, last)) {
         awaitStart(channel);
+        GroupCertificates certificates = secret.certificates();
+        if (certificates != null) {
+          channel.encrypt(certificates.engine(false), deadlineNs);
+          awaitStart(channel);
+        }
         return channel;
       }
       channel.close();

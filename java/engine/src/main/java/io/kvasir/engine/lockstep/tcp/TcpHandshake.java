@@ -19,13 +19,15 @@ import org.jspecify.annotations.Nullable;
  *   <li>The coordinator sends its answer: proof, reason of a refusal or nothing.
  * </ol>
  *
- * <p>A proof is the HMAC of the sender's role, both nonces and the rest of the frame. This framing
- * is the same in all versions, so that a member of another version is authenticated before its
- * version is read.
+ * <p>The magic number tells whether the group encrypts its connections once all have joined. A
+ * proof is the HMAC of the sender's role, both nonces and the rest of the frame. This framing is
+ * the same in all versions, so that a member of another version is authenticated before its version
+ * is read.
  */
 final class TcpHandshake {
 
-  private static final int MAGIC = 0x4b56_4a4e; // KVJN
+  private static final int PLAIN = 0x4b56_4a4e; // KVJN
+  private static final int ENCRYPTED = 0x4b56_4a53; // KVJS
   private static final int NONCE_BYTES = 32;
   private static final int PROOF_BYTES = 32;
 
@@ -57,10 +59,21 @@ final class TcpHandshake {
 
   /** The member's side of a handshake. */
   static TcpHandshake ofMember(GroupSecret secret, ByteBuffer challenge) throws IOException {
-    if (challenge.remaining() != CHALLENGE_BYTES || challenge.getInt() != MAGIC) {
+    int magic = challenge.remaining() == CHALLENGE_BYTES ? challenge.getInt() : 0;
+    if (magic != PLAIN && magic != ENCRYPTED) {
       throw new UnprovenPeerException("it is no coordinator");
     }
+    if (magic != magic(secret)) {
+      throw new UnprovenPeerException(
+          magic == PLAIN
+              ? "it does not encrypt its connections, and this process does"
+              : "it encrypts its connections, and this process does not");
+    }
     return new TcpHandshake(secret, copy(challenge), nonce());
+  }
+
+  private static int magic(GroupSecret secret) {
+    return secret.certificates() == null ? PLAIN : ENCRYPTED;
   }
 
   private static ByteBuffer nonce() {
@@ -73,18 +86,18 @@ final class TcpHandshake {
 
   ByteBuffer challenge() {
     ByteBuffer frame = ByteBuffer.allocate(CHALLENGE_BYTES);
-    return frame.putInt(MAGIC).put(coordinatorNonce.duplicate()).flip();
+    return frame.putInt(magic(secret)).put(coordinatorNonce.duplicate()).flip();
   }
 
   ByteBuffer hello(ByteBuffer body) {
     ByteBuffer frame = ByteBuffer.allocate(MIN_HELLO_BYTES + body.remaining());
-    frame.putInt(MAGIC).put(memberNonce().duplicate()).put(proof(MEMBER, body));
+    frame.putInt(magic(secret)).put(memberNonce().duplicate()).put(proof(MEMBER, body));
     return frame.put(body.duplicate()).flip();
   }
 
   /** The body of a hello, once its proof is verified. */
   ByteBuffer readHello(ByteBuffer hello) throws UnprovenPeerException {
-    if (hello.remaining() < MIN_HELLO_BYTES || hello.getInt() != MAGIC) {
+    if (hello.remaining() < MIN_HELLO_BYTES || hello.getInt() != magic(secret)) {
       throw new UnprovenPeerException("it sent no hello of this protocol");
     }
     memberNonce = copy(hello.slice(hello.position(), NONCE_BYTES));

@@ -1,0 +1,132 @@
+package io.kvasir.cli.option;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.kvasir.engine.lockstep.tcp.GroupCertificates;
+import io.kvasir.engine.lockstep.tcp.GroupSecret;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options by which processes that meet over TCP trust each other. */
+final class TrustOptions {
+
+  private static final String SECRET_FILE = "--secret-file";
+  private static final String CERTIFICATE = "--ssl-certfile";
+  private static final String KEY = "--ssl-keyfile";
+  private static final String AUTHORITIES = "--ssl-ca-certs";
+  private static final String SECRET_VARIABLE = "KVASIR_GROUP_SECRET";
+  private static final int MAX_SECRET_BYTES = 1_024;
+  private static final Set<PosixFilePermission> OF_OWNER =
+      EnumSet.of(
+          PosixFilePermission.OWNER_READ,
+          PosixFilePermission.OWNER_WRITE,
+          PosixFilePermission.OWNER_EXECUTE);
+
+  @Option(
+      names = SECRET_FILE,
+      paramLabel = "FILE",
+      order = 80,
+      description =
+          "File with the secret that the processes share, for tcp: 64 hexadecimal digits, as openssl"
+              + " rand -hex 32 prints them, readable by its owner only (default: the variable "
+              + SECRET_VARIABLE
+              + ").")
+  private @Nullable String secretFile;
+
+  @Option(
+      names = CERTIFICATE,
+      paramLabel = "FILE",
+      order = 82,
+      description =
+          "Certificate of this process, in PEM. The processes encrypt what they send with TLS 1.3,"
+              + " for tcp.")
+  private @Nullable String certificate;
+
+  @Option(
+      names = KEY,
+      paramLabel = "FILE",
+      order = 83,
+      description =
+          "Private key of the certificate, in PEM, unencrypted PKCS #8, readable by its owner only.")
+  private @Nullable String key;
+
+  @Option(
+      names = AUTHORITIES,
+      paramLabel = "FILE",
+      order = 84,
+      description =
+          "Certificates of the authorities that sign those of processes, in PEM (default: the"
+              + " process's own certificate, for one that all share).")
+  private @Nullable String authorities;
+
+  TrustOptions() {}
+
+  /**
+   * Checks that options are complete.
+   *
+   * @throws UsageException naming the one that lacks another
+   */
+  void check() {
+    if ((certificate == null) != (key == null)) {
+      throw new UsageException(
+          certificate == null ? KEY : CERTIFICATE,
+          "needs " + (certificate == null ? CERTIFICATE : KEY) + " too");
+    }
+    if (authorities != null && certificate == null) {
+      throw new UsageException(AUTHORITIES, "needs " + CERTIFICATE);
+    }
+  }
+
+  /** What all processes share: the secret, and the certificates if they encrypt. */
+  GroupSecret secret(Map<String, String> environment) throws IOException {
+    String variable = environment.getOrDefault(SECRET_VARIABLE, "");
+    if (secretFile == null && variable.isEmpty()) {
+      throw new UsageException(
+          SECRET_FILE, "or the variable " + SECRET_VARIABLE + " is needed with --collective tcp");
+    }
+    GroupSecret secret = parseSecret(variable);
+    if (certificate == null || key == null) {
+      return secret;
+    }
+    Path keyFile = Values.path(KEY, key);
+    requireOwnersOnly(KEY, keyFile);
+    return secret.encrypting(
+        GroupCertificates.read(
+            Values.path(CERTIFICATE, certificate),
+            keyFile,
+            authorities == null
+                ? Values.path(CERTIFICATE, certificate)
+                : Values.path(AUTHORITIES, authorities)));
+  }
+
+  private GroupSecret parseSecret(String variable) throws IOException {
+    String source = secretFile == null ? SECRET_VARIABLE : SECRET_FILE + " " + secretFile;
+    try {
+      return GroupSecret.parse(
+          secretFile == null ? variable.strip() : read(Values.path(SECRET_FILE, secretFile)));
+    } catch (IllegalArgumentException e) {
+      throw new UsageException(SECRET_FILE, source + ": " + e.getMessage());
+    }
+  }
+
+  private static void requireOwnersOnly(String option, Path file) throws IOException {
+    if (!OF_OWNER.containsAll(Files.getPosixFilePermissions(file))) {
+      throw new UsageException(
+          option, file + " must be readable by its owner only (chmod 600 " + file + ")");
+    }
+  }
+
+  private static String read(Path file) throws IOException {
+    requireOwnersOnly(SECRET_FILE, file);
+    try (var in = Files.newInputStream(file)) {
+      return new String(in.readNBytes(MAX_SECRET_BYTES), US_ASCII).strip();
+    }
+  }
+}

@@ -192,8 +192,12 @@ class CommandsTest {
         "replay --trace no/such.jsonl | no/such.jsonl: no such file",
         "replay --rates 3 | Unknown options: '--rates', '3' (did you mean --rate?); see kvasir replay --help",
         "replay --rank 3 | --rank needs --world-size too",
+        "replay --goodput ttft | --goodput must be limits in ms, such as ttft:500,tpot:50 or e2el:20000, not 'ttft'",
+        "replay --goodput ttft:1,ttft:2 | --goodput must name ttft once, not 'ttft:1,ttft:2'",
+        "replay --goodput ttft:0 | --goodput must be a number from 0.001 to 1.0E9, not '0'",
+        "replay --ssl-certfile a | --ssl-certfile needs --ssl-keyfile too",
+        "replay --ssl-ca-certs a | --ssl-ca-certs needs --ssl-certfile",
         "replay --ranks | Missing required parameter for option '--ranks' (N); see kvasir replay --help",
-        "bench | a command is missing: routers, selectors, index, proxy, collective; see kvasir bench --help",
         "bench routers --load 8 | --load must be RANKS@SHARE, for example 8@0.8, not '8'",
         "bench routers --load 8@1 | --load must be a number from 0.01 to 0.99, not '1'",
         "bench routers --load 0@0.5 | --load must be an integer from 1 to 4096, not '0'",
@@ -217,10 +221,9 @@ class CommandsTest {
         "engine --flavor vllm --events map --dp 8 --replay-port 5560 | --replay-port must be at least 8 from --events-port, one for each rank",
         "engine --dp 0 | --ranks must be an integer from 1 to 4096, not '0'",
         "repaly | Unmatched argument at index 0: 'repaly' (did you mean replay?); see kvasir --help",
-        "'' | a command is missing: serve, engine, replay, route, index, bench, record, doctor, version, generate-completion; see kvasir --help",
       })
   void wrongUsageIsOneLineAndExitCodeTwo(String line, String error) {
-    Outcome outcome = run(line.equals("''") ? "" : line);
+    Outcome outcome = run(line);
 
     assertThat(outcome.err()).isEqualTo(error + "\n");
     assertThat(outcome.out()).isEmpty();
@@ -386,7 +389,13 @@ class CommandsTest {
     assertThat(run("replay --help").out())
         .contains("--kv-cache-routing-load-balance-weight", "(default: 200000)", "KVASIR_");
     assertThat(run("replay --help").exitCode()).isZero();
-    assertThat(run("version").out()).startsWith("kvasir 0.").contains("\njava ");
+    assertThat(run("version").out()).startsWith("kvasir 0.").contains("\ncommit ", "\njava ");
+    for (String line : List.of("--version", "replay --version", "bench routers -V")) {
+      assertThat(run(line).out())
+          .matches("kvasir 0\\S+ \\(commit .+, built \\d{4}-\\d\\d-\\d\\d\\)\n");
+    }
+    assertThat(run("").out()).isEqualTo(run("--help").out());
+    assertThat(run("bench").out()).isEqualTo(run("bench --help").out());
     assertThat(run("version --format json").json().get("kvasir").asText()).startsWith("0.");
   }
 
@@ -454,5 +463,61 @@ class CommandsTest {
         new PrintStream(err, true, StandardCharsets.UTF_8),
         false,
         environment);
+  }
+
+  @Test
+  void everyHelpHasTheExitCodes() {
+    for (String command :
+        List.of(
+            "",
+            "serve",
+            "engine",
+            "replay",
+            "route",
+            "index",
+            "bench",
+            "bench routers",
+            "bench selectors",
+            "bench index",
+            "bench proxy",
+            "bench collective",
+            "record",
+            "doctor",
+            "version",
+            "generate-manual")) {
+      assertThat(run((command + " --help").strip()).out())
+          .as(command)
+          .contains("Exit codes: 0 done");
+    }
+  }
+
+  @Test
+  void manualPagesAreForMan() {
+    assertThat(run("generate-manual replay").out())
+        .startsWith(".TH \"KVASIR-REPLAY\" 1")
+        .contains(".SH OPTIONS\n", ".B \\-\\-pool\\-tokens N\n", "Exit codes");
+    assertThat(run("generate-manual").out()).contains(".SH COMMANDS\n.TP\n.B serve\n");
+    assertThat(run("generate-manual nothing").exitCode()).isEqualTo(2);
+  }
+
+  @Test
+  void aVariableCloseToThatOfAnOptionIsNoted() {
+    Map<String, String> environment =
+        Map.of("KVASIR_POOL_TOKEN", "64", "KVASIR_SHARED", "x", "KVASIR_MODEL", "y");
+    assertThat(Outcome.of(environment, SMALL).err())
+        .isEqualTo(
+            "the variable KVASIR_POOL_TOKEN sets nothing (did you mean KVASIR_POOL_TOKENS?)\n");
+  }
+
+  @Test
+  void thePageIsWrittenWhole() throws IOException {
+    Path page = folder.resolve("page.html");
+    Outcome outcome = run(SMALL + " --goodput ttft:100,tpot:30 --report " + page);
+    assertThat(outcome.err()).isEmpty();
+    assertThat(outcome.out()).contains("goodput", "keep ttft 100 ms, tpot 30 ms");
+    assertThat(Files.readString(page)).startsWith("<!doctype html>").endsWith("</html>\n");
+    assertThat(folder).isDirectoryContaining(file -> file.equals(page));
+    assertThat(folder.resolve("page.html.partial")).doesNotExist();
+    assertThat(run(SMALL + " --report " + folder.resolve("no/page.html")).exitCode()).isEqualTo(2);
   }
 }

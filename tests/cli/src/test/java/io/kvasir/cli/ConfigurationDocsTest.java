@@ -50,14 +50,18 @@ class ConfigurationDocsTest {
 
   /** What no value breaks, or only a machine with a GPU looks at. */
   private static final Map<String, String> WORDS =
-      Map.of(
-          "--trace", "a path",
-          "--config", "a path; not in a file itself",
-          "--device", "auto, cpu, cuda, cuda:0,1 or cuda:local",
-          "--master-addr", "a host",
-          "--interface", "an interface or an address of this node",
-          "--secret-file", "a path",
-          "--kv-cache-free-gpu-memory-fraction", "a number from 0.001 to 1.0");
+      Map.ofEntries(
+          Map.entry("--trace", "a path"),
+          Map.entry("--config", "a path; not in a file itself"),
+          Map.entry("--device", "auto, cpu, cuda, cuda:0,1 or cuda:local"),
+          Map.entry("--master-addr", "a host"),
+          Map.entry("--interface", "an interface or an address of this node"),
+          Map.entry("--secret-file", "a path"),
+          Map.entry("--ssl-certfile", "a path"),
+          Map.entry("--ssl-keyfile", "a path"),
+          Map.entry("--ssl-ca-certs", "a path"),
+          Map.entry("--report", "a path"),
+          Map.entry("--kv-cache-free-gpu-memory-fraction", "a number from 0.001 to 1.0"));
 
   @Test
   void theTableHasEveryOptionWithItsDefaultAndRange() throws IOException {
@@ -92,7 +96,11 @@ class ConfigurationDocsTest {
           "--master-port",
           "--interface",
           "--secret-file",
+          "--ssl-certfile",
+          "--ssl-keyfile",
+          "--ssl-ca-certs",
           "--spin-micros",
+          "--report",
           "--num-hidden-layers", // with the next ones, poolTokens
           "--num-key-value-heads",
           "--head-dim",
@@ -108,7 +116,7 @@ class ConfigurationDocsTest {
         List.of(
             "--think-time lognormal --sessions 2",
             "--sessions 2 --rate 1 --speed 2",
-            "--workload shared_prefix --requests 2 --rate 1",
+            "--workload shared_prefix --requests 2 --rate 1 --goodput ttft:100",
             "--sessions 2 --ranks 1 --workers 2 --fleet-router polled",
             "--sessions 2 --mode context --ramp-seconds 1")) {
       JsonNode report =

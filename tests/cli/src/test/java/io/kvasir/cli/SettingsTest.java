@@ -194,8 +194,8 @@ class SettingsTest {
       delimiter = '|',
       quoteCharacter = '\0',
       value = {
-        "rang: 3 | :1: unknown key 'rang'; allowed: trace, trace_block_tokens, ",
-        "Ranks: 3 | :1: unknown key 'Ranks'; allowed: trace, ",
+        "rang: 3 | :1: unknown key 'rang' (did you mean rank?); allowed: trace, trace_block_tokens, ",
+        "Ranks: 3 | :1: unknown key 'Ranks' (did you mean ranks?); allowed: trace, ",
         "config: x | :1: unknown key 'config'; allowed: ",
         "lockstep_port: 3 | :1: unknown key 'lockstep_port'; allowed: ",
         "attention_dp_config: {ranks: 3} | :1: unknown key 'ranks' in attention_dp_config; allowed: ",

@@ -169,7 +169,8 @@ public final class CollectiveBench implements AutoCloseable {
       command.addAll(List.of("mpirun" + row.library(), "-n", Integer.toString(processes)));
     }
     if (row.kind() == Kind.C) {
-      command.addAll(List.of(program(row.library()).toString(), size, count));
+      String warmUp = Integer.toString(GatherTimes.WARM_UP);
+      command.addAll(List.of(program(row.library()).toString(), size, count, warmUp));
       return GatherTimes.parse(run(new ProcessBuilder(command)));
     }
     command.addAll(member);

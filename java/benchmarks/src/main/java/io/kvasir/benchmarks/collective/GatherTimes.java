@@ -12,9 +12,12 @@ import java.util.Arrays;
  */
 public record GatherTimes(long p50Ns, long p99Ns) {
 
+  /** Gathers before those that are measured: enough for the JVM to compile what runs in them. */
+  public static final int WARM_UP = 50_000;
+
   /**
-   * Measures a member's gathers, after half as many to warm up. All members of the group call this
-   * at the same time.
+   * Measures a member's gathers, after {@link #WARM_UP} to warm up. All members of the group call
+   * this at the same time.
    *
    * @param collective the member's collective
    * @param bytes size of its frames
@@ -23,7 +26,7 @@ public record GatherTimes(long p50Ns, long p99Ns) {
    */
   public static GatherTimes measure(RankCollective collective, int bytes, int gathers) {
     ByteBuffer frame = ByteBuffer.allocate(bytes);
-    for (int i = 0; i < gathers / 2; i++) {
+    for (int i = 0; i < WARM_UP; i++) {
       collective.gather(frame);
     }
     long[] timesNs = new long[gathers];

@@ -2,6 +2,7 @@ package io.kvasir.cli.command;
 
 import io.kvasir.benchmarks.collective.CollectiveBench;
 import io.kvasir.benchmarks.collective.GatherTimes;
+import io.kvasir.cli.option.CommonOptions;
 import io.kvasir.cli.option.LaunchOptions;
 import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
@@ -32,7 +33,8 @@ import picocli.CommandLine.Option;
           + " processes on this machine for every network in turn: TCP, each MPI library that is"
           + " installed, and a C program that does the same with it.",
       ""
-    })
+    },
+    footer = {"", "Exit codes: 0 done, 1 the work failed, 2 wrong usage or input."})
 final class BenchCollectiveCommand implements Callable<Integer> {
 
   private static final int MAX_BYTES = 1 << 20;
@@ -65,7 +67,7 @@ final class BenchCollectiveCommand implements Callable<Integer> {
       paramLabel = "N",
       defaultValue = "20000",
       order = 3,
-      description = "Gathers of a measurement, after half as many (default: ${DEFAULT-VALUE}).")
+      description = "Gathers of a measurement, after 50000 to warm up (default: ${DEFAULT-VALUE}).")
   private String gathers;
 
   @Option(
@@ -77,6 +79,10 @@ final class BenchCollectiveCommand implements Callable<Integer> {
   private String rounds;
 
   @Mixin private LaunchOptions launch;
+
+  @Mixin
+  @SuppressWarnings("unused") // picocli acts on it
+  private CommonOptions common;
 
   BenchCollectiveCommand(Console console) {
     this.console = console;
@@ -115,7 +121,7 @@ final class BenchCollectiveCommand implements Callable<Integer> {
       GroupSettings settings =
           new GroupSettings(
               "bench",
-              VersionCommand.kvasirVersion().hashCode(),
+              BuildInfo.read().version().hashCode(),
               31L * size + count,
               Member.evenly(group.size(), group.size()),
               launch.timeout(),

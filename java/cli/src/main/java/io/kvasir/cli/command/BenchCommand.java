@@ -6,5 +6,6 @@ import picocli.CommandLine.Command;
 @Command(
     name = "bench",
     description = "Measures Kvasir; each subcommand prints a table of docs/benchmarks.md.",
-    synopsisSubcommandLabel = "COMMAND")
+    synopsisSubcommandLabel = "COMMAND",
+    footer = {"", "Exit codes: 0 done, 1 the work failed, 2 wrong usage or input."})
 final class BenchCommand extends CommandGroup {}

@@ -33,7 +33,8 @@ import picocli.CommandLine.Option;
           + " block events to a file, and replays the file on one thread and against deadlines."
           + " Block operations are the blocks of queries, stored events and removed events.",
       ""
-    })
+    },
+    footer = {"", "Exit codes: 0 done, 1 the work failed, 2 wrong usage or input."})
 final class BenchIndexCommand implements Callable<Integer> {
 
   private static final int MAX_WINDOW_MS = 3_600_000;

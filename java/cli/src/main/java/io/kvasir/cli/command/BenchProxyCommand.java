@@ -40,7 +40,8 @@ import picocli.CommandLine.Option;
           + " idle streams and during many requests."
           + " Every answer is checked.",
       ""
-    })
+    },
+    footer = {"", "Exit codes: 0 done, 1 the work failed, 2 wrong usage or input."})
 final class BenchProxyCommand implements Callable<Integer> {
 
   private static final String LOOPBACK = "127.0.0.1";

@@ -41,7 +41,8 @@ import picocli.CommandLine.Option;
           + " for a given share of the time, several times with jittered arrivals. Latencies are"
           + " modelled, so they are the same on every machine.",
       ""
-    })
+    },
+    footer = {"", "Exit codes: 0 done, 1 the work failed, 2 wrong usage or input."})
 final class BenchRoutersCommand implements Callable<Integer> {
 
   private static final int MAX_RANKS = 4096;

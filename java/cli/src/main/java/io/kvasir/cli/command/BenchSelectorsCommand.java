@@ -37,7 +37,8 @@ import picocli.CommandLine.Option;
           + " varied lengths in the others. Latencies are modelled, so they are the same on every"
           + " machine.",
       ""
-    })
+    },
+    footer = {"", "Exit codes: 0 done, 1 the work failed, 2 wrong usage or input."})
 final class BenchSelectorsCommand implements Callable<Integer> {
 
   private static final int MAX_REQUESTS = 1_000_000;

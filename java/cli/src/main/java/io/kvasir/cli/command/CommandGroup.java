@@ -1,12 +1,12 @@
 package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.HelpOption;
+import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** A command that only has subcommands. */
+/** A command that only has subcommands; alone it shows its help. */
 abstract class CommandGroup implements Runnable {
 
   @Spec private CommandSpec spec;
@@ -17,8 +17,7 @@ abstract class CommandGroup implements Runnable {
 
   @Override
   public final void run() {
-    throw new ParameterException(
-        spec.commandLine(),
-        "a command is missing: " + String.join(", ", spec.subcommands().keySet()));
+    CommandLine command = spec.commandLine();
+    command.usage(command.getOut());
   }
 }

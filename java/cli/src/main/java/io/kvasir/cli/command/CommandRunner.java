@@ -72,13 +72,14 @@ public final class CommandRunner {
     StringWriter help = new StringWriter();
     String[] current = RenamedOptions.current(args);
     CommandLine commands = commands(current.length == 0 ? "" : current[0]);
+    setVersion(commands);
     commands
         .setOut(new PrintWriter(help))
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setUsageHelpAutoWidth(false)
         .setUsageHelpWidth(100)
         .setDefaultValueProvider(new Environment(console.environment()))
-        .setExecutionStrategy(CommandRunner::execute)
+        .setExecutionStrategy(this::execute)
         .setParameterExceptionHandler(
             (e, all) -> fail(e, verbose, wrongUsage(e, arguments(commands))))
         .setExecutionExceptionHandler((e, command, parsed) -> fail(e, verbose, failure(e, parsed)));
@@ -130,12 +131,22 @@ public final class CommandRunner {
       return commands.addSubcommand(all.get(named).get());
     }
     all.values().forEach(command -> commands.addSubcommand(command.get()));
-    return commands.addSubcommand(new AutoComplete.GenerateCompletion());
+    return commands
+        .addSubcommand(new AutoComplete.GenerateCompletion())
+        .addSubcommand(new ManualCommand(console));
   }
 
-  private static int execute(ParseResult parsed) {
+  private static void setVersion(CommandLine command) {
+    command.getCommandSpec().versionProvider(() -> new String[] {"kvasir " + BuildInfo.read()});
+    command.getSubcommands().values().forEach(CommandRunner::setVersion);
+  }
+
+  private int execute(ParseResult parsed) {
     ParseResult command = Settings.command(parsed);
-    if (!command.isUsageHelpRequested()) {
+    if (!command.isUsageHelpRequested() && !command.isVersionHelpRequested()) {
+      new Environment(console.environment())
+          .misspelt(command.commandSpec(), () -> commands("").getCommandSpec())
+          .forEach(console::note);
       try {
         Settings.of(parsed).ifPresent(Settings::load);
       } catch (InvalidConfigException e) {

@@ -16,7 +16,8 @@ import picocli.CommandLine.Mixin;
           + " this machine. For each part that cannot be used, shows the reason and the remedy. The"
           + " exit code is 0 with and without a GPU, and 1 if Kvasir cannot run here at all.",
       ""
-    })
+    },
+    footer = {"", "Exit codes: 0 done, 1 Kvasir cannot run here, 2 wrong usage."})
 final class DoctorCommand implements Callable<Integer> {
 
   private final Console console;
@@ -32,8 +33,7 @@ final class DoctorCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     boolean text = format.isText();
-    Diagnosis diagnosis =
-        Diagnosis.of(VersionCommand.kvasirVersion(), machine, console.environment());
+    Diagnosis diagnosis = Diagnosis.of(BuildInfo.read().version(), machine, console.environment());
     if (text) {
       console.print(DiagnosisText.of(diagnosis));
     } else {

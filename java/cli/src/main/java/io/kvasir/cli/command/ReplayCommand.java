@@ -9,6 +9,7 @@ import io.kvasir.cli.option.LaunchOptions;
 import io.kvasir.cli.option.ModeOptions;
 import io.kvasir.cli.option.OpenDevices;
 import io.kvasir.cli.option.ProcessOptions;
+import io.kvasir.cli.option.ReportOptions;
 import io.kvasir.cli.option.Settings;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.WorkerOptions;
@@ -23,10 +24,12 @@ import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.pool.KvShape;
 import io.kvasir.simulator.fleet.FleetSettings;
+import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.Replay;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.simulator.report.HtmlReport;
 import io.kvasir.simulator.report.JsonReport;
 import io.kvasir.simulator.report.ReplayReport;
 import io.kvasir.simulator.report.TextReport;
@@ -74,6 +77,7 @@ public final class ReplayCommand implements Callable<Integer> {
   @Mixin private ModeOptions mode;
   @Mixin private ProcessOptions processes;
   @Mixin private LaunchOptions launch;
+  @Mixin private ReportOptions report;
   @Mixin private Settings sources;
   @Mixin private FormatOption format;
 
@@ -93,10 +97,11 @@ public final class ReplayCommand implements Callable<Integer> {
     boolean text = format.isText();
     Optional<FleetSettings> fleet = layer.settings(sources::isFlag);
     KvShape kvShape = kv.kv();
+    Measures measures = report.measures();
     ReplayMode replayMode = mode.mode(kvShape, sources::isFlag);
     List<ReplaySettings> workers = new ArrayList<>();
     for (AdpRouterKind router : worker.routers()) {
-      ReplaySettings each = worker.settings(router).withMode(replayMode);
+      ReplaySettings each = worker.settings(router).withMode(replayMode).withMeasures(measures);
       workers.add(fleet.map(over -> FleetOptions.worker(each, over, sources::isFlag)).orElse(each));
     }
     List<ReplayReport> reports = new ArrayList<>();
@@ -131,6 +136,7 @@ public final class ReplayCommand implements Callable<Integer> {
     } catch (DeviceOutOfMemoryException e) {
       throw new UsageException(kv.sizeOption(), "does not fit: " + e.getMessage());
     }
+    report.write(() -> HtmlReport.of(reports));
     if (text) {
       console.print(TextReport.of(reports));
     } else {

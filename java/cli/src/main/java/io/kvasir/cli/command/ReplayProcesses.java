@@ -108,7 +108,7 @@ final class ReplayProcesses implements AutoCloseable {
     return processes.form(
         new GroupSettings(
             WORKER,
-            VersionCommand.kvasirVersion().hashCode(),
+            BuildInfo.read().version().hashCode(),
             configuration,
             Member.evenly(processes.size(), settings.ranks()),
             options.timeout(),

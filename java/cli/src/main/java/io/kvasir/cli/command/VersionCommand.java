@@ -4,18 +4,18 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
-import java.io.IOException;
-import java.io.InputStream;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Properties;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code kvasir version}. */
-@Command(name = "version", description = "Shows the versions of Kvasir, Java and the system.")
+@Command(
+    name = "version",
+    description = "Shows the versions of Kvasir, Java and the system.",
+    footer = {"", "Exit codes: 0 done, 1 the output could not be written, 2 wrong usage."})
 final class VersionCommand implements Callable<Integer> {
 
   private final Console console;
@@ -29,7 +29,10 @@ final class VersionCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Map<String, String> versions = new LinkedHashMap<>();
-    versions.put("kvasir", kvasirVersion());
+    BuildInfo build = BuildInfo.read();
+    versions.put("kvasir", build.version());
+    versions.put("commit", build.commit());
+    versions.put("built", build.date());
     versions.put(
         "java", System.getProperty("java.version") + " " + System.getProperty("java.vendor"));
     versions.put("os", System.getProperty("os.name") + " " + System.getProperty("os.arch"));
@@ -42,14 +45,5 @@ final class VersionCommand implements Callable<Integer> {
     return versions.entrySet().stream()
         .map(each -> each.getKey() + " " + each.getValue() + "\n")
         .collect(Collectors.joining());
-  }
-
-  /** The version of this build. */
-  static String kvasirVersion() throws IOException {
-    Properties properties = new Properties();
-    try (InputStream file = VersionCommand.class.getResourceAsStream("version.properties")) {
-      properties.load(file);
-    }
-    return properties.getProperty("version");
   }
 }

@@ -156,10 +156,16 @@ final class ConfigFile {
       } else {
         String where = mayHaveBlock || allowed == keys.keySet() ? "" : " in " + BLOCK;
         String block = mayHaveBlock ? ", " + BLOCK : "";
+        String close = Suggestions.closest(name, allowed);
         throw wrong(
             key,
-            "unknown key '%s'%s; allowed: %s%s"
-                .formatted(Errors.shown(name), where, String.join(", ", allowed), block));
+            "unknown key '%s'%s%s; allowed: %s%s"
+                .formatted(
+                    Errors.shown(name),
+                    where,
+                    close == null ? "" : " (did you mean " + close + "?)",
+                    String.join(", ", allowed),
+                    block));
       }
     }
   }

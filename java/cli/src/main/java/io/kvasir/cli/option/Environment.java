@@ -1,10 +1,15 @@
 package io.kvasir.cli.option;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
@@ -15,6 +20,8 @@ import picocli.CommandLine.Model.OptionSpec;
  */
 public record Environment(Map<String, String> variables)
     implements CommandLine.IDefaultValueProvider {
+
+  private static final String PREFIX = "KVASIR_";
 
   @Override
   public @Nullable String defaultValue(ArgSpec argument) {
@@ -41,11 +48,54 @@ public record Environment(Map<String, String> variables)
   }
 
   /**
+   * Finds variables that set no option of any command, but are close to one that would set an
+   * option of this command.
+   *
+   * @param command the command that runs
+   * @param all gives Kvasir's root command with all others
+   * @return a line for each
+   */
+  public List<String> misspelt(CommandSpec command, Supplier<CommandSpec> all) {
+    List<String> known = new ArrayList<>();
+    addNames(command, known);
+    Map<String, String> close = new TreeMap<>();
+    for (String variable : variables.keySet()) {
+      if (variable.startsWith(PREFIX)) {
+        String name = variable.substring(PREFIX.length());
+        String meant = known.contains(name) ? null : Suggestions.closest(name, known);
+        if (meant != null) {
+          close.put(name, meant);
+        }
+      }
+    }
+    if (!close.isEmpty()) {
+      List<String> others = new ArrayList<>();
+      addNames(all.get(), others);
+      others.forEach(close::remove);
+    }
+    return close.entrySet().stream()
+        .map(
+            each ->
+                "the variable %s%s sets nothing (did you mean %s%s?)"
+                    .formatted(PREFIX, each.getKey(), PREFIX, each.getValue()))
+        .toList();
+  }
+
+  private static void addNames(CommandSpec command, List<String> names) {
+    for (OptionSpec option : command.options()) {
+      if (option.arity().max() > 0) {
+        names.add(variable(option.longestName()).substring(PREFIX.length()));
+      }
+    }
+    command.subcommands().values().forEach(each -> addNames(each.getCommandSpec(), names));
+  }
+
+  /**
    * {@return the variable of an option}
    *
    * @param option the option, for example {@code --pool-tokens}
    */
   public static String variable(String option) {
-    return "KVASIR_" + option.replaceFirst("^-+", "").replace('-', '_').toUpperCase(Locale.ROOT);
+    return PREFIX + option.replaceFirst("^-+", "").replace('-', '_').toUpperCase(Locale.ROOT);
   }
 }

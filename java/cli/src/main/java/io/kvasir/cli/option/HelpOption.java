@@ -2,8 +2,16 @@ package io.kvasir.cli.option;
 
 import picocli.CommandLine.Option;
 
-/** The option that shows the help of a command. */
+/** The options that show the help of a command, and the version. */
 public class HelpOption {
+
+  @Option(
+      names = {"-V", "--version"},
+      versionHelp = true,
+      order = 103,
+      description = "Show the version, its commit and the day of the build.")
+  @SuppressWarnings("unused") // picocli acts on it
+  private boolean version;
 
   @Option(
       names = {"-h", "--help"},

@@ -7,6 +7,7 @@ import io.kvasir.engine.execute.CapacityPolicy;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
 import java.util.Arrays;
@@ -172,7 +173,8 @@ public final class WorkerOptions {
                 WaitingQueuePolicy::id)),
         executor(),
         StepTiming.DEFAULT,
-        ReplayMode.AGGREGATED);
+        ReplayMode.AGGREGATED,
+        Measures.NONE);
   }
 
   private ExecutorOptions executor() {

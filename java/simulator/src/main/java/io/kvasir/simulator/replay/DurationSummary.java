@@ -1,5 +1,7 @@
 package io.kvasir.simulator.replay;
 
+import java.util.List;
+
 /**
  * Mean and exact nearest-rank percentiles of durations, in modelled milliseconds. NaN where nothing
  * was measured.
@@ -13,6 +15,8 @@ package io.kvasir.simulator.replay;
  * @param p95Ms at least 95 % are not above this
  * @param p99Ms at least 99 % are not above this
  * @param maxMs the longest
+ * @param quantilesMs the shortest duration, then those that at least 1 %, 2 % and so on to 100 %
+ *     are not above; empty if there are none
  */
 public record DurationSummary(
     long count,
@@ -21,10 +25,16 @@ public record DurationSummary(
     double p90Ms,
     double p95Ms,
     double p99Ms,
-    double maxMs) {
+    double maxMs,
+    List<Double> quantilesMs) {
 
   /** Summary of no durations. */
   public static final DurationSummary NONE =
       new DurationSummary(
-          0, Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN);
+          0, Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN, Double.NaN, List.of());
+
+  /** Copies the list. */
+  public DurationSummary {
+    quantilesMs = List.copyOf(quantilesMs);
+  }
 }

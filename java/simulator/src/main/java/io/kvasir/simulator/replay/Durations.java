@@ -1,7 +1,9 @@
 package io.kvasir.simulator.replay;
 
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * A multiset of durations with exact percentiles. Adding is O(1). Equal durations share one entry,
@@ -58,7 +60,17 @@ final class Durations {
         percentileMs(values, upTo, 90),
         percentileMs(values, upTo, 95),
         percentileMs(values, upTo, 99),
-        values[values.length - 1] / NS_PER_MS);
+        values[values.length - 1] / NS_PER_MS,
+        quantilesMs(values, upTo));
+  }
+
+  private static List<Double> quantilesMs(long[] values, long[] upTo) {
+    List<Double> quantiles = new ArrayList<>();
+    quantiles.add(values[0] / NS_PER_MS);
+    for (int percent = 1; percent <= 100; percent++) {
+      quantiles.add(percentileMs(values, upTo, percent));
+    }
+    return quantiles;
   }
 
   /** The smallest value that is not exceeded by at least this percentage of all values. */

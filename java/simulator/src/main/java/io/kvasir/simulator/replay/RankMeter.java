@@ -15,6 +15,8 @@ final class RankMeter implements StepEngine {
   private final StepEngine engine;
   private final BlockPool pool;
   private boolean prefilled;
+  private final LoadOverTime.Builder load = new LoadOverTime.Builder();
+  private long nowNs;
   private long busyNs;
   private long peakActiveBlocks;
   private Occupancy lastOccupancy;
@@ -25,6 +27,11 @@ final class RankMeter implements StepEngine {
     this.lastOccupancy = pool.occupancy();
   }
 
+  /** Sets the time at which the next step begins. */
+  void startAt(long startNs) {
+    nowNs = startNs;
+  }
+
   @Override
   public long step(StepPlan plan) {
     lastOccupancy = pool.occupancy();
@@ -32,6 +39,7 @@ final class RankMeter implements StepEngine {
     prefilled = prefills(plan);
     long durationNs = engine.step(plan);
     busyNs += durationNs;
+    load.add(nowNs, durationNs);
     return durationNs;
   }
 
@@ -54,6 +62,11 @@ final class RankMeter implements StepEngine {
   /** Modelled time that the rank spent computing. */
   long busyNs() {
     return busyNs;
+  }
+
+  /** The same over time. */
+  LoadOverTime load() {
+    return load.build();
   }
 
   /** The pool's occupancy when its last step began. */

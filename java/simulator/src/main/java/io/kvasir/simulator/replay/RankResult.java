@@ -14,6 +14,7 @@ package io.kvasir.simulator.replay;
  * @param evictedBlocks cached blocks that were evicted
  * @param preemptions times that a running request was paused
  * @param peakInTransferRequests most requests in transfer at the same time
+ * @param load its busy time over the replay
  */
 public record RankResult(
     long requests,
@@ -24,7 +25,8 @@ public record RankResult(
     long capacityBlocks,
     long evictedBlocks,
     long preemptions,
-    long peakInTransferRequests) {
+    long peakInTransferRequests,
+    LoadOverTime load) {
 
   /**
    * {@return the share of its prompt tokens that came from its cache, 0 to 1; NaN if it started

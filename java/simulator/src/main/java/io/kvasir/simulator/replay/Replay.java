@@ -16,6 +16,7 @@ import io.kvasir.simulator.fleet.RoutedFleet;
 import io.kvasir.simulator.workload.Arrivals;
 import io.kvasir.simulator.workload.RequestPreparation;
 import io.kvasir.simulator.workload.Workload;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Drives one worker, or several under a fleet router, through a workload in virtual time. For the
@@ -135,11 +136,13 @@ public final class Replay {
     ReplaySettings.Pool pool = settings.pool();
     BlockHasher hasher = NativeBlockHasher.of(pool.hashFormat(), pool.tokensPerBlock());
     UpperBound upperBound = new UpperBound(pool.tokensPerBlock());
+    Measures measures = settings.measures();
+    ReuseDistances reuse = measures.reuseCurve() ? new ReuseDistances(pool.tokensPerBlock()) : null;
     boolean answers = settings.mode() instanceof ReplayMode.Aggregated;
-    try (Arrivals arrivals = workload.start(preparation(hasher, upperBound, answers));
+    try (Arrivals arrivals = workload.start(preparation(hasher, upperBound, reuse, answers));
         ReplayWorkers workers = new ReplayWorkers();
         fleet) {
-      ReplayMetrics metrics = new ReplayMetrics(arrivals, fleet);
+      ReplayMetrics metrics = new ReplayMetrics(arrivals, fleet, measures.objective());
       for (int i = 0; i < fleet.workers(); i++) {
         WorkerTally tally = new WorkerTally(settings.ranks(), metrics);
         workers.add(
@@ -154,6 +157,7 @@ public final class Replay {
           settings,
           workers.ranks(),
           upperBound,
+          reuse,
           workers.prefillNs(),
           virtualNs,
           System.nanoTime() - startedNs);
@@ -162,10 +166,14 @@ public final class Replay {
 
   /** If ranks do not compute answers, no pool can cache them. */
   private static RequestPreparation preparation(
-      BlockHasher hasher, UpperBound upperBound, boolean answers) {
+      BlockHasher hasher, UpperBound upperBound, @Nullable ReuseDistances reuse, boolean answers) {
     return (request, answeredTokens) -> {
       BlockHashes hashes = hasher.hash(request.tokens(), request.scope());
-      upperBound.serve(request, hashes.sequence(), answers ? answeredTokens : 0);
+      int computed = answers ? answeredTokens : 0;
+      upperBound.serve(request, hashes.sequence(), computed);
+      if (reuse != null) {
+        reuse.serve(request, hashes.sequence(), computed);
+      }
       return new HashedRequest(request, hashes);
     };
   }

@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the outcomes of all requests, and passes them to the workload and the fleet layer.
@@ -28,10 +30,13 @@ final class ReplayMetrics {
   private long arrived;
   private long completed;
   private long outputTokens;
+  private long goodRequests;
+  private final @Nullable Objective objective;
 
   /** Times of a request: its arrival and its last token. */
   private static final class InFlight {
     final long arrivedNs;
+    long firstTokenNs;
     long lastTokenNs;
     int tokens;
 
@@ -40,7 +45,8 @@ final class ReplayMetrics {
     }
   }
 
-  ReplayMetrics(Arrivals arrivals, FleetLayer fleet) {
+  ReplayMetrics(Arrivals arrivals, FleetLayer fleet, @Nullable Objective objective) {
+    this.objective = objective;
     this.arrivals = arrivals;
     this.fleet = fleet;
   }
@@ -66,6 +72,7 @@ final class ReplayMetrics {
     }
     times.tokens++;
     if (index == 0) {
+      times.firstTokenNs = nowNs;
       ttft.add(nowNs - times.arrivedNs);
     } else {
       itl.add(nowNs - times.lastTokenNs);
@@ -77,7 +84,11 @@ final class ReplayMetrics {
 
   void onFinished(Request request, int[] answer, long nowNs) {
     completed++;
-    inFlight.remove(request.id());
+    InFlight times = inFlight.remove(request.id());
+    if (objective != null
+        && objective.isKept(times.arrivedNs, times.firstTokenNs, times.lastTokenNs, times.tokens)) {
+      goodRequests++;
+    }
     fleet.onEnded(request, true, nowNs);
     arrivals.onFinished(request, answer, nowNs);
   }
@@ -107,6 +118,7 @@ final class ReplayMetrics {
       ReplaySettings settings,
       List<RankResult> ranks,
       UpperBound upperBound,
+      @Nullable ReuseDistances reuse,
       long prefillNs,
       long virtualNs,
       long wallNs) {
@@ -123,6 +135,8 @@ final class ReplayMetrics {
         ttft.summary(),
         itl.summary(),
         queue.summary(),
+        objective == null ? OptionalLong.empty() : OptionalLong.of(goodRequests),
+        reuse == null ? null : reuse.curve(),
         prefillNs,
         virtualNs,
         wallNs);

@@ -4,6 +4,8 @@ import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.simulator.fleet.FleetResult;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param ttft arrival to first token
  * @param itl between tokens of one answer
  * @param queue arrival to first lease
+ * @param goodRequests completed requests that kept the objective; empty if there is none
+ * @param reuse hit rate by size of the pools; null if it was not measured
  * @param prefillNs modelled time in which at least one rank of this process prefilled, summed over
  *     the workers
  * @param virtualNs modelled time from the first arrival to the last token, or to the end of the
@@ -44,6 +48,8 @@ public record ReplayResult(
     DurationSummary ttft,
     DurationSummary itl,
     DurationSummary queue,
+    OptionalLong goodRequests,
+    @Nullable ReuseCurve reuse,
     long prefillNs,
     long virtualNs,
     long wallNs) {
@@ -135,6 +141,20 @@ public record ReplayResult(
   /** {@return the wall-clock seconds that the replay took, at least 0} */
   public double wallSeconds() {
     return wallNs / NS_PER_S;
+  }
+
+  /** {@return the requests per modelled second that kept the objective; empty if there is none} */
+  public OptionalDouble goodput() {
+    return goodRequests.isPresent()
+        ? OptionalDouble.of(goodRequests.getAsLong() / virtualSeconds())
+        : OptionalDouble.empty();
+  }
+
+  /** {@return the share of all requests that kept the objective, 0 to 1; empty if there is none} */
+  public OptionalDouble goodShare() {
+    return goodRequests.isPresent()
+        ? OptionalDouble.of((double) goodRequests.getAsLong() / requests)
+        : OptionalDouble.empty();
   }
 
   /** {@return the output tokens per modelled second, at least 0} */

@@ -25,6 +25,7 @@ import java.util.List;
  * @param executor how ranks run their requests
  * @param timing the timing model
  * @param mode which phases of serving the ranks run
+ * @param measures what is measured beside what always is
  */
 public record ReplaySettings(
     int ranks,
@@ -32,7 +33,8 @@ public record ReplaySettings(
     Routing routing,
     ExecutorOptions executor,
     StepTiming timing,
-    ReplayMode mode) {
+    ReplayMode mode,
+    Measures measures) {
 
   /**
    * The pool of each rank.
@@ -101,7 +103,8 @@ public record ReplaySettings(
         Routing.DEFAULT,
         ExecutorOptions.DEFAULT,
         StepTiming.DEFAULT,
-        ReplayMode.AGGREGATED);
+        ReplayMode.AGGREGATED,
+        Measures.NONE);
   }
 
   /** {@return the executor options in this mode; in context mode with the transfer} */
@@ -150,7 +153,7 @@ public record ReplaySettings(
    */
   public ReplaySettings withPoolTokens(int tokens) {
     Pool other = new Pool(tokens, pool.tokensPerBlock, pool.hashFormat);
-    return new ReplaySettings(ranks, other, routing, executor, timing, mode);
+    return new ReplaySettings(ranks, other, routing, executor, timing, mode, measures);
   }
 
   /**
@@ -161,7 +164,7 @@ public record ReplaySettings(
    */
   public ReplaySettings withHashFormat(HashFormat format) {
     Pool other = new Pool(pool.tokens, pool.tokensPerBlock, format);
-    return new ReplaySettings(ranks, other, routing, executor, timing, mode);
+    return new ReplaySettings(ranks, other, routing, executor, timing, mode, measures);
   }
 
   /**
@@ -181,7 +184,7 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withRouting(Routing other) {
-    return new ReplaySettings(ranks, pool, other, executor, timing, mode);
+    return new ReplaySettings(ranks, pool, other, executor, timing, mode, measures);
   }
 
   /**
@@ -191,7 +194,7 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withExecutor(ExecutorOptions other) {
-    return new ReplaySettings(ranks, pool, routing, other, timing, mode);
+    return new ReplaySettings(ranks, pool, routing, other, timing, mode, measures);
   }
 
   /**
@@ -201,6 +204,26 @@ public record ReplaySettings(
    * @return the settings
    */
   public ReplaySettings withMode(ReplayMode other) {
-    return new ReplaySettings(ranks, pool, routing, executor, timing, other);
+    return new ReplaySettings(ranks, pool, routing, executor, timing, other, measures);
+  }
+
+  /**
+   * These settings with other measures.
+   *
+   * @param other what is measured beside what always is
+   * @return the settings
+   */
+  public ReplaySettings withMeasures(Measures other) {
+    return new ReplaySettings(ranks, pool, routing, executor, timing, mode, other);
+  }
+
+  /**
+   * These settings with another timing model.
+   *
+   * @param other the timing model
+   * @return the settings
+   */
+  public ReplaySettings withTiming(StepTiming other) {
+    return new ReplaySettings(ranks, pool, routing, executor, other, mode, measures);
   }
 }

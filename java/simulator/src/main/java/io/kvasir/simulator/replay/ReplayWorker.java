@@ -144,6 +144,7 @@ final class ReplayWorker implements AutoCloseable {
   /** Runs an iteration without the ranks of unhealthy devices. */
   long iterate(long nowNs) {
     health.check();
+    meters.forEach(meter -> meter.startAt(nowNs));
     long durationNs = loop.iterate(nowNs);
     boolean prefilled = false;
     for (RankMeter meter : meters) {
@@ -218,9 +219,7 @@ final class ReplayWorker implements AutoCloseable {
       ByteBuffer frame = gathered.frame(member.index());
       for (int i = 0; i < member.ranks(); i++) {
         measures.add(
-            frame == null
-                ? new RankMeasure(0, 0, settings.pool().blocks(), 0, 0)
-                : RankMeasure.read(frame));
+            frame == null ? RankMeasure.lost(settings.pool().blocks()) : RankMeasure.read(frame));
       }
     }
     return measures;

@@ -120,6 +120,7 @@ final class WorkerTally implements RequestListener {
         measure.capacityBlocks(),
         measure.evictedBlocks(),
         preemptions[rank],
-        measure.peakInTransferRequests());
+        measure.peakInTransferRequests(),
+        measure.load());
   }
 }

@@ -5,36 +5,102 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
-/** A table with a column per result; for two results it adds their ratio. */
+/**
+ * A table with a column per result. For two results it adds their ratio and whether the second is
+ * better; for more it marks the best and the worst of a row.
+ */
 final class Comparison {
+
+  /** Explains the marks of tables of more than two results. */
+  static final String LEGEND = "+ best, - worst of its row";
+
+  private static final String UNMARKED = "  ";
 
   private final List<ReplayResult> results;
   private final TextTable table = new TextTable();
+
+  /** Which of two values is better. */
+  enum Better {
+    HIGHER,
+    LOWER;
+
+    boolean isBetter(double value, double than) {
+      return this == HIGHER ? value > than : value < than;
+    }
+  }
 
   Comparison(List<ReplayResult> results) {
     this.results = results;
   }
 
   Comparison row(String name, Function<ReplayResult, String> value) {
-    addRow(name, value, "");
+    List<String> values = results.stream().map(value).toList();
+    addRow(name, marks() ? values.stream().map(text -> text + UNMARKED).toList() : values, "");
     return this;
   }
 
-  Comparison figure(String name, int decimals, ToDoubleFunction<ReplayResult> value) {
-    String factor = "";
-    if (results.size() == 2) {
-      double ratio = value.applyAsDouble(results.get(1)) / value.applyAsDouble(results.get(0));
-      factor = Double.isFinite(ratio) ? "x " + Numbers.decimals(ratio, 2) : "";
+  Comparison figure(
+      String name, int decimals, Better better, ToDoubleFunction<ReplayResult> value) {
+    double[] values = results.stream().mapToDouble(value).toArray();
+    String[] shown = new String[values.length];
+    for (int i = 0; i < values.length; i++) {
+      shown[i] = Numbers.decimals(values[i], decimals);
     }
-    addRow(name, result -> Numbers.decimals(value.applyAsDouble(result), decimals), factor);
+    if (marks()) {
+      for (int i = 0; i < values.length; i++) {
+        shown[i] +=
+            switch (mark(values, i, decimals, better)) {
+              case "best" -> " +";
+              case "worst" -> " -";
+              default -> UNMARKED;
+            };
+      }
+    }
+    addRow(name, List.of(shown), values.length == 2 ? factor(shown, values, better) : "");
     return this;
   }
 
-  private void addRow(String name, Function<ReplayResult, String> value, String last) {
-    String[] cells = new String[results.size() + 2];
+  private boolean marks() {
+    return results.size() > 2;
+  }
+
+  /**
+   * {@code best} or {@code worst} if a value looks like that beside the others as they are shown;
+   * empty otherwise, and if all look the same.
+   */
+  static String mark(double[] values, int index, int decimals, Better better) {
+    double best = values[0];
+    double worst = values[0];
+    for (double value : values) {
+      best = better.isBetter(value, best) ? value : best;
+      worst = better.isBetter(worst, value) ? value : worst;
+    }
+    String shown = Numbers.decimals(values[index], decimals);
+    String bestShown = Numbers.decimals(best, decimals);
+    String worstShown = Numbers.decimals(worst, decimals);
+    if (bestShown.equals(worstShown)) {
+      return "";
+    }
+    return shown.equals(bestShown) ? "best" : shown.equals(worstShown) ? "worst" : "";
+  }
+
+  private static String factor(String[] shown, double[] values, Better better) {
+    double ratio = values[1] / values[0];
+    if (!Double.isFinite(ratio)) {
+      return "";
+    }
+    String factor = "x " + Numbers.decimals(ratio, 2);
+    if (shown[0].equals(shown[1])) {
+      return factor + "       ";
+    }
+    return factor + (better.isBetter(values[1], values[0]) ? " better" : " worse ");
+  }
+
+  private void addRow(String name, List<String> values, String last) {
+    String[] cells = new String[values.size() + 2];
     cells[0] = name;
-    for (int i = 0; i < results.size(); i++) {
-      cells[i + 1] = value.apply(results.get(i));
+    for (int i = 0; i < values.size(); i++) {
+      cells[i + 1] = values.get(i);
     }
     cells[cells.length - 1] = last;
     table.row(cells);

@@ -8,10 +8,12 @@ import com.fasterxml.jackson.core.util.Separators;
 import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.simulator.fleet.FleetResult;
 import io.kvasir.simulator.replay.DurationSummary;
+import io.kvasir.simulator.replay.Objective;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.Rejection;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplayResult;
+import io.kvasir.simulator.replay.ReuseCurve;
 import io.kvasir.simulator.replay.Spread;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -91,6 +93,7 @@ public final class JsonReport {
     writeDurations("ttftMs", result.ttft());
     writeDurations("itlMs", result.itl());
     writeDurations("queueMs", result.queue());
+    writeGoodput(result);
     json.writeNumberField("outputTokens", result.outputTokens());
     writeRounded("outputTokensPerSecond", result.outputTokensPerSecond(), TIME_DECIMALS);
     writeRounded("virtualSeconds", result.virtualSeconds(), TIME_DECIMALS);
@@ -103,6 +106,9 @@ public final class JsonReport {
     json.writeNumberField("evictedBlocks", result.sum(RankResult::evictedBlocks));
     json.writeNumberField("preemptions", result.sum(RankResult::preemptions));
     writeRanks(result);
+    if (result.reuse() != null) {
+      writeReuse(result.reuse());
+    }
     SettingsJson.write(report, json);
     json.writeEndObject();
   }
@@ -192,6 +198,33 @@ public final class JsonReport {
         json.writeNumberField("peakInTransferRequests", of.peakInTransferRequests());
       }
       json.writeEndObject();
+    }
+    json.writeEndArray();
+  }
+
+  private void writeGoodput(ReplayResult result) throws IOException {
+    Objective objective = result.settings().measures().objective();
+    if (objective == null) {
+      return;
+    }
+    json.writeObjectFieldStart("goodput");
+    writeRounded("ttftMs", objective.ttftMs(), TIME_DECIMALS);
+    writeRounded("tpotMs", objective.tpotMs(), TIME_DECIMALS);
+    writeRounded("e2elMs", objective.e2elMs(), TIME_DECIMALS);
+    json.writeNumberField("requests", result.goodRequests().orElse(0));
+    writeRounded("requestsPerSecond", result.goodput().orElse(Double.NaN), TIME_DECIMALS);
+    writeRounded("share", result.goodShare().orElse(Double.NaN), RATE_DECIMALS);
+    json.writeEndObject();
+  }
+
+  private void writeReuse(ReuseCurve curve) throws IOException {
+    json.writeArrayFieldStart("hitRateByPoolTokens");
+    for (ReuseCurve.Point point : curve.points()) {
+      json.writeStartArray();
+      json.writeNumber(point.tokens());
+      json.writeNumber(
+          BigDecimal.valueOf(point.hitRate()).setScale(RATE_DECIMALS, RoundingMode.HALF_UP));
+      json.writeEndArray();
     }
     json.writeEndArray();
   }

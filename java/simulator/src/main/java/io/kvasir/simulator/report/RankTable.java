@@ -11,6 +11,8 @@ import java.util.List;
 /** Tables of ranks and workers. */
 final class RankTable {
 
+  private static final int SPARKS = 20;
+
   private RankTable() {}
 
   /** A row for each of the first ranks and one for all. */
@@ -29,7 +31,8 @@ final class RankTable {
           rate(of.tokenHitRate()),
           percent((double) of.busyNs() / result.virtualNs()),
           percent(peak(of)),
-          count(of.evictedBlocks()));
+          count(of.evictedBlocks()),
+          Sparkline.of(of.load().shares(SPARKS, result.virtualNs())));
     }
     return sums(table, "all", "", result, result.ranks());
   }
@@ -60,7 +63,8 @@ final class RankTable {
             "hit rate",
             "busy",
             "pool peak",
-            "evicted blocks");
+            "evicted",
+            first.equals("rank") ? "busy over the time" : "");
   }
 
   private static TextTable sums(
@@ -76,6 +80,7 @@ final class RankTable {
         rate((double) cached / input),
         percent((double) busyNs / result.virtualNs() / ranks.size()),
         peak,
-        count(ranks.stream().mapToLong(RankResult::evictedBlocks).sum()));
+        count(ranks.stream().mapToLong(RankResult::evictedBlocks).sum()),
+        "");
   }
 }

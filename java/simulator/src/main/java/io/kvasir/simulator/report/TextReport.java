@@ -1,5 +1,7 @@
 package io.kvasir.simulator.report;
 
+import static io.kvasir.simulator.report.Comparison.Better.HIGHER;
+import static io.kvasir.simulator.report.Comparison.Better.LOWER;
 import static io.kvasir.simulator.report.Numbers.count;
 import static io.kvasir.simulator.report.Numbers.decimals;
 import static io.kvasir.simulator.report.Numbers.measure;
@@ -8,6 +10,7 @@ import static io.kvasir.simulator.report.Numbers.rate;
 import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.simulator.fleet.FleetResult;
 import io.kvasir.simulator.replay.DurationSummary;
+import io.kvasir.simulator.replay.Objective;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplayResult;
@@ -20,9 +23,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Writes replay reports for people: the workload, one section per router with its result, the upper
- * bound and tables of its workers and ranks, and a comparison if there are several reports. ASCII
- * only.
+ * Writes replay reports for people: the workload, a comparison if there are several reports, and
+ * one section per router with its result, the upper bound and tables of its workers and ranks.
+ * ASCII only.
  *
  * <p>Not thread-safe.
  */
@@ -33,6 +36,7 @@ public final class TextReport {
   private static final int FACT_WIDTH = 19;
   private static final int MAX_RANKS = 16;
   private static final int MAX_REASONS = 3;
+  private static final double PERCENT = 100;
   private static final double NS_PER_MS = 1e6;
 
   private final StringBuilder out = new StringBuilder();
@@ -48,11 +52,11 @@ public final class TextReport {
   public static String of(List<ReplayReport> reports) {
     TextReport text = new TextReport();
     text.heading(reports.get(0));
-    for (ReplayReport report : reports) {
-      text.section(report);
-    }
     if (reports.size() > 1) {
       text.comparison(reports.stream().map(ReplayReport::result).toList());
+    }
+    for (ReplayReport report : reports) {
+      text.section(report);
     }
     return text.out.toString();
   }
@@ -83,7 +87,7 @@ public final class TextReport {
     line("Latencies are modelled, not measured on a GPU.");
   }
 
-  private static String ranks(ReplayResult result) {
+  static String ranks(ReplayResult result) {
     String ranks = count(result.settings().ranks()) + " ranks";
     return result.fleet() == null
         ? ranks
@@ -151,6 +155,16 @@ public final class TextReport {
                 count(result.outputTokens()),
                 decimals(result.virtualSeconds(), 1),
                 decimals(result.outputTokensPerSecond(), 1)));
+    Objective objective = result.settings().measures().objective();
+    if (objective != null) {
+      fact(
+          "goodput",
+          "%s requests/s, %s %% keep %s"
+              .formatted(
+                  decimals(result.goodput().orElse(Double.NaN), 2),
+                  decimals(PERCENT * result.goodShare().orElse(Double.NaN), 1),
+                  objective));
+    }
     if (result.fleet() != null) {
       fact("workers by", fleet(result.fleet()));
       fact("balance", "requests per worker: " + spread(result.routedPerWorker()));
@@ -201,15 +215,19 @@ public final class TextReport {
     line("-- comparison " + "-".repeat(LINE_WIDTH - 14));
     new Comparison(results)
         .row("router", result -> result.settings().routing().router().id())
-        .figure("token hit rate", 4, ReplayResult::tokenHitRate)
-        .figure("first token, mean ms", 1, result -> result.ttft().meanMs())
-        .figure("first token, p99 ms", 1, result -> result.ttft().p99Ms())
-        .figure("next token, mean ms", 1, result -> result.itl().meanMs())
-        .figure("in queue, mean ms", 1, result -> result.queue().meanMs())
-        .figure("output tokens/s", 1, ReplayResult::outputTokensPerSecond)
-        .figure("routed CV", 4, ReplayResult::routedCv)
+        .figure("token hit rate", 4, HIGHER, ReplayResult::tokenHitRate)
+        .figure("first token, mean ms", 1, LOWER, result -> result.ttft().meanMs())
+        .figure("first token, p95 ms", 1, LOWER, result -> result.ttft().p95Ms())
+        .figure("first token, p99 ms", 1, LOWER, result -> result.ttft().p99Ms())
+        .figure("next token, mean ms", 1, LOWER, result -> result.itl().meanMs())
+        .figure("in queue, mean ms", 1, LOWER, result -> result.queue().meanMs())
+        .figure("output tokens/s", 1, HIGHER, ReplayResult::outputTokensPerSecond)
+        .figure("routed CV", 4, LOWER, ReplayResult::routedCv)
         .table()
         .appendTo(out);
+    if (results.size() > 2) {
+      line("  (" + Comparison.LEGEND + ")");
+    }
   }
 
   private void wrapped(List<String> phrases) {
@@ -231,7 +249,7 @@ public final class TextReport {
   }
 
   /** Converts {@code outputTokens} to {@code output tokens}. */
-  private static String words(String camelCase) {
+  static String words(String camelCase) {
     return camelCase.replaceAll("([A-Z])", " $1").toLowerCase(Locale.ROOT);
   }
 }

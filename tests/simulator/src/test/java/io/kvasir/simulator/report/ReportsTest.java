@@ -162,6 +162,8 @@ class ReportsTest {
         result.ttft(),
         result.itl(),
         result.queue(),
+        result.goodRequests(),
+        result.reuse(),
         result.prefillNs(),
         result.virtualNs(),
         0);

@@ -1,0 +1,114 @@
+package io.kvasir.cli.option;
+
+import io.kvasir.simulator.replay.Measures;
+import io.kvasir.simulator.replay.Objective;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options of what a replay measures and where the page with its results goes. */
+public final class ReportOptions {
+
+  private static final String REPORT = "--report";
+  private static final String GOODPUT = "--goodput";
+  private static final String FORM =
+      "must be limits in ms, such as ttft:500,tpot:50 or e2el:20000, not '";
+  private static final List<String> LIMITS = List.of("ttft", "tpot", "e2el");
+  private static final double MIN_MS = 0.001;
+  private static final double MAX_MS = 1e9;
+
+  @Option(
+      names = REPORT,
+      paramLabel = "FILE",
+      order = 94,
+      description =
+          "Also writes the results to an HTML page that needs no other file: the comparison, the"
+              + " distribution of the time to first token, the load of each rank over time, and the"
+              + " hit rate by size of the pools.")
+  private @Nullable String report;
+
+  @Option(
+      names = GOODPUT,
+      paramLabel = "NAME:MS[,...]",
+      order = 95,
+      description =
+          "Counts the requests that keep limits in ms: ttft, the time to first token; tpot, the"
+              + " mean time between tokens; e2el, the time to the last token. For example"
+              + " ttft:500,tpot:50.")
+  private @Nullable String goodput;
+
+  ReportOptions() {}
+
+  /**
+   * {@return what the replay measures}
+   *
+   * @throws UsageException if a value is not allowed, or the page cannot be written
+   */
+  public Measures measures() {
+    if (report != null) {
+      requireWritable(file(report));
+    }
+    return new Measures(goodput == null ? null : objective(goodput), report != null);
+  }
+
+  private static Objective objective(String text) {
+    Map<String, Double> limits = new HashMap<>();
+    for (String part : text.split(",", -1)) {
+      int colon = part.indexOf(':');
+      String name = colon < 0 ? "" : part.substring(0, colon).strip();
+      if (!LIMITS.contains(name)) {
+        throw new UsageException(GOODPUT, FORM + text + "'");
+      }
+      double limitMs = Values.number(GOODPUT, part.substring(colon + 1).strip(), MIN_MS, MAX_MS);
+      if (limits.put(name, limitMs) != null) {
+        throw new UsageException(GOODPUT, "must name " + name + " once, not '" + text + "'");
+      }
+    }
+    return new Objective(
+        limits.getOrDefault("ttft", Double.POSITIVE_INFINITY),
+        limits.getOrDefault("tpot", Double.POSITIVE_INFINITY),
+        limits.getOrDefault("e2el", Double.POSITIVE_INFINITY));
+  }
+
+  private static Path file(String text) {
+    return Values.path(REPORT, text).toAbsolutePath();
+  }
+
+  private static void requireWritable(Path file) {
+    Path folder = file.getParent();
+    if (folder == null || !Files.isDirectory(folder) || !Files.isWritable(folder)) {
+      throw new UsageException(REPORT, "must be a file in a folder that can be written: " + file);
+    }
+    if (Files.isDirectory(file)) {
+      throw new UsageException(REPORT, "must be a file, not a folder: " + file);
+    }
+  }
+
+  /**
+   * Writes the page, if one is wanted. An existing file is replaced once the new one is complete.
+   *
+   * @param page the page
+   * @throws IOException if it cannot be written
+   */
+  public void write(Supplier<String> page) throws IOException {
+    if (report == null) {
+      return;
+    }
+    Path file = file(report);
+    Path partial = file.resolveSibling(file.getFileName() + ".partial");
+    try {
+      Files.writeString(partial, page.get());
+      Files.move(partial, file, StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException e) {
+      Files.deleteIfExists(partial);
+      throw e;
+    }
+  }
+}

@@ -1,0 +1,17 @@
+package io.kvasir.simulator.replay;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a replay measures beside what it always does.
+ *
+ * <p>Immutable.
+ *
+ * @param objective the limits that good requests keep; null to count none
+ * @param reuseCurve whether to find the hit rate for other sizes of the pools
+ */
+public record Measures(@Nullable Objective objective, boolean reuseCurve) {
+
+  /** Nothing else. */
+  public static final Measures NONE = new Measures(null, false);
+}

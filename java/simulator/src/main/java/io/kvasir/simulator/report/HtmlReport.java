@@ -1,0 +1,296 @@
+package io.kvasir.simulator.report;
+
+import static io.kvasir.simulator.report.Comparison.Better.HIGHER;
+import static io.kvasir.simulator.report.Comparison.Better.LOWER;
+
+import io.kvasir.simulator.replay.DurationSummary;
+import io.kvasir.simulator.replay.Objective;
+import io.kvasir.simulator.replay.RankResult;
+import io.kvasir.simulator.replay.ReplayResult;
+import io.kvasir.simulator.replay.ReplaySettings;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+
+/**
+ * Writes replay reports as one page without scripts and without other files: a comparison, the
+ * distribution of the time to first token, hit rate against the bound and the size of the pools,
+ * goodput, and the load of each rank over time. Figures carry the path of the same figure in the
+ * JSON report.
+ *
+ * <p>Not thread-safe.
+ */
+public final class HtmlReport {
+
+  private static final int MAX_RANKS = 64;
+  private static final int RATE_DECIMALS = 4;
+  private static final int TIME_DECIMALS = 1;
+
+  private final StringBuilder out = new StringBuilder();
+  private final List<ReplayReport> reports;
+  private final List<ReplayResult> results;
+  private final List<String> names;
+
+  private HtmlReport(List<ReplayReport> reports) {
+    this.reports = reports;
+    this.results = reports.stream().map(ReplayReport::result).toList();
+    this.names = results.stream().map(each -> each.settings().routing().router().id()).toList();
+  }
+
+  /**
+   * Formats reports of one workload.
+   *
+   * @param reports at least one
+   * @return the page
+   */
+  public static String of(List<ReplayReport> reports) {
+    return new HtmlReport(reports).page();
+  }
+
+  private String page() {
+    String title = "Replay of " + reports.get(0).workload().name();
+    out.append("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n")
+        .append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>")
+        .append(Html.escape(title))
+        .append(" - Kvasir</title>\n<style>\n")
+        .append(style())
+        .append("</style></head>\n<body><main>\n<h1>")
+        .append(Html.escape(title))
+        .append("</h1>\n");
+    heading();
+    comparison();
+    firstToken();
+    hitRate();
+    ranks();
+    return out.append("</main></body></html>\n").toString();
+  }
+
+  private static String style() {
+    try (InputStream in = HtmlReport.class.getResourceAsStream("report.css")) {
+      if (in == null) {
+        throw new IllegalStateException("report.css is missing");
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private void heading() {
+    ReplaySettings settings = results.get(0).settings();
+    String workload =
+        reports.get(0).workload().parameters().entrySet().stream()
+            .map(parameter -> TextReport.words(parameter.getKey()) + " " + parameter.getValue())
+            .collect(Collectors.joining(", "));
+    paragraph("Seed " + reports.get(0).seed() + (workload.isEmpty() ? "." : ", " + workload + "."));
+    paragraph(
+        TextReport.ranks(results.get(0))
+            + " with pools of "
+            + Numbers.count(settings.pool().tokens())
+            + " tokens in blocks of "
+            + settings.pool().tokensPerBlock()
+            + "; "
+            + Numbers.count(results.get(0).requests())
+            + " requests in "
+            + Numbers.measure(results.get(0).virtualSeconds())
+            + " s of modelled time.");
+    out.append("<p class=\"note\">Latencies are modelled, not measured on a GPU.</p>\n");
+  }
+
+  private void paragraph(String text) {
+    out.append("<p>").append(Html.escape(text)).append("</p>\n");
+  }
+
+  private void comparison() {
+    out.append("<h2>Comparison</h2>\n");
+    List<String> rows = new ArrayList<>();
+    rows.add(
+        figures(
+            "token hit rate", "tokenHitRate", RATE_DECIMALS, HIGHER, ReplayResult::tokenHitRate));
+    rows.add(durations("first token", "ttftMs", ReplayResult::ttft, "mean"));
+    rows.add(durations("first token", "ttftMs", ReplayResult::ttft, "p50"));
+    rows.add(durations("first token", "ttftMs", ReplayResult::ttft, "p95"));
+    rows.add(durations("first token", "ttftMs", ReplayResult::ttft, "p99"));
+    rows.add(durations("next token", "itlMs", ReplayResult::itl, "mean"));
+    rows.add(durations("in queue", "queueMs", ReplayResult::queue, "mean"));
+    rows.add(
+        figures(
+            "output tokens/s",
+            "outputTokensPerSecond",
+            TIME_DECIMALS,
+            HIGHER,
+            ReplayResult::outputTokensPerSecond));
+    Objective objective = results.get(0).settings().measures().objective();
+    if (objective != null) {
+      rows.add(
+          figures(
+              "good requests/s",
+              "goodput.requestsPerSecond",
+              RATE_DECIMALS,
+              HIGHER,
+              result -> result.goodput().orElse(Double.NaN)));
+      rows.add(
+          figures(
+              "share of good requests",
+              "goodput.share",
+              RATE_DECIMALS,
+              HIGHER,
+              result -> result.goodShare().orElse(Double.NaN)));
+    }
+    rows.add(figures("routed CV", "routedCv", RATE_DECIMALS, LOWER, ReplayResult::routedCv));
+    List<String> heads = new ArrayList<>(List.of("router"));
+    heads.addAll(names);
+    out.append(Html.table("Routers on the same requests", heads, rows));
+    if (objective != null) {
+      paragraph("A good request keeps " + objective + ".");
+    }
+  }
+
+  private String durations(
+      String name, String field, Function<ReplayResult, DurationSummary> of, String statistic) {
+    return figures(
+        name + ", " + statistic + " ms",
+        field + "." + statistic,
+        TIME_DECIMALS,
+        LOWER,
+        result -> statistic(of.apply(result), statistic));
+  }
+
+  private static double statistic(DurationSummary durations, String statistic) {
+    return switch (statistic) {
+      case "mean" -> durations.meanMs();
+      case "p50" -> durations.p50Ms();
+      case "p90" -> durations.p90Ms();
+      case "p95" -> durations.p95Ms();
+      case "p99" -> durations.p99Ms();
+      default -> durations.maxMs();
+    };
+  }
+
+  private String figures(
+      String name,
+      String path,
+      int decimals,
+      Comparison.Better better,
+      ToDoubleFunction<ReplayResult> value) {
+    double[] values = results.stream().mapToDouble(value).toArray();
+    List<String> cells = new ArrayList<>();
+    for (int i = 0; i < values.length; i++) {
+      String mark = Comparison.mark(values, i, decimals, better);
+      cells.add(Html.figure(i + "." + path, Numbers.decimals(values[i], decimals), mark));
+    }
+    return Html.row(name, cells);
+  }
+
+  private void legend() {
+    out.append("<ul class=\"legend\">");
+    for (int i = 0; i < names.size(); i++) {
+      out.append("<li class=\"s")
+          .append(i % Svg.SERIES)
+          .append("\">")
+          .append(Html.escape(names.get(i)))
+          .append("</li>");
+    }
+    out.append("</ul>\n");
+  }
+
+  private void firstToken() {
+    out.append("<h2>Time to first token</h2>\n");
+    paragraph("Share of the requests whose first token came within a time, which is logarithmic.");
+    out.append(HtmlCharts.firstToken(results));
+    legend();
+    List<String> rows = new ArrayList<>();
+    for (int i = 0; i < results.size(); i++) {
+      List<String> cells = new ArrayList<>();
+      for (String statistic : List.of("mean", "p50", "p90", "p95", "p99", "max")) {
+        double value = statistic(results.get(i).ttft(), statistic);
+        cells.add(
+            Html.figure(i + ".ttftMs." + statistic, Numbers.decimals(value, TIME_DECIMALS), ""));
+      }
+      rows.add(Html.row(names.get(i), cells));
+    }
+    out.append(
+        Html.table(
+            "Time to first token in modelled ms",
+            List.of("router", "mean", "p50", "p90", "p95", "p99", "max"),
+            rows));
+  }
+
+  private void hitRate() {
+    out.append("<h2>Hit rate</h2>\n");
+    paragraph(
+        "Each dot is a router's token hit rate at the size of all its pools together. The line is the"
+            + " hit rate of one pool of a size that all ranks would share; it ends at the upper"
+            + " bound, which no placement can exceed by much.");
+    out.append(HtmlCharts.hitRate(results));
+    legend();
+    List<String> rows = new ArrayList<>();
+    for (int i = 0; i < results.size(); i++) {
+      ReplayResult result = results.get(i);
+      rows.add(
+          Html.row(
+              names.get(i),
+              List.of(
+                  rate(i + ".tokenHitRate", result.tokenHitRate()),
+                  rate(i + ".upperBoundTokenHitRate", result.upperBoundTokenHitRate()),
+                  Html.figure(
+                      i + ".evictedBlocks",
+                      Numbers.count(result.sum(RankResult::evictedBlocks)),
+                      ""))));
+    }
+    out.append(
+        Html.table(
+            "Token hit rate",
+            List.of("router", "hit rate", "upper bound", "evicted blocks"),
+            rows));
+  }
+
+  private static String rate(String path, double value) {
+    return Html.figure(path, Numbers.decimals(value, RATE_DECIMALS), "");
+  }
+
+  private void ranks() {
+    out.append("<h2>Load of each rank over time</h2>\n");
+    paragraph(
+        "The darker, the larger the share of the time in which the rank computed. A rank that is light"
+            + " while others are dark waits for them.");
+    for (int i = 0; i < results.size(); i++) {
+      ReplayResult result = results.get(i);
+      int shown = Math.min(MAX_RANKS, result.ranks().size());
+      out.append("<h3>").append(Html.escape(names.get(i))).append("</h3>\n");
+      out.append(HtmlCharts.load(result, names.get(i), "load" + i, shown));
+      List<String> rows = new ArrayList<>();
+      for (int rank = 0; rank < shown; rank++) {
+        rows.add(rank(i + ".perRank." + rank + ".", result, rank));
+      }
+      out.append("<details><summary>Figures of each rank</summary>\n")
+          .append(
+              Html.table(
+                  "Ranks under " + names.get(i),
+                  List.of("rank", "requests", "prompt tokens", "from cache", "hit rate", "evicted"),
+                  rows))
+          .append("</details>\n");
+      if (shown < result.ranks().size()) {
+        paragraph("The first " + shown + " of " + result.ranks().size() + " ranks.");
+      }
+    }
+  }
+
+  private static String rank(String path, ReplayResult result, int rank) {
+    RankResult of = result.ranks().get(rank);
+    return Html.row(
+        HtmlCharts.rankName(result, rank),
+        List.of(
+            Html.figure(path + "requests", Numbers.count(of.requests()), ""),
+            Html.figure(path + "inputTokens", Numbers.count(of.inputTokens()), ""),
+            Html.figure(path + "cachedTokens", Numbers.count(of.cachedTokens()), ""),
+            rate(path + "tokenHitRate", of.tokenHitRate()),
+            Html.figure(path + "evictedBlocks", Numbers.count(of.evictedBlocks()), "")));
+  }
+}

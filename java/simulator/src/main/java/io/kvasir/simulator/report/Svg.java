@@ -1,0 +1,132 @@
+package io.kvasir.simulator.report;
+
+import java.util.Locale;
+
+/**
+ * A chart under construction: an inline SVG of fixed coordinates that scales with its page. Colours
+ * come from the page's classes {@code s0} to {@code s7}.
+ *
+ * <p>Not thread-safe.
+ */
+final class Svg {
+
+  static final int WIDTH = 720;
+  static final int SERIES = 8;
+
+  private static final int LEFT = 56;
+  private static final int RIGHT = 16;
+  private static final int TOP = 12;
+  private static final int BOTTOM = 40;
+
+  private final int height;
+  private final StringBuilder out = new StringBuilder();
+
+  /**
+   * Begins a chart.
+   *
+   * @param height its height; its width is {@link #WIDTH}
+   * @param id unique on the page
+   * @param title what it shows
+   */
+  Svg(int height, String id, String title) {
+    this.height = height;
+    add(
+        "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"%s\"><title id=\"%s\">%s</title>",
+        WIDTH, height, id, id, Html.escape(title));
+  }
+
+  /** Horizontal coordinate of a share of the plot, 0 for its left side. */
+  double x(double share) {
+    return LEFT + share * (WIDTH - LEFT - RIGHT);
+  }
+
+  /** Vertical coordinate of a share of the plot, 0 for its lower side. */
+  double y(double share) {
+    return height - BOTTOM - share * (height - TOP - BOTTOM);
+  }
+
+  /** A grid line across the plot and its label at the left. */
+  Svg level(double share, String label) {
+    add(
+        "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>",
+        x(0), y(share), x(1), y(share));
+    return text(x(0) - 6, y(share) + 4, "end", label);
+  }
+
+  /** A grid line up the plot and its label below. */
+  Svg tick(double share, String label) {
+    add(
+        "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>",
+        x(share), y(0), x(share), y(1));
+    return text(x(share), y(0) + 16, "middle", label);
+  }
+
+  /** The name of the horizontal axis. */
+  Svg axis(String name) {
+    return text(x(0.5), height - 6.0, "middle", name);
+  }
+
+  Svg text(double x, double y, String anchor, String text) {
+    add(
+        "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>",
+        x, y, anchor, Html.escape(text));
+    return this;
+  }
+
+  /** A line through points, each given by its shares of the plot. */
+  Svg line(int series, double[] xs, double[] ys) {
+    out.append("<path class=\"s").append(series % SERIES).append("\" d=\"");
+    points(xs, ys);
+    out.append("\"/>");
+    return this;
+  }
+
+  /** A line that belongs to no series. */
+  Svg curve(double[] xs, double[] ys) {
+    out.append("<path class=\"curve\" d=\"");
+    points(xs, ys);
+    out.append("\"/>");
+    return this;
+  }
+
+  /** A level with a label inside the plot. */
+  Svg bound(double share, String label) {
+    add(
+        "<line class=\"bound\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>",
+        x(0), y(share), x(1), y(share));
+    return text(x(0) + 6, y(share) - 5, "start", label);
+  }
+
+  private void points(double[] xs, double[] ys) {
+    for (int i = 0; i < xs.length; i++) {
+      add("%s%.1f %.1f", i == 0 ? "M" : "L", x(xs[i]), y(ys[i]));
+    }
+  }
+
+  Svg dot(int series, double share, double level) {
+    add(
+        "<circle class=\"s%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>",
+        series % SERIES, x(share), y(level));
+    return this;
+  }
+
+  /** A cell of a map, darker for a larger share. Coordinates are those of the chart. */
+  Svg cell(double x, double y, double width, double cellHeight, double share) {
+    if (share > 0) {
+      add(
+          "<rect class=\"busy\" x=\"%.1f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\""
+              + " fill-opacity=\"%.2f\"/>",
+          x, y, width, cellHeight, Math.min(1, share));
+    }
+    return this;
+  }
+
+  /** The finished element. */
+  String end() {
+    return out + "</svg>\n";
+  }
+
+  private void add(String format, Object... values) {
+    out.append(String.format(Locale.ROOT, format, values));
+  }
+}

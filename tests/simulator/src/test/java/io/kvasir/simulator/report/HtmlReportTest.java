@@ -1,0 +1,130 @@
+package io.kvasir.simulator.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.simulator.replay.Measures;
+import io.kvasir.simulator.replay.Objective;
+import io.kvasir.simulator.replay.Replay;
+import io.kvasir.simulator.replay.ReplayProgress;
+import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.simulator.workload.IntRange;
+import io.kvasir.simulator.workload.LognormalTokens;
+import io.kvasir.simulator.workload.MultiTurn;
+import io.kvasir.simulator.workload.ThinkTime;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+class HtmlReportTest {
+
+  private static final Pattern FIGURE =
+      Pattern.compile("data-json=\"(\\d+)\\.([^\"]+)\"><span>([^<]*)</span>");
+
+  private static final Objective OBJECTIVE = new Objective(60, 20, Double.POSITIVE_INFINITY);
+
+  private static List<ReplayReport> reports(int poolTokens) {
+    MultiTurn workload =
+        new MultiTurn(
+            new MultiTurn.Shape(
+                20,
+                new MultiTurn.Closed(8, 0),
+                200,
+                new IntRange(2, 5),
+                new LognormalTokens(90, 1),
+                new IntRange(10, 30),
+                new ThinkTime(ThinkTime.Distribution.EXPONENTIAL, 1, 1),
+                42));
+    List<ReplayReport> reports = new ArrayList<>();
+    for (AdpRouterKind router :
+        List.of(AdpRouterKind.DEFAULT, AdpRouterKind.KV_CACHE_AWARE, AdpRouterKind.PROJECTED)) {
+      ReplaySettings settings =
+          new ReplaySettings(3, poolTokens, 32)
+              .withRouter(router)
+              .withMeasures(new Measures(OBJECTIVE, true));
+      reports.add(
+          new ReplayReport(
+              workload,
+              42,
+              OptionalDouble.empty(),
+              Replay.run(workload, settings, RankPools.Place.HOST, ReplayProgress.SILENT)));
+    }
+    return reports;
+  }
+
+  private static JsonNode json(List<ReplayReport> reports) throws IOException {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    JsonReport.write(reports, bytes);
+    return new ObjectMapper().readTree(bytes.toByteArray());
+  }
+
+  private static int assertSameFigures(List<ReplayReport> reports) throws IOException {
+    JsonNode json = json(reports);
+    Matcher figures = FIGURE.matcher(HtmlReport.of(reports));
+    int found = 0;
+    while (figures.find()) {
+      JsonNode value =
+          json.get(Integer.parseInt(figures.group(1))).at("/" + figures.group(2).replace('.', '/'));
+      String shown = figures.group(3).replace(",", "");
+      assertThat(value.isMissingNode()).as(figures.group()).isFalse();
+      if (value.isNull()) {
+        assertThat(shown).as(figures.group()).isEqualTo("-");
+      } else {
+        int point = shown.indexOf('.');
+        int decimals = point < 0 ? 0 : shown.length() - point - 1;
+        assertThat(Double.parseDouble(shown))
+            .as(figures.group())
+            .isCloseTo(value.asDouble(), within(0.5 * Math.pow(10, -decimals) + 0.0006));
+      }
+      found++;
+    }
+    return found;
+  }
+
+  @Test
+  void thePageShowsTheFiguresOfTheJson() throws IOException {
+    assertThat(assertSameFigures(reports(2048))).isEqualTo(3 * (11 + 6 + 3 + 3 * 5));
+  }
+
+  @Test
+  void thePageOfAReplayThatServedNothingHasDashes() throws IOException {
+    assertThat(assertSameFigures(reports(32))).isPositive();
+  }
+
+  @Test
+  void thePageNeedsNothingElse() {
+    String page = HtmlReport.of(reports(2048));
+    assertThat(page)
+        .doesNotContain("<script", "<link", "<img", "src=", "href=", "url(", "@import", "NaN")
+        .contains("<html lang=\"en\">", "prefers-color-scheme: dark", "@media print");
+  }
+
+  @Test
+  void goodRequestsAreCounted() {
+    ReplayReport report = reports(2048).get(0);
+    assertThat(report.result().goodRequests().orElse(-1))
+        .isPositive()
+        .isLessThan(report.result().requests());
+    assertThat(TextReport.of(List.of(report)))
+        .containsPattern("goodput +[0-9.]+ requests/s, [0-9.]+ % keep ttft 60 ms, tpot 20 ms");
+  }
+
+  @Test
+  void theLineOfTheHitRateEndsAtTheUpperBound() {
+    for (ReplayReport report : reports(8192)) {
+      assertThat(report.result().rejected()).isZero();
+      var points = report.result().reuse().points();
+      assertThat(points.get(points.size() - 1).hitRate())
+          .isCloseTo(report.result().upperBoundTokenHitRate(), within(1e-9));
+    }
+  }
+}

@@ -27,4 +27,12 @@ public record BlockHashes(long[] local, long[] sequence) {
   public int blocks() {
     return sequence.length;
   }
+
+  /** {@return the number of blocks and the last sequence hash, which covers the others} */
+  @Override
+  public String toString() {
+    return blocks() == 0
+        ? "0 blocks"
+        : blocks() + " blocks to " + Long.toHexString(sequence[blocks() - 1]);
+  }
 }

@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * hints.
  *
  * <p>Immutable by contract: the token array is not copied and must not be modified. Tokens are
- * unsigned 32-bit numbers in an {@code int[]}.
+ * unsigned 32-bit numbers in an {@code int[]}. They are either kept or, with a {@link TokenSource},
+ * computed whenever they are needed.
  */
 public final class Request {
 
@@ -16,7 +17,8 @@ public final class Request {
   public static final int ANY_RANK = -1;
 
   private final long id;
-  private final int[] tokens;
+  private final int promptTokens;
+  private final TokenSource source;
   private final int maxNewTokens;
   private final CacheScope scope;
   private final int targetRank;
@@ -28,7 +30,8 @@ public final class Request {
 
   private Request(Builder builder) {
     this.id = builder.id;
-    this.tokens = builder.tokens;
+    this.promptTokens = builder.promptTokens;
+    this.source = builder.source;
     this.maxNewTokens = builder.maxNewTokens;
     this.scope = builder.scope;
     this.targetRank = builder.targetRank;
@@ -47,7 +50,22 @@ public final class Request {
    * @return a builder with one new token, no scope, no target rank, relaxed, no conversation
    */
   public static Builder builder(long id, int[] tokens) {
-    return new Builder(id, tokens);
+    Objects.requireNonNull(tokens, "tokens");
+    return new Builder(id, tokens.length, () -> tokens);
+  }
+
+  /**
+   * A builder of a request that does not keep its tokens.
+   *
+   * @param id the request's id, unique among the requests in flight; also the seed of its tie-break
+   * @param promptTokens the number of tokens that the source gives
+   * @param source gives the prompt
+   * @return a builder with one new token, no scope, no target rank, relaxed, no conversation
+   * @throws IllegalArgumentException if the number is negative
+   */
+  public static Builder builder(long id, int promptTokens, TokenSource source) {
+    Checks.atLeast("promptTokens", promptTokens, 0);
+    return new Builder(id, promptTokens, Objects.requireNonNull(source, "source"));
   }
 
   /**
@@ -55,7 +73,7 @@ public final class Request {
    * is changed}
    */
   public Builder toBuilder() {
-    return new Builder(id, tokens)
+    return new Builder(id, promptTokens, source)
         .maxNewTokens(maxNewTokens)
         .scope(scope)
         .targetRank(targetRank)
@@ -72,12 +90,22 @@ public final class Request {
   }
 
   /**
-   * The prompt. Callers must not change it.
+   * The prompt. Callers must not change it. With a {@link TokenSource} it is computed by every
+   * call.
    *
    * @return the array itself, not a copy
    */
   public int[] tokens() {
-    return tokens;
+    return source.tokens();
+  }
+
+  /**
+   * {@return the first tokens of the prompt; callers must not change them}
+   *
+   * @param most how many; all if the prompt has fewer
+   */
+  public int[] leadingTokens(int most) {
+    return source.leading(most);
   }
 
   /**
@@ -90,7 +118,7 @@ public final class Request {
 
   /** {@return the number of prompt tokens, at least 0} */
   public int promptTokens() {
-    return tokens.length;
+    return promptTokens;
   }
 
   /** {@return the maximum number of tokens to generate, at least 1} */
@@ -152,13 +180,14 @@ public final class Request {
 
   @Override
   public String toString() {
-    return "request " + id + " (" + tokens.length + " tokens)";
+    return "request " + id + " (" + promptTokens + " tokens)";
   }
 
   /** Collects the parts of a {@link Request}. Not thread-safe. */
   public static final class Builder {
     private final long id;
-    private final int[] tokens;
+    private final int promptTokens;
+    private final TokenSource source;
     private int maxNewTokens = 1;
     private CacheScope scope = CacheScope.NONE;
     private int targetRank = ANY_RANK;
@@ -168,9 +197,10 @@ public final class Request {
     private int children;
     private double priority = 0.5;
 
-    private Builder(long id, int[] tokens) {
+    private Builder(long id, int promptTokens, TokenSource source) {
       this.id = id;
-      this.tokens = Objects.requireNonNull(tokens, "tokens");
+      this.promptTokens = promptTokens;
+      this.source = source;
     }
 
     /**

@@ -2,6 +2,7 @@ package io.kvasir.engine.adp;
 
 import io.kvasir.model.Request;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -38,5 +39,15 @@ public record Assignment(
       }
     }
     return assigned;
+  }
+
+  /** {@return the decisions, the number of unassigned requests, and each rank's load} */
+  @Override
+  public String toString() {
+    return decisions
+        + ", "
+        + unassigned.size()
+        + " unassigned, active tokens "
+        + Arrays.toString(activeTokensAfter);
   }
 }

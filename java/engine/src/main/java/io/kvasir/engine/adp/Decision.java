@@ -58,4 +58,17 @@ public record Decision(
         NO_SCORES,
         ScoreTerms.NONE);
   }
+
+  /** {@return one line: request, rank, reason, match, and the score of each compared rank} */
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder();
+    text.append(request).append(" to rank ").append(rank).append(", ").append(reason.id());
+    text.append(", ").append(matchedTokens).append(" tokens matched");
+    for (int i = 0; i < scoredRanks.length; i++) {
+      text.append(i == 0 ? "; scores: " : ", ");
+      text.append("rank ").append(scoredRanks[i]).append(' ').append(scores[i]);
+    }
+    return text.toString();
+  }
 }

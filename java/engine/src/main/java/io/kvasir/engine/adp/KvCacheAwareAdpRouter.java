@@ -187,17 +187,9 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
   }
 
   private static int compareForGrouping(Request a, Request b) {
-    int[] left = a.tokens();
-    int[] right = b.tokens();
     int byPrefix =
-        Arrays.compareUnsigned(
-            left,
-            0,
-            Math.min(left.length, GROUPING_TOKENS),
-            right,
-            0,
-            Math.min(right.length, GROUPING_TOKENS));
-    return byPrefix != 0 ? byPrefix : Integer.compare(right.length, left.length);
+        Arrays.compareUnsigned(a.leadingTokens(GROUPING_TOKENS), b.leadingTokens(GROUPING_TOKENS));
+    return byPrefix != 0 ? byPrefix : Integer.compare(b.promptTokens(), a.promptTokens());
   }
 
   private void collectEligible(int expected) {

@@ -1,5 +1,6 @@
 package io.kvasir.engine.adp;
 
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -25,5 +26,11 @@ public record ScoreTerms(List<String> names, double[] values) {
    */
   public double value(int position, int term) {
     return values[position * names.size() + term];
+  }
+
+  /** {@return the names and the values, rank by rank} */
+  @Override
+  public String toString() {
+    return names + " " + Arrays.toString(values);
   }
 }

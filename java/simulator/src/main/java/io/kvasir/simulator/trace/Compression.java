@@ -1,6 +1,7 @@
 package io.kvasir.simulator.trace;
 
 import com.github.luben.zstd.ZstdInputStream;
+import io.kvasir.model.Errors;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -27,7 +28,8 @@ final class Compression {
    *
    * @param file the file
    * @return the uncompressed bytes
-   * @throws IOException if the file cannot be opened or its compressed header is damaged
+   * @throws InvalidTraceException if its compressed header is damaged
+   * @throws IOException if it cannot be opened
    */
   static InputStream open(Path file) throws IOException {
     InputStream raw = new BufferedInputStream(Files.newInputStream(file), BUFFER_BYTES);
@@ -42,7 +44,11 @@ final class Compression {
         return new ZstdInputStream(raw);
       }
       return raw;
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException e) {
+      raw.close();
+      throw new InvalidTraceException(
+          Errors.shown(file) + ": the file is damaged or cut short: " + Errors.reason(e), e);
+    } catch (RuntimeException e) {
       raw.close();
       throw e;
     }

@@ -1,15 +1,17 @@
 package io.kvasir.simulator.trace;
 
+import it.unimi.dsi.fastutil.ints.Int2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import java.util.Arrays;
 
 /**
- * The conversations of a trace, inferred from shared ids.
+ * The conversations of a trace: those that its rows name, or else inferred from shared ids. If some
+ * rows name one, every other row is a conversation of its own.
  *
- * <p>The parent of a request is found by its deepest id that occurred before: it is the latest
- * earlier request with that id. The id must occur in at most {@link #MAX_REQUESTS_PER_ID} requests
- * of the trace; an id in more requests is a common system prompt. A request without a parent starts
- * a conversation. Traces without ids have no conversations.
+ * <p>Inferred, the parent of a request is found by its deepest id that occurred before: it is the
+ * latest earlier request with that id. The id must occur in at most {@link #MAX_REQUESTS_PER_ID}
+ * requests of the trace; an id in more requests is a common system prompt. A request without a
+ * parent starts a conversation. Traces without ids have no conversations.
  *
  * <p>Immutable.
  */
@@ -44,6 +46,9 @@ public final class Conversations {
     if (trace.format() != Trace.Format.MOONCAKE) {
       return none();
     }
+    if (trace.namesSessions()) {
+      return named(trace);
+    }
     Long2IntOpenHashMap requestsPerId = requestsPerId(trace);
     Long2IntOpenHashMap latest = new Long2IntOpenHashMap(requestsPerId.size());
     latest.defaultReturnValue(-1);
@@ -61,6 +66,27 @@ public final class Conversations {
       for (int index = 0; index < trace.idCount(row); index++) {
         latest.put(trace.id(row, index), row);
       }
+    }
+    return new Conversations(conversation, Arrays.copyOf(first, count), count);
+  }
+
+  private static Conversations named(Trace trace) {
+    int[] conversation = new int[trace.rows()];
+    int[] first = new int[trace.rows()];
+    Int2IntOpenHashMap bySession = new Int2IntOpenHashMap();
+    bySession.defaultReturnValue(-1);
+    int count = 0;
+    for (int row = 0; row < conversation.length; row++) {
+      int session = trace.session(row);
+      int known = session < 0 ? -1 : bySession.get(session);
+      if (known < 0) {
+        first[count] = row;
+        known = count++;
+        if (session >= 0) {
+          bySession.put(session, known);
+        }
+      }
+      conversation[row] = known;
     }
     return new Conversations(conversation, Arrays.copyOf(first, count), count);
   }

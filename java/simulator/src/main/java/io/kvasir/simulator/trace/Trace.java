@@ -4,11 +4,16 @@ import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of a trace file, in columns: arrival times, prompt and answer lengths, and the ids of
- * the prompts' blocks. About 32 bytes per row and 8 per id.
+ * The rows of a trace file, in columns: arrival times, prompt and answer lengths, conversations,
+ * and either the ids of the prompts' blocks or their tokens. About 40 bytes per row, 8 per id and 4
+ * per token.
  *
  * <p>Immutable once built. Times are nanoseconds since the first row.
  */
@@ -17,9 +22,11 @@ public final class Trace {
   /** Longest prompt and longest answer of a row, in tokens. */
   public static final int MAX_TOKENS = 1 << 24;
 
+  private static final int[] NONE = {};
+
   /** The supported formats. */
   public enum Format {
-    /** One JSON object per line, with block ids. */
+    /** One JSON object per line, with block ids, runs of them, or tokens. */
     MOONCAKE,
     /** CSV with arrival times and lengths only; shared prefixes are unknown. */
     AZURE
@@ -33,6 +40,9 @@ public final class Trace {
   private final int[] outputTokens;
   private final long[] ids;
   private final int[] idOffsets;
+  private final int[] tokens;
+  private final int[] tokenOffsets;
+  private final int[] sessions;
   private final List<String> warnings;
 
   private Trace(Builder builder) {
@@ -44,6 +54,9 @@ public final class Trace {
     this.outputTokens = builder.outputTokens.toIntArray();
     this.ids = builder.ids.toLongArray();
     this.idOffsets = builder.idOffsets.toIntArray();
+    this.tokens = builder.tokens.toIntArray();
+    this.tokenOffsets = builder.tokenOffsets.toIntArray();
+    this.sessions = builder.sessionNumbers.isEmpty() ? NONE : builder.sessions.toIntArray();
     this.warnings = List.copyOf(builder.warnings);
     long first = arrivalNs.length == 0 ? 0 : arrivalNs[0];
     for (int row = 0; row < arrivalNs.length; row++) {
@@ -123,6 +136,31 @@ public final class Trace {
   }
 
   /**
+   * The tokens that a row lists.
+   *
+   * @param row the row, from 0
+   * @return all of its prompt's tokens, or none; a copy
+   */
+  public int[] tokens(int row) {
+    return Arrays.copyOfRange(tokens, tokenOffsets[row], tokenOffsets[row + 1]);
+  }
+
+  /** {@return whether a row of the file names its conversation} */
+  public boolean namesSessions() {
+    return sessions.length > 0;
+  }
+
+  /**
+   * The conversation that a row names. Only if {@link #namesSessions()}.
+   *
+   * @param row the row, from 0
+   * @return a number from 0, in order of the first rows; -1 if the row names none
+   */
+  public int session(int row) {
+    return sessions[row];
+  }
+
+  /**
    * {@return the warnings about the file that do not make the trace invalid; a few sentences at
    * most}
    */
@@ -163,6 +201,10 @@ public final class Trace {
     private final IntArrayList outputTokens = new IntArrayList();
     private final LongArrayList ids = new LongArrayList();
     private final IntArrayList idOffsets = new IntArrayList(new int[] {0});
+    private final IntArrayList tokens = new IntArrayList();
+    private final IntArrayList tokenOffsets = new IntArrayList(new int[] {0});
+    private final IntArrayList sessions = new IntArrayList();
+    private final Map<String, Integer> sessionNumbers = new HashMap<>();
     private final List<String> warnings = new ArrayList<>();
 
     Builder(String file, Format format, int blockTokens) {
@@ -190,16 +232,38 @@ public final class Trace {
       ids.add(id);
     }
 
+    void addToken(int token) {
+      tokens.add(token);
+    }
+
+    /** Number of tokens added since the last row. */
+    int pendingTokens() {
+      return tokens.size() - tokenOffsets.getInt(tokenOffsets.size() - 1);
+    }
+
     /** Number of ids added since the last row. */
     int pendingIds() {
       return ids.size() - idOffsets.getInt(idOffsets.size() - 1);
     }
 
     void addRow(long rowArrivalNs, int rowInputTokens, int rowOutputTokens) {
+      addRow(rowArrivalNs, rowInputTokens, rowOutputTokens, null);
+    }
+
+    void addRow(
+        long rowArrivalNs, int rowInputTokens, int rowOutputTokens, @Nullable String session) {
+      sessions.add(session == null ? -1 : number(session));
+      tokenOffsets.add(tokens.size());
       arrivalNs.add(rowArrivalNs);
       inputTokens.add(rowInputTokens);
       outputTokens.add(rowOutputTokens);
       idOffsets.add(ids.size());
+    }
+
+    private int number(String session) {
+      int next = sessionNumbers.size();
+      Integer known = sessionNumbers.putIfAbsent(session, next);
+      return known == null ? next : known;
     }
 
     void warn(String sentence) {

@@ -1,15 +1,17 @@
 package io.kvasir.simulator.workload;
 
 import io.kvasir.model.Request;
+import io.kvasir.model.TokenSource;
 import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.TokenExpansion;
 import io.kvasir.simulator.trace.Trace;
+import java.util.Arrays;
 import java.util.Map;
 
 /**
- * The requests of a trace with expanded tokens. Each id expands to a full block of tokens, the last
- * one to the rest of the prompt. Tokens without an id are unique to the request. An answer of 0
- * tokens is replayed as 1, because prefill always produces one.
+ * The requests of a trace, with the tokens that it lists or with expanded ones. Each id expands to
+ * a full block of tokens, the last one to the rest of the prompt. Tokens without an id are unique
+ * to the request. An answer of 0 tokens is replayed as 1, because prefill always produces one.
  *
  * <p>Immutable.
  */
@@ -61,22 +63,41 @@ public final class TraceRequests implements RequestSequence {
 
   @Override
   public Request request(int index) {
-    int[] tokens = new int[trace.inputTokens(index)];
-    int written = 0;
-    for (int block = 0; block < trace.idCount(index); block++) {
-      int end = Math.min(written + trace.blockTokens(), tokens.length);
-      TokenExpansion.fill(
-          Content.TRACE_BLOCK.seed(0, trace.id(index, block)), tokens, written, end);
-      written = end;
-    }
-    TokenExpansion.fill(Content.TRACE_TAIL.seed(0, index), tokens, written, tokens.length);
     Request.Builder request =
-        Request.builder(index, tokens).maxNewTokens(Math.max(1, trace.outputTokens(index)));
+        Request.builder(index, trace.inputTokens(index), new Tokens(trace, index))
+            .maxNewTokens(Math.max(1, trace.outputTokens(index)));
     if (conversations.known()) {
       request
           .conversationId("c" + conversations.of(index))
           .firstTurn(conversations.firstTurn(index));
     }
     return request.build();
+  }
+
+  /** The tokens of a row, which are not kept: a long trace does not fit into memory. */
+  private record Tokens(Trace trace, int row) implements TokenSource {
+
+    @Override
+    public int[] tokens() {
+      return leading(trace.inputTokens(row));
+    }
+
+    @Override
+    public int[] leading(int most) {
+      int[] listed = trace.tokens(row);
+      if (listed.length > 0) {
+        return listed.length <= most ? listed : Arrays.copyOf(listed, most);
+      }
+      int[] tokens = new int[Math.min(most, trace.inputTokens(row))];
+      int written = 0;
+      for (int block = 0; block < trace.idCount(row) && written < tokens.length; block++) {
+        int end = Math.min(written + trace.blockTokens(), tokens.length);
+        TokenExpansion.fill(
+            Content.TRACE_BLOCK.seed(0, trace.id(row, block)), tokens, written, end);
+        written = end;
+      }
+      TokenExpansion.fill(Content.TRACE_TAIL.seed(0, row), tokens, written, tokens.length);
+      return tokens;
+    }
   }
 }

@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.github.luben.zstd.ZstdOutputStream;
+import io.kvasir.model.Request;
+import io.kvasir.simulator.workload.TraceRequests;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.stream.IntStream;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -104,7 +107,14 @@ class TraceReaderTest {
         "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": [[1]]} | hash_ids must be an array of integers",
         "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": 3} | hash_ids must be an array of integers",
         "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": null} | hash_ids must be an array of integers",
-        "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": 1} | hash_ids is missing",
+        "{\"timestamp\": 6, \"output_length\": 1, \"input_length\": 9, \"hash_ids\": [], \"runs\": []} | hash_ids and runs exclude each other",
+        "{\"timestamp\": 6, \"output_length\": 1, \"input_length\": 9, \"runs\": [[1]]} | runs must be an array of pairs [first id, count]",
+        "{\"timestamp\": 6, \"output_length\": 1, \"input_length\": 9, \"runs\": [[1, 0]]} | a count of runs must be 1 to 16777216, not 0",
+        "{\"timestamp\": 6, \"output_length\": 1, \"input_length\": 9, \"runs\": [[1, 2]]} | runs must list at most 1 ids for input_length 9 at 512 tokens an id (--trace-block-tokens), not 2",
+        "{\"timestamp\": 6, \"output_length\": 1, \"prompt_token_ids\": [-1]} | prompt_token_ids must be an array of integers from 0 to 4294967295",
+        "{\"timestamp\": 6, \"output_length\": 1, \"prompt_token_ids\": []} | prompt_token_ids must list 1 to 16777216 tokens, not 0",
+        "{\"timestamp\": 6, \"output_length\": 1, \"input_length\": 2, \"prompt_token_ids\": [5]} | input_length must be the number of prompt_token_ids, 1, not 2",
+        "{\"timestamp\": 6, \"output_length\": 1, \"input_length\": 9, \"session\": true} | session must be an integer or a text of 1 to 256 characters",
         "{\"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp is missing",
         "{\"timestamp\": 6, \"output_length\": 1, \"hash_ids\": []} | input_length is missing",
         "{\"timestamp\": 6, \"input_length\": 10, \"hash_ids\": []} | output_length is missing",
@@ -145,8 +155,63 @@ class TraceReaderTest {
     assertThat(read("trace.jsonl", row + row).warnings())
         .containsExactly(
             "ignored keys: session",
-            "2 rows list fewer hash_ids than they have full blocks of 512 tokens"
+            "2 rows list fewer ids than they have full blocks of 512 tokens"
                 + " (--trace-block-tokens); the rest of their prompts is unique");
+  }
+
+  @Test
+  void aRowGivesItsPromptInOneOfFourWays() throws IOException {
+    Trace trace =
+        read(
+            "trace.jsonl",
+            """
+            {"timestamp": 0, "input_length": 2000, "output_length": 1, "hash_ids": [7, 8, 9, 20]}
+            {"timestamp": 1, "input_length": 2000, "output_length": 1, "runs": [[7, 3], [20, 1]]}
+            {"timestamp": 2, "output_length": 1, "prompt_token_ids": [5, 4294967295, 6]}
+            {"timestamp": 3, "input_length": 9, "output_length": 1}
+            """);
+    TraceRequests requests = new TraceRequests(trace, Conversations.infer(trace));
+
+    assertThat(requests.request(1).tokens()).isEqualTo(requests.request(0).tokens());
+    assertThat(requests.request(2).tokens()).containsExactly(5, -1, 6);
+    assertThat(requests.request(2).leadingTokens(2)).containsExactly(5, -1);
+    assertThat(requests.request(2).promptTokens()).isEqualTo(3);
+    assertThat(requests.request(3).tokens()).hasSize(9);
+  }
+
+  @Test
+  void tokensAreTheSameWheneverTheyAreAskedFor() throws IOException {
+    Trace trace =
+        read(
+            "trace.jsonl",
+            "{\"timestamp\": 0, \"input_length\": 1501, \"output_length\": 1, \"hash_ids\": [7]}\n");
+    Request request = new TraceRequests(trace, Conversations.none()).request(0);
+
+    for (int most : new int[] {0, 1, 7, 512, 513, 1500, 1501, 9999}) {
+      assertThat(request.leadingTokens(most))
+          .isEqualTo(Arrays.copyOf(request.tokens(), Math.min(most, 1501)));
+    }
+  }
+
+  @Test
+  void rowsMayNameTheirConversations() throws IOException {
+    Trace trace =
+        read(
+            "trace.jsonl",
+            """
+            {"timestamp": 0, "input_length": 9, "output_length": 1, "session": "a"}
+            {"timestamp": 1, "input_length": 9, "output_length": 1, "conversation_id": 5}
+            {"timestamp": 2, "input_length": 9, "output_length": 1}
+            {"timestamp": 3, "input_length": 9, "output_length": 1, "session_id": "a"}
+            {"timestamp": 4, "input_length": 9, "output_length": 1}
+            """);
+    Conversations conversations = Conversations.infer(trace);
+
+    assertThat(conversations.count()).isEqualTo(4);
+    assertThat(IntStream.range(0, 5).map(conversations::of)).containsExactly(0, 1, 2, 0, 3);
+    assertThat(conversations.firstTurn(0)).isTrue();
+    assertThat(conversations.firstTurn(3)).isFalse();
+    assertThat(trace.warnings()).isEmpty();
   }
 
   @Test

@@ -25,7 +25,7 @@ final class MpiFrames {
   private static final int HEAD_BYTES = Integer.BYTES;
 
   /** Slots are multiples of this. */
-  private static final int SLOT_STEP_BYTES = 64;
+  private static final int SLOT_STEP_BYTES = 16;
 
   private static final int MAX_SLOT_BYTES = 1 << 16;
 

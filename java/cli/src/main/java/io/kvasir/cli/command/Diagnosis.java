@@ -82,6 +82,8 @@ public record Diagnosis(
    * @return the findings
    */
   public static Diagnosis of(String kvasir, Machine machine, Map<String, String> environment) {
+    // First, so that a failure to load it is not reported as one of what needs it.
+    NativeLibrary library = machine.library().get();
     CudaDriver driver = machine.cuda().get();
     Nvml nvml = machine.nvml().get();
     Optional<KernelModule> module = machine.module().get();
@@ -90,7 +92,7 @@ public record Diagnosis(
     return new Diagnosis(
         kvasir,
         machine.java(),
-        machine.library().get(),
+        library,
         module,
         driver.version(),
         driver.unavailability(),

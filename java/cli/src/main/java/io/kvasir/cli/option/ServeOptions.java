@@ -1,5 +1,6 @@
 package io.kvasir.cli.option;
 
+import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.worker.WorkerSpec;
@@ -245,11 +246,25 @@ public final class ServeOptions {
         Values.integer("--admin-port", adminPort, 0, MAX_PORT),
         eventLoops == null ? loops : Values.integer("--event-loops", eventLoops, 1, 256),
         workers(),
-        automatic() ? router : FleetOptions.router(router).name(),
+        automatic() ? router : named().name(),
         args(),
         proxy(),
         pressure(),
         health());
+  }
+
+  /** The router, which must not need metrics: the gateway polls none. */
+  private FleetRouterProvider named() {
+    FleetRouterProvider named = FleetOptions.router(router);
+    if (named.readsMetrics()) {
+      throw new UsageException(
+          FleetOptions.ROUTER,
+          "must not be "
+              + router
+              + ", which needs metrics that serve does not poll; cost knows the"
+              + " load from the requests");
+    }
+    return named;
   }
 
   private boolean automatic() {
@@ -258,7 +273,7 @@ public final class ServeOptions {
 
   private Map<String, Object> args() {
     Map<String, Object> args = FleetOptions.argsByKey(routerArgs);
-    List<String> known = automatic() ? List.of() : FleetOptions.router(router).keys();
+    List<String> known = automatic() ? List.of() : named().keys();
     for (String key : args.keySet()) {
       if (!known.contains(key)) {
         throw new UsageException(

@@ -8,14 +8,14 @@ import java.util.Objects;
 import java.util.function.LongSupplier;
 
 /**
- * The predicted load of all ranks of one model, known from what was placed on them: nobody is
- * asked.
+ * The predicted load of all ranks of one model, computed from what was placed on them; no engine is
+ * polled.
  *
  * <p>A request takes blocks on its rank from {@link #add} to {@link #free}. A full block of its
  * prompt goes by its sequence hash and counts once for all requests of a rank that have it; a
  * partial last block and blocks that stream out are its own. Each booking is an <i>attempt</i> with
- * a number that never comes again, so that a late word about a failed attempt cannot hit its retry.
- * Once all attempts have ended all loads are 0.
+ * a number that never comes again, so that a late message about a failed attempt cannot change its
+ * retry. Once all attempts have ended all loads are 0.
  *
  * <p>Not thread-safe: one lock guards all calls, and whoever reads, chooses and books in one step
  * owns it and holds it across {@link #potential} and {@link #add}. Nothing blocks. With no word on

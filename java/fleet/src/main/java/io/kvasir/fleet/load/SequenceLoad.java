@@ -3,15 +3,15 @@ package io.kvasir.fleet.load;
 import io.kvasir.model.Checks;
 
 /**
- * What a request brings to the rank where it is placed. Immutable, if nobody writes to the array,
- * which is not copied.
+ * What a request brings to the rank where it is placed. Immutable by contract: the array is not
+ * copied and must not be changed.
  *
  * @param sequenceHashes its full blocks, from its first one
  * @param blocks how many of them count
  * @param inputTokens tokens of its prompt; what the blocks leave over is never shared
  * @param prefillTokens how many of them are to be computed, because they are in no cache; 0 also if
  *     that is not to be tracked
- * @param expectedOutputTokens how many tokens will probably stream out; 0 if nobody knows
+ * @param expectedOutputTokens how many tokens will probably stream out; 0 if unknown
  */
 @SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
 public record SequenceLoad(
@@ -35,7 +35,7 @@ public record SequenceLoad(
   }
 
   /**
-   * A request of which nobody knows how many tokens will stream out.
+   * A request whose number of output tokens is unknown.
    *
    * @param sequenceHashes its full blocks, from its first one
    * @param blocks how many of them count
@@ -46,5 +46,18 @@ public record SequenceLoad(
    */
   public SequenceLoad(long[] sequenceHashes, int blocks, int inputTokens, int prefillTokens) {
     this(sequenceHashes, blocks, inputTokens, prefillTokens, 0);
+  }
+
+  /** {@return its numbers without the hashes} */
+  @Override
+  public String toString() {
+    return blocks
+        + " blocks, "
+        + prefillTokens
+        + " of "
+        + inputTokens
+        + " tokens to prefill, "
+        + expectedOutputTokens
+        + " expected";
   }
 }

@@ -41,7 +41,8 @@ public record WorkerProfile(
    */
   public static WorkerProfile of(WorkerSpec spec, WorkerFacts facts) {
     List<String> problems = new ArrayList<>();
-    int ranks = stated("ranks", spec.ranks(), facts.ranks(), 1, 1, problems);
+    int ranks =
+        spec.isInProcess() ? 1 : stated("ranks", spec.ranks(), facts.ranks(), 1, 1, problems);
     int offset = stated("rank_offset", spec.rankOffset(), facts.firstRank(), 0, 0, problems);
     int blockSize = stated("block_size", spec.blockSize(), facts.blockSize(), 1, 0, problems);
     LoadBalancing balancing = spec.balancing();

@@ -27,6 +27,8 @@ public record WorkerSpec(
     @Nullable EventOptions events,
     boolean poll) {
 
+  private static final String IN_PROCESS = "process";
+
   /** Most ranks of a deployment. */
   public static final int MAX_RANKS = 4096;
 
@@ -59,6 +61,11 @@ public record WorkerSpec(
     }
   }
 
+  /** Whether the worker is in this process; its ranks are routed to as a whole. */
+  boolean isInProcess() {
+    return IN_PROCESS.equals(url.getScheme());
+  }
+
   /**
    * A worker of this process, which {@code url} does not reach.
    *
@@ -66,7 +73,7 @@ public record WorkerSpec(
    */
   public static WorkerSpec inProcess() {
     return new WorkerSpec(
-        URI.create("http://localhost"), EngineFlavor.VLLM, 1, null, -1, 0, null, false);
+        URI.create(IN_PROCESS + "://kvasir"), EngineFlavor.VLLM, 1, null, -1, 0, null, false);
   }
 
   /**

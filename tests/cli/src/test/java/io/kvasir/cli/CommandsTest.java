@@ -520,4 +520,28 @@ class CommandsTest {
     assertThat(folder.resolve("page.html.partial")).doesNotExist();
     assertThat(run(SMALL + " --report " + folder.resolve("no/page.html")).exitCode()).isEqualTo(2);
   }
+
+  @Test
+  void theTimesOfStepsComeFromAFile() throws IOException {
+    Path timing = folder.resolve("timing.json");
+    String line = SMALL + " --router default --format json --step-timing " + timing;
+    Files.writeString(timing, "{\"prefill_constant_ms\": 100, \"decode_floor_ms\": 30}");
+    JsonNode slow = run(line).json();
+
+    assertThat(slow.get("ttftMs").get("p50").asDouble())
+        .isGreaterThan(
+            run(SMALL + " --router default --format json").json().at("/ttftMs/p99").asDouble());
+    assertThat(slow.at("/config/stepTiming/decodeFloorMs").asDouble()).isEqualTo(30);
+
+    Files.writeString(timing, "{\"prefil_linear\": 1}");
+    assertThat(run(line).err())
+        .startsWith(
+            "--step-timing "
+                + timing
+                + ": unknown key 'prefil_linear' (did you mean prefill_linear?)");
+    Files.writeString(timing, "{\"prefill_linear\": -1}");
+    assertThat(run(line).err()).contains(timing + ": prefillLinear must be");
+    Files.writeString(timing, "[]");
+    assertThat(run(line).err()).contains(timing + ": must be a JSON object");
+  }
 }

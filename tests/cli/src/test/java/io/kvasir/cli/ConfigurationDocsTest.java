@@ -61,6 +61,7 @@ class ConfigurationDocsTest {
           Map.entry("--ssl-keyfile", "a path"),
           Map.entry("--ssl-ca-certs", "a path"),
           Map.entry("--report", "a path"),
+          Map.entry("--step-timing", "a path"),
           Map.entry("--kv-cache-free-gpu-memory-fraction", "a number from 0.001 to 1.0"));
 
   @Test
@@ -101,6 +102,7 @@ class ConfigurationDocsTest {
           "--ssl-ca-certs",
           "--spin-micros",
           "--report",
+          "--step-timing", // in the report if it is given
           "--num-hidden-layers", // with the next ones, poolTokens
           "--num-key-value-heads",
           "--head-dim",

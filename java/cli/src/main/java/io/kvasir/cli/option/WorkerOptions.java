@@ -19,9 +19,20 @@ import picocli.CommandLine.Option;
 /** Options of a worker. Where TensorRT-LLM has an option, its name is used. */
 public final class WorkerOptions {
 
+  private static final String STEP_TIMING = "--step-timing";
   private static final int MAX_RANKS = 4096;
   private static final int MAX_BLOCK_TOKENS = 1 << 16;
   private static final int MAX_REQUESTS = 1 << 20;
+
+  @Option(
+      names = STEP_TIMING,
+      paramLabel = "FILE",
+      order = 93,
+      description =
+          "Timing model of a step: a JSON object with prefill_quadratic, prefill_linear,"
+              + " prefill_constant_ms, decode_quadratic, decode_linear, decode_constant_ms,"
+              + " decode_floor_ms and decode_kv_tokens (default: that of Dynamo's mocker).")
+  private @Nullable String stepTiming;
 
   @Option(
       names = {"--ranks", "--dp"},
@@ -172,7 +183,9 @@ public final class WorkerOptions {
                 List.of(WaitingQueuePolicy.values()),
                 WaitingQueuePolicy::id)),
         executor(),
-        StepTiming.DEFAULT,
+        stepTiming == null
+            ? StepTiming.DEFAULT
+            : StepTimingFile.read(STEP_TIMING, Values.path(STEP_TIMING, stepTiming)),
         ReplayMode.AGGREGATED,
         Measures.NONE);
   }

@@ -3,6 +3,7 @@ package io.kvasir.simulator.report;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.KvCacheRoutingOptions;
+import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
@@ -32,6 +33,22 @@ final class SettingsJson {
     writeExecutor(settings.executor(), json);
     json.writeStringField("waitingQueuePolicy", settings.routing().queuePolicy().id());
     writeRouting(settings.routing().config(), json);
+    if (!settings.timing().equals(StepTiming.DEFAULT)) {
+      writeTiming(settings.timing(), json);
+    }
+    json.writeEndObject();
+  }
+
+  private static void writeTiming(StepTiming timing, JsonGenerator json) throws IOException {
+    json.writeObjectFieldStart("stepTiming");
+    json.writeNumberField("prefillQuadratic", timing.prefillQuadratic());
+    json.writeNumberField("prefillLinear", timing.prefillLinear());
+    json.writeNumberField("prefillConstantMs", timing.prefillConstantMs());
+    json.writeNumberField("decodeQuadratic", timing.decodeQuadratic());
+    json.writeNumberField("decodeLinear", timing.decodeLinear());
+    json.writeNumberField("decodeConstantMs", timing.decodeConstantMs());
+    json.writeNumberField("decodeFloorMs", timing.decodeFloorMs());
+    json.writeNumberField("decodeKvTokens", timing.decodeKvTokens());
     json.writeEndObject();
   }
 

@@ -1,0 +1,93 @@
+package io.kvasir.cli.option;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.kvasir.engine.adp.StepTiming;
+import io.kvasir.model.Errors;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Iterator;
+import java.util.List;
+
+/** Reads a timing model: a JSON object with the coefficients of {@link StepTiming}. */
+final class StepTimingFile {
+
+  private static final long MAX_BYTES = 1 << 16;
+  private static final String KV_TOKENS = "decode_kv_tokens";
+  private static final List<String> KEYS =
+      List.of(
+          "prefill_quadratic",
+          "prefill_linear",
+          "prefill_constant_ms",
+          "decode_quadratic",
+          "decode_linear",
+          "decode_constant_ms",
+          "decode_floor_ms",
+          KV_TOKENS);
+
+  private StepTimingFile() {}
+
+  /**
+   * Reads a file. A key that is missing keeps its default.
+   *
+   * @throws UsageException if it cannot be read, or is not such an object
+   */
+  static StepTiming read(String option, Path file) {
+    JsonNode json = parse(option, file);
+    for (Iterator<String> names = json.fieldNames(); names.hasNext(); ) {
+      String name = names.next();
+      if (!KEYS.contains(name)) {
+        String close = Suggestions.closest(name, KEYS);
+        throw wrong(
+            option,
+            file,
+            "unknown key '"
+                + Errors.shown(name)
+                + "'"
+                + (close == null ? "" : " (did you mean " + close + "?)")
+                + "; allowed: "
+                + String.join(", ", KEYS));
+      }
+      if (!json.get(name).isNumber()) {
+        throw wrong(option, file, name + " must be a number");
+      }
+    }
+    StepTiming other = StepTiming.DEFAULT;
+    try {
+      return new StepTiming(
+          json.path(KEYS.get(0)).asDouble(other.prefillQuadratic()),
+          json.path(KEYS.get(1)).asDouble(other.prefillLinear()),
+          json.path(KEYS.get(2)).asDouble(other.prefillConstantMs()),
+          json.path(KEYS.get(3)).asDouble(other.decodeQuadratic()),
+          json.path(KEYS.get(4)).asDouble(other.decodeLinear()),
+          json.path(KEYS.get(5)).asDouble(other.decodeConstantMs()),
+          json.path(KEYS.get(6)).asDouble(other.decodeFloorMs()),
+          json.path(KV_TOKENS).asLong(other.decodeKvTokens()));
+    } catch (IllegalArgumentException e) {
+      throw wrong(option, file, Errors.reason(e));
+    }
+  }
+
+  private static JsonNode parse(String option, Path file) {
+    try {
+      if (Files.size(file) > MAX_BYTES) {
+        throw wrong(option, file, "must have at most " + MAX_BYTES + " bytes");
+      }
+      JsonNode json = new JsonMapper().readTree(Files.readAllBytes(file));
+      if (json.isObject()) {
+        return json;
+      }
+    } catch (JsonProcessingException e) {
+      throw wrong(option, file, "not JSON: " + e.getOriginalMessage());
+    } catch (IOException e) {
+      throw wrong(option, file, "cannot be read: " + Errors.reason(e));
+    }
+    throw wrong(option, file, "must be a JSON object");
+  }
+
+  private static UsageException wrong(String option, Path file, String problem) {
+    return new UsageException(option, file + ": " + problem);
+  }
+}

@@ -22,7 +22,7 @@ import java.util.random.RandomGenerator;
 
 /**
  * Measures gathers of every network that this machine has, among processes of this machine. Every
- * measurement starts the processes anew; the networks alternate.
+ * measurement starts new processes; the networks alternate.
  *
  * <p>Confined to one thread.
  */

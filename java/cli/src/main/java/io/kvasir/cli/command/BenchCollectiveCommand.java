@@ -121,7 +121,7 @@ final class BenchCollectiveCommand implements Callable<Integer> {
       GroupSettings settings =
           new GroupSettings(
               "bench",
-              BuildInfo.read().version().hashCode(),
+              BuildVersion.read().version().hashCode(),
               31L * size + count,
               Member.evenly(group.size(), group.size()),
               launch.timeout(),

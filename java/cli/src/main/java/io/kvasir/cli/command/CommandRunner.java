@@ -137,7 +137,7 @@ public final class CommandRunner {
   }
 
   private static void setVersion(CommandLine command) {
-    command.getCommandSpec().versionProvider(() -> new String[] {"kvasir " + BuildInfo.read()});
+    command.getCommandSpec().versionProvider(() -> new String[] {"kvasir " + BuildVersion.read()});
     command.getSubcommands().values().forEach(CommandRunner::setVersion);
   }
 

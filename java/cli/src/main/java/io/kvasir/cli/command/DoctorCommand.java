@@ -33,7 +33,8 @@ final class DoctorCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     boolean text = format.isText();
-    Diagnosis diagnosis = Diagnosis.of(BuildInfo.read().version(), machine, console.environment());
+    Diagnosis diagnosis =
+        Diagnosis.of(BuildVersion.read().version(), machine, console.environment());
     if (text) {
       console.print(DiagnosisText.of(diagnosis));
     } else {

@@ -64,7 +64,7 @@ final class ManualCommand implements Callable<Integer> {
     String name = command.qualifiedName("-");
     StringBuilder out = new StringBuilder();
     out.append(".TH \"").append(name.toUpperCase(Locale.ROOT)).append("\" 1 \"\" \"Kvasir ");
-    out.append(BuildInfo.read().version()).append("\"\n.SH NAME\n").append(name).append(" \\- ");
+    out.append(BuildVersion.read().version()).append("\"\n.SH NAME\n").append(name).append(" \\- ");
     List<String> description = filled(command.usageMessage().description());
     out.append(roff(description.isEmpty() ? name : firstSentence(description.get(0)))).append('\n');
     out.append(".SH SYNOPSIS\n.B ").append(roff(command.qualifiedName())).append('\n');

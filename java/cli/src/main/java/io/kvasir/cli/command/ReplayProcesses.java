@@ -108,7 +108,7 @@ final class ReplayProcesses implements AutoCloseable {
     return processes.form(
         new GroupSettings(
             WORKER,
-            BuildInfo.read().version().hashCode(),
+            BuildVersion.read().version().hashCode(),
             configuration,
             Member.evenly(processes.size(), settings.ranks()),
             options.timeout(),

@@ -29,7 +29,7 @@ final class VersionCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     Map<String, String> versions = new LinkedHashMap<>();
-    BuildInfo build = BuildInfo.read();
+    BuildVersion build = BuildVersion.read();
     versions.put("kvasir", build.version());
     versions.put("commit", build.commit());
     versions.put("built", build.date());

@@ -1,6 +1,7 @@
 package io.kvasir.gateway.events;
 
 import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
@@ -16,6 +17,7 @@ final class LiveClient {
   private final FeedSpec spec;
   private final HostNames names;
   private final ZMQ.Socket socket;
+  private final AtomicBoolean disconnected = new AtomicBoolean();
   private @Nullable String connectedTo;
   private long number;
   private byte[] payload = {};
@@ -41,6 +43,7 @@ final class LiveClient {
         spec.bind()
             ? Sockets.bound(context, SocketType.SUB, spec.live())
             : Sockets.unconnected(context, SocketType.SUB);
+    socket.setEventHook(event -> disconnected.set(true), ZMQ.EVENT_DISCONNECTED);
     socket.subscribe(spec.topic());
   }
 
@@ -81,6 +84,14 @@ final class LiveClient {
     number = ByteBuffer.wrap(numberFrame).getLong();
     payload = payloadFrame;
     return number < 0 ? Message.INVALID : Message.BATCH;
+  }
+
+  /**
+   * Whether a connection ended since the last call. Asked after {@link #receive}, so that the first
+   * message of a new connection is never taken for one of the old.
+   */
+  boolean wasDisconnected() {
+    return disconnected.get() && disconnected.getAndSet(false);
   }
 
   /** The number of the batch that was received last. */

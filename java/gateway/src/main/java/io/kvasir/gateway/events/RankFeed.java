@@ -13,9 +13,11 @@ import org.zeromq.ZMQ;
  *
  * <p>A round asks for the batches from a number on, the last one received at the latest. If the
  * engine no longer has that one, or has other bytes under its number, it has started over. The same
- * follows from a live number that is not above the last live one. A round that ends without error
- * may still lack batches: vLLM's replay socket drops what exceeds its send limit. The next question
- * asks for those.
+ * follows from a live number that is not above the last live one. A gap in the live numbers, or a
+ * lost connection, leaves open whether the batches after it come from the same process, even if
+ * their numbers continue: the next round asks for the batch before it. A round that ends without
+ * error may still lack batches: vLLM's replay socket drops what exceeds its send limit. The next
+ * question asks for those.
  *
  * <p>Confined to the thread of the {@link EventPump}, except for {@link #status}.
  */
@@ -41,6 +43,11 @@ final class RankFeed implements BatchSink.Feed {
   private long last = NONE;
   private long lastDigest;
   private long lastLive = NONE;
+
+  /** The batch before a gap or a lost connection, until a replay has confirmed it; or none. */
+  private long unconfirmed = NONE;
+
+  private long unconfirmedDigest;
 
   /** The highest number that a replay delivered. Live batches up to it have been taken already. */
   private long covered = NONE;
@@ -70,15 +77,17 @@ final class RankFeed implements BatchSink.Feed {
   private static final class Round {
     final long from;
     final long lastBefore;
+    final long confirms;
     final long startNs;
     long repliedNs;
     long lowest = NONE;
     long highest = NONE;
     int replies;
 
-    Round(long from, long lastBefore, long startNs) {
+    Round(long from, long lastBefore, long confirms, long startNs) {
       this.from = from;
       this.lastBefore = lastBefore;
+      this.confirms = confirms;
       this.startNs = startNs;
       this.repliedNs = startNs;
     }
@@ -137,13 +146,26 @@ final class RankFeed implements BatchSink.Feed {
     if (number <= lastLive) {
       startOver();
     }
-    boolean next = number == Math.max(last, lastLive) + 1;
+    boolean reconnected = live.wasDisconnected();
+    boolean next = number == Math.max(last, lastLive) + 1 && !reconnected;
+    if (last >= 0 && (reconnected || number > last + 1)) {
+      doubt();
+    }
     lastLive = number;
     if (number > covered) {
       take(number, payload);
       if (next) {
         prove(nowNs);
       }
+    }
+  }
+
+  /** Has the last batch confirmed by a replay, before others count as its continuation. */
+  private void doubt() {
+    if (unconfirmed == NONE && replay != null) {
+      unconfirmed = last;
+      unconfirmedDigest = lastDigest;
+      proven = false;
     }
   }
 
@@ -168,6 +190,7 @@ final class RankFeed implements BatchSink.Feed {
     restarts++;
     last = NONE;
     lastLive = NONE;
+    unconfirmed = NONE;
     covered = NONE;
     keepsLast = false;
     wanted = null;
@@ -233,10 +256,10 @@ final class RankFeed implements BatchSink.Feed {
     }
     long from = wanted == null ? Math.max(last, 0) : firstWanted;
     if (last >= 0) {
-      from = Math.min(from, last);
+      from = Math.min(from, unconfirmed == NONE ? last : unconfirmed);
     }
     if (client.ask(from, nowNs)) {
-      round = new Round(from, last, nowNs);
+      round = new Round(from, last, unconfirmed, nowNs);
     } else {
       client.reset();
       notBeforeNs = nowNs + pauseNs;
@@ -293,14 +316,21 @@ final class RankFeed implements BatchSink.Feed {
       invalidMessages++;
       return;
     }
-    if (number == last && digest(payload) != lastDigest) {
+    boolean differs =
+        (number == last && digest(payload) != lastDigest)
+            || (number == unconfirmed && digest(payload) != unconfirmedDigest);
+    if (differs) {
       startOver();
       return;
     }
     keepsLast |= number >= last;
     running.replies++;
-    running.lowest = running.lowest == NONE ? number : running.lowest;
     running.highest = number;
+    if (number == unconfirmed) {
+      unconfirmed = NONE;
+      return; // it has been taken
+    }
+    running.lowest = running.lowest == NONE ? number : running.lowest;
     if (number > covered) {
       covered = number;
     }
@@ -316,14 +346,21 @@ final class RankFeed implements BatchSink.Feed {
     replays++;
     failures = 0;
     pauseNs = PROOF_INTERVAL_NS / 4;
+    RecoverySource.Answer asked = wanted;
     boolean lacksLast = ended.highest < ended.lastBefore && ended.replies < SEND_LIMIT;
-    if (lacksLast && (ended.replies > 0 || keepsLast)) {
+    boolean unknown = // the engine no longer keeps the batch that would tell
+        ended.confirms != NONE && ended.confirms == unconfirmed && ended.replies < SEND_LIMIT;
+    if ((lacksLast || (unknown && asked == null)) && (ended.replies > 0 || keepsLast)) {
       startOver();
       begin(nowNs);
       return;
     }
-    prove(nowNs);
-    RecoverySource.Answer asked = wanted;
+    if (unknown) {
+      unconfirmed = NONE;
+    }
+    if (unconfirmed == NONE) {
+      prove(nowNs);
+    }
     if (asked == null) {
       return;
     }
@@ -332,7 +369,7 @@ final class RankFeed implements BatchSink.Feed {
       return;
     }
     wanted = null;
-    if (ended.lowest >= 0 && ended.lowest <= firstWanted) {
+    if (!unknown && ended.lowest >= 0 && ended.lowest <= firstWanted) {
       asked.delivered();
     } else { // the send limit never costs the first batches, so the engine no longer has them
       asked.gone();

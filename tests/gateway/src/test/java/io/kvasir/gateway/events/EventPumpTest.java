@@ -147,6 +147,23 @@ class EventPumpTest {
     assertThat(sink.applied().subList(0, 4)).isEqualTo(numbers(100, 104));
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {20, 45})
+  void aRestartIsSeenThoughItsNumbersGoOn(int unseen) throws InterruptedException {
+    publisher.lose(batches(0, 1));
+    follow();
+    awaitApplied(numbers(0, 1));
+    publisher.publish(batches(1, 20));
+    awaitApplied(numbers(0, 20));
+    publisher.restart();
+    publisher.lose(batches(100, 100 + unseen));
+    Thread.sleep(300); // for the subscriber to connect again: the next number is 20, or above
+    publisher.publish(batch(100 + unseen));
+    awaitApplied(numbers(100, 101 + unseen));
+    assertThat(sink.restarts()).isEqualTo(1);
+    assertThat(sink.gone()).isZero();
+  }
+
   @Test
   void aRestartWithoutEventsIsSeen() {
     publisher.lose(batches(0, 5));

@@ -75,7 +75,7 @@ final class EncryptedCarrier implements Carrier {
     }
   }
 
-  /** Tells the peer why the handshake fails, if the socket accepts it at once. */
+  /** Sends the reason why the handshake fails, if the socket accepts it at once. */
   private void alert() {
     try {
       encrypt(NOTHING);

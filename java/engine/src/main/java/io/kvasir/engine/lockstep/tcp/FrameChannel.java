@@ -88,7 +88,7 @@ final class FrameChannel implements AutoCloseable {
    */
   void encrypt(SSLEngine engine, long deadlineNs) throws IOException {
     if (arriving.hasRemaining()) {
-      throw new IOException("it sent data before it was told to encrypt");
+      throw new IOException("it sent data before the TLS handshake");
     }
     EncryptedCarrier encrypted = new EncryptedCarrier(channel, engine);
     for (int wait = encrypted.handshake(); wait != 0; wait = encrypted.handshake()) {

@@ -14,15 +14,15 @@ import java.util.Properties;
  * @param commit abbreviated commit, with a note if files were changed; {@code unknown} without git
  * @param date day of the build, UTC
  */
-record BuildInfo(String version, String commit, String date) {
+record BuildVersion(String version, String commit, String date) {
 
   private static final String UNKNOWN = "unknown";
 
   /** Reads it from the resources of the build. */
-  static BuildInfo read() {
+  static BuildVersion read() {
     Properties properties = new Properties();
     for (String file : new String[] {"version.properties", "build.properties"}) {
-      try (InputStream in = BuildInfo.class.getResourceAsStream(file)) {
+      try (InputStream in = BuildVersion.class.getResourceAsStream(file)) {
         if (in != null) {
           properties.load(in);
         }
@@ -30,7 +30,7 @@ record BuildInfo(String version, String commit, String date) {
         throw new UncheckedIOException(e);
       }
     }
-    return new BuildInfo(
+    return new BuildVersion(
         properties.getProperty("version", UNKNOWN),
         properties.getProperty("commit", UNKNOWN),
         properties.getProperty("date", UNKNOWN));

@@ -198,7 +198,7 @@ final class Admission {
       int blocks = ChunkRule.blocks(from + chunk, tokensPerBlock);
       int i =
           batch.add(
-              request.tokens,
+              request.tokens(),
               request.sequenceHashes,
               request.scope(),
               matched,

@@ -94,7 +94,7 @@ final class Completion {
       started.startDecoding(request);
     }
     int index = request.outputs();
-    request.tokens[request.length++] = token;
+    request.append(token);
     listener.onToken(request.request, rank, index, token, endNs);
     if (request.done()) {
       if (doneCount == done.length) {
@@ -118,7 +118,7 @@ final class Completion {
       }
       hasher.hashBlocks(
           request.scope(),
-          request.tokens,
+          request.tokens(),
           request.hashedBlocks,
           full,
           localHashes,
@@ -126,8 +126,9 @@ final class Completion {
       request.hashedBlocks = full;
     }
     int from = request.committedBlocks;
-    commits.add(request.lease, request.tokens, request.sequenceHashes, from, full);
-    listener.onCommitted(request.request, rank, request.tokens, request.sequenceHashes, from, full);
+    commits.add(request.lease, request.tokens(), request.sequenceHashes, from, full);
+    listener.onCommitted(
+        request.request, rank, request.tokens(), request.sequenceHashes, from, full);
     request.committedBlocks = full;
     request.nextCommitAt = (full + 1) * tokensPerBlock;
     if (!request.decoding) {

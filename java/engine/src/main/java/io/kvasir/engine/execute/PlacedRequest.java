@@ -4,6 +4,7 @@ import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.Request;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request of a worker and its progress: the sequence so far and, once it is placed, the computed
@@ -39,8 +40,8 @@ final class PlacedRequest {
   /** Full blocks of its computed tokens when it is done. */
   private final int mostFullBlocks;
 
-  /** The sequence; the caller's own array until the first start. */
-  int[] tokens;
+  /** The sequence; null until it is needed, so that waiting requests keep no tokens. */
+  private int @Nullable [] tokens;
 
   /** Sequence hashes of its full blocks; {@link #hashedBlocks} of them are known. */
   long[] sequenceHashes;
@@ -91,7 +92,6 @@ final class PlacedRequest {
     this.endLength = promptTokens + request.maxNewTokens();
     this.totalBlocks = ChunkRule.blocks(endLength - 1, tokensPerBlock);
     this.mostFullBlocks = (endLength - 1) / tokensPerBlock;
-    this.tokens = request.tokens();
     this.sequenceHashes = hashed.hashes().sequence();
     this.hashedBlocks = hashed.hashes().blocks();
     this.length = promptTokens;
@@ -105,8 +105,22 @@ final class PlacedRequest {
     return length - promptTokens;
   }
 
+  /** The sequence, with room for all outputs: the array itself. */
+  int[] tokens() {
+    int[] known = tokens;
+    if (known == null) {
+      known = Arrays.copyOf(request.tokens(), endLength);
+      tokens = known;
+    }
+    return known;
+  }
+
+  void append(int token) {
+    tokens()[length++] = token;
+  }
+
   int[] outputTokens() {
-    return Arrays.copyOfRange(tokens, promptTokens, length);
+    return Arrays.copyOfRange(tokens(), promptTokens, length);
   }
 
   boolean done() {
@@ -151,7 +165,6 @@ final class PlacedRequest {
 
   private void countStart() {
     if (starts++ == 0) {
-      tokens = Arrays.copyOf(tokens, endLength);
       sequenceHashes = Arrays.copyOf(sequenceHashes, mostFullBlocks);
     }
   }

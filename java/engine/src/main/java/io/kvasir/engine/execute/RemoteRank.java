@@ -93,7 +93,7 @@ final class RemoteRank extends WorkerRank {
 
   /** Appends a token to a request. */
   void produced(PlacedRequest placed, int token) {
-    placed.tokens[placed.length++] = token;
+    placed.append(token);
     if (sending.sends() && placed.done()) {
       sending.add(placed);
     }
@@ -152,7 +152,7 @@ final class RemoteRank extends WorkerRank {
     if (reuse && full > request.hashedBlocks) {
       hasher.hashBlocks(
           request.scope(),
-          request.tokens,
+          request.tokens(),
           request.hashedBlocks,
           full,
           new long[full],

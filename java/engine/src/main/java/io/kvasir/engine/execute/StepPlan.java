@@ -86,7 +86,7 @@ public final class StepPlan {
    *     newTokens} elements are valid
    */
   public int[] tokens(int i) {
-    return requests[i].tokens;
+    return requests[i].tokens();
   }
 
   /**

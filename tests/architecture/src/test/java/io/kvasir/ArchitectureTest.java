@@ -94,6 +94,7 @@ class ArchitectureTest {
             "simulator.fleet",
             "simulator.replay",
             "simulator.report",
+            "simulator.timing",
             "simulator.trace",
             "simulator.workload"));
     edges.put("cli.lines", uses("model"));
@@ -289,6 +290,7 @@ class ArchitectureTest {
             "simulator.fleet",
             "simulator.replay",
             "simulator.workload"));
+    edges.put("simulator.timing", uses("engine.adp", "model"));
     edges.put("simulator.trace", uses("model"));
     edges.put("simulator.workload", uses("hash", "model", "simulator.trace"));
     return edges;

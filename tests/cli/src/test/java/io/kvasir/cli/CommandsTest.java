@@ -481,6 +481,7 @@ class CommandsTest {
             "bench index",
             "bench proxy",
             "bench collective",
+            "fit",
             "record",
             "doctor",
             "version",

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -52,6 +53,9 @@ class DocumentedCommandsTest {
   /** What documents leave open, and the file that a document writes itself. */
   private static final Map<String, String> PLACEHOLDERS =
       Map.of("NAME", "conversation", "SEED", "1", "THRESHOLD", "0.5", "route ops", "route route");
+
+  /** Files that commands write. */
+  private static final Set<String> OUTPUTS = Set.of("recording.jsonl", "timing.json");
 
   /** Sizes that make a command short. */
   private static final Map<String, Map<String, String>> SMALLER =
@@ -139,6 +143,8 @@ class DocumentedCommandsTest {
       }
       words.add(word.startsWith("--") || word.equals("<") ? word : file(word));
     }
+    int target = words.indexOf(">");
+    String output = target >= 0 && target + 1 < words.size() ? words.remove(target + 1) : null;
     words.remove(">");
     int redirection = words.indexOf("<");
     if (redirection >= 0) {
@@ -155,7 +161,11 @@ class DocumentedCommandsTest {
             }
           });
     }
-    return Outcome.of(Map.of(), input, words.toArray(String[]::new));
+    Outcome outcome = Outcome.of(Map.of(), input, words.toArray(String[]::new));
+    if (output != null) {
+      Files.writeString(Path.of(output), outcome.out());
+    }
+    return outcome;
   }
 
   /** Sets an option, unless it does not apply to the other words. */
@@ -181,7 +191,7 @@ class DocumentedCommandsTest {
   /** A file of this machine for one that a document names. */
   private static String file(String word) throws IOException {
     String name = word.substring(word.lastIndexOf('/') + 1);
-    if (name.equals("recording.jsonl") || name.endsWith(".html")) {
+    if (OUTPUTS.contains(name) || name.endsWith(".html")) {
       return folder.resolve(name).toString();
     }
     if (name.startsWith("conversation_trace") || name.startsWith("synthetic_trace")) {

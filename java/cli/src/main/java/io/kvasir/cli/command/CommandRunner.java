@@ -15,6 +15,7 @@ import io.kvasir.engine.device.RetryableDeviceException;
 import io.kvasir.engine.lockstep.LockstepException;
 import io.kvasir.fleet.record.InvalidRecordingException;
 import io.kvasir.model.Errors;
+import io.kvasir.simulator.timing.InvalidLogException;
 import io.kvasir.simulator.trace.InvalidTraceException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -123,6 +124,7 @@ public final class CommandRunner {
                 .addSubcommand(new BenchIndexCommand(console))
                 .addSubcommand(new BenchProxyCommand(console))
                 .addSubcommand(new BenchCollectiveCommand(console)));
+    all.put("fit", () -> new FitCommand(console));
     all.put("record", () -> new RecordCommand(console));
     all.put("doctor", () -> new DoctorCommand(console, machine));
     all.put("version", () -> new VersionCommand(console));
@@ -200,6 +202,7 @@ public final class CommandRunner {
     if (e instanceof InvalidTraceException
         || e instanceof InvalidCorpusException
         || e instanceof InvalidRecordingException
+        || e instanceof InvalidLogException
         || e instanceof InvalidConfigException) {
       return new Failure(ExitCode.USAGE, Errors.reason(e));
     }

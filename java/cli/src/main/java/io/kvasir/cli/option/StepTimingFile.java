@@ -3,6 +3,7 @@ package io.kvasir.cli.option;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.model.Errors;
 import java.io.IOException;
@@ -11,8 +12,8 @@ import java.nio.file.Path;
 import java.util.Iterator;
 import java.util.List;
 
-/** Reads a timing model: a JSON object with the coefficients of {@link StepTiming}. */
-final class StepTimingFile {
+/** A timing model as a file: a JSON object with the coefficients of {@link StepTiming}. */
+public final class StepTimingFile {
 
   private static final long MAX_BYTES = 1 << 16;
   private static final String KV_TOKENS = "decode_kv_tokens";
@@ -68,6 +69,24 @@ final class StepTimingFile {
     } catch (IllegalArgumentException e) {
       throw wrong(option, file, Errors.reason(e));
     }
+  }
+
+  /**
+   * {@return the text of a file}
+   *
+   * @param timing its coefficients
+   */
+  public static String text(StepTiming timing) {
+    ObjectNode json = new JsonMapper().createObjectNode();
+    json.put(KEYS.get(0), timing.prefillQuadratic());
+    json.put(KEYS.get(1), timing.prefillLinear());
+    json.put(KEYS.get(2), timing.prefillConstantMs());
+    json.put(KEYS.get(3), timing.decodeQuadratic());
+    json.put(KEYS.get(4), timing.decodeLinear());
+    json.put(KEYS.get(5), timing.decodeConstantMs());
+    json.put(KEYS.get(6), timing.decodeFloorMs());
+    json.put(KV_TOKENS, timing.decodeKvTokens());
+    return json.toPrettyString() + "\n";
   }
 
   private static JsonNode parse(String option, Path file) {

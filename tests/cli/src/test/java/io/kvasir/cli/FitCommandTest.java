@@ -1,0 +1,61 @@
+package io.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** From an engine's log to a replay with its step times. */
+class FitCommandTest {
+
+  @TempDir private Path folder;
+
+  private static Outcome run(String... arguments) {
+    return Outcome.of(Map.of(), "", arguments);
+  }
+
+  private String log(int requests) throws IOException {
+    StringBuilder lines = new StringBuilder();
+    for (int i = 1; i <= requests; i++) {
+      double firstTokenMs = 10 + 0.02 * 100 * i;
+      lines.append(
+          "{\"prompt_tokens\": %d, \"ttft_ms\": %s, \"itl_ms\": 7.5, \"output_tokens\": 5}%n"
+              .formatted(100 * i, firstTokenMs));
+    }
+    return Files.writeString(folder.resolve("log.jsonl"), lines).toString();
+  }
+
+  @Test
+  void aReplayTakesTheFittedTimes() throws IOException {
+    Outcome fitted = run("fit", log(40));
+    assertThat(fitted.exitCode()).as(fitted.err()).isZero();
+    assertThat(fitted.json().get("prefill_linear").asDouble()).isBetween(0.0199, 0.0201);
+    assertThat(fitted.json().get("prefill_constant_ms").asDouble()).isBetween(9.9, 10.1);
+    assertThat(fitted.json().get("decode_kv_tokens").asLong()).isEqualTo(4_004);
+    assertThat(fitted.err())
+        .contains("without start times")
+        .contains("error of 40 samples of 100 to 4,000 computed tokens: median 0.0 %")
+        .contains("error of 160 samples of 101 to 4,004 KV tokens");
+
+    Path timing = Files.writeString(folder.resolve("timing.json"), fitted.out());
+    String replay = "replay --sessions 2 --turns 1 --ranks 1 --format json --step-timing ";
+    Outcome replayed = Outcome.of(Map.of(), replay + timing);
+    assertThat(replayed.exitCode()).as(replayed.err()).isZero();
+  }
+
+  @Test
+  void unusableLogsAreRefused() throws IOException {
+    String few = log(7);
+    assertThat(run("fit", few).err()).isEqualTo(few + ": needs at least 8 requests, has 7\n");
+    String missing = folder.resolve("missing").toString();
+    Outcome none = run("fit", missing);
+    assertThat(none.exitCode()).isEqualTo(2);
+    assertThat(none.out()).isEmpty();
+    assertThat(none.err()).isEqualTo(missing + ": no such file\n");
+    assertThat(run("fit").err()).contains("LOG").contains("see kvasir fit --help");
+  }
+}

@@ -119,7 +119,7 @@ final class RobustFit {
     }
     double[][] rows = new double[count][count + 1];
     for (int j = 0; j < count; j++) {
-      double scale = Math.sqrt(gram[columns[j]][columns[j]]);
+      double scale = scale(gram, columns[j]);
       for (int k = 0; k < count; k++) {
         rows[j][k] = gram[columns[j]][columns[k]] / scale / scale(gram, columns[k]);
       }

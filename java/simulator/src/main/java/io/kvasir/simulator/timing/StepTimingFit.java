@@ -103,8 +103,11 @@ public record StepTimingFit(
     }
     RobustFit decode = gaps.fit();
     double[] v = decode.solution();
+    boolean line = v[0] == 0;
+    long kvTokens = line ? Math.max(gaps.mostTokens(), other.decodeKvTokens()) : gaps.mostTokens();
+    double linear = v[1] * kvTokens / gaps.mostTokens();
     return new StepTimingFit(
-        new StepTiming(w[0], w[1], w[2], v[0], v[1], v[2], 0, gaps.mostTokens()),
+        new StepTiming(w[0], w[1], w[2], v[0], linear, v[2], 0, kvTokens),
         Accuracy.of(prefill, sizes),
         Accuracy.of(decode, gaps.tokens()),
         overlapped,

@@ -9,6 +9,7 @@ import java.util.List;
 final class TokenGaps {
 
   private static final double LEAST_MS = 1e-3;
+  private static final double LINE_TOLERANCE = 1.05;
 
   private final long[] tokens;
   private final double[] ms;
@@ -86,13 +87,22 @@ final class TokenGaps {
 
   /**
    * Fits A p^2 + B p + C for p = KV / {@link #mostTokens}. The result is nowhere negative and does
-   * not fall from p = 0 to p = 1.
+   * not fall from p = 0 to p = 1. A line is preferred if it fits about as well, because it can be
+   * continued above the KV that was measured.
    */
   RobustFit fit() {
+    RobustFit line = fit(0);
+    RobustFit parabola = fit(1);
+    return line.relativeError(0.5) <= LINE_TOLERANCE * parabola.relativeError(0.5)
+        ? line
+        : parabola;
+  }
+
+  private RobustFit fit(int quadratic) {
     double[][] x = new double[size][];
     for (int i = 0; i < size; i++) {
       double p = (double) tokens[i] / most;
-      x[i] = new double[] {p * p, p, 1};
+      x[i] = new double[] {quadratic * p * p, p, 1};
     }
     return new RobustFit(
         x, Arrays.copyOf(ms, size), w -> w[1] >= 0 && 2 * w[0] + w[1] >= 0 && w[2] >= 0);

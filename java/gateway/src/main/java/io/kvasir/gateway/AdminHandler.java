@@ -91,7 +91,7 @@ final class AdminHandler implements Consumer<Exchange> {
       for (FleetWorker worker : fleets.workers()) {
         json.writeStartObject();
         json.writeStringField("worker_id", worker.name());
-        json.writeStringField("flavor", worker.flavor().id());
+        json.writeStringField("flavor", worker.engine());
         json.writeNumberField("ranks", worker.profile().ranks());
         json.writeBooleanField("healthy", worker.healthy());
         json.writeBooleanField("takes_requests", worker.takes(nowNs));

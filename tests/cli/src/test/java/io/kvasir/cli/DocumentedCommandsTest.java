@@ -195,7 +195,7 @@ class DocumentedCommandsTest {
       return folder.resolve(name).toString();
     }
     if (name.startsWith("conversation_trace") || name.startsWith("synthetic_trace")) {
-      return excerpt(name, 0);
+      return excerpt(name + ".xz", 0);
     }
     if (name.startsWith("AzureLLMInferenceTrace_conv")) {
       return excerpt(name + ".xz", 1);

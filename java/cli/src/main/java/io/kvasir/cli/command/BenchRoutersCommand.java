@@ -126,7 +126,7 @@ final class BenchRoutersCommand implements Callable<Integer> {
                 played.requests(), played.withoutConversations(), jitter, seeds, pool);
         for (Load load : allLoads) {
           for (int tokens : pools) {
-            Cell<PlayedLoad> cell = comparison.compare(load, tokens, kinds);
+            Cell<PlayedLoad> cell = compare(comparison, load, tokens, kinds);
             cells.add(cell);
             if (text) {
               console.print(CellTable.row(cell));
@@ -146,6 +146,16 @@ final class BenchRoutersCommand implements Callable<Integer> {
       console.write(stream -> CellJson.write(cells, stream));
     }
     return ExitCode.DONE;
+  }
+
+  private static Cell<PlayedLoad> compare(
+      RouterComparison comparison, Load load, int poolTokens, List<AdpRouterKind> routers)
+      throws InterruptedException {
+    try {
+      return comparison.compare(load, poolTokens, routers);
+    } catch (IllegalArgumentException e) {
+      throw new UsageException("--trace", Errors.reason(e));
+    }
   }
 
   private List<Played> played() throws IOException {

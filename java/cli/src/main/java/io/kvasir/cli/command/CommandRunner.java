@@ -94,10 +94,7 @@ public final class CommandRunner {
       return fail(e, verbose, new Failure(ExitCode.FAILED, Errors.reason(e)));
     } catch (OutOfMemoryError e) {
       String line =
-          "out of memory: "
-              + e.getMessage()
-              + " (KVASIR_JAVA_OPTIONS=-Xmx8g raises Java's limit;"
-              + " in a replay, fewer --ranks or --pool-tokens make pools smaller)";
+          "out of memory: " + e.getMessage() + " (KVASIR_JAVA_OPTIONS=-Xmx8g raises Java's limit)";
       return fail(e, verbose, new Failure(ExitCode.FAILED, line));
     } catch (LinkageError e) {
       return fail(e, verbose, new Failure(ExitCode.FAILED, Errors.reason(e)));

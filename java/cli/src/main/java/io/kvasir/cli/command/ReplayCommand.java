@@ -37,6 +37,7 @@ import io.kvasir.simulator.workload.Workload;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
@@ -63,6 +64,9 @@ import picocli.CommandLine.Spec;
       "Exit codes: 0 done, 1 the work failed, 2 wrong usage, configuration or input."
     })
 public final class ReplayCommand implements Callable<Integer> {
+
+  /** A rank that more requests wait for does not keep up. */
+  private static final int QUEUED_PER_RANK = 256;
 
   private final Console console;
   private final Machine machine;
@@ -100,7 +104,13 @@ public final class ReplayCommand implements Callable<Integer> {
     Measures measures = report.measures();
     ReplayMode replayMode = mode.mode(kvShape, sources::isFlag);
     List<ReplaySettings> workers = new ArrayList<>();
-    for (AdpRouterKind router : worker.routers()) {
+    List<AdpRouterKind> routers = worker.routers();
+    if (fleet.isPresent()
+        && worker.settings(routers.get(0)).ranks() == 1
+        && !worker.namesRouters()) {
+      routers = routers.subList(0, 1); // with one rank in a worker, all of them decide the same
+    }
+    for (AdpRouterKind router : routers) {
       ReplaySettings each = worker.settings(router).withMode(replayMode).withMeasures(measures);
       workers.add(fleet.map(over -> FleetOptions.worker(each, over, sources::isFlag)).orElse(each));
     }
@@ -161,15 +171,35 @@ public final class ReplayCommand implements Callable<Integer> {
       ReplayProcesses all,
       RankPools.Place place)
       throws IOException {
+    ProgressBar progress = new ProgressBar(settings.routing().router().id(), console);
     try (RankCollective collective = all.meet(settings, plan.workload());
-        ProgressBar progress = new ProgressBar(settings.routing().router().id(), console)) {
+        progress) {
       Workload requests = plan.workload();
       ReplayResult result =
           fleet.isPresent()
               ? Replay.run(requests, settings, fleet.get(), place, progress)
               : Replay.run(requests, settings, collective, place, progress);
       return new ReplayReport(requests, plan.seed(), plan.traceBlockUpperBound(), result);
+    } catch (OutOfMemoryError e) {
+      OutOfMemoryError named = new OutOfMemoryError(e.getMessage() + memory(progress, settings));
+      named.initCause(e);
+      throw named;
     }
+  }
+
+  /** What uses memory in a replay, and how it needs less. */
+  private static String memory(ProgressBar progress, ReplaySettings settings) {
+    boolean queues = progress.inFlight() > settings.ranks() * (long) QUEUED_PER_RANK;
+    return String.format(
+        Locale.ROOT,
+        " after %,d requests, with %,d in flight; %s",
+        progress.settled(),
+        progress.inFlight(),
+        queues
+            ? "requests arrive faster than they are answered: a lower --speed or --rate, or more"
+                + " --ranks, keeps fewer in flight"
+            : "pools take most of it: fewer --pool-tokens or --ranks, or larger"
+                + " --tokens-per-block, need less");
   }
 
   /** The workers, with pools of the size that the options of {@link KvOptions} set. */

@@ -26,6 +26,7 @@ import io.kvasir.model.Errors;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.BindException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -127,7 +128,8 @@ public final class ServeCommand implements Callable<Integer> {
       return run(
           settings,
           () -> List.of(new LocalWorker("embedded", EmbeddedEngine.open(ranks, place))),
-          ranks.ranks()
+          "1 of "
+              + ranks.ranks()
               + " embedded ranks with modelled steps, "
               + ranks.router().id()
               + " ADP router");
@@ -155,6 +157,8 @@ public final class ServeCommand implements Callable<Integer> {
       return Gateway.start(settings, local, log);
     } catch (IllegalArgumentException e) {
       throw new UsageException(FleetOptions.ROUTER, "is wrong: " + e.getMessage());
+    } catch (BindException e) {
+      throw new IOException(e.getMessage() + "; --port and --admin-port choose other ports", e);
     }
   }
 
@@ -190,13 +194,18 @@ public final class ServeCommand implements Callable<Integer> {
   }
 
   private void announce(GatewaySettings settings, Gateway gateway, String workers) {
-    String host = settings.host().equals("0.0.0.0") ? "127.0.0.1" : settings.host();
+    boolean everywhere = settings.host().equals("0.0.0.0");
+    String host = everywhere ? "127.0.0.1" : settings.host();
     String url = "http://" + host + ":" + gateway.port();
     String served = gateway.fleets().models().stream().findFirst().orElse("MODEL");
     console.note(
         "kvasir: OpenAI API   "
             + url
-            + "/v1\n"
+            + "/v1"
+            + (everywhere
+                ? " (and all other addresses of this machine, without authentication)"
+                : "")
+            + "\n"
             + "kvasir: metrics      http://"
             + settings.adminHost()
             + ":"

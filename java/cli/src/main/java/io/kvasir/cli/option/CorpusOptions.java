@@ -133,7 +133,8 @@ public final class CorpusOptions {
   private static void generate(Trace rows, CorpusShape shape, Path file, Console console)
       throws IOException {
     try (ProgressBar progress = new ProgressBar("corpus", console)) {
-      CorpusGenerator.write(rows, shape, file, (done, planned) -> progress.at(done, planned, 0));
+      CorpusGenerator.write(
+          rows, shape, file, (done, planned) -> progress.at(done, done, planned, 0));
     } catch (IllegalArgumentException e) {
       throw new UsageException("--trace", Errors.reason(e));
     }

@@ -138,7 +138,7 @@ public final class WorkerOptions {
   }
 
   /** {@return whether {@code --router} is given} */
-  boolean namesRouters() {
+  public boolean namesRouters() {
     return router != null;
   }
 

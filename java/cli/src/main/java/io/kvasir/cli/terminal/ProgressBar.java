@@ -21,6 +21,8 @@ public final class ProgressBar implements ReplayProgress, AutoCloseable {
   private final Console console;
   private long drawAtNs = System.nanoTime() + LONG_WORK_NS;
   private boolean drawn;
+  private long lastSettled;
+  private long lastArrived;
 
   /**
    * Makes a bar. It is not drawn yet.
@@ -34,7 +36,9 @@ public final class ProgressBar implements ReplayProgress, AutoCloseable {
   }
 
   @Override
-  public void at(long settled, long planned, long virtualNs) {
+  public void at(long settled, long arrived, long planned, long virtualNs) {
+    lastSettled = settled;
+    lastArrived = arrived;
     if (!console.terminal() || System.nanoTime() - drawAtNs < 0) {
       return;
     }
@@ -56,6 +60,16 @@ public final class ProgressBar implements ReplayProgress, AutoCloseable {
                 planned,
                 virtualNs / NS_PER_S));
     console.err().flush();
+  }
+
+  /** {@return requests answered or rejected, at the last report} */
+  public long settled() {
+    return lastSettled;
+  }
+
+  /** {@return requests that had arrived and were neither answered nor rejected, at that time} */
+  public long inFlight() {
+    return lastArrived - lastSettled;
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.kvasir.gateway.http;
 
 import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.exchange.Exchange;
+import io.kvasir.model.Errors;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.vertx.core.DeploymentOptions;
@@ -17,6 +18,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.net.SocketAddress;
 import java.io.IOException;
+import java.net.BindException;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
@@ -138,8 +140,11 @@ public final class HttpFront implements AutoCloseable {
       return new HttpFront(vertx, deployment, bound[0]);
     } catch (CompletionException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
-      throw new IOException(
-          "cannot listen on " + host + ":" + port + ": " + cause.getMessage(), cause);
+      String reason =
+          Errors.reason(cause).replaceFirst("^bind\\(\\.\\.\\) failed with error\\(-\\d+\\): ", "");
+      throw (IOException)
+          new BindException("cannot listen on " + host + ":" + port + ": " + reason)
+              .initCause(cause);
     }
   }
 

@@ -99,7 +99,9 @@ final class ExplanationJson {
         int blocks = matches.blocks(new RankId(worker.id(), rank));
         json.writeNumberField("matched_tokens", (long) blocks * fleet.tokensPerBlock());
         CandidateCost cost = costs.get(fleet.rankId(worker, rank));
-        json.writeBooleanField("eligible", cost != null);
+        if (outcome != null) {
+          json.writeBooleanField("eligible", cost != null);
+        }
         if (cost != null) {
           write(json, cost);
         }

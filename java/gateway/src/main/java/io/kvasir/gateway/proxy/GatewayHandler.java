@@ -106,7 +106,12 @@ public final class GatewayHandler implements Consumer<Exchange> {
           exchange,
           null,
           tally,
-          Problem.notFound("not_found", null, "no such path: " + Errors.shown(path)));
+          Problem.notFound(
+              "not_found",
+              null,
+              "no such path: "
+                  + Errors.shown(path)
+                  + (path.equals("/metrics") ? "; metrics are on the admin port" : "")));
     } else if (path.equals(MODELS) || path.startsWith(MODELS + "/")) {
       models(exchange, path, tally);
     } else if (endpoint != Endpoint.OTHER && !exchange.method().equals("POST")) {

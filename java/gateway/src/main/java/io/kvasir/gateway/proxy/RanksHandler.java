@@ -65,7 +65,7 @@ public final class RanksHandler implements Consumer<Exchange> {
     json.writeStartObject();
     json.writeStringField("worker_id", worker.name());
     json.writeStringField("model", model);
-    json.writeStringField("flavor", worker.flavor().id());
+    json.writeStringField("flavor", worker.engine());
     if (worker.profile().version() != null) {
       json.writeStringField("version", worker.profile().version().toString());
     }

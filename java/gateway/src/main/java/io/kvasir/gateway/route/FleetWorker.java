@@ -64,6 +64,13 @@ public final class FleetWorker {
     return spec.flavor();
   }
 
+  /**
+   * {@return the kind of engine as reports name it; {@code kvasir} for a worker of this process}
+   */
+  public String engine() {
+    return spec.isInProcess() ? "kvasir" : spec.flavor().id();
+  }
+
   /** {@return what its operator states} */
   public WorkerSpec spec() {
     return spec;

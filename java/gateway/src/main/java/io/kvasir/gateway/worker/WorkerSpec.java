@@ -61,8 +61,8 @@ public record WorkerSpec(
     }
   }
 
-  /** Whether the worker is in this process; its ranks are routed to as a whole. */
-  boolean isInProcess() {
+  /** {@return whether the worker is in this process; its ranks are routed to as a whole} */
+  public boolean isInProcess() {
     return IN_PROCESS.equals(url.getScheme());
   }
 

@@ -27,8 +27,6 @@ import java.util.function.LongFunction;
 public record FleetComparison(
     PrefixedPrompts prompts, ReplaySettings each, List<Long> seeds, ExecutorService threads) {
 
-  private static final ReplayProgress SILENT = (settled, planned, virtualNs) -> {};
-
   private static final List<Measure> MEASURES =
       List.of(
           Measure.TTFT_P50_MS,
@@ -66,7 +64,7 @@ public record FleetComparison(
                   each,
                   fleet,
                   RankPools.Place.HOST,
-                  SILENT));
+                  ReplayProgress.SILENT));
     }
     return new PolicyComparison(seeds, MEASURES, threads).compare(load, policies);
   }

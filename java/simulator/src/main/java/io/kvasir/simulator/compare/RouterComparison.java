@@ -42,8 +42,6 @@ public final class RouterComparison {
           Measure.ROUTED_CV,
           Measure.PREFILL_SHARE);
 
-  private static final ReplayProgress SILENT = (settled, planned, virtualNs) -> {};
-
   private final RequestSequence requests;
   private final RequestSequence withoutConversations;
   private final double jitterSeconds;
@@ -84,12 +82,23 @@ public final class RouterComparison {
    * @param poolTokens tokens of each rank's pool
    * @param routers the routers to compare
    * @return the results
+   * @throws IllegalArgumentException if round-robin keeps up at no speed: there are too few
+   *     requests
    * @throws InterruptedException if this thread is interrupted
    */
   public Cell<PlayedLoad> compare(Load load, int poolTokens, List<AdpRouterKind> routers)
       throws InterruptedException {
     ReplaySettings worker = new ReplaySettings(load.ranks(), poolTokens, TOKENS_PER_BLOCK);
     Speed speed = speedFor(load.utilisation(), worker);
+    if (speed.factor() == 0 || speed.share() == 0) {
+      throw new IllegalArgumentException(
+          requests.name()
+              + ": "
+              + requests.size()
+              + " requests are too few for load "
+              + load
+              + ": the last answers take longer than the arrivals at every speed");
+    }
     Map<String, LongFunction<ReplayResult>> policies = new LinkedHashMap<>();
     for (AdpRouterKind router : routers) {
       policies.put(
@@ -148,6 +157,6 @@ public final class RouterComparison {
         new OpenLoop(new JitteredArrivals(sequence, jitterSeconds, seed), speed),
         worker,
         RankPools.Place.HOST,
-        SILENT);
+        ReplayProgress.SILENT);
   }
 }

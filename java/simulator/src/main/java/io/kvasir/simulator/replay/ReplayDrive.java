@@ -32,7 +32,7 @@ record ReplayDrive(
       }
       submitUntil(nowNs);
       if (round % ROUNDS_PER_PROGRESS == 0) {
-        progress.at(metrics.settled(), planned, nowNs);
+        progress.at(metrics.settled(), metrics.arrived(), planned, nowNs);
       }
       advance(nowNs);
       long nextNs = nextNs(nowNs);
@@ -41,7 +41,7 @@ record ReplayDrive(
       }
       nowNs = Math.max(nowNs, nextNs);
     }
-    progress.at(metrics.settled(), planned, nowNs);
+    progress.at(metrics.settled(), metrics.arrived(), planned, nowNs);
     if (!workers.stream().allMatch(PacedWorker::idle)) {
       throw new IllegalStateException("requests remain that no rank will ever run");
     }

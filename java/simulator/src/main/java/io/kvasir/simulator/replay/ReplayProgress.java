@@ -5,14 +5,15 @@ package io.kvasir.simulator.replay;
 public interface ReplayProgress {
 
   /** Discards the progress. */
-  ReplayProgress SILENT = (settled, planned, virtualNs) -> {};
+  ReplayProgress SILENT = (settled, arrived, planned, virtualNs) -> {};
 
   /**
    * Reports progress.
    *
    * @param settled requests answered or rejected
+   * @param arrived requests that have arrived, including the settled ones
    * @param planned requests of the workload
    * @param virtualNs modelled time so far
    */
-  void at(long settled, long planned, long virtualNs);
+  void at(long settled, long arrived, long planned, long virtualNs);
 }

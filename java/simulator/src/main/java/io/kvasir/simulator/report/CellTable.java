@@ -66,15 +66,28 @@ public final class CellTable {
     return row.append('\n').toString();
   }
 
+  private static String p95(Compared router) {
+    return Numbers.decimals(router.of(Measure.TTFT_P95_MS).mean(), 0);
+  }
+
+  /** The number of routers with a p95 that is shown like this. */
+  private static long shownAs(Cell<PlayedLoad> cell, String p95) {
+    return cell.policies().stream().filter(router -> p95(router).equals(p95)).count();
+  }
+
   /**
-   * The results of one router over all rows.
+   * The results of one router over all rows. A tie counts for none of its routers.
    *
    * @param cells the rows
    * @param router the router's name
    * @return a sentence on a line of its own
    */
   public static String summary(List<Cell<PlayedLoad>> cells, String router) {
-    long best = cells.stream().filter(cell -> cell.best().policy().equals(router)).count();
+    long best =
+        cells.stream()
+            .filter(cell -> cell.best().policy().equals(router))
+            .filter(cell -> shownAs(cell, p95(cell.best())) == 1)
+            .count();
     long within = cells.stream().filter(cell -> cell.withinBest(router)).count();
     double leastHits =
         cells.stream().mapToDouble(cell -> cell.shareOfBestHitRate(router)).min().orElse(1);

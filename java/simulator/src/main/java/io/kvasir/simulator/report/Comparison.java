@@ -6,8 +6,8 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
- * A table with a column per result. For two results it adds their ratio and whether the second is
- * better; for more it marks the best and the worst of a row.
+ * A table with a column per result. For two results it adds the second relative to the first, and
+ * which way that is; for more it marks the best and the worst of a row.
  */
 final class Comparison {
 
@@ -90,7 +90,7 @@ final class Comparison {
       return "";
     }
     String factor = "x " + Numbers.decimals(ratio, 2);
-    if (shown[0].equals(shown[1])) {
+    if (shown[0].equals(shown[1]) || factor.equals("x 1.00")) {
       return factor + "       ";
     }
     return factor + (better.isBetter(values[1], values[0]) ? " better" : " worse ");
@@ -104,6 +104,30 @@ final class Comparison {
     }
     cells[cells.length - 1] = last;
     table.row(cells);
+  }
+
+  /** Says what the marks mean, and which results are best in a figure. */
+  String legend(
+      Function<ReplayResult, String> name,
+      String figure,
+      int decimals,
+      ToDoubleFunction<ReplayResult> value) {
+    double best = results.stream().mapToDouble(value).min().orElse(Double.NaN);
+    String bestShown = Numbers.decimals(best, decimals);
+    List<String> names =
+        results.stream()
+            .filter(each -> Numbers.decimals(value.applyAsDouble(each), decimals).equals(bestShown))
+            .map(name)
+            .toList();
+    String marks =
+        marks()
+            ? LEGEND
+            : "x: " + name.apply(results.get(1)) + " relative to " + name.apply(results.get(0));
+    return marks
+        + "; lowest "
+        + figure
+        + ": "
+        + (names.size() == results.size() ? "all alike" : String.join(", ", names));
   }
 
   TextTable table() {

@@ -2,6 +2,7 @@ package io.kvasir.simulator.report;
 
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReuseCurve;
+import java.util.ArrayList;
 import java.util.List;
 
 /** The charts of the HTML report. */
@@ -10,20 +11,43 @@ final class HtmlCharts {
   private static final int HEIGHT = 300;
   private static final int LEVELS = 4;
   private static final int PARTS = 120;
-  private static final int MAP_LEFT = 56;
+  private static final int MAP_LEFT = 76;
   private static final int MAP_BOTTOM = 40;
-  private static final int MAP_ROW = 14;
+  private static final int MAP_ROW = 18;
   private static final double TEN = 10;
 
   private HtmlCharts() {}
 
-  /** A logarithmic axis from a power of ten to a power of ten. */
-  private record LogAxis(double first, double last) {
+  /**
+   * A logarithmic axis with a tick at each power of ten and, if it is short, at 2 and 5 between.
+   */
+  private record LogAxis(double first, double last, List<Double> ticks) {
+
+    private static final int FEW_TICKS = 7;
 
     static LogAxis over(double least, double most) {
-      double first = Math.floor(Math.log10(Math.max(least, 1e-3)));
-      double last = Math.ceil(Math.log10(Math.max(most, 1e-3)));
-      return new LogAxis(first, Math.max(last, first + 1));
+      List<Double> fine = ticks(Math.max(least, 1e-3), Math.max(most, 1e-3), 1, 2, 5);
+      List<Double> ticks =
+          fine.size() <= FEW_TICKS ? fine : ticks(Math.max(least, 1e-3), Math.max(most, 1e-3), 1);
+      return new LogAxis(
+          Math.log10(ticks.get(0)), Math.log10(ticks.get(ticks.size() - 1)), List.copyOf(ticks));
+    }
+
+    /** From the last tick that is not above the least value to the first that is above the most. */
+    private static List<Double> ticks(double least, double most, int... factors) {
+      List<Double> ticks = new ArrayList<>();
+      for (double power = Math.pow(TEN, Math.floor(Math.log10(least))); ; power *= TEN) {
+        for (int factor : factors) {
+          double tick = factor * power;
+          if (tick <= least) {
+            ticks.clear();
+          }
+          ticks.add(tick);
+          if (tick > most && ticks.size() > 1) {
+            return ticks;
+          }
+        }
+      }
     }
 
     double share(double value) {
@@ -32,8 +56,8 @@ final class HtmlCharts {
     }
 
     void addTo(Svg svg) {
-      for (double exponent = first; exponent <= last; exponent++) {
-        svg.tick((exponent - first) / (last - first), shown(Math.pow(TEN, exponent)));
+      for (double tick : ticks) {
+        svg.tick(tick == ticks.get(ticks.size() - 1) ? 1 : share(tick), shown(tick));
       }
     }
 
@@ -44,7 +68,7 @@ final class HtmlCharts {
       if (value >= 1e6) {
         return Numbers.count(Math.round(value / 1e6)) + " M";
       }
-      return value >= 1 ? Numbers.count(Math.round(value)) : Double.toString(value);
+      return value >= 1 ? Numbers.count(Math.round(value)) : Numbers.decimals(value, 3);
     }
   }
 
@@ -109,7 +133,7 @@ final class HtmlCharts {
     for (int series = 0; series < results.size(); series++) {
       double hitRate = results.get(series).tokenHitRate();
       if (Double.isFinite(hitRate)) {
-        svg.dot(series, axis.share(pools), hitRate);
+        svg.ring(series, axis.share(pools), hitRate);
       }
     }
     return svg.end();

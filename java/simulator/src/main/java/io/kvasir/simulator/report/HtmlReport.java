@@ -15,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
@@ -143,7 +144,7 @@ public final class HtmlReport {
               HIGHER,
               result -> result.goodShare().orElse(Double.NaN)));
     }
-    rows.add(figures("routed CV", "routedCv", RATE_DECIMALS, LOWER, ReplayResult::routedCv));
+    rows.add(figures("balance, CV", "routedCv", RATE_DECIMALS, LOWER, ReplayResult::routedCv));
     List<String> heads = new ArrayList<>(List.of("router"));
     heads.addAll(names);
     out.append(Html.table("Routers on the same requests", heads, rows));
@@ -188,23 +189,20 @@ public final class HtmlReport {
     return Html.row(name, cells);
   }
 
-  private void legend() {
+  private void legend(IntFunction<String> sample) {
     out.append("<ul class=\"legend\">");
     for (int i = 0; i < names.size(); i++) {
-      out.append("<li class=\"s")
-          .append(i % Svg.SERIES)
-          .append("\">")
-          .append(Html.escape(names.get(i)))
-          .append("</li>");
+      out.append("<li>").append(sample.apply(i)).append(Html.escape(names.get(i))).append("</li>");
     }
     out.append("</ul>\n");
   }
 
   private void firstToken() {
     out.append("<h2>Time to first token</h2>\n");
-    paragraph("Share of the requests whose first token came within a time, which is logarithmic.");
+    paragraph(
+        "Share of the requests whose first token came within the time below, on a logarithmic axis.");
     out.append(HtmlCharts.firstToken(results));
-    legend();
+    legend(Svg::lineSample);
     List<String> rows = new ArrayList<>();
     for (int i = 0; i < results.size(); i++) {
       List<String> cells = new ArrayList<>();
@@ -225,11 +223,11 @@ public final class HtmlReport {
   private void hitRate() {
     out.append("<h2>Hit rate</h2>\n");
     paragraph(
-        "Each dot is a router's token hit rate at the size of all its pools together. The line is the"
-            + " hit rate of one pool of a size that all ranks would share; it ends at the upper"
-            + " bound, which no placement can exceed by much.");
+        "Each ring is a router's token hit rate, at the size of its ranks' pools together. The dashed"
+            + " line is the hit rate of a single pool of each size, shared by all ranks. It ends at"
+            + " the upper bound, which no placement can exceed by much.");
     out.append(HtmlCharts.hitRate(results));
-    legend();
+    legend(Svg::ringSample);
     List<String> rows = new ArrayList<>();
     for (int i = 0; i < results.size(); i++) {
       ReplayResult result = results.get(i);
@@ -273,7 +271,13 @@ public final class HtmlReport {
           .append(
               Html.table(
                   "Ranks under " + names.get(i),
-                  List.of("rank", "requests", "prompt tokens", "from cache", "hit rate", "evicted"),
+                  List.of(
+                      "rank",
+                      "requests",
+                      "prompt tokens",
+                      "from cache",
+                      "hit rate",
+                      "evicted blocks"),
                   rows))
           .append("</details>\n");
       if (shown < result.ranks().size()) {

@@ -62,7 +62,7 @@ final class RankTable {
             "from cache",
             "hit rate",
             "busy",
-            "pool peak",
+            "peak use",
             "evicted",
             first.equals("rank") ? "busy over the time" : "");
   }

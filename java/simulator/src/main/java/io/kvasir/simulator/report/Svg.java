@@ -13,10 +13,10 @@ final class Svg {
   static final int WIDTH = 720;
   static final int SERIES = 8;
 
-  private static final int LEFT = 56;
-  private static final int RIGHT = 16;
-  private static final int TOP = 12;
-  private static final int BOTTOM = 40;
+  private static final int LEFT = 76;
+  private static final int RIGHT = 24;
+  private static final int TOP = 14;
+  private static final int BOTTOM = 60;
 
   private final int height;
   private final StringBuilder out = new StringBuilder();
@@ -58,12 +58,13 @@ final class Svg {
     add(
         "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>",
         x(share), y(0), x(share), y(1));
-    return text(x(share), y(0) + 16, "middle", label);
+    String anchor = share < 1 ? "middle" : "end"; // the last label stays within the chart
+    return text(share < 1 ? x(share) : WIDTH, y(0) + 22, anchor, label);
   }
 
   /** The name of the horizontal axis. */
   Svg axis(String name) {
-    return text(x(0.5), height - 6.0, "middle", name);
+    return text(x(0.5), height - 10.0, "middle", name);
   }
 
   Svg text(double x, double y, String anchor, String text) {
@@ -103,11 +104,26 @@ final class Svg {
     }
   }
 
-  Svg dot(int series, double share, double level) {
+  /** A ring, larger for each series, so that rings at the same place are all seen. */
+  Svg ring(int series, double share, double level) {
     add(
-        "<circle class=\"s%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>",
-        series % SERIES, x(share), y(level));
+        "<circle class=\"s%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"%d\"/>",
+        series % SERIES, x(share), y(level), 4 + 3 * (series % SERIES));
     return this;
+  }
+
+  /** A legend's sample of a series' line. */
+  static String lineSample(int series) {
+    return "<svg class=\"sample\" viewBox=\"0 0 36 12\" aria-hidden=\"true\"><path class=\"s"
+        + series % SERIES
+        + "\" d=\"M0 6L36 6\"/></svg>";
+  }
+
+  /** A legend's sample of a series' ring. */
+  static String ringSample(int series) {
+    return "<svg class=\"sample\" viewBox=\"0 0 36 12\" aria-hidden=\"true\"><circle class=\"s"
+        + series % SERIES
+        + "\" cx=\"18\" cy=\"6\" r=\"4\"/></svg>";
   }
 
   /** A cell of a map, darker for a larger share. Coordinates are those of the chart. */

@@ -91,7 +91,11 @@ public final class TextReport {
     String ranks = count(result.settings().ranks()) + " ranks";
     return result.fleet() == null
         ? ranks
-        : count(result.fleet().settings().workers()) + " x " + ranks;
+        : "%s workers of %s, fleet router %s"
+            .formatted(
+                count(result.fleet().settings().workers()),
+                ranks,
+                result.fleet().settings().router().name());
   }
 
   private void section(ReplayReport report) {
@@ -139,9 +143,6 @@ public final class TextReport {
             + HitRateBar.of(result)
             + "  upper bound "
             + rate(result.upperBoundTokenHitRate()));
-    report
-        .traceBlockUpperBound()
-        .ifPresent(bound -> fact("trace's own bound", rate(bound) + " of the ids as listed"));
     fact(
         "prompts",
         count(result.inputTokens())
@@ -171,6 +172,10 @@ public final class TextReport {
     }
     fact("placed by", decisions(result.decisions(), AdpReason::id));
     fact("balance", "requests per rank: " + spread(result.routedPerRank()));
+    long idle = result.ranks().stream().filter(rank -> rank.requests() == 0).count();
+    if (idle > 0) {
+      fact("", count(idle) + " of " + count(result.ranks().size()) + " ranks got no request");
+    }
   }
 
   private void fact(String name, String value) {
@@ -213,21 +218,31 @@ public final class TextReport {
   private void comparison(List<ReplayResult> results) {
     line("");
     line("-- comparison " + "-".repeat(LINE_WIDTH - 14));
-    new Comparison(results)
-        .row("router", result -> result.settings().routing().router().id())
+    Comparison comparison = new Comparison(results);
+    comparison
+        .row("router", TextReport::router)
         .figure("token hit rate", 4, HIGHER, ReplayResult::tokenHitRate)
         .figure("first token, mean ms", 1, LOWER, result -> result.ttft().meanMs())
-        .figure("first token, p95 ms", 1, LOWER, result -> result.ttft().p95Ms())
+        .figure("first token, p95 ms", 1, LOWER, TextReport::p95)
         .figure("first token, p99 ms", 1, LOWER, result -> result.ttft().p99Ms())
         .figure("next token, mean ms", 1, LOWER, result -> result.itl().meanMs())
         .figure("in queue, mean ms", 1, LOWER, result -> result.queue().meanMs())
         .figure("output tokens/s", 1, HIGHER, ReplayResult::outputTokensPerSecond)
-        .figure("routed CV", 4, LOWER, ReplayResult::routedCv)
+        .figure("balance, CV", 4, LOWER, ReplayResult::routedCv)
         .table()
         .appendTo(out);
-    if (results.size() > 2) {
-      line("  (" + Comparison.LEGEND + ")");
-    }
+    line(
+        "  ("
+            + comparison.legend(TextReport::router, "p95 to first token", 1, TextReport::p95)
+            + ")");
+  }
+
+  private static String router(ReplayResult result) {
+    return result.settings().routing().router().id();
+  }
+
+  private static double p95(ReplayResult result) {
+    return result.ttft().p95Ms();
   }
 
   private void wrapped(List<String> phrases) {

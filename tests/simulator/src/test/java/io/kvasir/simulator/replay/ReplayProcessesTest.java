@@ -145,7 +145,7 @@ class ReplayProcessesTest {
             settings,
             collective,
             RankPools.Place.HOST,
-            (settled, planned, virtualNs) -> watch.at(settled, processes));
+            (settled, arrived, planned, virtualNs) -> watch.at(settled, processes));
       }
     } finally {
       processes.forEach(Process::destroyForcibly);

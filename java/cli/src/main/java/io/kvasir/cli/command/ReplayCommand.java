@@ -135,7 +135,7 @@ public final class ReplayCommand implements Callable<Integer> {
     List<String> arguments = spec.root().commandLine().getParseResult().originalArgs();
     try (ReplayProcesses all = ReplayProcesses.open(processes, launch, ranks, arguments, console);
         OpenDevices devices = open(all, spread, launched)) {
-      WorkloadOptions.Plan plan = workload.plan(generated, sources, console);
+      WorkloadOptions.Plan plan = plan();
       int count = fleet.map(FleetSettings::workers).orElse(1);
       for (ReplaySettings each : sized(workers, count, devices, kvShape)) {
         reports.add(replay(plan, each, fleet, all, devices.place(kvShape)));
@@ -181,10 +181,22 @@ public final class ReplayCommand implements Callable<Integer> {
               : Replay.run(requests, settings, collective, place, progress);
       return new ReplayReport(requests, plan.seed(), plan.traceBlockUpperBound(), result);
     } catch (OutOfMemoryError e) {
-      OutOfMemoryError named = new OutOfMemoryError(e.getMessage() + memory(progress, settings));
-      named.initCause(e);
-      throw named;
+      throw outOfMemory(e, memory(progress, settings));
     }
+  }
+
+  private WorkloadOptions.Plan plan() throws IOException {
+    try {
+      return workload.plan(generated, sources, console);
+    } catch (OutOfMemoryError e) {
+      throw outOfMemory(e, " while the requests are read; all of them are kept");
+    }
+  }
+
+  private static OutOfMemoryError outOfMemory(OutOfMemoryError cause, String where) {
+    OutOfMemoryError named = new OutOfMemoryError(cause.getMessage() + where);
+    named.initCause(cause);
+    return named;
   }
 
   /** What uses memory in a replay, and how it needs less. */

@@ -82,22 +82,21 @@ public final class RouterComparison {
    * @param poolTokens tokens of each rank's pool
    * @param routers the routers to compare
    * @return the results
-   * @throws IllegalArgumentException if round-robin keeps up at no speed: there are too few
-   *     requests
+   * @throws IllegalArgumentException if there are too few requests for half of the load
    * @throws InterruptedException if this thread is interrupted
    */
   public Cell<PlayedLoad> compare(Load load, int poolTokens, List<AdpRouterKind> routers)
       throws InterruptedException {
     ReplaySettings worker = new ReplaySettings(load.ranks(), poolTokens, TOKENS_PER_BLOCK);
     Speed speed = speedFor(load.utilisation(), worker);
-    if (speed.factor() == 0 || speed.share() == 0) {
+    if (speed.share() < load.utilisation() / 2) {
       throw new IllegalArgumentException(
           requests.name()
               + ": "
               + requests.size()
               + " requests are too few for load "
               + load
-              + ": the last answers take longer than the arrivals at every speed");
+              + ": the last answers come long after the last arrival");
     }
     Map<String, LongFunction<ReplayResult>> policies = new LinkedHashMap<>();
     for (AdpRouterKind router : routers) {

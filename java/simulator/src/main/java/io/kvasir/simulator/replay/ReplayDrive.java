@@ -21,17 +21,20 @@ import java.util.List;
 record ReplayDrive(
     List<PacedWorker> workers, FleetLayer fleet, Arrivals arrivals, ReplayMetrics metrics) {
 
-  private static final int ROUNDS_PER_PROGRESS = 256;
+  /** Rounds, or arrivals, between reports of progress. */
+  private static final int PROGRESS_INTERVAL = 256;
 
   /** Runs to the end and returns the time at that point. */
   long toEnd(ReplayProgress progress, long planned) {
     long nowNs = 0;
+    long reported = 0;
     for (long round = 0; ; round++) {
       for (PacedWorker worker : workers) {
         worker.reportEnds(nowNs);
       }
       submitUntil(nowNs);
-      if (round % ROUNDS_PER_PROGRESS == 0) {
+      if (round % PROGRESS_INTERVAL == 0 || metrics.arrived() - reported >= PROGRESS_INTERVAL) {
+        reported = metrics.arrived();
         progress.at(metrics.settled(), metrics.arrived(), planned, nowNs);
       }
       advance(nowNs);

@@ -1,0 +1,90 @@
+package io.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A replay that runs out of memory names the cause; one whose requests wait needs little. */
+@Timeout(240)
+class ReplayMemoryTest {
+
+  @TempDir private Path folder;
+
+  /** A trace of prompts that share nothing. */
+  private String trace(int requests, int tokens, int interval) throws IOException {
+    String rows =
+        IntStream.range(0, requests)
+            .mapToObj(
+                i ->
+                    "{\"timestamp\":%d,\"input_length\":%d,\"output_length\":2,\"runs\":[[%d,%d]]}"
+                        .formatted(i * interval, tokens, (long) i * tokens, (tokens + 511) / 512))
+            .collect(Collectors.joining("\n"));
+    return Files.writeString(folder.resolve("trace.jsonl"), rows).toString();
+  }
+
+  private Outcome replay(String memory, String... options) throws Exception {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx" + memory,
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                "replay",
+                "--router",
+                "default",
+                "--ranks",
+                "1"));
+    command.addAll(List.of(options));
+    Path out = folder.resolve("out");
+    Path err = folder.resolve("err");
+    Process process =
+        new ProcessBuilder(command)
+            .redirectOutput(out.toFile())
+            .redirectError(err.toFile())
+            .start();
+    assertThat(process.waitFor(200, TimeUnit.SECONDS)).isTrue();
+    return new Outcome(
+        process.exitValue(),
+        Files.readString(out, StandardCharsets.UTF_8),
+        Files.readString(err, StandardCharsets.UTF_8));
+  }
+
+  @Test
+  void waitingRequestsKeepNoTokens() throws Exception {
+    String trace = trace(400, 200_000, 1); // 320 MB of tokens
+    Outcome done = replay("128m", "--trace", trace, "--pool-tokens", "400000");
+    assertThat(done.exitCode()).as(done.err()).isZero();
+  }
+
+  @Test
+  void requestsThatWaitAreNamed() throws Exception {
+    String trace = trace(6_000, 100_000, 1);
+    Outcome failed = replay("96m", "--trace", trace, "--pool-tokens", "200000");
+    assertThat(failed.exitCode()).isEqualTo(1);
+    assertThat(failed.err())
+        .startsWith("out of memory: ")
+        .contains(" in flight; requests arrive faster than they are answered")
+        .contains("KVASIR_JAVA_OPTIONS");
+  }
+
+  @Test
+  void aTraceThatDoesNotFitIsNamed() throws Exception {
+    Outcome failed = replay("24m", "--trace", trace(500_000, 5_000, 1));
+    assertThat(failed.exitCode()).isEqualTo(1);
+    assertThat(failed.err()).startsWith("out of memory: ").contains(" while the requests are read");
+  }
+}

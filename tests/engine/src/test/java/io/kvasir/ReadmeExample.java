@@ -1,7 +1,6 @@
 package io.kvasir;
 
 import io.kvasir.engine.adp.AdpRouter;
-import io.kvasir.engine.adp.Decision;
 import io.kvasir.engine.adp.KvCacheAwareAdpRouter;
 import io.kvasir.engine.adp.KvCacheRoutingOptions;
 import io.kvasir.engine.adp.RankState;
@@ -20,12 +19,12 @@ import io.kvasir.model.Request;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** The program of the README: {@link ReadmeTest} sees to it that both are the same, and runs it. */
-final class ReadmeExample {
+/** The program of the README. {@code ReadmeTest} compares both and runs it. */
+public final class ReadmeExample {
 
   private ReadmeExample() {}
 
-  static Decision run() {
+  public static void main(String[] args) {
     // README begin
     BlockHasher hasher = NativeBlockHasher.of(HashFormat.KVASIR, 32);
     AdpRouter router = new KvCacheAwareAdpRouter(2, KvCacheRoutingOptions.DEFAULT);
@@ -45,7 +44,8 @@ final class ReadmeExample {
       probe.add(hashes.sequence(), (prompt.length - 1) / 32);
       List<RankState> idle = List.of(new RankState(0, 0, 0), new RankState(1, 0, 0));
       Request request = Request.builder(7, prompt).maxNewTokens(100).build();
-      return router.route(idle, List.of(request), matcher.match(probe), 64).decisions().get(0);
+      System.out.println(
+          router.route(idle, List.of(request), matcher.match(probe), 64).decisions().get(0));
     }
     // README end
   }

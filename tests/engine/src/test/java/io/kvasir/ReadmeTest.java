@@ -2,9 +2,10 @@ package io.kvasir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.engine.adp.AdpReason;
-import io.kvasir.engine.adp.Decision;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -14,11 +15,18 @@ class ReadmeTest {
   private static final Path ROOT = Path.of(System.getProperty("kvasir.root"));
 
   @Test
-  void theExampleRoutesToTheRankThatHoldsThePrefix() {
-    Decision decision = ReadmeExample.run();
-    assertThat(decision.rank()).isEqualTo(1);
-    assertThat(decision.reason()).isEqualTo(AdpReason.AFFINITY);
-    assertThat(decision.matchedTokens()).isEqualTo(288);
+  void theReadmeShowsWhatTheExamplePrints() throws IOException {
+    PrintStream console = System.out;
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+    try {
+      ReadmeExample.main(new String[0]);
+    } finally {
+      System.setOut(console);
+    }
+    String output = printed.toString(StandardCharsets.UTF_8);
+    assertThat(output).contains("to rank 1, affinity, 288 tokens matched");
+    assertThat(Files.readString(ROOT.resolve("README.md"))).contains("```\n" + output + "```\n");
   }
 
   @Test

@@ -14,33 +14,22 @@ import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.RankId;
-import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/** Places a request with one of Kvasir's policies and with the policy of this project. */
+/** Places one request with policy {@code cost}. */
 public final class FirstDecision {
 
   private static final int TOKENS_PER_BLOCK = 16;
 
   private FirstDecision() {}
 
-  /** Prints the placement that each policy chooses. */
-  public static void main(String[] arguments) {
-    for (String policy : List.of("cost", "shortest_prefill")) {
-      Placement placement = place(policy);
-      System.out.printf(
-          "%s: rank %s, %d tokens matched, reason %s%n",
-          policy, placement.rank(), placement.matchedTokens(), placement.reason().id());
-    }
-  }
-
-  private static Placement place(String policy) {
-    RankId empty = new RankId(1, 0);
+  public static void main(String[] args) {
+    RankId empty = new RankId(1, 0); // worker 1, rank 0
     RankId warm = new RankId(2, 0);
     int[] prompt = IntStream.range(0, 320).toArray();
     FleetRouterSetup setup = FleetRouterSetup.of(TOKENS_PER_BLOCK);
-    try (FleetRouter router = FleetRouterKind.named(policy).create(Map.of(), setup)) {
+    try (FleetRouter router = FleetRouterKind.named("cost").create(Map.of(), setup)) {
       router.addRank(empty, RankCapacity.UNKNOWN);
       router.addRank(warm, RankCapacity.UNKNOWN);
 
@@ -51,11 +40,13 @@ public final class FirstDecision {
 
       FleetRequest request = FleetRequest.builder(7, Prompt.of(prompt)).build();
       RouteOutcome outcome = router.route(request);
-      if (!(outcome instanceof RouteOutcome.Placed placed)) {
-        throw new IllegalStateException("not placed: " + outcome);
+      if (outcome instanceof RouteOutcome.Placed placed) {
+        Placement placement = placed.placement();
+        System.out.printf(
+            "rank %s, reason %s, %d matched blocks%n",
+            placement.rank(), placement.reason(), placement.matchedBlocks());
+        router.onFinished(placement.attempt(), true);
       }
-      router.onFinished(placed.placement().attempt(), true);
-      return placed.placement();
     }
   }
 }

@@ -21,7 +21,7 @@ public final class ShortestPrefillProvider implements FleetRouterProvider {
   private static final long LEAST_INDEX_BYTES = 1L << 20;
   private static final long DEFAULT_INDEX_BYTES = 1L << 30;
 
-  /** Makes the provider. */
+  /** For the service loader. */
   public ShortestPrefillProvider() {}
 
   @Override

@@ -48,7 +48,8 @@ class DocumentedCommandsTest {
       Map.of(
           "mpirun ", "ReplayLaunchTest runs replays under mpirun",
           "srun ", "needs Slurm; LaunchTest reads its variables",
-          "exec ./kvasir", "runs in a container of a LeaderWorkerSet");
+          "exec ./kvasir", "runs in a container of a LeaderWorkerSet",
+          "KVASIR_CLASSPATH=", "DocumentedCodeTest runs replays with the policies of the example");
 
   /** What documents leave open, and the file that a document writes itself. */
   private static final Map<String, String> PLACEHOLDERS =

@@ -1,0 +1,96 @@
+package io.kvasir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the launcher passes to Java, in a repository that is built and with a Java that prints. */
+class LauncherTest {
+
+  private static final int PATIENCE_S = 60;
+
+  @TempDir private Path folder;
+
+  private Path root;
+  private Path jar;
+
+  @BeforeEach
+  void makeARepository() throws IOException {
+    root = Files.createDirectory(folder.resolve("a repository"));
+    Path app = Files.createDirectories(root.resolve("java/cli/target/launcher"));
+    jar = Files.createFile(app.resolve("kvasir-cli.jar"));
+    Files.createFile(app.resolve("launcher.stamp"));
+    Path java = Files.createDirectories(folder.resolve("jdk/bin")).resolve("java");
+    // The archive of classes, which the launcher makes in the background, fails before it is
+    // written.
+    Files.writeString(
+        java,
+        "#!/bin/sh\ncase $* in *DumpLoadedClassList*) exit 1 ;; esac\nprintf '%s\\n' \"$@\"\n");
+    Files.setPosixFilePermissions(java, PosixFilePermissions.fromString("rwx------"));
+    Files.copy(
+        Path.of(Objects.requireNonNull(System.getProperty("kvasir.root")), "kvasir"),
+        root.resolve("kvasir"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "unset"})
+  void withoutFurtherJarsItRunsTheApplication(String value) throws Exception {
+    List<String> words = launch(value.equals("unset") ? null : value);
+    assertThat(words).endsWith("-jar", jar.toString(), "replay", "--sessions", "a b");
+  }
+
+  @Test
+  void furtherJarsFollowTheApplication() throws Exception {
+    Path policy = Files.createFile(folder.resolve("my policy.jar"));
+    String further = policy + ":" + folder + "/*";
+    assertThat(launch(further))
+        .endsWith("-cp", jar + ":" + further, "io.kvasir.cli.Main", "replay", "--sessions", "a b");
+  }
+
+  @Test
+  void aMissingJarIsAnError() throws Exception {
+    Process process = start(folder + ":missing policy.jar");
+    assertThat(process.waitFor()).isEqualTo(1);
+    assertThat(errors())
+        .isEqualTo("kvasir: no 'missing policy.jar', which KVASIR_CLASSPATH names\n");
+  }
+
+  private List<String> launch(String classPath) throws IOException, InterruptedException {
+    Process process = start(classPath);
+    assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).as(errors()).isZero();
+    return Files.readAllLines(folder.resolve("output"));
+  }
+
+  private Process start(String classPath) throws IOException {
+    ProcessBuilder launcher =
+        new ProcessBuilder(
+            new ArrayList<>(
+                List.of("sh", root.resolve("kvasir").toString(), "replay", "--sessions", "a b")));
+    launcher.environment().keySet().removeIf(name -> name.startsWith("KVASIR_"));
+    launcher.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
+    if (classPath != null) {
+      launcher.environment().put("KVASIR_CLASSPATH", classPath);
+    }
+    return launcher
+        .redirectOutput(folder.resolve("output").toFile())
+        .redirectError(folder.resolve("errors").toFile())
+        .start();
+  }
+
+  private String errors() throws IOException {
+    return Files.readString(folder.resolve("errors"));
+  }
+}

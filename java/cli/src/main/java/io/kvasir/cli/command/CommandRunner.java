@@ -5,6 +5,7 @@ import io.kvasir.cli.option.Environment;
 import io.kvasir.cli.option.InvalidConfigException;
 import io.kvasir.cli.option.RenamedOptions;
 import io.kvasir.cli.option.Settings;
+import io.kvasir.cli.option.Suggestions;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
@@ -27,6 +28,8 @@ import java.util.function.Supplier;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.ExecutionException;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
@@ -83,7 +86,8 @@ public final class CommandRunner {
         .setExecutionStrategy(this::execute)
         .setParameterExceptionHandler(
             (e, all) -> fail(e, verbose, wrongUsage(e, arguments(commands))))
-        .setExecutionExceptionHandler((e, command, parsed) -> fail(e, verbose, failure(e, parsed)));
+        .setExecutionExceptionHandler(
+            (e, command, parsed) -> fail(e, verbose, failure(e, parsed)));
     try {
       int exitCode = commands.execute(current);
       if (help.getBuffer().length() > 0) {
@@ -175,23 +179,41 @@ public final class CommandRunner {
   }
 
   private static Failure wrongUsage(ParameterException e, List<String> arguments) {
+    CommandSpec command = e.getCommandLine().getCommandSpec();
     String line = Errors.reason(e);
     if (e instanceof UnmatchedArgumentException unmatched) {
-      if (unmatched.getUnmatched().size() > 1) {
-        int list = line.indexOf(": ") + 2;
-        line = line.substring(0, list) + Errors.shown(line.substring(list));
-      }
-      if (!unmatched.getSuggestions().isEmpty()) {
-        line += " (did you mean " + unmatched.getSuggestions().get(0) + "?)";
-      }
+      line = unmatched(unmatched, command, line);
     }
     for (String argument : arguments) {
       String value = argument.substring(argument.indexOf('=') + 1);
       line = line.replace(argument, Errors.shown(argument)).replace(value, Errors.shown(value));
     }
-    return new Failure(
-        ExitCode.USAGE,
-        line + "; see " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
+    return new Failure(ExitCode.USAGE, line + "; see " + command.qualifiedName() + " --help");
+  }
+
+  /** Names unknown options without their values; other words as picocli does. */
+  private static String unmatched(UnmatchedArgumentException e, CommandSpec command, String line) {
+    List<String> words = e.getUnmatched();
+    if (e.isUnknownOption()) {
+      List<String> known =
+          command.options().stream()
+              .filter(option -> !option.hidden())
+              .map(OptionSpec::longestName)
+              .toList();
+      List<String> unknown =
+          words.stream()
+              .filter(word -> word.startsWith("-"))
+              .map(word -> word.replaceFirst("(?s)=.*", ""))
+              .map(name -> "'" + Errors.shown(name) + "'" + Suggestions.question(name, known))
+              .toList();
+      return (unknown.size() == 1 ? "Unknown option: " : "Unknown options: ")
+          + String.join(", ", unknown);
+    }
+    if (words.size() > 1) {
+      int list = line.indexOf(": ") + 2;
+      line = line.substring(0, list) + Errors.shown(line.substring(list));
+    }
+    return line + Suggestions.question(words.get(0), command.subcommands().keySet());
   }
 
   private static Failure failure(Exception e, ParseResult parsed) {

@@ -1,5 +1,6 @@
 package io.kvasir.cli.option;
 
+import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.proxy.ProxySettings;
@@ -7,7 +8,9 @@ import io.kvasir.gateway.worker.WorkerSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -246,16 +249,22 @@ public final class ServeOptions {
         Values.integer("--admin-port", adminPort, 0, MAX_PORT),
         eventLoops == null ? loops : Values.integer("--event-loops", eventLoops, 1, 256),
         workers(),
-        automatic() ? router : named().name(),
+        named().map(FleetRouterProvider::name).orElse(GatewaySettings.AUTO),
         args(),
         proxy(),
         pressure(),
         health());
   }
 
-  /** The router, which must not need metrics: the gateway polls none. */
-  private FleetRouterProvider named() {
-    FleetRouterProvider named = FleetOptions.router(router);
+  /** The router, which must not need metrics: the gateway polls none. Empty for auto. */
+  private Optional<FleetRouterProvider> named() {
+    List<String> names = new ArrayList<>(List.of(GatewaySettings.AUTO));
+    FleetRouterKind.all().forEach(each -> names.add(each.name()));
+    String name = Values.choice(FleetOptions.ROUTER, router, names, Function.identity());
+    if (name.equals(GatewaySettings.AUTO)) {
+      return Optional.empty();
+    }
+    FleetRouterProvider named = FleetRouterKind.named(name);
     if (named.readsMetrics()) {
       throw new UsageException(
           FleetOptions.ROUTER,
@@ -264,16 +273,12 @@ public final class ServeOptions {
               + ", which needs metrics that serve does not poll; cost knows the"
               + " load from the requests");
     }
-    return named;
-  }
-
-  private boolean automatic() {
-    return router.equals(GatewaySettings.AUTO);
+    return Optional.of(named);
   }
 
   private Map<String, Object> args() {
     Map<String, Object> args = FleetOptions.argsByKey(routerArgs);
-    List<String> known = automatic() ? List.of() : named().keys();
+    List<String> known = named().map(FleetRouterProvider::keys).orElse(List.of());
     for (String key : args.keySet()) {
       if (!known.contains(key)) {
         throw new UsageException(

@@ -87,7 +87,7 @@ public final class CommandRunner {
         .setParameterExceptionHandler(
             (e, all) -> fail(e, verbose, wrongUsage(e, arguments(commands))))
         .setExecutionExceptionHandler(
-            (e, command, parsed) -> fail(e, verbose, failure(e, parsed)));
+            (e, command, parsed) -> fail(e, verbose, located(failure(e, parsed), parsed)));
     try {
       int exitCode = commands.execute(current);
       if (help.getBuffer().length() > 0) {
@@ -214,6 +214,10 @@ public final class CommandRunner {
       line = line.substring(0, list) + Errors.shown(line.substring(list));
     }
     return line + Suggestions.question(words.get(0), command.subcommands().keySet());
+  }
+
+  private static Failure located(Failure failure, ParseResult parsed) {
+    return new Failure(failure.exitCode(), Settings.located(failure.line(), parsed));
   }
 
   private static Failure failure(Exception e, ParseResult parsed) {

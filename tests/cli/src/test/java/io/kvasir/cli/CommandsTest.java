@@ -393,22 +393,6 @@ class CommandsTest {
   }
 
   @Test
-  void helpAndVersionGoToStandardOutput() {
-    assertThat(run("--help").out()).contains("replay", "doctor", "version", "Exit codes");
-    assertThat(run("replay --help").out())
-        .contains("--kv-cache-routing-load-balance-weight", "(default: 200000)", "KVASIR_");
-    assertThat(run("replay --help").exitCode()).isZero();
-    assertThat(run("version").out()).startsWith("kvasir 0.").contains("\ncommit ", "\njava ");
-    for (String line : List.of("--version", "replay --version", "bench routers -V")) {
-      assertThat(run(line).out())
-          .matches("kvasir 0\\S+ \\(commit .+, built \\d{4}-\\d\\d-\\d\\d\\)\n");
-    }
-    assertThat(run("").out()).isEqualTo(run("--help").out());
-    assertThat(run("bench").out()).isEqualTo(run("bench --help").out());
-    assertThat(run("version --format json").json().get("kvasir").asText()).startsWith("0.");
-  }
-
-  @Test
   void severalProcessesGiveTheReportOfOne() {
     String line = SMALL.replace("--ranks 2", "--ranks 4") + " --format json --seed 3";
     String processes = " --processes 2 --process-java-options=-Duser.language=tr";
@@ -472,42 +456,6 @@ class CommandsTest {
         new PrintStream(err, true, StandardCharsets.UTF_8),
         false,
         environment);
-  }
-
-  @Test
-  void everyHelpHasTheExitCodes() {
-    for (String command :
-        List.of(
-            "",
-            "serve",
-            "engine",
-            "replay",
-            "route",
-            "index",
-            "bench",
-            "bench routers",
-            "bench selectors",
-            "bench index",
-            "bench proxy",
-            "bench collective",
-            "fit",
-            "record",
-            "doctor",
-            "version",
-            "generate-manual")) {
-      assertThat(run((command + " --help").strip()).out())
-          .as(command)
-          .contains("Exit codes: 0 done");
-    }
-  }
-
-  @Test
-  void manualPagesAreForMan() {
-    assertThat(run("generate-manual replay").out())
-        .startsWith(".TH \"KVASIR-REPLAY\" 1")
-        .contains(".SH OPTIONS\n", ".B \\-\\-pool\\-tokens N\n", "Exit codes");
-    assertThat(run("generate-manual").out()).contains(".SH COMMANDS\n.TP\n.B serve\n");
-    assertThat(run("generate-manual nothing").exitCode()).isEqualTo(2);
   }
 
   @Test

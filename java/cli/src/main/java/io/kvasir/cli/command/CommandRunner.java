@@ -2,6 +2,7 @@ package io.kvasir.cli.command;
 
 import io.kvasir.benchmarks.index.InvalidCorpusException;
 import io.kvasir.cli.option.Environment;
+import io.kvasir.cli.option.HeadedOptions;
 import io.kvasir.cli.option.InvalidConfigException;
 import io.kvasir.cli.option.RenamedOptions;
 import io.kvasir.cli.option.Settings;
@@ -77,6 +78,7 @@ public final class CommandRunner {
     String[] current = RenamedOptions.current(args);
     CommandLine commands = commands(current.length == 0 ? "" : current[0]);
     setVersion(commands);
+    HeadedOptions.in(commands);
     commands
         .setOut(new PrintWriter(help))
         .setCaseInsensitiveEnumValuesAllowed(true)
@@ -114,8 +116,9 @@ public final class CommandRunner {
    */
   private CommandLine commands(String named) {
     Map<String, Supplier<Object>> all = new LinkedHashMap<>();
-    all.put("serve", () -> new ServeCommand(console, machine, interrupts));
-    all.put("engine", () -> new EngineCommand(console, machine, interrupts));
+    // As a CommandLine, because picocli transforms no subcommand that is added later.
+    all.put("serve", () -> new CommandLine(new ServeCommand(console, machine, interrupts)));
+    all.put("engine", () -> new CommandLine(new EngineCommand(console, machine, interrupts)));
     all.put("replay", () -> new ReplayCommand(console, machine));
     all.put("route", () -> new RouteCommand(console));
     all.put("index", () -> new IndexCommand(console));

@@ -1,12 +1,19 @@
 package io.kvasir.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** Help, versions and manual pages. */
+/** Help, versions, manual pages and completion. */
 class HelpTest {
 
   @Test
@@ -45,6 +52,7 @@ class HelpTest {
             "record",
             "doctor",
             "version",
+            "generate-completion",
             "generate-manual")) {
       assertThat(run((command + " --help").strip()).out())
           .as(command)
@@ -103,6 +111,52 @@ class HelpTest {
             "      --check                Start, ");
     assertThat(run("engine --help").out()).contains("\n\nServer:\n      --host=ADDRESS ");
     assertThat(run("doctor --help").out()).doesNotContain("General:");
+  }
+
+  @Test
+  void completionRegistersTheLauncherOnly() {
+    assertThat(run("generate-completion").out())
+        .startsWith("#!/usr/bin/env bash\n")
+        .endsWith("complete -F _complete_kvasir -o default kvasir\n")
+        .doesNotContain("kvasir.sh", "kvasir.bash");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "replay --router | default kv_cache_aware conversation projected",
+        "replay --workload m | multi_turn",
+        "replay --fleet-router po | polled",
+        "replay --format j | json",
+        "replay --mode c | context",
+        "replay --hash-format tr | trtllm-v1",
+        "replay --kv-cache-dtype fp | fp16 fp8 fp32",
+        "replay --enable-block-reuse t | true",
+        "replay --capacity-scheduler-policy m | max_utilization",
+        "replay --collective m | mpi",
+        "serve --fleet-router a | auto approximate",
+        "serve --router pro | projected",
+        "engine --flavor s | sglang",
+        "engine --events m | map mixed",
+        "bench selectors --fleet-router co | conversation cost",
+        "bench index --handles s | shared",
+        "doc | doctor",
+      })
+  void commandsOptionsAndValuesAreCompleted(String line, String completed, @TempDir Path folder)
+      throws Exception {
+    Path script = folder.resolve("kvasir-completion");
+    Files.writeString(script, run("generate-completion").out());
+    String words = "kvasir " + (line.matches(".* --\\S+") ? line + " ''" : line);
+    String shell =
+        "compopt() { :; }; . %s; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))"
+                .formatted(script, words)
+            + "; COMP_LINE=\"${COMP_WORDS[*]}\"; _complete_kvasir; echo ${COMPREPLY[*]}";
+
+    Process bash = new ProcessBuilder("bash", "-c", shell).redirectErrorStream(true).start();
+
+    assertThat(new String(bash.getInputStream().readAllBytes(), UTF_8)).isEqualTo(completed + "\n");
+    assertThat(bash.waitFor(10, TimeUnit.SECONDS)).isTrue();
   }
 
   private static Outcome run(String line) {

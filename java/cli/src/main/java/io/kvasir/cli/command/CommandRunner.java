@@ -26,7 +26,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.ExecutionException;
 import picocli.CommandLine.Model.CommandSpec;
@@ -141,7 +140,7 @@ public final class CommandRunner {
     }
     all.values().forEach(command -> commands.addSubcommand(command.get()));
     return commands
-        .addSubcommand(new AutoComplete.GenerateCompletion())
+        .addSubcommand(new CompletionCommand(console))
         .addSubcommand(new ManualCommand(console));
   }
 

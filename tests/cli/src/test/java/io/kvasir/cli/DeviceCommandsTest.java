@@ -49,16 +49,29 @@ class DeviceCommandsTest {
             kvasir                   1.2.3
             java                     17.0.1, Acme, Linux amd64
             native library           ABI 1, loaded from /lib/x.so
-            GPU kernels              cannot be used: this build has no GPU kernels: nvcc was missing when it was built
+            GPU kernels (optional)   cannot be used: this build has no GPU kernels: nvcc was missing when it was built
                                      -> install the CUDA toolkit and build again
-            CUDA driver              cannot be used: there is no NVIDIA driver: libcuda.so.1 cannot be loaded
+            CUDA driver (optional)   cannot be used: there is no NVIDIA driver: libcuda.so.1 cannot be loaded
                                      -> install the NVIDIA driver; in a container, pass the GPUs in (--gpus all)
-            NVML                     cannot be used: the CUDA runtime libcudart.so.13 cannot be loaded
+            NVML (optional)          cannot be used: the CUDA runtime libcudart.so.13 cannot be loaded
                                      -> install the package cuda-cudart-13-0, or add its folder to LD_LIBRARY_PATH
             CUDA_VISIBLE_DEVICES     empty
             CUDA_MPS_PIPE_DIRECTORY  not set
-            --device auto            takes the CPU: there is no NVIDIA driver: libcuda.so.1 cannot be loaded
+            --device auto            takes the CPU: see CUDA driver
+
+            Kvasir can run here, on the CPU
             """);
+  }
+
+  @Test
+  void doctorGivesACauseAndItsRemedyOnce() {
+    Machine machine = FakeMachine.withoutDriver();
+    Unavailability driver = machine.cuda().get().unavailability().orElseThrow();
+
+    assertThat(run(machine, "doctor").out())
+        .containsOnlyOnce(driver.reason())
+        .containsOnlyOnce(driver.remedy())
+        .contains("NVML (optional)          cannot be used: see CUDA driver\n");
   }
 
   @Test
@@ -73,8 +86,8 @@ class DeviceCommandsTest {
             kvasir                   1.2.3
             java                     17.0.1, Acme, Linux amd64
             native library           ABI 1, loaded from /lib/x.so
-            GPU kernels              ABI 1, 4,712 bytes, CUDA 13.0, for sm_80, compute_80
-            CUDA driver              supports CUDA 13.0
+            GPU kernels (optional)   ABI 1, 4,712 bytes, CUDA 13.0, for sm_80, compute_80
+            CUDA driver (optional)   supports CUDA 13.0
               device 0               NVIDIA H100, sm_90
                                      uuid aa-bb, PCI 0000:1A:00.0, NUMA node 1
                                      memory 40.0 GiB free of 80.0 GiB
@@ -90,10 +103,12 @@ class DeviceCommandsTest {
                                      reaches device 0
                                      cannot be used: the kernels of this build (sm_80, compute_80) do not run on device 2, Tesla V100 (sm_70)
                                      -> add its architecture to KVASIR_CUDA_ARCHITECTURES in cmake/KvasirCuda.cmake and build again
-            NVML                     NVIDIA driver 580.65.06
+            NVML (optional)          NVIDIA driver 580.65.06
             CUDA_VISIBLE_DEVICES     not set
             CUDA_MPS_PIPE_DIRECTORY  /run/mps
             --device auto            takes CUDA device 0 (NVIDIA H100), CUDA device 1 (NVIDIA H100 MIG 1g)
+
+            Kvasir can run here, on 2 GPUs
             """);
   }
 
@@ -109,6 +124,7 @@ class DeviceCommandsTest {
     Outcome doctor = run(machine, "doctor");
     assertThat(doctor.exitCode()).isEqualTo(1);
     assertThat(doctor.out()).contains("this build is for linux-arm64", "-> build it here");
+    assertThat(doctor.out()).endsWith("\nKvasir cannot run here: this build is for linux-arm64\n");
   }
 
   @Test
@@ -126,6 +142,8 @@ class DeviceCommandsTest {
     assertThat(none.at("/nvml/reason").asText()).contains("libcudart.so.13");
     assertThat(none.at("/environment/CUDA_VISIBLE_DEVICES").isNull()).isTrue();
     assertThat(none.at("/auto/device").asText()).isEqualTo("cpu");
+    assertThat(none.at("/auto/reason").asText()).startsWith("there is no NVIDIA driver");
+    assertThat(none.at("/verdict").asText()).isEqualTo("Kvasir can run here, on the CPU");
     assertThat(none.at("/nativeLibrary/path").asText()).isEqualTo("/lib/x.so");
 
     JsonNode some = json(run(FakeMachine.withGpus(), "doctor --format json"));

@@ -33,10 +33,11 @@ class FakeDriverCommandsTest {
     assertThat(doctor.exitCode()).as(doctor.errors()).isZero();
     assertThat(doctor.output())
         .contains(
-            "CUDA driver              supports CUDA 13.0",
+            "CUDA driver (optional)   supports CUDA 13.0",
             "Fake GPU, sm_90",
             "memory 0.1 GiB free of 0.1 GiB",
-            "--device auto            takes CUDA device 0 (Fake GPU)");
+            "--device auto            takes CUDA device 0 (Fake GPU)",
+            "Kvasir can run here, on 1 GPU");
   }
 
   @Test

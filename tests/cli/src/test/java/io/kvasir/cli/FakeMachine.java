@@ -25,7 +25,12 @@ final class FakeMachine {
   private FakeMachine() {}
 
   static Machine withoutGpu() {
-    return machine(new NoDriver(), new NoNvml(), Optional.empty());
+    return machine(new NoDriver(), new NoNvml("libcudart.so.13"), Optional.empty());
+  }
+
+  /** As a machine on which the driver's library is all that is missing. */
+  static Machine withoutDriver() {
+    return machine(new NoDriver(), new NoNvml("libcuda.so.1"), Optional.empty());
   }
 
   /** An H100, a MIG instance whose memory cannot be asked for, and a GPU that is too old. */
@@ -147,9 +152,15 @@ final class FakeMachine {
   }
 
   private static final class NoNvml extends Counters {
+    private final String missing;
+
+    NoNvml(String missing) {
+      this.missing = missing;
+    }
+
     @Override
     public void init() {
-      throw new UnsatisfiedLinkError("y.so: libcudart.so.13: cannot open shared object file");
+      throw new UnsatisfiedLinkError("y.so: " + missing + ": cannot open shared object file");
     }
   }
 }

@@ -180,7 +180,8 @@ class SettingsTest {
     String config = " --config " + file("rate: 2\ntrace: none.jsonl\nsessions: 2\n");
     String line = "replay --router default --ranks 2 --format json" + config;
 
-    assertThat(Outcome.of(Map.of(), line).err()).isEqualTo("none.jsonl: no such file\n");
+    assertThat(Outcome.of(Map.of(), line).err())
+        .isEqualTo("none.jsonl: no such file (" + Path.of("none.jsonl").toAbsolutePath() + ")\n");
     Outcome open = Outcome.of(Map.of("KVASIR_WORKLOAD", "multi_turn"), line);
     assertThat(open.exitCode()).as(open.err()).isZero();
     assertThat(open.json().get("config").has("concurrency")).isFalse();
@@ -194,11 +195,11 @@ class SettingsTest {
       delimiter = '|',
       quoteCharacter = '\0',
       value = {
-        "rang: 3 | :1: unknown key 'rang' (did you mean rank?); allowed: trace, trace_block_tokens, ",
-        "Ranks: 3 | :1: unknown key 'Ranks' (did you mean ranks?); allowed: trace, ",
-        "config: x | :1: unknown key 'config'; allowed: ",
-        "lockstep_port: 3 | :1: unknown key 'lockstep_port'; allowed: ",
-        "attention_dp_config: {ranks: 3} | :1: unknown key 'ranks' in attention_dp_config; allowed: ",
+        "rang: 3 | :1: unknown key 'rang' (did you mean rank?); keys are the options of 'kvasir replay --help', with underscores",
+        "Ranks: 3 | :1: unknown key 'Ranks' (did you mean ranks?); keys are ",
+        "config: x | :1: unknown key 'config'; keys are the options of 'kvasir replay --help', with underscores",
+        "lockstep_port: 3 | :1: unknown key 'lockstep_port'; keys are ",
+        "attention_dp_config: {ranks: 3} | :1: unknown key 'ranks' in attention_dp_config; keys are ",
         "attention_dp_config: {attention_dp_config: {}} | :1: unknown key 'attention_dp_config' in attention_dp_config",
         "seed: 1;ranks: 0 | :2: ranks must be an integer from 1 to 4096, not '0'",
         "ranks: two | :1: ranks must be an integer from 1 to 4096, not 'two'",
@@ -239,6 +240,18 @@ class SettingsTest {
     assertThat(outcome.err().lines()).hasSize(1);
     assertThat(outcome.out()).isEmpty();
     assertThat(outcome.exitCode()).isEqualTo(2);
+  }
+
+  @Test
+  void aMissingFileOfTheConfigurationIsNamedByItsAbsolutePathToo() throws IOException {
+    String absolute = Path.of("").toAbsolutePath().toString();
+
+    assertThat(errorOf("step_timing: ./no/t.json\nranks: 3\n"))
+        .contains(":1: step_timing ./no/t.json: ")
+        .endsWith(": no such file or directory (" + absolute + "/no/t.json)\n");
+    assertThat(errorOf("trace: /no/t-3\nconcurrency: 3\n")).isEqualTo("/no/t-3: no such file\n");
+    assertThat(Outcome.of(Map.of(), "replay --trace no.jsonl --config " + file("ranks: 3\n")).err())
+        .isEqualTo("no.jsonl: no such file\n");
   }
 
   @Test

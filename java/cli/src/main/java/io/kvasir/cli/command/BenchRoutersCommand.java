@@ -1,5 +1,6 @@
 package io.kvasir.cli.command;
 
+import io.kvasir.cli.option.Choices;
 import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
@@ -77,6 +78,7 @@ final class BenchRoutersCommand implements Callable<Integer> {
   @Option(
       names = "--router",
       paramLabel = "NAME[,NAME]",
+      completionCandidates = Choices.AdpRouters.class,
       defaultValue = "default,kv_cache_aware,conversation,projected",
       order = 4,
       description = "ADP routers to compare (default: ${DEFAULT-VALUE}).")

@@ -1,5 +1,6 @@
 package io.kvasir.cli.command;
 
+import io.kvasir.cli.option.Choices;
 import io.kvasir.cli.option.FleetDelays;
 import io.kvasir.cli.option.FleetOptions;
 import io.kvasir.cli.option.FormatOption;
@@ -56,6 +57,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
   @Option(
       names = FleetOptions.ROUTER,
       paramLabel = "NAME[,NAME]",
+      completionCandidates = Choices.FleetRouters.class,
       defaultValue = "cost,polled,approximate,round_robin",
       order = 1,
       description = "Fleet routers to compare (default: ${DEFAULT-VALUE}).")

@@ -2,9 +2,11 @@ package io.kvasir.cli.command;
 
 import io.kvasir.benchmarks.index.InvalidCorpusException;
 import io.kvasir.cli.option.Environment;
+import io.kvasir.cli.option.HeadedOptions;
 import io.kvasir.cli.option.InvalidConfigException;
 import io.kvasir.cli.option.RenamedOptions;
 import io.kvasir.cli.option.Settings;
+import io.kvasir.cli.option.Suggestions;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
@@ -24,9 +26,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.ExecutionException;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
@@ -74,6 +77,7 @@ public final class CommandRunner {
     String[] current = RenamedOptions.current(args);
     CommandLine commands = commands(current.length == 0 ? "" : current[0]);
     setVersion(commands);
+    HeadedOptions.in(commands);
     commands
         .setOut(new PrintWriter(help))
         .setCaseInsensitiveEnumValuesAllowed(true)
@@ -83,7 +87,8 @@ public final class CommandRunner {
         .setExecutionStrategy(this::execute)
         .setParameterExceptionHandler(
             (e, all) -> fail(e, verbose, wrongUsage(e, arguments(commands))))
-        .setExecutionExceptionHandler((e, command, parsed) -> fail(e, verbose, failure(e, parsed)));
+        .setExecutionExceptionHandler(
+            (e, command, parsed) -> fail(e, verbose, located(failure(e, parsed), parsed)));
     try {
       int exitCode = commands.execute(current);
       if (help.getBuffer().length() > 0) {
@@ -107,8 +112,9 @@ public final class CommandRunner {
    */
   private CommandLine commands(String named) {
     Map<String, Supplier<Object>> all = new LinkedHashMap<>();
-    all.put("serve", () -> new ServeCommand(console, machine, interrupts));
-    all.put("engine", () -> new EngineCommand(console, machine, interrupts));
+    // As a CommandLine, because picocli transforms no subcommand that is added later.
+    all.put("serve", () -> new CommandLine(new ServeCommand(console, machine, interrupts)));
+    all.put("engine", () -> new CommandLine(new EngineCommand(console, machine, interrupts)));
     all.put("replay", () -> new ReplayCommand(console, machine));
     all.put("route", () -> new RouteCommand(console));
     all.put("index", () -> new IndexCommand(console));
@@ -131,7 +137,7 @@ public final class CommandRunner {
     }
     all.values().forEach(command -> commands.addSubcommand(command.get()));
     return commands
-        .addSubcommand(new AutoComplete.GenerateCompletion())
+        .addSubcommand(new CompletionCommand(console))
         .addSubcommand(new ManualCommand(console));
   }
 
@@ -172,23 +178,45 @@ public final class CommandRunner {
   }
 
   private static Failure wrongUsage(ParameterException e, List<String> arguments) {
+    CommandSpec command = e.getCommandLine().getCommandSpec();
     String line = Errors.reason(e);
     if (e instanceof UnmatchedArgumentException unmatched) {
-      if (unmatched.getUnmatched().size() > 1) {
-        int list = line.indexOf(": ") + 2;
-        line = line.substring(0, list) + Errors.shown(line.substring(list));
-      }
-      if (!unmatched.getSuggestions().isEmpty()) {
-        line += " (did you mean " + unmatched.getSuggestions().get(0) + "?)";
-      }
+      line = unmatched(unmatched, command, line);
     }
     for (String argument : arguments) {
       String value = argument.substring(argument.indexOf('=') + 1);
       line = line.replace(argument, Errors.shown(argument)).replace(value, Errors.shown(value));
     }
-    return new Failure(
-        ExitCode.USAGE,
-        line + "; see " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
+    return new Failure(ExitCode.USAGE, line + "; see " + command.qualifiedName() + " --help");
+  }
+
+  /** Names unknown options without their values; other words as picocli does. */
+  private static String unmatched(UnmatchedArgumentException e, CommandSpec command, String line) {
+    List<String> words = e.getUnmatched();
+    if (e.isUnknownOption()) {
+      List<String> known =
+          command.options().stream()
+              .filter(option -> !option.hidden())
+              .map(OptionSpec::longestName)
+              .toList();
+      List<String> unknown =
+          words.stream()
+              .filter(word -> word.startsWith("-"))
+              .map(word -> word.replaceFirst("(?s)=.*", ""))
+              .map(name -> "'" + Errors.shown(name) + "'" + Suggestions.question(name, known))
+              .toList();
+      return (unknown.size() == 1 ? "Unknown option: " : "Unknown options: ")
+          + String.join(", ", unknown);
+    }
+    if (words.size() > 1) {
+      int list = line.indexOf(": ") + 2;
+      line = line.substring(0, list) + Errors.shown(line.substring(list));
+    }
+    return line + Suggestions.question(words.get(0), command.subcommands().keySet());
+  }
+
+  private static Failure located(Failure failure, ParseResult parsed) {
+    return new Failure(failure.exitCode(), Settings.located(failure.line(), parsed));
   }
 
   private static Failure failure(Exception e, ParseResult parsed) {

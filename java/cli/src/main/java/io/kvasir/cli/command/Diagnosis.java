@@ -103,6 +103,16 @@ public record Diagnosis(
         auto(driver, module));
   }
 
+  /** {@return whether Kvasir can run on this machine, and where} */
+  String verdict() {
+    if (library.unavailability().isPresent()) {
+      return "Kvasir cannot run here: " + library.unavailability().get().reason();
+    }
+    int gpus = auto.devices().size();
+    return "Kvasir can run here, on "
+        + (gpus == 0 ? "the CPU" : gpus == 1 ? "1 GPU" : gpus + " GPUs");
+  }
+
   private static Device examine(
       CudaDevice device, CudaDriver driver, Nvml nvml, Optional<KernelModule> module) {
     List<Peer> peers =

@@ -73,6 +73,7 @@ final class DiagnosisJson {
     json.writeEndArray();
     json.writeStringField("reason", auto.fallback().map(Unavailability::reason).orElse(null));
     json.writeEndObject();
+    json.writeStringField("verdict", diagnosis.verdict());
     json.writeEndObject();
   }
 

@@ -6,21 +6,28 @@ import io.kvasir.engine.device.NativeLibrary;
 import io.kvasir.engine.device.NvmlDevice;
 import io.kvasir.engine.device.Unavailability;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-/** Writes a diagnosis as text: one name and finding a line, and remedies below the findings. */
+/**
+ * Writes a diagnosis as text: one name and finding a line, remedies below the findings, and the
+ * verdict at the end. A reason that appears again refers to the line that has it.
+ */
 public final class DiagnosisText {
 
   private static final int NAME_WIDTH = 25;
   private static final double GIB = 1L << 30;
+  private static final String OPTIONAL = " (optional)";
   private static final String NOT_USABLE = "cannot be used: ";
 
   private final StringBuilder out = new StringBuilder();
+  private final Map<Unavailability, String> explained = new HashMap<>();
 
   private DiagnosisText() {}
 
@@ -38,12 +45,13 @@ public final class DiagnosisText {
         diagnosis
             .auto()
             .fallback()
-            .map(why -> "takes the CPU: " + why.reason())
+            .map(why -> "takes the CPU: " + text.reason("--device auto", why))
             .orElseGet(
                 () ->
                     diagnosis.auto().devices().stream()
                         .map(CudaDevice::label)
                         .collect(Collectors.joining(", ", "takes ", ""))));
+    text.out.append('\n').append(diagnosis.verdict()).append('\n');
     return text.out.toString();
   }
 
@@ -68,8 +76,8 @@ public final class DiagnosisText {
     diagnosis
         .module()
         .ifPresentOrElse(
-            module -> line("GPU kernels", module(module)),
-            () -> failed("GPU kernels", KernelModule.ABSENT));
+            module -> line("GPU kernels" + OPTIONAL, module(module)),
+            () -> failed("GPU kernels" + OPTIONAL, KernelModule.ABSENT));
   }
 
   private static String module(KernelModule module) {
@@ -84,12 +92,12 @@ public final class DiagnosisText {
 
   private void cuda(Diagnosis diagnosis) {
     part(
-        "CUDA driver",
+        "CUDA driver" + OPTIONAL,
         diagnosis.cudaFailure(),
         () -> "supports CUDA " + KernelModule.versionText(diagnosis.cudaVersion().orElseThrow()));
     diagnosis.devices().forEach(this::device);
     part(
-        "NVML",
+        "NVML" + OPTIONAL,
         diagnosis.nvmlFailure(),
         () -> "NVIDIA driver " + diagnosis.nvmlDriverVersion().orElse("unknown"));
     diagnosis
@@ -119,7 +127,7 @@ public final class DiagnosisText {
           "reaches "
               + device.peers().stream().map(DiagnosisText::peer).collect(Collectors.joining(", ")));
     }
-    device.obstacle().ifPresent(obstacle -> failed("", obstacle));
+    device.obstacle().ifPresent(obstacle -> failed("", "device " + cuda.ordinal(), obstacle));
   }
 
   private static String numa(CudaDevice cuda) {
@@ -148,8 +156,21 @@ public final class DiagnosisText {
   }
 
   private void failed(String name, Unavailability failure) {
-    line(name, NOT_USABLE + failure.reason());
-    line("", "-> " + failure.remedy());
+    failed(name, name.replace(OPTIONAL, ""), failure);
+  }
+
+  private void failed(String name, String part, Unavailability failure) {
+    boolean repeated = explained.containsKey(failure);
+    line(name, NOT_USABLE + reason(part, failure));
+    if (!repeated) {
+      line("", "-> " + failure.remedy());
+    }
+  }
+
+  /** The reason, or the part of the machine that it was given for before. */
+  private String reason(String part, Unavailability failure) {
+    String earlier = explained.putIfAbsent(failure, part);
+    return earlier == null ? failure.reason() : "see " + earlier;
   }
 
   private void line(String name, String found) {

@@ -13,8 +13,8 @@ import picocli.CommandLine.Mixin;
     name = "doctor",
     description = {
       "Shows Java, the native library, the GPU kernels, the CUDA driver, its devices and NVML of"
-          + " this machine. For each part that cannot be used, shows the reason and the remedy. The"
-          + " exit code is 0 with and without a GPU, and 1 if Kvasir cannot run here at all.",
+          + " this machine, and whether Kvasir can run here. For each part that cannot be used, shows"
+          + " the reason and the remedy. Parts for GPUs are optional.",
       ""
     },
     footer = {"", "Exit codes: 0 done, 1 Kvasir cannot run here, 2 wrong usage."})

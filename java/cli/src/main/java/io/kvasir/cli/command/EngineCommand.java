@@ -3,6 +3,7 @@ package io.kvasir.cli.command;
 import io.kvasir.cli.option.CommonOptions;
 import io.kvasir.cli.option.DeviceOption;
 import io.kvasir.cli.option.EmbeddedOptions;
+import io.kvasir.cli.option.Heading;
 import io.kvasir.cli.option.KvOptions;
 import io.kvasir.cli.option.OpenDevices;
 import io.kvasir.cli.option.Settings;
@@ -31,6 +32,7 @@ import picocli.CommandLine.Option;
     name = "engine",
     sortOptions = false,
     abbreviateSynopsis = true,
+    modelTransformer = EmbeddedOptions.OneRouter.class,
     description = {
       "Serves ADP ranks with real KV block pools and modelled steps as one OpenAI engine, for"
           + " fleets on any machine. Answers are words that a seed determines. With --flavor it has"
@@ -43,6 +45,7 @@ import picocli.CommandLine.Option;
           + " --config, as port.",
       "Exit codes: 0 done, 1 the work failed, 2 wrong usage, configuration or input."
     })
+@Heading("Server")
 public final class EngineCommand implements Callable<Integer> {
 
   private final Console console;

@@ -5,7 +5,9 @@ import picocli.CommandLine.Command;
 /** {@code kvasir} itself. */
 @Command(
     name = "kvasir",
-    description = "Places LLM requests on the GPU rank that already holds their KV cache.",
+    description =
+        "Decides which GPU rank serves which LLM request, so that a request lands where the keys and"
+            + " values of its prompt (the KV cache) are already computed, and no rank is overloaded.",
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",

@@ -5,6 +5,7 @@ import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -74,7 +75,9 @@ final class ManualCommand implements Callable<Integer> {
     if (!command.options().isEmpty()) {
       out.append(".SH OPTIONS\n");
     }
-    for (OptionSpec option : command.options()) {
+    List<OptionSpec> options = new ArrayList<>(command.options());
+    options.sort(Comparator.comparingInt(OptionSpec::order));
+    for (OptionSpec option : options) {
       if (!option.hidden()) {
         out.append(".TP\n.B ").append(roff(String.join(", ", option.names())));
         out.append(option.arity().max() > 0 ? " " + roff(option.paramLabel()) : "").append('\n');

@@ -4,6 +4,7 @@ import io.kvasir.cli.option.CommonOptions;
 import io.kvasir.cli.option.DeviceOption;
 import io.kvasir.cli.option.EmbeddedOptions;
 import io.kvasir.cli.option.FleetOptions;
+import io.kvasir.cli.option.Heading;
 import io.kvasir.cli.option.KvOptions;
 import io.kvasir.cli.option.ModelOption;
 import io.kvasir.cli.option.OpenDevices;
@@ -37,14 +38,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code kvasir serve}: an OpenAI gateway in front of engines, embedded ranks or llama.cpp. */
+/** {@code kvasir serve}: a gateway in front of engines, embedded ranks or llama.cpp. */
 @Command(
     name = "serve",
     sortOptions = false,
     abbreviateSynopsis = true,
+    modelTransformer = EmbeddedOptions.OneRouter.class,
     description = {
-      "Answers OpenAI requests. Each request goes to the worker and rank that its conversation lives"
-          + " on, or to the least loaded one.",
+      "Serves the APIs of OpenAI and Anthropic, in front of engines or with ranks of this process. If"
+          + " the engines publish block events, each request goes to the rank where it costs least:"
+          + " prompt tokens to compute, and load. If not, it goes to the worker of its conversation,"
+          + " or to the least loaded one.",
       ""
     },
     footer = {
@@ -53,6 +57,7 @@ import picocli.CommandLine.Option;
           + " --config, as port. SIGTERM ends the gateway after the requests in progress.",
       "Exit codes: 0 done, 1 the work failed, 2 wrong usage, configuration or input."
     })
+@Heading(Heading.GATEWAY)
 public final class ServeCommand implements Callable<Integer> {
 
   private final Console console;

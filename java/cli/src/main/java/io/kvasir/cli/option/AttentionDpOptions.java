@@ -7,6 +7,7 @@ import java.util.List;
 import picocli.CommandLine.Option;
 
 /** TensorRT-LLM's {@code attention_dp_config}: one option for each of its keys. */
+@Heading("TensorRT-LLM's attention_dp_config")
 final class AttentionDpOptions {
 
   private static final double MAX_WEIGHT = 1e6;
@@ -40,6 +41,7 @@ final class AttentionDpOptions {
   @Option(
       names = "--kv-cache-routing-cold-start-warmup",
       paramLabel = "BOOL",
+      completionCandidates = Choices.Booleans.class,
       defaultValue = "false",
       order = 53,
       description = "Send a request to every rank before reuse counts (default: ${DEFAULT-VALUE}).")
@@ -48,6 +50,7 @@ final class AttentionDpOptions {
   @Option(
       names = "--kv-cache-routing-account-for-in-transfer",
       paramLabel = "BOOL",
+      completionCandidates = Choices.Booleans.class,
       defaultValue = "true",
       order = 54,
       description = "Count requests whose KV is in transfer as load (default: ${DEFAULT-VALUE}).")
@@ -56,6 +59,7 @@ final class AttentionDpOptions {
   @Option(
       names = "--kv-cache-routing-first-turn-round-robin",
       paramLabel = "BOOL",
+      completionCandidates = Choices.Booleans.class,
       defaultValue = "false",
       order = 55,
       description = "Place first turns of conversations round-robin (default: ${DEFAULT-VALUE}).")
@@ -72,16 +76,18 @@ final class AttentionDpOptions {
   @Option(
       names = "--kv-cache-routing-new-conv-placement",
       paramLabel = "NAME",
+      completionCandidates = Choices.NewConversations.class,
       defaultValue = "round_robin",
       order = 57,
       description =
-          "Placement of new conversations: round_robin, least_queued, least_tokens"
+          "Placement of new conversations: ${COMPLETION-CANDIDATES}"
               + " (default: ${DEFAULT-VALUE}).")
   private String newConversationPlacement;
 
   @Option(
       names = "--enable-kv-cache-aware-routing",
       paramLabel = "BOOL",
+      completionCandidates = Choices.Booleans.class,
       defaultValue = "false",
       order = 58,
       description = "Without --router: run kv_cache_aware (default: ${DEFAULT-VALUE}).")
@@ -90,6 +96,7 @@ final class AttentionDpOptions {
   @Option(
       names = "--kv-cache-routing-conversation-affinity",
       paramLabel = "BOOL",
+      completionCandidates = Choices.Booleans.class,
       defaultValue = "false",
       order = 59,
       description = "Without --router: run conversation (default: ${DEFAULT-VALUE}).")
@@ -98,6 +105,7 @@ final class AttentionDpOptions {
   @Option(
       names = "--enable-balance",
       paramLabel = "BOOL",
+      completionCandidates = Choices.Booleans.class,
       defaultValue = "false",
       order = 85,
       description = "Delay prefill while ranks are out of balance (default: ${DEFAULT-VALUE}).")

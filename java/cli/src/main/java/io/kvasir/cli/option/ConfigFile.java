@@ -52,6 +52,7 @@ final class ConfigFile {
   record Setting(String text, String place, int line) {}
 
   private final String file;
+  private final String command;
   private final Map<String, OptionSpec> keys;
   private final List<String> blockKeys;
   private final Iterator<Event> events;
@@ -59,8 +60,13 @@ final class ConfigFile {
   private boolean blockSeen;
 
   private ConfigFile(
-      String file, String text, Map<String, OptionSpec> keys, List<String> blockKeys) {
+      String file,
+      String text,
+      String command,
+      Map<String, OptionSpec> keys,
+      List<String> blockKeys) {
     this.file = file;
+    this.command = command;
     this.keys = keys;
     this.blockKeys = blockKeys;
     LoadSettings parser = LoadSettings.builder().setLabel(file).build();
@@ -71,14 +77,15 @@ final class ConfigFile {
    * Reads a file.
    *
    * @param file its path
+   * @param command the command whose options it sets, as errors name it
    * @param keys the options by the keys that the file may have
    * @param blockKeys the keys that may also be in the block; if empty, there must be no block
    * @return the settings by their options
    * @throws InvalidConfigException if the file cannot be read or is not valid
    */
   static Map<String, Setting> read(
-      String file, Map<String, OptionSpec> keys, List<String> blockKeys) {
-    ConfigFile reader = new ConfigFile(file, text(file), keys, blockKeys);
+      String file, String command, Map<String, OptionSpec> keys, List<String> blockKeys) {
+    ConfigFile reader = new ConfigFile(file, text(file), command, keys, blockKeys);
     try {
       reader.document();
     } catch (MarkedYamlEngineException e) {
@@ -154,18 +161,12 @@ final class ConfigFile {
       } else if (option != null) {
         setting(key, option);
       } else {
-        String where = mayHaveBlock || allowed == keys.keySet() ? "" : " in " + BLOCK;
-        String block = mayHaveBlock ? ", " + BLOCK : "";
-        String close = Suggestions.closest(name, allowed);
+        String where = allowed == keys.keySet() ? "" : " in " + BLOCK;
         throw wrong(
             key,
-            "unknown key '%s'%s%s; allowed: %s%s"
+            "unknown key '%s'%s%s; keys are the options of '%s --help', with underscores"
                 .formatted(
-                    Errors.shown(name),
-                    where,
-                    close == null ? "" : " (did you mean " + close + "?)",
-                    String.join(", ", allowed),
-                    block));
+                    Errors.shown(name), where, Suggestions.question(name, allowed), command));
       }
     }
   }

@@ -21,8 +21,8 @@ import picocli.CommandLine.Option;
 public final class CorpusOptions {
 
   private static final int TRACE_BLOCK_TOKENS = 512;
-  private static final String PER_RANK = "per-rank";
-  private static final String SHARED = "shared";
+  static final String PER_RANK = "per-rank";
+  static final String SHARED = "shared";
 
   @Option(
       names = "--trace",
@@ -75,6 +75,7 @@ public final class CorpusOptions {
   @Option(
       names = "--handles",
       paramLabel = PER_RANK + "|" + SHARED,
+      completionCandidates = Choices.Handles.class,
       defaultValue = PER_RANK,
       order = 7,
       description =

@@ -13,6 +13,7 @@ import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
 
 /** The devices that hold the pools of a command. */
+@Heading(Heading.DEVICES)
 public final class DeviceOption {
 
   private static final Logger LOG = LoggerFactory.getLogger(DeviceOption.class);
@@ -22,6 +23,7 @@ public final class DeviceOption {
   @Option(
       names = NAME,
       paramLabel = "auto|cpu|cuda[:0,1|:local]",
+      completionCandidates = Choices.Devices.class,
       order = 39,
       description =
           "Device of the pools; auto prefers GPUs that can be used, and cuda:local is the one with the"

@@ -7,10 +7,14 @@ import io.kvasir.simulator.replay.ReplaySettings;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Predicate;
+import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 
 /** Options of ranks in this process. */
+@Heading(Heading.MODEL)
 public final class EmbeddedOptions {
 
   private static final double MAX_SPEED = 1e6;
@@ -69,6 +73,23 @@ public final class EmbeddedOptions {
   @Mixin private WorkerOptions worker;
 
   EmbeddedOptions() {}
+
+  /** Makes help show {@code --router} as one name: the ranks of a worker have one ADP router. */
+  public static final class OneRouter implements CommandLine.IModelTransformer {
+
+    @Override
+    public CommandSpec transform(CommandSpec command) {
+      OptionSpec several = command.findOption("--router");
+      command.remove(several);
+      return command.addOption(
+          several.toBuilder()
+              .paramLabel("NAME")
+              .description(
+                  "ADP router to run: ${COMPLETION-CANDIDATES}"
+                      + " (default: the router enabled below, else kv_cache_aware).")
+              .build());
+    }
+  }
 
   /**
    * Refuses these options where there are no ranks in this process.

@@ -6,6 +6,7 @@ import java.util.Map;
 import picocli.CommandLine.Option;
 
 /** Delays of the metrics and block events that a fleet router receives. */
+@Heading(Heading.FLEET)
 public final class FleetDelays {
 
   private static final int MAX_WORKERS = 1024;

@@ -18,6 +18,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options of the fleet router and its workers. */
+@Heading(Heading.FLEET)
 public final class FleetOptions {
 
   /** Option of the number of workers. */
@@ -53,6 +54,7 @@ public final class FleetOptions {
   @Option(
       names = ROUTER,
       paramLabel = "NAME",
+      completionCandidates = Choices.FleetRouters.class,
       order = 40,
       description =
           "Fleet router to run: round_robin, load_balancing, kv_cache_aware,"

@@ -5,7 +5,7 @@ import picocli.CommandLine.Option;
 /** The common options, and the output format. */
 public final class FormatOption extends CommonOptions {
 
-  private enum Format {
+  enum Format {
     TEXT,
     JSON
   }
@@ -13,6 +13,7 @@ public final class FormatOption extends CommonOptions {
   @Option(
       names = "--format",
       paramLabel = "text|json",
+      completionCandidates = Choices.Formats.class,
       defaultValue = "text",
       order = 100,
       description = "Output for people or for programs (default: ${DEFAULT-VALUE}).")

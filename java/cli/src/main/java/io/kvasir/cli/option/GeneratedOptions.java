@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of generated workloads. */
+@Heading(Heading.WORKLOAD)
 public final class GeneratedOptions {
 
   private static final int MAX_SESSIONS = 1_000_000;
@@ -89,9 +90,11 @@ public final class GeneratedOptions {
   @Option(
       names = "--think-time",
       paramLabel = "NAME",
+      completionCandidates = Choices.ThinkTimes.class,
       defaultValue = "exponential",
       order = 23,
-      description = "multi_turn: think time, exponential or lognormal (default: ${DEFAULT-VALUE}).")
+      description =
+          "multi_turn: distribution of think times: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
   private String thinkTime;
 
   @Option(

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of the size of KV. Names are those of model files and TensorRT-LLM. */
+@Heading(Heading.DEVICES)
 public final class KvOptions {
 
   private static final String FRACTION = "--kv-cache-free-gpu-memory-fraction";
@@ -15,7 +16,7 @@ public final class KvOptions {
   private static final int MAX_DIMENSION = 1 << 20;
   private static final int MAX_BYTES_PER_TOKEN = 1 << 30;
 
-  private enum Dtype {
+  enum Dtype {
     BF16(2),
     FP16(2),
     FP8(1),
@@ -49,9 +50,10 @@ public final class KvOptions {
   @Option(
       names = "--kv-cache-dtype",
       paramLabel = "NAME",
+      completionCandidates = Choices.Dtypes.class,
       defaultValue = "bf16",
       order = 63,
-      description = "Type of an element: bf16, fp16, fp8, int8, fp32 (default: ${DEFAULT-VALUE}).")
+      description = "Type of an element: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
   private String dtype;
 
   @Option(

@@ -21,6 +21,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options of a replay whose processes a launcher starts: mpirun, srun, torchrun or a script. */
+@Heading(Heading.PROCESSES)
 public final class LaunchOptions {
 
   /** Option of the network. */
@@ -52,6 +53,7 @@ public final class LaunchOptions {
   @Option(
       names = COLLECTIVE,
       paramLabel = "none|tcp|mpi",
+      completionCandidates = Choices.Collectives.class,
       order = 72,
       description =
           "Divides the ranks among the processes that mpirun, srun or torchrun has started, in"

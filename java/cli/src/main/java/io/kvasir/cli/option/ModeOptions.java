@@ -8,6 +8,7 @@ import java.util.function.Predicate;
 import picocli.CommandLine.Option;
 
 /** Options of the mode of the ranks: prompts and answers, or prompts only. */
+@Heading("Mode")
 public final class ModeOptions {
 
   private static final String BANDWIDTH = "--transfer-bandwidth";
@@ -20,7 +21,7 @@ public final class ModeOptions {
   /** An MLA cache: 61 layers of 576 elements of 2 bytes. */
   private static final long DEFAULT_KV_BYTES_PER_TOKEN = 61 * 576 * 2;
 
-  private enum Mode {
+  enum Mode {
     AGGREGATED,
     CONTEXT
   }
@@ -28,6 +29,7 @@ public final class ModeOptions {
   @Option(
       names = "--mode",
       paramLabel = "NAME",
+      completionCandidates = Choices.Modes.class,
       defaultValue = "aggregated",
       order = 67,
       description =

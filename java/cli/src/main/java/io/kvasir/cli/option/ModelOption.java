@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The option for a model in a file. */
+@Heading(Heading.MODEL)
 public final class ModelOption {
 
   /** The option. */

@@ -5,6 +5,7 @@ import java.util.List;
 import picocli.CommandLine.Option;
 
 /** Options of a replay whose ranks are divided among several processes. */
+@Heading(Heading.PROCESSES)
 public final class ProcessOptions {
 
   /** Option of the number of processes. */

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of what a replay measures and where the page with its results goes. */
+@Heading("Report")
 public final class ReportOptions {
 
   private static final String REPORT = "--report";

@@ -1,6 +1,7 @@
 package io.kvasir.cli.option;
 
 import io.kvasir.engine.adp.AttentionDpConfig;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -77,6 +78,23 @@ public final class Settings {
   }
 
   /**
+   * {@return the line of an error, and if it is about a missing file that the configuration names
+   * by a relative path, the absolute path too}
+   *
+   * @param line the line
+   * @param parsed the parsed command line
+   */
+  public static String located(String line, ParseResult parsed) {
+    for (ConfigFile.Setting each : of(parsed).map(own -> own.settings).orElse(Map.of()).values()) {
+      if ((" " + line).contains(" " + each.text() + ": no such file")
+          && !each.text().startsWith("/")) {
+        return line + " (" + Path.of(each.text()).toAbsolutePath().normalize() + ")";
+      }
+    }
+    return line;
+  }
+
+  /**
    * {@return the command that runs: the innermost}
    *
    * @param parsed the parsed command line
@@ -101,7 +119,7 @@ public final class Settings {
       }
     }
     List<String> block = AttentionDpConfig.keys().stream().filter(keys::containsKey).toList();
-    settings = ConfigFile.read(file, keys, block);
+    settings = ConfigFile.read(file, command.qualifiedName(), keys, block);
     settings.forEach(
         (option, setting) -> {
           if (origin(option) == Origin.FILE) {

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of an engine that stands in for another one. */
+@Heading("Engine to stand in for")
 public final class StandInOptions {
 
   private static final String FLAVOR = "--flavor";
@@ -26,31 +27,35 @@ public final class StandInOptions {
   @Option(
       names = FLAVOR,
       paramLabel = "NAME",
+      completionCandidates = Choices.Flavors.class,
       order = 20,
       description =
-          "The engine to stand in for: vllm, sglang, trtllm (default: Kvasir's own endpoints).")
+          "The engine to stand in for: ${COMPLETION-CANDIDATES} (default: Kvasir's own endpoints).")
   private @Nullable String flavor;
 
   @Option(
       names = EVENTS,
       paramLabel = "FORM",
+      completionCandidates = Choices.EventForms.class,
       defaultValue = "none",
       order = 21,
       description =
-          "Events of blocks over ZMQ: map, array, mixed, none (default: ${DEFAULT-VALUE}).")
+          "Events of blocks over ZMQ: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
   private String events;
 
   @Option(
       names = REPLAY,
       paramLabel = "FORM",
+      completionCandidates = Choices.ReplayForms.class,
       order = 22,
       description =
-          "Frames of replayed events: short, long, none (default: those of the newest engine).")
+          "Frames of replayed events: ${COMPLETION-CANDIDATES} (default: those of the newest engine).")
   private @Nullable String replay;
 
   @Option(
       names = HASHES,
       paramLabel = "FORM",
+      completionCandidates = Choices.Hashes.class,
       defaultValue = "int",
       order = 23,
       description = "Block hashes in events: int, or bytes of vllm (default: ${DEFAULT-VALUE}).")
@@ -87,7 +92,7 @@ public final class StandInOptions {
   StandInOptions() {}
 
   /** The forms of block hashes. */
-  private enum Hashes {
+  enum Hashes {
     INT,
     BYTES
   }

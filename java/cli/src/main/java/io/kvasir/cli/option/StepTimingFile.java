@@ -40,14 +40,13 @@ public final class StepTimingFile {
     for (Iterator<String> names = json.fieldNames(); names.hasNext(); ) {
       String name = names.next();
       if (!KEYS.contains(name)) {
-        String close = Suggestions.closest(name, KEYS);
         throw wrong(
             option,
             file,
             "unknown key '"
                 + Errors.shown(name)
                 + "'"
-                + (close == null ? "" : " (did you mean " + close + "?)")
+                + Suggestions.question(name, KEYS)
                 + "; allowed: "
                 + String.join(", ", KEYS));
       }

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options by which processes that meet over TCP trust each other. */
+@Heading(Heading.PROCESSES)
 final class TrustOptions {
 
   private static final String SECRET_FILE = "--secret-file";

@@ -109,9 +109,15 @@ public final class Values {
         return choice;
       }
     }
-    String names = String.join(", ", choices.stream().map(name).toList());
+    List<String> names = choices.stream().map(name).toList();
     throw new UsageException(
-        option, "must be one of " + names + ", not '" + Errors.shown(text) + "'");
+        option,
+        "must be one of "
+            + String.join(", ", names)
+            + ", not '"
+            + Errors.shown(text)
+            + "'"
+            + Suggestions.question(text.strip().toLowerCase(Locale.ROOT), names));
   }
 
   /**

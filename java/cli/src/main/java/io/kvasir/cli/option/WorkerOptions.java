@@ -17,6 +17,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options of a worker. Where TensorRT-LLM has an option, its name is used. */
+@Heading("Ranks of a worker")
 public final class WorkerOptions {
 
   private static final String STEP_TIMING = "--step-timing";
@@ -45,9 +46,10 @@ public final class WorkerOptions {
   @Option(
       names = "--router",
       paramLabel = "NAME[,NAME]",
+      completionCandidates = Choices.AdpRouters.class,
       order = 41,
       description =
-          "ADP routers to run: default, kv_cache_aware, conversation, projected. Several are"
+          "ADP routers to run: ${COMPLETION-CANDIDATES}. Several are"
               + " compared (default: the router enabled below, else default,kv_cache_aware).")
   private @Nullable String router;
 
@@ -70,14 +72,16 @@ public final class WorkerOptions {
   @Option(
       names = "--hash-format",
       paramLabel = "NAME",
+      completionCandidates = Choices.HashFormats.class,
       defaultValue = "kvasir",
       order = 44,
-      description = "Hash format of blocks: kvasir, dynamo, trtllm-v1 (default: ${DEFAULT-VALUE}).")
+      description = "Hash format of blocks: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
   private String hashFormat;
 
   @Option(
       names = "--enable-block-reuse",
       paramLabel = "BOOL",
+      completionCandidates = Choices.Booleans.class,
       defaultValue = "true",
       order = 45,
       description = "Reuse computed blocks for other requests (default: ${DEFAULT-VALUE}).")
@@ -102,19 +106,22 @@ public final class WorkerOptions {
   @Option(
       names = "--capacity-scheduler-policy",
       paramLabel = "NAME",
+      completionCandidates = Choices.CapacityPolicies.class,
       defaultValue = "guaranteed_no_evict",
       order = 48,
       description =
-          "Policy for admitting requests: guaranteed_no_evict, max_utilization"
+          "Policy for admitting requests: ${COMPLETION-CANDIDATES}"
               + " (default: ${DEFAULT-VALUE}).")
   private String capacityPolicy;
 
   @Option(
       names = "--waiting-queue-policy",
       paramLabel = "NAME",
+      completionCandidates = Choices.QueuePolicies.class,
       defaultValue = "fcfs",
       order = 49,
-      description = "Order of the waiting queue: fcfs, priority (default: ${DEFAULT-VALUE}).")
+      description =
+          "Order of the waiting queue: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
   private String waitingQueuePolicy;
 
   @Mixin private AttentionDpOptions attentionDp;

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options of the replayed workload and its speed. */
+@Heading(Heading.WORKLOAD)
 public final class WorkloadOptions {
 
   private static final int MAX_IN_FLIGHT = 1_000_000;
@@ -49,10 +50,10 @@ public final class WorkloadOptions {
   @Option(
       names = "--workload",
       paramLabel = "NAME",
+      completionCandidates = Choices.Workloads.class,
       defaultValue = "multi_turn",
       order = 3,
-      description =
-          "Generated workload: multi_turn, shared_prefix, uniform (default: ${DEFAULT-VALUE}).")
+      description = "Generated workload: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
   private String workload;
 
   @Option(

@@ -62,6 +62,7 @@ class ConfigurationDocsTest {
           Map.entry("--ssl-ca-certs", "a path"),
           Map.entry("--report", "a path"),
           Map.entry("--step-timing", "a path"),
+          Map.entry("--extra-llm-api-options", "a path"),
           Map.entry("--kv-cache-free-gpu-memory-fraction", "a number from 0.001 to 1.0"));
 
   @Test
@@ -103,6 +104,7 @@ class ConfigurationDocsTest {
           "--spin-micros",
           "--report",
           "--step-timing", // in the report if it is given
+          "--extra-llm-api-options", // sets other options
           "--num-hidden-layers", // with the next ones, poolTokens
           "--num-key-value-heads",
           "--head-dim",

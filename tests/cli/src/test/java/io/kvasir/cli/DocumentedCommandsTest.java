@@ -40,6 +40,7 @@ class DocumentedCommandsTest {
           "serve --worker", "needs the engines; EngineFleetsTest and GatewayDocsTest start some",
           "serve --model", "needs a model; the tests of llama serve one",
           "engine --", "serves until it is stopped; EngineFleetsTest starts some",
+          "bench routers --trace", "needs thousands of requests; without a trace it runs",
           "bench proxy", "takes minutes; the tests of benchmarks run it",
           "bench collective", "starts processes of the launcher; the tests of benchmarks run it");
 

@@ -153,12 +153,20 @@ public final class CommandRunner {
           .misspelt(command.commandSpec(), () -> commands("").getCommandSpec())
           .forEach(console::note);
       try {
-        Settings.of(parsed).ifPresent(Settings::load);
+        Settings.of(parsed).ifPresent(this::load);
       } catch (InvalidConfigException e) {
         throw new ExecutionException(command.commandSpec().commandLine(), "", e);
       }
     }
     return new RunLast().execute(parsed);
+  }
+
+  private void load(Settings settings) {
+    settings.load();
+    String unused = settings.unused();
+    if (unused != null) {
+      console.note(unused);
+    }
   }
 
   /** The exit code and the error line of a failure. */

@@ -1,28 +1,14 @@
 package io.kvasir.cli.option;
 
 import io.kvasir.model.Errors;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.StringJoiner;
-import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.api.lowlevel.Parse;
 import org.snakeyaml.engine.v2.events.Event;
 import org.snakeyaml.engine.v2.events.ScalarEvent;
-import org.snakeyaml.engine.v2.exceptions.Mark;
-import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
-import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
@@ -34,9 +20,6 @@ import picocli.CommandLine.Model.OptionSpec;
 final class ConfigFile {
 
   static final String BLOCK = "attention_dp_config";
-
-  private static final int MAX_BYTES = 1 << 16;
-  private static final Set<String> NULLS = Set.of("", "~", "null", "Null", "NULL");
 
   /** Types whose values must not be quoted, by the label that help shows. */
   private static final Map<String, String> UNQUOTED =
@@ -61,16 +44,15 @@ final class ConfigFile {
 
   private ConfigFile(
       String file,
-      String text,
       String command,
       Map<String, OptionSpec> keys,
-      List<String> blockKeys) {
+      List<String> blockKeys,
+      Iterator<Event> events) {
     this.file = file;
     this.command = command;
     this.keys = keys;
     this.blockKeys = blockKeys;
-    LoadSettings parser = LoadSettings.builder().setLabel(file).build();
-    this.events = new Parse(parser).parseString(text).iterator();
+    this.events = events;
   }
 
   /**
@@ -85,48 +67,14 @@ final class ConfigFile {
    */
   static Map<String, Setting> read(
       String file, String command, Map<String, OptionSpec> keys, List<String> blockKeys) {
-    ConfigFile reader = new ConfigFile(file, text(file), command, keys, blockKeys);
-    try {
-      reader.document();
-    } catch (MarkedYamlEngineException e) {
-      Mark mark = e.getProblemMark().or(e::getContextMark).orElse(null);
-      String line = mark == null ? "" : ":" + (mark.getLine() + 1);
-      throw new InvalidConfigException(file + line + ": not YAML: " + e.getProblem(), e);
-    } catch (YamlEngineException e) {
-      throw new InvalidConfigException(file + ": not YAML: " + e.getMessage(), e);
-    }
-    return reader.settings;
-  }
-
-  private static String text(String file) {
-    if (file.isBlank()) {
-      throw new InvalidConfigException(
-          "--config must be a path, not '" + Errors.shown(file) + "'", null);
-    }
-    Path path;
-    try {
-      path = Path.of(file);
-    } catch (InvalidPathException e) {
-      throw new InvalidConfigException(Errors.shown(file) + ": not a path", e);
-    }
-    if (!Files.isRegularFile(path)) {
-      // A pipe is refused too: every process of a replay reads the file.
-      String reason = Files.exists(path) ? "not a regular file" : "no such file";
-      throw new InvalidConfigException(Errors.shown(file) + ": " + reason, null);
-    }
-    try (InputStream in = Files.newInputStream(path)) {
-      byte[] bytes = in.readNBytes(MAX_BYTES + 1);
-      if (bytes.length > MAX_BYTES) {
-        String rule = ": a configuration has at most " + MAX_BYTES + " bytes";
-        throw new InvalidConfigException(file + rule, null);
-      }
-      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
-    } catch (CharacterCodingException e) {
-      throw new InvalidConfigException(file + ": must be UTF-8", e);
-    } catch (IOException e) {
-      throw new InvalidConfigException(
-          Errors.shown(file) + ": cannot be read: " + Errors.reason(e), e);
-    }
+    return YamlFile.read(
+        "--config",
+        file,
+        events -> {
+          ConfigFile reader = new ConfigFile(file, command, keys, blockKeys, events);
+          reader.document();
+          return reader.settings;
+        });
   }
 
   private void document() {
@@ -137,7 +85,7 @@ final class ConfigFile {
     Event root = events.next();
     if (root.getEventId() == Event.ID.MappingStart) {
       mapping(keys.keySet(), !blockKeys.isEmpty());
-    } else if (!isNull(root)) {
+    } else if (!YamlFile.isNull(root)) {
       throw wrong(root, "must be a mapping of keys to values, like 'ranks: 8'");
     }
     events.next(); // the document's end
@@ -179,7 +127,7 @@ final class ConfigFile {
     Event value = events.next();
     if (value.getEventId() == Event.ID.MappingStart) {
       mapping(blockKeys, false);
-    } else if (!isNull(value)) {
+    } else if (!YamlFile.isNull(value)) {
       throw wrong(value, BLOCK + " must be a mapping of keys to values");
     }
   }
@@ -190,8 +138,10 @@ final class ConfigFile {
     if (earlier != null) {
       throw wrong(key, name + " is already set in line " + earlier.line());
     }
-    int line = line(key);
-    settings.put(option.longestName(), new Setting(value(name, option), place(line) + name, line));
+    int line = YamlFile.line(key);
+    settings.put(
+        option.longestName(),
+        new Setting(value(name, option), YamlFile.place(file, line) + name, line));
   }
 
   /** A single value, or a list or mapping in the syntax of options: "a,b" or "k=v,l=w". */
@@ -224,7 +174,7 @@ final class ConfigFile {
     if (!(event instanceof ScalarEvent scalar)) {
       throw wrong(event, name + " must be a single value");
     }
-    if (isNull(scalar)) {
+    if (YamlFile.isNull(scalar)) {
       throw wrong(event, name + " has no value; remove the key to use the default");
     }
     String type = UNQUOTED.get(option.paramLabel());
@@ -236,21 +186,7 @@ final class ConfigFile {
     return scalar.getValue();
   }
 
-  private static boolean isNull(Event event) {
-    return event instanceof ScalarEvent scalar
-        && scalar.isPlain()
-        && NULLS.contains(scalar.getValue());
-  }
-
   private InvalidConfigException wrong(Event event, String rule) {
-    return new InvalidConfigException(place(line(event)) + rule, null);
-  }
-
-  private String place(int line) {
-    return file + ":" + line + ": ";
-  }
-
-  private static int line(Event event) {
-    return event.getStartMark().map(mark -> mark.getLine() + 1).orElse(1);
+    return YamlFile.wrong(file, event, rule);
   }
 }

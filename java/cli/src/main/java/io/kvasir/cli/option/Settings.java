@@ -43,6 +43,7 @@ public final class Settings {
   private @Nullable String file;
 
   private Map<String, ConfigFile.Setting> settings = Map.of();
+  private @Nullable String unused;
 
   Settings() {}
 
@@ -104,30 +105,55 @@ public final class Settings {
   }
 
   /**
-   * Reads the file, if one is given, and sets the options that neither a flag nor a variable sets.
+   * Reads the files that are given, and sets the options that neither a flag nor a variable sets.
    *
    * @throws InvalidConfigException if the file cannot be read or is not valid
    */
   public void load() {
-    if (file == null) {
+    if (file != null) {
+      Map<String, OptionSpec> keys = new LinkedHashMap<>();
+      for (OptionSpec option : command.options()) {
+        if (option.arity().max() > 0 && !option.hidden() && !option.longestName().equals(CONFIG)) {
+          keys.put(key(option.longestName()), option);
+        }
+      }
+      List<String> block = AttentionDpConfig.keys().stream().filter(keys::containsKey).toList();
+      settings = ConfigFile.read(file, command.qualifiedName(), keys, block);
+      settings.forEach(this::set);
+    }
+    loadLlmApi();
+  }
+
+  /** Adds the settings of TensorRT-LLM's own file that nothing else sets. */
+  private void loadLlmApi() {
+    OptionSpec option = command.findOption(LlmApiFile.OPTION);
+    String llmApi = option == null ? null : option.getValue();
+    if (llmApi == null) {
       return;
     }
-    Map<String, OptionSpec> keys = new LinkedHashMap<>();
-    for (OptionSpec option : command.options()) {
-      if (option.arity().max() > 0 && !option.hidden() && !option.longestName().equals(CONFIG)) {
-        keys.put(key(option.longestName()), option);
-      }
+    LlmApiFile.Contents contents =
+        LlmApiFile.read(llmApi, name -> command.findOption(name) != null);
+    Map<String, ConfigFile.Setting> all = new LinkedHashMap<>(contents.settings());
+    all.putAll(settings);
+    settings = all;
+    contents
+        .settings()
+        .forEach((name, setting) -> set(name, Objects.requireNonNull(all.get(name))));
+    if (!contents.unused().isEmpty()) {
+      unused = llmApi + ": not used: " + String.join(", ", contents.unused());
     }
-    List<String> block = AttentionDpConfig.keys().stream().filter(keys::containsKey).toList();
-    settings = ConfigFile.read(file, command.qualifiedName(), keys, block);
-    settings.forEach(
-        (option, setting) -> {
-          if (origin(option) == Origin.FILE) {
-            OptionSpec spec = command.findOption(option);
-            spec.setValue(
-                spec.isMultiValue() ? List.of(setting.text().split("\\s+")) : setting.text());
-          }
-        });
+  }
+
+  private void set(String option, ConfigFile.Setting setting) {
+    if (origin(option) == Origin.FILE) {
+      OptionSpec spec = command.findOption(option);
+      spec.setValue(spec.isMultiValue() ? List.of(setting.text().split("\\s+")) : setting.text());
+    }
+  }
+
+  /** {@return a note about the keys of a file that set nothing; null if all do} */
+  public @Nullable String unused() {
+    return unused;
   }
 
   private Origin origin(String option) {

@@ -36,6 +36,16 @@ public final class WorkerOptions {
   private @Nullable String stepTiming;
 
   @Option(
+      names = LlmApiFile.OPTION,
+      paramLabel = "FILE",
+      order = 94,
+      description =
+          "TensorRT-LLM's YAML file of the LLM API: sizes, scheduler and attention_dp_config of a"
+              + " worker; --config overrides it, and other keys are listed (default: none).")
+  @SuppressWarnings("unused") // read with the settings
+  private @Nullable String llmApi;
+
+  @Option(
       names = {"--ranks", "--dp"},
       paramLabel = "N",
       defaultValue = "8",

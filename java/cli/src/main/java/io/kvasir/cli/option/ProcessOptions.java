@@ -11,7 +11,7 @@ public final class ProcessOptions {
   /** Option of the number of processes. */
   public static final String PROCESSES = "--processes";
 
-  private static final String MEMBER = "--lockstep-member";
+  static final String MEMBER = "--lockstep-member";
   private static final String PORT = "--lockstep-port";
   private static final String JOIN_SECONDS = "--join-timeout-seconds";
   private static final int MAX_JOIN_SECONDS = 86_400;

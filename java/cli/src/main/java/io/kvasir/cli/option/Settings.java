@@ -139,7 +139,8 @@ public final class Settings {
     contents
         .settings()
         .forEach((name, setting) -> set(name, Objects.requireNonNull(all.get(name))));
-    if (!contents.unused().isEmpty()) {
+    boolean first = !isFlag(ProcessOptions.MEMBER); // of the processes of --processes
+    if (first && !contents.unused().isEmpty()) {
       unused = llmApi + ": not used: " + String.join(", ", contents.unused());
     }
   }

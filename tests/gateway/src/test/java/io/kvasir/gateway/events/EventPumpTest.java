@@ -149,7 +149,7 @@ class EventPumpTest {
 
   @ParameterizedTest
   @ValueSource(ints = {20, 45})
-  void aRestartIsSeenThoughItsNumbersGoOn(int unseen) throws InterruptedException {
+  void aRestartIsSeenThoughItsNumbersGoOn(int unseen) {
     publisher.lose(batches(0, 1));
     follow();
     awaitApplied(numbers(0, 1));
@@ -157,7 +157,7 @@ class EventPumpTest {
     awaitApplied(numbers(0, 20));
     publisher.restart();
     publisher.lose(batches(100, 100 + unseen));
-    Thread.sleep(300); // for the subscriber to connect again: the next number is 20, or above
+    await(publisher::subscribed, "a subscriber");
     publisher.publish(batch(100 + unseen));
     awaitApplied(numbers(100, 101 + unseen));
     assertThat(sink.restarts()).isEqualTo(1);

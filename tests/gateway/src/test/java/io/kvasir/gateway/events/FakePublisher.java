@@ -43,6 +43,7 @@ final class FakePublisher implements AutoCloseable {
   private volatile boolean answersReplay = true;
   private volatile boolean closing;
   private volatile int replays;
+  private volatile boolean subscribed;
 
   FakePublisher(boolean topicInReplay, int ring) {
     this.topicInReplay = topicInReplay;
@@ -63,6 +64,11 @@ final class FakePublisher implements AutoCloseable {
 
   int replays() {
     return replays;
+  }
+
+  /** Whether a subscriber has connected since the start, or the restart. */
+  boolean subscribed() {
+    return subscribed;
   }
 
   /** Publishes a batch; without effect on subscribers that are not connected yet. */
@@ -110,6 +116,7 @@ final class FakePublisher implements AutoCloseable {
           closeSockets();
           kept.clear();
           next = 0;
+          subscribed = false;
           open();
         });
   }
@@ -152,7 +159,7 @@ final class FakePublisher implements AutoCloseable {
   }
 
   private void open() {
-    live = context.createSocket(SocketType.PUB);
+    live = context.createSocket(SocketType.XPUB);
     live.setSndHWM(100_000);
     live.setLinger(0);
     replay = context.createSocket(SocketType.ROUTER);
@@ -194,6 +201,10 @@ final class FakePublisher implements AutoCloseable {
         break;
       }
       serveReplay();
+      byte[] subscription = live.recv(ZMQ.DONTWAIT);
+      if (subscription != null && subscription[0] == 1) {
+        subscribed = true;
+      }
     }
     closeSockets();
     context.close();

@@ -32,6 +32,10 @@ public final class RouterComparison {
   private static final double MAX_TIME = 1.03;
 
   private static final int MAX_TRIALS = 12;
+
+  /** A load that is missed by more than this factor says nothing. */
+  private static final int MOST_BELOW = 10;
+
   private static final int TOKENS_PER_BLOCK = 32;
 
   private static final List<Measure> MEASURES =
@@ -82,14 +86,14 @@ public final class RouterComparison {
    * @param poolTokens tokens of each rank's pool
    * @param routers the routers to compare
    * @return the results
-   * @throws IllegalArgumentException if there are too few requests for half of the load
+   * @throws IllegalArgumentException if there are too few requests for a tenth of the load
    * @throws InterruptedException if this thread is interrupted
    */
   public Cell<PlayedLoad> compare(Load load, int poolTokens, List<AdpRouterKind> routers)
       throws InterruptedException {
     ReplaySettings worker = new ReplaySettings(load.ranks(), poolTokens, TOKENS_PER_BLOCK);
     Speed speed = speedFor(load.utilisation(), worker);
-    if (speed.share() < load.utilisation() / 2) {
+    if (speed.share() < load.utilisation() / MOST_BELOW) {
       throw new IllegalArgumentException(
           requests.name()
               + ": "

@@ -28,7 +28,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
   /*
    * A request of L tokens goes to the rank with the lowest
    *
-   *   score = queue + compute + pace + others + eviction          (modelled milliseconds)
+   *   score = queue + compute + pace + others + eviction + work   (modelled milliseconds)
    *
    *   reusable  leading tokens of the prompt in the rank's pool, or being computed there by earlier
    *             requests with the same prefix; at most L - 1
@@ -41,10 +41,18 @@ public final class ProjectedAdpRouter implements AdpRouter {
    *             because future arrivals are unknown: they fill the steps of the other ranks at no
    *             cost, and another rank may become the slowest.
    *   others    3 x compute: requests that arrive later wait for every millisecond computed here.
-   *             This term keeps prefixes on their ranks under load.
+   *             This term keeps prefixes on their ranks under load. If the request begins a
+   *             conversation, the part that the best rank need not compute is a shared prefix: a
+   *             copy of it serves further turns and other conversations too, so that part is divided
+   *             by their expected number before the rank evicts the copy.
    *   eviction  3/10 of the time to recompute the evicted blocks, scaled by age: 0 for the rank
    *             whose oldest evictable block is the oldest of all. The term decides between ranks
    *             of similar score and makes all pools together evict the oldest blocks first.
+   *   work      the work that the conversation will bring to the rank after this turn, times the
+   *             number of open conversations by which the rank exceeds the emptiest one, relative to
+   *             1 + their mean. Ranks step together, so work that one of them has alone delays all.
+   *
+   * Expectations about conversations are learned from those before (Commitments).
    *
    * A prefix that all ranks match, such as a common system prompt, favours no rank. A placement
    * counts as affinity if its rank matches more of the prompt than another compared rank.
@@ -63,6 +71,9 @@ public final class ProjectedAdpRouter implements AdpRouter {
   private static final double OTHERS_WEIGHT = 3;
   private static final double EVICTION_WEIGHT = 0.3;
 
+  /** Placements for which a pool with free blocks is taken to keep a block. */
+  private static final double MOST_KEPT = 512;
+
   /**
    * A request waits for a full rank if every rank with room has more than this multiple of its
    * score.
@@ -75,13 +86,14 @@ public final class ProjectedAdpRouter implements AdpRouter {
   private static final int MAX_CALLS_LEFT_OVER = 1000;
 
   private static final List<String> TERMS =
-      List.of("queue", "compute", "pace", "others", "eviction");
+      List.of("queue", "compute", "pace", "others", "eviction", "work");
   private static final int[] NO_RANKS = {};
   private static final double[] NO_SCORES = {};
 
   private final PlacementBatch batch;
   private final RankLoads ranks;
   private final ProjectedLoads loads;
+  private final Commitments commitments;
   private final @Nullable BlockDemand demand;
   private final boolean explain;
   private final boolean firstTurnRoundRobin;
@@ -94,30 +106,17 @@ public final class ProjectedAdpRouter implements AdpRouter {
   private PrefixMatches matches = PrefixMatches.NONE;
   private boolean canWait;
 
-  /* For the request being scored: the compared ranks, their scores, and their terms row by row. */
+  /* For the request being scored: what all ranks have in common. */
+  private boolean begins;
+  private double leastComputeMs;
+  private double leastOpen;
+  private double workMs;
+
+  /* The compared ranks, their scores, and their terms row by row. */
   private final int[] compared;
   private final double[] scores;
   private final double[] terms;
   private int comparedCount;
-
-  /**
-   * Creates a router that scores first turns like other turns.
-   *
-   * @param ranks ranks of the worker
-   * @param timing time model of a step
-   * @param maxNumTokens tokens that a rank computes in one step
-   * @param demand blocks that a request needs; null to ignore occupancy
-   * @param explain whether decisions carry the compared scores and their terms
-   * @throws IllegalArgumentException if {@code ranks} or {@code maxNumTokens} is below 1
-   */
-  public ProjectedAdpRouter(
-      int ranks,
-      StepTiming timing,
-      int maxNumTokens,
-      @Nullable BlockDemand demand,
-      boolean explain) {
-    this(ranks, timing, maxNumTokens, demand, false, explain);
-  }
 
   /**
    * Creates a router.
@@ -141,6 +140,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
     this.batch = new PlacementBatch(AdpRouterKind.PROJECTED.id(), ranks, demand);
     this.ranks = batch.ranks();
     this.loads = new ProjectedLoads(ranks, timing, maxNumTokens);
+    this.commitments = new Commitments(ranks);
     this.demand = demand;
     this.explain = explain;
     this.firstTurnRoundRobin = firstTurnRoundRobin;
@@ -182,7 +182,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
   @Override
   public long stateDigest() {
     long head = Digest64.fold(Digest64.fold(loads.placed(), headId), headCalls);
-    return Digest64.fold(head, firstTurnCursor);
+    return Digest64.fold(Digest64.fold(head, firstTurnCursor), commitments.digest());
   }
 
   @Override
@@ -206,6 +206,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
     int leftOver = 0;
     for (int i = 0; i < batch.deferredCount(); i++) {
       int index = batch.deferred(i);
+      consider(index);
       if (!shouldWait(index, leftOver == 0, maxActiveRequests)) {
         compare(index);
       } else {
@@ -260,6 +261,22 @@ public final class ProjectedAdpRouter implements AdpRouter {
     return bestNow > WORTH_WAITING * best;
   }
 
+  /** Computes what the scores of a request have in common. */
+  private void consider(int index) {
+    Request request = batch.request(index);
+    begins = commitments.begins(request);
+    workMs = commitments.furtherMs() / (1 + commitments.meanOpen());
+    leastComputeMs = Double.POSITIVE_INFINITY;
+    leastOpen = Double.POSITIVE_INFINITY;
+    for (int i = 0; i < ranks.liveCount(); i++) {
+      int rank = ranks.live(i);
+      int reusable = reusable(rank, index);
+      double computeMs = loads.computeMs(request.promptTokens() - reusable, reusable);
+      leastComputeMs = Math.min(leastComputeMs, computeMs);
+      leastOpen = Math.min(leastOpen, commitments.openBeside(request, rank));
+    }
+  }
+
   /** Scores the ranks that have room for a request. */
   private void compare(int index) {
     batch.consider(index, batch.maxActiveRequests());
@@ -276,20 +293,31 @@ public final class ProjectedAdpRouter implements AdpRouter {
 
   /** A rank's score; its terms are written to {@link #terms} from {@code row} on. */
   private double score(int rank, int index, int row) {
+    Request request = batch.request(index);
     int reusable = reusable(rank, index);
-    int uncached = batch.request(index).promptTokens() - reusable;
+    int uncached = request.promptTokens() - reusable;
     double queue = loads.queuedMs(rank);
     double compute = loads.computeMs(uncached, reusable);
+    double copied = compute - leastComputeMs;
+    if (begins) {
+      double kept = demand == null ? MOST_KEPT : Math.min(MOST_KEPT, loads.keptPlacements(rank));
+      copied /= commitments.uses(kept);
+    }
     terms[row] = queue;
     terms[row + 1] = compute;
     terms[row + 2] = PACE_WEIGHT * loads.stretchMs(rank, uncached, queue + compute);
-    terms[row + 3] = OTHERS_WEIGHT * compute;
+    terms[row + 3] = OTHERS_WEIGHT * (leastComputeMs + copied);
     terms[row + 4] =
         demand == null
             ? 0
             : EVICTION_WEIGHT
                 * loads.evictedMs(rank, newBlocks(index, reusable), demand.tokensPerBlock());
-    return terms[row] + terms[row + 1] + terms[row + 2] + terms[row + 3] + terms[row + 4];
+    terms[row + 5] = workMs * (commitments.openBeside(request, rank) - leastOpen);
+    double score = 0;
+    for (int term = 0; term < TERMS.size(); term++) {
+      score += terms[row + term];
+    }
+    return score;
   }
 
   private long newBlocks(int index, int reusable) {
@@ -339,6 +367,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
     canWait = true; // this request will free room when it ends
     int reusable = reusable(rank, index);
     int uncached = batch.request(index).promptTokens() - reusable;
+    commitments.placed(batch.request(index), rank, loads.computeMs(uncached, reusable));
     loads.add(rank, uncached, reusable, newBlocks(index, reusable));
     return uncached;
   }

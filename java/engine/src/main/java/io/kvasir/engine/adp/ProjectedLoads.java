@@ -143,6 +143,13 @@ final class ProjectedLoads {
     return evicted * tokensPerBlock * timing.prefillLinear() * (1 - ages[rank] / oldest);
   }
 
+  /**
+   * Placements for which a rank's pool keeps an unused block; infinite while it has free blocks.
+   */
+  double keptPlacements(int rank) {
+    return free[rank] > 0 ? Double.POSITIVE_INFINITY : ages[rank];
+  }
+
   /** Whether some pool, when empty, is large enough for {@code blocks}. */
   boolean fitsSomePool(long blocks) {
     return blocks <= largestPool;

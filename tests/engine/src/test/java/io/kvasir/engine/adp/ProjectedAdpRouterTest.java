@@ -30,7 +30,8 @@ class ProjectedAdpRouterTest {
   private static final int EVICTION = 4;
 
   private static ProjectedAdpRouter router(int ranks) {
-    return new ProjectedAdpRouter(ranks, TIMING, ONE_STEP, new BlockDemand(BLOCK, false), true);
+    return new ProjectedAdpRouter(
+        ranks, TIMING, ONE_STEP, new BlockDemand(BLOCK, false), false, true);
   }
 
   private static Request request(long id, int tokens) {
@@ -143,7 +144,7 @@ class ProjectedAdpRouterTest {
 
   @Test
   void paceReachesAsManyStepsAsTheRankNeeds() {
-    ProjectedAdpRouter router = new ProjectedAdpRouter(2, TIMING, 100, null, true);
+    ProjectedAdpRouter router = new ProjectedAdpRouter(2, TIMING, 100, null, false, true);
     Decision decision = only(route(router, List.of(line(0, 0), line(1, 900)), request(1, 150)));
     assertThat(decision.terms().value(0, PACE))
         .as("two steps of 75 ms, each beside one of 100 ms")
@@ -284,6 +285,24 @@ class ProjectedAdpRouterTest {
             AdpReason.FIRST_TURN, AdpReason.FIRST_TURN, AdpReason.AFFINITY, AdpReason.FIRST_TURN);
   }
 
+  /** One rank holds the prefix that all conversations share; each conversation has five turns. */
+  @Test
+  void conversationsDoNotAllFollowASharedPrefix() {
+    ProjectedAdpRouter router = router(4);
+    int[] firstTurns = new int[4];
+    for (int i = 0; i < 400; i++) {
+      int turn = i / 8 % 5;
+      String conversation = "c" + (i % 8 + 8 * (i / 40));
+      PrefixMatches matches = new PrefixMatches(4, 1);
+      matches.set(0, 0, 40);
+      Request request =
+          Request.builder(i, new int[60]).conversationId(conversation).firstTurn(turn == 0).build();
+      Decision decision = router.route(idle(4), List.of(request), matches, CAP).decisions().get(0);
+      firstTurns[decision.rank()] += turn == 0 ? 1 : 0;
+    }
+    assertThat(firstTurns).as("first turns of each rank").doesNotContain(0);
+  }
+
   @Test
   void whatFitsNoPoolAtAllIsPlacedAtOnceSoThatItIsRefusedThere() {
     assertThat(route(router(1), List.of(pool(0, 4, 10)), request(1, 150)).unassigned()).isEmpty();
@@ -311,7 +330,7 @@ class ProjectedAdpRouterTest {
 
   @Test
   void aRouterWithoutDemandIgnoresPools() {
-    ProjectedAdpRouter router = new ProjectedAdpRouter(1, TIMING, ONE_STEP, null, true);
+    ProjectedAdpRouter router = new ProjectedAdpRouter(1, TIMING, ONE_STEP, null, false, true);
     Decision decision = only(route(router, List.of(pool(0, 0, 14)), request(1, 50)));
     assertThat(decision.terms().value(0, EVICTION)).isZero();
     assertThat(router.readsOccupancy()).isFalse();
@@ -325,7 +344,7 @@ class ProjectedAdpRouterTest {
     Decision decision = only(router(3).route(states, List.of(request(1, 100)), matches, CAP));
     assertThat(decision.scoredRanks()).containsExactly(0, 1, 2);
     assertThat(decision.terms().names())
-        .containsExactly("queue", "compute", "pace", "others", "eviction");
+        .containsExactly("queue", "compute", "pace", "others", "eviction", "work");
     for (int i = 0; i < 3; i++) {
       double sum = 0;
       for (int term = QUEUE; term <= EVICTION; term++) {
@@ -376,7 +395,7 @@ class ProjectedAdpRouterTest {
 
   @Test
   void stepsWithoutTokensAreRefused() {
-    assertThatThrownBy(() -> new ProjectedAdpRouter(2, TIMING, 0, null, false))
+    assertThatThrownBy(() -> new ProjectedAdpRouter(2, TIMING, 0, null, false, false))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("maxNumTokens must be at least 1, not 0");
   }

@@ -38,6 +38,9 @@ final class ProjectedOracle {
   /** When a rank's pool was at which tick: requests placed until then. */
   private record Sample(long tick, long placed) {}
 
+  /** Where and when a conversation's last turn was placed. */
+  private record LastTurn(int rank, long placed) {}
+
   /** A live rank while a batch is placed. */
   private static final class Rank {
     int activeRequests;
@@ -59,6 +62,13 @@ final class ProjectedOracle {
   private final BlockDemand demand;
 
   private final Map<Integer, List<Sample>> history = new TreeMap<>();
+  private final Map<String, LastTurn> conversations = new TreeMap<>();
+  private final double[] open;
+  private double firstTurns = 8;
+  private double furtherTurns = 16;
+  private double timedTurns;
+  private double timedMs;
+  private double gap = 64;
   private long placed;
   private long headId;
   private int headCalls;
@@ -79,6 +89,7 @@ final class ProjectedOracle {
     this.timing = timing;
     this.maxNumTokens = maxNumTokens;
     this.demand = demand;
+    this.open = new double[ranks];
   }
 
   /** How often a rank's samples were too many, so that every second one went. */
@@ -339,12 +350,79 @@ final class ProjectedOracle {
       double again = (double) evicted * demand.tokensPerBlock() * timing.prefillLinear();
       eviction = 0.3 * (again * (1 - rank.age / oldest));
     }
-    List<Double> terms = List.of(queue, compute, 0.5 * (together - own), 3 * compute, eviction);
+    double least = Double.MAX_VALUE;
+    double fewest = Double.MAX_VALUE;
+    double sum = 0;
+    for (int other : live.keySet()) {
+      int there = held(other, index);
+      least =
+          Math.min(least, prefillMs(length(index) - there, pairs(there, length(index) - there)));
+      fewest = Math.min(fewest, openBeside(index, other));
+    }
+    for (double each : open) {
+      sum += each;
+    }
+    double further = timedTurns == 0 ? 0 : furtherTurns / firstTurns * (timedMs / timedTurns);
+    double work = further / (1 + sum / ranks) * (openBeside(index, number) - fewest);
+
+    double copied = compute - least;
+    String conversation = requests.get(index).conversationId();
+    if (conversation != null && !conversations.containsKey(conversation)) {
+      double kept = rank.told && rank.free - rank.promised <= 0 ? Math.min(512, rank.age) : 512;
+      copied /=
+          1
+              + furtherTurns / firstTurns * (kept / (kept + gap))
+              + kept * (firstTurns / (firstTurns + furtherTurns)) / ranks;
+    }
+    List<Double> terms =
+        List.of(queue, compute, 0.5 * (together - own), 3 * (least + copied), eviction, work);
     double score = 0;
     for (double term : terms) {
       score += term;
     }
     return new Compared(number, score, terms);
+  }
+
+  /** Conversations of a rank that are expected to go on, but for the request's own. */
+  private double openBeside(int index, int rank) {
+    String conversation = requests.get(index).conversationId();
+    LastTurn last = conversation == null ? null : conversations.get(conversation);
+    return last == null || last.rank() != rank ? open[rank] : open[rank] - share(last);
+  }
+
+  private double share(LastTurn last) {
+    double likely = furtherTurns / (firstTurns + furtherTurns);
+    double left = likely * StrictMath.exp(-(double) (placed - last.placed()) / (4 * gap));
+    return Math.min(open[last.rank()], left);
+  }
+
+  /** Learns how conversations go on. */
+  private void learn(int index, int rank, double computeMs) {
+    double kept = StrictMath.exp(-1 / (4 * gap));
+    for (int i = 0; i < ranks; i++) {
+      open[i] *= kept;
+    }
+    String conversation = requests.get(index).conversationId();
+    if (conversation == null) {
+      return;
+    }
+    LastTurn last = conversations.get(conversation);
+    if (last != null) {
+      open[last.rank()] -= share(last);
+    }
+    double fading = 1 - 1.0 / 4096;
+    firstTurns *= fading;
+    furtherTurns *= fading;
+    if (last == null) {
+      firstTurns++;
+    } else {
+      furtherTurns++;
+      timedTurns = timedTurns * fading + 1;
+      timedMs = timedMs * fading + computeMs;
+      gap += (placed - last.placed() - gap) * (1.0 / 64);
+    }
+    open[rank] += furtherTurns / (firstTurns + furtherTurns);
+    conversations.put(conversation, new LastTurn(rank, placed));
   }
 
   private void place(Placement placement) {
@@ -363,6 +441,7 @@ final class ProjectedOracle {
       rank.taken += blocks(index) - matched + Math.min(matched, rank.cached);
     }
     placed++;
+    learn(index, placement.rank(), prefillMs(uncached, pairs(held, uncached)));
     slowDown(rank);
     placements.add(placement);
   }

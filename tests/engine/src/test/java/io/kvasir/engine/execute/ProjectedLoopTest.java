@@ -44,6 +44,7 @@ class ProjectedLoopTest {
                 StepTiming.DEFAULT,
                 options.tokenBudget(),
                 new BlockDemand(BLOCK, reserves),
+                false,
                 false),
             BLOCK,
             options.enableBlockReuse());

@@ -1,0 +1,159 @@
+package io.kvasir.engine.adp;
+
+import io.kvasir.model.Digest64;
+import io.kvasir.model.Request;
+import it.unimi.dsi.fastutil.longs.Long2LongLinkedOpenHashMap;
+import java.util.Arrays;
+
+/**
+ * The work that conversations will bring to the ranks that they were placed on, as far as earlier
+ * conversations tell. Requests without a conversation id do not count.
+ *
+ * <p>Time is the number of placements, on which all members of a lock-step group agree. Learning
+ * from a placement is O(ranks). Not thread-safe.
+ */
+final class Commitments {
+
+  /** Conversations that are remembered; those unseen for longest are forgotten. */
+  private static final int MOST_CONVERSATIONS = 1 << 16;
+
+  /** Further turns of {@link #PRIOR_FIRST_TURNS} conversations, until there are observations. */
+  private static final double PRIOR_FURTHER_TURNS = 16;
+
+  private static final double PRIOR_FIRST_TURNS = 8;
+
+  /** Placements from a turn of a conversation to its next, until there are observations. */
+  private static final double PRIOR_GAP = 64;
+
+  /** Weight of a new gap. */
+  private static final double GAP_STEP = 1.0 / 64;
+
+  /** What a placement leaves of the counts before it: averages reach back 4,096 placements. */
+  private static final double FADING = 1 - 1.0 / 4096;
+
+  /** Mean gaps in which all but 1/e of the conversations that will not return are given up. */
+  private static final double PATIENCE = 4;
+
+  private static final long UNKNOWN = -1;
+  private static final int RANK_BITS = 12;
+
+  /** The placement and the rank of each conversation's last turn. */
+  private final Long2LongLinkedOpenHashMap lastTurns = new Long2LongLinkedOpenHashMap();
+
+  private final double[] open;
+  private double firstTurns = PRIOR_FIRST_TURNS;
+  private double furtherTurns = PRIOR_FURTHER_TURNS;
+  private double timedTurns;
+  private double timedMs;
+  private double gap = PRIOR_GAP;
+  private long now;
+
+  Commitments(int ranks) {
+    this.open = new double[ranks];
+    lastTurns.defaultReturnValue(UNKNOWN);
+  }
+
+  private static long key(String conversationId) {
+    return Digest64.fold(Digest64.EMPTY, conversationId);
+  }
+
+  private static int rank(long lastTurn) {
+    return (int) (lastTurn & (1 << RANK_BITS) - 1);
+  }
+
+  /** Whether a request begins a conversation, as far as is known. */
+  boolean begins(Request request) {
+    String id = request.conversationId();
+    return id != null && !lastTurns.containsKey(key(id));
+  }
+
+  /**
+   * Requests that will use a prefix which the first turn of a conversation computes on a rank: this
+   * one, further turns, and first turns of other conversations.
+   *
+   * @param kept placements for which the rank keeps a block that is not used
+   */
+  double uses(double kept) {
+    return 1
+        + furtherTurns / firstTurns * (kept / (kept + gap))
+        + kept * (firstTurns / (firstTurns + furtherTurns)) / open.length;
+  }
+
+  /** The work that a conversation will bring after any of its turns, in modelled milliseconds. */
+  double furtherMs() {
+    return timedTurns == 0 ? 0 : furtherTurns / firstTurns * (timedMs / timedTurns);
+  }
+
+  /** Conversations on a rank that will bring another turn, without that of a request. */
+  double openBeside(Request request, int rank) {
+    String id = request.conversationId();
+    long last = id == null ? UNKNOWN : lastTurns.get(key(id));
+    return last == UNKNOWN || rank(last) != rank ? open[rank] : open[rank] - share(last);
+  }
+
+  /** The mean number of conversations on a rank that will bring another turn. */
+  double meanOpen() {
+    double sum = 0;
+    for (double each : open) {
+      sum += each;
+    }
+    return sum / open.length;
+  }
+
+  /** What remains of the count that a conversation's last turn added to its rank. */
+  private double share(long last) {
+    double age = now - (last >>> RANK_BITS);
+    return Math.min(open[rank(last)], likelihood() * StrictMath.exp(-age / (PATIENCE * gap)));
+  }
+
+  /** The share of turns that another one follows. */
+  private double likelihood() {
+    return furtherTurns / (firstTurns + furtherTurns);
+  }
+
+  /**
+   * Learns from a placement.
+   *
+   * @param computeMs the rank's own time to compute the request, in modelled milliseconds
+   */
+  void placed(Request request, int rank, double computeMs) {
+    now++;
+    double kept = StrictMath.exp(-1 / (PATIENCE * gap));
+    for (int i = 0; i < open.length; i++) {
+      open[i] *= kept;
+    }
+    String id = request.conversationId();
+    if (id == null) {
+      return;
+    }
+    long key = key(id);
+    long last = lastTurns.get(key);
+    if (last != UNKNOWN) {
+      open[rank(last)] -= share(last);
+    }
+    firstTurns *= FADING;
+    furtherTurns *= FADING;
+    if (last == UNKNOWN) {
+      firstTurns++;
+    } else {
+      furtherTurns++;
+      timedTurns = timedTurns * FADING + 1;
+      timedMs = timedMs * FADING + computeMs;
+      gap += (now - (last >>> RANK_BITS) - gap) * GAP_STEP;
+    }
+    open[rank] += likelihood();
+    lastTurns.putAndMoveToLast(key, now << RANK_BITS | rank);
+    if (lastTurns.size() > MOST_CONVERSATIONS) {
+      lastTurns.removeFirstLong();
+    }
+  }
+
+  /** A digest of what decisions depend on, except which conversations are remembered. */
+  long digest() {
+    long digest = Digest64.fold(Digest64.fold(Digest64.EMPTY, now), lastTurns.size());
+    digest = Digest64.fold(digest, Double.doubleToLongBits(firstTurns));
+    digest = Digest64.fold(digest, Double.doubleToLongBits(timedMs));
+    digest = Digest64.fold(digest, Double.doubleToLongBits(gap));
+    return Digest64.fold(digest, Arrays.hashCode(open));
+  }
+}

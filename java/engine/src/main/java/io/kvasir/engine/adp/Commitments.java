@@ -48,6 +48,11 @@ final class Commitments {
   private double gap = PRIOR_GAP;
   private long now;
 
+  /* The conversation of the considered request: its last turn, and its part of that rank's count. */
+  private boolean begins;
+  private int ownRank;
+  private double ownShare;
+
   Commitments(int ranks) {
     this.open = new double[ranks];
     lastTurns.defaultReturnValue(UNKNOWN);
@@ -61,10 +66,18 @@ final class Commitments {
     return (int) (lastTurn & (1 << RANK_BITS) - 1);
   }
 
-  /** Whether a request begins a conversation, as far as is known. */
-  boolean begins(Request request) {
+  /** Looks a request's conversation up, for the calls below. */
+  void consider(Request request) {
     String id = request.conversationId();
-    return id != null && !lastTurns.containsKey(key(id));
+    long last = id == null ? UNKNOWN : lastTurns.get(key(id));
+    begins = id != null && last == UNKNOWN;
+    ownRank = last == UNKNOWN ? -1 : rank(last);
+    ownShare = last == UNKNOWN ? 0 : share(last);
+  }
+
+  /** Whether the considered request begins a conversation, as far as is known. */
+  boolean begins() {
+    return begins;
   }
 
   /**
@@ -84,11 +97,9 @@ final class Commitments {
     return timedTurns == 0 ? 0 : furtherTurns / firstTurns * (timedMs / timedTurns);
   }
 
-  /** Conversations on a rank that will bring another turn, without that of a request. */
-  double openBeside(Request request, int rank) {
-    String id = request.conversationId();
-    long last = id == null ? UNKNOWN : lastTurns.get(key(id));
-    return last == UNKNOWN || rank(last) != rank ? open[rank] : open[rank] - share(last);
+  /** Conversations on a rank that will bring another turn, without the considered request's. */
+  double openBeside(int rank) {
+    return rank == ownRank ? open[rank] - ownShare : open[rank];
   }
 
   /** The mean number of conversations on a rank that will bring another turn. */

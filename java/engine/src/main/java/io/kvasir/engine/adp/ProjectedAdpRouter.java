@@ -106,8 +106,9 @@ public final class ProjectedAdpRouter implements AdpRouter {
   private PrefixMatches matches = PrefixMatches.NONE;
   private boolean canWait;
 
-  /* For the request being scored: what all ranks have in common. */
-  private boolean begins;
+  /* For the request being scored: figures by rank, and what the scores have in common. */
+  private final int[] reusable;
+  private final double[] computeMs;
   private double leastComputeMs;
   private double leastOpen;
   private double workMs;
@@ -141,6 +142,8 @@ public final class ProjectedAdpRouter implements AdpRouter {
     this.ranks = batch.ranks();
     this.loads = new ProjectedLoads(ranks, timing, maxNumTokens);
     this.commitments = new Commitments(ranks);
+    this.reusable = new int[ranks];
+    this.computeMs = new double[ranks];
     this.demand = demand;
     this.explain = explain;
     this.firstTurnRoundRobin = firstTurnRoundRobin;
@@ -263,17 +266,17 @@ public final class ProjectedAdpRouter implements AdpRouter {
 
   /** Computes what the scores of a request have in common. */
   private void consider(int index) {
-    Request request = batch.request(index);
-    begins = commitments.begins(request);
+    commitments.consider(batch.request(index));
     workMs = commitments.furtherMs() / (1 + commitments.meanOpen());
     leastComputeMs = Double.POSITIVE_INFINITY;
     leastOpen = Double.POSITIVE_INFINITY;
+    int length = batch.request(index).promptTokens();
     for (int i = 0; i < ranks.liveCount(); i++) {
       int rank = ranks.live(i);
-      int reusable = reusable(rank, index);
-      double computeMs = loads.computeMs(request.promptTokens() - reusable, reusable);
-      leastComputeMs = Math.min(leastComputeMs, computeMs);
-      leastOpen = Math.min(leastOpen, commitments.openBeside(request, rank));
+      reusable[rank] = reusable(rank, index);
+      computeMs[rank] = loads.computeMs(length - reusable[rank], reusable[rank]);
+      leastComputeMs = Math.min(leastComputeMs, computeMs[rank]);
+      leastOpen = Math.min(leastOpen, commitments.openBeside(rank));
     }
   }
 
@@ -293,13 +296,11 @@ public final class ProjectedAdpRouter implements AdpRouter {
 
   /** A rank's score; its terms are written to {@link #terms} from {@code row} on. */
   private double score(int rank, int index, int row) {
-    Request request = batch.request(index);
-    int reusable = reusable(rank, index);
-    int uncached = request.promptTokens() - reusable;
+    int uncached = batch.request(index).promptTokens() - reusable[rank];
     double queue = loads.queuedMs(rank);
-    double compute = loads.computeMs(uncached, reusable);
+    double compute = computeMs[rank];
     double copied = compute - leastComputeMs;
-    if (begins) {
+    if (commitments.begins()) {
       double kept = demand == null ? MOST_KEPT : Math.min(MOST_KEPT, loads.keptPlacements(rank));
       copied /= commitments.uses(kept);
     }
@@ -311,8 +312,8 @@ public final class ProjectedAdpRouter implements AdpRouter {
         demand == null
             ? 0
             : EVICTION_WEIGHT
-                * loads.evictedMs(rank, newBlocks(index, reusable), demand.tokensPerBlock());
-    terms[row + 5] = workMs * (commitments.openBeside(request, rank) - leastOpen);
+                * loads.evictedMs(rank, newBlocks(index, reusable[rank]), demand.tokensPerBlock());
+    terms[row + 5] = workMs * (commitments.openBeside(rank) - leastOpen);
     double score = 0;
     for (int term = 0; term < TERMS.size(); term++) {
       score += terms[row + term];

@@ -100,12 +100,12 @@ public final class Request {
   }
 
   /**
-   * {@return the first tokens of the prompt; callers must not change them}
+   * {@return an array that begins with the first tokens of the prompt; callers must not change it}
    *
-   * @param most how many; all if the prompt has fewer
+   * @param least how many it has at least, unless the prompt has fewer
    */
-  public int[] leadingTokens(int most) {
-    return source.leading(most);
+  public int[] leadingTokens(int least) {
+    return source.leading(least);
   }
 
   /**

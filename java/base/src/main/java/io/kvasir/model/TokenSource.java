@@ -1,7 +1,5 @@
 package io.kvasir.model;
 
-import java.util.Arrays;
-
 /**
  * Gives the tokens of a prompt whenever they are needed, so that a request that waits need not keep
  * them. Every call gives the same tokens. Any thread may call.
@@ -13,12 +11,11 @@ public interface TokenSource {
   int[] tokens();
 
   /**
-   * {@return the first tokens; callers must not change them}
+   * {@return an array that begins with the first tokens; callers must not change it}
    *
-   * @param most how many; all if the prompt has fewer
+   * @param least how many it has at least, unless the prompt has fewer
    */
-  default int[] leading(int most) {
-    int[] all = tokens();
-    return all.length <= most ? all : Arrays.copyOf(all, most);
+  default int[] leading(int least) {
+    return tokens();
   }
 }

@@ -188,7 +188,13 @@ public final class KvCacheAwareAdpRouter implements AdpRouter {
 
   private static int compareForGrouping(Request a, Request b) {
     int byPrefix =
-        Arrays.compareUnsigned(a.leadingTokens(GROUPING_TOKENS), b.leadingTokens(GROUPING_TOKENS));
+        Arrays.compareUnsigned(
+            a.leadingTokens(GROUPING_TOKENS),
+            0,
+            Math.min(a.promptTokens(), GROUPING_TOKENS),
+            b.leadingTokens(GROUPING_TOKENS),
+            0,
+            Math.min(b.promptTokens(), GROUPING_TOKENS));
     return byPrefix != 0 ? byPrefix : Integer.compare(b.promptTokens(), a.promptTokens());
   }
 

@@ -5,7 +5,6 @@ import io.kvasir.model.TokenSource;
 import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.TokenExpansion;
 import io.kvasir.simulator.trace.Trace;
-import java.util.Arrays;
 import java.util.Map;
 
 /**
@@ -83,12 +82,12 @@ public final class TraceRequests implements RequestSequence {
     }
 
     @Override
-    public int[] leading(int most) {
+    public int[] leading(int least) {
       int[] listed = trace.tokens(row);
       if (listed.length > 0) {
-        return listed.length <= most ? listed : Arrays.copyOf(listed, most);
+        return listed;
       }
-      int[] tokens = new int[Math.min(most, trace.inputTokens(row))];
+      int[] tokens = new int[Math.min(least, trace.inputTokens(row))];
       int written = 0;
       for (int block = 0; block < trace.idCount(row) && written < tokens.length; block++) {
         int end = Math.min(written + trace.blockTokens(), tokens.length);

@@ -67,7 +67,7 @@ class RouteCommandTest {
         names.add(term.getKey());
         sum += term.getValue().doubleValue();
       }
-      assertThat(names).containsExactly("queue", "compute", "pace", "others", "eviction");
+      assertThat(names).containsExactly("queue", "compute", "pace", "others", "eviction", "work");
       assertThat(decision.at("/scores/" + rank).doubleValue()).isEqualTo(sum);
     }
     assertThat(decision.at("/terms/0/queue").doubleValue()).as("nothing in line").isZero();

@@ -49,6 +49,26 @@ class LayeredReplayTest {
     return new ObjectMapper().readTree(out.toByteArray());
   }
 
+  /** Columns have the names of the policies that differ. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --fleet-router round_robin,conversation | round_robin +conversation
+          --fleet-router round_robin,conversation --router default,kv_cache_aware | round_robin/default +conversation/default +round_robin/kv_cache_aware +conversation/kv_cache_aware
+          --fleet-router conversation --router default,kv_cache_aware | default +kv_cache_aware
+          --fleet-router round_robin,cost --ranks 1 | round_robin +cost
+          """)
+  void policiesAreCompared(String options, String names) {
+    String line = SMALL.replace("--router kv_cache_aware --format json", "");
+    String ranks = options.contains("--ranks") ? line.replace("--ranks 2 ", "") : line;
+    String router =
+        options.contains("--router ") || options.contains("--ranks") ? "" : " --router default";
+    assertThat(run((ranks + "--workers 2 " + options + router).strip())).as(errors()).isZero();
+    assertThat(out.toString(StandardCharsets.UTF_8)).containsPattern("\n  router +" + names);
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"round_robin", "load_balancing", "kv_cache_aware", "conversation"})
   void aReportOfSeveralInstancesSaysWhoWentWhere(String router) throws IOException {

@@ -38,9 +38,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -64,6 +64,9 @@ import picocli.CommandLine.Spec;
       "Exit codes: 0 done, 1 the work failed, 2 wrong usage, configuration or input."
     })
 public final class ReplayCommand implements Callable<Integer> {
+
+  /** A replay to run. */
+  private record Run(ReplaySettings worker, @Nullable FleetSettings fleet) {}
 
   /** A rank that more requests wait for does not keep up. */
   private static final int QUEUED_PER_RANK = 256;
@@ -99,27 +102,32 @@ public final class ReplayCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     boolean text = format.isText();
-    Optional<FleetSettings> fleet = layer.settings(sources::isFlag);
+    List<FleetSettings> fleets = layer.settings(sources::isFlag);
     KvShape kvShape = kv.kv();
     Measures measures = report.measures();
     ReplayMode replayMode = mode.mode(kvShape, sources::isFlag);
-    List<ReplaySettings> workers = new ArrayList<>();
     List<AdpRouterKind> routers = worker.routers();
-    if (fleet.isPresent()
+    if (!fleets.isEmpty()
         && worker.settings(routers.get(0)).ranks() == 1
         && !worker.namesRouters()) {
       routers = routers.subList(0, 1); // with one rank in a worker, all of them decide the same
     }
+    List<Run> runs = new ArrayList<>();
     for (AdpRouterKind router : routers) {
       ReplaySettings each = worker.settings(router).withMode(replayMode).withMeasures(measures);
-      workers.add(fleet.map(over -> FleetOptions.worker(each, over, sources::isFlag)).orElse(each));
+      if (fleets.isEmpty()) {
+        runs.add(new Run(each, null));
+      }
+      for (FleetSettings fleet : fleets) {
+        runs.add(new Run(FleetOptions.worker(each, fleet, sources::isFlag), fleet));
+      }
     }
     List<ReplayReport> reports = new ArrayList<>();
-    int ranks = workers.get(0).ranks();
+    int ranks = runs.get(0).worker().ranks();
     boolean spread = processes.processes(ranks) > 1;
     launch.check();
     boolean launched = launch.collective() != LaunchOptions.Collective.NONE;
-    if ((spread || launched) && fleet.isPresent()) {
+    if ((spread || launched) && !fleets.isEmpty()) {
       throw new UsageException(
           spread ? ProcessOptions.PROCESSES : LaunchOptions.COLLECTIVE,
           (spread ? "must be 1" : "must be none")
@@ -136,9 +144,10 @@ public final class ReplayCommand implements Callable<Integer> {
     try (ReplayProcesses all = ReplayProcesses.open(processes, launch, ranks, arguments, console);
         OpenDevices devices = open(all, spread, launched)) {
       WorkloadOptions.Plan plan = plan();
-      int count = fleet.map(FleetSettings::workers).orElse(1);
-      for (ReplaySettings each : sized(workers, count, devices, kvShape)) {
-        reports.add(replay(plan, each, fleet, all, devices.place(kvShape)));
+      int count = fleets.isEmpty() ? 1 : fleets.get(0).workers();
+      for (Run run : runs) {
+        ReplaySettings sized = sized(run.worker(), count, devices, kvShape);
+        reports.add(replay(plan, sized, run.fleet(), all, devices.place(kvShape)));
       }
       if (!all.reports()) {
         return ExitCode.DONE;
@@ -167,18 +176,20 @@ public final class ReplayCommand implements Callable<Integer> {
   private ReplayReport replay(
       WorkloadOptions.Plan plan,
       ReplaySettings settings,
-      Optional<FleetSettings> fleet,
+      @Nullable FleetSettings fleet,
       ReplayProcesses all,
       RankPools.Place place)
       throws IOException {
-    ProgressBar progress = new ProgressBar(settings.routing().router().id(), console);
+    String router = settings.routing().router().id();
+    ProgressBar progress =
+        new ProgressBar(fleet == null ? router : fleet.router().name() + "/" + router, console);
     try (RankCollective collective = all.meet(settings, plan.workload());
         progress) {
       Workload requests = plan.workload();
       ReplayResult result =
-          fleet.isPresent()
-              ? Replay.run(requests, settings, fleet.get(), place, progress)
-              : Replay.run(requests, settings, collective, place, progress);
+          fleet == null
+              ? Replay.run(requests, settings, collective, place, progress)
+              : Replay.run(requests, settings, fleet, place, progress);
       return new ReplayReport(requests, plan.seed(), plan.traceBlockUpperBound(), result);
     } catch (OutOfMemoryError e) {
       throw outOfMemory(e, memory(progress, settings));
@@ -214,24 +225,18 @@ public final class ReplayCommand implements Callable<Integer> {
                 + " --tokens-per-block, need less");
   }
 
-  /** The workers, with pools of the size that the options of {@link KvOptions} set. */
-  private List<ReplaySettings> sized(
-      List<ReplaySettings> workers, int count, OpenDevices devices, KvShape kvShape) {
+  /** A worker, with pools of the size that the options of {@link KvOptions} set. */
+  private ReplaySettings sized(
+      ReplaySettings worker, int count, OpenDevices devices, KvShape kvShape) {
     if (devices.isEmpty()) {
       kv.requireNoFraction();
     }
-    OptionalInt poolTokens = kv.poolTokens(kvShape, workers.get(0).pool().tokensPerBlock());
+    OptionalInt poolTokens = kv.poolTokens(kvShape, worker.pool().tokensPerBlock());
     if (poolTokens.isPresent()) {
-      return workers.stream()
-          .map(settings -> settings.withPoolTokens(poolTokens.getAsInt()))
-          .toList();
+      return worker.withPoolTokens(poolTokens.getAsInt());
     }
-    if (!kv.byFreeMemory()) {
-      return workers;
-    }
-    double fraction = kv.freeMemoryFraction() / count;
-    return workers.stream()
-        .map(settings -> settings.sizedFor(devices.devices(), kvShape, fraction))
-        .toList();
+    return kv.byFreeMemory()
+        ? worker.sizedFor(devices.devices(), kvShape, kv.freeMemoryFraction() / count)
+        : worker;
   }
 }

@@ -11,7 +11,6 @@ import io.kvasir.simulator.replay.ReplaySettings;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -53,13 +52,13 @@ public final class FleetOptions {
 
   @Option(
       names = ROUTER,
-      paramLabel = "NAME",
+      paramLabel = "NAME[,NAME]",
       completionCandidates = Choices.FleetRouters.class,
       order = 40,
       description =
-          "Fleet router to run: round_robin, load_balancing, kv_cache_aware,"
-              + " conversation, or with --ranks 1 also cost, approximate, polled"
-              + " (default: none for one worker, else round_robin).")
+          "Fleet routers to run: round_robin, load_balancing, kv_cache_aware,"
+              + " conversation, or with --ranks 1 also cost, approximate, polled. Several are"
+              + " compared (default: none for one worker, else round_robin).")
   private @Nullable String router;
 
   @Option(
@@ -83,18 +82,21 @@ public final class FleetOptions {
   FleetOptions() {}
 
   /**
-   * {@return the fleet; empty for one worker without a fleet router}
+   * {@return a fleet for each fleet router; empty for one worker without a fleet router}
    *
    * @param isFlag whether an option is on the command line
    * @throws UsageException if a value is not allowed
    */
-  public Optional<FleetSettings> settings(Predicate<String> isFlag) {
-    FleetSettings fleet =
-        delays.fleet(
-            workers,
-            router == null ? FleetRouterKind.named(null) : router(router),
-            argsByKey(args),
-            eventDelayMs);
+  public List<FleetSettings> settings(Predicate<String> isFlag) {
+    List<FleetRouterProvider> routers =
+        router == null
+            ? List.of(FleetRouterKind.named(null))
+            : Values.list(ROUTER, router, FleetOptions::router);
+    List<FleetSettings> fleets =
+        routers.stream()
+            .map(each -> delays.fleet(workers, each, argsByKey(args), eventDelayMs))
+            .toList();
+    FleetSettings fleet = fleets.get(0);
     if (fleet.workers() == 1 && router == null) {
       for (String option : NEED_FLEET) {
         if (isFlag.test(option)) {
@@ -102,7 +104,7 @@ public final class FleetOptions {
               option, "needs a fleet: " + WORKERS + " above 1 or " + ROUTER + " NAME");
         }
       }
-      return Optional.empty();
+      return List.of();
     }
     for (String key : UNSUPPORTED) {
       if (fleet.args().containsKey(key)) {
@@ -110,7 +112,7 @@ public final class FleetOptions {
             ARGS, "must not have " + key + ": a replay routes each request when it arrives");
       }
     }
-    return Optional.of(fleet);
+    return fleets;
   }
 
   /**

@@ -36,12 +36,14 @@ public final class HtmlReport {
   private final StringBuilder out = new StringBuilder();
   private final List<ReplayReport> reports;
   private final List<ReplayResult> results;
+  private final Policies policies;
   private final List<String> names;
 
   private HtmlReport(List<ReplayReport> reports) {
     this.reports = reports;
     this.results = reports.stream().map(ReplayReport::result).toList();
-    this.names = results.stream().map(each -> each.settings().routing().router().id()).toList();
+    this.policies = new Policies(results);
+    this.names = results.stream().map(policies::name).toList();
   }
 
   /**
@@ -91,7 +93,7 @@ public final class HtmlReport {
             .collect(Collectors.joining(", "));
     paragraph("Seed " + reports.get(0).seed() + (workload.isEmpty() ? "." : ", " + workload + "."));
     paragraph(
-        TextReport.ranks(results.get(0))
+        policies.ranks()
             + " with pools of "
             + Numbers.count(settings.pool().tokens())
             + " tokens in blocks of "

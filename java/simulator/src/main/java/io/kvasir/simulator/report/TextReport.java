@@ -51,17 +51,19 @@ public final class TextReport {
    */
   public static String of(List<ReplayReport> reports) {
     TextReport text = new TextReport();
-    text.heading(reports.get(0));
+    List<ReplayResult> results = reports.stream().map(ReplayReport::result).toList();
+    Policies policies = new Policies(results);
+    text.heading(reports.get(0), policies);
     if (reports.size() > 1) {
-      text.comparison(reports.stream().map(ReplayReport::result).toList());
+      text.comparison(results, policies);
     }
     for (ReplayReport report : reports) {
-      text.section(report);
+      text.section(report, policies);
     }
     return text.out.toString();
   }
 
-  private void heading(ReplayReport report) {
+  private void heading(ReplayReport report, Policies policies) {
     ReplaySettings settings = report.result().settings();
     line("Replay of " + report.workload().name() + ", seed " + report.seed());
     wrapped(
@@ -70,7 +72,7 @@ public final class TextReport {
             .toList());
     wrapped(
         List.of(
-            ranks(report.result()),
+            policies.ranks(),
             "pools of " + count(settings.pool().tokens()) + " tokens",
             "blocks of " + settings.pool().tokensPerBlock(),
             "token budget " + count(settings.executor().tokenBudget()),
@@ -87,20 +89,9 @@ public final class TextReport {
     line("Latencies are modelled, not measured on a GPU.");
   }
 
-  static String ranks(ReplayResult result) {
-    String ranks = count(result.settings().ranks()) + " ranks";
-    return result.fleet() == null
-        ? ranks
-        : "%s workers of %s, fleet router %s"
-            .formatted(
-                count(result.fleet().settings().workers()),
-                ranks,
-                result.fleet().settings().router().name());
-  }
-
-  private void section(ReplayReport report) {
+  private void section(ReplayReport report, Policies policies) {
     ReplayResult result = report.result();
-    String title = "-- " + result.settings().routing().router().id() + " ";
+    String title = "-- " + policies.name(result) + " ";
     line("");
     line(title + "-".repeat(Math.max(0, LINE_WIDTH - title.length())));
     summary(report);
@@ -215,12 +206,12 @@ public final class TextReport {
     };
   }
 
-  private void comparison(List<ReplayResult> results) {
+  private void comparison(List<ReplayResult> results, Policies policies) {
     line("");
     line("-- comparison " + "-".repeat(LINE_WIDTH - 14));
     Comparison comparison = new Comparison(results);
     comparison
-        .row("router", TextReport::router)
+        .row("router", policies::name)
         .figure("token hit rate", 4, HIGHER, ReplayResult::tokenHitRate)
         .figure("first token, mean ms", 1, LOWER, result -> result.ttft().meanMs())
         .figure("first token, p95 ms", 1, LOWER, TextReport::p95)
@@ -231,14 +222,7 @@ public final class TextReport {
         .figure("balance, CV", 4, LOWER, ReplayResult::routedCv)
         .table()
         .appendTo(out);
-    line(
-        "  ("
-            + comparison.legend(TextReport::router, "p95 to first token", 1, TextReport::p95)
-            + ")");
-  }
-
-  private static String router(ReplayResult result) {
-    return result.settings().routing().router().id();
+    line("  (" + comparison.legend(policies::name, "p95 to first token", 1, TextReport::p95) + ")");
   }
 
   private static double p95(ReplayResult result) {

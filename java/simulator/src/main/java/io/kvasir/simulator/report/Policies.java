@@ -1,0 +1,56 @@
+package io.kvasir.simulator.report;
+
+import io.kvasir.simulator.replay.ReplayResult;
+import java.util.List;
+import java.util.function.Function;
+
+/** Names of the policies that results differ in. */
+final class Policies {
+
+  private final ReplayResult first;
+  private final boolean differentFleets;
+  private final boolean differentRouters;
+
+  /**
+   * Compares results of one workload.
+   *
+   * @param results at least one; all of a fleet, or none
+   */
+  Policies(List<ReplayResult> results) {
+    this.first = results.get(0);
+    this.differentFleets = differ(results, Policies::fleet);
+    this.differentRouters = differ(results, Policies::router);
+  }
+
+  private static boolean differ(List<ReplayResult> results, Function<ReplayResult, String> name) {
+    return results.stream().map(name).distinct().count() > 1;
+  }
+
+  private static String router(ReplayResult result) {
+    return result.settings().routing().router().id();
+  }
+
+  private static String fleet(ReplayResult result) {
+    return result.fleet() == null ? "" : result.fleet().settings().router().name();
+  }
+
+  /** The ADP router, the fleet router, or both, as far as others have different ones. */
+  String name(ReplayResult result) {
+    if (!differentFleets) {
+      return router(result);
+    }
+    return differentRouters ? fleet(result) + "/" + router(result) : fleet(result);
+  }
+
+  /** The ranks, and what chooses among workers if that is the same in all results. */
+  String ranks() {
+    String ranks = Numbers.count(first.settings().ranks()) + " ranks";
+    if (first.fleet() == null) {
+      return ranks;
+    }
+    return Numbers.count(first.fleet().settings().workers())
+        + " workers of "
+        + ranks
+        + (differentFleets ? "" : ", fleet router " + fleet(first));
+  }
+}

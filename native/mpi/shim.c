@@ -24,7 +24,7 @@ enum {
 static const int64_t kYieldNs = 20 * 1000 * 1000;
 static const int64_t kSleepNs = 50 * 1000;
 static const int64_t kRollCallNs = 2LL * 1000 * 1000 * 1000;
-static const unsigned kAbortSeconds = 3;
+static const unsigned kAbortSeconds = 1;
 
 static MPI_Comm group = MPI_COMM_NULL;
 static int self, members;

@@ -196,7 +196,7 @@ class CommandsTest {
         "replay --kv-overlap-score-weight 3 | Unknown option: '--kv-overlap-score-weight'; see kvasir replay --help",
         "replay -x | Unknown option: '-x'; see kvasir replay --help",
         "replay --router projectd | --router must be one of default, kv_cache_aware, conversation, projected, not 'projectd' (did you mean projected?)",
-        "replay --workload multiturn | --workload must be one of multi_turn, shared_prefix, uniform, not 'multiturn' (did you mean multi_turn?)",
+        "replay --workload multiturn | --workload must be one of multi_turn, agentic, shared_prefix, uniform, not 'multiturn' (did you mean multi_turn?)",
         "replay --fleet-router RoundRobin | --fleet-router must be one of round_robin, load_balancing, kv_cache_aware, conversation, cost, approximate, polled, not 'RoundRobin' (did you mean round_robin?)",
         "serve --fleet-router atuo | --fleet-router must be one of auto, round_robin, load_balancing, kv_cache_aware, conversation, cost, approximate, polled, not 'atuo' (did you mean auto?)",
         "replay --enable-block-reuse ture | --enable-block-reuse must be one of false, true, not 'ture' (did you mean true?)",

@@ -37,6 +37,8 @@ class ConfigurationDocsTest {
           Map.entry("--trace-block-tokens", " --trace pom.xml"),
           Map.entry("--speed", " --rate 1"),
           Map.entry("--fleet-router-args", " --workers 2"),
+          Map.entry("--tool-tokens", " --workload agentic"),
+          Map.entry("--sub-agents", " --workload agentic"),
           Map.entry("--requests", " --workload uniform"),
           Map.entry("--prefixes", " --workload shared_prefix"),
           Map.entry("--prefix-tokens", " --workload shared_prefix"),
@@ -122,6 +124,7 @@ class ConfigurationDocsTest {
             "--sessions 2 --rate 1 --speed 2",
             "--workload shared_prefix --requests 2 --rate 1 --goodput ttft:100",
             "--sessions 2 --ranks 1 --workers 2 --fleet-router polled",
+            "--workload agentic --sessions 1 --turns 2",
             "--sessions 2 --mode context --ramp-seconds 1")) {
       JsonNode report =
           Outcome.of(Map.of(), "replay --router default --format json " + workload).json();

@@ -1,10 +1,12 @@
 package io.kvasir.cli.option;
 
+import io.kvasir.simulator.workload.Agentic;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
 import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.SharedPrefix;
+import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +22,7 @@ public final class GeneratedOptions {
   private static final int MAX_SESSIONS = 1_000_000;
   private static final int MAX_REQUESTS = 10_000_000;
   private static final int MAX_TURNS = 1000;
+  private static final int MAX_SUB_AGENTS = 100;
   private static final int MAX_TOKENS = 1 << 20;
   private static final double MAX_THINK_SECONDS = 1e6;
   private static final double MAX_RAMP_SECONDS = 1e6;
@@ -28,14 +31,24 @@ public final class GeneratedOptions {
 
   /** The generated workloads. */
   enum Kind {
-    MULTI_TURN(200),
-    SHARED_PREFIX(200),
-    UNIFORM(2000);
+    MULTI_TURN(200, 2000, "3-8"),
+    AGENTIC(200, 12_000, "20-60"),
+    SHARED_PREFIX(200, 0, "1"),
+    UNIFORM(2000, 0, "1");
 
     private final int medianUserTokens;
+    private final int systemPromptTokens;
+    private final String turns;
 
-    Kind(int medianUserTokens) {
+    Kind(int medianUserTokens, int systemPromptTokens, String turns) {
       this.medianUserTokens = medianUserTokens;
+      this.systemPromptTokens = systemPromptTokens;
+      this.turns = turns;
+    }
+
+    /** Whether its requests depend on earlier answers. */
+    boolean hasSessions() {
+      return has("--sessions");
     }
 
     /** Whether an option of this class applies to this workload. */
@@ -48,13 +61,15 @@ public final class GeneratedOptions {
 
   private static final Map<String, Set<Kind>> KINDS =
       Map.ofEntries(
-          Map.entry("--sessions", Set.of(Kind.MULTI_TURN)),
-          Map.entry("--system-prompt-tokens", Set.of(Kind.MULTI_TURN)),
-          Map.entry("--turns", Set.of(Kind.MULTI_TURN)),
+          Map.entry("--sessions", Set.of(Kind.MULTI_TURN, Kind.AGENTIC)),
+          Map.entry("--system-prompt-tokens", Set.of(Kind.MULTI_TURN, Kind.AGENTIC)),
+          Map.entry("--turns", Set.of(Kind.MULTI_TURN, Kind.AGENTIC)),
           Map.entry("--think-seconds", Set.of(Kind.MULTI_TURN)),
           Map.entry("--think-time", Set.of(Kind.MULTI_TURN)),
           Map.entry("--think-sigma", Set.of(Kind.MULTI_TURN)),
-          Map.entry(RAMP, Set.of(Kind.MULTI_TURN)),
+          Map.entry(RAMP, Set.of(Kind.MULTI_TURN, Kind.AGENTIC)),
+          Map.entry("--tool-tokens", Set.of(Kind.AGENTIC)),
+          Map.entry("--sub-agents", Set.of(Kind.AGENTIC)),
           Map.entry("--requests", Set.of(Kind.SHARED_PREFIX, Kind.UNIFORM)),
           Map.entry("--prefixes", Set.of(Kind.SHARED_PREFIX)),
           Map.entry("--prefix-tokens", Set.of(Kind.SHARED_PREFIX)),
@@ -68,24 +83,23 @@ public final class GeneratedOptions {
       paramLabel = "N",
       defaultValue = "400",
       order = 20,
-      description = "multi_turn: number of sessions (default: ${DEFAULT-VALUE}).")
+      description = "multi_turn, agentic: number of sessions (default: ${DEFAULT-VALUE}).")
   private String sessions;
 
   @Option(
       names = "--turns",
       paramLabel = "MIN-MAX",
-      defaultValue = "3-8",
       order = 21,
-      description = "multi_turn: turns in a session (default: ${DEFAULT-VALUE}).")
-  private String turns;
+      description = "multi_turn, agentic: turns in a session (default: 3-8, agentic 20-60).")
+  private @Nullable String turns;
 
   @Option(
       names = "--system-prompt-tokens",
       paramLabel = "N",
-      defaultValue = "2000",
       order = 22,
-      description = "multi_turn: length of the shared system prompt (default: ${DEFAULT-VALUE}).")
-  private String systemPromptTokens;
+      description =
+          "multi_turn, agentic: length of the shared system prompt (default: 2000, agentic 12000).")
+  private @Nullable String systemPromptTokens;
 
   @Option(
       names = "--think-time",
@@ -119,15 +133,31 @@ public final class GeneratedOptions {
       defaultValue = "0",
       order = 26,
       description =
-          "multi_turn with --concurrency: time over which the first sessions start"
+          "Sessions with --concurrency: time over which the first sessions start"
               + " (default: ${DEFAULT-VALUE}, all at once).")
   private String rampSeconds;
+
+  @Option(
+      names = "--tool-tokens",
+      paramLabel = "MIN-MAX",
+      defaultValue = "200-8000",
+      order = 27,
+      description = "agentic: length of a tool's output (default: ${DEFAULT-VALUE}).")
+  private String toolTokens;
+
+  @Option(
+      names = "--sub-agents",
+      paramLabel = "MIN-MAX",
+      defaultValue = "2-5",
+      order = 28,
+      description = "agentic: sub-agents of a session (default: ${DEFAULT-VALUE}).")
+  private String subAgents;
 
   @Option(
       names = "--requests",
       paramLabel = "N",
       defaultValue = "2000",
-      order = 27,
+      order = 29,
       description = "shared_prefix, uniform: number of requests (default: ${DEFAULT-VALUE}).")
   private String requests;
 
@@ -135,7 +165,7 @@ public final class GeneratedOptions {
       names = "--prefixes",
       paramLabel = "N",
       defaultValue = "16",
-      order = 28,
+      order = 30,
       description = "shared_prefix: number of prefixes (default: ${DEFAULT-VALUE}).")
   private String prefixes;
 
@@ -143,7 +173,7 @@ public final class GeneratedOptions {
       names = "--prefix-tokens",
       paramLabel = "N",
       defaultValue = "2000",
-      order = 29,
+      order = 31,
       description = "shared_prefix: length of a prefix (default: ${DEFAULT-VALUE}).")
   private String prefixTokens;
 
@@ -151,7 +181,7 @@ public final class GeneratedOptions {
       names = "--prefix-skew",
       paramLabel = "X",
       defaultValue = "1.0",
-      order = 30,
+      order = 32,
       description =
           "shared_prefix: Zipf exponent of prefixes; 0 for equal use (default: ${DEFAULT-VALUE}).")
   private String prefixSkew;
@@ -159,7 +189,7 @@ public final class GeneratedOptions {
   @Option(
       names = "--user-tokens",
       paramLabel = "N",
-      order = 31,
+      order = 33,
       description = "Median of the tokens that a request adds (default: 200, uniform 2000).")
   private @Nullable String userTokens;
 
@@ -167,7 +197,7 @@ public final class GeneratedOptions {
       names = "--user-tokens-sigma",
       paramLabel = "X",
       defaultValue = "1.0",
-      order = 32,
+      order = 34,
       description = "Sigma of that lognormal number (default: ${DEFAULT-VALUE}).")
   private String userTokensSigma;
 
@@ -175,7 +205,7 @@ public final class GeneratedOptions {
       names = "--output-tokens",
       paramLabel = "MIN-MAX",
       defaultValue = "150-300",
-      order = 33,
+      order = 35,
       description = "Tokens in an answer (default: ${DEFAULT-VALUE}).")
   private String outputTokens;
 
@@ -193,17 +223,21 @@ public final class GeneratedOptions {
             });
   }
 
-  /** The multi_turn workload: closed if the rate is 0, open if the concurrency is 0. */
-  MultiTurn multiTurn(double sessionsPerSecond, int concurrency, long seed) {
-    double ramp = Values.number(RAMP, rampSeconds, 0, MAX_RAMP_SECONDS);
+  /** When sessions begin: a closed loop if the rate is 0. */
+  Starts starts(double sessionsPerSecond, int concurrency) {
+    return concurrency > 0
+        ? new Starts.Closed(concurrency, Values.number(RAMP, rampSeconds, 0, MAX_RAMP_SECONDS))
+        : new Starts.Open(sessionsPerSecond);
+  }
+
+  /** The multi_turn workload. */
+  MultiTurn multiTurn(Starts starts, long seed) {
     return new MultiTurn(
         new MultiTurn.Shape(
-            Values.integer("--sessions", sessions, 1, MAX_SESSIONS),
-            concurrency > 0
-                ? new MultiTurn.Closed(concurrency, ramp)
-                : new MultiTurn.Open(sessionsPerSecond),
-            Values.integer("--system-prompt-tokens", systemPromptTokens, 0, MAX_TOKENS),
-            Values.range("--turns", turns, MAX_TURNS),
+            sessions(),
+            starts,
+            systemPromptTokens(Kind.MULTI_TURN),
+            turns(Kind.MULTI_TURN),
             userTokens(Kind.MULTI_TURN),
             answers(),
             new ThinkTime(
@@ -214,6 +248,21 @@ public final class GeneratedOptions {
                     ThinkTime.Distribution::id),
                 Values.number("--think-seconds", thinkSeconds, 0, MAX_THINK_SECONDS),
                 Values.number("--think-sigma", thinkSigma, 0, MAX_SIGMA)),
+            seed));
+  }
+
+  /** The agentic workload. */
+  Agentic agentic(Starts starts, long seed) {
+    return new Agentic(
+        new Agentic.Shape(
+            sessions(),
+            starts,
+            systemPromptTokens(Kind.AGENTIC),
+            turns(Kind.AGENTIC),
+            Values.range("--tool-tokens", toolTokens, MAX_TOKENS),
+            Values.range("--sub-agents", subAgents, MAX_SUB_AGENTS),
+            userTokens(Kind.AGENTIC),
+            answers(),
             seed));
   }
 
@@ -235,6 +284,21 @@ public final class GeneratedOptions {
   /** Number of requests of the shared_prefix or the uniform workload. */
   int requests() {
     return Values.integer("--requests", requests, 1, MAX_REQUESTS);
+  }
+
+  /** Number of sessions of the multi_turn or the agentic workload. */
+  int sessions() {
+    return Values.integer("--sessions", sessions, 1, MAX_SESSIONS);
+  }
+
+  private IntRange turns(Kind kind) {
+    return Values.range("--turns", turns == null ? kind.turns : turns, MAX_TURNS);
+  }
+
+  private int systemPromptTokens(Kind kind) {
+    String tokens =
+        systemPromptTokens == null ? Integer.toString(kind.systemPromptTokens) : systemPromptTokens;
+    return Values.integer("--system-prompt-tokens", tokens, 0, MAX_TOKENS);
   }
 
   private LognormalTokens userTokens(Kind kind) {

@@ -8,6 +8,7 @@ import io.kvasir.simulator.workload.ClosedLoop;
 import io.kvasir.simulator.workload.MultiTurn;
 import io.kvasir.simulator.workload.OpenLoop;
 import io.kvasir.simulator.workload.RequestSequence;
+import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.TraceRequests;
 import io.kvasir.simulator.workload.Workload;
 import java.io.IOException;
@@ -67,15 +68,14 @@ public final class WorkloadOptions {
       names = "--rate",
       paramLabel = "X",
       order = 5,
-      description = "Open loop: requests (multi_turn: sessions) that start per second.")
+      description = "Open loop: requests, or sessions, that start per second.")
   private @Nullable String rate;
 
   @Option(
       names = "--concurrency",
       paramLabel = "N",
       order = 6,
-      description =
-          "Closed loop: requests (multi_turn: sessions) in flight (default for workloads: 64).")
+      description = "Closed loop: requests, or sessions, in flight (default for workloads: 64).")
   private @Nullable String concurrency;
 
   @Option(
@@ -124,29 +124,41 @@ public final class WorkloadOptions {
     }
     double perSecond = rate == null ? 0 : Values.number("--rate", rate, MIN_RATE, MAX_RATE);
     Workload planned =
-        kind == GeneratedOptions.Kind.MULTI_TURN
-            ? sessions(generated, perSecond, chosenSeed, isFlag)
+        kind.hasSessions()
+            ? sessions(generated, kind, perSecond, chosenSeed, isFlag)
             : sequence(generated, kind, perSecond, chosenSeed);
     return new Plan(planned, OptionalDouble.empty(), chosenSeed);
   }
 
   private Workload sessions(
-      GeneratedOptions generated, double perSecond, long chosenSeed, Predicate<String> isFlag) {
+      GeneratedOptions generated,
+      GeneratedOptions.Kind kind,
+      double perSecond,
+      long chosenSeed,
+      Predicate<String> isFlag) {
+    int sessions = generated.sessions();
+    double startsPerSecond = 0;
+    int inFlight = 0;
     if (rate != null) {
       refuse(GeneratedOptions.RAMP, "needs --concurrency", isFlag);
-      double startsPerSecond = perSecond * speed();
-      MultiTurn open = generated.multiTurn(startsPerSecond, 0, chosenSeed);
-      requireShort("--rate", open.shape().sessions() / startsPerSecond);
-      return open;
+      startsPerSecond = perSecond * speed();
+      requireShort("--rate", sessions / startsPerSecond);
+    } else {
+      inFlight = concurrency();
     }
-    int concurrency = concurrency();
-    MultiTurn closed = generated.multiTurn(0, concurrency, chosenSeed);
-    requireShort(
-        "--think-seconds",
-        closed.plannedRequests()
-            * closed.shape().thinkTime().meanSeconds()
-            / Math.min(concurrency, closed.shape().sessions()));
-    return closed;
+    Starts starts = generated.starts(startsPerSecond, inFlight);
+    if (kind == GeneratedOptions.Kind.AGENTIC) {
+      return generated.agentic(starts, chosenSeed);
+    }
+    MultiTurn planned = generated.multiTurn(starts, chosenSeed);
+    if (inFlight > 0) {
+      requireShort(
+          "--think-seconds",
+          planned.plannedRequests()
+              * planned.shape().thinkTime().meanSeconds()
+              / Math.min(inFlight, sessions));
+    }
+    return planned;
   }
 
   private Workload sequence(

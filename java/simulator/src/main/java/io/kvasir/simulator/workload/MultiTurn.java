@@ -13,8 +13,6 @@ import java.util.stream.IntStream;
  */
 public record MultiTurn(Shape shape) implements Workload {
 
-  private static final double NS_PER_S = 1e9;
-
   /**
    * Parameters of the workload.
    *
@@ -39,46 +37,6 @@ public record MultiTurn(Shape shape) implements Workload {
       ThinkTime thinkTime,
       long seed) {}
 
-  /** When sessions begin. Immutable. */
-  public sealed interface Starts {
-
-    /**
-     * {@return the start times, in nanoseconds, of the sessions that do not wait for another's end}
-     *
-     * @param sessions number of sessions
-     * @param seed seed of random times
-     */
-    long[] firstNs(int sessions, long seed);
-  }
-
-  /**
-   * An open loop: sessions begin at random times.
-   *
-   * @param perSecond mean starts of sessions per second
-   */
-  public record Open(double perSecond) implements Starts {
-    @Override
-    public long[] firstNs(int sessions, long seed) {
-      return PoissonTimes.draw(sessions, perSecond, Content.ARRIVAL_TIMES.seed(seed, 0));
-    }
-  }
-
-  /**
-   * A closed loop: a session begins when another ends.
-   *
-   * @param concurrency sessions at a time, at least 1
-   * @param rampSeconds time over which the first sessions begin, one after another; 0 to begin all
-   *     at once
-   */
-  public record Closed(int concurrency, double rampSeconds) implements Starts {
-    @Override
-    public long[] firstNs(int sessions, long seed) {
-      int first = Math.min(concurrency, sessions);
-      double stepNs = rampSeconds * NS_PER_S / first;
-      return IntStream.range(0, first).mapToLong(index -> Math.round(index * stepNs)).toArray();
-    }
-  }
-
   @Override
   public String name() {
     return "multi_turn";
@@ -88,7 +46,7 @@ public record MultiTurn(Shape shape) implements Workload {
   public Map<String, Object> parameters() {
     Map<String, Object> parameters =
         Parameters.of(
-            startParameters(),
+            shape.starts().parameters(shape.sessions()),
             "systemPromptTokens",
             shape.systemPromptTokens(),
             "turns",
@@ -108,16 +66,6 @@ public record MultiTurn(Shape shape) implements Workload {
         : parameters;
   }
 
-  private Map<String, Object> startParameters() {
-    if (shape.starts() instanceof Closed loop) {
-      Map<String, Object> ramp =
-          loop.rampSeconds() > 0 ? Map.of("rampSeconds", loop.rampSeconds()) : Map.of();
-      return Parameters.of(ramp, "sessions", shape.sessions(), "concurrency", loop.concurrency());
-    }
-    double rate = ((Open) shape.starts()).perSecond();
-    return Parameters.of(Map.of(), "sessions", shape.sessions(), "rate", rate);
-  }
-
   @Override
   public long plannedRequests() {
     return IntStream.range(0, shape.sessions())
@@ -127,6 +75,11 @@ public record MultiTurn(Shape shape) implements Workload {
 
   @Override
   public Arrivals start(RequestPreparation preparation) {
-    return new MultiTurnRun(shape, preparation);
+    return new SessionRun(
+        shape.sessions(),
+        shape.starts(),
+        shape.seed(),
+        index -> new MultiTurnSession(shape, index),
+        preparation);
   }
 }

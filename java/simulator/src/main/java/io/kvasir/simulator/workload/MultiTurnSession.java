@@ -2,22 +2,20 @@ package io.kvasir.simulator.workload;
 
 import io.kvasir.model.Request;
 import io.kvasir.simulator.trace.TokenExpansion;
-import java.util.Arrays;
 
 /**
- * One session of {@link MultiTurn}: its history and its own stream of random numbers.
+ * One session of {@link MultiTurn}: one dialogue and its own stream of random numbers. A rejected
+ * turn ends it.
  *
  * <p>Not thread-safe.
  */
-final class MultiTurnSession {
+final class MultiTurnSession implements Session {
 
   private final MultiTurn.Shape shape;
   private final int index;
   private final SeededRandom random;
   private final int turns;
-  private int nextTurn;
-  private int[] history = {};
-  private int answeredTokens;
+  private boolean over;
 
   MultiTurnSession(MultiTurn.Shape shape, int index) {
     this.shape = shape;
@@ -26,47 +24,46 @@ final class MultiTurnSession {
     this.turns = random.nextInt(shape.turns());
   }
 
-  int index() {
-    return index;
-  }
-
   int turns() {
     return turns;
   }
 
-  boolean over() {
-    return nextTurn == turns;
+  /** The prompt that begins every session of a workload. */
+  static int[] systemPrompt(int tokens, long seed) {
+    int[] prompt = new int[tokens];
+    TokenExpansion.fill(Content.SYSTEM_PROMPT.seed(seed, 0), prompt, 0, tokens);
+    return prompt;
   }
 
-  /** Leading tokens of the next prompt whose KV exists: the whole history except its last token. */
-  int answeredTokens() {
-    return answeredTokens;
+  @Override
+  public void begin(long nowNs, Schedule schedule) {
+    long firstId = (long) index * shape.turns().maximum();
+    int[] head = systemPrompt(shape.systemPromptTokens(), shape.seed());
+    schedule.ask(new Dialogue(this, "s" + index, firstId, head, 0), nowNs);
   }
 
-  /** Creates the request of the next turn. Its id depends only on session and turn. */
-  Request ask() {
-    if (nextTurn == 0) {
-      history = new int[shape.systemPromptTokens()];
-      TokenExpansion.fill(Content.SYSTEM_PROMPT.seed(shape.seed(), 0), history, 0, history.length);
+  @Override
+  public Request ask(Dialogue dialogue) {
+    int userTokens = shape.userTokens().draw(random);
+    return dialogue.ask(shape.seed(), userTokens, random.nextInt(shape.outputTokens()));
+  }
+
+  @Override
+  public void answered(Dialogue dialogue, int[] outputTokens, long nowNs, Schedule schedule) {
+    dialogue.answered(outputTokens);
+    over = dialogue.asked() == turns;
+    if (!over) {
+      schedule.ask(dialogue, Math.addExact(nowNs, shape.thinkTime().drawNs(random)));
     }
-    long id = (long) index * shape.turns().maximum() + nextTurn;
-    int[] prompt = Arrays.copyOf(history, history.length + shape.userTokens().draw(random));
-    TokenExpansion.fill(
-        Content.USER_TURN.seed(shape.seed(), id), prompt, history.length, prompt.length);
-    history = prompt;
-    return Request.builder(id, prompt)
-        .maxNewTokens(random.nextInt(shape.outputTokens()))
-        .conversationId("s" + index)
-        .firstTurn(nextTurn++ == 0)
-        .build();
   }
 
-  /** Appends the answer to the history; returns the think time before the next turn. */
-  long answered(int[] outputTokens) {
-    int asked = history.length;
-    history = Arrays.copyOf(history, asked + outputTokens.length);
-    System.arraycopy(outputTokens, 0, history, asked, outputTokens.length);
-    answeredTokens = history.length - 1;
-    return shape.thinkTime().drawNs(random);
+  @Override
+  public void rejected(Dialogue dialogue, long nowNs, Schedule schedule) {
+    over = true;
+  }
+
+  @Override
+  public boolean over() {
+    return over;
   }
 }

@@ -39,6 +39,13 @@ final class SeededRandom {
     return range.minimum() + (int) (nextDouble() * ((long) range.maximum() - range.minimum() + 1));
   }
 
+  /** Over the range, ends included, with a uniform logarithm: small numbers are more frequent. */
+  int nextLogUniform(IntRange range) {
+    double ratio = (range.maximum() + 1.0) / range.minimum();
+    double drawn = range.minimum() * StrictMath.pow(ratio, nextDouble());
+    return (int) Math.min(range.maximum(), (long) drawn);
+  }
+
   /** Exponential with the given mean. */
   double nextExponential(double mean) {
     return -mean * StrictMath.log(1 - nextDouble());

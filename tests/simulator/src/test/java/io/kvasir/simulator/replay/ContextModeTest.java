@@ -17,6 +17,7 @@ import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
+import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
 import io.kvasir.simulator.workload.Workload;
 import org.junit.jupiter.api.Test;
@@ -35,7 +36,7 @@ class ContextModeTest {
     return new MultiTurn(
         new MultiTurn.Shape(
             count,
-            new MultiTurn.Closed(concurrency, 0),
+            new Starts.Closed(concurrency, 0),
             64,
             turns,
             new LognormalTokens(60, 1),

@@ -29,6 +29,7 @@ import io.kvasir.simulator.workload.MultiTurn;
 import io.kvasir.simulator.workload.OpenLoop;
 import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.SharedPrefix;
+import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
 import io.kvasir.simulator.workload.Workload;
 import java.util.List;
@@ -301,7 +302,7 @@ class FleetReplayTest {
     return new MultiTurn(
         new MultiTurn.Shape(
             count,
-            new MultiTurn.Closed(12, 0),
+            new Starts.Closed(12, 0),
             300,
             new IntRange(2, 4),
             new LognormalTokens(80, 1),

@@ -8,6 +8,7 @@ import io.kvasir.engine.execute.RankPools;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
+import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -26,7 +27,7 @@ class HerdingTest {
         new MultiTurn(
             new MultiTurn.Shape(
                 sessions,
-                new MultiTurn.Closed(96, rampSeconds),
+                new Starts.Closed(96, rampSeconds),
                 2_000,
                 new IntRange(3, 12),
                 new LognormalTokens(200, 1),

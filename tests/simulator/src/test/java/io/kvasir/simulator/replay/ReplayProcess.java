@@ -13,6 +13,7 @@ import io.kvasir.engine.lockstep.tcp.TcpMember;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
+import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
 import io.kvasir.simulator.workload.Workload;
 import java.io.IOException;
@@ -39,7 +40,7 @@ final class ReplayProcess {
     return new MultiTurn(
         new MultiTurn.Shape(
             120,
-            new MultiTurn.Closed(60, 0),
+            new Starts.Closed(60, 0),
             300,
             new IntRange(2, 4),
             new LognormalTokens(60, 1),

@@ -24,6 +24,7 @@ import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
 import io.kvasir.simulator.workload.OpenLoop;
 import io.kvasir.simulator.workload.RequestSequence;
+import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
 import io.kvasir.simulator.workload.TraceRequests;
 import io.kvasir.simulator.workload.Workload;
@@ -260,7 +261,7 @@ class ReplayTest {
     return new MultiTurn(
         new MultiTurn.Shape(
             count,
-            new MultiTurn.Closed(concurrency, 0),
+            new Starts.Closed(concurrency, 0),
             300,
             new IntRange(2, 4),
             new LognormalTokens(60, 1),

@@ -15,6 +15,7 @@ import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
+import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -37,7 +38,7 @@ class HtmlReportTest {
         new MultiTurn(
             new MultiTurn.Shape(
                 20,
-                new MultiTurn.Closed(8, 0),
+                new Starts.Closed(8, 0),
                 200,
                 new IntRange(2, 5),
                 new LognormalTokens(90, 1),

@@ -15,6 +15,7 @@ import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
+import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -126,7 +127,7 @@ class ReportsTest {
     return new MultiTurn(
         new MultiTurn.Shape(
             10,
-            new MultiTurn.Closed(6, 0),
+            new Starts.Closed(6, 0),
             200,
             new IntRange(2, 5),
             new LognormalTokens(90, 1),

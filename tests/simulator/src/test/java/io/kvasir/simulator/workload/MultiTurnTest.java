@@ -3,13 +3,10 @@ package io.kvasir.simulator.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.model.Request;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class MultiTurnTest {
@@ -62,12 +59,12 @@ class MultiTurnTest {
 
   @Test
   void aSessionsRequestsDoNotDependOnWhatOthersDo() {
-    Map<Long, String> inOrder = play(new RunningWorkload(workload(6, 3, 7)), false);
-    Map<Long, String> reversed = play(new RunningWorkload(workload(6, 3, 7)), true);
+    Map<Long, String> inOrder = RunningWorkload.play(workload(6, 3, 7), false);
+    Map<Long, String> reversed = RunningWorkload.play(workload(6, 3, 7), true);
 
     assertThat(inOrder).isEqualTo(reversed);
     assertThat(inOrder).hasSize((int) workload(6, 3, 7).plannedRequests());
-    assertThat(play(new RunningWorkload(workload(6, 3, 8)), false)).isNotEqualTo(inOrder);
+    assertThat(RunningWorkload.play(workload(6, 3, 8), false)).isNotEqualTo(inOrder);
   }
 
   @Test
@@ -77,7 +74,7 @@ class MultiTurnTest {
             new MultiTurn(
                 new MultiTurn.Shape(
                     1000,
-                    new MultiTurn.Open(4),
+                    new Starts.Open(4),
                     0,
                     new IntRange(1, 1),
                     new LognormalTokens(5, 0),
@@ -92,7 +89,7 @@ class MultiTurnTest {
 
   @Test
   void theFirstSessionsOfAClosedLoopBeginOneAfterTheOtherOverARamp() {
-    MultiTurn ramp = workload(6, new MultiTurn.Closed(4, 8), 7);
+    MultiTurn ramp = workload(6, new Starts.Closed(4, 8), 7);
     try (RunningWorkload run = new RunningWorkload(ramp)) {
       for (int session = 0; session < 4; session++) {
         assertThat(run.arrivals.nextNs()).isEqualTo(session * 2L * SECOND);
@@ -106,34 +103,11 @@ class MultiTurnTest {
     assertThat(workload(6, 4, 7).parameters()).doesNotContainKey("rampSeconds");
   }
 
-  /** Answers each request, the oldest or the newest first; maps ids to prompts. */
-  private static Map<Long, String> play(RunningWorkload run, boolean newestFirst) {
-    Map<Long, String> asked = new TreeMap<>();
-    try (run) {
-      Deque<Request> open = new ArrayDeque<>();
-      long nowNs = 0;
-      while (true) {
-        open.addAll(run.until(nowNs));
-        if (open.isEmpty()) {
-          if (run.arrivals.nextNs() == Arrivals.NEVER) {
-            return asked;
-          }
-          nowNs = run.arrivals.nextNs();
-          continue;
-        }
-        Request request = newestFirst ? open.removeLast() : open.removeFirst();
-        asked.put(request.id(), Arrays.hashCode(request.tokens()) + "/" + request.maxNewTokens());
-        nowNs += SECOND;
-        run.arrivals.onFinished(request, new int[] {(int) request.id()}, nowNs);
-      }
-    }
-  }
-
   private static MultiTurn workload(int sessions, int concurrency, long seed) {
-    return workload(sessions, new MultiTurn.Closed(concurrency, 0), seed);
+    return workload(sessions, new Starts.Closed(concurrency, 0), seed);
   }
 
-  private static MultiTurn workload(int sessions, MultiTurn.Starts starts, long seed) {
+  private static MultiTurn workload(int sessions, Starts starts, long seed) {
     return new MultiTurn(
         new MultiTurn.Shape(
             sessions,
@@ -155,7 +129,7 @@ class MultiTurnTest {
     MultiTurn.Shape shape =
         new MultiTurn.Shape(
             2000,
-            new MultiTurn.Closed(1, 0),
+            new Starts.Closed(1, 0),
             0,
             new IntRange(3, 8),
             new LognormalTokens(200, 1),
@@ -165,10 +139,19 @@ class MultiTurnTest {
     for (int index = 0; index < shape.sessions(); index++) {
       MultiTurnSession session = new MultiTurnSession(shape, index);
       turns.add(session.turns());
-      Request request = session.ask();
+      List<Dialogue> due = new ArrayList<>();
+      List<Long> times = new ArrayList<>();
+      Session.Schedule schedule =
+          (dialogue, atNs) -> {
+            due.add(dialogue);
+            times.add(atNs);
+          };
+      session.begin(0, schedule);
+      Request request = session.ask(due.get(0));
       userTokens.add(request.promptTokens());
       outputs.add(request.maxNewTokens());
-      thinkNs += session.answered(new int[1]);
+      session.answered(due.get(0), new int[1], 0, schedule);
+      thinkNs += times.get(1);
     }
 
     assertThat(turns).contains(3, 8).allMatch(turn -> turn >= 3 && turn <= 8);

@@ -10,6 +10,7 @@ module io.kvasir.fleet {
   exports io.kvasir.fleet.record;
   exports io.kvasir.fleet.router;
   exports io.kvasir.fleet.router.cost;
+  exports io.kvasir.fleet.router.projected;
   exports io.kvasir.fleet.router.trtllm;
   exports io.kvasir.fleet.wire;
 
@@ -22,5 +23,6 @@ module io.kvasir.fleet {
       io.kvasir.fleet.router.trtllm.ConversationFleetProvider,
       io.kvasir.fleet.router.cost.CostRouterProvider,
       io.kvasir.fleet.router.cost.ApproximateRouterProvider,
-      io.kvasir.fleet.router.cost.PolledRouterProvider;
+      io.kvasir.fleet.router.cost.PolledRouterProvider,
+      io.kvasir.fleet.router.projected.ProjectedFleetProvider;
 }

@@ -38,7 +38,7 @@ public record GatewaySettings(
     Pressure pressure,
     Health health) {
 
-  /** Policy {@code cost} where engines publish block events, else {@code conversation}. */
+  /** Policy {@code projected} where engines publish block events, else {@code conversation}. */
   public static final String AUTO = "auto";
 
   /** Copies the collections. */
@@ -54,7 +54,7 @@ public record GatewaySettings(
    * @throws IllegalArgumentException if the router is unknown
    */
   FleetRouterProvider policy(boolean publishes) {
-    String automatic = publishes ? "cost" : "conversation";
+    String automatic = publishes ? FleetRouterKind.PROJECTED : "conversation";
     return FleetRouterKind.named(router.equals(AUTO) ? automatic : router);
   }
 

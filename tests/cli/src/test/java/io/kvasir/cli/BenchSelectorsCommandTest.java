@@ -56,7 +56,7 @@ class BenchSelectorsCommandTest {
       delimiter = '|',
       value = {
         "--selector best | --fleet-router must be one of round_robin, load_balancing, kv_cache_aware,"
-            + " conversation, cost, approximate, polled, not 'best'",
+            + " conversation, cost, approximate, polled, projected, not 'best'",
         "--selector polled,polled | --fleet-router must name each value once, not 'polled,polled'",
         "--concurrency 0 | --concurrency must be an integer from 1 to 1000000, not '0'",
         "--requests none | --requests must be an integer from 1 to 1000000, not 'none'",

@@ -308,7 +308,8 @@ class EngineTokensTest {
         "{\"tokens\":{}}"
       })
   void aQuestionThatFailsNeverFailsTheRequest(String answer) throws IOException {
-    for (String router : new String[] {"approximate", "cost", "kv_cache_aware", "polled"}) {
+    for (String router :
+        new String[] {"approximate", "cost", "kv_cache_aware", "polled", "projected"}) {
       Tokenizer vllm = new Tokenizer().answers("/tokenize", answer);
       try (ScriptedEngine engine = ScriptedEngine.start(vllm);
           TestGateway gateway =

@@ -137,7 +137,7 @@ class ExactRoutingTest {
   void thePromptGoesWhereItsBlocksAre(EngineFlavor flavor, EventForm form) throws Exception {
     Random random = new Random(SEED);
     try (Fleet fleet = new Fleet(flavor, form)) {
-      assertThat(fleet.ranks().get("router").asText()).isEqualTo("cost");
+      assertThat(fleet.ranks().get("router").asText()).isEqualTo("projected");
       for (int i = 0; i < 12; i++) {
         int[] prompt = prompt(random, 6 + random.nextInt(20));
         JsonNode first = complete(fleet, prompt);

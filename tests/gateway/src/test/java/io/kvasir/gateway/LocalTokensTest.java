@@ -75,7 +75,7 @@ class LocalTokensTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"approximate", "cost", "kv_cache_aware", "polled"})
+  @ValueSource(strings = {"approximate", "cost", "kv_cache_aware", "polled", "projected"})
   void everyEndpointAndFormOfPromptIsServed(String router) {
     try (TestGateway gateway = gateway(router)) {
       String model = "{\"model\":\"words\",\"max_tokens\":2,";

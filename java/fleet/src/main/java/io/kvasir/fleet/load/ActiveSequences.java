@@ -5,6 +5,7 @@ import io.kvasir.model.RankId;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -36,6 +37,7 @@ public final class ActiveSequences {
   private final int tokensPerBlock;
   private final ActiveSequencesOptions options;
   private final LongSupplier clockNs;
+  private final LongConsumer ended;
   private final LoadedRanks ranks = new LoadedRanks();
   private final SequenceTree named = new SequenceTree();
   private final Bookings bookings = new Bookings();
@@ -53,10 +55,29 @@ public final class ActiveSequences {
    * @throws IllegalArgumentException if {@code tokensPerBlock} is below 1
    */
   public ActiveSequences(int tokensPerBlock, ActiveSequencesOptions options, LongSupplier clockNs) {
+    this(tokensPerBlock, options, clockNs, attempt -> {});
+  }
+
+  /**
+   * Makes a prediction without ranks.
+   *
+   * @param tokensPerBlock tokens in a full block, at least 1
+   * @param options what counts
+   * @param clockNs a clock that does not go back, in nanoseconds
+   * @param ended receives each attempt that ends, for whatever reason, on the thread whose call
+   *     ends it; it must not call this object
+   * @throws IllegalArgumentException if {@code tokensPerBlock} is below 1
+   */
+  public ActiveSequences(
+      int tokensPerBlock,
+      ActiveSequencesOptions options,
+      LongSupplier clockNs,
+      LongConsumer ended) {
     Checks.atLeast("tokensPerBlock", tokensPerBlock, 1);
     this.tokensPerBlock = tokensPerBlock;
     this.options = Objects.requireNonNull(options, "options");
     this.clockNs = Objects.requireNonNull(clockNs, "clockNs");
+    this.ended = Objects.requireNonNull(ended, "ended");
     sweptNs = clockNs.getAsLong();
   }
 
@@ -302,6 +323,7 @@ public final class ActiveSequences {
     named.end(booking.end, booking.rank);
     ranks.release(booking.rank, booking.ownBlocks, booking.prefillTokens);
     ranks.discount(booking.rank, booking.discount(0));
+    ended.accept(attempt);
     return true;
   }
 

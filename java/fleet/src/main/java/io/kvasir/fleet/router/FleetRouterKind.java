@@ -10,13 +10,16 @@ import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fleet routers by name: the seven that Kvasir comes with, and those of every {@link
+ * The fleet routers by name: the eight that Kvasir comes with, and those of every {@link
  * FleetRouterProvider} that the class path adds. Stateless.
  */
 public final class FleetRouterKind {
 
   /** Name of the policy that weighs matches against predicted load. */
   public static final String COST = "cost";
+
+  /** Name of the policy that expects times to the first token. */
+  public static final String PROJECTED = "projected";
 
   /** Names of the policies that Kvasir comes with, in the order of their documentation. */
   public static final List<String> OWN =
@@ -27,7 +30,8 @@ public final class FleetRouterKind {
           "conversation",
           COST,
           "approximate",
-          "polled");
+          "polled",
+          PROJECTED);
 
   private static final class Known {
     static final FleetRouterProvider[] PROVIDERS = load();

@@ -60,10 +60,16 @@ public final class RoutedFleet implements FleetLayer {
    * @param naming hash format of the workers' pools
    * @param tokensPerBlock tokens of their blocks
    * @param ranks ranks of each worker
+   * @param capacity what each rank can take
    * @throws IllegalArgumentException if the router's args are wrong, it cannot follow blocks of
    *     that naming, or it chooses ranks and workers have several
    */
-  public RoutedFleet(FleetSettings settings, HashFormat naming, int tokensPerBlock, int ranks) {
+  public RoutedFleet(
+      FleetSettings settings,
+      HashFormat naming,
+      int tokensPerBlock,
+      int ranks,
+      RankCapacity capacity) {
     if (settings.naming(naming) != naming) {
       throw new IllegalArgumentException(
           settings.router().name()
@@ -93,7 +99,7 @@ public final class RoutedFleet implements FleetLayer {
     for (int worker = 0; worker < settings.workers(); worker++) {
       blocks.add(new WorkerBlocks(ranks));
       for (int rank = 0; rank < ranks; rank++) {
-        router.addRank(new RankId(worker, rank), RankCapacity.UNKNOWN);
+        router.addRank(new RankId(worker, rank), capacity);
       }
       if (router instanceof KvCacheAwareFleetRouter follows) {
         follows.prepare(

@@ -6,6 +6,7 @@ import io.kvasir.engine.execute.TimedStepEngine;
 import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.lockstep.SoleCollective;
+import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
@@ -120,7 +121,12 @@ public final class Replay {
     RankCollective alone = new SoleCollective(settings.ranks());
     ReplaySettings.Pool pool = settings.pool();
     FleetLayer layer =
-        new RoutedFleet(fleet, pool.hashFormat(), pool.tokensPerBlock(), settings.ranks());
+        new RoutedFleet(
+            fleet,
+            pool.hashFormat(),
+            pool.tokensPerBlock(),
+            settings.ranks(),
+            new RankCapacity(pool.blocks(), settings.executor().tokenBudget()));
     return run(workload, settings, layer, alone, place, engine, progress);
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.EngineMetrics;
+import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.Reason;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashFormat;
@@ -43,7 +44,7 @@ class RoutedFleetTest {
 
   private static RoutedFleet fleet(String router, long delayNs) {
     FleetSettings settings = FleetSettings.of(3, router).withEventDelayNs(delayNs);
-    return new RoutedFleet(settings, HashFormat.TRTLLM_V1, BLOCK, 1);
+    return new RoutedFleet(settings, HashFormat.TRTLLM_V1, BLOCK, 1, RankCapacity.UNKNOWN);
   }
 
   private static int worker(RoutedFleet fleet, HashedRequest request, long nowNs) {
@@ -151,7 +152,8 @@ class RoutedFleetTest {
             100),
         format,
         BLOCK,
-        1);
+        1,
+        RankCapacity.UNKNOWN);
   }
 
   private HashedRequest prompt(long id) {
@@ -252,7 +254,10 @@ class RoutedFleetTest {
   @Test
   void aPolicyThatChoosesRanksNeedsWorkersOfOneRank() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new RoutedFleet(FleetSettings.of(2, "cost"), HashFormat.KVASIR, BLOCK, 2))
+        .isThrownBy(
+            () ->
+                new RoutedFleet(
+                    FleetSettings.of(2, "cost"), HashFormat.KVASIR, BLOCK, 2, RankCapacity.UNKNOWN))
         .withMessage("cost needs workers of 1 rank, not 2");
   }
 }

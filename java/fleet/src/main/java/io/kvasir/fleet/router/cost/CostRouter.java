@@ -30,6 +30,7 @@ public final class CostRouter implements FleetRouter {
 
   private final String name;
   private final PrefixIndex index;
+  private final PlacementListener listener;
   private final ActiveSequences sequences;
   private final RankChooser chooser;
   private final RequestQueue queue;
@@ -54,21 +55,50 @@ public final class CostRouter implements FleetRouter {
       CostRouterOptions options,
       Consumer<HitRateEvent> hitRates,
       FleetRouterSetup setup) {
-    this(name, index, selector, options, hitRates, setup, new ReentrantLock());
+    this(name, index, selector, PlacementListener.NONE, options, hitRates, setup);
+  }
+
+  /**
+   * Makes a router without ranks whose selector learns.
+   *
+   * @param name the policy's name
+   * @param index what the ranks hold; the router closes it
+   * @param selector chooses among the eligible ranks
+   * @param listener follows the placements
+   * @param options what counts as load, when ranks are overloaded, whether requests wait, whether
+   *     placements are explained
+   * @param hitRates receives one event for each placement
+   * @param setup how blocks are named, their size, and the clock
+   */
+  public CostRouter(
+      String name,
+      PrefixIndex index,
+      RankSelector selector,
+      PlacementListener listener,
+      CostRouterOptions options,
+      Consumer<HitRateEvent> hitRates,
+      FleetRouterSetup setup) {
+    this(name, index, selector, listener, options, hitRates, setup, new ReentrantLock());
   }
 
   CostRouter(
       String name,
       PrefixIndex index,
       RankSelector selector,
+      PlacementListener listener,
       CostRouterOptions options,
       Consumer<HitRateEvent> hitRates,
       FleetRouterSetup setup,
       Lock lock) {
     this.name = Objects.requireNonNull(name, "name");
     this.index = Objects.requireNonNull(index, "index");
-    this.sequences = new ActiveSequences(setup.tokensPerBlock(), options.loads(), setup.clockNs());
-    this.chooser = new RankChooser(sequences, setup.tokensPerBlock(), selector, options);
+    this.listener = Objects.requireNonNull(listener, "listener");
+    this.sequences =
+        new ActiveSequences(
+            setup.tokensPerBlock(), options.loads(), setup.clockNs(), listener::onEnded);
+    this.chooser =
+        new RankChooser(
+            sequences, setup.tokensPerBlock(), selector, listener, setup.clockNs(), options);
     this.queue = new RequestQueue(options.queue(), setup.clockNs().getAsLong());
     this.dispatcher = new QueueDispatcher(options.queue(), chooser, queue);
     this.steps =
@@ -131,7 +161,7 @@ public final class CostRouter implements FleetRouter {
 
   @Override
   public boolean onTokens(long attempt, int tokens) {
-    return steps.change(completions -> sequences.push(attempt, tokens));
+    return steps.change(completions -> pushed(attempt, tokens, sequences.push(attempt, tokens)));
   }
 
   /**
@@ -148,12 +178,28 @@ public final class CostRouter implements FleetRouter {
    *     more than there are
    */
   public boolean onTokens(long attempt, int tokens, long[] sequenceHashes, int blocks) {
-    return steps.change(completions -> sequences.push(attempt, tokens, sequenceHashes, blocks));
+    return steps.change(
+        completions ->
+            pushed(attempt, tokens, sequences.push(attempt, tokens, sequenceHashes, blocks)));
+  }
+
+  private boolean pushed(long attempt, int tokens, boolean inFlight) {
+    if (inFlight) {
+      listener.onTokens(attempt, tokens, steps.nowNs());
+    }
+    return inFlight;
   }
 
   @Override
   public boolean onPrefillDone(long attempt) {
-    return steps.change(completions -> sequences.prefillDone(attempt));
+    return steps.change(
+        completions -> {
+          boolean inFlight = sequences.prefillDone(attempt);
+          if (inFlight) {
+            listener.onPrefillDone(attempt, steps.nowNs());
+          }
+          return inFlight;
+        });
   }
 
   @Override
@@ -173,6 +219,7 @@ public final class CostRouter implements FleetRouter {
         steps.change(
             completions -> {
               boolean removed = chooser.removeRank(rank);
+              listener.onRemoved(rank);
               dispatcher.refuseUnservable(completions);
               return removed;
             });

@@ -3,7 +3,6 @@ package io.kvasir.fleet.router.cost;
 import io.kvasir.fleet.index.ApproximateIndex;
 import io.kvasir.fleet.index.ApproximateOptions;
 import io.kvasir.fleet.index.NativePrefixIndex;
-import io.kvasir.fleet.index.PredictingIndex;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
@@ -43,11 +42,7 @@ public final class CostRouterProvider implements FleetRouterProvider {
   @Override
   public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
     CostSettings settings = CostSettings.cost(name(), args);
-    PrefixIndex index = index(settings, setup);
-    if (settings.ttlMs() > 0) {
-      index = new PredictingIndex(index, approximateIndex(settings, setup));
-    }
-    return router(name(), index, settings, setup);
+    return router(name(), settings.index(setup), settings, setup);
   }
 
   static PrefixIndex index(CostSettings settings, FleetRouterSetup setup) {

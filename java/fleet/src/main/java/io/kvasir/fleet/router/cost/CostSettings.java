@@ -1,6 +1,9 @@
 package io.kvasir.fleet.router.cost;
 
+import io.kvasir.fleet.index.PredictingIndex;
+import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.load.ActiveSequencesOptions;
+import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.RouterArgs;
 import io.kvasir.model.Checks;
 import io.kvasir.model.Choice;
@@ -55,6 +58,17 @@ public record CostSettings(
   private static final String MAX_QUEUED_TOKENS = "max_queued_tokens";
   private static final String REFRESH_AFTER = "router_overlap_refresh_after_secs";
 
+  private static final List<String> WEIGHTS =
+      List.of(
+          OVERLAP_SCORE_WEIGHT,
+          CREDIT,
+          CREDIT_DECAY,
+          PREFILL_LOAD_SCALE,
+          ACTIVE_REQUEST_WEIGHT,
+          TEMPERATURE,
+          TIES,
+          TRACK_ACTIVE_BLOCKS);
+
   private static final List<String> SHARED_KEYS =
       List.of(
           OVERLAP_SCORE_WEIGHT,
@@ -94,6 +108,10 @@ public record CostSettings(
   /** The keys that policy {@code approximate} accepts. */
   static final List<String> APPROXIMATE_KEYS = keysWith(TTL);
 
+  /** The keys that policy {@code projected} accepts: those of {@code cost} except its weights. */
+  public static final List<String> PROJECTED_KEYS =
+      COST_KEYS.stream().filter(key -> !WEIGHTS.contains(key)).toList();
+
   private static List<String> keysWith(String ttl) {
     List<String> keys = new ArrayList<>(SHARED_KEYS);
     keys.add(ttl);
@@ -111,7 +129,24 @@ public record CostSettings(
    *     allowed
    */
   public static CostSettings cost(String user, Map<String, ?> args) {
-    RouterArgs checked = new RouterArgs(user, args, COST_KEYS);
+    return following(new RouterArgs(user, args, COST_KEYS));
+  }
+
+  /**
+   * Reads the args of policy {@code projected}.
+   *
+   * @param user the component that errors name
+   * @param args settings as a JSON or YAML parser gives them; a missing or null value is the
+   *     default
+   * @return the settings
+   * @throws IllegalArgumentException naming the key that is unknown or out of range and what is
+   *     allowed
+   */
+  public static CostSettings projected(String user, Map<String, ?> args) {
+    return following(new RouterArgs(user, args, PROJECTED_KEYS));
+  }
+
+  private static CostSettings following(RouterArgs checked) {
     double seconds = checked.number(PREDICTED_TTL, PREDICTED_TTL_SECONDS);
     if (seconds != 0) {
       Checks.within(PREDICTED_TTL, seconds, MIN_TTL_SECONDS, MAX_SECONDS);
@@ -143,6 +178,19 @@ public record CostSettings(
         new CostRouterOptions(loads(args), busy(args), queue(args), args.flag(EXPLAIN, false)),
         Math.round(ttlSeconds * MS_PER_SECOND),
         maxIndexBytes(args));
+  }
+
+  /**
+   * Makes an index of what ranks hold by their block events, and by placements until those arrive.
+   *
+   * @param setup how blocks are named, their size, and the clock
+   * @return the index; the caller closes it
+   */
+  public PrefixIndex index(FleetRouterSetup setup) {
+    PrefixIndex followed = CostRouterProvider.index(this, setup);
+    return ttlMs > 0
+        ? new PredictingIndex(followed, CostRouterProvider.approximateIndex(this, setup))
+        : followed;
   }
 
   /** The cap on the memory of a prefix index. */

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,8 @@ final class RankChooser {
   private final ActiveSequences sequences;
   private final CandidateTable candidates;
   private final RankSelector selector;
+  private final PlacementListener listener;
+  private final LongSupplier clockNs;
   private final CostRouterOptions options;
   private BusyThresholds busyThresholds;
 
@@ -32,10 +35,14 @@ final class RankChooser {
       ActiveSequences sequences,
       int tokensPerBlock,
       RankSelector selector,
+      PlacementListener listener,
+      LongSupplier clockNs,
       CostRouterOptions options) {
     this.sequences = sequences;
     this.candidates = new CandidateTable(tokensPerBlock);
     this.selector = selector;
+    this.listener = listener;
+    this.clockNs = clockNs;
     this.options = options;
     this.busyThresholds = options.busyThresholds();
   }
@@ -134,7 +141,11 @@ final class RankChooser {
             request.inputTokens(),
             tracksPrefill(request) ? uncachedTokens(request, matchedBlocks) : 0,
             request.expectedOutputTokens());
-    return placement(sequences.add(request.id(), rank, load), request, chosen, waitedNs, costs);
+    long attempt = sequences.add(request.id(), rank, load);
+    int uncached = uncachedTokens(request, matchedBlocks);
+    listener.onPlaced(
+        attempt, rank, request, uncached, request.inputTokens() - uncached, clockNs.getAsLong());
+    return placement(attempt, request, chosen, waitedNs, costs);
   }
 
   /**

@@ -5,9 +5,10 @@ import io.kvasir.fleet.router.FleetRequest;
 /**
  * Chooses the rank that serves a request.
  *
- * <p>A selector is a pure function of its arguments: no clock, no state of its own, and no
- * randomness except by the request's id. So decisions can be repeated and explained. It runs under
- * the router's lock, so it must be quick and must not wait; one thread calls it at a time.
+ * <p>A selector is a pure function of its arguments, and of what it has learned if it is a {@link
+ * PlacementListener} too: no randomness except by the request's id, and no clock except the
+ * router's. So decisions can be repeated and explained. It runs under the router's lock, so it must
+ * be quick and must not wait; one thread calls it at a time.
  */
 @FunctionalInterface
 public interface RankSelector {

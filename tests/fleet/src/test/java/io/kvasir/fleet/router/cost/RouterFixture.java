@@ -38,7 +38,15 @@ final class RouterFixture {
 
   RouterFixture(RankSelector selector, CostRouterOptions options, Lock lock) {
     router =
-        new CostRouter("cost", index, selector, options, hitRates::add, setup(clockNs::get), lock);
+        new CostRouter(
+            "cost",
+            index,
+            selector,
+            PlacementListener.NONE,
+            options,
+            hitRates::add,
+            setup(clockNs::get),
+            lock);
   }
 
   static FleetRouterSetup setup(LongSupplier clockNs) {

@@ -1,0 +1,87 @@
+package io.kvasir.fleet.router.cost;
+
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.model.RankId;
+
+/**
+ * Follows the placements of a {@link CostRouter}, so that a selector can learn from them.
+ *
+ * <p>All calls run under the router's lock, like those of the selector: they must be quick and must
+ * not wait.
+ */
+public interface PlacementListener {
+
+  /** Ignores all placements. */
+  PlacementListener NONE =
+      new PlacementListener() {
+        @Override
+        public void onPlaced(
+            long attempt,
+            RankId rank,
+            FleetRequest request,
+            int uncachedTokens,
+            int contextTokens,
+            long nowNs) {}
+
+        @Override
+        public void onTokens(long attempt, int tokens, long nowNs) {}
+
+        @Override
+        public void onPrefillDone(long attempt, long nowNs) {}
+
+        @Override
+        public void onEnded(long attempt) {}
+
+        @Override
+        public void onRemoved(RankId rank) {}
+      };
+
+  /**
+   * A request has been placed.
+   *
+   * @param attempt the attempt
+   * @param rank its rank
+   * @param request the request
+   * @param uncachedTokens prompt tokens that the rank has to compute
+   * @param contextTokens prompt tokens that it holds
+   * @param nowNs the time
+   */
+  void onPlaced(
+      long attempt,
+      RankId rank,
+      FleetRequest request,
+      int uncachedTokens,
+      int contextTokens,
+      long nowNs);
+
+  /**
+   * Output tokens of a placed request have streamed.
+   *
+   * @param attempt the attempt
+   * @param tokens number of tokens
+   * @param nowNs the time
+   */
+  void onTokens(long attempt, int tokens, long nowNs);
+
+  /**
+   * The prompt of a placed request has been computed.
+   *
+   * @param attempt the attempt
+   * @param nowNs the time
+   */
+  void onPrefillDone(long attempt, long nowNs);
+
+  /**
+   * An attempt has ended, for whatever reason.
+   *
+   * @param attempt the attempt
+   */
+  void onEnded(long attempt);
+
+  /**
+   * A rank was removed. Its attempts have ended before.
+   *
+   * @param rank the rank
+   */
+  void onRemoved(RankId rank);
+}

@@ -1,0 +1,130 @@
+package io.kvasir.fleet.router.projected;
+
+import io.kvasir.model.Digest64;
+import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The work that conversations will bring to the ranks that they were placed on, as far as earlier
+ * conversations tell. Requests without a conversation id do not count.
+ *
+ * <p>Not thread-safe.
+ */
+final class Conversations {
+
+  /** Conversations that are remembered; those unseen for longest are forgotten. */
+  private static final int MOST = 1 << 16;
+
+  /* Until there are observations: further turns of some first turns, and the time between turns. */
+  private static final double PRIOR_FURTHER_TURNS = 16;
+  private static final double PRIOR_FIRST_TURNS = 8;
+  private static final double PRIOR_GAP_NS = 10e9;
+
+  /** Weight of a new gap. */
+  private static final double STEP = 1.0 / 64;
+
+  /** What a request leaves of the counts before it. */
+  private static final double FADING = 1 - 1.0 / 4096;
+
+  /** Mean gaps in which all but 1/e of the conversations that will not return are given up. */
+  private static final double PATIENCE = 4;
+
+  private final Long2ObjectLinkedOpenHashMap<Turn> lastTurns = new Long2ObjectLinkedOpenHashMap<>();
+  private double firstTurns = PRIOR_FIRST_TURNS;
+  private double furtherTurns = PRIOR_FURTHER_TURNS;
+  private double timedTurns;
+  private double timedMs;
+  private double gapNs = PRIOR_GAP_NS;
+
+  /** The last turn of a conversation. */
+  static final class Turn {
+    private final Open open;
+    private final long atNs;
+
+    Turn(Open open, long atNs) {
+      this.open = open;
+      this.atNs = atNs;
+    }
+  }
+
+  /** The expected number of conversations of one rank that will bring another turn. */
+  static final class Open {
+    private double count;
+    private long atNs;
+  }
+
+  private static long key(String conversationId) {
+    return Digest64.fold(Digest64.EMPTY, conversationId);
+  }
+
+  private double kept(long sinceNs, long nowNs) {
+    return StrictMath.exp(-(nowNs - sinceNs) / (PATIENCE * gapNs));
+  }
+
+  /** The share of turns that another one follows. */
+  private double likelihood() {
+    return furtherTurns / (firstTurns + furtherTurns);
+  }
+
+  private void age(Open open, long nowNs) {
+    open.count *= kept(open.atNs, nowNs);
+    open.atNs = nowNs;
+  }
+
+  /** The last turn of a request's conversation, or null. */
+  @Nullable Turn last(@Nullable String conversationId) {
+    return conversationId == null ? null : lastTurns.get(key(conversationId));
+  }
+
+  /** What a conversation's last turn adds to its rank's expected number, once the rank is aged. */
+  private double share(Turn last, long nowNs) {
+    age(last.open, nowNs);
+    return likelihood() * kept(last.atNs, nowNs);
+  }
+
+  /** Conversations on a rank that will bring another turn, without one of them. */
+  double count(Open open, @Nullable Turn without, long nowNs) {
+    age(open, nowNs);
+    return without == null || without.open != open
+        ? open.count
+        : Math.max(0, open.count - share(without, nowNs));
+  }
+
+  /** The work that a conversation will bring after any of its turns, in milliseconds. */
+  double furtherMs() {
+    return timedTurns == 0 ? 0 : furtherTurns / firstTurns * (timedMs / timedTurns);
+  }
+
+  /**
+   * Learns from a placement.
+   *
+   * @param conversationId the request's
+   * @param open the conversations of its rank
+   * @param ms the time to compute it, in milliseconds
+   * @param nowNs the time
+   */
+  void placed(@Nullable String conversationId, Open open, double ms, long nowNs) {
+    if (conversationId == null) {
+      return;
+    }
+    long key = key(conversationId);
+    Turn last = lastTurns.get(key);
+    firstTurns *= FADING;
+    furtherTurns *= FADING;
+    if (last == null) {
+      firstTurns++;
+    } else {
+      last.open.count = Math.max(0, last.open.count - share(last, nowNs));
+      furtherTurns++;
+      timedTurns = timedTurns * FADING + 1;
+      timedMs = timedMs * FADING + ms;
+      gapNs += (nowNs - last.atNs - gapNs) * STEP;
+    }
+    age(open, nowNs);
+    open.count += likelihood();
+    lastTurns.putAndMoveToLast(key, new Turn(open, nowNs));
+    if (lastTurns.size() > MOST) {
+      lastTurns.removeFirst();
+    }
+  }
+}

@@ -1,0 +1,227 @@
+package io.kvasir.fleet.router.projected;
+
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.RankCapacity;
+import io.kvasir.fleet.router.cost.Candidates;
+import io.kvasir.fleet.router.cost.CostTrace;
+import io.kvasir.fleet.router.cost.PlacementListener;
+import io.kvasir.fleet.router.cost.RankSelector;
+import io.kvasir.fleet.router.projected.RankLedger.Attempt;
+import io.kvasir.model.Digest64;
+import io.kvasir.model.RankId;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses the rank with the earliest expected first token, counting what the choice costs other
+ * requests. It learns the engines' speed, and what conversations bring, from the placements that it
+ * follows.
+ *
+ * <p>Equal histories of calls and times give equal choices. Not thread-safe: both interfaces are
+ * called under the router's lock. A choice is O(candidates).
+ */
+public final class ProjectedSelector implements RankSelector, PlacementListener {
+
+  /*
+   * A request of L tokens goes to the rank with the lowest
+   *
+   *   score = queue + compute + pace + others + work   (milliseconds)
+   *
+   *   queue    the time left for the prompts placed on the rank that have no first token yet, and for
+   *            those that other routers placed there
+   *   compute  the time for the L tokens except those that the rank holds
+   *   pace     what requests that decode add to these steps, and the first tokens of the answer at
+   *            the pace of the rank. It decides among ranks that would prefill equally soon.
+   *   others   compute x u / (1 - u): where ranks compute prompts for the share u of their time, that
+   *            many requests wait for each one that is computed. u is the share of the last seconds
+   *            or, if more, that which the prompts in line will cause.
+   *   work     the work that the conversation will bring after this turn, times the number of open
+   *            conversations by which the rank exceeds the emptiest one, relative to 1 + their mean
+   *
+   * The last one needs conversation ids.
+   *
+   * Times come from StepModel and the speed of the rank. Ranks are taken to step alone: where ranks
+   * of one engine step together, the slowest one's steps show as the time of the others.
+   *
+   * Of ranks with about the lowest score, the one chosen least recently gets the request: what was
+   * learned is not exact, and prompts that no rank holds should use the pools of all.
+   *
+   * The constants were chosen on generated workloads. docs/policies.md says what each term is worth.
+   */
+
+  /** Tokens of one step where a rank's limit is unknown. */
+  private static final int DEFAULT_STEP_TOKENS = 8192;
+
+  /** Tokens of the answer that count for the pace. */
+  private static final double PACE_TOKENS = 8;
+
+  /** A backlog of this time for each rank means that ranks are busy for half of their time. */
+  private static final double HALF_BUSY_MS = 300;
+
+  private static final double MOST_BUSY = 0.9;
+
+  /** Part of the time to compute the request by which scores may differ and count as equal. */
+  private static final double TOLERANCE = 0.05;
+
+  private final LongSupplier clockNs;
+  private final StepModel model = new StepModel();
+  private final Conversations conversations = new Conversations();
+  private final LoadEstimate load = new LoadEstimate();
+  private final Map<RankId, RankLedger> ranks = new HashMap<>();
+  private final Long2ObjectOpenHashMap<Attempt> attempts = new Long2ObjectOpenHashMap<>();
+
+  /* By candidate, for one choice. */
+  private RankLedger[] ledgers = new RankLedger[0];
+  private double[] scores = new double[0];
+  private double[] queueMs = new double[0];
+  private double[] computeMs = new double[0];
+  private double[] openBeside = new double[0];
+
+  /**
+   * Makes a selector that knows no rank.
+   *
+   * @param clockNs a clock that does not go back, in nanoseconds
+   */
+  public ProjectedSelector(LongSupplier clockNs) {
+    this.clockNs = Objects.requireNonNull(clockNs, "clockNs");
+  }
+
+  private RankLedger ledger(RankId rank, RankCapacity capacity) {
+    RankLedger known = ranks.get(rank);
+    if (known != null) {
+      return known;
+    }
+    long most = capacity.maxNumBatchedTokens();
+    int maxTokens = most == 0 ? DEFAULT_STEP_TOKENS : (int) Math.min(Integer.MAX_VALUE, most);
+    RankLedger added = new RankLedger(model, load, maxTokens);
+    ranks.put(rank, added);
+    return added;
+  }
+
+  @Override
+  public int select(Candidates candidates, FleetRequest request, CostTrace trace) {
+    long nowNs = clockNs.getAsLong();
+    int size = candidates.size();
+    Conversations.Turn last = conversations.last(request.conversationId());
+    read(candidates, last, nowNs);
+    load.advance(nowNs, size);
+    double backlogMs = 0;
+    double leastOpen = Double.POSITIVE_INFINITY;
+    double meanOpen = 0;
+    for (int i = 0; i < size; i++) {
+      backlogMs += queueMs[i] / size;
+      leastOpen = Math.min(leastOpen, openBeside[i]);
+      meanOpen += openBeside[i] / size;
+    }
+    double busy = Math.max(load.share(), backlogMs / (backlogMs + HALF_BUSY_MS));
+    busy = Math.min(MOST_BUSY, busy);
+    double othersWeight = busy / (1 - busy);
+    double workMs =
+        request.conversationId() == null ? 0 : conversations.furtherMs() / (1 + meanOpen);
+    for (int i = 0; i < size; i++) {
+      long held = (long) candidates.matchedBlocks(i) * candidates.tokensPerBlock();
+      long context = Math.min(request.inputTokens(), held);
+      long uncached = Math.max(1, request.inputTokens() - context);
+      computeMs[i] = ledgers[i].promptMs(uncached, context);
+      double pace =
+          ledgers[i].interleavedMs(uncached)
+              + PACE_TOKENS * ledgers[i].stepMs(request.inputTokens());
+      double others = othersWeight * computeMs[i];
+      double work = workMs * (openBeside[i] - leastOpen);
+      trace.term(i, "queue", queueMs[i]);
+      trace.term(i, "compute", computeMs[i]);
+      trace.term(i, "pace", pace);
+      trace.term(i, "others", others);
+      trace.term(i, "work", work);
+      scores[i] = queueMs[i] + computeMs[i] + pace + others + work;
+    }
+    return leastRecentOfBest(candidates, request.id());
+  }
+
+  /** Of the candidates that are about as good as the best, the one chosen least recently. */
+  private int leastRecentOfBest(Candidates candidates, long requestId) {
+    int size = candidates.size();
+    int lowest = 0;
+    for (int i = 1; i < size; i++) {
+      lowest = scores[i] < scores[lowest] ? i : lowest;
+    }
+    double most = scores[lowest] + TOLERANCE * computeMs[lowest];
+    long start = Digest64.fold(Digest64.EMPTY, requestId) & Long.MAX_VALUE;
+    int best = -1;
+    for (int n = 0; n < size; n++) {
+      int i = (int) ((start + n) % size);
+      if (scores[i] <= most
+          && (best < 0 || candidates.lastChosen(i) < candidates.lastChosen(best))) {
+        best = i;
+      }
+    }
+    return best;
+  }
+
+  /** Reads the candidates' queues and conversations. */
+  private void read(Candidates candidates, Conversations.@Nullable Turn last, long nowNs) {
+    int size = candidates.size();
+    if (ledgers.length < size) {
+      ledgers = new RankLedger[size];
+      scores = new double[size];
+      queueMs = new double[size];
+      computeMs = new double[size];
+      openBeside = new double[size];
+    }
+    for (int i = 0; i < size; i++) {
+      RankLedger ledger = ledger(candidates.rank(i), candidates.capacity(i));
+      ledgers[i] = ledger;
+      queueMs[i] = ledger.queuedMs(nowNs);
+      long foreign = candidates.activePrefillTokens(i) - ledger.promptTokens();
+      if (foreign > 0) {
+        queueMs[i] += ledger.promptMs(foreign, 0);
+      }
+      openBeside[i] = conversations.count(ledger.open, last, nowNs);
+    }
+  }
+
+  @Override
+  public void onPlaced(
+      long attempt,
+      RankId rank,
+      FleetRequest request,
+      int uncachedTokens,
+      int contextTokens,
+      long nowNs) {
+    RankLedger ledger = ledger(rank, RankCapacity.UNKNOWN);
+    int uncached = Math.max(1, uncachedTokens);
+    double computeMs = ledger.promptMs(uncached, contextTokens);
+    conversations.placed(request.conversationId(), ledger.open, computeMs, nowNs);
+    attempts.put(attempt, ledger.placed(uncached, contextTokens, nowNs));
+  }
+
+  @Override
+  public void onTokens(long attempt, int tokens, long nowNs) {
+    Attempt placed = attempts.get(attempt);
+    if (placed != null) {
+      placed.rank().streamed(placed, tokens, nowNs);
+    }
+  }
+
+  @Override
+  public void onPrefillDone(long attempt, long nowNs) {
+    onTokens(attempt, 0, nowNs);
+  }
+
+  @Override
+  public void onEnded(long attempt) {
+    Attempt placed = attempts.remove(attempt);
+    if (placed != null) {
+      placed.rank().ended(placed);
+    }
+  }
+
+  @Override
+  public void onRemoved(RankId rank) {
+    ranks.remove(rank);
+  }
+}

@@ -1,0 +1,239 @@
+package io.kvasir.fleet.router.projected;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * The requests that were placed on one rank: prompts in line, with the time that each is expected
+ * to take, and requests that decode. It times what the rank does and teaches the model.
+ *
+ * <p>Not thread-safe.
+ */
+final class RankLedger {
+
+  private static final double NS_PER_MS = 1e6;
+
+  /** Part of a prompt's expected time below which its end is that of the same step as another's. */
+  private static final double SAME_STEP = 0.2;
+
+  /** Part of its expected time that a prompt which takes longer is still expected to take. */
+  private static final double LEAST_LEFT = 0.1;
+
+  /**
+   * Multiple of its expected time after which a prompt counts as computed; not all engines stream.
+   */
+  private static final double OVERDUE = 3;
+
+  /** Time between observations of decode steps. */
+  private static final double DECODE_SAMPLE_MS = 50;
+
+  final Conversations.Open open = new Conversations.Open();
+
+  private final StepModel model;
+  private final LoadEstimate load;
+  private final int maxTokens;
+  private final RankSpeed speed = new RankSpeed();
+  private final Deque<Attempt> line = new ArrayDeque<>();
+  private double lineMs;
+  private long promptTokens;
+  private int decoding;
+  private long kvTokens;
+
+  /* The prompts that ended last, in one step or several; an observation once another one ends. */
+  private final StepModel.Work ended = new StepModel.Work();
+  private long endedTokens;
+  private int endedDecoding;
+  private long endedKvTokens;
+  private boolean confirmed;
+  private long batch;
+  private long beganNs;
+  private long endedNs = Long.MIN_VALUE;
+  private long decodedNs = Long.MIN_VALUE;
+
+  /** One placed request. */
+  static final class Attempt {
+    private final RankLedger rank;
+    private final int uncached;
+    private final int context;
+    private final long placedNs;
+    private final double expectedMs;
+    private final double overdueMs;
+    private boolean inLine = true;
+    private boolean decodes;
+    private long batch;
+    private long tokens;
+    private long lastNs;
+
+    private Attempt(
+        RankLedger rank,
+        int uncached,
+        int context,
+        long placedNs,
+        double expectedMs,
+        double overdueMs) {
+      this.rank = rank;
+      this.uncached = uncached;
+      this.context = context;
+      this.placedNs = placedNs;
+      this.expectedMs = expectedMs;
+      this.overdueMs = overdueMs;
+    }
+
+    RankLedger rank() {
+      return rank;
+    }
+  }
+
+  /**
+   * Begins without requests.
+   *
+   * @param model expects times, and learns
+   * @param load adds up the times
+   * @param maxTokens tokens that the rank computes in one step at most
+   */
+  RankLedger(StepModel model, LoadEstimate load, int maxTokens) {
+    this.model = model;
+    this.load = load;
+    this.maxTokens = maxTokens;
+  }
+
+  /** Tokens to compute of all prompts without a first token, overdue ones included. */
+  long promptTokens() {
+    return promptTokens;
+  }
+
+  /** The rank's time for the same work over that of the average rank. */
+  double speed() {
+    return speed.factor();
+  }
+
+  private int steps(long uncached) {
+    return (int) Math.max(1, (uncached + maxTokens - 1) / maxTokens);
+  }
+
+  /** The time to compute a prompt, without those in line and decoding requests, in milliseconds. */
+  double promptMs(long uncached, long context) {
+    return speed.factor() * model.promptMs(uncached, context, steps(uncached));
+  }
+
+  /** What the decoding requests add to the time of a prompt, in milliseconds. */
+  double interleavedMs(long uncached) {
+    return decoding == 0 ? 0 : steps(uncached) * speed.factor() * model.stepMs(kvTokens);
+  }
+
+  /** The time of a decode step if it read more KV, in milliseconds. */
+  double stepMs(long moreTokens) {
+    return speed.factor() * model.stepMs(kvTokens + moreTokens);
+  }
+
+  /** The time until all prompts in line are expected to be computed, in milliseconds. */
+  double queuedMs(long nowNs) {
+    Attempt first = line.peekFirst();
+    while (first != null && nowNs - first.placedNs > first.overdueMs * NS_PER_MS) {
+      leaveLine(first);
+      first = line.peekFirst();
+    }
+    if (first == null) {
+      return 0;
+    }
+    double elapsedMs = (nowNs - Math.max(first.placedNs, endedNs)) / NS_PER_MS;
+    double leftMs = Math.max(LEAST_LEFT * first.expectedMs, first.expectedMs - elapsedMs);
+    return Math.max(0, lineMs - first.expectedMs) + leftMs;
+  }
+
+  /** A request was placed. */
+  Attempt placed(int uncached, int context, long nowNs) {
+    double expectedMs = promptMs(uncached, context) + interleavedMs(uncached);
+    double overdueMs = OVERDUE * (queuedMs(nowNs) + expectedMs);
+    Attempt attempt = new Attempt(this, uncached, context, nowNs, expectedMs, overdueMs);
+    line.addLast(attempt);
+    lineMs += expectedMs;
+    promptTokens += uncached;
+    return attempt;
+  }
+
+  private void leaveLine(Attempt attempt) {
+    if (attempt.inLine) {
+      attempt.inLine = false;
+      line.remove(attempt);
+      lineMs = line.isEmpty() ? 0 : lineMs - attempt.expectedMs;
+    }
+  }
+
+  /** Output tokens have streamed, or the prompt has been computed: 0 tokens. */
+  void streamed(Attempt attempt, int tokens, long nowNs) {
+    if (!attempt.decodes) {
+      leaveLine(attempt);
+      promptTokens -= attempt.uncached;
+      promptEnded(attempt, nowNs);
+      attempt.decodes = true;
+      attempt.tokens = (long) attempt.uncached + attempt.context;
+      kvTokens += attempt.tokens;
+      decoding++;
+    } else {
+      confirmed |= attempt.batch == batch && nowNs > endedNs;
+      if (tokens == 1 && line.isEmpty()) {
+        decoded(attempt, nowNs);
+      }
+    }
+    attempt.tokens += tokens;
+    kvTokens += tokens;
+    attempt.lastNs = nowNs;
+  }
+
+  /** Learns from a gap between two tokens in which no prompt was computed, now and then. */
+  private void decoded(Attempt attempt, long nowNs) {
+    if (decodedNs != Long.MIN_VALUE && nowNs - decodedNs < DECODE_SAMPLE_MS * NS_PER_MS) {
+      return;
+    }
+    if (attempt.lastNs > endedNs) {
+      StepModel.Work work = new StepModel.Work();
+      work.addDecoding(kvTokens);
+      model.learn(work, (nowNs - attempt.lastNs) / NS_PER_MS, speed);
+    }
+    decodedNs = nowNs;
+  }
+
+  private void promptEnded(Attempt attempt, long nowNs) {
+    boolean another =
+        endedTokens == 0 || nowNs - endedNs > SAME_STEP * attempt.expectedMs * NS_PER_MS;
+    if (another) {
+      learn();
+      batch++;
+      beganNs = Math.max(attempt.placedNs, endedNs);
+      endedDecoding = decoding;
+      endedKvTokens = kvTokens;
+    }
+    attempt.batch = batch;
+    ended.addPrompt(attempt.uncached, attempt.context);
+    endedTokens += attempt.uncached;
+    endedNs = nowNs;
+  }
+
+  /**
+   * Learns from the prompts that ended last. An answer that came as a whole says nothing of the
+   * time of its first token, so one of them must have streamed on since.
+   */
+  private void learn() {
+    if (endedTokens > 0 && confirmed) {
+      double ms = (endedNs - beganNs) / NS_PER_MS;
+      ended.addSteps(steps(endedTokens), endedDecoding, endedKvTokens);
+      model.learn(ended, ms, speed);
+      load.busy(ms);
+    }
+    ended.clear();
+    endedTokens = 0;
+    confirmed = false;
+  }
+
+  /** An attempt has ended. */
+  void ended(Attempt attempt) {
+    leaveLine(attempt);
+    if (attempt.decodes) {
+      decoding--;
+      kvTokens -= attempt.tokens;
+    } else {
+      promptTokens -= attempt.uncached;
+    }
+  }
+}

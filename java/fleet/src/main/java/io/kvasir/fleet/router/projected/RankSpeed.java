@@ -1,0 +1,54 @@
+package io.kvasir.fleet.router.projected;
+
+/**
+ * How much longer one rank takes for the same work than the average rank: a filtered random walk of
+ * the logarithm. A lasting change of speed widens it, so that it is followed within a few steps.
+ *
+ * <p>Not thread-safe.
+ */
+final class RankSpeed {
+
+  /** Variance of the logarithm before any observation. */
+  private static final double PRIOR_VARIANCE = 0.04;
+
+  /** Variance that each observation adds: the random walk. */
+  private static final double DRIFT = 1e-5;
+
+  /** Deviations that a residual may have without counting as a change, and the sum that alarms. */
+  private static final double SLACK = 0.75;
+
+  private static final double ALARM = 8;
+
+  private double location;
+  private double variance = PRIOR_VARIANCE;
+  private double above;
+  private double below;
+  private double factor = 1;
+
+  /** The time of the rank over that of the average rank. */
+  double factor() {
+    return factor;
+  }
+
+  /**
+   * Learns from a residual.
+   *
+   * @param residual logarithm of the observed time over the predicted one
+   * @param deviation its typical size
+   */
+  void learn(double residual, double deviation) {
+    double scaled = residual / deviation;
+    above = Math.max(0, above + scaled - SLACK);
+    below = Math.max(0, below - scaled - SLACK);
+    if (above > ALARM || below > ALARM) {
+      above = 0;
+      below = 0;
+      variance = PRIOR_VARIANCE;
+    }
+    variance += DRIFT;
+    double gain = variance / (variance + deviation * deviation);
+    location += gain * residual;
+    variance *= 1 - gain;
+    factor = StrictMath.exp(location);
+  }
+}

@@ -1,0 +1,306 @@
+package io.kvasir.fleet.router.projected;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import io.kvasir.fleet.load.PredictedLoads;
+import io.kvasir.fleet.router.CandidateCost;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.Placement;
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.RankCapacity;
+import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.model.RankId;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ProjectedRouterTest {
+
+  private static final long MS = 1_000_000;
+  private static final int BLOCK = 16;
+
+  private final List<FleetRouter> open = new ArrayList<>();
+  private long nowNs;
+  private long ids;
+
+  private FleetRouter router(int ranks) {
+    FleetRouter router =
+        FleetRouterKind.named("projected")
+            .create(
+                Map.of("explain", true),
+                new FleetRouterSetup(HashFormat.KVASIR, BLOCK, () -> nowNs, Map.of()));
+    for (int rank = 0; rank < ranks; rank++) {
+      router.addRank(new RankId(rank, 0), RankCapacity.UNKNOWN);
+    }
+    open.add(router);
+    return router;
+  }
+
+  @AfterEach
+  void close() {
+    open.forEach(FleetRouter::close);
+  }
+
+  /** A prompt; those of equal names begin alike, for the shorter one's length. */
+  private static int[] prompt(int name, int tokens) {
+    int[] prompt = new int[tokens];
+    Arrays.setAll(prompt, i -> name * 31 + i % 30_000);
+    return prompt;
+  }
+
+  private Placement place(FleetRouter router, int[] prompt) {
+    return place(router, FleetRequest.builder(++ids, Prompt.of(prompt)).build());
+  }
+
+  private static Placement place(FleetRouter router, FleetRequest request) {
+    RouteOutcome outcome = router.route(request);
+    assertThat(outcome).isInstanceOf(RouteOutcome.Placed.class);
+    return ((RouteOutcome.Placed) outcome).placement();
+  }
+
+  private static Map<String, Double> terms(Placement placement, long worker) {
+    for (CandidateCost cost : placement.candidates()) {
+      if (cost.rank().workerId() == worker) {
+        return cost.terms();
+      }
+    }
+    throw new AssertionError("no candidate " + worker);
+  }
+
+  @Test
+  void termsAddUpAndTheLowestSumIsChosen() {
+    FleetRouter router = router(4);
+    for (int i = 0; i < 50; i++) {
+      nowNs += 20 * MS;
+      FleetRequest request =
+          FleetRequest.builder(++ids, Prompt.of(prompt(i % 5, 100 + 300 * (i % 7))))
+              .conversationId("c" + i % 9)
+              .build();
+      Placement placement = place(router, request);
+      double lowest = Double.POSITIVE_INFINITY;
+      for (CandidateCost cost : placement.candidates()) {
+        assertThat(cost.terms().keySet())
+            .containsExactly("queue", "compute", "pace", "others", "work");
+        double sum = cost.terms().values().stream().mapToDouble(term -> term).sum();
+        assertThat(cost.cost()).isCloseTo(sum, within(1e-9));
+        lowest = Math.min(lowest, cost.cost());
+      }
+      double chosen =
+          terms(placement, placement.rank().workerId()).values().stream()
+              .mapToDouble(term -> term)
+              .sum();
+      assertThat(chosen).isCloseTo(lowest, within(1e-9));
+      router.onTokens(placement.attempt(), 1);
+    }
+  }
+
+  @Test
+  void aBurstGoesToTheShortestLine() {
+    FleetRouter router = router(4);
+    int[] perRank = new int[4];
+    for (int i = 0; i < 12; i++) {
+      perRank[(int) place(router, prompt(i, 4000)).rank().workerId()]++;
+    }
+    assertThat(perRank).containsOnly(3);
+  }
+
+  @Test
+  void theLineShortensWithTimeAndEndsWithTheFirstToken() {
+    FleetRouter router = router(2);
+    Placement first = place(router, prompt(1, 8000));
+    long worker = first.rank().workerId();
+    Map<String, Double> compute = terms(first, worker);
+
+    double full = terms(place(router, prompt(2, 8000)), worker).get("queue");
+    assertThat(full).isCloseTo(compute.get("compute"), within(1e-9));
+    nowNs += 50 * MS;
+    assertThat(queueNow(router, worker)).isCloseTo(full - 50, within(1e-6));
+    nowNs += 150 * MS;
+    assertThat(queueNow(router, worker)).as("late").isCloseTo(full / 10, within(1e-6));
+    router.onTokens(first.attempt(), 1);
+    assertThat(queueNow(router, worker)).isZero();
+  }
+
+  private double queueNow(FleetRouter router, long worker) {
+    RouteOutcome preview =
+        router.preview(FleetRequest.builder(++ids, Prompt.of(prompt(9, 100))).build());
+    assertThat(preview).isInstanceOf(RouteOutcome.Placed.class);
+    return terms(((RouteOutcome.Placed) preview).placement(), worker).get("queue");
+  }
+
+  @Test
+  void aHitIsWorthItsTimeAndNoMore() {
+    FleetRouter router = router(2);
+    Placement first = place(router, prompt(1, 8000));
+    router.onTokens(first.attempt(), 1);
+    router.onFinished(first.attempt(), true);
+    nowNs += 500 * MS;
+
+    Placement again = place(router, prompt(1, 8000));
+    assertThat(again.rank()).isEqualTo(first.rank());
+    for (int i = 2; i < 6; i++) { // the rank has work now
+      place(
+          router,
+          FleetRequest.builder(++ids, Prompt.of(prompt(i, 8000)))
+              .filter(RankFilter.pin(first.rank()))
+              .build());
+    }
+    assertThat(place(router, prompt(1, 8000)).rank()).isNotEqualTo(first.rank());
+  }
+
+  @Test
+  void anAnswerThatComesAsAWholeTeachesNothing() {
+    FleetRouter router = router(1);
+    double before = computeNow(router);
+    for (int i = 0; i < 200; i++) {
+      Placement placement = place(router, prompt(i, 1000));
+      nowNs += 5_000 * MS; // computed and generated
+      router.onTokens(placement.attempt(), 300);
+      router.onFinished(placement.attempt(), true);
+    }
+    assertThat(computeNow(router)).isEqualTo(before);
+  }
+
+  private double computeNow(FleetRouter router) {
+    RouteOutcome preview =
+        router.preview(FleetRequest.builder(++ids, Prompt.of(prompt(999, 4000))).build());
+    return terms(((RouteOutcome.Placed) preview).placement(), 0).get("compute");
+  }
+
+  @Test
+  void aPromptWithoutSignsOfLifeLeavesTheLine() {
+    FleetRouter router = router(1);
+    place(router, prompt(1, 8000));
+    assertThat(queueNow(router, 0)).isGreaterThan(100);
+    nowNs += 10_000 * MS;
+    assertThat(queueNow(router, 0)).isZero();
+  }
+
+  @Test
+  void learnsHowLongPromptsTakeAndWhichRankIsSlow() {
+    FleetRouter router = router(2);
+    double published = computeNow(router);
+    Random random = new Random(5);
+    for (int i = 0; i < 300; i++) {
+      int tokens = 500 + random.nextInt(7000);
+      Placement placement = place(router, prompt(i, tokens));
+      long worker = placement.rank().workerId();
+      double slow = worker == 1 ? 3 : 1.5;
+      nowNs += Math.round(slow * (16.5 + 0.01518344 * tokens + 4.209989e-7 * tokens * tokens) * MS);
+      router.onTokens(placement.attempt(), 1);
+      nowNs += 5 * MS;
+      router.onTokens(placement.attempt(), 1);
+      router.onFinished(placement.attempt(), true);
+    }
+    RouteOutcome preview =
+        router.preview(FleetRequest.builder(++ids, Prompt.of(prompt(999, 4000))).build());
+    Placement placement = ((RouteOutcome.Placed) preview).placement();
+    assertThat(terms(placement, 0).get("compute") / published).isBetween(1.3, 1.7);
+    assertThat(placement.rank().workerId()).isZero();
+  }
+
+  @Test
+  void conversationsThatReturnAreSpread() {
+    FleetRouter router = router(4);
+    Map<String, Integer> turns = new HashMap<>();
+    Map<String, Long> homes = new HashMap<>();
+    int[] perRank = new int[4];
+    int moved = 0;
+    for (int i = 0; i < 400; i++) {
+      String id = "c" + i % 20;
+      int turn = turns.merge(id, 1, Integer::sum);
+      int[] head = prompt(1, 3000); // a system prompt of all
+      int[] prompt = Arrays.copyOf(head, 3000 + 200 * turn);
+      Arrays.fill(prompt, 3000, prompt.length, 100_000 + i % 20);
+      Placement placement =
+          place(router, FleetRequest.builder(++ids, Prompt.of(prompt)).conversationId(id).build());
+      long worker = placement.rank().workerId();
+      perRank[(int) worker]++;
+      moved += i < 200 || homes.getOrDefault(id, worker) == worker ? 0 : 1;
+      homes.put(id, worker);
+      nowNs += 100 * MS;
+      router.onTokens(placement.attempt(), 1);
+      router.onFinished(placement.attempt(), true);
+    }
+    assertThat(Arrays.stream(perRank).boxed()).allMatch(count -> count >= 60 && count <= 140);
+    assertThat(moved).as("in the second half").isLessThan(10);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3})
+  void equalHistoriesGiveEqualChoices(long seed) {
+    assertThat(history(seed)).isEqualTo(history(seed)).hasSizeGreaterThan(500);
+  }
+
+  private List<String> history(long seed) {
+    nowNs = 0;
+    FleetRouter router = router(5);
+    Random random = new Random(seed);
+    List<String> placed = new ArrayList<>();
+    List<Placement> running = new ArrayList<>();
+    for (int i = 0; i < 2_000; i++) {
+      nowNs += random.nextInt(30) * MS;
+      int what = random.nextInt(4);
+      if (what == 0 || running.isEmpty()) {
+        FleetRequest.Builder request =
+            FleetRequest.builder(
+                i + 1, Prompt.of(prompt(random.nextInt(20), 50 + random.nextInt(3_000))));
+        String id = random.nextBoolean() ? "c" + random.nextInt(30) : null;
+        Placement placement = place(router, request.conversationId(id).build());
+        placed.add(placement.rank() + " " + placement.candidates());
+        running.add(placement);
+      } else if (what == 1) {
+        router.onFinished(running.remove(random.nextInt(running.size())).attempt(), true);
+      } else {
+        router.onTokens(running.get(random.nextInt(running.size())).attempt(), 1);
+      }
+    }
+    running.forEach(placement -> router.onFinished(placement.attempt(), false));
+    isIdle(router);
+    return placed;
+  }
+
+  private static void isIdle(FleetRouter router) {
+    PredictedLoads loads = new PredictedLoads();
+    router.loads(loads);
+    for (int i = 0; i < loads.size(); i++) {
+      assertThat(loads.activeBlocks(i) + loads.activePrefillTokens(i) + loads.activeRequests(i))
+          .isZero();
+    }
+  }
+
+  @Test
+  void aRankThatLeavesIsForgotten() {
+    FleetRouter router = router(2);
+    Placement first = place(router, prompt(1, 8000));
+    router.removeRank(first.rank());
+    assertThat(router.onTokens(first.attempt(), 1)).isFalse();
+    router.addRank(first.rank(), RankCapacity.UNKNOWN);
+    assertThat(queueNow(router, first.rank().workerId())).isZero();
+  }
+
+  @Test
+  void hasNoWeights() {
+    FleetRouterSetup setup = new FleetRouterSetup(HashFormat.KVASIR, BLOCK, () -> nowNs, Map.of());
+    assertThatThrownBy(
+            () ->
+                FleetRouterKind.named("projected")
+                    .create(Map.of("kv_overlap_score_weight", 2), setup))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("kv_overlap_score_weight");
+  }
+}

@@ -1,0 +1,122 @@
+package io.kvasir.fleet.router.projected;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class StepModelTest {
+
+  private static final double NOISE = 0.1;
+
+  /** An engine whose coefficients are the published ones times factors. */
+  private record Engine(double step, double token, double pair, double decode) {
+
+    double ms(long uncached, long context, long kvTokens) {
+      return step * 16.50142
+          + token * 1.518344e-2 * uncached
+          + pair * 2 * 4.209989e-7 * uncached * (context + uncached / 2.0)
+          + decode * Math.max(1, 5.74 + 54.01 * p(kvTokens) - 25.74 * p(kvTokens) * p(kvTokens));
+    }
+
+    private static double p(long kvTokens) {
+      return Math.min(1, kvTokens / (double) (1 << 20));
+    }
+  }
+
+  @Test
+  void expectsThePublishedTimesAtFirst() {
+    StepModel model = new StepModel();
+
+    assertThat(model.promptMs(4000, 1000, 1) + model.stepMs(50_000))
+        .isCloseTo(new Engine(1, 1, 1, 1).ms(4000, 1000, 50_000), within(1e-9));
+  }
+
+  /** Published coefficients that are wrong by up to three times, and ranks of two classes. */
+  @ParameterizedTest
+  @CsvSource({"0.3,3,1,2", "3,0.3,3,0.3", "3,3,3,3", "0.3,0.3,0.3,0.3", "1,2,0.3,3"})
+  void recoversFromWrongPriors(double step, double token, double pair, double decode) {
+    Engine engine = new Engine(step, token, pair, decode);
+    double[] classes = {1, 1, 1.8, 1.8};
+    for (long seed = 0; seed < 5; seed++) {
+      Random random = new Random(seed);
+      StepModel model = new StepModel();
+      RankSpeed[] speeds = new RankSpeed[classes.length];
+      for (int rank = 0; rank < speeds.length; rank++) {
+        speeds[rank] = new RankSpeed();
+      }
+      double error = 0;
+      double least = 0;
+      for (int i = 0; i < 3_000; i++) {
+        int rank = random.nextInt(classes.length);
+        long uncached = 1L + random.nextInt(6_000);
+        long context = random.nextInt(20_000);
+        long kvTokens = 1L + random.nextInt(400_000);
+        double exact = classes[rank] * engine.ms(uncached, context, kvTokens);
+        double ms = exact * Math.exp(NOISE * random.nextGaussian());
+        StepModel.Work work = new StepModel.Work();
+        work.addPrompt(uncached, context);
+        work.addSteps(1, 1, kvTokens);
+        if (i >= 1_000) {
+          error += Math.abs(model.ms(work) * speeds[rank].factor() - ms) / ms;
+          least += Math.abs(exact - ms) / ms;
+        }
+        model.learn(work, ms, speeds[rank]);
+      }
+      assertThat(error / least).as("seed " + seed).isLessThan(1.15);
+    }
+  }
+
+  @Test
+  void noticesAThrottledRankAndNothingElse() {
+    for (long seed = 0; seed < 10; seed++) {
+      Random random = new Random(seed);
+      StepModel model = new StepModel();
+      RankSpeed[] speeds = {new RankSpeed(), new RankSpeed(), new RankSpeed(), new RankSpeed()};
+      for (int i = 0; i < 4 * 1_000; i++) {
+        learn(model, speeds[i % 4], 1, random);
+      }
+      for (RankSpeed speed : speeds) {
+        assertThat(speed.factor()).as("seed " + seed).isBetween(0.9, 1.1);
+      }
+      for (int i = 0; i < 4 * 64; i++) {
+        learn(model, speeds[i % 4], i % 4 == 2 ? 2 : 1, random);
+      }
+      assertThat(speeds[2].factor() / speeds[0].factor())
+          .as("seed " + seed + ", 64 observations after it slowed down")
+          .isBetween(1.7, 2.2);
+      for (int rank : new int[] {0, 1, 3}) {
+        assertThat(speeds[rank].factor()).as("seed " + seed).isBetween(0.75, 1.15);
+      }
+    }
+  }
+
+  @Test
+  void aWildTimeChangesLittle() {
+    StepModel model = new StepModel();
+    RankSpeed speed = new RankSpeed();
+    Random random = new Random(1);
+    for (int i = 0; i < 500; i++) {
+      learn(model, speed, 1, random);
+    }
+    double before = speed.factor() * model.promptMs(4000, 0, 1);
+    StepModel.Work work = new StepModel.Work();
+    work.addPrompt(4000, 0);
+    work.addSteps(1, 0, 0);
+    model.learn(work, 60_000, speed);
+
+    assertThat(speed.factor() * model.promptMs(4000, 0, 1)).isBetween(before, 1.1 * before);
+  }
+
+  private static void learn(StepModel model, RankSpeed speed, double factor, Random random) {
+    long uncached = 1L + random.nextInt(6_000);
+    StepModel.Work work = new StepModel.Work();
+    work.addPrompt(uncached, 0);
+    work.addSteps(1, 1, 100_000);
+    double ms = factor * new Engine(1, 1, 1, 1).ms(uncached, 0, 100_000);
+    model.learn(work, ms * Math.exp(NOISE * random.nextGaussian()), speed);
+  }
+}

@@ -3,6 +3,7 @@ package io.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.fleet.router.FleetRouterKind;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,35 @@ class BenchSelectorsCommandTest {
         .contains("\n| fixed | 40 | 2 | cost | ")
         .contains("\n| varied | 30 | 30 | cost | ")
         .contains("\n|  |  |  | polled | ");
+  }
+
+  @Test
+  void everyFleetRouterCanBeCompared() {
+    String options =
+        "--requests 8 --concurrency 2 --burst 0 --input-tokens 600 --output-tokens 4 --workers 2"
+            + " --seeds 1 --jobs 1 --fleet-router ";
+    for (String router : FleetRouterKind.OWN) {
+      Outcome text = run(options + router);
+      assertThat(text.err()).as(router).isEmpty();
+      assertThat(text.exitCode()).as(router).isZero();
+      assertThat(text.out()).contains("| fixed | 8 | 2 | " + router + " | ");
+    }
+  }
+
+  @Test
+  void allThatTieAreBold() {
+    Outcome text =
+        run(
+            "--requests 8 --concurrency 2 --burst 0 --input-tokens 600 --output-tokens 4"
+                + " --workers 1 --seeds 1 --jobs 1 --fleet-router round_robin,load_balancing");
+    assertThat(text.out().lines().skip(2)).hasSize(4).allMatch(line -> line.contains("**"));
+  }
+
+  @Test
+  void helpExplainsTheTable() {
+    assertThat(run("--help").out())
+        .contains(
+            "any of round_robin,", "Behind prompts: share", "Bold: the lowest", "CV, max/min");
   }
 
   @Test

@@ -39,7 +39,15 @@ import picocli.CommandLine.Option;
           + " machine.",
       ""
     },
-    footer = {"", "Exit codes: 0 done, 1 the work failed, 2 wrong usage or input."})
+    footer = {
+      "",
+      "TTFT, ITL: time to the first and to each next token. Behind prompts: share of the requests"
+          + " placed on a worker that was computing another prompt.",
+      "CV, max/min: spread of the requests over the workers. Bold: the lowest mean of the p95 TTFT"
+          + " under a load; in a tie, all of them.",
+      "",
+      "Exit codes: 0 done, 1 the work failed, 2 wrong usage or input."
+    })
 final class BenchSelectorsCommand implements Callable<Integer> {
 
   private static final int MAX_REQUESTS = 1_000_000;
@@ -60,7 +68,8 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       completionCandidates = Choices.FleetRouters.class,
       defaultValue = "cost,polled,approximate,round_robin",
       order = 1,
-      description = "Fleet routers to compare (default: ${DEFAULT-VALUE}).")
+      description =
+          "Fleet routers to compare, any of ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
   private String routers;
 
   @Option(
@@ -186,12 +195,16 @@ final class BenchSelectorsCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     boolean text = format.isText();
     List<FleetSettings> fleets = Values.list(FleetOptions.ROUTER, routers, this::fleet);
+    ReplaySettings worker = worker();
+    for (FleetSettings fleet : fleets) {
+      FleetOptions.worker(worker, fleet, option -> false); // refuses what cannot be replayed
+    }
     List<Loop> loops = loops();
     List<Cell<ClosedLoad>> cells = new ArrayList<>();
     ExecutorService pool = comparisons.newPool();
     try {
       FleetComparison comparison =
-          new FleetComparison(prompts(), worker(), comparisons.seeds(), pool);
+          new FleetComparison(prompts(), worker, comparisons.seeds(), pool);
       if (text) {
         console.print(FleetTable.head());
       }

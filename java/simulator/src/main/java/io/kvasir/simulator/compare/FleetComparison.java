@@ -20,7 +20,8 @@ import java.util.function.LongFunction;
  * Immutable. Does not own its threads.
  *
  * @param prompts the prompts
- * @param each one of the workers, of one rank
+ * @param each one of the workers, of one rank; its hash format is replaced where a fleet router
+ *     needs another
  * @param seeds seeds of the prompts, 1 to {@link Estimate#MAX_VALUES}
  * @param threads run the replays
  */
@@ -55,13 +56,14 @@ public record FleetComparison(
       throws InterruptedException {
     Map<String, LongFunction<ReplayResult>> policies = new LinkedHashMap<>();
     for (FleetSettings fleet : routers) {
+      ReplaySettings worker = each.withHashFormat(fleet.naming(each.pool().hashFormat()));
       policies.put(
           fleet.router().name(),
           seed ->
               Replay.run(
                   new ClosedLoop(
                       prompts.sequence(load.requests(), load.lengths(), seed), load.concurrency()),
-                  each,
+                  worker,
                   fleet,
                   RankPools.Place.HOST,
                   ReplayProgress.SILENT));

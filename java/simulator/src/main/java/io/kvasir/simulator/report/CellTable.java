@@ -11,7 +11,7 @@ import java.util.Locale;
 /**
  * Formats a comparison of routers as a Markdown table with one row for each load and pool size. A
  * row shows each router's p95 time to first token in milliseconds with its interval, the best in
- * bold, and its token hit rate.
+ * bold (in a tie, all of them), and its token hit rate.
  *
  * <p>Stateless.
  */
@@ -57,7 +57,7 @@ public final class CellTable {
     row.append(" | ").append(Numbers.decimals(cell.load().speed(), 3)).append(" |");
     for (Compared router : cell.policies()) {
       String p95 = FleetTable.estimate(router.of(Measure.TTFT_P95_MS));
-      boolean best = router.equals(cell.best());
+      boolean best = FleetTable.isBest(cell, router);
       row.append(' ').append(best ? "**" + p95 + "**" : p95).append(" |");
     }
     for (Compared router : cell.policies()) {

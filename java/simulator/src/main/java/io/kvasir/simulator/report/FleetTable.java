@@ -8,7 +8,8 @@ import io.kvasir.simulator.compare.Measure;
 
 /**
  * Formats a comparison of fleet routers as a Markdown table with one row for each load and router.
- * The best p95 time to first token under a load is bold. Times are modelled milliseconds.
+ * The lowest p95 time to first token under a load is bold, for all routers that tie as shown. Times
+ * are modelled milliseconds.
  *
  * <p>Stateless.
  */
@@ -36,7 +37,7 @@ public final class FleetTable {
       String requests = first ? Numbers.count(cell.load().requests()) : "";
       String concurrency = first ? Numbers.count(cell.load().concurrency()) : "";
       String p95 = estimate(router.of(Measure.TTFT_P95_MS));
-      boolean best = router.equals(cell.best());
+      boolean best = isBest(cell, router);
       rows.append("| ").append(lengths).append(" | ").append(requests);
       rows.append(" | ").append(concurrency);
       rows.append(" | ").append(router.policy());
@@ -52,6 +53,15 @@ public final class FleetTable {
       first = false;
     }
     return rows.toString();
+  }
+
+  /** Whether no router's mean p95 is shown as a lower number of milliseconds. */
+  static boolean isBest(Cell<?> cell, Compared router) {
+    return wholeP95(router).equals(wholeP95(cell.best()));
+  }
+
+  private static String wholeP95(Compared router) {
+    return Numbers.decimals(router.of(Measure.TTFT_P95_MS).mean(), 0);
   }
 
   /** A mean in whole milliseconds, with its interval if there is one. */

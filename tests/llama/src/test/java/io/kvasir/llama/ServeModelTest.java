@@ -64,7 +64,8 @@ class ServeModelTest {
   void workersServeTheModelUnderTheFilesName() throws Exception {
     Outcome outcome = serve(model(), "--ranks", "2");
     assertThat(outcome.exitCode()).as(outcome.err()).isZero();
-    assertThat(outcome.err()).contains("2 of llama.cpp, auto router", "was answered");
+    assertThat(outcome.err())
+        .contains("2 of llama.cpp\n", "fleet router conversation\n", "was answered");
     assertThat(outcome.out()).contains("\"model\":\"tiny\"", "\"worker_id\":\"llama-0\"");
   }
 

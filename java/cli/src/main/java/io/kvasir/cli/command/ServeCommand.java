@@ -115,17 +115,14 @@ public final class ServeCommand implements Callable<Integer> {
           settings,
           () -> ModelWorkers.open(file, workers),
           workers
-              + " of llama.cpp, "
-              + (settings.workers().isEmpty() ? "" : settings.workers().size() + " over HTTP, ")
-              + settings.router()
-              + " router");
+              + " of llama.cpp"
+              + (settings.workers().isEmpty()
+                  ? ""
+                  : ", " + settings.workers().size() + " over HTTP"));
     }
     if (!settings.workers().isEmpty()) {
       embedded.refuse(sources::isFlag);
-      return run(
-          settings,
-          List::of,
-          settings.workers().size() + " over HTTP, " + settings.router() + " router");
+      return run(settings, List::of, settings.workers().size() + " over HTTP");
     }
     EmbeddedSettings ranks = embedded.settings();
     try (OpenDevices devices = device.open(machine, console)) {
@@ -218,6 +215,9 @@ public final class ServeCommand implements Callable<Integer> {
             + "/metrics\n"
             + "kvasir: workers      "
             + workers
+            + "\n"
+            + "kvasir: fleet router "
+            + ChosenRouters.of(settings, gateway.fleets().fleets())
             + "\n"
             + "kvasir: try          curl "
             + url

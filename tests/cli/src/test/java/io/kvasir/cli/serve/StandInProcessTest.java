@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -39,6 +40,23 @@ class StandInProcessTest {
       assertThat(json(engine, "/debug/blocks").path("ranks")).hasSize(2);
       engine.terminate();
       assertThat(engine.exitCode()).isZero();
+    }
+  }
+
+  @Test
+  void aGatewaySaysWhetherItFollowsBlockEvents() throws Exception {
+    String ports = "--events-port 0 --replay-port 0";
+    try (ServingProcess engine =
+            ServingProcess.engine(("--flavor sglang --events map " + ports).split(" ", -1));
+        ServingProcess assumed = ServingProcess.gateway(List.of(engine.url()));
+        ServingProcess told = ServingProcess.gateway(List.of(engine.url() + ",flavor=sglang"))) {
+      assertThat(assumed.output())
+          .contains("kvasir: workers      1 over HTTP\n")
+          .contains(
+              "fleet router conversation, block events: not followed (no worker has events= or"
+                  + " poll=true)\n");
+      assertThat(told.output())
+          .contains("fleet router cost, block events: followed (1 of 1 workers)\n");
     }
   }
 

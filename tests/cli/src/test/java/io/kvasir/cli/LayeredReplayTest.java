@@ -115,6 +115,18 @@ class LayeredReplayTest {
   }
 
   @Test
+  void fleetRoutersOverOneWorkerAreNoted() {
+    String line = SMALL.replace(" --format json", "");
+
+    assertThat(run(line + " --fleet-router round_robin,conversation")).isZero();
+    assertThat(errors())
+        .isEqualTo("one worker: fleet routers make no difference; add --workers N\n");
+    assertThat(out.toString(StandardCharsets.UTF_8)).contains("1 worker of 2 ranks");
+    assertThat(run(line + " --workers 2")).isZero();
+    assertThat(errors()).isEmpty();
+  }
+
+  @Test
   void blocksAreNamedAsTheServeRouterKnowsThem() throws IOException {
     String line = SMALL + " --workers 2 --fleet-router kv_cache_aware";
 

@@ -34,20 +34,25 @@ class ReplayMemoryTest {
   }
 
   private Outcome replay(String memory, String... options) throws Exception {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx" + memory,
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName(),
-                "replay",
-                "--router",
-                "default",
-                "--ranks",
-                "1"));
+    return replay(List.of(), memory, options);
+  }
+
+  /** Runs a replay by way of another command, which runs the words behind its own. */
+  private Outcome replay(List<String> prefix, String memory, String... options) throws Exception {
+    List<String> command = new ArrayList<>(prefix);
+    command.addAll(
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx" + memory,
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            System.getProperty("java.class.path"),
+            Main.class.getName(),
+            "replay",
+            "--router",
+            "default",
+            "--ranks",
+            "1"));
     command.addAll(List.of(options));
     Path out = folder.resolve("out");
     Path err = folder.resolve("err");
@@ -79,6 +84,18 @@ class ReplayMemoryTest {
         .startsWith("out of memory: ")
         .contains(" in flight; requests arrive faster than they are answered")
         .contains("KVASIR_JAVA_OPTIONS");
+  }
+
+  @Test
+  void aPoolThatDoesNotFitIsNamedInBlocksAndBytes() throws Exception {
+    List<String> limited = List.of("sh", "-c", "ulimit -v 20000000; exec \"$@\"", "sh");
+    String[] large = "--sessions 2 --pool-tokens 2000000000 --tokens-per-block 2".split(" ", -1);
+    Outcome failed = replay(limited, "96m", large);
+    assertThat(failed.exitCode()).isEqualTo(1);
+    assertThat(failed.err())
+        .isEqualTo(
+            "no memory for a pool of 1,000,000,000 blocks of 2 tokens, 100,000,000,000 bytes;"
+                + " every rank has such a pool: fewer --pool-tokens or --ranks, or larger --tokens-per-block, need less\n");
   }
 
   @Test

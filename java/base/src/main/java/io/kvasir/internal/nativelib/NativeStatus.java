@@ -1,5 +1,7 @@
 package io.kvasir.internal.nativelib;
 
+import io.kvasir.model.NativeMemoryError;
+
 /** Results of native calls that can fail; see {@code native/jni/guarded.hpp}. Stateless. */
 public final class NativeStatus {
 
@@ -14,7 +16,7 @@ public final class NativeStatus {
    * @param result the result of a native call
    * @param what what the call works on, for the error: for example {@code a prefix index}
    * @return the result, at least 0
-   * @throws OutOfMemoryError if native memory is exhausted
+   * @throws NativeMemoryError if native memory is exhausted
    * @throws IllegalArgumentException if the library refuses an argument
    * @throws IllegalStateException if the call failed in another way
    */
@@ -23,7 +25,7 @@ public final class NativeStatus {
       return result;
     }
     if (result == OUT_OF_MEMORY) {
-      throw new OutOfMemoryError("no memory for " + what);
+      throw new NativeMemoryError("no memory for " + what);
     }
     if (result == INVALID) {
       throw new IllegalArgumentException("invalid argument for " + what);

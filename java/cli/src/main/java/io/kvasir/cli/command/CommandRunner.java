@@ -17,6 +17,7 @@ import io.kvasir.engine.device.RetryableDeviceException;
 import io.kvasir.engine.lockstep.LockstepException;
 import io.kvasir.fleet.record.InvalidRecordingException;
 import io.kvasir.model.Errors;
+import io.kvasir.model.NativeMemoryError;
 import io.kvasir.simulator.timing.InvalidLogException;
 import io.kvasir.simulator.trace.InvalidTraceException;
 import java.io.IOException;
@@ -96,6 +97,8 @@ public final class CommandRunner {
       }
       return exitCode;
     } catch (Console.OutputException e) {
+      return fail(e, verbose, new Failure(ExitCode.FAILED, Errors.reason(e)));
+    } catch (NativeMemoryError e) {
       return fail(e, verbose, new Failure(ExitCode.FAILED, Errors.reason(e)));
     } catch (OutOfMemoryError e) {
       String line =

@@ -23,6 +23,7 @@ import io.kvasir.engine.device.DeviceOutOfMemoryException;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.pool.KvShape;
+import io.kvasir.model.NativeMemoryError;
 import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.Replay;
@@ -70,6 +71,9 @@ public final class ReplayCommand implements Callable<Integer> {
 
   /** A rank that more requests wait for does not keep up. */
   private static final int QUEUED_PER_RANK = 256;
+
+  private static final String SMALLER_POOLS =
+      "fewer --pool-tokens or --ranks, or larger --tokens-per-block, need less";
 
   private final Console console;
   private final Machine machine;
@@ -140,6 +144,10 @@ public final class ReplayCommand implements Callable<Integer> {
       throw new UsageException(
           ProcessOptions.PROCESSES, "must be 1 with " + LaunchOptions.COLLECTIVE);
     }
+    if (!fleets.isEmpty() && fleets.get(0).workers() == 1) {
+      console.note(
+          "one worker: fleet routers make no difference; add " + FleetOptions.WORKERS + " N");
+    }
     List<String> arguments = spec.root().commandLine().getParseResult().originalArgs();
     try (ReplayProcesses all = ReplayProcesses.open(processes, launch, ranks, arguments, console);
         OpenDevices devices = open(all, spread, launched)) {
@@ -191,6 +199,11 @@ public final class ReplayCommand implements Callable<Integer> {
               ? Replay.run(requests, settings, collective, place, progress)
               : Replay.run(requests, settings, fleet, place, progress);
       return new ReplayReport(requests, plan.seed(), plan.traceBlockUpperBound(), result);
+    } catch (NativeMemoryError e) {
+      NativeMemoryError named =
+          new NativeMemoryError(e.getMessage() + "; every rank has such a pool: " + SMALLER_POOLS);
+      named.initCause(e);
+      throw named;
     } catch (OutOfMemoryError e) {
       throw outOfMemory(e, memory(progress, settings));
     }
@@ -221,8 +234,7 @@ public final class ReplayCommand implements Callable<Integer> {
         queues
             ? "requests arrive faster than they are answered: a lower --speed or --rate, or more"
                 + " --ranks, keeps fewer in flight"
-            : "pools take most of it: fewer --pool-tokens or --ranks, or larger"
-                + " --tokens-per-block, need less");
+            : "pools take most of it: " + SMALLER_POOLS);
   }
 
   /** A worker, with pools of the size that the options of {@link KvOptions} set. */

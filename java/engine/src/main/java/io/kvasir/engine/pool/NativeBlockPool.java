@@ -3,7 +3,9 @@ package io.kvasir.engine.pool;
 import io.kvasir.event.BlockEventSink;
 import io.kvasir.internal.nativelib.NativeStatus;
 import io.kvasir.internal.nativelib.PoolLibrary;
+import io.kvasir.model.NativeMemoryError;
 import java.lang.ref.Reference;
+import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 public final class NativeBlockPool implements BlockPool {
 
   private static final int EVENTS_PER_CALL = 1024;
+
+  /** Record, free stack and directory of a block, without its tokens. */
+  private static final int BYTES_PER_BLOCK = 64 + 4 + 24;
 
   private final PoolShape shape;
 
@@ -43,7 +48,7 @@ public final class NativeBlockPool implements BlockPool {
    *
    * @param shape its sizes
    * @return the pool; the caller closes it
-   * @throws OutOfMemoryError if there is too little address space
+   * @throws NativeMemoryError if there is too little address space
    */
   public static NativeBlockPool create(PoolShape shape) {
     return create(shape, null);
@@ -57,7 +62,7 @@ public final class NativeBlockPool implements BlockPool {
    *     the caller closes it after the pool
    * @return the pool; the caller closes it
    * @throws IllegalStateException if the region is closed or serves another pool
-   * @throws OutOfMemoryError if there is too little address space
+   * @throws NativeMemoryError if there is too little address space
    */
   public static NativeBlockPool create(PoolRegion region) {
     region.claim();
@@ -77,7 +82,18 @@ public final class NativeBlockPool implements BlockPool {
             region == null ? 0 : region.pageAddress(),
             region == null ? 0 : region.ringAddress());
     return new NativeBlockPool(
-        shape, region, staging, NativeStatus.require(address, "a pool of " + shape));
+        shape, region, staging, NativeStatus.require(address, described(shape)));
+  }
+
+  /** A pool for errors. */
+  private static String described(PoolShape shape) {
+    long bytesPerBlock = BYTES_PER_BLOCK + (long) Integer.BYTES * shape.tokensPerBlock();
+    return String.format(
+        Locale.ROOT,
+        "a pool of %,d blocks of %d tokens, %,d bytes",
+        shape.capacityBlocks(),
+        shape.tokensPerBlock(),
+        shape.capacityBlocks() * bytesPerBlock);
   }
 
   @Override

@@ -44,13 +44,17 @@ final class Policies {
 
   /** The ranks, and what chooses among workers if that is the same in all results. */
   String ranks() {
-    String ranks = Numbers.count(first.settings().ranks()) + " ranks";
+    String ranks = counted(first.settings().ranks(), "rank");
     if (first.fleet() == null) {
       return ranks;
     }
-    return Numbers.count(first.fleet().settings().workers())
-        + " workers of "
+    return counted(first.fleet().settings().workers(), "worker")
+        + " of "
         + ranks
         + (differentFleets ? "" : ", fleet router " + fleet(first));
+  }
+
+  private static String counted(int count, String thing) {
+    return Numbers.count(count) + " " + thing + (count == 1 ? "" : "s");
   }
 }

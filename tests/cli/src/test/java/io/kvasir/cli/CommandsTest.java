@@ -198,9 +198,11 @@ class CommandsTest {
         "replay --router projectd | --router must be one of default, kv_cache_aware, conversation, projected, not 'projectd' (did you mean projected?)",
         "replay --workload multiturn | --workload must be one of multi_turn, agentic, shared_prefix, uniform, not 'multiturn' (did you mean multi_turn?)",
         "replay --fleet-router RoundRobin | --fleet-router must be one of round_robin, load_balancing, kv_cache_aware, conversation, cost, approximate, polled, projected, not 'RoundRobin' (did you mean round_robin?)",
-        "serve --fleet-router atuo | --fleet-router must be one of auto, round_robin, load_balancing, kv_cache_aware, conversation, cost, approximate, polled, projected, not 'atuo' (did you mean auto?)",
+        "serve --fleet-router atuo | --fleet-router must be one of auto, round_robin, load_balancing, kv_cache_aware, conversation, cost, approximate, projected, not 'atuo' (did you mean auto?)",
+        "serve --fleet-router Polled | --fleet-router must not be polled: it needs the engines' metrics, which the gateway does not poll; cost computes the load from the requests",
         "replay --enable-block-reuse ture | --enable-block-reuse must be one of false, true, not 'ture' (did you mean true?)",
-        "replay --rank 3 | --rank needs --world-size too",
+        "replay --rank 3 | --rank needs --world-size too (did you mean --ranks?)",
+        "replay --rank 3 --collective tcp | --rank needs --world-size too",
         "replay --goodput ttft | --goodput must be limits in ms, such as ttft:500,tpot:50 or e2el:20000, not 'ttft'",
         "replay --goodput ttft:1,ttft:2 | --goodput must name ttft once, not 'ttft:1,ttft:2'",
         "replay --goodput ttft:0 | --goodput must be a number from 0.001 to 1.0E9, not '0'",
@@ -465,6 +467,15 @@ class CommandsTest {
     assertThat(Outcome.of(environment, SMALL).err())
         .isEqualTo(
             "the variable KVASIR_POOL_TOKEN sets nothing (did you mean KVASIR_POOL_TOKENS?)\n");
+  }
+
+  @Test
+  void aGatewayWithoutAnswersSaysThatNoRouterIsChosen() {
+    String line = "serve --check --port 0 --admin-port 0 --worker http://127.0.0.1:1";
+
+    assertThat(run(line).err()).contains("kvasir: fleet router not chosen yet (no worker has");
+    assertThat(run(line + " --fleet-router cost").err())
+        .contains("kvasir: fleet router cost (no worker has");
   }
 
   @Test

@@ -78,6 +78,14 @@ class HelpTest {
   }
 
   @Test
+  void summariesOfCommandsAreSentences() {
+    assertThat(run("--help").out().replaceAll("\\s+", " "))
+        .contains("Prints a script with which bash and zsh complete commands, options and values. ")
+        .doesNotContain("In bash:");
+    assertThat(run("generate-completion --help").out()).contains("In bash: source <(");
+  }
+
+  @Test
   void optionsFitTheirCommand() {
     assertThat(run("replay --help").out())
         .contains("--router=NAME[,NAME]   ADP routers to run: default, kv_cache_aware, ");
@@ -109,6 +117,11 @@ class HelpTest {
             "\n\nGateway and workers:\n      --host=ADDRESS ",
             "\n\nLimits and timeouts:\n      --max-running-requests=N\n",
             "      --check                Start, ");
+    for (String one : List.of("serve", "engine")) {
+      assertThat(run(one + " --help").out())
+          .contains("\n\nEmbedded ranks, or a model in a file:\n")
+          .doesNotContain("Model in this process");
+    }
     assertThat(run("engine --help").out()).contains("\n\nServer:\n      --host=ADDRESS ");
     assertThat(run("doctor --help").out()).doesNotContain("General:");
   }

@@ -17,8 +17,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "generate-completion",
     description = {
-      "Prints a script with which bash and zsh complete commands, options and values. In bash:",
-      "source <(./kvasir generate-completion)",
+      "Prints a script with which bash and zsh complete commands, options and values.",
+      "In bash: source <(./kvasir generate-completion)",
       ""
     },
     footer = {"", "Exit codes: 0 done, 2 wrong usage."})

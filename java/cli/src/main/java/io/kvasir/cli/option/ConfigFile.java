@@ -108,6 +108,11 @@ final class ConfigFile {
         block(key);
       } else if (option != null) {
         setting(key, option);
+      } else if (allowed != keys.keySet() && keys.containsKey(name)) {
+        throw wrong(
+            key,
+            "key '%s' belongs outside %s, at the top level of the file"
+                .formatted(Errors.shown(name), BLOCK));
       } else {
         String where = allowed == keys.keySet() ? "" : " in " + BLOCK;
         throw wrong(

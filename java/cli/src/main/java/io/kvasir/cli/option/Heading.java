@@ -19,8 +19,8 @@ public @interface Heading {
   /** Heading of options that are about a gateway and its workers. */
   String GATEWAY = "Gateway and workers";
 
-  /** Heading of options that are about a model in this process. */
-  String MODEL = "Model in this process";
+  /** Heading of options that are about embedded ranks, or a model in a file. */
+  String MODEL = "Embedded ranks, or a model in a file";
 
   /** Heading of options that are about several processes. */
   String PROCESSES = "Several processes";

@@ -177,9 +177,13 @@ public final class LaunchOptions {
       return found.map(this::withLocalRank);
     }
     if (worldSize == null || rank == null) {
+      boolean ranksMeant = worldSize == null && collective() == Collective.NONE;
       throw new UsageException(
           worldSize == null ? RANK : WORLD_SIZE,
-          "needs " + (worldSize == null ? WORLD_SIZE : RANK) + " too");
+          "needs "
+              + (worldSize == null ? WORLD_SIZE : RANK)
+              + " too"
+              + (ranksMeant ? " (did you mean --ranks?)" : ""));
     }
     int size = Values.integer(WORLD_SIZE, worldSize, 1, MAX_PROCESSES);
     int self = Values.integer(RANK, rank, 0, MAX_PROCESSES - 1);

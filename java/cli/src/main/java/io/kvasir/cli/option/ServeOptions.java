@@ -130,21 +130,22 @@ public final class ServeOptions {
   /** The router, which must not need metrics: the gateway polls none. Empty for auto. */
   private Optional<FleetRouterProvider> named() {
     List<String> names = new ArrayList<>(List.of(GatewaySettings.AUTO));
-    FleetRouterKind.all().forEach(each -> names.add(each.name()));
+    for (FleetRouterProvider each : FleetRouterKind.all()) {
+      if (!each.readsMetrics()) {
+        names.add(each.name());
+      } else if (each.name().equalsIgnoreCase(router.strip())) {
+        throw new UsageException(
+            FleetOptions.ROUTER,
+            "must not be "
+                + each.name()
+                + ": it needs the engines' metrics, which the gateway does not poll; cost computes"
+                + " the load from the requests");
+      }
+    }
     String name = Values.choice(FleetOptions.ROUTER, router, names, Function.identity());
-    if (name.equals(GatewaySettings.AUTO)) {
-      return Optional.empty();
-    }
-    FleetRouterProvider named = FleetRouterKind.named(name);
-    if (named.readsMetrics()) {
-      throw new UsageException(
-          FleetOptions.ROUTER,
-          "must not be "
-              + router
-              + ", which needs metrics that serve does not poll; cost knows the"
-              + " load from the requests");
-    }
-    return Optional.of(named);
+    return name.equals(GatewaySettings.AUTO)
+        ? Optional.empty()
+        : Optional.of(FleetRouterKind.named(name));
   }
 
   private Map<String, Object> args() {

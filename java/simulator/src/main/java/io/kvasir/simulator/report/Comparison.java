@@ -4,6 +4,7 @@ import io.kvasir.simulator.replay.ReplayResult;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
 
 /**
  * A table with a column per result. For two results it adds the second relative to the first, and
@@ -112,13 +113,7 @@ final class Comparison {
       String figure,
       int decimals,
       ToDoubleFunction<ReplayResult> value) {
-    double best = results.stream().mapToDouble(value).min().orElse(Double.NaN);
-    String bestShown = Numbers.decimals(best, decimals);
-    List<String> names =
-        results.stream()
-            .filter(each -> Numbers.decimals(value.applyAsDouble(each), decimals).equals(bestShown))
-            .map(name)
-            .toList();
+    List<ReplayResult> lowest = lowest(results, decimals, value);
     String marks =
         marks()
             ? LEGEND
@@ -127,7 +122,19 @@ final class Comparison {
         + "; lowest "
         + figure
         + ": "
-        + (names.size() == results.size() ? "all alike" : String.join(", ", names));
+        + (lowest.size() == results.size()
+            ? "all alike"
+            : lowest.stream().map(name).collect(Collectors.joining(", ")));
+  }
+
+  /** The results whose figure is shown as the lowest. */
+  static List<ReplayResult> lowest(
+      List<ReplayResult> results, int decimals, ToDoubleFunction<ReplayResult> value) {
+    double lowest = results.stream().mapToDouble(value).min().orElse(Double.NaN);
+    String shown = Numbers.decimals(lowest, decimals);
+    return results.stream()
+        .filter(each -> Numbers.decimals(value.applyAsDouble(each), decimals).equals(shown))
+        .toList();
   }
 
   TextTable table() {

@@ -40,6 +40,11 @@ final class Html {
     return "<td>" + escape(text) + "</td>";
   }
 
+  /** A figure of the JSON report within text, at a path of that document. */
+  static String span(String path, String text) {
+    return "<span data-json=\"" + path + "\"><span>" + escape(text) + "</span></span>";
+  }
+
   /** A cell with a figure of the JSON report, at a path of that document. */
   static String figure(String path, String text, String mark) {
     String marked = mark.isEmpty() ? "" : " <span class=\"" + mark + "\">" + mark + "</span>";

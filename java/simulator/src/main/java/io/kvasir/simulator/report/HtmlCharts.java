@@ -14,6 +14,11 @@ final class HtmlCharts {
   private static final int MAP_LEFT = 76;
   private static final int MAP_BOTTOM = 40;
   private static final int MAP_ROW = 18;
+
+  /** Rows of a map that has room for high rows, whose labels are readable on narrow screens. */
+  private static final int FEW_ROWS = 16;
+
+  private static final int HIGH_MAP_ROW = 28;
   private static final double TEN = 10;
 
   private HtmlCharts() {}
@@ -24,6 +29,7 @@ final class HtmlCharts {
   private record LogAxis(double first, double last, List<Double> ticks) {
 
     private static final int FEW_TICKS = 7;
+    private static final int FEW_NARROW_TICKS = 4;
 
     static LogAxis over(double least, double most) {
       List<Double> fine = ticks(Math.max(least, 1e-3), Math.max(most, 1e-3), 1, 2, 5);
@@ -55,9 +61,13 @@ final class HtmlCharts {
       return Math.min(1, Math.max(0, (exponent - first) / (last - first)));
     }
 
+    /** Adds the grid lines. On narrow charts with many of them, only every second has a label. */
     void addTo(Svg svg) {
-      for (double tick : ticks) {
-        svg.tick(tick == ticks.get(ticks.size() - 1) ? 1 : share(tick), shown(tick));
+      int last = ticks.size() - 1;
+      boolean sparse = svg.isNarrow() && ticks.size() > FEW_NARROW_TICKS;
+      for (int i = 0; i <= last; i++) {
+        double tick = ticks.get(i);
+        svg.tick(i == last ? 1 : share(tick), sparse && (last - i) % 2 == 1 ? "" : shown(tick));
       }
     }
 
@@ -81,6 +91,10 @@ final class HtmlCharts {
 
   /** The cumulative distribution of the time to first token. */
   static String firstToken(List<ReplayResult> results) {
+    return firstToken(results, false) + firstToken(results, true);
+  }
+
+  private static String firstToken(List<ReplayResult> results, boolean narrow) {
     double least = Double.MAX_VALUE;
     double most = 0;
     for (ReplayResult result : results) {
@@ -90,7 +104,9 @@ final class HtmlCharts {
       }
     }
     LogAxis axis = LogAxis.over(Math.min(least, Math.max(most, 1)), most);
-    Svg svg = new Svg(HEIGHT, "first-token", "Cumulative distribution of the time to first token");
+    Svg svg =
+        Svg.shaped(
+            narrow, HEIGHT, "first-token", "Cumulative distribution of the time to first token");
     shares(svg);
     axis.addTo(svg);
     svg.axis("modelled ms");
@@ -108,6 +124,10 @@ final class HtmlCharts {
 
   /** Hit rates against the size of the pools and the bound. */
   static String hitRate(List<ReplayResult> results) {
+    return hitRate(results, false) + hitRate(results, true);
+  }
+
+  private static String hitRate(List<ReplayResult> results, boolean narrow) {
     ReplayResult first = results.get(0);
     double pools = (double) first.ranks().size() * first.settings().pool().tokens();
     ReuseCurve curve = first.reuse();
@@ -117,7 +137,7 @@ final class HtmlCharts {
     double most =
         points.isEmpty() ? pools : Math.max(pools, (double) points.get(points.size() - 1).tokens());
     LogAxis axis = LogAxis.over(least, most);
-    Svg svg = new Svg(HEIGHT, "hit-rate", "Token hit rate by size of the pools");
+    Svg svg = Svg.shaped(narrow, HEIGHT, "hit-rate", "Token hit rate by size of the pools");
     shares(svg);
     axis.addTo(svg);
     svg.axis("tokens that all pools hold");
@@ -141,15 +161,22 @@ final class HtmlCharts {
 
   /** A row for each rank, a cell for each part of the time. */
   static String load(ReplayResult result, String name, String id, int ranks) {
-    int height = ranks * MAP_ROW + MAP_BOTTOM;
+    boolean few = ranks <= FEW_ROWS;
+    int row = few ? HIGH_MAP_ROW : MAP_ROW;
+    int height = ranks * row + MAP_BOTTOM;
     Svg svg = new Svg(height, id, "Busy share of each rank over time under " + name);
     double width = (double) (Svg.WIDTH - MAP_LEFT) / PARTS;
     for (int rank = 0; rank < ranks; rank++) {
-      double top = (double) rank * MAP_ROW;
-      svg.text(MAP_LEFT - 6.0, top + MAP_ROW - 3.0, "end", rankName(result, rank));
+      double top = (double) rank * row;
+      double base = top + row - (few ? 7.0 : 3.0);
+      if (few || rank % 2 == 0) {
+        svg.text(MAP_LEFT - 6.0, base, "end", rankName(result, rank));
+      } else {
+        svg.wideText(MAP_LEFT - 6.0, base, "end", rankName(result, rank));
+      }
       double[] shares = result.ranks().get(rank).load().shares(PARTS, result.virtualNs());
       for (int part = 0; part < PARTS; part++) {
-        svg.cell(MAP_LEFT + part * width, top, width, MAP_ROW - 1.0, shares[part]);
+        svg.cell(MAP_LEFT + part * width, top, width, row - 1.0, shares[part]);
       }
     }
     svg.text(MAP_LEFT, height - 22.0, "start", "0 s");

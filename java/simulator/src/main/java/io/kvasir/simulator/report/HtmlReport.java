@@ -112,6 +112,7 @@ public final class HtmlReport {
 
   private void comparison() {
     out.append("<h2>Comparison</h2>\n");
+    best();
     List<String> rows = new ArrayList<>();
     rows.add(
         figures(
@@ -153,6 +154,28 @@ public final class HtmlReport {
     if (objective != null) {
       paragraph("A good request keeps " + objective + ".");
     }
+  }
+
+  /** Names the routers with the lowest p95, which may be far to the right in the table. */
+  private void best() {
+    if (results.size() == 1) {
+      return;
+    }
+    List<ReplayResult> lowest =
+        Comparison.lowest(results, TIME_DECIMALS, result -> result.ttft().p95Ms());
+    int first = results.indexOf(lowest.get(0));
+    out.append("<p>Lowest p95 of the time to first token: <b>")
+        .append(
+            lowest.size() == results.size()
+                ? "all alike"
+                : Html.escape(
+                    lowest.stream().map(policies::name).collect(Collectors.joining(", "))))
+        .append("</b>, ")
+        .append(
+            Html.span(
+                first + ".ttftMs.p95",
+                Numbers.decimals(lowest.get(0).ttft().p95Ms(), TIME_DECIMALS)))
+        .append(" ms.</p>\n");
   }
 
   private String durations(

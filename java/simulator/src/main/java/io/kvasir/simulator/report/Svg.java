@@ -4,7 +4,8 @@ import java.util.Locale;
 
 /**
  * A chart under construction: an inline SVG of fixed coordinates that scales with its page. Colours
- * come from the page's classes {@code s0} to {@code s7}.
+ * come from the page's classes {@code s0} to {@code s7}. A chart may come in two shapes, of which
+ * the page shows the one that fits the screen.
  *
  * <p>Not thread-safe.
  */
@@ -13,11 +14,13 @@ final class Svg {
   static final int WIDTH = 720;
   static final int SERIES = 8;
 
+  private static final int NARROW_WIDTH = 400;
   private static final int LEFT = 76;
   private static final int RIGHT = 24;
   private static final int TOP = 14;
   private static final int BOTTOM = 60;
 
+  private final int width;
   private final int height;
   private final StringBuilder out = new StringBuilder();
 
@@ -29,15 +32,31 @@ final class Svg {
    * @param title what it shows
    */
   Svg(int height, String id, String title) {
+    this(WIDTH, height, "", id, title);
+  }
+
+  private Svg(int width, int height, String attributes, String id, String title) {
+    this.width = width;
     this.height = height;
     add(
-        "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"%s\"><title id=\"%s\">%s</title>",
-        WIDTH, height, id, id, Html.escape(title));
+        "<svg%s viewBox=\"0 0 %d %d\" role=\"img\" aria-labelledby=\"%s\"><title id=\"%s\">%s</title>",
+        attributes, width, height, id, id, Html.escape(title));
+  }
+
+  /** Begins a chart that the page shows on wide or on narrow screens only. */
+  static Svg shaped(boolean narrow, int height, String id, String title) {
+    return narrow
+        ? new Svg(NARROW_WIDTH, height, " class=\"narrow\"", id + "-narrow", title)
+        : new Svg(WIDTH, height, " class=\"wide\"", id, title);
+  }
+
+  boolean isNarrow() {
+    return width == NARROW_WIDTH;
   }
 
   /** Horizontal coordinate of a share of the plot, 0 for its left side. */
   double x(double share) {
-    return LEFT + share * (WIDTH - LEFT - RIGHT);
+    return LEFT + share * (width - LEFT - RIGHT);
   }
 
   /** Vertical coordinate of a share of the plot, 0 for its lower side. */
@@ -53,13 +72,13 @@ final class Svg {
     return text(x(0) - 6, y(share) + 4, "end", label);
   }
 
-  /** A grid line up the plot and its label below. */
+  /** A grid line up the plot, and its label below unless that is empty. */
   Svg tick(double share, String label) {
     add(
         "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>",
         x(share), y(0), x(share), y(1));
     String anchor = share < 1 ? "middle" : "end"; // the last label stays within the chart
-    return text(share < 1 ? x(share) : WIDTH, y(0) + 22, anchor, label);
+    return text(share < 1 ? x(share) : width, y(0) + 22, anchor, label);
   }
 
   /** The name of the horizontal axis. */
@@ -68,9 +87,18 @@ final class Svg {
   }
 
   Svg text(double x, double y, String anchor, String text) {
+    return text("", x, y, anchor, text);
+  }
+
+  /** A text that narrow screens have no room for. */
+  Svg wideText(double x, double y, String anchor, String text) {
+    return text(" class=\"wide\"", x, y, anchor, text);
+  }
+
+  private Svg text(String attributes, double x, double y, String anchor, String text) {
     add(
-        "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>",
-        x, y, anchor, Html.escape(text));
+        "<text%s x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>",
+        attributes, x, y, anchor, Html.escape(text));
     return this;
   }
 

@@ -20,6 +20,8 @@ import io.kvasir.simulator.workload.ThinkTime;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.regex.Matcher;
@@ -93,12 +95,38 @@ class HtmlReportTest {
 
   @Test
   void thePageShowsTheFiguresOfTheJson() throws IOException {
-    assertThat(assertSameFigures(reports(2048))).isEqualTo(3 * (11 + 6 + 3 + 3 * 5));
+    assertThat(assertSameFigures(reports(2048))).isEqualTo(1 + 3 * (11 + 6 + 3 + 3 * 5));
   }
 
   @Test
   void thePageOfAReplayThatServedNothingHasDashes() throws IOException {
     assertThat(assertSameFigures(reports(32))).isPositive();
+  }
+
+  @Test
+  void theRouterWithTheLowestP95IsNamedAboveTheTable() {
+    List<ReplayReport> reports = reports(2048);
+    ReplayReport best =
+        Collections.min(
+            reports, Comparator.comparingDouble(report -> report.result().ttft().p95Ms()));
+    String sentence = "Lowest p95 of the time to first token: <b>";
+    assertThat(HtmlReport.of(reports))
+        .containsSubsequence(
+            "<h2>Comparison</h2>",
+            sentence + best.result().settings().routing().router().id() + "</b>, ",
+            "<table>");
+    assertThat(HtmlReport.of(List.of(reports.get(0), reports.get(0))))
+        .contains(sentence + "all alike</b>, ");
+    assertThat(HtmlReport.of(reports.subList(0, 1))).doesNotContain(sentence);
+  }
+
+  @Test
+  void narrowScreensHaveChartsOfTheirOwn() {
+    assertThat(HtmlReport.of(reports(2048)))
+        .contains("<svg class=\"wide\" viewBox=\"0 0 720 300\"")
+        .contains("<svg class=\"narrow\" viewBox=\"0 0 400 300\"")
+        .containsOnlyOnce("id=\"first-token\"")
+        .containsOnlyOnce("id=\"first-token-narrow\"");
   }
 
   @Test

@@ -45,10 +45,10 @@ import picocli.CommandLine.Option;
     abbreviateSynopsis = true,
     modelTransformer = EmbeddedOptions.OneRouter.class,
     description = {
-      "Serves the APIs of OpenAI and Anthropic, in front of engines or with ranks of this process. If"
-          + " the engines publish block events, each request goes to the rank where it costs least:"
-          + " prompt tokens to compute, and load. If not, it goes to the worker of its conversation,"
-          + " or to the least loaded one.",
+      "Serves the APIs of OpenAI and Anthropic, in front of engines or with ranks of this process."
+          + " Where it follows the engines' block events (key events of --worker), each request goes"
+          + " to the rank where it costs least: prompt tokens to compute, and load. Elsewhere it goes"
+          + " to the rank of its conversation, or to the least loaded one.",
       ""
     },
     footer = {

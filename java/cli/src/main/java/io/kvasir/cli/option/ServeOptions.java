@@ -72,7 +72,7 @@ public final class ServeOptions {
       order = 15,
       description =
           "Router among the workers: ${COMPLETION-CANDIDATES}; auto is"
-              + " cost for engines that publish block events, else conversation"
+              + " cost where block events are followed, else conversation"
               + " (default: ${DEFAULT-VALUE}).")
   private String router;
 

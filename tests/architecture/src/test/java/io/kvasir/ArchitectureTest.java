@@ -47,6 +47,7 @@ class ArchitectureTest {
             "event",
             "fleet.index",
             "fleet.load",
+            "fleet.router",
             "fleet.wire",
             "hash",
             "internal.nativelib",
@@ -172,7 +173,7 @@ class ArchitectureTest {
     edges.put(
         "fleet.router.cost",
         uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
-    edges.put("fleet.router.projected", uses("fleet.router", "fleet.router.cost", "hash", "model"));
+    edges.put("fleet.router.projected", uses("fleet.router", "fleet.router.cost", "model"));
     edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
     edges.put("fleet.wire", uses("event", "hash", "model"));
     edges.put(

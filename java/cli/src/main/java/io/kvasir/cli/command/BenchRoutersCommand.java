@@ -1,6 +1,7 @@
 package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.Choices;
+import io.kvasir.cli.option.FleetOptions;
 import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
@@ -28,17 +29,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code kvasir bench routers}: ADP routers under load, with intervals. */
+/** {@code kvasir bench routers}: routers under load, with intervals. */
 @Command(
     name = "routers",
     sortOptions = false,
     abbreviateSynopsis = true,
     description = {
-      "Compares ADP routers under load: plays traces at a speed at which round-robin would prefill"
+      "Compares ADP routers, or fleet routers, under load: plays traces at a speed at which round-robin would prefill"
           + " for a given share of the time, several times with jittered arrivals. Latencies are"
           + " modelled, so they are the same on every machine.",
       ""
@@ -85,6 +87,16 @@ final class BenchRoutersCommand implements Callable<Integer> {
   private String routers;
 
   @Option(
+      names = FleetOptions.ROUTER,
+      paramLabel = "NAME[,NAME]",
+      completionCandidates = Choices.FleetRouters.class,
+      order = 4,
+      description =
+          "Fleet routers to compare instead, over RANKS workers of one rank: any of"
+              + " ${COMPLETION-CANDIDATES}.")
+  private @Nullable String fleetRouters;
+
+  @Option(
       names = "--jitter-seconds",
       paramLabel = "X",
       defaultValue = "3",
@@ -107,6 +119,11 @@ final class BenchRoutersCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     boolean text = format.isText();
     List<AdpRouterKind> kinds = WorkerOptions.routers(routers);
+    List<String> names =
+        fleetRouters == null
+            ? kinds.stream().map(AdpRouterKind::id).toList()
+            : Values.list(
+                FleetOptions.ROUTER, fleetRouters, name -> FleetOptions.router(name).name());
     List<Load> allLoads = Values.list("--load", loads, BenchRoutersCommand::load);
     List<Integer> pools =
         Values.list(
@@ -117,7 +134,7 @@ final class BenchRoutersCommand implements Callable<Integer> {
     double jitter = Values.number("--jitter-seconds", jitterSeconds, 0, MAX_JITTER_SECONDS);
     List<Played> allPlayed = played();
     if (text) {
-      console.print(CellTable.head(kinds));
+      console.print(CellTable.head(names));
     }
     List<Cell<PlayedLoad>> cells = new ArrayList<>();
     ExecutorService pool = comparisons.newPool();
@@ -128,7 +145,7 @@ final class BenchRoutersCommand implements Callable<Integer> {
                 played.requests(), played.withoutConversations(), jitter, seeds, pool);
         for (Load load : allLoads) {
           for (int tokens : pools) {
-            Cell<PlayedLoad> cell = compare(comparison, load, tokens, kinds);
+            Cell<PlayedLoad> cell = compare(comparison, load, tokens, kinds, names);
             cells.add(cell);
             if (text) {
               console.print(CellTable.row(cell));
@@ -141,8 +158,8 @@ final class BenchRoutersCommand implements Callable<Integer> {
     }
     if (text) {
       console.print("\n");
-      for (AdpRouterKind kind : kinds) {
-        console.print(CellTable.summary(cells, kind.id()));
+      for (String name : names) {
+        console.print(CellTable.summary(cells, name));
       }
     } else {
       console.write(stream -> CellJson.write(cells, stream));
@@ -150,11 +167,17 @@ final class BenchRoutersCommand implements Callable<Integer> {
     return ExitCode.DONE;
   }
 
-  private static Cell<PlayedLoad> compare(
-      RouterComparison comparison, Load load, int poolTokens, List<AdpRouterKind> routers)
+  private Cell<PlayedLoad> compare(
+      RouterComparison comparison,
+      Load load,
+      int poolTokens,
+      List<AdpRouterKind> kinds,
+      List<String> names)
       throws InterruptedException {
     try {
-      return comparison.compare(load, poolTokens, routers);
+      return fleetRouters == null
+          ? comparison.compare(load, poolTokens, kinds)
+          : comparison.compareFleets(load, poolTokens, names);
     } catch (IllegalArgumentException e) {
       throw new UsageException("--trace", Errors.reason(e));
     }

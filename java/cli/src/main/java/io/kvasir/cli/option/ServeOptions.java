@@ -72,7 +72,7 @@ public final class ServeOptions {
       order = 15,
       description =
           "Router among the workers: ${COMPLETION-CANDIDATES}; auto is"
-              + " cost where block events are followed, else conversation"
+              + " projected where block events are followed, else conversation"
               + " (default: ${DEFAULT-VALUE}).")
   private String router;
 
@@ -138,7 +138,7 @@ public final class ServeOptions {
             FleetOptions.ROUTER,
             "must not be "
                 + each.name()
-                + ": it needs the engines' metrics, which the gateway does not poll; cost computes"
+                + ": it needs the engines' metrics, which the gateway does not poll; projected computes"
                 + " the load from the requests");
       }
     }

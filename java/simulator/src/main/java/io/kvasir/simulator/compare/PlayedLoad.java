@@ -1,7 +1,7 @@
 package io.kvasir.simulator.compare;
 
 /**
- * A load at which ADP routers were compared.
+ * A load at which routers were compared.
  *
  * <p>Immutable.
  *

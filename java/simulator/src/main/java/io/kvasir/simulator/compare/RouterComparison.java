@@ -2,6 +2,7 @@ package io.kvasir.simulator.compare;
 
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.execute.RankPools;
+import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.Replay;
 import io.kvasir.simulator.replay.ReplayProgress;
 import io.kvasir.simulator.replay.ReplayResult;
@@ -9,6 +10,7 @@ import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.simulator.workload.JitteredArrivals;
 import io.kvasir.simulator.workload.OpenLoop;
 import io.kvasir.simulator.workload.RequestSequence;
+import io.kvasir.simulator.workload.Workload;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -92,7 +94,51 @@ public final class RouterComparison {
   public Cell<PlayedLoad> compare(Load load, int poolTokens, List<AdpRouterKind> routers)
       throws InterruptedException {
     ReplaySettings worker = new ReplaySettings(load.ranks(), poolTokens, TOKENS_PER_BLOCK);
-    Speed speed = speedFor(load.utilisation(), worker);
+    ReplaySettings inTurn = worker.withRouter(AdpRouterKind.CONVERSATION);
+    Map<String, Player> players = new LinkedHashMap<>();
+    for (AdpRouterKind router : routers) {
+      ReplaySettings routed = worker.withRouter(router);
+      players.put(router.id(), arrivals -> replay(arrivals, routed));
+    }
+    return compare(load, poolTokens, 1, arrivals -> replay(arrivals, inTurn), players);
+  }
+
+  /**
+   * Compares fleet routers under a load, over as many workers of one rank as the load has ranks.
+   * The utilisation is the mean of the workers'.
+   *
+   * @param load the target load
+   * @param poolTokens tokens of each rank's pool
+   * @param routers names of the fleet routers to compare
+   * @return the results
+   * @throws IllegalArgumentException if there are too few requests for a tenth of the load, or a
+   *     name is unknown
+   * @throws InterruptedException if this thread is interrupted
+   */
+  public Cell<PlayedLoad> compareFleets(Load load, int poolTokens, List<String> routers)
+      throws InterruptedException {
+    ReplaySettings worker = new ReplaySettings(1, poolTokens, TOKENS_PER_BLOCK);
+    Map<String, Player> players = new LinkedHashMap<>();
+    for (String router : routers) {
+      FleetSettings fleet = FleetSettings.of(load.ranks(), router);
+      ReplaySettings named = worker.withHashFormat(fleet.naming(worker.pool().hashFormat()));
+      players.put(router, arrivals -> replay(arrivals, named, fleet));
+    }
+    FleetSettings inTurn = FleetSettings.of(load.ranks(), "round_robin");
+    return compare(
+        load, poolTokens, load.ranks(), arrivals -> replay(arrivals, worker, inTurn), players);
+  }
+
+  /** Plays arrivals under one policy. */
+  @FunctionalInterface
+  private interface Player {
+    ReplayResult play(Workload arrivals);
+  }
+
+  private Cell<PlayedLoad> compare(
+      Load load, int poolTokens, int workers, Player inTurn, Map<String, Player> players)
+      throws InterruptedException {
+    Speed speed = speedFor(load.utilisation(), workers, inTurn);
     if (speed.share() < load.utilisation() / MOST_BELOW) {
       throw new IllegalArgumentException(
           requests.name()
@@ -103,10 +149,9 @@ public final class RouterComparison {
               + ": the last answers come long after the last arrival");
     }
     Map<String, LongFunction<ReplayResult>> policies = new LinkedHashMap<>();
-    for (AdpRouterKind router : routers) {
-      policies.put(
-          router.id(), seed -> replay(requests, seed, speed.factor(), worker.withRouter(router)));
-    }
+    players.forEach(
+        (name, player) ->
+            policies.put(name, seed -> player.play(arrivals(requests, seed, speed.factor()))));
     return new PolicyComparison(seeds, MEASURES, threads)
         .compare(
             new PlayedLoad(requests.name(), load, poolTokens, speed.factor(), speed.share()),
@@ -117,18 +162,13 @@ public final class RouterComparison {
    * Bisects between a speed that is too slow and one that is too fast. If round-robin stops keeping
    * up below the target utilisation, the fastest speed at which it kept up is used.
    */
-  private Speed speedFor(double utilisation, ReplaySettings worker) {
+  private Speed speedFor(double utilisation, int workers, Player inTurn) {
     Speed slow = new Speed(0, 0);
     Speed fast = null;
     double next = 1;
     for (int trial = 0; trial < MAX_TRIALS; trial++) {
-      ReplayResult result =
-          replay(
-              withoutConversations,
-              seeds.get(0),
-              next,
-              worker.withRouter(AdpRouterKind.CONVERSATION));
-      Speed tried = new Speed(next, result.prefillShare());
+      ReplayResult result = inTurn.play(arrivals(withoutConversations, seeds.get(0), next));
+      Speed tried = new Speed(next, result.prefillShare() / workers);
       if (!keepsUp(result, next) || tried.share() > utilisation + TOLERANCE) {
         fast = tried;
       } else if (tried.share() < utilisation - TOLERANCE) {
@@ -154,12 +194,16 @@ public final class RouterComparison {
     return slow.factor() == 0 ? fast.factor() / 2 : (slow.factor() + fast.factor()) / 2;
   }
 
-  private ReplayResult replay(
-      RequestSequence sequence, long seed, double speed, ReplaySettings worker) {
-    return Replay.run(
-        new OpenLoop(new JitteredArrivals(sequence, jitterSeconds, seed), speed),
-        worker,
-        RankPools.Place.HOST,
-        ReplayProgress.SILENT);
+  private Workload arrivals(RequestSequence sequence, long seed, double speed) {
+    return new OpenLoop(new JitteredArrivals(sequence, jitterSeconds, seed), speed);
+  }
+
+  private static ReplayResult replay(Workload arrivals, ReplaySettings worker) {
+    return Replay.run(arrivals, worker, RankPools.Place.HOST, ReplayProgress.SILENT);
+  }
+
+  private static ReplayResult replay(
+      Workload arrivals, ReplaySettings worker, FleetSettings fleet) {
+    return Replay.run(arrivals, worker, fleet, RankPools.Place.HOST, ReplayProgress.SILENT);
   }
 }

@@ -1,6 +1,5 @@
 package io.kvasir.simulator.report;
 
-import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.Compared;
 import io.kvasir.simulator.compare.Measure;
@@ -22,18 +21,18 @@ public final class CellTable {
   /**
    * The table's header.
    *
-   * @param routers the compared routers
+   * @param routers names of the compared routers
    * @return two lines
    */
-  public static String head(List<AdpRouterKind> routers) {
+  public static String head(List<String> routers) {
     StringBuilder names = new StringBuilder("| requests | ranks@load | pool tokens | speed |");
     StringBuilder rule = new StringBuilder("|---|---|---|---|");
-    for (AdpRouterKind router : routers) {
-      names.append(' ').append(router.id()).append(" p95 ms |");
+    for (String router : routers) {
+      names.append(' ').append(router).append(" p95 ms |");
       rule.append("---|");
     }
-    for (AdpRouterKind router : routers) {
-      names.append(' ').append(router.id()).append(" hit |");
+    for (String router : routers) {
+      names.append(' ').append(router).append(" hit |");
       rule.append("---|");
     }
     return names.append('\n').append(rule).append('\n').toString();

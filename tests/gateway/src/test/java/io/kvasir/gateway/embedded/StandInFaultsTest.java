@@ -131,8 +131,9 @@ class StandInFaultsTest {
   void garbledPayloadsDifferFromTheTruth() {
     load();
     reader.receiveTo(last(0));
-    long first = last(0) + 1;
+    long before = last(0);
     standIn.faults("{'garble':1}");
+    long first = last(0) + 1; // a batch may have been on its way
     load();
     long end = last(0);
     endFault("{'garble':0}");
@@ -140,10 +141,13 @@ class StandInFaultsTest {
     requireRecovered();
     assertThat(end).isGreaterThan(first);
     live.forEach(
-        (number, payload) ->
+        (number, payload) -> {
+          if (number <= before || (number >= first && number <= end)) {
             assertThat(Arrays.equals(payload, reader.payloads.get(number)))
                 .as("batch %d", number)
-                .isEqualTo(number < first || number > end));
+                .isEqualTo(number <= before);
+          }
+        });
   }
 
   @Test

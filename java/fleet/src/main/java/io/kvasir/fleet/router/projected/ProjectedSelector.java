@@ -29,7 +29,7 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
   /*
    * A request of L tokens goes to the rank with the lowest
    *
-   *   score = queue + compute + pace + others + work   (milliseconds)
+   *   score = queue + compute + pace + others + work + room   (milliseconds)
    *
    *   queue    the time left for the prompts placed on the rank that have no first token yet, and for
    *            those that other routers placed there
@@ -41,8 +41,9 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
    *            or, if more, that which the prompts in line will cause.
    *   work     the work that the conversation will bring after this turn, times the number of open
    *            conversations by which the rank exceeds the emptiest one, relative to 1 + their mean
+   *   room     the time until requests that end have freed the blocks that the pool lacks
    *
-   * The last one needs conversation ids.
+   * The term work needs conversation ids, room the size of the pools.
    *
    * Times come from StepModel and the speed of the rank. Ranks are taken to step alone: where ranks
    * of one engine step together, the slowest one's steps show as the time of the others.
@@ -67,12 +68,17 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
   /** Part of the time to compute the request by which scores may differ and count as equal. */
   private static final double TOLERANCE = 0.05;
 
+  /** Weight of a request in the mean time from placement to end. */
+  private static final double STAY_STEP = 1.0 / 64;
+
   private final LongSupplier clockNs;
   private final StepModel model = new StepModel();
   private final Conversations conversations = new Conversations();
   private final LoadEstimate load = new LoadEstimate();
   private final Map<RankId, RankLedger> ranks = new HashMap<>();
   private final Long2ObjectOpenHashMap<Attempt> attempts = new Long2ObjectOpenHashMap<>();
+
+  private double stayMs;
 
   /* By candidate, for one choice. */
   private RankLedger[] ledgers = new RankLedger[0];
@@ -137,7 +143,9 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
       trace.term(i, "pace", pace);
       trace.term(i, "others", others);
       trace.term(i, "work", work);
-      scores[i] = queueMs[i] + computeMs[i] + pace + others + work;
+      double room = roomMs(candidates, i);
+      trace.term(i, "room", room);
+      scores[i] = queueMs[i] + computeMs[i] + pace + others + work + room;
     }
     return leastRecentOfBest(candidates, request.id());
   }
@@ -184,6 +192,14 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
     }
   }
 
+  /** In a steady state, the time in which all active blocks are freed is that of one request. */
+  private double roomMs(Candidates candidates, int i) {
+    long total = candidates.capacity(i).totalKvBlocks();
+    long active = candidates.activeBlocks(i);
+    long missing = active + candidates.newBlocks(i) - total;
+    return total == 0 || active == 0 || missing <= 0 ? 0 : missing * stayMs / active;
+  }
+
   @Override
   public void onPlaced(
       long attempt,
@@ -216,7 +232,8 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
   public void onEnded(long attempt) {
     Attempt placed = attempts.remove(attempt);
     if (placed != null) {
-      placed.rank().ended(placed);
+      double ms = placed.rank().ended(placed, clockNs.getAsLong());
+      stayMs += (ms - stayMs) * (stayMs == 0 ? 1 : STAY_STEP);
     }
   }
 

@@ -226,8 +226,8 @@ final class RankLedger {
     confirmed = false;
   }
 
-  /** An attempt has ended. */
-  void ended(Attempt attempt) {
+  /** An attempt has ended; returns the time since it was placed, in milliseconds. */
+  double ended(Attempt attempt, long nowNs) {
     leaveLine(attempt);
     if (attempt.decodes) {
       decoding--;
@@ -235,5 +235,6 @@ final class RankLedger {
     } else {
       promptTokens -= attempt.uncached;
     }
+    return (nowNs - attempt.placedNs) / NS_PER_MS;
   }
 }

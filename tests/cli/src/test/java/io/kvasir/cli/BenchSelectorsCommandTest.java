@@ -24,11 +24,11 @@ class BenchSelectorsCommandTest {
     Outcome text = run(SMALL);
     assertThat(text.err()).isEmpty();
     assertThat(text.exitCode()).isZero();
-    assertThat(text.out().lines().toList()).hasSize(2 + 2 * 3 * 4);
+    assertThat(text.out().lines().toList()).hasSize(2 + 2 * 3 * 5);
     assertThat(text.out())
         .startsWith("| lengths | requests | in flight | router | TTFT p50 ms |")
-        .contains("\n| fixed | 40 | 2 | cost | ")
-        .contains("\n| varied | 30 | 30 | cost | ")
+        .contains("\n| fixed | 40 | 2 | projected | ")
+        .contains("\n| varied | 30 | 30 | projected | ")
         .contains("\n|  |  |  | polled | ");
   }
 

@@ -199,7 +199,7 @@ class CommandsTest {
         "replay --workload multiturn | --workload must be one of multi_turn, agentic, shared_prefix, uniform, not 'multiturn' (did you mean multi_turn?)",
         "replay --fleet-router RoundRobin | --fleet-router must be one of round_robin, load_balancing, kv_cache_aware, conversation, cost, approximate, polled, projected, not 'RoundRobin' (did you mean round_robin?)",
         "serve --fleet-router atuo | --fleet-router must be one of auto, round_robin, load_balancing, kv_cache_aware, conversation, cost, approximate, projected, not 'atuo' (did you mean auto?)",
-        "serve --fleet-router Polled | --fleet-router must not be polled: it needs the engines' metrics, which the gateway does not poll; cost computes the load from the requests",
+        "serve --fleet-router Polled | --fleet-router must not be polled: it needs the engines' metrics, which the gateway does not poll; projected computes the load from the requests",
         "replay --enable-block-reuse ture | --enable-block-reuse must be one of false, true, not 'ture' (did you mean true?)",
         "replay --rank 3 | --rank needs --world-size too (did you mean --ranks?)",
         "replay --rank 3 --collective tcp | --rank needs --world-size too",

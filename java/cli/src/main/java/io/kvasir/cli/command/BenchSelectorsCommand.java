@@ -66,7 +66,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
       names = FleetOptions.ROUTER,
       paramLabel = "NAME[,NAME]",
       completionCandidates = Choices.FleetRouters.class,
-      defaultValue = "cost,polled,approximate,round_robin",
+      defaultValue = "projected,cost,polled,approximate,round_robin",
       order = 1,
       description =
           "Fleet routers to compare, any of ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")

@@ -151,7 +151,7 @@ class LayeredReplayTest {
       delimiter = '|',
       value = {
         "--workers 0 | --workers must be an integer from 1 to 1024, not '0'",
-        "--fleet-router projected | --fleet-router must be one of round_robin, load_balancing,",
+        "--fleet-router default | --fleet-router must be one of round_robin, load_balancing,",
         "--workers 2 --event-delay-ms -1 | --event-delay-ms must be a number from 0",
         "--workers 2 --processes 2 | --processes must be 1 with --workers or --fleet-router",
         "--fleet-router-args load_weight=1 | --fleet-router-args needs a fleet: --workers above 1 or",

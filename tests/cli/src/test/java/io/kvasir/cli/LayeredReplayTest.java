@@ -170,4 +170,16 @@ class LayeredReplayTest {
     assertThat(errors()).contains(message);
     assertThat(errors().lines()).hasSize(1);
   }
+
+  /** TensorRT-LLM's policy sends all sessions where the system prompt is, whatever waits there. */
+  @Test
+  void aJamIsNamed() {
+    String line =
+        "replay --workers 4 --ranks 1 --router default --sessions 120 --turns 3-8 --concurrency 96"
+            + " --pool-tokens 40000 --system-prompt-tokens 4000 --ramp-seconds 20 --fleet-router ";
+
+    assertThat(Outcome.of(Map.of(), line + "kv_cache_aware").out())
+        .containsPattern("  jam +one request in 20 waited for more than \\d+ s, while rank \\d");
+    assertThat(Outcome.of(Map.of(), line + "projected").out()).doesNotContain("  jam ");
+  }
 }

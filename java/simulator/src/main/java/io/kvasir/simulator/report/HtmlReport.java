@@ -113,6 +113,7 @@ public final class HtmlReport {
   private void comparison() {
     out.append("<h2>Comparison</h2>\n");
     best();
+    jams();
     List<String> rows = new ArrayList<>();
     rows.add(
         figures(
@@ -153,6 +154,17 @@ public final class HtmlReport {
     out.append(Html.table("Routers on the same requests", heads, rows));
     if (objective != null) {
       paragraph("A good request keeps " + objective + ".");
+    }
+  }
+
+  private void jams() {
+    for (ReplayResult result : results) {
+      String jam = Jam.of(result);
+      if (jam != null) {
+        out.append("<p>")
+            .append(Html.escape(policies.name(result) + " jams: " + jam))
+            .append(".</p>\n");
+      }
     }
   }
 

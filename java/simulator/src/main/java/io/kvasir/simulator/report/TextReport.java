@@ -167,6 +167,10 @@ public final class TextReport {
     if (idle > 0) {
       fact("", count(idle) + " of " + count(result.ranks().size()) + " ranks got no request");
     }
+    String jam = Jam.of(result);
+    if (jam != null) {
+      fact("jam", jam);
+    }
   }
 
   private void fact(String name, String value) {

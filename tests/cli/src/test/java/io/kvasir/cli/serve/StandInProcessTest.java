@@ -56,7 +56,7 @@ class StandInProcessTest {
               "fleet router conversation, block events: not followed (no worker has events= or"
                   + " poll=true)\n");
       assertThat(told.output())
-          .contains("fleet router cost, block events: followed (1 of 1 workers)\n");
+          .contains("fleet router projected, block events: followed (1 of 1 workers)\n");
     }
   }
 

@@ -113,7 +113,7 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
     long nowNs = clockNs.getAsLong();
     int size = candidates.size();
     Conversations.Turn last = conversations.last(request.conversationId());
-    read(candidates, last, nowNs);
+    read(candidates, request, last, nowNs);
     load.advance(nowNs, size);
     double backlogMs = 0;
     double leastOpen = Double.POSITIVE_INFINITY;
@@ -171,7 +171,8 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
   }
 
   /** Reads the candidates' queues and conversations. */
-  private void read(Candidates candidates, Conversations.@Nullable Turn last, long nowNs) {
+  private void read(
+      Candidates candidates, FleetRequest request, Conversations.@Nullable Turn last, long nowNs) {
     int size = candidates.size();
     if (ledgers.length < size) {
       ledgers = new RankLedger[size];
@@ -188,7 +189,8 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
       if (foreign > 0) {
         queueMs[i] += ledger.promptMs(foreign, 0);
       }
-      openBeside[i] = conversations.count(ledger.open, last, nowNs);
+      openBeside[i] =
+          request.conversationId() == null ? 0 : conversations.count(ledger.open, last, nowNs);
     }
   }
 

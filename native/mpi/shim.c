@@ -25,6 +25,7 @@ static const int64_t kYieldNs = 20 * 1000 * 1000;
 static const int64_t kSleepNs = 50 * 1000;
 static const int64_t kRollCallNs = 2LL * 1000 * 1000 * 1000;
 static const unsigned kAbortSeconds = 1;
+static const int64_t kForwardNs = 200 * 1000 * 1000;
 
 static MPI_Comm group = MPI_COMM_NULL;
 static int self, members;
@@ -230,13 +231,16 @@ static void* leave_later(void* unused) {
   return unused;
 }
 
-/* MPI_Abort may take for ever, or end this process with exit code 0. */
+/* MPI_Abort may take for ever, or end this process with exit code 0. MPICH's launcher then drops
+ * what processes have written and it has not forwarded yet, such as the reason: so it gets time. */
 static void abort_all(int32_t exit_code) {
   pthread_t watch;
+  const struct timespec forwarding = {0, kForwardNs};
   atomic_store(&ending, exit_code);
   atexit(leave);
   pthread_create(&watch, NULL, leave_later, NULL);
   stop();
+  nanosleep(&forwarding, NULL);
   pthread_mutex_lock(&serial);
   MPI_Abort(MPI_COMM_WORLD, exit_code);
   leave();

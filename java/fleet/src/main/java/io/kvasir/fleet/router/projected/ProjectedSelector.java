@@ -51,11 +51,8 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
    * Of ranks with about the lowest score, the one chosen least recently gets the request: what was
    * learned is not exact, and prompts that no rank holds should use the pools of all.
    *
-   * The constants were chosen on generated workloads. docs/policies.md says what each term is worth.
+   * The constants were chosen on generated workloads. docs/selector.md says what each term is worth.
    */
-
-  /** Tokens of one step where a rank's limit is unknown. */
-  private static final int DEFAULT_STEP_TOKENS = 8192;
 
   /** Tokens of the answer that count for the pace. */
   private static final double PACE_TOKENS = 8;
@@ -97,15 +94,15 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
   }
 
   private RankLedger ledger(RankId rank, RankCapacity capacity) {
-    RankLedger known = ranks.get(rank);
-    if (known != null) {
-      return known;
+    RankLedger ledger = ranks.get(rank);
+    if (ledger == null) {
+      ledger = new RankLedger(model, load);
+      ranks.put(rank, ledger);
     }
-    long most = capacity.maxNumBatchedTokens();
-    int maxTokens = most == 0 ? DEFAULT_STEP_TOKENS : (int) Math.min(Integer.MAX_VALUE, most);
-    RankLedger added = new RankLedger(model, load, maxTokens);
-    ranks.put(rank, added);
-    return added;
+    if (capacity.maxNumBatchedTokens() > 0) {
+      ledger.limitStep(capacity.maxNumBatchedTokens());
+    }
+    return ledger;
   }
 
   @Override
@@ -114,7 +111,7 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
     int size = candidates.size();
     Conversations.Turn last = conversations.last(request.conversationId());
     read(candidates, request, last, nowNs);
-    load.advance(nowNs, size);
+    load.advance(nowNs, ranks.size());
     double backlogMs = 0;
     double leastOpen = Double.POSITIVE_INFINITY;
     double meanOpen = 0;

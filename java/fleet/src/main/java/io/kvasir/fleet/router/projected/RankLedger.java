@@ -24,6 +24,9 @@ final class RankLedger {
    */
   private static final double OVERDUE = 3;
 
+  /** Tokens of one step where the rank's limit is unknown. */
+  private static final long DEFAULT_STEP_TOKENS = 8192;
+
   /** Time between observations of decode steps. */
   private static final double DECODE_SAMPLE_MS = 50;
 
@@ -31,7 +34,7 @@ final class RankLedger {
 
   private final StepModel model;
   private final LoadEstimate load;
-  private final int maxTokens;
+  private long maxTokens = DEFAULT_STEP_TOKENS;
   private final RankSpeed speed = new RankSpeed();
   private final Deque<Attempt> line = new ArrayDeque<>();
   private double lineMs;
@@ -89,12 +92,15 @@ final class RankLedger {
    *
    * @param model expects times, and learns
    * @param load adds up the times
-   * @param maxTokens tokens that the rank computes in one step at most
    */
-  RankLedger(StepModel model, LoadEstimate load, int maxTokens) {
+  RankLedger(StepModel model, LoadEstimate load) {
     this.model = model;
     this.load = load;
-    this.maxTokens = maxTokens;
+  }
+
+  /** The tokens that the rank computes in one step at most are known, at least 1. */
+  void limitStep(long tokens) {
+    maxTokens = tokens;
   }
 
   /** Tokens to compute of all prompts without a first token, overdue ones included. */
@@ -102,13 +108,8 @@ final class RankLedger {
     return promptTokens;
   }
 
-  /** The rank's time for the same work over that of the average rank. */
-  double speed() {
-    return speed.factor();
-  }
-
   private int steps(long uncached) {
-    return (int) Math.max(1, (uncached + maxTokens - 1) / maxTokens);
+    return (int) ((uncached - 1) / maxTokens) + 1;
   }
 
   /** The time to compute a prompt, without those in line and decoding requests, in milliseconds. */

@@ -218,6 +218,7 @@ class CommandsTest {
         "bench routers --router best | --router must be one of default, kv_cache_aware, conversation, projected, not 'best'",
         "bench proxy --rounds 101 | --rounds must be an integer from 0 to 100, not '101'",
         "bench proxy --chunk-rate 6k | --chunk-rate must be an integer from 50 to 100000, not '6k'",
+        "bench routers --router default --fleet-router cost | --fleet-router and --router exclude each other",
         "bench routers --trace no/such.jsonl | no/such.jsonl: no such file",
         "engine --flavor tgi | --flavor must be one of vllm, sglang, trtllm, not 'tgi'",
         "engine --events map | --events needs --flavor",

@@ -41,7 +41,7 @@ class DocumentedCommandsTest {
           "serve --model", "needs a model; the tests of llama serve one",
           "engine --", "serves until it is stopped; EngineFleetsTest starts some",
           "bench routers --trace", "needs thousands of requests; without a trace it runs",
-          "bench routers --fleet-router", "the same",
+          "bench routers --fleet-router", "needs the thousands of requests of a trace",
           "bench proxy", "takes minutes; the tests of benchmarks run it",
           "bench collective", "starts processes of the launcher; the tests of benchmarks run it");
 

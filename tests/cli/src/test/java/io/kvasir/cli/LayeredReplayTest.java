@@ -159,7 +159,7 @@ class LayeredReplayTest {
         "--event-delay-ms 5 --workers 1 | --event-delay-ms needs a fleet: --workers above 1 or",
         "--metric-delay-ms 5 | --metric-delay-ms needs a fleet: --workers above 1 or",
         "--metric-interval-ms 5 | --metric-interval-ms needs a fleet: --workers above 1 or",
-        "--workers 2 --fleet-router-args load_weight=1f | must be numbers, true or false, not '1f'",
+        "--fleet-router kv_cache_aware --fleet-router-args load_weight=1f | must be a number, not 1f",
         "--workers 2 --fleet-router-args x=1 | --fleet-router-args is wrong: x is not known to",
         "--workers 2 --fleet-router-args x | --fleet-router-args must be KEY=VALUE",
         "--fleet-router conversation --fleet-router-args match_threshold=2 | match_threshold must be",

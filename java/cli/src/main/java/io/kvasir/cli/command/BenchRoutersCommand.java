@@ -40,8 +40,8 @@ import picocli.CommandLine.Option;
     sortOptions = false,
     abbreviateSynopsis = true,
     description = {
-      "Compares ADP routers, or fleet routers, under load: plays traces at a speed at which round-robin would prefill"
-          + " for a given share of the time, several times with jittered arrivals. Latencies are"
+      "Compares ADP routers, or fleet routers, under load: plays traces at a speed at which"
+          + " round-robin would prefill for a given share of the time, several times with jittered arrivals. Latencies are"
           + " modelled, so they are the same on every machine.",
       ""
     },
@@ -81,10 +81,10 @@ final class BenchRoutersCommand implements Callable<Integer> {
       names = "--router",
       paramLabel = "NAME[,NAME]",
       completionCandidates = Choices.AdpRouters.class,
-      defaultValue = "default,kv_cache_aware,conversation,projected",
       order = 4,
-      description = "ADP routers to compare (default: ${DEFAULT-VALUE}).")
-  private String routers;
+      description =
+          "ADP routers to compare (default: default,kv_cache_aware,conversation,projected).")
+  private @Nullable String routers;
 
   @Option(
       names = FleetOptions.ROUTER,
@@ -118,7 +118,11 @@ final class BenchRoutersCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     boolean text = format.isText();
-    List<AdpRouterKind> kinds = WorkerOptions.routers(routers);
+    if (routers != null && fleetRouters != null) {
+      throw new UsageException(FleetOptions.ROUTER, "and --router exclude each other");
+    }
+    List<AdpRouterKind> kinds =
+        routers == null ? List.of(AdpRouterKind.values()) : WorkerOptions.routers(routers);
     List<String> names =
         fleetRouters == null
             ? kinds.stream().map(AdpRouterKind::id).toList()

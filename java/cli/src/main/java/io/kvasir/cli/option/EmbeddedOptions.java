@@ -77,6 +77,9 @@ public final class EmbeddedOptions {
   /** Makes help show {@code --router} as one name: the ranks of a worker have one ADP router. */
   public static final class OneRouter implements CommandLine.IModelTransformer {
 
+    /** Used by picocli. */
+    public OneRouter() {}
+
     @Override
     public CommandSpec transform(CommandSpec command) {
       OptionSpec several = command.findOption("--router");

@@ -149,11 +149,7 @@ public final class FleetOptions {
       return Boolean.valueOf(text);
     }
     Double number = Decimals.number(text);
-    if (number == null) {
-      throw new UsageException(
-          ARGS, "must be numbers, true or false, not '" + Errors.shown(text) + "'");
-    }
-    return number;
+    return number == null ? text : number;
   }
 
   /**

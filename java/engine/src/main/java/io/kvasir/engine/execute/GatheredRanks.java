@@ -57,7 +57,7 @@ final class GatheredRanks implements RankAccess {
   private final Lockstep lockstep;
 
   /* For the step being delivered, by rank. */
-  private final RankEvents[] events;
+  private final ExecutionEvents[] events;
   private final byte[] statuses;
   private final String[] reasons;
 
@@ -83,11 +83,11 @@ final class GatheredRanks implements RankAccess {
             balance == null
                 ? router::stateDigest
                 : () -> Digest64.fold(router.stateDigest(), balance.stateDigest()));
-    this.events = new RankEvents[ranks.count()];
+    this.events = new ExecutionEvents[ranks.count()];
     this.statuses = new byte[ranks.count()];
     this.reasons = new String[ranks.count()];
     for (int rank = 0; rank < events.length; rank++) {
-      events[rank] = group.self().has(rank) ? group.events(rank) : new RankEvents(rank);
+      events[rank] = group.self().has(rank) ? group.events(rank) : new ExecutionEvents(rank);
     }
   }
 
@@ -303,7 +303,7 @@ final class GatheredRanks implements RankAccess {
 
   /** Computes a step and writes its result: the rank's status, the duration and the events. */
   private void stepOwn(RankExecutor executor, long nowNs, boolean withoutPrefill) {
-    RankEvents own = events[executor.rank()];
+    ExecutionEvents own = events[executor.rank()];
     own.clear();
     String reason = ranks.pendingReason(executor.rank());
     byte status = reason == null ? LIVE : FAILED_AT_BEGIN;
@@ -348,7 +348,7 @@ final class GatheredRanks implements RankAccess {
       events[index].decode(frame, remote);
     } else {
       int skipped = frame.getInt();
-      frame.position(frame.position() + skipped * RankEvents.EVENT_BYTES);
+      frame.position(frame.position() + skipped * ExecutionEvents.EVENT_BYTES);
     }
     reasons[index] = statuses[index] == LIVE ? null : readText(frame);
     return statuses[index] == LIVE ? durationNs : Math.max(1, durationNs);

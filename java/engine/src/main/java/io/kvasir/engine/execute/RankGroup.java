@@ -21,7 +21,7 @@ public final class RankGroup {
 
   private final RankCollective collective;
   private final Member self;
-  private final List<RankEvents> events = new ArrayList<>();
+  private final List<ExecutionEvents> events = new ArrayList<>();
   private @Nullable Lockstep lockstep;
 
   /**
@@ -33,7 +33,7 @@ public final class RankGroup {
     this.collective = collective;
     this.self = collective.members().get(collective.self());
     for (int i = 0; i < self.ranks(); i++) {
-      events.add(new RankEvents(self.firstRank() + i));
+      events.add(new ExecutionEvents(self.firstRank() + i));
     }
   }
 
@@ -49,7 +49,7 @@ public final class RankGroup {
     return events(rank);
   }
 
-  RankEvents events(int rank) {
+  ExecutionEvents events(int rank) {
     return events.get(rank - self.firstRank());
   }
 

@@ -39,7 +39,7 @@ public final class SseEvents {
   }
 
   private final Consumer<SseEvent> receiver;
-  private final EventReader reader = new EventReader();
+  private final SseEventReader reader = new SseEventReader();
   private State state = State.LINE_START;
 
   /** The event's bytes in earlier chunks. */

@@ -40,9 +40,9 @@ public record Usage(int inputTokens, int outputTokens, int cachedTokens) {
     SseEvent event = new SseEvent(reply);
     if (reply.hasArray()) {
       int from = reply.arrayOffset() + reply.readerIndex();
-      new EventReader().readJson(event, reply.array(), from, from + length);
+      new SseEventReader().readJson(event, reply.array(), from, from + length);
     } else {
-      new EventReader().readJson(event, ByteBufUtil.getBytes(reply), 0, length);
+      new SseEventReader().readJson(event, ByteBufUtil.getBytes(reply), 0, length);
     }
     return event.isValid() ? event.usage() : UNKNOWN;
   }

@@ -10,7 +10,7 @@ public interface IteratedWorker {
    *
    * @param sink receives them
    */
-  void drainBlocks(BlockSink sink);
+  void drainBlocks(WorkerBlockSink sink);
 
   /**
    * The load that its engine would report now. Settles the pools.

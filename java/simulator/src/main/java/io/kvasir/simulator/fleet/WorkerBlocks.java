@@ -13,7 +13,7 @@ import java.util.List;
  *
  * <p>Not thread-safe. O(1) per event, except when a rank is cleared.
  */
-final class WorkerBlocks implements BlockSink {
+final class WorkerBlocks implements WorkerBlockSink {
 
   private final List<LongOpenHashSet> held = new ArrayList<>();
   private final Long2IntOpenHashMap holders = new Long2IntOpenHashMap();

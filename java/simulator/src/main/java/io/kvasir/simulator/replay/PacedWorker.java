@@ -3,8 +3,8 @@ package io.kvasir.simulator.replay;
 import io.kvasir.engine.execute.AdpLoop;
 import io.kvasir.fleet.router.EngineMetrics;
 import io.kvasir.hash.HashedRequest;
-import io.kvasir.simulator.fleet.BlockSink;
 import io.kvasir.simulator.fleet.IteratedWorker;
+import io.kvasir.simulator.fleet.WorkerBlockSink;
 import io.kvasir.simulator.workload.Arrivals;
 import java.util.List;
 
@@ -74,7 +74,7 @@ final class PacedWorker implements IteratedWorker {
   }
 
   @Override
-  public void drainBlocks(BlockSink sink) {
+  public void drainBlocks(WorkerBlockSink sink) {
     worker.drainBlocks(sink);
   }
 

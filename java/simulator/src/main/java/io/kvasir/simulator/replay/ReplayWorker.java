@@ -18,7 +18,7 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.EngineMetrics;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.HashedRequest;
-import io.kvasir.simulator.fleet.BlockSink;
+import io.kvasir.simulator.fleet.WorkerBlockSink;
 import io.kvasir.simulator.workload.Arrivals;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -155,7 +155,7 @@ final class ReplayWorker implements AutoCloseable {
   }
 
   /** Passes on the block events of its ranks since the last call. Settles the pools. */
-  void drainBlocks(BlockSink sink) {
+  void drainBlocks(WorkerBlockSink sink) {
     for (int i = 0; i < self.ranks(); i++) {
       int rank = i;
       if (loop.isLive(self.firstRank() + i)) {

@@ -1,6 +1,5 @@
 package io.kvasir.simulator.report;
 
-import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.ReplayResult;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +22,7 @@ final class Jam {
     }
     int idlest = 0;
     for (int rank = 1; rank < result.ranks().size(); rank++) {
-      idlest = result.ranks().get(rank).busyNs() < busyNs(result, idlest) ? rank : idlest;
+      idlest = busyNs(result, rank) < busyNs(result, idlest) ? rank : idlest;
     }
     return "one request in 20 waited for more than %s s, while rank %d computed for %s %% of the time"
         .formatted(
@@ -33,7 +32,6 @@ final class Jam {
   }
 
   private static long busyNs(ReplayResult result, int rank) {
-    RankResult at = result.ranks().get(rank);
-    return at.busyNs();
+    return result.ranks().get(rank).busyNs();
   }
 }

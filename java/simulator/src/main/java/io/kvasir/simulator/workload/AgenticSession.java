@@ -11,7 +11,7 @@ import java.util.Map;
  *
  * <p>Not thread-safe.
  */
-final class AgenticSession implements Session {
+final class AgenticSession implements SessionScript {
 
   static final Gap TOOL_GAP = new Gap(2.28, 1.34);
   static final Gap USER_GAP = new Gap(4.82, 1.25);

@@ -12,7 +12,7 @@ import java.util.Arrays;
  */
 final class Dialogue {
 
-  private final Session session;
+  private final SessionScript session;
   private final String conversationId;
   private final long firstId;
   private int[] history;
@@ -29,7 +29,8 @@ final class Dialogue {
    * @param head the tokens with which each prompt begins
    * @param answeredTokens how many of them another dialogue has had computed
    */
-  Dialogue(Session session, String conversationId, long firstId, int[] head, int answeredTokens) {
+  Dialogue(
+      SessionScript session, String conversationId, long firstId, int[] head, int answeredTokens) {
     this.session = session;
     this.conversationId = conversationId;
     this.firstId = firstId;
@@ -37,7 +38,7 @@ final class Dialogue {
     this.answeredTokens = answeredTokens;
   }
 
-  Session session() {
+  SessionScript session() {
     return session;
   }
 

@@ -9,7 +9,7 @@ import io.kvasir.simulator.trace.TokenExpansion;
  *
  * <p>Not thread-safe.
  */
-final class MultiTurnSession implements Session {
+final class MultiTurnSession implements SessionScript {
 
   private final MultiTurn.Shape shape;
   private final int index;

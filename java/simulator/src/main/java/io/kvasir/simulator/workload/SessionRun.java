@@ -12,7 +12,7 @@ import java.util.function.IntFunction;
 /** One run of a workload of sessions. Confined to one thread. */
 final class SessionRun implements Arrivals {
 
-  private final IntFunction<Session> sessions;
+  private final IntFunction<SessionScript> sessions;
   private final int count;
   private final RequestPreparation preparation;
   private final PriorityQueue<Turn> due =
@@ -38,7 +38,7 @@ final class SessionRun implements Arrivals {
       int count,
       Starts starts,
       long seed,
-      IntFunction<Session> sessions,
+      IntFunction<SessionScript> sessions,
       RequestPreparation preparation) {
     this.sessions = sessions;
     this.count = count;
@@ -89,7 +89,7 @@ final class SessionRun implements Arrivals {
     beginAnotherAfter(dialogue.session(), nowNs);
   }
 
-  private void beginAnotherAfter(Session session, long nowNs) {
+  private void beginAnotherAfter(SessionScript session, long nowNs) {
     if (session.over()) {
       begin(nowNs);
     }

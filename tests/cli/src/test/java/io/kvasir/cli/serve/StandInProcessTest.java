@@ -49,13 +49,14 @@ class StandInProcessTest {
     try (ServingProcess engine =
             ServingProcess.engine(("--flavor sglang --events map " + ports).split(" ", -1));
         ServingProcess assumed = ServingProcess.gateway(List.of(engine.url()));
-        ServingProcess told = ServingProcess.gateway(List.of(engine.url() + ",flavor=sglang"))) {
+        ServingProcess following =
+            ServingProcess.gateway(List.of(engine.url() + ",flavor=sglang"))) {
       assertThat(assumed.output())
           .contains("kvasir: workers      1 over HTTP\n")
           .contains(
               "fleet router conversation, block events: not followed (no worker has events= or"
                   + " poll=true)\n");
-      assertThat(told.output())
+      assertThat(following.output())
           .contains("fleet router projected, block events: followed (1 of 1 workers)\n");
     }
   }

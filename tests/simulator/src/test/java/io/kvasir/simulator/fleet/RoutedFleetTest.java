@@ -165,7 +165,7 @@ class RoutedFleetTest {
   /** A worker whose iteration stored the blocks of a prompt. */
   private record Stored(List<Long> blocks) implements IteratedWorker {
     @Override
-    public void drainBlocks(BlockSink sink) {
+    public void drainBlocks(WorkerBlockSink sink) {
       for (int i = 0; i < blocks.size(); i++) {
         sink.on(
             0,

@@ -141,7 +141,7 @@ class MultiTurnTest {
       turns.add(session.turns());
       List<Dialogue> due = new ArrayList<>();
       List<Long> times = new ArrayList<>();
-      Session.Schedule schedule =
+      SessionScript.Schedule schedule =
           (dialogue, atNs) -> {
             due.add(dialogue);
             times.add(atNs);

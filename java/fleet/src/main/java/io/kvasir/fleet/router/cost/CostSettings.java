@@ -7,9 +7,9 @@ import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.RouterArgs;
 import io.kvasir.model.Checks;
 import io.kvasir.model.Choice;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * The settings of the policies {@code cost} and {@code approximate}, read from args by the names of
@@ -69,16 +69,8 @@ public record CostSettings(
           TIES,
           TRACK_ACTIVE_BLOCKS);
 
-  private static final List<String> SHARED_KEYS =
+  private static final List<String> LOAD_KEYS =
       List.of(
-          OVERLAP_SCORE_WEIGHT,
-          CREDIT,
-          CREDIT_DECAY,
-          PREFILL_LOAD_SCALE,
-          ACTIVE_REQUEST_WEIGHT,
-          TEMPERATURE,
-          TIES,
-          TRACK_ACTIVE_BLOCKS,
           ASSUME_KV_REUSE,
           TRACK_OUTPUT_BLOCKS,
           TRACK_PREFILL_TOKENS,
@@ -109,13 +101,14 @@ public record CostSettings(
   static final List<String> APPROXIMATE_KEYS = keysWith(TTL);
 
   /** The keys that policy {@code projected} accepts: those of {@code cost} except its weights. */
-  public static final List<String> PROJECTED_KEYS =
-      COST_KEYS.stream().filter(key -> !WEIGHTS.contains(key)).toList();
+  public static final List<String> PROJECTED_KEYS = joined(LOAD_KEYS, List.of(PREDICTED_TTL));
 
   private static List<String> keysWith(String ttl) {
-    List<String> keys = new ArrayList<>(SHARED_KEYS);
-    keys.add(ttl);
-    return List.copyOf(keys);
+    return joined(joined(WEIGHTS, LOAD_KEYS), List.of(ttl));
+  }
+
+  private static List<String> joined(List<String> keys, List<String> others) {
+    return Stream.concat(keys.stream(), others.stream()).toList();
   }
 
   /**

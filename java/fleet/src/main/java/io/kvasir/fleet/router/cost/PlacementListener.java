@@ -12,29 +12,7 @@ import io.kvasir.model.RankId;
 public interface PlacementListener {
 
   /** Ignores all placements. */
-  PlacementListener NONE =
-      new PlacementListener() {
-        @Override
-        public void onPlaced(
-            long attempt,
-            RankId rank,
-            FleetRequest request,
-            int uncachedTokens,
-            int contextTokens,
-            long nowNs) {}
-
-        @Override
-        public void onTokens(long attempt, int tokens, long nowNs) {}
-
-        @Override
-        public void onPrefillDone(long attempt, long nowNs) {}
-
-        @Override
-        public void onEnded(long attempt) {}
-
-        @Override
-        public void onRemoved(RankId rank) {}
-      };
+  PlacementListener NONE = new PlacementListener() {};
 
   /**
    * A request has been placed.
@@ -46,13 +24,13 @@ public interface PlacementListener {
    * @param contextTokens prompt tokens that it holds
    * @param nowNs the time
    */
-  void onPlaced(
+  default void onPlaced(
       long attempt,
       RankId rank,
       FleetRequest request,
       int uncachedTokens,
       int contextTokens,
-      long nowNs);
+      long nowNs) {}
 
   /**
    * Output tokens of a placed request have streamed.
@@ -61,7 +39,7 @@ public interface PlacementListener {
    * @param tokens number of tokens
    * @param nowNs the time
    */
-  void onTokens(long attempt, int tokens, long nowNs);
+  default void onTokens(long attempt, int tokens, long nowNs) {}
 
   /**
    * The prompt of a placed request has been computed.
@@ -69,19 +47,19 @@ public interface PlacementListener {
    * @param attempt the attempt
    * @param nowNs the time
    */
-  void onPrefillDone(long attempt, long nowNs);
+  default void onPrefillDone(long attempt, long nowNs) {}
 
   /**
    * An attempt has ended, for whatever reason.
    *
    * @param attempt the attempt
    */
-  void onEnded(long attempt);
+  default void onEnded(long attempt) {}
 
   /**
    * A rank was removed. Its attempts have ended before.
    *
    * @param rank the rank
    */
-  void onRemoved(RankId rank);
+  default void onRemoved(RankId rank) {}
 }

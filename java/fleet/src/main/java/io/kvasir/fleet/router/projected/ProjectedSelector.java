@@ -6,11 +6,12 @@ import io.kvasir.fleet.router.cost.Candidates;
 import io.kvasir.fleet.router.cost.CostTrace;
 import io.kvasir.fleet.router.cost.PlacementListener;
 import io.kvasir.fleet.router.cost.RankSelector;
-import io.kvasir.fleet.router.projected.RankLedger.Attempt;
+import io.kvasir.fleet.router.projected.RankForecast.Attempt;
 import io.kvasir.model.Digest64;
 import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.LongSupplier;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Equal histories of calls and times give equal choices. Not thread-safe: both interfaces are
  * called under the router's lock. A choice is O(candidates).
  */
-public final class ProjectedSelector implements RankSelector, PlacementListener {
+final class ProjectedSelector implements RankSelector, PlacementListener {
 
   /*
    * A request of L tokens goes to the rank with the lowest
@@ -54,6 +55,9 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
    * The constants were chosen on generated workloads. docs/selector.md says what each term is worth.
    */
 
+  /** Names of the terms. */
+  static final List<String> TERMS = List.of("queue", "compute", "pace", "others", "work", "room");
+
   /** Tokens of the answer that count for the pace. */
   private static final double PACE_TOKENS = 8;
 
@@ -69,16 +73,19 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
   private static final double STAY_STEP = 1.0 / 64;
 
   private final LongSupplier clockNs;
+  private final int omitted;
   private final StepModel model = new StepModel();
-  private final Conversations conversations = new Conversations();
+  private final ExpectedTurns conversations = new ExpectedTurns();
   private final LoadEstimate load = new LoadEstimate();
-  private final Map<RankId, RankLedger> ranks = new HashMap<>();
+  private final Map<RankId, RankForecast> ranks = new HashMap<>();
   private final Long2ObjectOpenHashMap<Attempt> attempts = new Long2ObjectOpenHashMap<>();
 
   private double stayMs;
 
+  private final double[] terms = new double[TERMS.size()];
+
   /* By candidate, for one choice. */
-  private RankLedger[] ledgers = new RankLedger[0];
+  private RankForecast[] forecasts = new RankForecast[0];
   private double[] scores = new double[0];
   private double[] queueMs = new double[0];
   private double[] computeMs = new double[0];
@@ -88,28 +95,31 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
    * Makes a selector that knows no rank.
    *
    * @param clockNs a clock that does not go back, in nanoseconds
+   * @param omitted name of the term to leave out of the score, to see what it is worth; empty for
+   *     none
    */
-  public ProjectedSelector(LongSupplier clockNs) {
+  ProjectedSelector(LongSupplier clockNs, String omitted) {
     this.clockNs = Objects.requireNonNull(clockNs, "clockNs");
+    this.omitted = TERMS.indexOf(omitted);
   }
 
-  private RankLedger ledger(RankId rank, RankCapacity capacity) {
-    RankLedger ledger = ranks.get(rank);
-    if (ledger == null) {
-      ledger = new RankLedger(model, load);
-      ranks.put(rank, ledger);
+  private RankForecast forecast(RankId rank, RankCapacity capacity) {
+    RankForecast forecast = ranks.get(rank);
+    if (forecast == null) {
+      forecast = new RankForecast(model, load);
+      ranks.put(rank, forecast);
     }
     if (capacity.maxNumBatchedTokens() > 0) {
-      ledger.limitStep(capacity.maxNumBatchedTokens());
+      forecast.limitStep(capacity.maxNumBatchedTokens());
     }
-    return ledger;
+    return forecast;
   }
 
   @Override
   public int select(Candidates candidates, FleetRequest request, CostTrace trace) {
     long nowNs = clockNs.getAsLong();
     int size = candidates.size();
-    Conversations.Turn last = conversations.last(request.conversationId());
+    ExpectedTurns.Turn last = conversations.last(request.conversationId());
     read(candidates, request, last, nowNs);
     load.advance(nowNs, ranks.size());
     double backlogMs = 0;
@@ -129,20 +139,22 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
       long held = (long) candidates.matchedBlocks(i) * candidates.tokensPerBlock();
       long context = Math.min(request.inputTokens(), held);
       long uncached = Math.max(1, request.inputTokens() - context);
-      computeMs[i] = ledgers[i].promptMs(uncached, context);
-      double pace =
-          ledgers[i].interleavedMs(uncached)
-              + PACE_TOKENS * ledgers[i].stepMs(request.inputTokens());
-      double others = othersWeight * computeMs[i];
-      double work = workMs * (openBeside[i] - leastOpen);
-      trace.term(i, "queue", queueMs[i]);
-      trace.term(i, "compute", computeMs[i]);
-      trace.term(i, "pace", pace);
-      trace.term(i, "others", others);
-      trace.term(i, "work", work);
-      double room = roomMs(candidates, i);
-      trace.term(i, "room", room);
-      scores[i] = queueMs[i] + computeMs[i] + pace + others + work + room;
+      computeMs[i] = forecasts[i].promptMs(uncached, context);
+      terms[0] = queueMs[i];
+      terms[1] = computeMs[i];
+      terms[2] =
+          forecasts[i].interleavedMs(uncached)
+              + PACE_TOKENS * forecasts[i].stepMs(request.inputTokens());
+      terms[3] = othersWeight * computeMs[i];
+      terms[4] = workMs * (openBeside[i] - leastOpen);
+      terms[5] = roomMs(candidates, i);
+      scores[i] = 0;
+      for (int term = 0; term < terms.length; term++) {
+        if (term != omitted) {
+          trace.term(i, TERMS.get(term), terms[term]);
+          scores[i] += terms[term];
+        }
+      }
     }
     return leastRecentOfBest(candidates, request.id());
   }
@@ -169,25 +181,25 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
 
   /** Reads the candidates' queues and conversations. */
   private void read(
-      Candidates candidates, FleetRequest request, Conversations.@Nullable Turn last, long nowNs) {
+      Candidates candidates, FleetRequest request, ExpectedTurns.@Nullable Turn last, long nowNs) {
     int size = candidates.size();
-    if (ledgers.length < size) {
-      ledgers = new RankLedger[size];
+    if (forecasts.length < size) {
+      forecasts = new RankForecast[size];
       scores = new double[size];
       queueMs = new double[size];
       computeMs = new double[size];
       openBeside = new double[size];
     }
     for (int i = 0; i < size; i++) {
-      RankLedger ledger = ledger(candidates.rank(i), candidates.capacity(i));
-      ledgers[i] = ledger;
-      queueMs[i] = ledger.queuedMs(nowNs);
-      long foreign = candidates.activePrefillTokens(i) - ledger.promptTokens();
+      RankForecast forecast = forecast(candidates.rank(i), candidates.capacity(i));
+      forecasts[i] = forecast;
+      queueMs[i] = forecast.queuedMs(nowNs);
+      long foreign = candidates.activePrefillTokens(i) - forecast.promptTokens();
       if (foreign > 0) {
-        queueMs[i] += ledger.promptMs(foreign, 0);
+        queueMs[i] += forecast.promptMs(foreign, 0);
       }
       openBeside[i] =
-          request.conversationId() == null ? 0 : conversations.count(ledger.open, last, nowNs);
+          request.conversationId() == null ? 0 : conversations.count(forecast.open, last, nowNs);
     }
   }
 
@@ -207,11 +219,11 @@ public final class ProjectedSelector implements RankSelector, PlacementListener 
       int uncachedTokens,
       int contextTokens,
       long nowNs) {
-    RankLedger ledger = ledger(rank, RankCapacity.UNKNOWN);
+    RankForecast forecast = forecast(rank, RankCapacity.UNKNOWN);
     int uncached = Math.max(1, uncachedTokens);
-    double computeMs = ledger.promptMs(uncached, contextTokens);
-    conversations.placed(request.conversationId(), ledger.open, computeMs, nowNs);
-    attempts.put(attempt, ledger.placed(uncached, contextTokens, nowNs));
+    double computeMs = forecast.promptMs(uncached, contextTokens);
+    conversations.placed(request.conversationId(), forecast.open, computeMs, nowNs);
+    attempts.put(attempt, forecast.placed(uncached, contextTokens, nowNs));
   }
 
   @Override

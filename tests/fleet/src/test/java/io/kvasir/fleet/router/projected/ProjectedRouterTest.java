@@ -26,6 +26,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ProjectedRouterTest {
@@ -38,11 +39,13 @@ class ProjectedRouterTest {
   private long ids;
 
   private FleetRouter router(int ranks) {
+    return router(ranks, Map.of("explain", true));
+  }
+
+  private FleetRouter router(int ranks, Map<String, Object> args) {
     FleetRouter router =
         FleetRouterKind.named("projected")
-            .create(
-                Map.of("explain", true),
-                new FleetRouterSetup(HashFormat.KVASIR, BLOCK, () -> nowNs, Map.of()));
+            .create(args, new FleetRouterSetup(HashFormat.KVASIR, BLOCK, () -> nowNs, Map.of()));
     for (int rank = 0; rank < ranks; rank++) {
       router.addRank(new RankId(rank, 0), RankCapacity.UNKNOWN);
     }
@@ -316,14 +319,29 @@ class ProjectedRouterTest {
     assertThat(queueNow(router, first.rank().workerId())).isZero();
   }
 
-  @Test
-  void hasNoWeights() {
-    FleetRouterSetup setup = new FleetRouterSetup(HashFormat.KVASIR, BLOCK, () -> nowNs, Map.of());
-    assertThatThrownBy(
-            () ->
-                FleetRouterKind.named("projected")
-                    .create(Map.of("kv_overlap_score_weight", 2), setup))
+  @ParameterizedTest
+  @ValueSource(strings = {"queue", "compute", "pace", "others", "work", "room"})
+  void aTermCanBeLeftOut(String omitted) {
+    FleetRouter router = router(2, Map.of("explain", true, "omitted_term", omitted));
+
+    Placement placement = place(router, prompt(1, 100));
+
+    assertThat(terms(placement, 0)).hasSize(5).doesNotContainKey(omitted);
+    assertThat(placement.candidates().get(0).cost())
+        .isCloseTo(
+            terms(placement, 0).values().stream().mapToDouble(term -> term).sum(), within(1e-9));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "kv_overlap_score_weight | 2 | kv_overlap_score_weight is not known to projected",
+        "omitted_term | 1 | omitted_term must be one of queue, compute, pace, others, work, room",
+      })
+  void wrongArgsAreNamed(String key, String value, String message) {
+    assertThatThrownBy(() -> router(1, Map.of(key, value)))
         .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("kv_overlap_score_weight");
+        .hasMessageStartingWith(message);
   }
 }

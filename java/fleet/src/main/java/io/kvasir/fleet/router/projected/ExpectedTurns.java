@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe.
  */
-final class Conversations {
+final class ExpectedTurns {
 
   /** Conversations that are remembered; those unseen for longest are forgotten. */
   private static final int MOST = 1 << 16;

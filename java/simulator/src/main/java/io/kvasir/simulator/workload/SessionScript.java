@@ -8,7 +8,7 @@ import io.kvasir.model.Request;
  *
  * <p>Not thread-safe.
  */
-interface Session {
+interface SessionScript {
 
   /** Receives the dialogues that ask next. */
   @FunctionalInterface

@@ -9,7 +9,7 @@ import java.util.Deque;
  *
  * <p>Not thread-safe.
  */
-final class RankLedger {
+final class RankForecast {
 
   private static final double NS_PER_MS = 1e6;
 
@@ -30,7 +30,7 @@ final class RankLedger {
   /** Time between observations of decode steps. */
   private static final double DECODE_SAMPLE_MS = 50;
 
-  final Conversations.Open open = new Conversations.Open();
+  final ExpectedTurns.Open open = new ExpectedTurns.Open();
 
   private final StepModel model;
   private final LoadEstimate load;
@@ -55,7 +55,7 @@ final class RankLedger {
 
   /** One placed request. */
   static final class Attempt {
-    private final RankLedger rank;
+    private final RankForecast rank;
     private final int uncached;
     private final int context;
     private final long placedNs;
@@ -68,7 +68,7 @@ final class RankLedger {
     private long lastNs;
 
     private Attempt(
-        RankLedger rank,
+        RankForecast rank,
         int uncached,
         int context,
         long placedNs,
@@ -82,7 +82,7 @@ final class RankLedger {
       this.overdueMs = overdueMs;
     }
 
-    RankLedger rank() {
+    RankForecast rank() {
       return rank;
     }
   }
@@ -93,7 +93,7 @@ final class RankLedger {
    * @param model expects times, and learns
    * @param load adds up the times
    */
-  RankLedger(StepModel model, LoadEstimate load) {
+  RankForecast(StepModel model, LoadEstimate load) {
     this.model = model;
     this.load = load;
   }

@@ -13,7 +13,7 @@ import java.util.Arrays;
  *
  * <p>Confined to the loop's thread.
  */
-final class RankEvents implements RequestListener {
+final class ExecutionEvents implements RequestListener {
 
   static final int EVENT_BYTES = 1 + Long.BYTES + 2 * Integer.BYTES;
 
@@ -32,7 +32,7 @@ final class RankEvents implements RequestListener {
   private int[] second = new int[16];
   private int[][] outputs = new int[16][];
 
-  RankEvents(int rank) {
+  ExecutionEvents(int rank) {
     this.rank = rank;
   }
 

@@ -4,7 +4,7 @@ import io.kvasir.event.BlockEvent;
 
 /** Receives the block events of the ranks of one worker. Confined to the replay's thread. */
 @FunctionalInterface
-public interface BlockSink {
+public interface WorkerBlockSink {
 
   /**
    * Receives the next event of a rank. When a rank is retired, its blocks are cleared.

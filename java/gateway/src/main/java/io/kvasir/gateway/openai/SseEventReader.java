@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A field that cannot be read counts as absent: the engine's bytes reach the client in any case.
  */
-final class EventReader {
+final class SseEventReader {
 
   private enum Key {
     CHOICES,

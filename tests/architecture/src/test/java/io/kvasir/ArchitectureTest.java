@@ -140,6 +140,7 @@ class ArchitectureTest {
             "gateway.worker",
             "hash",
             "model",
+            "simulator.compare",
             "simulator.fleet",
             "simulator.replay",
             "simulator.trace",

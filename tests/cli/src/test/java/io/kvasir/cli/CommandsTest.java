@@ -209,17 +209,17 @@ class CommandsTest {
         "replay --ssl-certfile a | --ssl-certfile needs --ssl-keyfile too",
         "replay --ssl-ca-certs a | --ssl-ca-certs needs --ssl-certfile",
         "replay --ranks | Missing required parameter for option '--ranks' (N); see kvasir replay --help",
-        "bench routers --load 8 | --load must be RANKS@SHARE, for example 8@0.8, not '8'",
-        "bench routers --load 8@1 | --load must be a number from 0.01 to 0.99, not '1'",
-        "bench routers --load 0@0.5 | --load must be an integer from 1 to 4096, not '0'",
-        "bench routers --pool-tokens 1000 | --pool-tokens must be an integer from 1024 to 2147483647, not '1000'",
-        "bench routers --seeds 1,1 | --seeds must name each value once, not '1,1'",
-        "bench routers --seeds 1,2,3,4,5,6,7,8,9,10,11 | --seeds must have at most 10 values",
-        "bench routers --router best | --router must be one of default, kv_cache_aware, conversation, projected, not 'best'",
+        "bench policies --load 8 | --load must be RANKS@SHARE, for example 8@0.8, not '8'",
+        "bench policies --load 8@1 | --load must be a number from 0.01 to 0.99, not '1'",
+        "bench policies --load 0@0.5 | --load must be an integer from 1 to 4096, not '0'",
+        "bench policies --pool-tokens 1000 | --pool-tokens must be an integer from 1024 to 2147483647, not '1000'",
+        "bench policies --seeds 1,1 | --seeds must name each value once, not '1,1'",
+        "bench policies --seeds 1,2,3,4,5,6,7,8,9,10,11 | --seeds must have at most 10 values",
+        "bench policies --router best | --router must be one of default, kv_cache_aware, conversation, projected, not 'best'",
         "bench proxy --rounds 101 | --rounds must be an integer from 0 to 100, not '101'",
         "bench proxy --chunk-rate 6k | --chunk-rate must be an integer from 50 to 100000, not '6k'",
-        "bench routers --router default --fleet-router cost | --fleet-router and --router exclude each other",
-        "bench routers --trace no/such.jsonl | no/such.jsonl: no such file",
+        "bench policies --router default --fleet-router cost | --fleet-router and --router exclude each other",
+        "bench policies --trace no/such.jsonl | no/such.jsonl: no such file",
         "engine --flavor tgi | --flavor must be one of vllm, sglang, trtllm, not 'tgi'",
         "engine --events map | --events needs --flavor",
         "engine --topic kv | --topic needs --flavor",
@@ -269,7 +269,7 @@ class CommandsTest {
       value = {
         "replay --trace PATH | 2 | CUT: no such file",
         "replay --trace . --config PATH | 2 | CUT: no such file",
-        "bench routers --trace PATH | 2 | CUT: no such file",
+        "bench policies --trace PATH | 2 | CUT: no such file",
         "bench index --corpus PATH | 2 | CUT: no such file",
         "index PATH | 2 | FILE must be a file, not 'CUT'",
         "record --replay PATH | 2 | CUT: no such file",
@@ -295,38 +295,6 @@ class CommandsTest {
     assertThat(run("replay @" + words).err())
         .startsWith("Unknown option: '--nnn")
         .hasSizeLessThan(300);
-  }
-
-  @Test
-  void routersAreComparedInOneTable() throws IOException {
-    Path trace = folder.resolve("t.jsonl");
-    StringBuilder lines = new StringBuilder();
-    for (int i = 0; i < 400; i++) {
-      lines.append(
-          String.format(
-              "{\"timestamp\": %d, \"input_length\": 1500, \"output_length\": 5, \"hash_ids\":"
-                  + " [%d, %d, %d]}%n",
-              i * 200, i % 7, 100 + i % 21, 1000 + i));
-    }
-    Files.writeString(trace, lines);
-    String options =
-        "bench routers --load 2@0.5 --pool-tokens 50000 --seeds 1,2 --jobs 1 --router"
-            + " default,projected --trace "
-            + trace;
-
-    Outcome text = run(options);
-    assertThat(text.err()).isEmpty();
-    assertThat(text.exitCode()).isZero();
-    assertThat(text.out().lines().toList()).hasSize(6);
-    assertThat(text.out())
-        .startsWith("| requests | ranks@load | pool tokens | speed | default p95 ms |")
-        .contains("| t.jsonl | 2@0.5 | 50,000 | ")
-        .contains("\nprojected: best p95 in ");
-
-    JsonNode cell = run(options + " --format json").json().get(0);
-    assertThat(cell.get("ranks").asInt()).isEqualTo(2);
-    assertThat(cell.get("routers").get(1).get("router").asText()).isEqualTo("projected");
-    assertThat(cell.get("routers").get(1).at("/ttftP95Ms/mean").asDouble()).isPositive();
   }
 
   @Test

@@ -40,8 +40,8 @@ class DocumentedCommandsTest {
           "serve --worker", "needs the engines; EngineFleetsTest and GatewayDocsTest start some",
           "serve --model", "needs a model; the tests of llama serve one",
           "engine --", "serves until it is stopped; EngineFleetsTest starts some",
-          "bench routers --trace", "needs thousands of requests; without a trace it runs",
-          "bench routers --fleet-router", "needs the thousands of requests of a trace",
+          "bench policies --trace", "needs thousands of requests; without a trace it runs",
+          "bench policies --fleet-router", "needs the thousands of requests of a trace",
           "bench proxy", "takes minutes; the tests of benchmarks run it",
           "bench collective", "starts processes of the launcher; the tests of benchmarks run it");
 
@@ -64,7 +64,7 @@ class DocumentedCommandsTest {
   private static final Map<String, Map<String, String>> SMALLER =
       Map.of(
           "replay", Map.of("--sessions", "6", "--concurrency", "4", "--turns", "2-4"),
-          "bench routers", Map.of("--load", "2@0.5", "--seeds", "1", "--pool-tokens", "250000"),
+          "bench policies", Map.of("--load", "2@0.5", "--seeds", "1", "--pool-tokens", "250000"),
           "bench selectors",
               Map.of("--requests", "30", "--burst", "0", "--concurrency", "2", "--seeds", "1"),
           "bench index",

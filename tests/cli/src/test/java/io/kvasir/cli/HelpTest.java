@@ -23,7 +23,7 @@ class HelpTest {
         .contains("--kv-cache-routing-load-balance-weight", "(default: 200000)", "KVASIR_");
     assertThat(run("replay --help").exitCode()).isZero();
     assertThat(run("version").out()).startsWith("kvasir 0.").contains("\ncommit ", "\njava ");
-    for (String line : List.of("--version", "replay --version", "bench routers -V")) {
+    for (String line : List.of("--version", "replay --version", "bench policies -V")) {
       assertThat(run(line).out())
           .matches("kvasir 0\\S+ \\(commit .+, built \\d{4}-\\d\\d-\\d\\d\\)\n");
     }
@@ -43,7 +43,7 @@ class HelpTest {
             "route",
             "index",
             "bench",
-            "bench routers",
+            "bench policies",
             "bench selectors",
             "bench index",
             "bench proxy",

@@ -125,7 +125,7 @@ public final class CommandRunner {
         "bench",
         () ->
             new CommandLine(new BenchCommand())
-                .addSubcommand(new BenchRoutersCommand(console))
+                .addSubcommand(new BenchPoliciesCommand(console))
                 .addSubcommand(new BenchSelectorsCommand(console))
                 .addSubcommand(new BenchIndexCommand(console))
                 .addSubcommand(new BenchProxyCommand(console))

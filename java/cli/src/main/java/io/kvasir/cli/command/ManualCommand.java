@@ -36,7 +36,7 @@ final class ManualCommand implements Callable<Integer> {
   @Parameters(
       arity = "0..*",
       paramLabel = "COMMAND",
-      description = "A command, such as replay or bench routers; without, kvasir itself.")
+      description = "A command, such as replay or bench policies; without, kvasir itself.")
   private List<String> path = new ArrayList<>();
 
   @Mixin

@@ -11,6 +11,7 @@ import io.kvasir.gateway.standin.EventForm;
 import io.kvasir.gateway.standin.ReplayForm;
 import io.kvasir.gateway.worker.EngineFlavor;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.simulator.compare.GeneratedTraffic;
 import io.kvasir.simulator.workload.ThinkTime;
 import java.util.Iterator;
 import java.util.function.Supplier;
@@ -85,6 +86,13 @@ public abstract class Choices implements Iterable<String> {
     }
   }
 
+  /** Names of the generated workloads of comparisons. */
+  public static final class ComparedWorkloads extends Choices {
+    ComparedWorkloads() {
+      super(() -> ids(GeneratedTraffic.values()));
+    }
+  }
+
   /** Distributions of think times. */
   static final class ThinkTimes extends Choices {
     ThinkTimes() {
@@ -128,7 +136,7 @@ public abstract class Choices implements Iterable<String> {
   }
 
   /** Modes of ranks. */
-  static final class Modes extends Choices {
+  public static final class Modes extends Choices {
     Modes() {
       super(() -> ids(ModeOptions.Mode.values()));
     }

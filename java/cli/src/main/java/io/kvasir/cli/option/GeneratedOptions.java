@@ -263,6 +263,7 @@ public final class GeneratedOptions {
             Values.range("--sub-agents", subAgents, MAX_SUB_AGENTS),
             userTokens(Kind.AGENTIC),
             answers(),
+            1,
             seed));
   }
 

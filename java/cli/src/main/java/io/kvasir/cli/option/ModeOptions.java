@@ -13,6 +13,8 @@ public final class ModeOptions {
 
   private static final String BANDWIDTH = "--transfer-bandwidth";
   private static final String GENERATION = "--generation-ms-per-token";
+  private static final String DEFAULT_BANDWIDTH = "50";
+  private static final String DEFAULT_GENERATION_MS = "10";
   private static final double MIN_BANDWIDTH = 1e-6;
   private static final double MAX_BANDWIDTH = 1e6;
   private static final double MAX_GENERATION_MS = 1e6;
@@ -40,7 +42,7 @@ public final class ModeOptions {
   @Option(
       names = BANDWIDTH,
       paramLabel = "X",
-      defaultValue = "50",
+      defaultValue = DEFAULT_BANDWIDTH,
       order = 68,
       description =
           "context: GB/s at which the KV of a request is sent (default: ${DEFAULT-VALUE}, a link of"
@@ -50,13 +52,28 @@ public final class ModeOptions {
   @Option(
       names = GENERATION,
       paramLabel = "X",
-      defaultValue = "10",
+      defaultValue = DEFAULT_GENERATION_MS,
       order = 69,
       description =
           "context: modelled time of each token after the first (default: ${DEFAULT-VALUE}).")
   private String generationMsPerToken;
 
   ModeOptions() {}
+
+  /**
+   * {@return a mode with the default transfer of KV}
+   *
+   * @param name its name
+   * @throws UsageException if there is no such mode
+   */
+  public static ReplayMode named(String name) {
+    return Values.choice("--mode", name, Mode.class) == Mode.AGGREGATED
+        ? ReplayMode.AGGREGATED
+        : new ReplayMode.Context(
+            new KvTransfer(
+                DEFAULT_KV_BYTES_PER_TOKEN, Double.parseDouble(DEFAULT_BANDWIDTH) * BYTES_PER_GB),
+            Double.parseDouble(DEFAULT_GENERATION_MS));
+  }
 
   /**
    * {@return the mode}

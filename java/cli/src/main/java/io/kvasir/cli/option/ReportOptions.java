@@ -3,21 +3,18 @@ package io.kvasir.cli.option;
 import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.Objective;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options of what a replay measures and where the page with its results goes. */
 @Heading("Report")
 public final class ReportOptions {
 
-  private static final String REPORT = "--report";
   private static final String GOODPUT = "--goodput";
   private static final String FORM =
       "must be limits in ms, such as ttft:500,tpot:50 or e2el:20000, not '";
@@ -25,15 +22,7 @@ public final class ReportOptions {
   private static final double MIN_MS = 0.001;
   private static final double MAX_MS = 1e9;
 
-  @Option(
-      names = REPORT,
-      paramLabel = "FILE",
-      order = 94,
-      description =
-          "Also writes the results to an HTML page that needs no other file: the comparison, the"
-              + " distribution of the time to first token, the load of each rank over time, and the"
-              + " hit rate by size of the pools.")
-  private @Nullable String report;
+  @Mixin private PageOption page;
 
   @Option(
       names = GOODPUT,
@@ -53,10 +42,8 @@ public final class ReportOptions {
    * @throws UsageException if a value is not allowed, or the page cannot be written
    */
   public Measures measures() {
-    if (report != null) {
-      requireWritable(file(report));
-    }
-    return new Measures(goodput == null ? null : objective(goodput), report != null);
+    page.requireWritable();
+    return new Measures(goodput == null ? null : objective(goodput), page.isWanted(), false);
   }
 
   private static Objective objective(String text) {
@@ -78,38 +65,13 @@ public final class ReportOptions {
         limits.getOrDefault("e2el", Double.POSITIVE_INFINITY));
   }
 
-  private static Path file(String text) {
-    return Values.path(REPORT, text).toAbsolutePath();
-  }
-
-  private static void requireWritable(Path file) {
-    Path folder = file.getParent();
-    if (folder == null || !Files.isDirectory(folder) || !Files.isWritable(folder)) {
-      throw new UsageException(REPORT, "must be a file in a folder that can be written: " + file);
-    }
-    if (Files.isDirectory(file)) {
-      throw new UsageException(REPORT, "must be a file, not a folder: " + file);
-    }
-  }
-
   /**
-   * Writes the page, if one is wanted. An existing file is replaced once the new one is complete.
+   * Writes the page, if one is wanted.
    *
-   * @param page the page
+   * @param content makes the page
    * @throws IOException if it cannot be written
    */
-  public void write(Supplier<String> page) throws IOException {
-    if (report == null) {
-      return;
-    }
-    Path file = file(report);
-    Path partial = file.resolveSibling(file.getFileName() + ".partial");
-    try {
-      Files.writeString(partial, page.get());
-      Files.move(partial, file, StandardCopyOption.REPLACE_EXISTING);
-    } catch (IOException e) {
-      Files.deleteIfExists(partial);
-      throw e;
-    }
+  public void write(Supplier<String> content) throws IOException {
+    page.write(content);
   }
 }

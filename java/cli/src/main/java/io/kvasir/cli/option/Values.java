@@ -92,8 +92,16 @@ public final class Values {
     return choice(option, text, List.of(false, true), Object::toString);
   }
 
-  /** One of the constants of an enum, by {@link #id}. */
-  static <E extends Enum<E>> E choice(String option, String text, Class<E> type) {
+  /**
+   * {@return one of the constants of an enum, by its name in lower case}
+   *
+   * @param option the option in error messages
+   * @param text the name
+   * @param type the enum
+   * @param <E> the enum
+   * @throws UsageException listing the names, if there is no such constant
+   */
+  public static <E extends Enum<E>> E choice(String option, String text, Class<E> type) {
     return choice(option, text, List.of(type.getEnumConstants()), Values::id);
   }
 

@@ -1,7 +1,10 @@
 package io.kvasir.simulator.compare;
 
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Several policies under one load.
@@ -10,20 +13,48 @@ import java.util.List;
  *
  * @param load the load
  * @param policies the figures of each policy, in the order requested
+ * @param ratios each policy's p95 time to first token over the best other one's; empty for a single
+ *     policy
  * @param <L> describes the load
  */
-public record Cell<L>(L load, List<Compared> policies) {
+public record Cell<L>(L load, List<Compared> policies, Map<String, Ratio> ratios) {
 
-  /** Copies the list. */
+  private static final Comparator<Compared> BY_P95 =
+      Comparator.comparingDouble(each -> each.mean(Measure.TTFT_P95_MS));
+
+  /** Copies the collections. */
   public Cell {
     policies = List.copyOf(policies);
+    ratios = Map.copyOf(ratios);
+  }
+
+  static <L> Cell<L> of(L load, List<Measure> measures, Map<String, List<Run>> runs) {
+    List<Compared> policies = new ArrayList<>();
+    runs.forEach((policy, own) -> policies.add(Compared.of(policy, measures, own)));
+    Map<String, Ratio> ratios = new HashMap<>();
+    for (Compared policy : policies) {
+      policies.stream()
+          .filter(other -> !other.policy().equals(policy.policy()))
+          .min(BY_P95)
+          .ifPresent(
+              other ->
+                  ratios.put(
+                      policy.policy(),
+                      Ratio.of(
+                          of(runs, policy),
+                          of(runs, other),
+                          measures.indexOf(Measure.TTFT_P95_MS))));
+    }
+    return new Cell<>(load, policies, ratios);
+  }
+
+  private static List<Run> of(Map<String, List<Run>> runs, Compared policy) {
+    return runs.getOrDefault(policy.policy(), List.of());
   }
 
   /** {@return the policy with the lowest p95 time to first token; the first of them in a tie} */
   public Compared best() {
-    return policies.stream()
-        .min(Comparator.comparingDouble(each -> each.mean(Measure.TTFT_P95_MS)))
-        .orElseThrow();
+    return policies.stream().min(BY_P95).orElseThrow();
   }
 
   /**
@@ -34,6 +65,16 @@ public record Cell<L>(L load, List<Compared> policies) {
    */
   public Compared of(String policy) {
     return policies.stream().filter(each -> each.policy().equals(policy)).findFirst().orElseThrow();
+  }
+
+  /**
+   * A policy's p95 time to first token relative to the lowest one.
+   *
+   * @param policy the name of a compared policy
+   * @return at least 1
+   */
+  public double overLowest(String policy) {
+    return of(policy).mean(Measure.TTFT_P95_MS) / best().mean(Measure.TTFT_P95_MS);
   }
 
   /**

@@ -1,6 +1,5 @@
 package io.kvasir.simulator.compare;
 
-import io.kvasir.simulator.replay.ReplayResult;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -20,10 +19,13 @@ public record Compared(String policy, Map<Measure, Estimate> estimates) {
     estimates = Map.copyOf(estimates);
   }
 
-  static Compared of(String policy, List<Measure> measures, List<ReplayResult> results) {
+  static Compared of(String policy, List<Measure> measures, List<Run> runs) {
     Map<Measure, Estimate> estimates = new EnumMap<>(Measure.class);
-    for (Measure measure : measures) {
-      estimates.put(measure, measure.estimate(results));
+    for (int i = 0; i < measures.size(); i++) {
+      int figure = i;
+      estimates.put(
+          measures.get(i),
+          Estimate.of(runs.stream().mapToDouble(run -> run.figures().get(figure)).toArray()));
     }
     return new Compared(policy, estimates);
   }

@@ -2,6 +2,7 @@ package io.kvasir.simulator.compare;
 
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.simulator.fleet.FleetSettings;
+import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.Replay;
 import io.kvasir.simulator.replay.ReplayProgress;
 import io.kvasir.simulator.replay.ReplayResult;
@@ -56,7 +57,9 @@ public record FleetComparison(
       throws InterruptedException {
     Map<String, LongFunction<ReplayResult>> policies = new LinkedHashMap<>();
     for (FleetSettings fleet : routers) {
-      ReplaySettings worker = each.withHashFormat(fleet.naming(each.pool().hashFormat()));
+      ReplaySettings worker =
+          each.withHashFormat(fleet.naming(each.pool().hashFormat()))
+              .withMeasures(new Measures(null, false, true));
       policies.put(
           fleet.router().name(),
           seed ->
@@ -68,6 +71,7 @@ public record FleetComparison(
                   RankPools.Place.HOST,
                   ReplayProgress.SILENT));
     }
-    return new PolicyComparison(seeds, MEASURES, threads).compare(load, policies);
+    return new PolicyComparison(seeds, MEASURES, threads, RunStore.NONE)
+        .compare(load, "", policies);
   }
 }

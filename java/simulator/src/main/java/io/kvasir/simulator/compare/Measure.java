@@ -2,7 +2,6 @@ package io.kvasir.simulator.compare;
 
 import io.kvasir.simulator.fleet.FleetResult;
 import io.kvasir.simulator.replay.ReplayResult;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.ToDoubleFunction;
 
@@ -48,8 +47,8 @@ public enum Measure {
     return (double) fleet.behindPrompts() / result.requests();
   }
 
-  /** The figure's mean and interval over several replays. */
-  Estimate estimate(List<ReplayResult> results) {
-    return Estimate.of(results.stream().mapToDouble(value).toArray());
+  /** The figure of one replay. */
+  double of(ReplayResult result) {
+    return value.applyAsDouble(result);
   }
 }

@@ -1,15 +1,12 @@
 package io.kvasir.simulator.compare;
 
 /**
- * A load at which routers were compared.
+ * A case in which routers were compared.
  *
  * <p>Immutable.
  *
- * @param workload the name of the workload
- * @param load the target load
- * @param poolTokens tokens of each rank's pool
+ * @param setting the case
  * @param speed factor by which arrivals were faster than recorded
- * @param roundRobinShare utilisation under round-robin at this speed
+ * @param reachedShare utilisation under the reference router at this speed
  */
-public record PlayedLoad(
-    String workload, Load load, int poolTokens, double speed, double roundRobinShare) {}
+public record PlayedLoad(Setting setting, double speed, double reachedShare) {}

@@ -2,6 +2,7 @@ package io.kvasir.simulator.compare;
 
 import io.kvasir.simulator.replay.ReplayResult;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -17,10 +18,12 @@ import java.util.function.LongFunction;
  * Immutable. Does not own its threads.
  *
  * @param seeds seeds of the replays, 1 to {@link Estimate#MAX_VALUES}
- * @param measures the figures to estimate
+ * @param measures the figures to estimate, p95 time to first token among them
  * @param threads run the replays
+ * @param store has the replays that need not be run
  */
-record PolicyComparison(List<Long> seeds, List<Measure> measures, ExecutorService threads) {
+record PolicyComparison(
+    List<Long> seeds, List<Measure> measures, ExecutorService threads, RunStore store) {
 
   /** Copies the lists. */
   PolicyComparison {
@@ -29,27 +32,39 @@ record PolicyComparison(List<Long> seeds, List<Measure> measures, ExecutorServic
   }
 
   /**
-   * Runs one replay for each policy and seed; {@code policies} maps a name to its replay by seed.
+   * Runs one replay for each policy and seed; {@code policies} maps a name to its replay by seed,
+   * which keeps first tokens; {@code name} and the policy's name are that of a replay in the store.
    */
-  <L> Cell<L> compare(L load, Map<String, LongFunction<ReplayResult>> policies)
+  <L> Cell<L> compare(L load, String name, Map<String, LongFunction<ReplayResult>> policies)
       throws InterruptedException {
-    List<List<Future<ReplayResult>>> runs = new ArrayList<>();
-    for (LongFunction<ReplayResult> replay : policies.values()) {
-      runs.add(seeds.stream().map(seed -> threads.submit(() -> replay.apply(seed))).toList());
+    Map<String, List<Future<Run>>> playing = new LinkedHashMap<>();
+    policies.forEach(
+        (policy, replay) ->
+            playing.put(
+                policy,
+                seeds.stream()
+                    .map(
+                        seed ->
+                            threads.submit(
+                                () -> run(name + " " + policy + " seed " + seed, replay, seed)))
+                    .toList()));
+    Map<String, List<Run>> runs = new LinkedHashMap<>();
+    for (Map.Entry<String, List<Future<Run>>> policy : playing.entrySet()) {
+      runs.put(policy.getKey(), results(policy.getValue()));
     }
-    List<Compared> compared = new ArrayList<>();
-    int next = 0;
-    for (String policy : policies.keySet()) {
-      compared.add(Compared.of(policy, measures, results(runs.get(next++))));
-    }
-    return new Cell<>(load, compared);
+    return Cell.of(load, measures, runs);
   }
 
-  private static List<ReplayResult> results(List<Future<ReplayResult>> runs)
-      throws InterruptedException {
-    List<ReplayResult> results = new ArrayList<>();
+  private Run run(String name, LongFunction<ReplayResult> replay, long seed) {
+    return Run.of(
+        store.of(name, () -> Run.of(replay.apply(seed), measures, seed).numbers()),
+        measures.size());
+  }
+
+  private static List<Run> results(List<Future<Run>> runs) throws InterruptedException {
+    List<Run> results = new ArrayList<>();
     try {
-      for (Future<ReplayResult> run : runs) {
+      for (Future<Run> run : runs) {
         results.add(run.get());
       }
       return results;

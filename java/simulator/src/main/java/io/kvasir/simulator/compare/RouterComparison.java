@@ -3,37 +3,39 @@ package io.kvasir.simulator.compare;
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.simulator.fleet.FleetSettings;
+import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.Replay;
 import io.kvasir.simulator.replay.ReplayProgress;
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReplaySettings;
-import io.kvasir.simulator.workload.JitteredArrivals;
-import io.kvasir.simulator.workload.OpenLoop;
-import io.kvasir.simulator.workload.RequestSequence;
 import io.kvasir.simulator.workload.Workload;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
+import java.util.function.Function;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replays one sequence of requests under several routers, at the speed that produces a given
- * utilisation under round-robin.
+ * Replays traffic under several routers, at the speed that produces a given utilisation under a
+ * reference: round-robin, or for sessions TensorRT-LLM's router {@code conversation}.
  *
- * <p>Everything is modelled, so results do not depend on the machine or the number of threads. Not
- * thread-safe. Does not own its threads.
+ * <p>Everything is modelled, so results do not depend on the machine or the number of threads.
+ * Immutable. Does not own its threads.
  */
 public final class RouterComparison {
 
-  /** Allowed difference between the measured and the target utilisation of round-robin. */
+  /** Allowed difference between the measured and the target utilisation of the reference. */
   private static final double TOLERANCE = 0.005;
 
   /** Longest replay time, relative to the arrivals, that counts as keeping up. */
   private static final double MAX_TIME = 1.03;
 
   private static final int MAX_TRIALS = 12;
+
+  /** Highest speed of sessions: faster ones would answer without a thought. */
+  private static final double MAX_SESSION_SPEED = 16;
 
   /** A load that is missed by more than this factor says nothing. */
   private static final int MOST_BELOW = 10;
@@ -48,86 +50,27 @@ public final class RouterComparison {
           Measure.ROUTED_CV,
           Measure.PREFILL_SHARE);
 
-  private final RequestSequence requests;
-  private final RequestSequence withoutConversations;
-  private final double jitterSeconds;
+  private static final Measures FIRST_TOKENS = new Measures(null, false, true);
+
   private final List<Long> seeds;
   private final ExecutorService threads;
+  private final RunStore store;
 
   /**
    * Creates a comparison.
    *
-   * @param requests the requests
-   * @param withoutConversations the same requests without conversation ids, for which the
-   *     conversation router falls back to round-robin
-   * @param jitterSeconds longest delay added to an arrival
-   * @param seeds seeds of the jitter, 1 to {@link Estimate#MAX_VALUES}
+   * @param seeds seeds of the traffic, 1 to {@link Estimate#MAX_VALUES}
    * @param threads run the replays
+   * @param store has the replays that need not be run
    */
-  public RouterComparison(
-      RequestSequence requests,
-      RequestSequence withoutConversations,
-      double jitterSeconds,
-      List<Long> seeds,
-      ExecutorService threads) {
-    this.requests = requests;
-    this.withoutConversations = withoutConversations;
-    this.jitterSeconds = jitterSeconds;
+  public RouterComparison(List<Long> seeds, ExecutorService threads, RunStore store) {
     this.seeds = List.copyOf(seeds);
     this.threads = threads;
+    this.store = store;
   }
 
-  /** A speed and the utilisation under round-robin at that speed. */
+  /** A speed and the utilisation under the reference at that speed. */
   private record Speed(double factor, double share) {}
-
-  /**
-   * Compares routers under a load. Runs one replay for each router and seed, and up to a dozen to
-   * find the speed.
-   *
-   * @param load the target load
-   * @param poolTokens tokens of each rank's pool
-   * @param routers the routers to compare
-   * @return the results
-   * @throws IllegalArgumentException if there are too few requests for a tenth of the load
-   * @throws InterruptedException if this thread is interrupted
-   */
-  public Cell<PlayedLoad> compare(Load load, int poolTokens, List<AdpRouterKind> routers)
-      throws InterruptedException {
-    ReplaySettings worker = new ReplaySettings(load.ranks(), poolTokens, TOKENS_PER_BLOCK);
-    ReplaySettings inTurn = worker.withRouter(AdpRouterKind.CONVERSATION);
-    Map<String, Player> players = new LinkedHashMap<>();
-    for (AdpRouterKind router : routers) {
-      ReplaySettings routed = worker.withRouter(router);
-      players.put(router.id(), arrivals -> replay(arrivals, routed));
-    }
-    return compare(load, poolTokens, 1, arrivals -> replay(arrivals, inTurn), players);
-  }
-
-  /**
-   * Compares fleet routers under a load, over as many workers of one rank as the load has ranks.
-   * The utilisation is the mean of the workers'.
-   *
-   * @param load the target load
-   * @param poolTokens tokens of each rank's pool
-   * @param routers names of the fleet routers to compare
-   * @return the results
-   * @throws IllegalArgumentException if there are too few requests for a tenth of the load, or a
-   *     name is unknown
-   * @throws InterruptedException if this thread is interrupted
-   */
-  public Cell<PlayedLoad> compareFleets(Load load, int poolTokens, List<String> routers)
-      throws InterruptedException {
-    ReplaySettings worker = new ReplaySettings(1, poolTokens, TOKENS_PER_BLOCK);
-    Map<String, Player> players = new LinkedHashMap<>();
-    for (String router : routers) {
-      FleetSettings fleet = FleetSettings.of(load.ranks(), router);
-      ReplaySettings named = worker.withHashFormat(fleet.naming(worker.pool().hashFormat()));
-      players.put(router, arrivals -> replay(arrivals, named, fleet));
-    }
-    FleetSettings inTurn = FleetSettings.of(load.ranks(), "round_robin");
-    return compare(
-        load, poolTokens, load.ranks(), arrivals -> replay(arrivals, worker, inTurn), players);
-  }
 
   /** Plays arrivals under one policy. */
   @FunctionalInterface
@@ -135,41 +78,111 @@ public final class RouterComparison {
     ReplayResult play(Workload arrivals);
   }
 
-  private Cell<PlayedLoad> compare(
-      Load load, int poolTokens, int workers, Player inTurn, Map<String, Player> players)
+  /**
+   * Compares routers in a case. Runs one replay for each router and seed, and up to a dozen to find
+   * the speed.
+   *
+   * @param setting the case
+   * @param routers the routers to compare
+   * @return the results
+   * @throws IllegalArgumentException if there are too few requests for a tenth of the load
+   * @throws InterruptedException if this thread is interrupted
+   */
+  public Cell<PlayedLoad> compare(Setting setting, List<AdpRouterKind> routers)
       throws InterruptedException {
-    Speed speed = speedFor(load.utilisation(), workers, inTurn);
-    if (speed.share() < load.utilisation() / MOST_BELOW) {
+    ReplaySettings worker = worker(setting, setting.load().ranks());
+    Function<AdpRouterKind, Player> player =
+        router -> {
+          ReplaySettings routed = worker.withRouter(router);
+          return arrivals ->
+              Replay.run(arrivals, routed, RankPools.Place.HOST, ReplayProgress.SILENT);
+        };
+    Map<String, Player> players = new LinkedHashMap<>();
+    routers.forEach(router -> players.put(router.id(), player.apply(router)));
+    return compare(setting, "adp", 1, player.apply(AdpRouterKind.CONVERSATION), players);
+  }
+
+  /**
+   * Compares fleet routers in a case, over as many workers of one rank as the load has ranks. The
+   * utilisation is the mean of the workers'.
+   *
+   * @param setting the case
+   * @param routers names of the fleet routers to compare
+   * @return the results
+   * @throws IllegalArgumentException if there are too few requests for a tenth of the load, or a
+   *     name is unknown
+   * @throws InterruptedException if this thread is interrupted
+   */
+  public Cell<PlayedLoad> compareFleets(Setting setting, List<String> routers)
+      throws InterruptedException {
+    int workers = setting.load().ranks();
+    ReplaySettings worker = worker(setting, 1);
+    Function<String, Player> player =
+        router -> {
+          FleetSettings fleet = FleetSettings.of(workers, router);
+          ReplaySettings named = worker.withHashFormat(fleet.naming(worker.pool().hashFormat()));
+          return arrivals ->
+              Replay.run(arrivals, named, fleet, RankPools.Place.HOST, ReplayProgress.SILENT);
+        };
+    Map<String, Player> players = new LinkedHashMap<>();
+    routers.forEach(router -> players.put(router, player.apply(router)));
+    String reference = setting.traffic().sessions() ? "conversation" : "round_robin";
+    return compare(setting, "fleet", workers, player.apply(reference), players);
+  }
+
+  private static ReplaySettings worker(Setting setting, int ranks) {
+    return new ReplaySettings(ranks, setting.poolTokens(), TOKENS_PER_BLOCK)
+        .withMode(setting.mode())
+        .withMeasures(FIRST_TOKENS);
+  }
+
+  private Cell<PlayedLoad> compare(
+      Setting setting, String kind, int workers, Player reference, Map<String, Player> players)
+      throws InterruptedException {
+    String name = kind + " " + setting;
+    List<Double> found =
+        store.of(
+            name + " speed for seed " + seeds.get(0),
+            () -> {
+              Speed speed = speedFor(setting, workers, reference);
+              return List.of(speed.factor(), speed.share());
+            });
+    Speed speed = new Speed(found.get(0), found.get(1));
+    if (speed.share() < setting.load().utilisation() / MOST_BELOW) {
       throw new IllegalArgumentException(
-          requests.name()
+          setting.traffic().name()
               + ": "
-              + requests.size()
+              + setting.traffic().requests().at(1, seeds.get(0)).plannedRequests()
               + " requests are too few for load "
-              + load
+              + setting.load()
               + ": the last answers come long after the last arrival");
     }
     Map<String, LongFunction<ReplayResult>> policies = new LinkedHashMap<>();
     players.forEach(
-        (name, player) ->
-            policies.put(name, seed -> player.play(arrivals(requests, seed, speed.factor()))));
-    return new PolicyComparison(seeds, MEASURES, threads)
-        .compare(
-            new PlayedLoad(requests.name(), load, poolTokens, speed.factor(), speed.share()),
-            policies);
+        (policy, player) ->
+            policies.put(
+                policy,
+                seed -> player.play(setting.traffic().requests().at(speed.factor(), seed))));
+    return new PolicyComparison(seeds, MEASURES, threads, store)
+        .compare(new PlayedLoad(setting, speed.factor(), speed.share()), name, policies);
   }
 
   /**
-   * Bisects between a speed that is too slow and one that is too fast. If round-robin stops keeping
-   * up below the target utilisation, the fastest speed at which it kept up is used.
+   * Bisects between a speed that is too slow and one that is too fast. If the reference stops
+   * keeping up below the target utilisation, the fastest speed at which it kept up is used.
+   * Sessions always do, as they wait for answers; their speed has a limit instead.
    */
-  private Speed speedFor(double utilisation, int workers, Player inTurn) {
+  private Speed speedFor(Setting setting, int workers, Player reference) {
+    Traffic traffic = setting.traffic();
+    double utilisation = setting.load().utilisation();
     Speed slow = new Speed(0, 0);
     Speed fast = null;
     double next = 1;
     for (int trial = 0; trial < MAX_TRIALS; trial++) {
-      ReplayResult result = inTurn.play(arrivals(withoutConversations, seeds.get(0), next));
+      ReplayResult result = reference.play(traffic.reference().at(next, seeds.get(0)));
       Speed tried = new Speed(next, result.prefillShare() / workers);
-      if (!keepsUp(result, next) || tried.share() > utilisation + TOLERANCE) {
+      boolean keepsUp = result.virtualNs() <= MAX_TIME * traffic.lastArrivalNs() / next;
+      if (!keepsUp || tried.share() > utilisation + TOLERANCE) {
         fast = tried;
       } else if (tried.share() < utilisation - TOLERANCE) {
         slow = tried;
@@ -177,14 +190,11 @@ public final class RouterComparison {
         return tried;
       }
       next = between(slow, fast);
+      if (traffic.sessions() && next > MAX_SESSION_SPEED) {
+        return slow;
+      }
     }
     return slow.factor() > 0 || fast == null ? slow : fast;
-  }
-
-  /** Whether the last answer comes soon after the last request. */
-  private boolean keepsUp(ReplayResult result, double speed) {
-    double lastArrivalNs = requests.arrivalNs(requests.size() - 1) / speed;
-    return result.virtualNs() <= MAX_TIME * lastArrivalNs;
   }
 
   private static double between(Speed slow, @Nullable Speed fast) {
@@ -192,18 +202,5 @@ public final class RouterComparison {
       return 2 * slow.factor();
     }
     return slow.factor() == 0 ? fast.factor() / 2 : (slow.factor() + fast.factor()) / 2;
-  }
-
-  private Workload arrivals(RequestSequence sequence, long seed, double speed) {
-    return new OpenLoop(new JitteredArrivals(sequence, jitterSeconds, seed), speed);
-  }
-
-  private static ReplayResult replay(Workload arrivals, ReplaySettings worker) {
-    return Replay.run(arrivals, worker, RankPools.Place.HOST, ReplayProgress.SILENT);
-  }
-
-  private static ReplayResult replay(
-      Workload arrivals, ReplaySettings worker, FleetSettings fleet) {
-    return Replay.run(arrivals, worker, fleet, RankPools.Place.HOST, ReplayProgress.SILENT);
   }
 }

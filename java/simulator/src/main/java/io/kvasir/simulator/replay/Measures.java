@@ -9,9 +9,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param objective the limits that good requests keep; null to count none
  * @param reuseCurve whether to find the hit rate for other sizes of the pools
+ * @param firstTokens whether to keep the time to first token of each request
  */
-public record Measures(@Nullable Objective objective, boolean reuseCurve) {
+public record Measures(@Nullable Objective objective, boolean reuseCurve, boolean firstTokens) {
 
   /** Nothing else. */
-  public static final Measures NONE = new Measures(null, false);
+  public static final Measures NONE = new Measures(null, false, false);
 }

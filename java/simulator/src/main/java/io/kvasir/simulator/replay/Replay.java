@@ -148,7 +148,7 @@ public final class Replay {
     try (Arrivals arrivals = workload.start(preparation(hasher, upperBound, reuse, answers));
         ReplayWorkers workers = new ReplayWorkers();
         fleet) {
-      ReplayMetrics metrics = new ReplayMetrics(arrivals, fleet, measures.objective());
+      ReplayMetrics metrics = new ReplayMetrics(arrivals, fleet, measures);
       for (int i = 0; i < fleet.workers(); i++) {
         WorkerTally tally = new WorkerTally(settings.ranks(), metrics);
         workers.add(

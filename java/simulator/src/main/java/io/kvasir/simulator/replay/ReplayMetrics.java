@@ -32,6 +32,7 @@ final class ReplayMetrics {
   private long outputTokens;
   private long goodRequests;
   private final @Nullable Objective objective;
+  private final @Nullable FirstTokens firstTokens;
 
   /** Times of a request: its arrival and its last token. */
   private static final class InFlight {
@@ -45,8 +46,9 @@ final class ReplayMetrics {
     }
   }
 
-  ReplayMetrics(Arrivals arrivals, FleetLayer fleet, @Nullable Objective objective) {
-    this.objective = objective;
+  ReplayMetrics(Arrivals arrivals, FleetLayer fleet, Measures measures) {
+    this.objective = measures.objective();
+    this.firstTokens = measures.firstTokens() ? new FirstTokens() : null;
     this.arrivals = arrivals;
     this.fleet = fleet;
   }
@@ -74,6 +76,9 @@ final class ReplayMetrics {
     if (index == 0) {
       times.firstTokenNs = nowNs;
       ttft.add(nowNs - times.arrivedNs);
+      if (firstTokens != null) {
+        firstTokens.add(request, nowNs - times.arrivedNs);
+      }
     } else {
       itl.add(nowNs - times.lastTokenNs);
     }
@@ -137,6 +142,7 @@ final class ReplayMetrics {
         queue.summary(),
         objective == null ? OptionalLong.empty() : OptionalLong.of(goodRequests),
         reuse == null ? null : reuse.curve(),
+        firstTokens,
         prefillNs,
         virtualNs,
         wallNs);

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param queue arrival to first lease
  * @param goodRequests completed requests that kept the objective; empty if there is none
  * @param reuse hit rate by size of the pools; null if it was not measured
+ * @param firstTokens time to first token of each request; null if it was not kept
  * @param prefillNs modelled time in which at least one rank of this process prefilled, summed over
  *     the workers
  * @param virtualNs modelled time from the first arrival to the last token, or to the end of the
@@ -50,6 +51,7 @@ public record ReplayResult(
     DurationSummary queue,
     OptionalLong goodRequests,
     @Nullable ReuseCurve reuse,
+    @Nullable FirstTokens firstTokens,
     long prefillNs,
     long virtualNs,
     long wallNs) {

@@ -12,6 +12,8 @@ import io.kvasir.simulator.compare.FleetComparison;
 import io.kvasir.simulator.compare.Measure;
 import io.kvasir.simulator.compare.PlayedLoad;
 import io.kvasir.simulator.compare.PrefixedPrompts;
+import io.kvasir.simulator.compare.Ratio;
+import io.kvasir.simulator.compare.Setting;
 import io.kvasir.simulator.fleet.FleetSettings;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -65,13 +67,15 @@ public final class CellJson {
       for (Cell<PlayedLoad> cell : cells) {
         PlayedLoad load = cell.load();
         json.writeStartObject();
-        json.writeStringField("workload", load.workload());
-        json.writeNumberField("ranks", load.load().ranks());
-        json.writeNumberField("utilisation", load.load().utilisation());
-        json.writeNumberField("roundRobinUtilisation", load.roundRobinShare());
-        json.writeNumberField("poolTokens", load.poolTokens());
+        Setting setting = load.setting();
+        json.writeStringField("workload", setting.traffic().name());
+        json.writeStringField("mode", setting.mode().id());
+        json.writeNumberField("ranks", setting.load().ranks());
+        json.writeNumberField("utilisation", setting.load().utilisation());
+        json.writeNumberField("reachedUtilisation", load.reachedShare());
+        json.writeNumberField("poolTokens", setting.poolTokens());
         json.writeNumberField("speed", load.speed());
-        writePolicies("routers", "router", cell.policies(), ADP, json);
+        writePolicies("routers", "router", cell, ADP, json);
         json.writeEndObject();
       }
       json.writeEndArray();
@@ -103,7 +107,7 @@ public final class CellJson {
         json.writeStringField("lengths", cell.load().lengths().id());
         json.writeNumberField("requests", cell.load().requests());
         json.writeNumberField("concurrency", cell.load().concurrency());
-        writePolicies("selectors", "selector", cell.policies(), FLEET, json);
+        writePolicies("selectors", "selector", cell, FLEET, json);
         json.writeEndObject();
       }
       json.writeEndArray();
@@ -136,14 +140,10 @@ public final class CellJson {
   }
 
   private static void writePolicies(
-      String field,
-      String nameField,
-      List<Compared> policies,
-      List<Measure> measures,
-      JsonGenerator json)
+      String field, String nameField, Cell<?> cell, List<Measure> measures, JsonGenerator json)
       throws IOException {
     json.writeArrayFieldStart(field);
-    for (Compared policy : policies) {
+    for (Compared policy : cell.policies()) {
       json.writeStartObject();
       json.writeStringField(nameField, policy.policy());
       for (Measure measure : measures) {
@@ -153,6 +153,14 @@ public final class CellJson {
         if (!Double.isNaN(estimate.halfWidth())) {
           json.writeNumberField("halfWidth", estimate.halfWidth());
         }
+        json.writeEndObject();
+      }
+      Ratio ratio = cell.ratios().get(policy.policy());
+      if (ratio != null) {
+        json.writeObjectFieldStart("p95OverBestOther");
+        json.writeNumberField("mean", ratio.mean());
+        json.writeNumberField("low", ratio.low());
+        json.writeNumberField("high", ratio.high());
         json.writeEndObject();
       }
       json.writeEndObject();

@@ -4,8 +4,9 @@ import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.Compared;
 import io.kvasir.simulator.compare.Measure;
 import io.kvasir.simulator.compare.PlayedLoad;
+import io.kvasir.simulator.compare.Setting;
+import io.kvasir.simulator.replay.ReplayMode;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * Formats a comparison of routers as a Markdown table with one row for each load and pool size. A
@@ -46,13 +47,13 @@ public final class CellTable {
    */
   public static String row(Cell<PlayedLoad> cell) {
     StringBuilder row = new StringBuilder();
-    row.append("| ")
-        .append(cell.load().workload().substring(cell.load().workload().lastIndexOf('/') + 1));
-    row.append(" | ").append(cell.load().load());
-    if (Math.abs(cell.load().roundRobinShare() - cell.load().load().utilisation()) > 0.01) {
-      row.append(" (").append(Numbers.decimals(cell.load().roundRobinShare(), 2)).append(')');
+    Setting setting = cell.load().setting();
+    row.append("| ").append(requests(setting));
+    row.append(" | ").append(setting.load());
+    if (Math.abs(cell.load().reachedShare() - setting.load().utilisation()) > 0.01) {
+      row.append(" (").append(Numbers.decimals(cell.load().reachedShare(), 2)).append(')');
     }
-    row.append(" | ").append(Numbers.count(cell.load().poolTokens()));
+    row.append(" | ").append(Numbers.count(setting.poolTokens()));
     row.append(" | ").append(Numbers.decimals(cell.load().speed(), 3)).append(" |");
     for (Compared router : cell.policies()) {
       String p95 = FleetTable.estimate(router.of(Measure.TTFT_P95_MS));
@@ -65,39 +66,33 @@ public final class CellTable {
     return row.append('\n').toString();
   }
 
-  private static String p95(Compared router) {
-    return Numbers.decimals(router.of(Measure.TTFT_P95_MS).mean(), 0);
+  /** A case in one line. */
+  static String name(Setting setting) {
+    return requests(setting) + " " + setting.load() + " " + Numbers.count(setting.poolTokens());
   }
 
-  /** The number of routers with a p95 that is shown like this. */
-  private static long shownAs(Cell<PlayedLoad> cell, String p95) {
-    return cell.policies().stream().filter(router -> p95(router).equals(p95)).count();
+  /** The name of the requests, without folders, and of the ranks' mode. */
+  private static String requests(Setting setting) {
+    String name = setting.traffic().name();
+    String file = name.substring(name.lastIndexOf('/') + 1);
+    return setting.mode() == ReplayMode.AGGREGATED ? file : file + ", " + setting.mode().id();
   }
 
   /**
-   * The results of one router over all rows. A tie counts for none of its routers.
+   * The results of each router over all rows.
    *
    * @param cells the rows
-   * @param router the router's name
-   * @return a sentence on a line of its own
+   * @param routers names of the compared routers
+   * @return a table with a line for each router
    */
-  public static String summary(List<Cell<PlayedLoad>> cells, String router) {
-    long best =
-        cells.stream()
-            .filter(cell -> cell.best().policy().equals(router))
-            .filter(cell -> shownAs(cell, p95(cell.best())) == 1)
-            .count();
-    long within = cells.stream().filter(cell -> cell.withinBest(router)).count();
-    double leastHits =
-        cells.stream().mapToDouble(cell -> cell.shareOfBestHitRate(router)).min().orElse(1);
-    return String.format(
-        Locale.ROOT,
-        "%s: best p95 in %d of %d rows, best or within the best one's interval in %d; at least"
-            + " %.0f %% of the best hit rate%n",
-        router,
-        best,
-        cells.size(),
-        within,
-        Math.floor(leastHits * 100));
+  public static String summary(List<Cell<PlayedLoad>> cells, List<String> routers) {
+    StringBuilder table = new StringBuilder();
+    table.append("| router | ").append(String.join(" | ", Standing.HEADS)).append(" |\n|");
+    table.append("---|".repeat(1 + Standing.HEADS.size())).append('\n');
+    for (String router : routers) {
+      table.append("| ").append(router).append(" | ");
+      table.append(String.join(" | ", Standing.of(cells, router).shown())).append(" |\n");
+    }
+    return table.toString();
   }
 }

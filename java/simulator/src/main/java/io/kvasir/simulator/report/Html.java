@@ -1,11 +1,59 @@
 package io.kvasir.simulator.report;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.function.IntFunction;
 
 /** Pieces of an HTML page. */
 final class Html {
 
   private Html() {}
+
+  /**
+   * A whole page in the style of reports.
+   *
+   * @param title its title and first heading, as text
+   * @param content what follows the heading, as elements
+   */
+  static String page(String title, String content) {
+    return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+        + "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>"
+        + escape(title)
+        + " - Kvasir</title>\n<style>\n"
+        + style()
+        + "</style></head>\n<body><main>\n<h1>"
+        + escape(title)
+        + "</h1>\n"
+        + content
+        + "</main></body></html>\n";
+  }
+
+  private static String style() {
+    try (InputStream in = Html.class.getResourceAsStream("report.css")) {
+      if (in == null) {
+        throw new IllegalStateException("report.css is missing");
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The names of a chart's series, each behind the sample that belongs to its number. */
+  static String legend(List<String> names, IntFunction<String> sample) {
+    StringBuilder out = new StringBuilder("<ul class=\"legend\">");
+    for (int i = 0; i < names.size(); i++) {
+      out.append("<li>").append(sample.apply(i)).append(escape(names.get(i))).append("</li>");
+    }
+    return out.append("</ul>\n").toString();
+  }
+
+  static String paragraph(String text) {
+    return "<p>" + escape(text) + "</p>\n";
+  }
 
   static String escape(String text) {
     return text.replace("&", "&amp;")

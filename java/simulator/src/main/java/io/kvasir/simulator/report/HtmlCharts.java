@@ -1,8 +1,10 @@
 package io.kvasir.simulator.report;
 
+import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReuseCurve;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** The charts of the HTML report. */
@@ -20,6 +22,9 @@ final class HtmlCharts {
 
   private static final int HIGH_MAP_ROW = 28;
   private static final double TEN = 10;
+
+  /** A p95 beyond this multiple of the lowest one is beyond the chart. */
+  private static final double MOST_MULTIPLE = 5;
 
   private HtmlCharts() {}
 
@@ -118,6 +123,44 @@ final class HtmlCharts {
         ys[i] = (double) i / (ys.length - 1);
       }
       svg.line(series, xs, ys);
+    }
+    return svg.end();
+  }
+
+  /**
+   * For each policy, the share of the cases in which its p95 is at most a multiple of the lowest
+   * one.
+   */
+  static String profile(List<? extends Cell<?>> cells, List<String> names) {
+    return profile(cells, names, false) + profile(cells, names, true);
+  }
+
+  private static String profile(List<? extends Cell<?>> cells, List<String> names, boolean narrow) {
+    LogAxis axis = LogAxis.over(1, MOST_MULTIPLE - 1);
+    Svg svg =
+        Svg.shaped(narrow, HEIGHT, "profile", "Share of cases by p95 relative to the lowest one");
+    shares(svg);
+    axis.addTo(svg);
+    svg.axis("p95 of the time to first token / lowest p95");
+    for (int series = 0; series < names.size(); series++) {
+      String name = names.get(series);
+      double[] multiples = cells.stream().mapToDouble(cell -> cell.overLowest(name)).toArray();
+      Arrays.sort(multiples);
+      int reached = 0;
+      double[] xs = new double[2 * multiples.length + 2];
+      double[] ys = new double[xs.length];
+      int point = 1;
+      for (double multiple : multiples) {
+        if (multiple <= MOST_MULTIPLE) {
+          xs[point] = axis.share(multiple);
+          ys[point++] = (double) reached / multiples.length;
+          xs[point] = axis.share(multiple);
+          ys[point++] = (double) ++reached / multiples.length;
+        }
+      }
+      xs[point] = 1;
+      ys[point++] = (double) reached / multiples.length;
+      svg.line(series, Arrays.copyOf(xs, point), Arrays.copyOf(ys, point));
     }
     return svg.end();
   }

@@ -8,14 +8,9 @@ import io.kvasir.simulator.replay.Objective;
 import io.kvasir.simulator.replay.RankResult;
 import io.kvasir.simulator.replay.ReplayResult;
 import io.kvasir.simulator.replay.ReplaySettings;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
-import java.util.function.IntFunction;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
@@ -57,32 +52,12 @@ public final class HtmlReport {
   }
 
   private String page() {
-    String title = "Replay of " + reports.get(0).workload().name();
-    out.append("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n")
-        .append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>")
-        .append(Html.escape(title))
-        .append(" - Kvasir</title>\n<style>\n")
-        .append(style())
-        .append("</style></head>\n<body><main>\n<h1>")
-        .append(Html.escape(title))
-        .append("</h1>\n");
     heading();
     comparison();
     firstToken();
     hitRate();
     ranks();
-    return out.append("</main></body></html>\n").toString();
-  }
-
-  private static String style() {
-    try (InputStream in = HtmlReport.class.getResourceAsStream("report.css")) {
-      if (in == null) {
-        throw new IllegalStateException("report.css is missing");
-      }
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return Html.page("Replay of " + reports.get(0).workload().name(), out.toString());
   }
 
   private void heading() {
@@ -107,7 +82,7 @@ public final class HtmlReport {
   }
 
   private void paragraph(String text) {
-    out.append("<p>").append(Html.escape(text)).append("</p>\n");
+    out.append(Html.paragraph(text));
   }
 
   private void comparison() {
@@ -226,20 +201,12 @@ public final class HtmlReport {
     return Html.row(name, cells);
   }
 
-  private void legend(IntFunction<String> sample) {
-    out.append("<ul class=\"legend\">");
-    for (int i = 0; i < names.size(); i++) {
-      out.append("<li>").append(sample.apply(i)).append(Html.escape(names.get(i))).append("</li>");
-    }
-    out.append("</ul>\n");
-  }
-
   private void firstToken() {
     out.append("<h2>Time to first token</h2>\n");
     paragraph(
         "Share of the requests whose first token came within the time below, on a logarithmic axis.");
     out.append(HtmlCharts.firstToken(results));
-    legend(Svg::lineSample);
+    out.append(Html.legend(names, Svg::lineSample));
     List<String> rows = new ArrayList<>();
     for (int i = 0; i < results.size(); i++) {
       List<String> cells = new ArrayList<>();
@@ -264,7 +231,7 @@ public final class HtmlReport {
             + " line is the hit rate of a single pool of each size, shared by all ranks. It ends at"
             + " the upper bound, which no placement can exceed by much.");
     out.append(HtmlCharts.hitRate(results));
-    legend(Svg::ringSample);
+    out.append(Html.legend(names, Svg::ringSample));
     List<String> rows = new ArrayList<>();
     for (int i = 0; i < results.size(); i++) {
       ReplayResult result = results.get(i);

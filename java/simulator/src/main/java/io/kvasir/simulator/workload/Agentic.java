@@ -36,6 +36,7 @@ public record Agentic(Shape shape) implements Workload {
    * @param subAgents sub-agents of a session
    * @param userTokens length of a user's message
    * @param outputTokens length of an answer
+   * @param pace factor by which gaps are shorter than those above
    * @param seed seed of all random values
    */
   public record Shape(
@@ -47,6 +48,7 @@ public record Agentic(Shape shape) implements Workload {
       IntRange subAgents,
       LognormalTokens userTokens,
       IntRange outputTokens,
+      double pace,
       long seed) {
 
     /** Request ids that each session has to itself. */

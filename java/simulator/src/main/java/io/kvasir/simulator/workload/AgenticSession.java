@@ -33,8 +33,9 @@ final class AgenticSession implements SessionScript {
 
     private static final double NS_PER_S = 1e9;
 
-    long drawNs(SeededRandom random) {
-      return Math.round(NS_PER_S * StrictMath.exp(location + sigma * random.nextGaussian()));
+    long drawNs(SeededRandom random, double pace) {
+      double seconds = StrictMath.exp(location + sigma * random.nextGaussian());
+      return Math.round(NS_PER_S / pace * seconds);
     }
   }
 
@@ -96,7 +97,8 @@ final class AgenticSession implements SessionScript {
     dialogue.answered(outputTokens);
     if (subAgent != null) {
       if (dialogue.asked() < subAgent.turns()) {
-        schedule.ask(dialogue, Math.addExact(nowNs, SUB_AGENT_GAP.drawNs(subAgent.random())));
+        schedule.ask(
+            dialogue, Math.addExact(nowNs, SUB_AGENT_GAP.drawNs(subAgent.random(), shape.pace())));
       } else {
         ended(dialogue, nowNs, schedule);
       }
@@ -106,7 +108,7 @@ final class AgenticSession implements SessionScript {
       fanOut(nowNs, schedule);
     } else {
       Gap gap = userIsNext ? USER_GAP : TOOL_GAP;
-      schedule.ask(dialogue, Math.addExact(nowNs, gap.drawNs(random)));
+      schedule.ask(dialogue, Math.addExact(nowNs, gap.drawNs(random, shape.pace())));
     }
   }
 
@@ -119,7 +121,9 @@ final class AgenticSession implements SessionScript {
       Dialogue dialogue =
           new Dialogue(this, "s" + index + "." + (i + 1), firstId, head, head.length);
       running.put(dialogue, subAgents[i]);
-      schedule.ask(dialogue, Math.addExact(nowNs, SUB_AGENT_GAP.drawNs(subAgents[i].random())));
+      schedule.ask(
+          dialogue,
+          Math.addExact(nowNs, SUB_AGENT_GAP.drawNs(subAgents[i].random(), shape.pace())));
     }
   }
 

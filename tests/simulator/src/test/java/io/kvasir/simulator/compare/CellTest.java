@@ -4,12 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.report.CellTable;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class CellTest {
+
+  private static final Traffic.Source NO_REQUESTS =
+      (speed, seed) -> {
+        throw new AssertionError("not played");
+      };
 
   @Test
   void anIntervalIsStudentsT() {
@@ -44,20 +50,28 @@ class CellTest {
     assertThat(CellTable.row(cell(100, 10, 1_234)))
         .isEqualTo(
             "| t.jsonl | 8@0.8 (0.70) | 1,000 | 1.500 | **100 ± 10** | 1,234 ± 5 | 0.5000 | 0.4500 |\n");
-    assertThat(
-            CellTable.summary(
-                List.of(cell(100, 10, 99), cell(100, 10, 105), cell(100, 10, 200)), "projected"))
-        .startsWith(
-            "projected: best p95 in 1 of 3 rows, best or within the best one's interval in 2; at"
-                + " least 90 % of the best hit rate");
+    List<Cell<PlayedLoad>> cells =
+        List.of(cell(100, 10, 99), cell(100, 10, 105), cell(100, 10, 200));
+    assertThat(CellTable.summary(cells, List.of("projected")).lines().skip(2))
+        .containsExactly(
+            "| projected | 1 of 3 | 2 of 3 | 3 of 3 | 2 of 3 | 2.00 (0.90 to 0.95)"
+                + " | t.jsonl 8@0.8 1,000 | 90 % |");
   }
 
   private static Cell<PlayedLoad> cell(double first, double halfWidth, double projected) {
     return new Cell<>(
-        new PlayedLoad("traces/t.jsonl", new Load(8, 0.8), 1_000, 1.5, 0.7),
+        new PlayedLoad(
+            new Setting(
+                new Traffic("traces/t.jsonl", NO_REQUESTS, NO_REQUESTS, 0),
+                ReplayMode.AGGREGATED,
+                new Load(8, 0.8),
+                1_000),
+            1.5,
+            0.7),
         List.of(
             compared("default", new Estimate(first, halfWidth), 0.5),
-            compared("projected", new Estimate(projected, 5), 0.45)));
+            compared("projected", new Estimate(projected, 5), 0.45)),
+        Map.of("projected", new Ratio(projected / first, 0.9, 0.95)));
   }
 
   private static Compared compared(String router, Estimate p95, double hits) {

@@ -53,7 +53,7 @@ class HtmlReportTest {
       ReplaySettings settings =
           new ReplaySettings(3, poolTokens, 32)
               .withRouter(router)
-              .withMeasures(new Measures(OBJECTIVE, true));
+              .withMeasures(new Measures(OBJECTIVE, true, false));
       reports.add(
           new ReplayReport(
               workload,

@@ -165,6 +165,7 @@ class ReportsTest {
         result.queue(),
         result.goodRequests(),
         result.reuse(),
+        result.firstTokens(),
         result.prefillNs(),
         result.virtualNs(),
         0);

@@ -163,6 +163,7 @@ class AgenticTest {
             new IntRange(2, 5),
             new LognormalTokens(200, 0),
             new IntRange(150, 300),
+            1,
             seed));
   }
 }

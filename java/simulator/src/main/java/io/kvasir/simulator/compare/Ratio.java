@@ -1,0 +1,50 @@
+package io.kvasir.simulator.compare;
+
+import io.kvasir.model.Digest64;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The p95 time to first token of one policy over that of another, for equal arrivals: the geometric
+ * mean over the seeds, with the interval in which 95 % of the bootstrap replicates are. A replicate
+ * draws seeds and, in each of them, conversations.
+ *
+ * <p>Immutable.
+ *
+ * @param mean the ratio
+ * @param low lower end of the interval
+ * @param high upper end of the interval
+ */
+public record Ratio(double mean, double low, double high) {
+
+  private static final double TAIL = 0.025;
+
+  static Ratio of(List<Run> ones, List<Run> others, int p95) {
+    int seeds = ones.size();
+    double sum = 0;
+    for (int i = 0; i < seeds; i++) {
+      sum += log(ones.get(i).figures().get(p95), others.get(i).figures().get(p95));
+    }
+    double[] replicates = new double[Bootstrap.REPLICATES];
+    for (int replicate = 0; replicate < replicates.length; replicate++) {
+      for (int drawn = 0; drawn < seeds; drawn++) {
+        long digest = Digest64.fold(Digest64.fold(Digest64.EMPTY, replicate), drawn);
+        int seed = (int) Long.remainderUnsigned(digest, seeds);
+        replicates[replicate] +=
+            log(
+                ones.get(seed).p95Replicates().get(replicate),
+                others.get(seed).p95Replicates().get(replicate));
+      }
+    }
+    Arrays.sort(replicates);
+    int tail = (int) (TAIL * replicates.length);
+    return new Ratio(
+        Math.exp(sum / seeds),
+        Math.exp(replicates[tail] / seeds),
+        Math.exp(replicates[replicates.length - 1 - tail] / seeds));
+  }
+
+  private static double log(double one, double other) {
+    return Math.log(one / other);
+  }
+}

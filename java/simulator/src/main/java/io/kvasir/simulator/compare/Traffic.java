@@ -1,0 +1,90 @@
+package io.kvasir.simulator.compare;
+
+import io.kvasir.simulator.workload.Arrivals;
+import io.kvasir.simulator.workload.JitteredArrivals;
+import io.kvasir.simulator.workload.OpenLoop;
+import io.kvasir.simulator.workload.RequestPreparation;
+import io.kvasir.simulator.workload.RequestSequence;
+import io.kvasir.simulator.workload.Workload;
+import java.util.Map;
+
+/**
+ * Requests that can be played at any speed, and that come differently with every seed.
+ *
+ * <p>Immutable.
+ *
+ * @param name the name in reports
+ * @param requests the requests
+ * @param reference the requests that set the speed for a load
+ * @param lastArrivalNs time of the last arrival at speed 1; {@link #AFTER_ANSWERS} if it depends on
+ *     answers
+ */
+public record Traffic(String name, Source requests, Source reference, double lastArrivalNs) {
+
+  /** Last arrival of sessions, which wait for answers. */
+  static final double AFTER_ANSWERS = Double.POSITIVE_INFINITY;
+
+  /** {@return whether later requests of a conversation wait for answers} */
+  public boolean sessions() {
+    return lastArrivalNs == AFTER_ANSWERS;
+  }
+
+  /** The requests at a speed, with a seed. */
+  @FunctionalInterface
+  public interface Source {
+
+    /**
+     * {@return the requests}
+     *
+     * @param speed multiple of the usual rate, above 0
+     * @param seed seed of what is random
+     */
+    Workload at(double speed, long seed);
+  }
+
+  /**
+   * Requests whose arrivals are delayed at random. Without their conversation ids they set the
+   * speed.
+   *
+   * @param requests the requests
+   * @param jitterSeconds longest delay of an arrival, on the clock of the requests
+   * @return the traffic
+   */
+  public static Traffic jittered(RequestSequence requests, double jitterSeconds) {
+    Source source =
+        (speed, seed) -> new OpenLoop(new JitteredArrivals(requests, jitterSeconds, seed), speed);
+    return new Traffic(
+        requests.name(),
+        source,
+        (speed, seed) -> new WithoutConversations(source.at(speed, seed)),
+        requests.arrivalNs(requests.size() - 1));
+  }
+
+  /** A workload whose requests belong to no conversation. */
+  private record WithoutConversations(Workload workload) implements Workload {
+
+    @Override
+    public String name() {
+      return workload.name();
+    }
+
+    @Override
+    public Map<String, Object> parameters() {
+      return workload.parameters();
+    }
+
+    @Override
+    public long plannedRequests() {
+      return workload.plannedRequests();
+    }
+
+    @Override
+    public Arrivals start(RequestPreparation preparation) {
+      return workload.start(
+          (request, answeredTokens) ->
+              preparation.prepare(
+                  request.toBuilder().conversationId(null).firstTurn(false).build(),
+                  answeredTokens));
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package io.kvasir.simulator.report;
+
+import io.kvasir.simulator.compare.Cell;
+import io.kvasir.simulator.compare.Compared;
+import io.kvasir.simulator.compare.Measure;
+import io.kvasir.simulator.compare.PlayedLoad;
+import io.kvasir.simulator.compare.Ratio;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one router does over all cases of a comparison. Without another router, there is no worst
+ * case.
+ *
+ * <p>Immutable.
+ *
+ * @param cases number of cases
+ * @param best cases in which its p95 is the lowest; a tie counts for none
+ * @param within cases in which it is the best or within the best one's interval
+ * @param lowest cases in which the interval of its ratio to the best other one is below 1
+ * @param close cases in which it is at most 5 % above the best other one
+ * @param worst the case with the highest ratio
+ * @param leastHits its least share of the best hit rate
+ * @param router its name
+ */
+record Standing(
+    int cases,
+    long best,
+    long within,
+    long lowest,
+    long close,
+    @Nullable Cell<PlayedLoad> worst,
+    double leastHits,
+    String router) {
+
+  /** What {@link #shown} gives. */
+  static final List<String> HEADS =
+      List.of(
+          "best p95",
+          "best or within its interval",
+          "clearly lowest",
+          "at most 5 % above the best other",
+          "worst p95 / best other",
+          "in",
+          "least share of the best hit rate");
+
+  private static final double CLOSE = 1.05;
+
+  static Standing of(List<Cell<PlayedLoad>> cells, String router) {
+    List<Cell<PlayedLoad>> compared =
+        cells.stream().filter(cell -> cell.ratios().containsKey(router)).toList();
+    return new Standing(
+        cells.size(),
+        cells.stream()
+            .filter(cell -> cell.best().policy().equals(router))
+            .filter(cell -> shownAs(cell, p95(cell.best())) == 1)
+            .count(),
+        cells.stream().filter(cell -> cell.withinBest(router)).count(),
+        compared.stream().filter(cell -> ratio(cell, router).high() < 1).count(),
+        compared.stream().filter(cell -> ratio(cell, router).mean() <= CLOSE).count(),
+        compared.stream()
+            .max(Comparator.comparingDouble(cell -> ratio(cell, router).mean()))
+            .orElse(null),
+        cells.stream().mapToDouble(cell -> cell.shareOfBestHitRate(router)).min().orElse(1),
+        router);
+  }
+
+  private static String p95(Compared router) {
+    return Numbers.decimals(router.of(Measure.TTFT_P95_MS).mean(), 0);
+  }
+
+  /** The number of routers with a p95 that is shown like this. */
+  private static long shownAs(Cell<PlayedLoad> cell, String p95) {
+    return cell.policies().stream().filter(router -> p95(router).equals(p95)).count();
+  }
+
+  private static Ratio ratio(Cell<PlayedLoad> cell, String router) {
+    return Objects.requireNonNull(cell.ratios().get(router));
+  }
+
+  /** The values as text. */
+  List<String> shown() {
+    return List.of(
+        of(best),
+        of(within),
+        of(lowest),
+        of(close),
+        worst == null ? "" : shown(ratio(worst, router)),
+        worst == null ? "" : CellTable.name(worst.load().setting()),
+        Numbers.percent(Math.floor(leastHits * 100) / 100));
+  }
+
+  private String of(long count) {
+    return count + " of " + cases;
+  }
+
+  private static String shown(Ratio ratio) {
+    return String.format(
+        Locale.ROOT, "%.2f (%.2f to %.2f)", ratio.mean(), ratio.low(), ratio.high());
+  }
+}

@@ -1,0 +1,124 @@
+package io.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BenchPoliciesCommandTest {
+
+  private static final Pattern FIGURE =
+      Pattern.compile("data-json=\"(\\d+)\\.([^\"]+)\"><span>([^<]*)</span>");
+
+  private static final String GENERATED =
+      "bench policies --workload shared_prefix,uniform --mode aggregated,context --load 2@0.4"
+          + " --pool-tokens 60000,300000 --seeds 1,2 --router default,projected --sample ";
+
+  @TempDir private Path folder;
+
+  private static Outcome run(String line) {
+    return Outcome.of(Map.of(), line);
+  }
+
+  @Test
+  void aTraceThatIsTooShortForALoadIsRefused() {
+    Path trace = Path.of(System.getProperty("kvasir.root"), "examples", "trace.jsonl");
+    Outcome refused =
+        run("bench policies --load 8@0.5 --seeds 1 --pool-tokens 250000 --trace " + trace);
+    assertThat(refused.exitCode()).isEqualTo(2);
+    assertThat(refused.err())
+        .contains("trace.jsonl: 60 requests are too few for load 8@0.5")
+        .doesNotContain("internal error");
+  }
+
+  @Test
+  void routersAreComparedInOneTable() throws IOException {
+    Path trace = folder.resolve("t.jsonl");
+    StringBuilder lines = new StringBuilder();
+    for (int i = 0; i < 400; i++) {
+      lines.append(
+          String.format(
+              "{\"timestamp\": %d, \"input_length\": 1500, \"output_length\": 5, \"hash_ids\":"
+                  + " [%d, %d, %d]}%n",
+              i * 200, i % 7, 100 + i % 21, 1000 + i));
+    }
+    Files.writeString(trace, lines);
+    String options =
+        "bench policies --load 2@0.5 --pool-tokens 50000 --seeds 1,2 --jobs 1 --router"
+            + " default,projected --trace "
+            + trace;
+
+    Outcome text = run(options);
+    assertThat(text.err()).isEmpty();
+    assertThat(text.exitCode()).isZero();
+    assertThat(text.out().lines().toList()).hasSize(8);
+    assertThat(text.out())
+        .startsWith("| requests | ranks@load | pool tokens | speed | default p95 ms |")
+        .contains("| t.jsonl | 2@0.5 | 50,000 | ")
+        .contains("\n| router | best p95 | best or within its interval | clearly lowest |")
+        .contains("\n| projected | 0 of 1 | 1 of 1 | ");
+
+    JsonNode cell = run(options + " --format json").json().get(0);
+    assertThat(cell.get("ranks").asInt()).isEqualTo(2);
+    assertThat(cell.get("routers").get(1).get("router").asText()).isEqualTo("projected");
+    assertThat(cell.get("routers").get(1).at("/ttftP95Ms/mean").asDouble()).isPositive();
+    double ratio = cell.get("routers").get(1).at("/p95OverBestOther/mean").asDouble();
+    assertThat(ratio).isBetween(0.9, 1.1);
+    assertThat(cell.get("routers").get(0).at("/p95OverBestOther/mean").asDouble())
+        .isCloseTo(1 / ratio, within(1e-9));
+  }
+
+  @Test
+  void aDrawnSampleGoesOnWhereItStopped() throws IOException {
+    Path journal = folder.resolve("runs.jsonl");
+    String options = GENERATED + "2 --format json --journal " + journal;
+
+    Outcome first = run(options);
+    assertThat(first.err()).isEmpty();
+    List<String> kept = Files.readAllLines(journal);
+    assertThat(kept).as("version, and for each case a speed and 4 replays").hasSize(1 + 2 * 5);
+    Set<String> cases = new HashSet<>();
+    first.json().forEach(cell -> cases.add(cell.get("workload") + " " + cell.get("mode")));
+    assertThat(cases).isNotEmpty();
+
+    Files.write(journal, kept.subList(0, 6));
+    assertThat(run(options).out()).isEqualTo(first.out());
+    assertThat(Files.readAllLines(journal)).containsExactlyInAnyOrderElementsOf(kept);
+    assertThat(run(options + " --sample-seed 7").out()).isNotEqualTo(first.out());
+    assertThat(run(GENERATED + "9").err()).contains("--sample must be");
+  }
+
+  @Test
+  void thePageHasTheFiguresOfTheJson() throws IOException {
+    Path page = folder.resolve("page.html");
+    Outcome outcome = run(GENERATED + "2 --format json --report " + page);
+    String html = Files.readString(page);
+    JsonNode json = outcome.json();
+    Matcher figures = FIGURE.matcher(html);
+    int read = 0;
+    while (figures.find()) {
+      JsonNode value = json.get(Integer.parseInt(figures.group(1)));
+      value = value.at("/" + figures.group(2).replace('.', '/'));
+      assertThat(value.isNumber()).as(figures.group()).isTrue();
+      double shown = Double.parseDouble(figures.group(3).replace(",", ""));
+      assertThat(shown).isCloseTo(value.asDouble(), within(0.051));
+      read++;
+    }
+    assertThat(read).isEqualTo(2 * 2 * 2);
+    assertThat(html).contains("<h2>Distance from the best</h2>").doesNotContain("<script");
+
+    assertThat(run(GENERATED + "2 --report " + folder).err())
+        .contains("--report must be a file, not a folder");
+  }
+}

@@ -1,0 +1,70 @@
+package io.kvasir.simulator.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RunJournalTest {
+
+  @TempDir private Path folder;
+
+  @Test
+  void aRunThatIsKeptIsNotPlayedAgain() throws IOException {
+    List<Double> values = List.of(1.5, -2e-7, Double.NaN, 1e300, Double.POSITIVE_INFINITY);
+    try (RunJournal journal = RunJournal.open(file(), "1 (a)")) {
+      assertThat(journal.of("a \"b\"", () -> values)).isEqualTo(values);
+      assertThat(journal.of("a \"b\"", RunJournalTest::playedAgain)).isEqualTo(values);
+    }
+    try (RunJournal journal = RunJournal.open(file(), "1 (a)")) {
+      assertThat(journal.of("a \"b\"", RunJournalTest::playedAgain)).isEqualTo(values);
+      assertThat(journal.of("none", List::of)).isEmpty();
+    }
+  }
+
+  @Test
+  void aLineThatWasCutIsPlayedAgain() throws IOException {
+    try (RunJournal journal = RunJournal.open(file(), "1")) {
+      journal.of("first", () -> List.of(1.0));
+      journal.of("second", () -> List.of(2.0, 3.0));
+    }
+    String whole = Files.readString(file());
+    int second = whole.indexOf("{\"run\":\"second\"");
+    for (int length = second; length < whole.length() - 1; length++) {
+      Files.writeString(file(), whole.substring(0, length));
+      try (RunJournal journal = RunJournal.open(file(), "1")) {
+        assertThat(journal.of("first", RunJournalTest::playedAgain)).containsExactly(1.0);
+        assertThat(journal.of("second", () -> List.of(4.0))).containsExactly(4.0);
+      }
+      try (RunJournal journal = RunJournal.open(file(), "1")) {
+        assertThat(journal.of("second", RunJournalTest::playedAgain)).containsExactly(4.0);
+      }
+    }
+  }
+
+  @Test
+  void journalsOfOtherBuildsAndOtherFilesAreRefused() throws IOException {
+    RunJournal.open(file(), "1").close();
+    assertThatThrownBy(() -> RunJournal.open(file(), "2"))
+        .isInstanceOf(IOException.class)
+        .hasMessage(
+            file()
+                + ": not of this build, whose journals begin with {\"kvasir\":\"2\"}; remove it");
+    Files.writeString(file(), "mine\n");
+    assertThatThrownBy(() -> RunJournal.open(file(), "1")).isInstanceOf(IOException.class);
+    assertThat(file()).hasContent("mine");
+  }
+
+  private static List<Double> playedAgain() {
+    throw new AssertionError("played again");
+  }
+
+  private Path file() {
+    return folder.resolve("runs.jsonl");
+  }
+}

@@ -4,6 +4,7 @@ import io.kvasir.model.RankId;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a policy knew of one eligible rank, and the cost that followed. Immutable. Counts that the
@@ -16,6 +17,7 @@ import java.util.Map;
  * @param newBlocks blocks of the request that no request booked there uses
  * @param activeRequests requests booked there
  * @param terms the cost's terms by name, in the policy's order; empty if it has none
+ * @param firstToken the expected time to first token; null if the policy expects none
  */
 public record CandidateCost(
     RankId rank,
@@ -24,7 +26,8 @@ public record CandidateCost(
     long activeBlocks,
     int newBlocks,
     int activeRequests,
-    Map<String, Double> terms) {
+    Map<String, Double> terms,
+    @Nullable FirstTokenForecast firstToken) {
 
   /** Copies the terms. */
   public CandidateCost {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.router.CandidateCost;
+import io.kvasir.fleet.router.FirstTokenForecast;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RouteOutcome;
@@ -123,6 +124,14 @@ final class ExplanationJson {
       json.writeNumberField(term.getKey(), term.getValue());
     }
     json.writeEndObject();
+    FirstTokenForecast firstToken = cost.firstToken();
+    if (firstToken != null) {
+      json.writeObjectFieldStart("first_token_ms");
+      json.writeNumberField("expected", firstToken.expectedMs());
+      json.writeNumberField("low", firstToken.lowMs());
+      json.writeNumberField("high", firstToken.highMs());
+      json.writeEndObject();
+    }
   }
 
   private static void write(JsonGenerator json, ModelFleet fleet, @Nullable RouteOutcome outcome)

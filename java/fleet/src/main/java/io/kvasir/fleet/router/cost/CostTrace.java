@@ -20,4 +20,14 @@ public interface CostTrace {
    * @param value what it adds to the cost; lower costs are better
    */
   void term(int candidate, String name, double value);
+
+  /**
+   * Gives the expected time to first token of a candidate.
+   *
+   * @param candidate the candidate's position
+   * @param expectedMs the time, in milliseconds
+   * @param lowMs lower end of its interval
+   * @param highMs upper end of its interval
+   */
+  default void firstToken(int candidate, double expectedMs, double lowMs, double highMs) {}
 }

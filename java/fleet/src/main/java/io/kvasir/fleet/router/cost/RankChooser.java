@@ -3,6 +3,7 @@ package io.kvasir.fleet.router.cost;
 import io.kvasir.fleet.load.ActiveSequences;
 import io.kvasir.fleet.load.SequenceLoad;
 import io.kvasir.fleet.router.CandidateCost;
+import io.kvasir.fleet.router.FirstTokenForecast;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankCapacity;
@@ -174,31 +175,51 @@ final class RankChooser {
   }
 
   private int select(FleetRequest request, List<CandidateCost> costs, boolean explain) {
-    List<Map<String, Double>> terms = new ArrayList<>();
-    CostTrace trace = CostTrace.NONE;
-    if (explain) {
-      for (int i = 0; i < candidates.size(); i++) {
-        terms.add(new LinkedHashMap<>());
-      }
-      trace = (candidate, name, value) -> terms.get(candidate).merge(name, value, Double::sum);
-    }
+    Explanation explanation = explain ? new Explanation(candidates.size()) : null;
+    CostTrace trace = explanation == null ? CostTrace.NONE : explanation;
     int chosen = selector.select(candidates, request, trace);
     if (chosen < 0 || chosen >= candidates.size()) {
       throw new IllegalStateException(
           "a selector must choose 0 to " + (candidates.size() - 1) + ", not " + chosen);
     }
-    for (int i = 0; i < terms.size(); i++) {
-      costs.add(
-          new CandidateCost(
-              candidates.rank(i),
-              candidates.matchedBlocks(i),
-              candidates.activePrefillTokens(i),
-              candidates.activeBlocks(i),
-              candidates.newBlocks(i),
-              candidates.activeRequests(i),
-              terms.get(i)));
+    if (explanation != null) {
+      for (int i = 0; i < candidates.size(); i++) {
+        costs.add(
+            new CandidateCost(
+                candidates.rank(i),
+                candidates.matchedBlocks(i),
+                candidates.activePrefillTokens(i),
+                candidates.activeBlocks(i),
+                candidates.newBlocks(i),
+                candidates.activeRequests(i),
+                explanation.terms.get(i),
+                explanation.firstTokens[i]));
+      }
     }
     return chosen;
+  }
+
+  /** What the selector says of each candidate. */
+  private static final class Explanation implements CostTrace {
+    final List<Map<String, Double>> terms = new ArrayList<>();
+    final @Nullable FirstTokenForecast[] firstTokens;
+
+    Explanation(int candidates) {
+      for (int i = 0; i < candidates; i++) {
+        terms.add(new LinkedHashMap<>());
+      }
+      firstTokens = new FirstTokenForecast[candidates];
+    }
+
+    @Override
+    public void term(int candidate, String name, double value) {
+      terms.get(candidate).merge(name, value, Double::sum);
+    }
+
+    @Override
+    public void firstToken(int candidate, double expectedMs, double lowMs, double highMs) {
+      firstTokens[candidate] = new FirstTokenForecast(expectedMs, lowMs, highMs);
+    }
   }
 
   private Reason reason(FleetRequest request) {

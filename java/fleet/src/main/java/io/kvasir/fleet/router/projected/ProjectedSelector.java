@@ -77,6 +77,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   private final StepModel model = new StepModel();
   private final ExpectedTurns conversations = new ExpectedTurns();
   private final LoadEstimate load = new LoadEstimate();
+  private final ForecastInterval interval = new ForecastInterval();
   private final Map<RankId, RankForecast> ranks = new HashMap<>();
   private final Long2ObjectOpenHashMap<Attempt> attempts = new Long2ObjectOpenHashMap<>();
 
@@ -90,6 +91,11 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   private double[] queueMs = new double[0];
   private double[] computeMs = new double[0];
   private double[] openBeside = new double[0];
+  private double[] firstTokenMs = new double[0];
+
+  /* The last choice: a request, and when its first token is expected. */
+  private long chosenRequest;
+  private double chosenFirstTokenMs;
 
   /**
    * Makes a selector that knows no rank.
@@ -106,7 +112,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   private RankForecast forecast(RankId rank, RankCapacity capacity) {
     RankForecast forecast = ranks.get(rank);
     if (forecast == null) {
-      forecast = new RankForecast(model, load);
+      forecast = new RankForecast(model, load, interval);
       ranks.put(rank, forecast);
     }
     if (capacity.maxNumBatchedTokens() > 0) {
@@ -142,12 +148,17 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
       computeMs[i] = forecasts[i].promptMs(uncached, context);
       terms[0] = queueMs[i];
       terms[1] = computeMs[i];
-      terms[2] =
-          forecasts[i].interleavedMs(uncached)
-              + PACE_TOKENS * forecasts[i].stepMs(request.inputTokens());
+      double interleavedMs = forecasts[i].interleavedMs(uncached);
+      terms[2] = interleavedMs + PACE_TOKENS * forecasts[i].stepMs(request.inputTokens());
       terms[3] = othersWeight * computeMs[i];
       terms[4] = workMs * (openBeside[i] - leastOpen);
       terms[5] = roomMs(candidates, i);
+      firstTokenMs[i] = queueMs[i] + computeMs[i] + interleavedMs + terms[5];
+      trace.firstToken(
+          i,
+          firstTokenMs[i],
+          firstTokenMs[i] * interval.lowFactor(),
+          firstTokenMs[i] * interval.highFactor());
       scores[i] = 0;
       for (int term = 0; term < terms.length; term++) {
         if (term != omitted) {
@@ -156,7 +167,10 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
         }
       }
     }
-    return leastRecentOfBest(candidates, request.id());
+    int chosen = leastRecentOfBest(candidates, request.id());
+    chosenRequest = request.id();
+    chosenFirstTokenMs = firstTokenMs[chosen];
+    return chosen;
   }
 
   /** Of the candidates that are about as good as the best, the one chosen least recently. */
@@ -189,6 +203,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
       queueMs = new double[size];
       computeMs = new double[size];
       openBeside = new double[size];
+      firstTokenMs = new double[size];
     }
     for (int i = 0; i < size; i++) {
       RankForecast forecast = forecast(candidates.rank(i), candidates.capacity(i));
@@ -223,7 +238,12 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     int uncached = Math.max(1, uncachedTokens);
     double computeMs = forecast.promptMs(uncached, contextTokens);
     conversations.placed(request.conversationId(), forecast.open, computeMs, nowNs);
-    attempts.put(attempt, forecast.placed(uncached, contextTokens, nowNs));
+    double expectedMs =
+        request.id() == chosenRequest && chosenFirstTokenMs > 0
+            ? chosenFirstTokenMs
+            : forecast.queuedMs(nowNs) + computeMs + forecast.interleavedMs(uncached);
+    chosenFirstTokenMs = 0;
+    attempts.put(attempt, forecast.placed(uncached, contextTokens, expectedMs, nowNs));
   }
 
   @Override

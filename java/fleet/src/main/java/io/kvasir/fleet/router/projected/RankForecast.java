@@ -34,6 +34,7 @@ final class RankForecast {
 
   private final StepModel model;
   private final LoadEstimate load;
+  private final ForecastInterval interval;
   private long maxTokens = DEFAULT_STEP_TOKENS;
   private final RankSpeed speed = new RankSpeed();
   private final Deque<Attempt> line = new ArrayDeque<>();
@@ -61,10 +62,13 @@ final class RankForecast {
     private final long placedNs;
     private final double expectedMs;
     private final double overdueMs;
+    private final double firstTokenMs;
     private boolean inLine = true;
     private boolean decodes;
     private long batch;
     private long tokens;
+    private long firstNs;
+    private boolean streams;
     private long lastNs;
 
     private Attempt(
@@ -73,13 +77,15 @@ final class RankForecast {
         int context,
         long placedNs,
         double expectedMs,
-        double overdueMs) {
+        double overdueMs,
+        double firstTokenMs) {
       this.rank = rank;
       this.uncached = uncached;
       this.context = context;
       this.placedNs = placedNs;
       this.expectedMs = expectedMs;
       this.overdueMs = overdueMs;
+      this.firstTokenMs = firstTokenMs;
     }
 
     RankForecast rank() {
@@ -92,10 +98,12 @@ final class RankForecast {
    *
    * @param model expects times, and learns
    * @param load adds up the times
+   * @param interval compares expected and actual times of first tokens
    */
-  RankForecast(StepModel model, LoadEstimate load) {
+  RankForecast(StepModel model, LoadEstimate load, ForecastInterval interval) {
     this.model = model;
     this.load = load;
+    this.interval = interval;
   }
 
   /** The tokens that the rank computes in one step at most are known, at least 1. */
@@ -142,11 +150,12 @@ final class RankForecast {
     return Math.max(0, lineMs - first.expectedMs) + leftMs;
   }
 
-  /** A request was placed. */
-  Attempt placed(int uncached, int context, long nowNs) {
+  /** A request was placed, whose first token is expected after a time. */
+  Attempt placed(int uncached, int context, double firstTokenMs, long nowNs) {
     double expectedMs = promptMs(uncached, context) + interleavedMs(uncached);
     double overdueMs = OVERDUE * (queuedMs(nowNs) + expectedMs);
-    Attempt attempt = new Attempt(this, uncached, context, nowNs, expectedMs, overdueMs);
+    Attempt attempt =
+        new Attempt(this, uncached, context, nowNs, expectedMs, overdueMs, firstTokenMs);
     line.addLast(attempt);
     lineMs += expectedMs;
     promptTokens += uncached;
@@ -168,11 +177,16 @@ final class RankForecast {
       promptTokens -= attempt.uncached;
       promptEnded(attempt, nowNs);
       attempt.decodes = true;
+      attempt.firstNs = nowNs;
       attempt.tokens = (long) attempt.uncached + attempt.context;
       kvTokens += attempt.tokens;
       decoding++;
     } else {
       confirmed |= attempt.batch == batch && nowNs > endedNs;
+      if (!attempt.streams && nowNs > attempt.firstNs) {
+        attempt.streams = true;
+        interval.learn(attempt.firstTokenMs, (attempt.firstNs - attempt.placedNs) / NS_PER_MS);
+      }
       if (tokens == 1 && line.isEmpty()) {
         decoded(attempt, nowNs);
       }

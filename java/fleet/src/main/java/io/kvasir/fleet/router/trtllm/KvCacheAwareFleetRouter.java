@@ -212,7 +212,8 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
         0,
         0,
         Math.toIntExact(candidate.load()),
-        terms);
+        terms,
+        null);
   }
 
   private List<Candidate> belowCap(List<Candidate> candidates) {

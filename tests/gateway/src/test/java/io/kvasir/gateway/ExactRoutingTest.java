@@ -156,6 +156,10 @@ class ExactRoutingTest {
         assertThat(explained.get("ranks").get(rank).get("matched_tokens").asInt())
             .isEqualTo(blocks * BLOCK);
         assertThat(explained.get("choice").get("matched_tokens").asInt()).isEqualTo(blocks * BLOCK);
+        JsonNode firstToken = explained.get("ranks").get(rank).get("first_token_ms");
+        assertThat(firstToken.get("expected").asDouble()).isPositive();
+        assertThat(firstToken.get("low").asDouble())
+            .isBetween(0.0, firstToken.get("high").asDouble());
         if (flavor != EngineFlavor.TRTLLM) { // which chooses its ranks itself
           assertThat(explained.get("choice").get("dp_rank").asInt()).isEqualTo(rank);
           assertThat(cached(complete(fleet, prompt))).isEqualTo(blocks * BLOCK);

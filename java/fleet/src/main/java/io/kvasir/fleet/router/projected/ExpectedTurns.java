@@ -36,6 +36,9 @@ final class ExpectedTurns {
   private double timedMs;
   private double gapNs = PRIOR_GAP_NS;
 
+  private double keptGaps;
+  private double kept = 1;
+
   /** The last turn of a conversation. */
   static final class Turn {
     private final Open open;
@@ -57,8 +60,16 @@ final class ExpectedTurns {
     return Digest64.fold(Digest64.EMPTY, conversationId);
   }
 
+  /**
+   * What is left after a time. Ranks are aged together, so most times are that of the last call.
+   */
   private double kept(long sinceNs, long nowNs) {
-    return StrictMath.exp(-(nowNs - sinceNs) / (PATIENCE * gapNs));
+    double gaps = (nowNs - sinceNs) / (PATIENCE * gapNs);
+    if (gaps != keptGaps) {
+      keptGaps = gaps;
+      kept = StrictMath.exp(-gaps);
+    }
+    return kept;
   }
 
   /** The share of turns that another one follows. */

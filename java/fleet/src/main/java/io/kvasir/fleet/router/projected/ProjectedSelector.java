@@ -10,6 +10,7 @@ import io.kvasir.fleet.router.projected.RankForecast.Attempt;
 import io.kvasir.model.Digest64;
 import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -87,6 +88,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
 
   /* By candidate, for one choice. */
   private RankForecast[] forecasts = new RankForecast[0];
+  private @Nullable RankId[] forecastRanks = new RankId[0];
   private double[] scores = new double[0];
   private double[] queueMs = new double[0];
   private double[] computeMs = new double[0];
@@ -109,11 +111,17 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     this.omitted = TERMS.indexOf(omitted);
   }
 
-  private RankForecast forecast(RankId rank, RankCapacity capacity) {
-    RankForecast forecast = ranks.get(rank);
-    if (forecast == null) {
-      forecast = new RankForecast(model, load, interval);
-      ranks.put(rank, forecast);
+  private RankForecast forecast(RankId rank) {
+    return ranks.computeIfAbsent(rank, unknown -> new RankForecast(model, load, interval));
+  }
+
+  /** The forecast of a candidate, which mostly is the same rank as in the last choice. */
+  private RankForecast forecast(int candidate, RankId rank, RankCapacity capacity) {
+    RankForecast forecast = forecasts[candidate];
+    if (!rank.equals(forecastRanks[candidate])) {
+      forecast = forecast(rank);
+      forecasts[candidate] = forecast;
+      forecastRanks[candidate] = rank;
     }
     if (capacity.maxNumBatchedTokens() > 0) {
       forecast.limitStep(capacity.maxNumBatchedTokens());
@@ -181,10 +189,9 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
       lowest = scores[i] < scores[lowest] ? i : lowest;
     }
     double most = scores[lowest] + TOLERANCE * computeMs[lowest];
-    long start = Digest64.fold(Digest64.EMPTY, requestId) & Long.MAX_VALUE;
+    int i = (int) ((Digest64.fold(Digest64.EMPTY, requestId) & Long.MAX_VALUE) % size);
     int best = -1;
-    for (int n = 0; n < size; n++) {
-      int i = (int) ((start + n) % size);
+    for (int n = 0; n < size; n++, i = i + 1 == size ? 0 : i + 1) {
       if (scores[i] <= most
           && (best < 0 || candidates.lastChosen(i) < candidates.lastChosen(best))) {
         best = i;
@@ -199,6 +206,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     int size = candidates.size();
     if (forecasts.length < size) {
       forecasts = new RankForecast[size];
+      forecastRanks = new RankId[size];
       scores = new double[size];
       queueMs = new double[size];
       computeMs = new double[size];
@@ -206,8 +214,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
       firstTokenMs = new double[size];
     }
     for (int i = 0; i < size; i++) {
-      RankForecast forecast = forecast(candidates.rank(i), candidates.capacity(i));
-      forecasts[i] = forecast;
+      RankForecast forecast = forecast(i, candidates.rank(i), candidates.capacity(i));
       queueMs[i] = forecast.queuedMs(nowNs);
       long foreign = candidates.activePrefillTokens(i) - forecast.promptTokens();
       if (foreign > 0) {
@@ -234,7 +241,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
       int uncachedTokens,
       int contextTokens,
       long nowNs) {
-    RankForecast forecast = forecast(rank, RankCapacity.UNKNOWN);
+    RankForecast forecast = forecast(rank);
     int uncached = Math.max(1, uncachedTokens);
     double computeMs = forecast.promptMs(uncached, contextTokens);
     conversations.placed(request.conversationId(), forecast.open, computeMs, nowNs);
@@ -271,5 +278,6 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   @Override
   public void onRemoved(RankId rank) {
     ranks.remove(rank);
+    Arrays.fill(forecastRanks, null);
   }
 }

@@ -117,7 +117,7 @@ final class RankForecast {
   }
 
   private int steps(long uncached) {
-    return (int) ((uncached - 1) / maxTokens) + 1;
+    return uncached <= maxTokens ? 1 : (int) ((uncached - 1) / maxTokens) + 1;
   }
 
   /** The time to compute a prompt, without those in line and decoding requests, in milliseconds. */

@@ -111,15 +111,15 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     this.omitted = TERMS.indexOf(omitted);
   }
 
-  private RankForecast forecast(RankId rank) {
-    return ranks.computeIfAbsent(rank, unknown -> new RankForecast(model, load, interval));
+  private RankForecast forecast(RankId rank, long nowNs) {
+    return ranks.computeIfAbsent(rank, unknown -> new RankForecast(model, load, interval, nowNs));
   }
 
   /** The forecast of a candidate, which mostly is the same rank as in the last choice. */
-  private RankForecast forecast(int candidate, RankId rank, RankCapacity capacity) {
+  private RankForecast forecast(int candidate, RankId rank, RankCapacity capacity, long nowNs) {
     RankForecast forecast = forecasts[candidate];
     if (!rank.equals(forecastRanks[candidate])) {
-      forecast = forecast(rank);
+      forecast = forecast(rank, nowNs);
       forecasts[candidate] = forecast;
       forecastRanks[candidate] = rank;
     }
@@ -214,7 +214,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
       firstTokenMs = new double[size];
     }
     for (int i = 0; i < size; i++) {
-      RankForecast forecast = forecast(i, candidates.rank(i), candidates.capacity(i));
+      RankForecast forecast = forecast(i, candidates.rank(i), candidates.capacity(i), nowNs);
       queueMs[i] = forecast.queuedMs(nowNs);
       long foreign = candidates.activePrefillTokens(i) - forecast.promptTokens();
       if (foreign > 0) {
@@ -241,7 +241,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
       int uncachedTokens,
       int contextTokens,
       long nowNs) {
-    RankForecast forecast = forecast(rank);
+    RankForecast forecast = forecast(rank, nowNs);
     int uncached = Math.max(1, uncachedTokens);
     double computeMs = forecast.promptMs(uncached, contextTokens);
     conversations.placed(request.conversationId(), forecast.open, computeMs, nowNs);

@@ -27,6 +27,9 @@ final class RankForecast {
   /** Tokens of one step where the rank's limit is unknown. */
   private static final long DEFAULT_STEP_TOKENS = 8192;
 
+  /** Time without an observation after which the speed of the rank is relaxed. */
+  private static final double UNSEEN_NS = 30e9;
+
   /** Time between observations of decode steps. */
   private static final double DECODE_SAMPLE_MS = 50;
 
@@ -53,6 +56,7 @@ final class RankForecast {
   private long beganNs;
   private long endedNs = Long.MIN_VALUE;
   private long decodedNs = Long.MIN_VALUE;
+  private long seenNs;
 
   /** One placed request. */
   static final class Attempt {
@@ -99,11 +103,13 @@ final class RankForecast {
    * @param model expects times, and learns
    * @param load adds up the times
    * @param interval compares expected and actual times of first tokens
+   * @param nowNs the time
    */
-  RankForecast(StepModel model, LoadEstimate load, ForecastInterval interval) {
+  RankForecast(StepModel model, LoadEstimate load, ForecastInterval interval, long nowNs) {
     this.model = model;
     this.load = load;
     this.interval = interval;
+    this.seenNs = nowNs;
   }
 
   /** The tokens that the rank computes in one step at most are known, at least 1. */
@@ -137,6 +143,10 @@ final class RankForecast {
 
   /** The time until all prompts in line are expected to be computed, in milliseconds. */
   double queuedMs(long nowNs) {
+    if (nowNs - seenNs > UNSEEN_NS) {
+      speed.relax();
+      seenNs = nowNs;
+    }
     Attempt first = line.peekFirst();
     while (first != null && nowNs - first.placedNs > first.overdueMs * NS_PER_MS) {
       leaveLine(first);
@@ -205,6 +215,7 @@ final class RankForecast {
       StepModel.Work work = new StepModel.Work();
       work.addDecoding(kvTokens);
       model.learn(work, (nowNs - attempt.lastNs) / NS_PER_MS, speed);
+      seenNs = nowNs;
     }
     decodedNs = nowNs;
   }
@@ -234,6 +245,7 @@ final class RankForecast {
       double ms = (endedNs - beganNs) / NS_PER_MS;
       ended.addSteps(steps(endedTokens), endedDecoding, endedKvTokens);
       model.learn(ended, ms, speed);
+      seenNs = endedNs;
       load.busy(ms);
     }
     ended.clear();

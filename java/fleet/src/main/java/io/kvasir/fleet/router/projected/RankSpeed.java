@@ -31,6 +31,16 @@ final class RankSpeed {
   }
 
   /**
+   * Nothing was observed for a while, so the rank may have changed: half of what is known of it is
+   * forgotten. Otherwise a rank that was slow for a time, and is avoided since, would stay avoided.
+   */
+  void relax() {
+    location /= 2;
+    variance += (PRIOR_VARIANCE - variance) / 2;
+    factor = StrictMath.exp(location);
+  }
+
+  /**
    * Learns from a residual.
    *
    * @param residual logarithm of the observed time over the predicted one

@@ -219,6 +219,43 @@ class ProjectedRouterTest {
   }
 
   @Test
+  void aRankThatWasSlowIsTriedAgain() {
+    FleetRouter router = router(2);
+    for (int i = 0; i < 100; i++) {
+      serve(router, place(router, prompt(i, 4000)), 1);
+    }
+    int slow = 0;
+    for (int i = 0; i < 60; i++) {
+      Placement placement = place(router, prompt(100 + i, 4000));
+      slow = placement.rank().workerId() == 1 ? slow + 1 : slow;
+      serve(router, placement, placement.rank().workerId() == 1 ? 3 : 1);
+    }
+    assertThat(slow).as("while it is slow").isBetween(1, 20);
+
+    int again = 0;
+    int late = 0;
+    for (int second = 0; second < 600; second++) {
+      nowNs += 1000 * MS;
+      Placement placement = place(router, prompt(300 + second, 4000));
+      boolean chosen = placement.rank().workerId() == 1;
+      again += chosen && second < 10 ? 1 : 0;
+      late += chosen && second >= 300 ? 1 : 0;
+      serve(router, placement, 1);
+    }
+    assertThat(again).as("just after").isLessThanOrEqualTo(2);
+    assertThat(late).as("when it has recovered").isBetween(100, 200);
+  }
+
+  /** The rank computes the prompt of a placement, given times slower than published. */
+  private void serve(FleetRouter router, Placement placement, double slow) {
+    nowNs += Math.round(slow * (16.5 + 0.01518344 * 4000 + 4.209989e-7 * 4000 * 4000) * MS);
+    router.onTokens(placement.attempt(), 1);
+    nowNs += 5 * MS;
+    router.onTokens(placement.attempt(), 1);
+    router.onFinished(placement.attempt(), true);
+  }
+
+  @Test
   void conversationsThatReturnAreSpread() {
     FleetRouter router = router(4);
     Map<String, Integer> turns = new HashMap<>();

@@ -62,11 +62,11 @@ class BenchPoliciesCommandTest {
     Outcome text = run(options);
     assertThat(text.err()).isEmpty();
     assertThat(text.exitCode()).isZero();
-    assertThat(text.out().lines().toList()).hasSize(8);
+    assertThat(text.out().lines().toList()).hasSize(10);
     assertThat(text.out())
         .startsWith("| requests | ranks@load | pool tokens | speed | default p95 ms |")
         .contains("| t.jsonl | 2@0.5 | 50,000 | ")
-        .contains("\n| router | best p95 | best or within its interval | clearly lowest |")
+        .contains("\n| router | best | or in its interval | clearly best | within 5 % |")
         .contains("\n| projected | 0 of 1 | 1 of 1 | ");
 
     JsonNode cell = run(options + " --format json").json().get(0);

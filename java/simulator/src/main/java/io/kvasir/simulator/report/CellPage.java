@@ -43,6 +43,7 @@ public final class CellPage {
                             router,
                             Standing.of(cells, router).shown().stream().map(Html::cell).toList()))
                 .toList()));
+    out.append(Html.paragraph(Standing.LEGEND));
     out.append("<h2>Distance from the best</h2>\n")
         .append(
             Html.paragraph(

@@ -83,7 +83,7 @@ public final class CellTable {
    *
    * @param cells the rows
    * @param routers names of the compared routers
-   * @return a table with a line for each router
+   * @return a table with a line for each router, and what its columns mean
    */
   public static String summary(List<Cell<PlayedLoad>> cells, List<String> routers) {
     StringBuilder table = new StringBuilder();
@@ -93,6 +93,6 @@ public final class CellTable {
       table.append("| ").append(router).append(" | ");
       table.append(String.join(" | ", Standing.of(cells, router).shown())).append(" |\n");
     }
-    return table.toString();
+    return table.append('\n').append(Standing.LEGEND).append('\n').toString();
   }
 }

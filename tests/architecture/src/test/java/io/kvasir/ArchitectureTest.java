@@ -289,6 +289,7 @@ class ArchitectureTest {
             "engine.execute",
             "fleet.router",
             "hash",
+            "model",
             "simulator.compare",
             "simulator.fleet",
             "simulator.replay",

@@ -85,7 +85,7 @@ class BenchPoliciesCommandTest {
     String options = GENERATED + "2 --format json --journal " + journal;
 
     Outcome first = run(options);
-    assertThat(first.err()).isEmpty();
+    assertThat(first.exitCode()).as(first.err()).isZero();
     List<String> kept = Files.readAllLines(journal);
     assertThat(kept).as("version, and for each case a speed and 4 replays").hasSize(1 + 2 * 5);
     Set<String> cases = new HashSet<>();
@@ -97,6 +97,42 @@ class BenchPoliciesCommandTest {
     assertThat(Files.readAllLines(journal)).containsExactlyInAnyOrderElementsOf(kept);
     assertThat(run(options + " --sample-seed 7").out()).isNotEqualTo(first.out());
     assertThat(run(GENERATED + "9").err()).contains("--sample must be");
+  }
+
+  @Test
+  void wrongUseIsNamedBeforeAnythingIsPlayed() throws IOException {
+    Path empty = Files.createFile(folder.resolve("empty.jsonl"));
+    Path page = folder.resolve("page.html");
+    Path missing = folder.resolve("missing").resolve("runs.jsonl");
+    Path mine = Files.writeString(folder.resolve("mine.txt"), "mine");
+    Map<String, String> messages =
+        Map.of(
+            GENERATED + "2 --journal " + folder,
+            "--journal " + folder,
+            GENERATED + "2 --journal " + missing,
+            "--journal " + missing + ": no such file",
+            GENERATED + "2 --journal " + mine,
+            "--journal " + mine + ": not a journal",
+            GENERATED + "2 --report " + page + " --journal " + page,
+            "must not be the file of",
+            GENERATED + "2 --jitter-seconds 1",
+            "--jitter-seconds needs --trace",
+            "bench policies --sample-seed 2",
+            "--sample-seed needs --sample",
+            "bench policies --workload nine",
+            "--workload must be one of multi_turn, agentic,",
+            "bench policies --mode nine",
+            "--mode must be one of aggregated, context, not",
+            "bench policies --workload multi_turn --pool-tokens 4096 --load 2@0.5 --seeds 1",
+            "--workload multi_turn: no request fits into a pool of 4096 tokens");
+    messages.forEach(
+        (line, message) -> {
+          Outcome refused = run(line);
+          assertThat(refused.exitCode()).as(line).isEqualTo(2);
+          assertThat(refused.err()).as(line).contains(message);
+        });
+    assertThat(mine).hasContent("mine");
+    assertThat(run(GENERATED + "1 --journal " + empty).exitCode()).isZero();
   }
 
   @Test

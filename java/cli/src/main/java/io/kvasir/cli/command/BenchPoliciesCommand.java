@@ -30,6 +30,10 @@ import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
 import io.kvasir.simulator.workload.TraceRequests;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -40,6 +44,8 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.function.IntFunction;
+import java.util.zip.CRC32C;
+import java.util.zip.CheckedInputStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -61,6 +67,7 @@ import picocli.CommandLine.Option;
 final class BenchPoliciesCommand implements Callable<Integer> {
 
   private static final int MAX_RANKS = 4096;
+  private static final double DEFAULT_JITTER_SECONDS = 3;
   private static final double MAX_JITTER_SECONDS = 86_400;
 
   private final Console console;
@@ -131,11 +138,9 @@ final class BenchPoliciesCommand implements Callable<Integer> {
   @Option(
       names = "--jitter-seconds",
       paramLabel = "X",
-      defaultValue = "3",
       order = 5,
-      description =
-          "Longest delay of an arrival, on the clock of the trace (default: ${DEFAULT-VALUE}).")
-  private String jitterSeconds;
+      description = "Longest delay of an arrival, on the clock of the trace (default: 3).")
+  private @Nullable String jitterSeconds;
 
   @Option(
       names = "--sample",
@@ -147,10 +152,9 @@ final class BenchPoliciesCommand implements Callable<Integer> {
   @Option(
       names = "--sample-seed",
       paramLabel = "N",
-      defaultValue = "1",
       order = 7,
-      description = "Seed of the drawing (default: ${DEFAULT-VALUE}).")
-  private String sampleSeed;
+      description = "Seed of the drawing (default: 1).")
+  private @Nullable String sampleSeed;
 
   @Option(
       names = "--journal",
@@ -171,6 +175,8 @@ final class BenchPoliciesCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     boolean text = format.isText();
     page.requireWritable();
+    requireUse("--jitter-seconds", jitterSeconds != null, "--trace", !traces.isEmpty());
+    requireUse("--sample-seed", sampleSeed != null, "--sample", sample != null);
     if (routers != null && fleetRouters != null) {
       throw new UsageException(FleetOptions.ROUTER, "and --router exclude each other");
     }
@@ -183,14 +189,14 @@ final class BenchPoliciesCommand implements Callable<Integer> {
                 FleetOptions.ROUTER, fleetRouters, name -> FleetOptions.router(name).name());
     List<Setting> settings = settings();
     List<Long> seeds = comparisons.seeds();
-    if (text) {
-      console.print(CellTable.head(names));
-    }
     List<Cell<PlayedLoad>> cells = new ArrayList<>();
     ExecutorService pool = comparisons.newPool();
     try (@Nullable RunJournal kept = journal == null ? null : openJournal(journal)) {
       RunStore store = kept == null ? RunStore.NONE : kept;
       RouterComparison comparison = new RouterComparison(seeds, pool, store);
+      if (text) {
+        console.print(CellTable.head(names));
+      }
       for (Setting setting : settings) {
         Cell<PlayedLoad> cell = compare(comparison, setting, kinds, names);
         cells.add(cell);
@@ -198,6 +204,8 @@ final class BenchPoliciesCommand implements Callable<Integer> {
           console.print(CellTable.row(cell));
         }
       }
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
     } finally {
       pool.shutdownNow();
     }
@@ -210,6 +218,12 @@ final class BenchPoliciesCommand implements Callable<Integer> {
     return ExitCode.DONE;
   }
 
+  private static void requireUse(String option, boolean given, String other, boolean otherGiven) {
+    if (given && !otherGiven) {
+      throw new UsageException(option, "needs " + other);
+    }
+  }
+
   private Cell<PlayedLoad> compare(
       RouterComparison comparison, Setting setting, List<AdpRouterKind> kinds, List<String> names)
       throws InterruptedException {
@@ -218,7 +232,8 @@ final class BenchPoliciesCommand implements Callable<Integer> {
           ? comparison.compare(setting, kinds)
           : comparison.compareFleets(setting, names);
     } catch (IllegalArgumentException e) {
-      throw new UsageException("--trace", Errors.reason(e));
+      boolean fromTrace = traces.stream().anyMatch(setting.traffic().name()::endsWith);
+      throw new UsageException(fromTrace ? "--trace" : "--workload", Errors.reason(e));
     }
   }
 
@@ -242,7 +257,7 @@ final class BenchPoliciesCommand implements Callable<Integer> {
         }
       }
     }
-    long seed = Values.seed("--sample-seed", sampleSeed);
+    long seed = sampleSeed == null ? 1 : Values.seed("--sample-seed", sampleSeed);
     if (sample == null) {
       return all;
     }
@@ -255,12 +270,18 @@ final class BenchPoliciesCommand implements Callable<Integer> {
 
   /** The requests by the number of ranks. */
   private List<IntFunction<Traffic>> traffic() throws IOException {
-    double jitter = Values.number("--jitter-seconds", jitterSeconds, 0, MAX_JITTER_SECONDS);
+    double jitter =
+        jitterSeconds == null
+            ? DEFAULT_JITTER_SECONDS
+            : Values.number("--jitter-seconds", jitterSeconds, 0, MAX_JITTER_SECONDS);
     List<IntFunction<Traffic>> all = new ArrayList<>();
     for (String file : traces) {
       Trace trace = TraceReader.read(Values.path("--trace", file), 512);
       Traffic played =
-          Traffic.jittered(new TraceRequests(trace, Conversations.infer(trace)), jitter);
+          Traffic.jittered(
+              new TraceRequests(trace, Conversations.infer(trace)),
+              jitter,
+              journal == null ? "" : digest(Values.path("--trace", file)));
       all.add(ranks -> played);
     }
     String generated = workloads == null && all.isEmpty() ? "uniform" : workloads;
@@ -274,8 +295,29 @@ final class BenchPoliciesCommand implements Callable<Integer> {
     return all;
   }
 
-  private static RunJournal openJournal(String file) throws IOException {
-    return RunJournal.open(Path.of(file), BuildVersion.read().toString());
+  /** Other contents have another digest. */
+  private static String digest(Path file) throws IOException {
+    CRC32C sum = new CRC32C();
+    try (InputStream in = new CheckedInputStream(Files.newInputStream(file), sum)) {
+      in.transferTo(OutputStream.nullOutputStream());
+    }
+    return "crc32c " + Long.toHexString(sum.getValue());
+  }
+
+  private RunJournal openJournal(String name) throws IOException {
+    Path file = Values.path("--journal", name).toAbsolutePath();
+    if (page.isFile(file)) {
+      throw new UsageException("--journal", "must not be the file of --report");
+    }
+    BuildVersion build = BuildVersion.read();
+    if (build.isChanged()) {
+      console.note(name + ": does not notice further changes of a build with changes");
+    }
+    try {
+      return RunJournal.open(file, build.toString());
+    } catch (IOException e) {
+      throw new UsageException("--journal", Errors.reason(e));
+    }
   }
 
   private static Load load(String text) {

@@ -36,6 +36,11 @@ record BuildVersion(String version, String commit, String date) {
         properties.getProperty("date", UNKNOWN));
   }
 
+  /** {@return whether the commit does not determine the build} */
+  boolean isChanged() {
+    return commit.equals(UNKNOWN) || commit.contains(" ");
+  }
+
   /** {@return one line: version, commit and date} */
   @Override
   public String toString() {

@@ -30,6 +30,15 @@ public final class PageOption {
   }
 
   /**
+   * {@return whether the page goes to a file}
+   *
+   * @param file an absolute path
+   */
+  public boolean isFile(Path file) {
+    return report != null && file(report).equals(file);
+  }
+
+  /**
    * Checks where the page goes, if one is wanted.
    *
    * @throws UsageException if it cannot be written

@@ -10,8 +10,8 @@ import java.util.stream.IntStream;
 /**
  * The Poisson bootstrap of whole conversations: in each replicate, a conversation counts as often
  * as a Poisson number with mean 1 says. The requests of a conversation are not independent, so they
- * stay together. The numbers depend on seed, replicate and conversation alone, so replicates of two
- * policies are paired.
+ * stay together. The numbers depend on replicate and conversation alone, so replicates of two
+ * policies are paired, and so are those of all seeds: the conversations of a trace are the same.
  *
  * <p>Stateless.
  */
@@ -42,8 +42,8 @@ final class Bootstrap {
   }
 
   /** How often a conversation counts in a replicate. */
-  static int weight(long seed, int replicate, long conversation) {
-    long drawn = Digest64.fold(Digest64.fold(Digest64.fold(conversation, seed), replicate), 0);
+  static int weight(int replicate, long conversation) {
+    long drawn = Digest64.fold(Digest64.fold(conversation, replicate), 0);
     double uniform = (drawn >>> 11) * UNIT;
     int count = 0;
     while (count < POISSON.length && uniform >= POISSON[count]) {
@@ -52,8 +52,11 @@ final class Bootstrap {
     return count;
   }
 
-  /** Replicates of the p95 of a replay, in milliseconds. O(replicates x requests). */
-  static List<Double> p95Ms(FirstTokens firstTokens, long seed) {
+  /**
+   * Replicates of the p95 of a replay, in milliseconds; none if no request got a token.
+   * O(replicates x requests).
+   */
+  static List<Double> p95Ms(FirstTokens firstTokens) {
     int size = firstTokens.size();
     if (size == 0) {
       return List.of();
@@ -68,7 +71,7 @@ final class Bootstrap {
     int[] weights = new int[size];
     for (int replicate = 0; replicate < REPLICATES; replicate++) {
       for (int i = 0; i < size; i++) {
-        weights[i] = weight(seed, replicate, firstTokens.conversation(slowestFirst[i]));
+        weights[i] = weight(replicate, firstTokens.conversation(slowestFirst[i]));
       }
       long above = (long) Math.floor((1 - QUANTILE) * Arrays.stream(weights).asLongStream().sum());
       int i = 0;

@@ -14,7 +14,7 @@ import java.util.Map;
  * @param load the load
  * @param policies the figures of each policy, in the order requested
  * @param ratios each policy's p95 time to first token over the best other one's; empty for a single
- *     policy
+ *     policy, or if no request got a token under one of them
  * @param <L> describes the load
  */
 public record Cell<L>(L load, List<Compared> policies, Map<String, Ratio> ratios) {
@@ -32,7 +32,11 @@ public record Cell<L>(L load, List<Compared> policies, Map<String, Ratio> ratios
     List<Compared> policies = new ArrayList<>();
     runs.forEach((policy, own) -> policies.add(Compared.of(policy, measures, own)));
     Map<String, Ratio> ratios = new HashMap<>();
-    for (Compared policy : policies) {
+    boolean answered =
+        runs.values().stream()
+            .flatMap(List::stream)
+            .noneMatch(run -> run.p95Replicates().isEmpty());
+    for (Compared policy : answered ? policies : List.<Compared>of()) {
       policies.stream()
           .filter(other -> !other.policy().equals(policy.policy()))
           .min(BY_P95)

@@ -100,7 +100,7 @@ public enum GeneratedTraffic {
   Traffic sessions(double perSecond, Sessions sessions) {
     Traffic.Source source =
         (speed, seed) -> sessions.of(new Starts.Open(perSecond * speed), speed, seed);
-    return new Traffic(id(), source, source, Traffic.AFTER_ANSWERS);
+    return new Traffic(id(), id(), source, source, Traffic.AFTER_ANSWERS);
   }
 
   Traffic single(int ranks, int prefixes, int prefixTokens, LognormalTokens own) {
@@ -120,6 +120,6 @@ public enum GeneratedTraffic {
                         seed)),
                 speed);
     double lastArrivalNs = requests / REQUESTS_PER_SECOND * 1e9;
-    return new Traffic(id(), source, source, lastArrivalNs);
+    return new Traffic(id(), id(), source, source, lastArrivalNs);
   }
 }

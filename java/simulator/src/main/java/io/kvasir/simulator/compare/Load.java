@@ -9,8 +9,8 @@ import io.kvasir.model.Checks;
  *
  * @param ranks ranks of the worker
  * @param utilisation share of the time, above 0 and below 1, in which at least one rank would
- *     prefill under round-robin; the ranks step together, so this is the share in which the worker
- *     prefills
+ *     prefill under the reference router; the ranks step together, so this is the share in which
+ *     the worker prefills. Of a fleet, the mean of the workers
  */
 public record Load(int ranks, double utilisation) {
 

@@ -1,6 +1,7 @@
 package io.kvasir.simulator.compare;
 
 import io.kvasir.simulator.replay.ReplayResult;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,8 +33,9 @@ record PolicyComparison(
   }
 
   /**
-   * Runs one replay for each policy and seed; {@code policies} maps a name to its replay by seed,
-   * which keeps first tokens; {@code name} and the policy's name are that of a replay in the store.
+   * Runs one replay for each policy and seed. {@code policies} maps a policy's name to its replay
+   * by seed, which must keep first tokens. The store knows a replay by {@code name}, policy and
+   * seed.
    */
   <L> Cell<L> compare(L load, String name, Map<String, LongFunction<ReplayResult>> policies)
       throws InterruptedException {
@@ -57,8 +59,7 @@ record PolicyComparison(
 
   private Run run(String name, LongFunction<ReplayResult> replay, long seed) {
     return Run.of(
-        store.of(name, () -> Run.of(replay.apply(seed), measures, seed).numbers()),
-        measures.size());
+        store.of(name, () -> Run.of(replay.apply(seed), measures).numbers()), measures.size());
   }
 
   private static List<Run> results(List<Future<Run>> runs) throws InterruptedException {
@@ -70,6 +71,9 @@ record PolicyComparison(
       return results;
     } catch (ExecutionException e) {
       Throwable cause = Objects.requireNonNullElse(e.getCause(), e);
+      if (cause instanceof UncheckedIOException unwritten) {
+        throw unwritten;
+      }
       throw new IllegalStateException("a replay failed: " + cause.getMessage(), e);
     }
   }

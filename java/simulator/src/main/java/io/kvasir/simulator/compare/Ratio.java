@@ -7,7 +7,8 @@ import java.util.List;
 /**
  * The p95 time to first token of one policy over that of another, for equal arrivals: the geometric
  * mean over the seeds, with the interval in which 95 % of the bootstrap replicates are. A replicate
- * draws seeds and, in each of them, conversations.
+ * draws seeds, and conversations. The interval is too wide rather than too narrow where seeds have
+ * conversations of their own.
  *
  * <p>Immutable.
  *

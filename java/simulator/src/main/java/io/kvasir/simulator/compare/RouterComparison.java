@@ -34,7 +34,7 @@ public final class RouterComparison {
 
   private static final int MAX_TRIALS = 12;
 
-  /** Highest speed of sessions: faster ones would answer without a thought. */
+  /** Highest speed of sessions: faster ones would leave no time between an answer and a turn. */
   private static final double MAX_SESSION_SPEED = 16;
 
   /** A load that is missed by more than this factor says nothing. */
@@ -85,7 +85,8 @@ public final class RouterComparison {
    * @param setting the case
    * @param routers the routers to compare
    * @return the results
-   * @throws IllegalArgumentException if there are too few requests for a tenth of the load
+   * @throws IllegalArgumentException if no request fits into a pool, or there are too few requests
+   *     for a tenth of the load
    * @throws InterruptedException if this thread is interrupted
    */
   public Cell<PlayedLoad> compare(Setting setting, List<AdpRouterKind> routers)
@@ -109,8 +110,8 @@ public final class RouterComparison {
    * @param setting the case
    * @param routers names of the fleet routers to compare
    * @return the results
-   * @throws IllegalArgumentException if there are too few requests for a tenth of the load, or a
-   *     name is unknown
+   * @throws IllegalArgumentException if no request fits into a pool, there are too few requests for
+   *     a tenth of the load, or a name is unknown
    * @throws InterruptedException if this thread is interrupted
    */
   public Cell<PlayedLoad> compareFleets(Setting setting, List<String> routers)
@@ -139,7 +140,7 @@ public final class RouterComparison {
   private Cell<PlayedLoad> compare(
       Setting setting, String kind, int workers, Player reference, Map<String, Player> players)
       throws InterruptedException {
-    String name = kind + " " + setting;
+    String name = kind + " " + setting.key();
     List<Double> found =
         store.of(
             name + " speed for seed " + seeds.get(0),
@@ -164,7 +165,10 @@ public final class RouterComparison {
                 policy,
                 seed -> player.play(setting.traffic().requests().at(speed.factor(), seed))));
     return new PolicyComparison(seeds, MEASURES, threads, store)
-        .compare(new PlayedLoad(setting, speed.factor(), speed.share()), name, policies);
+        .compare(
+            new PlayedLoad(setting, speed.factor(), speed.share()),
+            name + " speed " + speed.factor(),
+            policies);
   }
 
   /**
@@ -180,6 +184,13 @@ public final class RouterComparison {
     double next = 1;
     for (int trial = 0; trial < MAX_TRIALS; trial++) {
       ReplayResult result = reference.play(traffic.reference().at(next, seeds.get(0)));
+      if (result.completed() == 0) {
+        throw new IllegalArgumentException(
+            traffic.name()
+                + ": no request fits into a pool of "
+                + setting.poolTokens()
+                + " tokens");
+      }
       Speed tried = new Speed(next, result.prefillShare() / workers);
       boolean keepsUp = result.virtualNs() <= MAX_TIME * traffic.lastArrivalNs() / next;
       if (!keepsUp || tried.share() > utilisation + TOLERANCE) {

@@ -13,7 +13,7 @@ import java.util.Objects;
  *
  * @param figures the requested figures, in the order of the request
  * @param p95Replicates bootstrap replicates of the p95 time to first token in milliseconds; equal
- *     indexes of two policies' runs with the same seed are of the same conversations
+ *     indexes are of the same conversations; empty if no request got a token
  */
 record Run(List<Double> figures, List<Double> p95Replicates) {
 
@@ -23,11 +23,11 @@ record Run(List<Double> figures, List<Double> p95Replicates) {
     p95Replicates = List.copyOf(p95Replicates);
   }
 
-  static Run of(ReplayResult result, List<Measure> measures, long seed) {
+  static Run of(ReplayResult result, List<Measure> measures) {
     FirstTokens firstTokens = Objects.requireNonNull(result.firstTokens(), "not kept");
     return new Run(
         measures.stream().map(measure -> measure.of(result)).toList(),
-        Bootstrap.p95Ms(firstTokens, seed));
+        Bootstrap.p95Ms(firstTokens));
   }
 
   /** The run as numbers, from which {@link #of(List, int)} makes it again. */

@@ -16,6 +16,7 @@ public interface RunStore {
    * @param name what is replayed: equal names have equal results
    * @param play replays and returns the numbers
    * @return the numbers
+   * @throws java.io.UncheckedIOException if they cannot be kept
    */
   List<Double> of(String name, Supplier<List<Double>> play);
 }

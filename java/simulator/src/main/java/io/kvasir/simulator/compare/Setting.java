@@ -14,6 +14,11 @@ import io.kvasir.simulator.replay.ReplayMode;
  */
 public record Setting(Traffic traffic, ReplayMode mode, Load load, int poolTokens) {
 
+  /** What determines a replay's requests and ranks, but for the speed and the seed. */
+  String key() {
+    return traffic.key() + " " + mode + " " + load + " " + poolTokens;
+  }
+
   @Override
   public String toString() {
     return traffic.name() + " " + mode.id() + " " + load + " " + poolTokens;

@@ -9,17 +9,19 @@ import io.kvasir.simulator.workload.Workload;
 import java.util.Map;
 
 /**
- * Requests that can be played at any speed, and that come differently with every seed.
+ * Requests that can be played at any speed. Each seed gives other arrivals, or other requests.
  *
  * <p>Immutable.
  *
  * @param name the name in reports
+ * @param key determines the requests of each seed; for the store
  * @param requests the requests
  * @param reference the requests that set the speed for a load
  * @param lastArrivalNs time of the last arrival at speed 1; {@link #AFTER_ANSWERS} if it depends on
  *     answers
  */
-public record Traffic(String name, Source requests, Source reference, double lastArrivalNs) {
+public record Traffic(
+    String name, String key, Source requests, Source reference, double lastArrivalNs) {
 
   /** Last arrival of sessions, which wait for answers. */
   static final double AFTER_ANSWERS = Double.POSITIVE_INFINITY;
@@ -48,13 +50,15 @@ public record Traffic(String name, Source requests, Source reference, double las
    *
    * @param requests the requests
    * @param jitterSeconds longest delay of an arrival, on the clock of the requests
+   * @param digest determines the requests
    * @return the traffic
    */
-  public static Traffic jittered(RequestSequence requests, double jitterSeconds) {
+  public static Traffic jittered(RequestSequence requests, double jitterSeconds, String digest) {
     Source source =
         (speed, seed) -> new OpenLoop(new JitteredArrivals(requests, jitterSeconds, seed), speed);
     return new Traffic(
         requests.name(),
+        requests.name() + " " + digest + " jitter " + jitterSeconds,
         source,
         (speed, seed) -> new WithoutConversations(source.at(speed, seed)),
         requests.arrivalNs(requests.size() - 1));

@@ -7,9 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Writes a comparison of routers as one page without scripts and without other files: what each
- * router achieves over all cases, in which share of them it is how far from the best, and a table.
- * Figures carry the path of the same figure in the JSON report.
+ * Writes a comparison of routers as one page without scripts and without other files: a table of
+ * the routers, a chart of their distance from the best one, and a table of the cases. Figures carry
+ * the path of the same figure in the JSON report.
  *
  * <p>Stateless.
  */
@@ -57,7 +57,7 @@ public final class CellPage {
     routers.forEach(router -> heads.add(router + " hit"));
     List<String> rows = new ArrayList<>();
     for (int cell = 0; cell < cells.size(); cell++) {
-      rows.add(Html.row(CellTable.name(cells.get(cell).load().setting()), row(cells, cell)));
+      rows.add(Html.row(CellTable.name(cells.get(cell).load()), row(cells, cell)));
     }
     out.append(Html.table("Time to first token and hit rate by case", heads, rows));
     return Html.page("Routers under load", out.toString());

@@ -2,6 +2,7 @@ package io.kvasir.simulator.report;
 
 import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.Compared;
+import io.kvasir.simulator.compare.Load;
 import io.kvasir.simulator.compare.Measure;
 import io.kvasir.simulator.compare.PlayedLoad;
 import io.kvasir.simulator.compare.Setting;
@@ -49,10 +50,7 @@ public final class CellTable {
     StringBuilder row = new StringBuilder();
     Setting setting = cell.load().setting();
     row.append("| ").append(requests(setting));
-    row.append(" | ").append(setting.load());
-    if (Math.abs(cell.load().reachedShare() - setting.load().utilisation()) > 0.01) {
-      row.append(" (").append(Numbers.decimals(cell.load().reachedShare(), 2)).append(')');
-    }
+    row.append(" | ").append(load(cell.load()));
     row.append(" | ").append(Numbers.count(setting.poolTokens()));
     row.append(" | ").append(Numbers.decimals(cell.load().speed(), 3)).append(" |");
     for (Compared router : cell.policies()) {
@@ -67,8 +65,17 @@ public final class CellTable {
   }
 
   /** A case in one line. */
-  static String name(Setting setting) {
-    return requests(setting) + " " + setting.load() + " " + Numbers.count(setting.poolTokens());
+  static String name(PlayedLoad played) {
+    Setting setting = played.setting();
+    return requests(setting) + " " + load(played) + " " + Numbers.count(setting.poolTokens());
+  }
+
+  /** The load and, if another one was reached, that in brackets. */
+  private static String load(PlayedLoad played) {
+    Load load = played.setting().load();
+    return Math.abs(played.reachedShare() - load.utilisation()) > 0.01
+        ? load + " (" + Numbers.decimals(played.reachedShare(), 2) + ")"
+        : load.toString();
   }
 
   /** The name of the requests, without folders, and of the ranks' mode. */

@@ -4,15 +4,17 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import io.kvasir.model.Errors;
 import io.kvasir.simulator.compare.RunStore;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -26,56 +28,85 @@ import org.jspecify.annotations.Nullable;
  * first line, {@code {"kvasir":VERSION}}, says what made them; other versions may have other
  * results. A last line that was cut is replayed again.
  *
- * <p>Thread-safe.
+ * <p>Thread-safe. One process at a time has a journal open.
  */
 public final class RunJournal implements RunStore, AutoCloseable {
 
   private static final JsonFactory JSON = new JsonFactory();
+  private static final String HEAD = "{\"kvasir\":\"";
 
+  private final Path file;
   private final Map<String, List<Double>> kept;
-  private final OutputStream out;
+  private final FileChannel channel;
 
-  private RunJournal(Map<String, List<Double>> kept, OutputStream out) {
+  private RunJournal(Path file, Map<String, List<Double>> kept, FileChannel channel) {
+    this.file = file;
     this.kept = kept;
-    this.out = out;
+    this.channel = channel;
   }
 
   /**
-   * Opens a journal, or begins one.
+   * Opens a journal, or begins one in a new or empty file.
    *
    * @param file the file
    * @param version what makes the replays
    * @return the journal; the caller closes it
-   * @throws IOException if the file cannot be read or written, is none of these or is of another
-   *     version
+   * @throws IOException naming the file, if it cannot be read or written, is not a journal, is of
+   *     another version or is open in another process
    */
   public static RunJournal open(Path file, String version) throws IOException {
-    Map<String, List<Double>> kept = new HashMap<>();
-    String head = "{\"kvasir\":\"" + version + "\"}";
-    StringBuilder whole = new StringBuilder(head).append('\n');
-    if (Files.exists(file)) {
-      List<String> lines = Files.readAllLines(file);
-      if (lines.isEmpty() || !lines.get(0).equals(head)) {
-        throw new IOException(
-            file + ": not of this build, whose journals begin with " + head + "; remove it");
+    FileChannel channel = null;
+    try {
+      channel =
+          FileChannel.open(
+              file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+      if (channel.tryLock() == null) {
+        throw new IOException("open in another process");
       }
-      for (String line : lines.subList(1, lines.size())) {
-        if (read(line, kept)) {
-          whole.append(line).append('\n');
-        }
+      Map<String, List<Double>> kept = new HashMap<>();
+      channel.position(read(Files.readString(file, StandardCharsets.ISO_8859_1), version, kept));
+      channel.truncate(channel.position());
+      RunJournal journal = new RunJournal(file, kept, channel);
+      if (channel.position() == 0) {
+        journal.write(HEAD + version + "\"}\n");
       }
+      return journal;
+    } catch (IOException | OverlappingFileLockException e) {
+      if (channel != null) {
+        channel.close();
+      }
+      String reason = e instanceof IOException ? Errors.reason(e) : "open in another place";
+      throw new IOException(reason.contains(file.toString()) ? reason : file + ": " + reason, e);
     }
-    Path next = file.resolveSibling(file.getFileName() + ".new");
-    Files.writeString(next, whole);
-    Files.move(next, file, StandardCopyOption.REPLACE_EXISTING);
-    return new RunJournal(kept, Files.newOutputStream(file, StandardOpenOption.APPEND));
   }
 
-  /** Keeps the run of a line; false if the line is cut. */
+  /** Reads the whole lines of a file, a character for each byte; returns their length in bytes. */
+  private static int read(String text, String version, Map<String, List<Double>> kept)
+      throws IOException {
+    int end = text.indexOf('\n') + 1;
+    if (text.isEmpty()) {
+      return 0;
+    }
+    if (!text.startsWith(HEAD) || end == 0) {
+      throw new IOException("not a journal");
+    }
+    if (!text.substring(0, end).equals(HEAD + version + "\"}\n")) {
+      throw new IOException("a journal of another build, not of " + version + "; remove it");
+    }
+    for (int next = text.indexOf('\n', end) + 1; next > 0; next = text.indexOf('\n', end) + 1) {
+      if (!read(text.substring(end, next - 1), kept)) {
+        throw new IOException("the line at byte " + end + " is not that of a replay");
+      }
+      end = next;
+    }
+    return end;
+  }
+
+  /** Keeps the run of a line; false if it has none. */
   private static boolean read(String line, Map<String, List<Double>> kept) {
     String name = null;
     List<Double> values = new ArrayList<>();
-    try (JsonParser json = JSON.createParser(line)) {
+    try (JsonParser json = JSON.createParser(line.getBytes(StandardCharsets.ISO_8859_1))) {
       for (JsonToken token = json.nextToken(); token != null; token = json.nextToken()) {
         if (token == JsonToken.VALUE_STRING && name == null) {
           name = json.getText();
@@ -108,8 +139,8 @@ public final class RunJournal implements RunStore, AutoCloseable {
   }
 
   private synchronized void keep(String name, List<Double> values) {
+    StringWriter line = new StringWriter();
     try {
-      StringWriter line = new StringWriter();
       try (JsonGenerator json = JSON.createGenerator(line)) {
         json.writeStartObject();
         json.writeStringField("run", name);
@@ -120,15 +151,22 @@ public final class RunJournal implements RunStore, AutoCloseable {
         json.writeEndArray();
         json.writeEndObject();
       }
-      out.write(line.append('\n').toString().getBytes(StandardCharsets.UTF_8));
+      write(line.append('\n').toString());
       kept.put(name, values);
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      throw new UncheckedIOException(new IOException(file + ": " + Errors.reason(e), e));
+    }
+  }
+
+  private void write(String text) throws IOException {
+    ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    while (bytes.hasRemaining()) {
+      channel.write(bytes);
     }
   }
 
   @Override
   public void close() throws IOException {
-    out.close();
+    channel.close();
   }
 }

@@ -97,7 +97,7 @@ record Standing(
         of(lowest),
         of(close),
         worst == null ? "" : shown(ratio(worst, router)),
-        worst == null ? "" : CellTable.name(worst.load().setting()),
+        worst == null ? "" : CellTable.name(worst.load()),
         Numbers.percent(Math.floor(leastHits * 100) / 100));
   }
 

@@ -36,7 +36,7 @@ public record Agentic(Shape shape) implements Workload {
    * @param subAgents sub-agents of a session
    * @param userTokens length of a user's message
    * @param outputTokens length of an answer
-   * @param pace factor by which gaps are shorter than those above
+   * @param pace divides all gaps; above 0
    * @param seed seed of all random values
    */
   public record Shape(

@@ -27,9 +27,9 @@ class BootstrapTest {
     int[] counts = new int[9];
     long products = 0;
     for (int i = 0; i < draws; i++) {
-      int weight = Bootstrap.weight(3, i % 400, i / 400);
+      int weight = Bootstrap.weight(i % 400, i / 400);
       counts[weight]++;
-      products += (long) weight * Bootstrap.weight(3, i % 400, 1 + i / 400);
+      products += (long) weight * Bootstrap.weight(i % 400, 1 + i / 400);
     }
     double mean = IntStream.range(0, counts.length).mapToLong(w -> (long) w * counts[w]).sum();
     assertThat(mean / draws).isCloseTo(1, within(0.01));
@@ -41,12 +41,12 @@ class BootstrapTest {
   @Test
   void aReplicateIsTheP95OfTheConversationsRepeatedByTheirWeights() {
     FirstTokens tokens = played(AdpRouterKind.KV_CACHE_AWARE, 1);
-    List<Double> replicates = Bootstrap.p95Ms(tokens, 1);
+    List<Double> replicates = Bootstrap.p95Ms(tokens);
     assertThat(replicates).hasSize(Bootstrap.REPLICATES);
     for (int replicate = 0; replicate < 50; replicate++) {
       List<Long> repeated = new ArrayList<>();
       for (int i = 0; i < tokens.size(); i++) {
-        int weight = Bootstrap.weight(1, replicate, tokens.conversation(i));
+        int weight = Bootstrap.weight(replicate, tokens.conversation(i));
         repeated.addAll(Collections.nCopies(weight, tokens.ns(i)));
       }
       Collections.sort(repeated);
@@ -92,7 +92,7 @@ class BootstrapTest {
     return new Run(
         List.of(p95),
         IntStream.range(0, Bootstrap.REPLICATES)
-            .mapToObj(i -> p95 * (1 + 0.01 * Bootstrap.weight(seed, i, 5)))
+            .mapToObj(i -> p95 * (1 + 0.01 * Bootstrap.weight(i, seed)))
             .toList());
   }
 

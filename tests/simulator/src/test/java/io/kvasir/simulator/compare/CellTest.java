@@ -55,14 +55,14 @@ class CellTest {
     assertThat(CellTable.summary(cells, List.of("projected")).lines().skip(2))
         .startsWith(
             "| projected | 1 of 3 | 2 of 3 | 3 of 3 | 2 of 3 | 2.00 (0.90 to 0.95)"
-                + " | t.jsonl 8@0.8 1,000 | 90 % |");
+                + " | t.jsonl 8@0.8 (0.70) 1,000 | 90 % |");
   }
 
   private static Cell<PlayedLoad> cell(double first, double halfWidth, double projected) {
     return new Cell<>(
         new PlayedLoad(
             new Setting(
-                new Traffic("traces/t.jsonl", NO_REQUESTS, NO_REQUESTS, 0),
+                new Traffic("traces/t.jsonl", "", NO_REQUESTS, NO_REQUESTS, 0),
                 ReplayMode.AGGREGATED,
                 new Load(8, 0.8),
                 1_000),

@@ -65,7 +65,8 @@ class RouterComparisonTest {
     try {
       return new RouterComparison(seeds, pool, RunStore.NONE)
           .compare(
-              new Setting(Traffic.jittered(requests, 1), ReplayMode.AGGREGATED, load, poolTokens),
+              new Setting(
+                  Traffic.jittered(requests, 1, ""), ReplayMode.AGGREGATED, load, poolTokens),
               ROUTERS);
     } finally {
       pool.shutdownNow();

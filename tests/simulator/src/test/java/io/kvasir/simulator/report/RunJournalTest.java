@@ -52,12 +52,30 @@ class RunJournalTest {
     RunJournal.open(file(), "1").close();
     assertThatThrownBy(() -> RunJournal.open(file(), "2"))
         .isInstanceOf(IOException.class)
-        .hasMessage(
-            file()
-                + ": not of this build, whose journals begin with {\"kvasir\":\"2\"}; remove it");
+        .hasMessage(file() + ": a journal of another build, not of 2; remove it");
     Files.writeString(file(), "mine\n");
-    assertThatThrownBy(() -> RunJournal.open(file(), "1")).isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> RunJournal.open(file(), "1"))
+        .isInstanceOf(IOException.class)
+        .hasMessage(file() + ": not a journal");
     assertThat(file()).hasContent("mine");
+    assertThatThrownBy(() -> RunJournal.open(folder, "1"))
+        .isInstanceOf(IOException.class)
+        .hasMessageStartingWith(folder.toString());
+  }
+
+  @Test
+  void anEmptyFileIsANewJournalAndAnOpenOneIsLeftAlone() throws IOException {
+    Files.createFile(file());
+    try (RunJournal journal = RunJournal.open(file(), "1")) {
+      journal.of("first", () -> List.of(1.0));
+      assertThatThrownBy(() -> RunJournal.open(file(), "1"))
+          .isInstanceOf(IOException.class)
+          .hasMessage(file() + ": open in another place");
+      journal.of("second", () -> List.of(2.0));
+    }
+    try (RunJournal journal = RunJournal.open(file(), "1")) {
+      assertThat(journal.of("second", RunJournalTest::playedAgain)).containsExactly(2.0);
+    }
   }
 
   private static List<Double> playedAgain() {

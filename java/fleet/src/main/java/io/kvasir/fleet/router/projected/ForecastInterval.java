@@ -48,7 +48,7 @@ final class ForecastInterval {
     low += off < low ? -step * (1 - MISSED) : step * MISSED;
     high += off > high ? step * (1 - MISSED) : -step * MISSED;
     error += (Math.abs(off) - error) * ERROR_STEP;
-    lowFactor = StrictMath.exp(low);
-    highFactor = StrictMath.exp(high);
+    lowFactor = StrictMath.exp(Math.min(low, high));
+    highFactor = StrictMath.exp(Math.max(low, high));
   }
 }

@@ -70,6 +70,9 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   /** Part of the time to compute the request by which scores may differ and count as equal. */
   private static final double TOLERANCE = 0.05;
 
+  /** Time between a choice and the placement that follows it. */
+  private static final long SAME_DECISION_NS = 10_000_000;
+
   /** Weight of a request in the mean time from placement to end. */
   private static final double STAY_STEP = 1.0 / 64;
 
@@ -95,8 +98,10 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   private double[] openBeside = new double[0];
   private double[] firstTokenMs = new double[0];
 
-  /* The last choice: a request, and when its first token is expected. */
+  /* The last choice, and when the first token is expected. */
   private long chosenRequest;
+  private @Nullable RankId chosenRank;
+  private long chosenNs;
   private double chosenFirstTokenMs;
 
   /**
@@ -177,6 +182,8 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     }
     int chosen = leastRecentOfBest(candidates, request.id());
     chosenRequest = request.id();
+    chosenRank = candidates.rank(chosen);
+    chosenNs = nowNs;
     chosenFirstTokenMs = firstTokenMs[chosen];
     return chosen;
   }
@@ -246,10 +253,12 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     double computeMs = forecast.promptMs(uncached, contextTokens);
     conversations.placed(request.conversationId(), forecast.open, computeMs, nowNs);
     double expectedMs =
-        request.id() == chosenRequest && chosenFirstTokenMs > 0
+        request.id() == chosenRequest
+                && rank.equals(chosenRank)
+                && nowNs - chosenNs < SAME_DECISION_NS
             ? chosenFirstTokenMs
             : forecast.queuedMs(nowNs) + computeMs + forecast.interleavedMs(uncached);
-    chosenFirstTokenMs = 0;
+    chosenRank = null;
     attempts.put(attempt, forecast.placed(uncached, contextTokens, expectedMs, nowNs));
   }
 

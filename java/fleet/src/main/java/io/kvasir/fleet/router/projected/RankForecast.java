@@ -28,7 +28,10 @@ final class RankForecast {
   private static final long DEFAULT_STEP_TOKENS = 8192;
 
   /** Time without an observation after which the speed of the rank is relaxed. */
-  private static final double UNSEEN_NS = 30e9;
+  private static final long UNSEEN_NS = 30_000_000_000L;
+
+  /** After so many times in a row, nothing is left to forget. */
+  private static final int MOST_RELAXED = 16;
 
   /** Time between observations of decode steps. */
   private static final double DECODE_SAMPLE_MS = 50;
@@ -143,9 +146,9 @@ final class RankForecast {
 
   /** The time until all prompts in line are expected to be computed, in milliseconds. */
   double queuedMs(long nowNs) {
-    if (nowNs - seenNs > UNSEEN_NS) {
+    for (int times = 0; times < MOST_RELAXED && nowNs - seenNs > UNSEEN_NS; times++) {
       speed.relax();
-      seenNs = nowNs;
+      seenNs += UNSEEN_NS;
     }
     Attempt first = line.peekFirst();
     while (first != null && nowNs - first.placedNs > first.overdueMs * NS_PER_MS) {
@@ -245,7 +248,7 @@ final class RankForecast {
       double ms = (endedNs - beganNs) / NS_PER_MS;
       ended.addSteps(steps(endedTokens), endedDecoding, endedKvTokens);
       model.learn(ended, ms, speed);
-      seenNs = endedNs;
+      seenNs = Math.max(seenNs, endedNs);
       load.busy(ms);
     }
     ended.clear();

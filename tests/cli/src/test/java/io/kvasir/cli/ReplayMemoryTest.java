@@ -45,6 +45,8 @@ class ReplayMemoryTest {
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "-Xmx" + memory,
             "-XX:TieredStopAtLevel=1",
+            "-XX:+UseParallelGC",
+            "--enable-native-access=ALL-UNNAMED",
             "-cp",
             System.getProperty("java.class.path"),
             Main.class.getName(),
@@ -78,7 +80,7 @@ class ReplayMemoryTest {
   @Test
   void requestsThatWaitAreNamed() throws Exception {
     String trace = trace(6_000, 100_000, 1);
-    Outcome failed = replay("96m", "--trace", trace, "--pool-tokens", "200000");
+    Outcome failed = replay("128m", "--trace", trace, "--pool-tokens", "200000");
     assertThat(failed.exitCode()).isEqualTo(1);
     assertThat(failed.err())
         .startsWith("out of memory: ")

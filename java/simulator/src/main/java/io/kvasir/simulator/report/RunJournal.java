@@ -55,6 +55,9 @@ public final class RunJournal implements RunStore, AutoCloseable {
    *     another version or is open in another process
    */
   public static RunJournal open(Path file, String version) throws IOException {
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new IOException(file + ": not a file");
+    }
     FileChannel channel = null;
     try {
       channel =

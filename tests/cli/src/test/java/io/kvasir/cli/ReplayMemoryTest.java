@@ -63,7 +63,11 @@ class ReplayMemoryTest {
             .redirectOutput(out.toFile())
             .redirectError(err.toFile())
             .start();
-    assertThat(process.waitFor(200, TimeUnit.SECONDS)).isTrue();
+    try {
+      assertThat(process.waitFor(200, TimeUnit.SECONDS)).isTrue();
+    } finally {
+      process.destroyForcibly();
+    }
     return new Outcome(
         process.exitValue(),
         Files.readString(out, StandardCharsets.UTF_8),

@@ -3,7 +3,6 @@ package io.kvasir.cli.command;
 import io.kvasir.cli.option.Choices;
 import io.kvasir.cli.option.FleetOptions;
 import io.kvasir.cli.option.FormatOption;
-import io.kvasir.cli.option.ModeOptions;
 import io.kvasir.cli.option.PageOption;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
@@ -13,39 +12,21 @@ import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.model.Errors;
 import io.kvasir.simulator.compare.Cell;
-import io.kvasir.simulator.compare.GeneratedTraffic;
-import io.kvasir.simulator.compare.Load;
 import io.kvasir.simulator.compare.PlayedLoad;
 import io.kvasir.simulator.compare.RouterComparison;
 import io.kvasir.simulator.compare.RunStore;
 import io.kvasir.simulator.compare.Setting;
-import io.kvasir.simulator.compare.Traffic;
-import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.report.CellJson;
 import io.kvasir.simulator.report.CellPage;
 import io.kvasir.simulator.report.CellTable;
 import io.kvasir.simulator.report.RunJournal;
-import io.kvasir.simulator.trace.Conversations;
-import io.kvasir.simulator.trace.Trace;
-import io.kvasir.simulator.trace.TraceReader;
-import io.kvasir.simulator.workload.TraceRequests;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
-import java.util.function.IntFunction;
-import java.util.zip.CRC32C;
-import java.util.zip.CheckedInputStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -66,55 +47,7 @@ import picocli.CommandLine.Option;
     footer = {"", "Exit codes: 0 done, 1 the work failed, 2 wrong usage or input."})
 final class BenchPoliciesCommand implements Callable<Integer> {
 
-  private static final int MAX_RANKS = 4096;
-  private static final double DEFAULT_JITTER_SECONDS = 3;
-  private static final double MAX_JITTER_SECONDS = 86_400;
-
   private final Console console;
-
-  @Option(
-      names = "--trace",
-      paramLabel = "FILE",
-      order = 1,
-      description = "Trace to play; can be repeated.")
-  private List<String> traces = List.of();
-
-  @Option(
-      names = "--workload",
-      paramLabel = "NAME[,NAME]",
-      completionCandidates = Choices.ComparedWorkloads.class,
-      order = 2,
-      description =
-          "Generated workloads to play: any of ${COMPLETION-CANDIDATES} (default without a trace:"
-              + " uniform).")
-  private @Nullable String workloads;
-
-  @Option(
-      names = "--mode",
-      paramLabel = "NAME[,NAME]",
-      completionCandidates = Choices.Modes.class,
-      defaultValue = "aggregated",
-      order = 2,
-      description =
-          "Modes of the ranks: any of ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-  private String modes;
-
-  @Option(
-      names = "--load",
-      paramLabel = "RANKS@SHARE[,...]",
-      defaultValue = "8@0.5,8@0.8,8@0.95,64@0.8",
-      order = 2,
-      description =
-          "Ranks, and share of the time in which they prefill (default: ${DEFAULT-VALUE}).")
-  private String loads;
-
-  @Option(
-      names = "--pool-tokens",
-      paramLabel = "N[,N]",
-      defaultValue = "250000,1000000,3000000",
-      order = 3,
-      description = "Tokens of KV in the pool of a rank (default: ${DEFAULT-VALUE}).")
-  private String poolTokens;
 
   @Option(
       names = "--router",
@@ -136,33 +69,13 @@ final class BenchPoliciesCommand implements Callable<Integer> {
   private @Nullable String fleetRouters;
 
   @Option(
-      names = "--jitter-seconds",
-      paramLabel = "X",
-      order = 5,
-      description = "Longest delay of an arrival, on the clock of the trace (default: 3).")
-  private @Nullable String jitterSeconds;
-
-  @Option(
-      names = "--sample",
-      paramLabel = "N",
-      order = 6,
-      description = "Plays N cases, drawn from all combinations (default: all of them).")
-  private @Nullable String sample;
-
-  @Option(
-      names = "--sample-seed",
-      paramLabel = "N",
-      order = 7,
-      description = "Seed of the drawing (default: 1).")
-  private @Nullable String sampleSeed;
-
-  @Option(
       names = "--journal",
       paramLabel = "FILE",
       order = 8,
       description = "Keeps finished replays in this file, and does not repeat those in it.")
   private @Nullable String journal;
 
+  @Mixin private PolicyCases cases;
   @Mixin private final ComparisonOptions comparisons = new ComparisonOptions("1,2,3,4,5");
   @Mixin private PageOption page;
   @Mixin private FormatOption format;
@@ -175,8 +88,6 @@ final class BenchPoliciesCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     boolean text = format.isText();
     page.requireWritable();
-    requireUse("--jitter-seconds", jitterSeconds != null, "--trace", !traces.isEmpty());
-    requireUse("--sample-seed", sampleSeed != null, "--sample", sample != null);
     if (routers != null && fleetRouters != null) {
       throw new UsageException(FleetOptions.ROUTER, "and --router exclude each other");
     }
@@ -187,7 +98,7 @@ final class BenchPoliciesCommand implements Callable<Integer> {
             ? kinds.stream().map(AdpRouterKind::id).toList()
             : Values.list(
                 FleetOptions.ROUTER, fleetRouters, name -> FleetOptions.router(name).name());
-    List<Setting> settings = settings();
+    List<Setting> settings = cases.settings();
     List<Long> seeds = comparisons.seeds();
     List<Cell<PlayedLoad>> cells = new ArrayList<>();
     ExecutorService pool = comparisons.newPool();
@@ -218,12 +129,6 @@ final class BenchPoliciesCommand implements Callable<Integer> {
     return ExitCode.DONE;
   }
 
-  private static void requireUse(String option, boolean given, String other, boolean otherGiven) {
-    if (given && !otherGiven) {
-      throw new UsageException(option, "needs " + other);
-    }
-  }
-
   private Cell<PlayedLoad> compare(
       RouterComparison comparison, Setting setting, List<AdpRouterKind> kinds, List<String> names)
       throws InterruptedException {
@@ -232,76 +137,8 @@ final class BenchPoliciesCommand implements Callable<Integer> {
           ? comparison.compare(setting, kinds)
           : comparison.compareFleets(setting, names);
     } catch (IllegalArgumentException e) {
-      boolean fromTrace = traces.stream().anyMatch(setting.traffic().name()::endsWith);
-      throw new UsageException(fromTrace ? "--trace" : "--workload", Errors.reason(e));
+      throw new UsageException(PolicyCases.option(setting), Errors.reason(e));
     }
-  }
-
-  /** All combinations, or those that are drawn from them, in the order of the options. */
-  private List<Setting> settings() throws IOException {
-    List<Load> allLoads = Values.list("--load", loads, BenchPoliciesCommand::load);
-    List<Integer> pools =
-        Values.list(
-            "--pool-tokens",
-            poolTokens,
-            size -> Values.integer("--pool-tokens", size, 1024, Integer.MAX_VALUE));
-    List<ReplayMode> allModes = Values.list("--mode", modes, ModeOptions::named);
-    List<Setting> all = new ArrayList<>();
-    for (IntFunction<Traffic> traffic : traffic()) {
-      for (ReplayMode mode : allModes) {
-        for (Load load : allLoads) {
-          Traffic sized = traffic.apply(load.ranks());
-          for (int tokens : pools) {
-            all.add(new Setting(sized, mode, load, tokens));
-          }
-        }
-      }
-    }
-    long seed = sampleSeed == null ? 1 : Values.seed("--sample-seed", sampleSeed);
-    if (sample == null) {
-      return all;
-    }
-    int drawn = Values.integer("--sample", sample, 1, all.size());
-    List<Setting> shuffled = new ArrayList<>(all);
-    Collections.shuffle(shuffled, new Random(seed));
-    Set<Setting> chosen = new HashSet<>(shuffled.subList(0, drawn));
-    return all.stream().filter(chosen::contains).toList();
-  }
-
-  /** The requests by the number of ranks. */
-  private List<IntFunction<Traffic>> traffic() throws IOException {
-    double jitter =
-        jitterSeconds == null
-            ? DEFAULT_JITTER_SECONDS
-            : Values.number("--jitter-seconds", jitterSeconds, 0, MAX_JITTER_SECONDS);
-    List<IntFunction<Traffic>> all = new ArrayList<>();
-    for (String file : traces) {
-      Trace trace = TraceReader.read(Values.path("--trace", file), 512);
-      Traffic played =
-          Traffic.jittered(
-              new TraceRequests(trace, Conversations.infer(trace)),
-              jitter,
-              journal == null ? "" : digest(Values.path("--trace", file)));
-      all.add(ranks -> played);
-    }
-    String generated = workloads == null && all.isEmpty() ? "uniform" : workloads;
-    if (generated != null) {
-      Values.list(
-              "--workload",
-              generated,
-              name -> Values.choice("--workload", name, GeneratedTraffic.class))
-          .forEach(traffic -> all.add(traffic::of));
-    }
-    return all;
-  }
-
-  /** Other contents have another digest. */
-  private static String digest(Path file) throws IOException {
-    CRC32C sum = new CRC32C();
-    try (InputStream in = new CheckedInputStream(Files.newInputStream(file), sum)) {
-      in.transferTo(OutputStream.nullOutputStream());
-    }
-    return "crc32c " + Long.toHexString(sum.getValue());
   }
 
   private RunJournal openJournal(String name) throws IOException {
@@ -318,16 +155,5 @@ final class BenchPoliciesCommand implements Callable<Integer> {
     } catch (IOException e) {
       throw new UsageException("--journal", Errors.reason(e));
     }
-  }
-
-  private static Load load(String text) {
-    String[] parts = text.split("@", -1);
-    if (parts.length != 2) {
-      throw new UsageException(
-          "--load", "must be RANKS@SHARE, for example 8@0.8, not '" + Errors.shown(text) + "'");
-    }
-    return new Load(
-        Values.integer("--load", parts[0], 1, MAX_RANKS),
-        Values.number("--load", parts[1], 0.01, 0.99));
   }
 }

@@ -1,0 +1,195 @@
+package io.kvasir.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Wrong options, arguments and files: one line that names what is wrong, and the exit code. */
+class WrongUsageTest {
+
+  @TempDir private Path folder;
+
+  private static Outcome run(String line) {
+    return Outcome.of(Map.of(), line);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\0',
+      value = {
+        "replay --ranks 0 | --ranks must be an integer from 1 to 4096, not '0'",
+        "replay --ranks many | --ranks must be an integer from 1 to 4096, not 'many'",
+        "replay --pool-tokens 31 | --pool-tokens must be an integer from 32 to 2147483647, not '31'",
+        "replay --router best | --router must be one of default, kv_cache_aware, conversation, projected, not 'best'",
+        "replay --router default,default | --router must name each value once, not 'default,default'",
+        "replay --format yaml | --format must be one of text, json, not 'yaml'",
+        "replay --capacity-scheduler-policy none | --capacity-scheduler-policy must be one of guaranteed_no_evict, max_utilization, not 'none'",
+        "replay --kv-cache-routing-match-rate-threshold 1.1 | --kv-cache-routing-match-rate-threshold must be a number from 0.0 to 1.0, not '1.1'",
+        "replay --kv-cache-routing-cold-start-warmup maybe | --kv-cache-routing-cold-start-warmup must be one of false, true, not 'maybe'",
+        "replay --turns 8-3 | --turns must be MIN-MAX with 1 <= MIN <= MAX <= 1000, not '8-3'",
+        "replay --turns 3-4-5 | --turns must be MIN-MAX with 1 <= MIN <= MAX <= 1000, not '3-4-5'",
+        "replay --think-seconds 1f | --think-seconds must be a number from 0.0 to 1000000.0, not '1f'",
+        "replay --think-seconds 0x1p3 | --think-seconds must be a number from 0.0 to 1000000.0, not '0x1p3'",
+        "replay --ranks \uff18 | --ranks must be an integer from 1 to 4096, not '\uff18'",
+        "replay --turns \uff13-8 | --turns must be MIN-MAX with 1 <= MIN <= MAX <= 1000, not '\uff13-8'",
+        "replay --think-seconds NaN | --think-seconds must be a number from 0.0 to 1000000.0, not 'NaN'",
+        "replay --speed 2 | --speed needs --trace or --rate",
+        "replay --rate 2 --ramp-seconds 3 | --ramp-seconds needs --concurrency",
+        "replay --mode decode | --mode must be one of aggregated, context, not 'decode'",
+        "replay --transfer-bandwidth 25 | --transfer-bandwidth needs --mode context",
+        "replay --generation-ms-per-token 5 | --generation-ms-per-token needs --mode context",
+        "replay --mode context --transfer-bandwidth 0 | --transfer-bandwidth must be a number from 1.0E-6 to 1000000.0, not '0'",
+        "replay --speed 2 --concurrency 3 | --concurrency and --speed exclude each other",
+        "replay --rate 2 --concurrency 3 | --concurrency and --rate exclude each other",
+        "replay --trace x --workload uniform | --trace and --workload exclude each other",
+        "replay --trace x --sessions 3 | --sessions does not apply to a trace",
+        "replay --workload uniform --sessions 3 | --sessions does not apply to --workload uniform",
+        "replay --trace-block-tokens 16 | --trace-block-tokens needs --trace",
+        "replay --workload uniform --rate 0.001 --speed 0.001 | --rate makes the replay last about 2.0e+09 s of modelled time; it may last 1e+09",
+        "replay --rate 0.000001 --sessions 2000 | --rate makes the replay last about 2.0e+09 s of modelled time; it may last 1e+09",
+        "replay --think-seconds 1000000 --sessions 1000 --turns 5 --concurrency 4 | --think-seconds makes the replay last about 1.3e+09 s of modelled time; it may last 1e+09",
+        "replay --trace no/such.jsonl | no/such.jsonl: no such file",
+        "replay --rates 3 | Unknown option: '--rates' (did you mean --rate?); see kvasir replay --help",
+        "serve --prot 18080 | Unknown option: '--prot' (did you mean --port?); see kvasir serve --help",
+        "serve --prot=18080 --hots x | Unknown options: '--prot' (did you mean --port?), '--hots' (did you mean --host?); see kvasir serve --help",
+        "replay --kv-overlap-score-weight 3 | Unknown option: '--kv-overlap-score-weight'; see kvasir replay --help",
+        "replay -x | Unknown option: '-x'; see kvasir replay --help",
+        "replay --router projectd | --router must be one of default, kv_cache_aware, conversation, projected, not 'projectd' (did you mean projected?)",
+        "replay --workload multiturn | --workload must be one of multi_turn, agentic, shared_prefix, uniform, not 'multiturn' (did you mean multi_turn?)",
+        "replay --fleet-router RoundRobin | --fleet-router must be one of round_robin, load_balancing, kv_cache_aware, conversation, cost, approximate, polled, projected, not 'RoundRobin' (did you mean round_robin?)",
+        "serve --fleet-router atuo | --fleet-router must be one of auto, round_robin, load_balancing, kv_cache_aware, conversation, cost, approximate, projected, not 'atuo' (did you mean auto?)",
+        "serve --fleet-router Polled | --fleet-router must not be polled: it needs the engines' metrics, which the gateway does not poll; projected computes the load from the requests",
+        "replay --enable-block-reuse ture | --enable-block-reuse must be one of false, true, not 'ture' (did you mean true?)",
+        "replay --rank 3 | --rank needs --world-size too (did you mean --ranks?)",
+        "replay --rank 3 --collective tcp | --rank needs --world-size too",
+        "replay --goodput ttft | --goodput must be limits in ms, such as ttft:500,tpot:50 or e2el:20000, not 'ttft'",
+        "replay --goodput ttft:1,ttft:2 | --goodput must name ttft once, not 'ttft:1,ttft:2'",
+        "replay --goodput ttft:0 | --goodput must be a number from 0.001 to 1.0E9, not '0'",
+        "replay --ssl-certfile a | --ssl-certfile needs --ssl-keyfile too",
+        "replay --ssl-ca-certs a | --ssl-ca-certs needs --ssl-certfile",
+        "replay --ranks | Missing required parameter for option '--ranks' (N); see kvasir replay --help",
+        "bench policies --load 8 | --load must be RANKS@SHARE, for example 8@0.8, not '8'",
+        "bench policies --load 8@1 | --load must be a number from 0.01 to 0.99, not '1'",
+        "bench policies --load 0@0.5 | --load must be an integer from 1 to 4096, not '0'",
+        "bench policies --pool-tokens 1000 | --pool-tokens must be an integer from 1024 to 2147483647, not '1000'",
+        "bench policies --seeds 1,1 | --seeds must name each value once, not '1,1'",
+        "bench policies --seeds 1,2,3,4,5,6,7,8,9,10,11 | --seeds must have at most 10 values",
+        "bench policies --router best | --router must be one of default, kv_cache_aware, conversation, projected, not 'best'",
+        "bench proxy --rounds 101 | --rounds must be an integer from 0 to 100, not '101'",
+        "bench proxy --chunk-rate 6k | --chunk-rate must be an integer from 50 to 100000, not '6k'",
+        "bench policies --router default --fleet-router cost | --fleet-router and --router exclude each other",
+        "bench policies --trace no/such.jsonl | no/such.jsonl: no such file",
+        "engine --flavor tgi | --flavor must be one of vllm, sglang, trtllm, not 'tgi'",
+        "engine --events map | --events needs --flavor",
+        "engine --topic kv | --topic needs --flavor",
+        "engine --flavor vllm --replay long | --replay needs --events",
+        "engine --flavor vllm --events xml | --events must be one of map, array, mixed, none, not 'xml'",
+        "engine --flavor vllm --events map --replay brief | --replay must be one of short, long, none, not 'brief'",
+        "engine --flavor trtllm --events array | --flavor is trtllm, and events must be map or none, not array",
+        "engine --flavor trtllm --events map --replay short | --flavor is trtllm, and replay must be long or none, not short",
+        "engine --flavor sglang --events map --event-hashes bytes | --flavor is sglang, and handles must be numbers, not bytes",
+        "engine --flavor vllm --events map --dp 8 --events-port 65530 | --events-port must be an integer from 0 to 65528, not '65530'",
+        "engine --flavor vllm --events map --dp 8 --replay-port 5560 | --replay-port must be at least 8 from --events-port, one for each rank",
+        "engine --dp 0 | --ranks must be an integer from 1 to 4096, not '0'",
+        "repaly | Unmatched argument at index 0: 'repaly' (did you mean replay?); see kvasir --help",
+      })
+  void wrongUsageIsOneLineAndExitCodeTwo(String line, String error) {
+    Outcome outcome = run(line);
+
+    assertThat(outcome.err()).isEqualTo(error + "\n");
+    assertThat(outcome.out()).isEmpty();
+    assertThat(outcome.exitCode()).isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "replay --ranks LONG | --ranks must be an integer from 1 to 4096, not 'CUT'",
+        "replay --LONG | Unknown option: '--CUT'; see kvasir replay --help",
+        "replay --LONG=3 | Unknown option: '--CUT'; see kvasir replay --help",
+        "replay LONG | Unmatched argument at index 1: 'CUT'; see kvasir replay --help",
+        "replay LONG LONG | Unmatched arguments from index 1: 'CUT; see kvasir replay --help",
+        "LONG | Unmatched argument at index 0: 'CUT'; see kvasir --help",
+        "replay --verbose=LONG | Invalid value for option '--verbose': 'CUT' is not a boolean; see"
+            + " kvasir replay --help",
+      })
+  void longArgumentsAreCutInErrors(String line, String error) {
+    Outcome outcome = run(line.replace("LONG", "n".repeat(100_000)));
+
+    assertThat(outcome.err().replaceFirst("n{190,200}\\.\\.\\. \\(\\d+ characters\\)", "CUT"))
+        .isEqualTo(error + "\n");
+    assertThat(outcome.exitCode()).isEqualTo(2);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "replay --trace PATH | 2 | CUT: no such file",
+        "replay --trace . --config PATH | 2 | CUT: no such file",
+        "bench policies --trace PATH | 2 | CUT: no such file",
+        "bench index --corpus PATH | 2 | CUT: no such file",
+        "index PATH | 2 | FILE must be a file, not 'CUT'",
+        "record --replay PATH | 2 | CUT: no such file",
+        "record --repair PATH | 2 | CUT: no such file",
+        "record --output PATH | 1 | CUT: no such file or directory",
+        "serve --port 0 --access-log PATH | 2 | --access-log cannot be opened: CUT: no such file or"
+            + " directory",
+      })
+  void longPathsAreCutInErrors(String line, int exitCode, String error) {
+    String path = "none/" + "n".repeat(250) + "/trace.jsonl";
+    String shown = path.substring(0, 200) + "... (" + path.length() + " characters)";
+
+    Outcome outcome = run(line.replace("PATH", path));
+
+    assertThat(outcome.err()).isEqualTo(error.replace("CUT", shown) + "\n");
+    assertThat(outcome.exitCode()).isEqualTo(exitCode);
+  }
+
+  @Test
+  void longWordsOfAnArgumentFileAreCutInErrors() throws IOException {
+    Path words = Files.writeString(folder.resolve("words"), "--" + "n".repeat(100_000));
+
+    assertThat(run("replay @" + words).err())
+        .startsWith("Unknown option: '--nnn")
+        .hasSizeLessThan(300);
+  }
+
+  @Test
+  void aBrokenTraceIsNamedByFileAndLine() throws IOException {
+    Path trace = folder.resolve("t.jsonl");
+    Files.writeString(
+        trace,
+        "{\"timestamp\": 0, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": \"x\"}\n");
+
+    Outcome outcome = run("replay --trace " + trace);
+
+    assertThat(outcome.err()).isEqualTo(trace + ":1: hash_ids must be an array of integers\n");
+    assertThat(outcome.exitCode()).isEqualTo(2);
+    assertThat(run("replay --verbose --trace " + trace).err()).contains("\tat io.kvasir.");
+  }
+
+  @Test
+  void aTraceThatWouldOutlastVirtualTimeIsRefused() throws IOException {
+    Path trace = folder.resolve("t.jsonl");
+    String row =
+        "{\"timestamp\": %d, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": []}\n";
+    Files.writeString(trace, row.formatted(0) + row.formatted(10_800_000));
+
+    Outcome outcome = run("replay --speed 0.000001 --trace " + trace);
+
+    assertThat(outcome.err())
+        .isEqualTo(
+            "--speed makes the replay last about 1.1e+10 s of modelled time; it may last 1e+09\n");
+    assertThat(outcome.exitCode()).isEqualTo(2);
+  }
+}

@@ -69,6 +69,24 @@ class AccessLogLinesTest {
     }
   }
 
+  @Test
+  void targetsAreInTheLineAndCounted() {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(engine).start()) {
+      gateway.post(CHAT, ASK_STREAM, "x-llm-d-slo-ttft-ms: 60000", "x-llm-d-slo-tpot-ms: 0.0001");
+      gateway.post(CHAT, ASK_STREAM, "x-slo-ttft-ms: 0.0001");
+      gateway.post(CHAT, ASK_STREAM);
+      JsonNode line = gateway.logLine();
+      assertThat(line.path("ttft_target_ms").asDouble()).isEqualTo(60_000);
+      assertThat(line.path("tpot_target_ms").asDouble()).isEqualTo(0.0001);
+      assertThat(gateway.logLine().has("tpot_target_ms")).isFalse();
+      assertThat(gateway.logLine().has("ttft_target_ms")).isFalse();
+      String name = "kvasir_latency_targets_total";
+      assertThat(gateway.metric(name, "ttft", "true")).isEqualTo(1);
+      assertThat(gateway.metric(name, "ttft", "false")).isEqualTo(1);
+    }
+  }
+
   /** Sends a reply that has a text somewhere. */
   private interface EchoReply {
     void send(String text, EngineLink link) throws IOException;

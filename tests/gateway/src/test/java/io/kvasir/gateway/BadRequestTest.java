@@ -94,6 +94,27 @@ class BadRequestTest {
     gateway.works();
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "x-llm-d-slo-ttft-ms: soon",
+        "x-llm-d-slo-ttft-ms: 0",
+        "x-llm-d-slo-ttft-ms: 86400001",
+        "x-slo-ttft-ms: NaN",
+        "x-llm-d-slo-tpot-ms: -5",
+        "x-slo-tpot-ms:",
+        "x-kvasir-priority: 1001",
+        "x-kvasir-priority: 0.5",
+        "x-kvasir-priority: high"
+      })
+  void aTargetOrPriorityOutOfRangeIs400(String field) {
+    Reply reply = gateway.post(CHAT, ASK, field);
+    assertThat(reply.status()).as(reply.text()).isEqualTo(400);
+    assertThat(reply.param()).isEqualTo(field.substring(0, field.indexOf(':')));
+    assertThat(reply.message()).contains(reply.param(), field.contains("ms") ? "86400000" : "1000");
+    gateway.works();
+  }
+
   @Test
   void brokenUtf8Is400() {
     byte[] body = ASK.replace("Hi", "H~~i").getBytes(StandardCharsets.ISO_8859_1);

@@ -82,9 +82,9 @@ class ExactRoutingTest {
       }
     }
 
-    JsonNode askAdmin(String path, JsonNode body) {
+    JsonNode askAdmin(String path, JsonNode body, String... fields) {
       try (RawClient client = RawClient.to(gateway.gateway().adminPort())) {
-        return read(client.send(RawClient.post(path, body.toString())).reply().text());
+        return read(client.send(RawClient.post(path, body.toString(), fields)).reply().text());
       }
     }
 
@@ -130,6 +130,31 @@ class ExactRoutingTest {
 
   private static int[] prompt(Random random, int blocks) {
     return random.ints((long) blocks * BLOCK + 3, 0, 256).toArray();
+  }
+
+  @Test
+  void targetsAreWeighedAndARequestThatMayBeRefusedIsIfNoneCanMeetThem() throws IOException {
+    try (Fleet fleet = new Fleet(EngineFlavor.VLLM, EventForm.MAP)) {
+      int[] prompt = prompt(new Random(SEED), 100);
+      for (String ttft : List.of("60000", "0.5")) {
+        JsonNode rank =
+            fleet
+                .askAdmin("/kvasir/explain", tokens(prompt), "x-llm-d-slo-ttft-ms: " + ttft)
+                .get("ranks")
+                .get(0);
+        double likelihood = rank.get("targets_likelihood").asDouble();
+        assertThat(likelihood > 0.5).as("%s ms: %f", ttft, likelihood).isEqualTo(ttft.length() > 3);
+      }
+      String body = tokens(prompt).toString();
+      String hurry = "x-llm-d-slo-ttft-ms: 0.5";
+      RawClient.Reply shed =
+          fleet.gateway.post("/v1/completions", body, hurry, "x-kvasir-priority: -1");
+      assertThat(shed.status()).as(shed.text()).isEqualTo(429);
+      assertThat(shed.code()).isEqualTo("targets_unreachable");
+      assertThat(shed.field("retry-after")).isNotNull();
+      assertThat(fleet.gateway.metric("kvasir_refusals_total", "targets_unreachable")).isEqualTo(1);
+      assertThat(fleet.gateway.post("/v1/completions", body, hurry).status()).isEqualTo(200);
+    }
   }
 
   @ParameterizedTest

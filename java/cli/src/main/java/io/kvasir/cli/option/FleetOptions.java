@@ -34,14 +34,6 @@ public final class FleetOptions {
   private static final List<String> NEED_FLEET =
       List.of(ARGS, EVENT_DELAY_MS, FleetDelays.METRIC_DELAY_MS, FleetDelays.METRIC_INTERVAL_MS);
 
-  /** Args with which a router may queue or refuse requests. */
-  private static final List<String> UNSUPPORTED =
-      List.of(
-          "router_queue_threshold",
-          "active_decode_blocks_threshold",
-          "active_prefill_tokens_threshold",
-          "active_prefill_tokens_threshold_frac");
-
   @Option(
       names = WORKERS,
       paramLabel = "N",
@@ -57,7 +49,8 @@ public final class FleetOptions {
       order = 40,
       description =
           "Fleet routers to run: round_robin, load_balancing, kv_cache_aware,"
-              + " conversation, or with --ranks 1 also cost, approximate, polled. Several are"
+              + " conversation, or with --ranks 1 also cost, approximate,"
+              + " polled, projected. Several are"
               + " compared (default: none for one worker, else round_robin).")
   private @Nullable String router;
 
@@ -96,8 +89,7 @@ public final class FleetOptions {
         routers.stream()
             .map(each -> delays.fleet(workers, each, argsByKey(args), eventDelayMs))
             .toList();
-    FleetSettings fleet = fleets.get(0);
-    if (fleet.workers() == 1 && router == null) {
+    if (fleets.get(0).workers() == 1 && router == null) {
       for (String option : NEED_FLEET) {
         if (isFlag.test(option)) {
           throw new UsageException(
@@ -105,12 +97,6 @@ public final class FleetOptions {
         }
       }
       return List.of();
-    }
-    for (String key : UNSUPPORTED) {
-      if (fleet.args().containsKey(key)) {
-        throw new UsageException(
-            ARGS, "must not have " + key + ": a replay routes each request when it arrives");
-      }
     }
     return fleets;
   }

@@ -10,5 +10,7 @@ package io.kvasir.fleet.router;
  * @param lowMs lower end of the interval around it that has covered 90 % of the recent first
  *     tokens; a guess until enough answers have streamed
  * @param highMs its upper end
+ * @param likelihood how likely the request is to meet its targets, 0 to 1; 1 if it has none
  */
-public record FirstTokenForecast(double expectedMs, double lowMs, double highMs) {}
+public record FirstTokenForecast(
+    double expectedMs, double lowMs, double highMs, double likelihood) {}

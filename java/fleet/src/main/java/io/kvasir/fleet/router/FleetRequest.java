@@ -34,6 +34,7 @@ public final class FleetRequest {
   private final int expectedOutputTokens;
   private final int strictPriority;
   private final double priorityJump;
+  private final LatencyTargets targets;
   private final ConcurrentHashMap<Naming, BlockHashes> hashes;
   private final ConcurrentHashMap<Naming, List<long[]>> trtllmKeys = new ConcurrentHashMap<>();
 
@@ -54,6 +55,7 @@ public final class FleetRequest {
     this.expectedOutputTokens = builder.expectedOutputTokens;
     this.strictPriority = builder.strictPriority;
     this.priorityJump = builder.priorityJump;
+    this.targets = builder.targets;
     this.hashes = new ConcurrentHashMap<>(builder.hashes);
   }
 
@@ -134,7 +136,8 @@ public final class FleetRequest {
   }
 
   /**
-   * {@return the request's class while it waits: a higher class always goes first; 0 unless set}
+   * {@return the request's class while it waits: a higher class goes first; a request of a negative
+   * class may be refused if its targets cannot be met; 0 unless set}
    */
   public int strictPriority() {
     return strictPriority;
@@ -146,6 +149,11 @@ public final class FleetRequest {
    */
   public double priorityJump() {
     return priorityJump;
+  }
+
+  /** {@return the times that the request asks for, counted from its arrival at the router} */
+  public LatencyTargets targets() {
+    return targets;
   }
 
   /**
@@ -204,6 +212,7 @@ public final class FleetRequest {
     private int expectedOutputTokens;
     private int strictPriority;
     private double priorityJump;
+    private LatencyTargets targets = LatencyTargets.NONE;
     private final ConcurrentHashMap<Naming, BlockHashes> hashes = new ConcurrentHashMap<>();
 
     private Builder(long id, Prompt prompt) {
@@ -342,6 +351,17 @@ public final class FleetRequest {
      */
     public Builder priorityJump(double value) {
       this.priorityJump = value;
+      return this;
+    }
+
+    /**
+     * Sets {@link FleetRequest#targets()}.
+     *
+     * @param value the times that it asks for
+     * @return this builder
+     */
+    public Builder targets(LatencyTargets value) {
+      this.targets = Objects.requireNonNull(value, "targets");
       return this;
     }
 

@@ -18,6 +18,8 @@ public enum Refusal {
   REQUEST_LIMIT("maxQueuedRequests requests wait already"),
   /** It would have to wait, but the queue holds as many prompt tokens as it may. */
   RAW_ISL_TOKEN_LIMIT("maxQueuedTokens prompt tokens wait already"),
+  /** Its targets cannot be met, and its class allows to refuse it then. */
+  TARGETS_UNREACHABLE("no rank is expected to meet the targets of the request"),
   /** A request with its id is in flight or waits. */
   DUPLICATE_REQUEST("a request with this id is in flight or waits"),
   /** The policy cannot weigh such a request. */

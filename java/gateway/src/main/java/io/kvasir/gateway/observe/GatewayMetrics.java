@@ -132,6 +132,21 @@ public final class GatewayMetrics {
         .increment();
   }
 
+  /**
+   * A request that asked for a time was served.
+   *
+   * @param model its model
+   * @param target the time: {@code ttft} or {@code tpot}
+   * @param met whether it was met
+   */
+  public void onTarget(String model, String target, boolean met) {
+    counter(
+            "kvasir.latency.targets",
+            "Requests served that asked for a time, by the time and whether it was met.",
+            Tags.of("model", model, "target", target, "met", Boolean.toString(met)))
+        .increment();
+  }
+
   private Counter counter(String name, String description, Tags tags) {
     return Counter.builder(name).description(description).tags(tags).register(registry);
   }

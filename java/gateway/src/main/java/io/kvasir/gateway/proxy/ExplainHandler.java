@@ -55,7 +55,7 @@ public final class ExplainHandler implements Consumer<Exchange> {
             "model", "model must be one of " + Errors.shown("" + services.fleets().models()));
       }
       String conversation = ConversationId.of(exchange.headers(), body);
-      tokens(exchange, body, model, fleet, conversation);
+      tokens(exchange, body, model, fleet, conversation, Urgency.of(exchange.headers()));
     } catch (InvalidBodyException e) {
       AdminBody.problem(exchange, Problem.invalid(e.param(), e.reason()));
     }
@@ -66,7 +66,8 @@ public final class ExplainHandler implements Consumer<Exchange> {
       BodyScan body,
       String model,
       ModelFleet fleet,
-      @Nullable String conversation) {
+      @Nullable String conversation,
+      Urgency urgency) {
     Inbound inbound =
         new Inbound(
             "explain",
@@ -78,6 +79,7 @@ public final class ExplainHandler implements Consumer<Exchange> {
             model,
             services.fleets().isAdapter(model),
             conversation,
+            urgency,
             true);
     long nowNs = System.nanoTime();
     FleetWorker any = null;
@@ -111,6 +113,8 @@ public final class ExplainHandler implements Consumer<Exchange> {
             .conversationId(inbound.conversationId())
             .scope(scope)
             .filter(fleet.without(Set.of(), inbound.model(), System.nanoTime()))
+            .targets(inbound.urgency().targets())
+            .strictPriority(inbound.urgency().priority())
             .tokens(tokens.ids())
             .inputTokens(tokens.count())
             .build();

@@ -131,6 +131,7 @@ final class ExplanationJson {
       json.writeNumberField("low", firstToken.lowMs());
       json.writeNumberField("high", firstToken.highMs());
       json.writeEndObject();
+      json.writeNumberField("targets_likelihood", firstToken.likelihood());
     }
   }
 

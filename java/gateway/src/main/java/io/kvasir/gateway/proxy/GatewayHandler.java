@@ -226,6 +226,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
       return;
     }
     tally.model(inbound.model());
+    tally.targets(inbound.urgency().targets());
     ModelFleet fleet = services.fleets().fleet(inbound.model());
     if (fleet == null && !(endpoint == Endpoint.OTHER && inbound.model().isEmpty())) {
       reader.release();
@@ -262,6 +263,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
         model,
         services.fleets().isAdapter(model),
         ConversationId.of(headers, body),
+        Urgency.of(headers),
         services.settings().explain() || "true".equalsIgnoreCase(headers.get(EXPLAIN)));
   }
 
@@ -313,6 +315,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
             "",
             false,
             null,
+            Urgency.NONE,
             services.settings().explain() || "true".equalsIgnoreCase(headers.get(EXPLAIN)));
     run(exchange, inbound, null, owner, tally, () -> {}).start();
   }
@@ -329,7 +332,14 @@ public final class GatewayHandler implements Consumer<Exchange> {
         new ProxyRun(
             exchange,
             inbound,
-            new Placing(exchange.loop(), inbound, fleet, workers, owner, services.tokens()),
+            new Placing(
+                exchange.loop(),
+                inbound,
+                fleet,
+                workers,
+                owner,
+                services.tokens(),
+                tally.arrivedNs()),
             services,
             owners,
             tally,

@@ -25,6 +25,7 @@ final class Inbound {
   private final String model;
   private final boolean adapter;
   private final @Nullable String conversationId;
+  private final Urgency urgency;
   private final boolean explain;
   private final boolean injectsUsage;
   private @Nullable BodyScan body;
@@ -42,6 +43,7 @@ final class Inbound {
    * @param model the model that serves it; empty for any
    * @param adapter whether the model is a LoRA adapter
    * @param conversationId the conversation that it belongs to; null if it names none
+   * @param urgency how soon the client needs the answer
    * @param explain whether the reply names the choice in its headers
    */
   Inbound(
@@ -54,6 +56,7 @@ final class Inbound {
       String model,
       boolean adapter,
       @Nullable String conversationId,
+      Urgency urgency,
       boolean explain) {
     this.id = id;
     this.endpoint = endpoint;
@@ -64,6 +67,7 @@ final class Inbound {
     this.model = model;
     this.adapter = adapter;
     this.conversationId = conversationId;
+    this.urgency = urgency;
     this.explain = explain;
     this.injectsUsage =
         body != null && endpoint.hasUsageOption() && body.stream() && !body.includesUsage();
@@ -95,6 +99,10 @@ final class Inbound {
 
   @Nullable String conversationId() {
     return conversationId;
+  }
+
+  Urgency urgency() {
+    return urgency;
   }
 
   boolean explain() {

@@ -34,6 +34,7 @@ import org.slf4j.LoggerFactory;
 final class Placing {
 
   private static final Logger LOG = LoggerFactory.getLogger(Placing.class);
+  private static final double NS_PER_MS = 1e6;
   private static final AtomicLong NEXT_ID = new AtomicLong();
 
   private final EventLoop loop;
@@ -42,6 +43,7 @@ final class Placing {
   private final List<FleetWorker> workers;
   private final @Nullable Target owner;
   private final TokenQuestions questions;
+  private final long arrivedNs;
   private final Set<FleetWorker> tried = new HashSet<>();
 
   /** What a choice comes to. */
@@ -61,6 +63,7 @@ final class Placing {
    * @param workers the workers that may serve the request
    * @param owner the target that must serve it; null for any
    * @param questions finds the tokens of prompts
+   * @param arrivedNs when the request arrived
    */
   Placing(
       EventLoop loop,
@@ -68,13 +71,15 @@ final class Placing {
       @Nullable ModelFleet fleet,
       List<FleetWorker> workers,
       @Nullable Target owner,
-      TokenQuestions questions) {
+      TokenQuestions questions,
+      long arrivedNs) {
     this.loop = loop;
     this.inbound = inbound;
     this.fleet = fleet;
     this.workers = workers;
     this.owner = owner;
     this.questions = questions;
+    this.arrivedNs = arrivedNs;
   }
 
   /** An attempt at a worker failed; the request does not return there. */
@@ -166,6 +171,8 @@ final class Placing {
             .conversationId(inbound.conversationId())
             .scope(inbound.scope())
             .filter(filter)
+            .targets(inbound.urgency().targets().after((nowNs - arrivedNs) / NS_PER_MS))
+            .strictPriority(inbound.urgency().priority())
             .expectedOutputTokens(expected);
     if (tokens != null) {
       request.tokens(tokens.ids());

@@ -13,7 +13,7 @@ final class Refusals {
   static Problem problem(RouteOutcome.Refused refused) {
     String code = refused.refusal().id();
     return switch (refused.refusal()) {
-      case REQUEST_LIMIT, RAW_ISL_TOKEN_LIMIT ->
+      case REQUEST_LIMIT, RAW_ISL_TOKEN_LIMIT, TARGETS_UNREACHABLE ->
           Problem.overloaded(429, code, refused.message(), RETRY_SECONDS);
       case UNSUPPORTED_REQUEST -> Problem.of(400, code, refused.message());
       case DUPLICATE_REQUEST, SELECTOR_FAILED -> Problem.of(500, code, refused.message());

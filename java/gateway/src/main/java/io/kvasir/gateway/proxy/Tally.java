@@ -1,5 +1,6 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.gateway.exchange.Exchange;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
@@ -26,6 +27,7 @@ final class Tally {
   private final AccessLog log;
 
   private String model = "";
+  private LatencyTargets targets = LatencyTargets.NONE;
   private @Nullable ChosenTarget choice;
   private int dpRank = -1;
   private int attempts;
@@ -61,6 +63,10 @@ final class Tally {
 
   void model(String name) {
     model = name;
+  }
+
+  void targets(LatencyTargets asked) {
+    targets = asked;
   }
 
   void onPlaced(ChosenTarget placed) {
@@ -146,6 +152,7 @@ final class Tally {
     TargetMetrics to = target();
     if (to != null && status == 200) {
       to.onServed(nowNs - arrivedNs, promptTokens, cachedTokens, outputTokens, matchedTokens());
+      countTargets();
     }
     log.add(
         json -> {
@@ -164,6 +171,12 @@ final class Tally {
             json.writeNumberField("attempts", attempts);
             json.writeNumberField("placed_ms", ms(placedNs));
           }
+          if (targets.ttftMs() < Double.POSITIVE_INFINITY) {
+            json.writeNumberField("ttft_target_ms", targets.ttftMs());
+          }
+          if (targets.tpotMs() < Double.POSITIVE_INFINITY) {
+            json.writeNumberField("tpot_target_ms", targets.tpotMs());
+          }
           if (firstEventNs != 0) {
             json.writeNumberField("first_event_ms", ms(firstEventNs));
           }
@@ -179,6 +192,17 @@ final class Tally {
             json.writeStringField("error", Errors.shown(error));
           }
         });
+  }
+
+  /** A reply that came as a whole has its first token at its end, as far as the client can tell. */
+  private void countTargets() {
+    if (targets.ttftMs() < Double.POSITIVE_INFINITY) {
+      metrics.onTarget(model, "ttft", ms(firstEventNs) <= targets.ttftMs());
+    }
+    if (targets.tpotMs() < Double.POSITIVE_INFINITY && outputTokens > 1) {
+      double meanMs = (ms(lastEventNs) - ms(firstEventNs)) / (outputTokens - 1);
+      metrics.onTarget(model, "tpot", meanMs <= targets.tpotMs());
+    }
   }
 
   private long matchedTokens() {

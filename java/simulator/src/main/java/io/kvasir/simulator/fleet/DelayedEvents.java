@@ -1,5 +1,6 @@
 package io.kvasir.simulator.fleet;
 
+import io.kvasir.simulator.workload.Arrivals;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 
@@ -21,6 +22,12 @@ final class DelayedEvents {
   /** Adds an action that takes effect at a time. */
   void add(long dueNs, Runnable action) {
     pending.add(new Delayed(dueNs, added++, action));
+  }
+
+  /** When the next action is due, or {@link Arrivals#NEVER}. */
+  long nextNs() {
+    Delayed next = pending.peek();
+    return next == null ? Arrivals.NEVER : next.dueNs();
   }
 
   /** Runs the actions that are due. */

@@ -2,12 +2,11 @@ package io.kvasir.simulator.fleet;
 
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
+import io.kvasir.simulator.workload.Arrivals;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Chooses a worker for each request when it arrives (port). Confined to the thread that drives the
- * replay.
- */
+/** Chooses a worker for each request (port). Confined to the thread that drives the replay. */
 public interface FleetLayer extends AutoCloseable {
 
   /** The layer above a single worker: no choice to make. */
@@ -26,6 +25,16 @@ public interface FleetLayer extends AutoCloseable {
         @Override
         public Routed route(HashedRequest request, long nowNs) {
           return new Routed(0, request);
+        }
+
+        @Override
+        public List<Outcome> outcomes(long nowNs) {
+          return List.of();
+        }
+
+        @Override
+        public long nextNs() {
+          return Arrivals.NEVER;
         }
 
         @Override
@@ -61,13 +70,33 @@ public interface FleetLayer extends AutoCloseable {
   boolean followsBlocks();
 
   /**
+   * What became of a request that could not be placed when it arrived.
+   *
+   * @param request the request
+   * @param routed its worker; null if it was refused
+   * @param reason why it was refused; empty if it was not
+   */
+  record Outcome(Request request, @Nullable Routed routed, String reason) {}
+
+  /**
    * Chooses a worker.
    *
    * @param request the request
    * @param nowNs the time
-   * @return the worker
+   * @return the worker; null if {@link #outcomes} tells, now or later
    */
-  Routed route(HashedRequest request, long nowNs);
+  @Nullable Routed route(HashedRequest request, long nowNs);
+
+  /**
+   * What has become of requests that could not be placed when they arrived.
+   *
+   * @param nowNs the time
+   * @return the outcomes since the last call
+   */
+  List<Outcome> outcomes(long nowNs);
+
+  /** {@return when a request that waits may be placed, or {@link Arrivals#NEVER} if none waits} */
+  long nextNs();
 
   /**
    * Records an output token, possibly before its virtual time.

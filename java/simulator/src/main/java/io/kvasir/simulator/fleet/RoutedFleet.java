@@ -5,6 +5,7 @@ import io.kvasir.fleet.router.EngineMetrics;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RankCapacity;
@@ -18,6 +19,7 @@ import io.kvasir.hash.HashedRequest;
 import io.kvasir.hash.TrtllmHash;
 import io.kvasir.model.RankId;
 import io.kvasir.model.Request;
+import io.kvasir.simulator.workload.Arrivals;
 import it.unimi.dsi.fastutil.longs.Long2IntOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import java.util.ArrayList;
@@ -25,13 +27,17 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A fleet router over the workers of a replay.
  *
  * <p>Answers stream through the router, so it sees tokens and ends without delay. Block events and
- * metrics arrive after their delays, before the next request is routed. Confined to the thread that
- * drives the replay. Owns the router.
+ * metrics arrive after their delays, before the next request is routed. A request that the router
+ * lets wait or refuses is an {@link Outcome}. Confined to the thread that drives the replay. Owns
+ * the router.
  */
 public final class RoutedFleet implements FleetLayer {
 
@@ -50,6 +56,9 @@ public final class RoutedFleet implements FleetLayer {
   private final int[] prompts;
 
   private final Long2IntOpenHashMap prefilling = new Long2IntOpenHashMap();
+  private final List<Outcome> outcomes = new ArrayList<>();
+  private final LatencyTargets targets;
+  private int waiting;
   private long behindPrompts;
   private long nowNs;
 
@@ -61,6 +70,7 @@ public final class RoutedFleet implements FleetLayer {
    * @param tokensPerBlock tokens of their blocks
    * @param ranks ranks of each worker
    * @param capacity what each rank can take
+   * @param targets the times that every request asks for
    * @throws IllegalArgumentException if the router's args are wrong, it cannot follow blocks of
    *     that naming, or it chooses ranks and workers have several
    */
@@ -69,7 +79,8 @@ public final class RoutedFleet implements FleetLayer {
       HashFormat naming,
       int tokensPerBlock,
       int ranks,
-      RankCapacity capacity) {
+      RankCapacity capacity,
+      LatencyTargets targets) {
     if (settings.naming(naming) != naming) {
       throw new IllegalArgumentException(
           settings.router().name()
@@ -82,6 +93,7 @@ public final class RoutedFleet implements FleetLayer {
       throw new IllegalArgumentException(
           settings.router().name() + " needs workers of 1 rank, not " + ranks);
     }
+    this.targets = Objects.requireNonNull(targets, "targets");
     this.settings = settings;
     this.naming = naming;
     this.tokensPerBlock = tokensPerBlock;
@@ -119,10 +131,8 @@ public final class RoutedFleet implements FleetLayer {
   }
 
   @Override
-  public Routed route(HashedRequest hashed, long atNs) {
-    blockEvents.runUntil(atNs);
-    streamed.runUntil(atNs);
-    nowNs = atNs;
+  public @Nullable Routed route(HashedRequest hashed, long atNs) {
+    advance(atNs);
     if (settings.router().readsMetrics()) {
       metrics.answer(atNs, this::onMetrics);
     }
@@ -131,14 +141,40 @@ public final class RoutedFleet implements FleetLayer {
         FleetRequest.builder(request.id(), Prompt.of(request.tokens()))
             .conversationId(request.conversationId())
             .scope(request.scope())
+            .targets(targets)
             .hashes(naming, tokensPerBlock, hashed.hashes())
             .build();
     RouteOutcome outcome = router.route(asked);
-    if (!(outcome instanceof RouteOutcome.Placed placed)) {
-      throw new IllegalStateException(
-          "a replay routes each request when it arrives, but " + router.name() + ": " + outcome);
+    if (outcome instanceof RouteOutcome.Placed placed) {
+      return placed(hashed, asked, placed.placement());
     }
-    Placement placement = placed.placement();
+    if (outcome instanceof RouteOutcome.Waiting waits) {
+      waiting++;
+      CompletableFuture<Void> unused =
+          waits
+              .outcome()
+              .thenAccept(
+                  later -> {
+                    waiting--;
+                    settle(hashed, asked, later);
+                  });
+    } else {
+      settle(hashed, asked, outcome);
+    }
+    return null;
+  }
+
+  private void settle(HashedRequest hashed, FleetRequest asked, RouteOutcome outcome) {
+    if (outcome instanceof RouteOutcome.Placed placed) {
+      Routed routed = placed(hashed, asked, placed.placement());
+      outcomes.add(new Outcome(hashed.request(), routed, ""));
+    } else if (outcome instanceof RouteOutcome.Refused refused) {
+      outcomes.add(new Outcome(hashed.request(), null, refused.message()));
+    }
+  }
+
+  private Routed placed(HashedRequest hashed, FleetRequest asked, Placement placement) {
+    Request request = hashed.request();
     int worker = (int) placement.rank().workerId();
     attempts.put(request.id(), placement.attempt());
     decisions.merge(placement.reason(), 1L, Long::sum);
@@ -150,6 +186,27 @@ public final class RoutedFleet implements FleetLayer {
     DisaggParams params = DisaggParams.of(request).withConversation(asked, placement);
     Request atRank = params.applyTo(request.toBuilder()).build();
     return new Routed(worker, new HashedRequest(atRank, hashed.hashes()));
+  }
+
+  private void advance(long atNs) {
+    blockEvents.runUntil(atNs);
+    streamed.runUntil(atNs);
+    nowNs = atNs;
+  }
+
+  @Override
+  public List<Outcome> outcomes(long atNs) {
+    if (waiting > 0) {
+      advance(atNs);
+    }
+    List<Outcome> settled = List.copyOf(outcomes);
+    outcomes.clear();
+    return settled;
+  }
+
+  @Override
+  public long nextNs() {
+    return waiting == 0 ? Arrivals.NEVER : streamed.nextNs();
   }
 
   private void onMetrics(int worker, EngineMetrics polled) {

@@ -1,5 +1,6 @@
 package io.kvasir.simulator.replay;
 
+import io.kvasir.fleet.router.LatencyTargets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,4 +16,11 @@ public record Measures(@Nullable Objective objective, boolean reuseCurve, boolea
 
   /** Nothing else. */
   public static final Measures NONE = new Measures(null, false, false);
+
+  /** What a fleet router knows of the limits: {@return the times that every request asks for} */
+  LatencyTargets targets() {
+    return objective == null
+        ? LatencyTargets.NONE
+        : new LatencyTargets(objective.ttftMs(), objective.tpotMs());
+  }
 }

@@ -126,7 +126,8 @@ public final class Replay {
             pool.hashFormat(),
             pool.tokensPerBlock(),
             settings.ranks(),
-            new RankCapacity(pool.blocks(), settings.executor().tokenBudget()));
+            new RankCapacity(pool.blocks(), settings.executor().tokenBudget()),
+            settings.measures().targets());
     return run(workload, settings, layer, alone, place, engine, progress);
   }
 

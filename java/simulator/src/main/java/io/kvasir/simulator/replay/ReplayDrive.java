@@ -8,8 +8,8 @@ import java.util.List;
 /**
  * The loop of virtual time. The clock jumps from one event to the next: an arrival, or the end of
  * an iteration, a transfer or an answer. Workers iterate independently. Events at the same time are
- * processed in this order: ends of requests, worker by worker; arrivals; new iterations, worker by
- * worker.
+ * processed in this order: ends of requests, worker by worker; requests that waited; arrivals; new
+ * iterations, worker by worker.
  *
  * <p>Confined to one thread.
  *
@@ -32,6 +32,7 @@ record ReplayDrive(
       for (PacedWorker worker : workers) {
         worker.reportEnds(nowNs);
       }
+      settle(nowNs);
       submitUntil(nowNs);
       if (round % PROGRESS_INTERVAL == 0 || metrics.arrived() - reported >= PROGRESS_INTERVAL) {
         reported = metrics.arrived();
@@ -45,7 +46,7 @@ record ReplayDrive(
       nowNs = Math.max(nowNs, nextNs);
     }
     progress.at(metrics.settled(), metrics.arrived(), planned, nowNs);
-    if (!workers.stream().allMatch(PacedWorker::idle)) {
+    if (!workers.stream().allMatch(PacedWorker::idle) || metrics.settled() < metrics.arrived()) {
       throw new IllegalStateException("requests remain that no rank will ever run");
     }
     return nowNs;
@@ -56,7 +57,22 @@ record ReplayDrive(
       HashedRequest request = arrivals.next();
       metrics.onArrived(request.request(), dueNs);
       FleetLayer.Routed routed = fleet.route(request, nowNs);
-      workers.get(routed.worker()).submit(routed.request(), nowNs);
+      if (routed != null) {
+        workers.get(routed.worker()).submit(routed.request(), nowNs);
+      }
+      settle(nowNs);
+    }
+  }
+
+  /** Submits requests that have waited for the fleet layer, and reports those that it refused. */
+  private void settle(long nowNs) {
+    for (FleetLayer.Outcome outcome : fleet.outcomes(nowNs)) {
+      FleetLayer.Routed routed = outcome.routed();
+      if (routed == null) {
+        metrics.onRejected(outcome.request(), outcome.reason(), nowNs);
+      } else {
+        workers.get(routed.worker()).submit(routed.request(), nowNs);
+      }
     }
   }
 
@@ -80,7 +96,7 @@ record ReplayDrive(
     if (single() && workers.get(0).iterating(nowNs)) {
       return workers.get(0).nextNs();
     }
-    long nextNs = arrivals.nextNs();
+    long nextNs = Math.min(arrivals.nextNs(), fleet.nextNs());
     for (PacedWorker worker : workers) {
       nextNs = Math.min(nextNs, Math.min(worker.nextNs(), worker.nextWakeNs()));
     }

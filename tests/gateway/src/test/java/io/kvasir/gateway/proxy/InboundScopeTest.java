@@ -25,6 +25,7 @@ class InboundScopeTest {
         "sql",
         adapter,
         null,
+        Urgency.NONE,
         false);
   }
 

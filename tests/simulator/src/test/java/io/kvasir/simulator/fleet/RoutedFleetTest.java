@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.EngineMetrics;
+import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.Reason;
 import io.kvasir.hash.BlockHashes;
@@ -18,6 +19,7 @@ import io.kvasir.model.Request;
 import io.kvasir.simulator.trace.TokenExpansion;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,11 +46,12 @@ class RoutedFleetTest {
 
   private static RoutedFleet fleet(String router, long delayNs) {
     FleetSettings settings = FleetSettings.of(3, router).withEventDelayNs(delayNs);
-    return new RoutedFleet(settings, HashFormat.TRTLLM_V1, BLOCK, 1, RankCapacity.UNKNOWN);
+    return new RoutedFleet(
+        settings, HashFormat.TRTLLM_V1, BLOCK, 1, RankCapacity.UNKNOWN, LatencyTargets.NONE);
   }
 
   private static int worker(RoutedFleet fleet, HashedRequest request, long nowNs) {
-    int worker = fleet.route(request, nowNs).worker();
+    int worker = Objects.requireNonNull(fleet.route(request, nowNs)).worker();
     fleet.onEnded(request.request(), false, nowNs); // records nothing
     return worker;
   }
@@ -83,7 +86,7 @@ class RoutedFleetTest {
   void promptsOfServedRequestsMatchWithoutEvents() {
     RoutedFleet fleet = fleet("kv_cache_aware", Long.MAX_VALUE / 2);
     HashedRequest asked = hashed(request(1, 5 * BLOCK).build());
-    int first = fleet.route(asked, 0).worker();
+    int first = Objects.requireNonNull(fleet.route(asked, 0)).worker();
     fleet.onEnded(asked.request(), true, 0);
 
     for (int i = 0; i < 3; i++) {
@@ -117,7 +120,7 @@ class RoutedFleetTest {
               .scope(CacheScope.NONE.withLora(9))
               .build();
 
-      Request atRank = fleet.route(hashed(asked), 0).request().request();
+      Request atRank = Objects.requireNonNull(fleet.route(hashed(asked), 0)).request().request();
 
       assertThat(atRank).usingRecursiveComparison().isEqualTo(asked);
       assertThat(atRank.tokens()).isSameAs(asked.tokens());
@@ -128,7 +131,8 @@ class RoutedFleetTest {
   void aMadeUpConversationArrivesAtTheRank() {
     RoutedFleet fleet = fleet("conversation", 0);
 
-    Request atRank = fleet.route(hashed(request(1, 400).build()), 0).request().request();
+    Request atRank =
+        Objects.requireNonNull(fleet.route(hashed(request(1, 400).build()), 0)).request().request();
 
     assertThat(atRank.conversationId()).isEqualTo("conv_id:0_1");
     assertThat(fleet.result().decisions()).isEqualTo(Map.of(Reason.FALLBACK.id(), 1L));
@@ -153,7 +157,8 @@ class RoutedFleetTest {
         format,
         BLOCK,
         1,
-        RankCapacity.UNKNOWN);
+        RankCapacity.UNKNOWN,
+        LatencyTargets.NONE);
   }
 
   private HashedRequest prompt(long id) {
@@ -184,7 +189,7 @@ class RoutedFleetTest {
   /** The worker chosen for a request that ends at once. */
   private int chosen(RoutedFleet layer, long id, long nowNs) {
     HashedRequest asked = prompt(id);
-    int worker = layer.route(asked, nowNs).worker();
+    int worker = Objects.requireNonNull(layer.route(asked, nowNs)).worker();
     layer.onEnded(asked.request(), true, nowNs);
     return worker;
   }
@@ -257,7 +262,12 @@ class RoutedFleetTest {
         .isThrownBy(
             () ->
                 new RoutedFleet(
-                    FleetSettings.of(2, "cost"), HashFormat.KVASIR, BLOCK, 2, RankCapacity.UNKNOWN))
+                    FleetSettings.of(2, "cost"),
+                    HashFormat.KVASIR,
+                    BLOCK,
+                    2,
+                    RankCapacity.UNKNOWN,
+                    LatencyTargets.NONE))
         .withMessage("cost needs workers of 1 rank, not 2");
   }
 }

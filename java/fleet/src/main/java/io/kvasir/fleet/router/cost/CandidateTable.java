@@ -31,6 +31,7 @@ final class CandidateTable implements Candidates {
 
   private int size;
   private boolean tracksPrefill;
+  private long waitedNs;
 
   CandidateTable(int tokensPerBlock) {
     this.tokensPerBlock = tokensPerBlock;
@@ -131,6 +132,16 @@ final class CandidateTable implements Candidates {
   @Override
   public boolean tracksPrefill() {
     return tracksPrefill;
+  }
+
+  @Override
+  public long waitedNs() {
+    return waitedNs;
+  }
+
+  /** Sets how long the request has waited. */
+  void setWaited(long ns) {
+    waitedNs = ns;
   }
 
   @Override

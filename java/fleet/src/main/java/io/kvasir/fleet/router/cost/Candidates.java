@@ -23,6 +23,11 @@ public interface Candidates {
    */
   boolean tracksPrefill();
 
+  /** {@return how long the request has waited for room, in nanoseconds} */
+  default long waitedNs() {
+    return 0;
+  }
+
   /**
    * The rank at a position.
    *

@@ -233,10 +233,16 @@ public record CostSettings(
     Checks.within(REFRESH_AFTER, refreshSeconds, 0, MAX_SECONDS);
     int maxRequests = args.integer(MAX_QUEUED_REQUESTS, defaults.maxQueuedRequests());
     Checks.atLeast(MAX_QUEUED_REQUESTS, maxRequests, 1);
-    String policy = args.text(QUEUE_POLICY, defaults.queuePolicy().id());
+    QueuePolicy policy =
+        Choice.named(
+            QUEUE_POLICY,
+            QueuePolicy.values(),
+            QueuePolicy::id,
+            args.text(QUEUE_POLICY, defaults.queuePolicy().id()));
+    Double threshold = args.atLeast0(QUEUE_THRESHOLD);
     return new QueueOptions(
-        args.atLeast0(QUEUE_THRESHOLD),
-        Choice.named(QUEUE_POLICY, QueuePolicy.values(), QueuePolicy::id, policy),
+        threshold == null && policy == QueuePolicy.EDF ? Double.valueOf(0) : threshold,
+        policy,
         maxRequests,
         args.longInteger(MAX_QUEUED_TOKENS, 1, defaults.maxQueuedTokens()),
         Math.round(refreshSeconds * NS_PER_SECOND));

@@ -28,6 +28,8 @@ public interface CostTrace {
    * @param expectedMs the time, in milliseconds
    * @param lowMs lower end of its interval
    * @param highMs upper end of its interval
+   * @param likelihood how likely the request is to meet its targets there, 0 to 1
    */
-  default void firstToken(int candidate, double expectedMs, double lowMs, double highMs) {}
+  default void firstToken(
+      int candidate, double expectedMs, double lowMs, double highMs, double likelihood) {}
 }

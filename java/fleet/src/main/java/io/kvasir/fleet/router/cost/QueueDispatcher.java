@@ -3,7 +3,9 @@ package io.kvasir.fleet.router.cost;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,6 +18,7 @@ final class QueueDispatcher {
   private final QueueOptions options;
   private final RankChooser chooser;
   private final RequestQueue queue;
+  private final QueuePace pace = new QueuePace();
 
   QueueDispatcher(QueueOptions options, RankChooser chooser, RequestQueue queue) {
     this.options = options;
@@ -38,10 +41,21 @@ final class QueueDispatcher {
         queue.contains(matched.request().id())
             ? Refusal.DUPLICATE_REQUEST
             : chooser.consider(matched);
+    if (refusal == null && chooser.isHopeless(matched.request())) {
+      refusal = Refusal.TARGETS_UNREACHABLE;
+    }
     if (refusal == null && !chooser.anyConsideredHasRoom()) {
-      refusal = queue.full();
+      WaitingRequest newcomer =
+          queue.newcomer(
+              matched,
+              chooser.uncachedTokens(matched.request()),
+              chooser.promptMs(matched.request()),
+              nowNs,
+              future);
+      refusal = makeRoomFor(newcomer, completions);
       if (refusal == null) {
-        return queue.join(matched, chooser.uncachedTokens(matched.request()), nowNs, future);
+        queue.join(newcomer);
+        return newcomer;
       }
     }
     RouteOutcome outcome =
@@ -50,6 +64,28 @@ final class QueueDispatcher {
             : new RouteOutcome.Refused(refusal);
     completions.add(new RouteCompletion(matched, future, outcome));
     return null;
+  }
+
+  /**
+   * Returns why a request may not join the queue, or null. In a full queue, it takes the place of
+   * one that goes behind.
+   */
+  private @Nullable Refusal makeRoomFor(
+      WaitingRequest newcomer, List<RouteCompletion> completions) {
+    Refusal full = queue.full();
+    WaitingRequest displaced = full == null ? null : queue.displaced(newcomer);
+    if (displaced == null) {
+      return full;
+    }
+    refuse(displaced, Objects.requireNonNull(full), completions);
+    return queue.full();
+  }
+
+  private void refuse(WaitingRequest waiting, Refusal refusal, List<RouteCompletion> completions) {
+    queue.leave(waiting);
+    completions.add(
+        new RouteCompletion(
+            waiting.matched(), waiting.future(), new RouteOutcome.Refused(refusal)));
   }
 
   /**
@@ -62,17 +98,20 @@ final class QueueDispatcher {
    */
   @Nullable WaitingRequest serve(
       @Nullable WaitingRequest fresh, long nowNs, List<RouteCompletion> completions) {
-    for (WaitingRequest next = servable(); next != null; next = servable()) {
+    for (WaitingRequest next = servable(nowNs, completions);
+        next != null;
+        next = servable(nowNs, completions)) {
       if (!next.equals(fresh) && next.isStale(nowNs, options.matchRefreshAfterNs())) {
         return next;
       }
-      queue.leave(next);
+      queue.take(next);
+      pace.left(next.promptMs(), chooser.ranks(), queue.isEmpty(), nowNs);
       completions.add(new RouteCompletion(next.matched(), next.future(), dispatch(next, nowNs)));
     }
     return null;
   }
 
-  private @Nullable WaitingRequest servable() {
+  private @Nullable WaitingRequest servable(long nowNs, List<RouteCompletion> completions) {
     if (queue.isEmpty()) {
       return null;
     }
@@ -80,7 +119,27 @@ final class QueueDispatcher {
     if (!chooser.anyRoom()) {
       return null;
     }
-    return queue.first(waiting -> waiting.filter().isAny() || chooser.hasRoom(waiting.filter()));
+    Predicate<WaitingRequest> hasRoom =
+        waiting -> waiting.filter().isAny() || chooser.hasRoom(waiting.filter());
+    return queue.next(
+        hasRoom, options.queuePolicy() == QueuePolicy.EDF ? plan(nowNs, completions) : null);
+  }
+
+  /**
+   * Plans who can be in time. Of the others, those of a negative class are refused, and those that
+   * would be late even if they were next go behind.
+   */
+  private DeadlinePlan plan(long nowNs, List<RouteCompletion> completions) {
+    double speed = chooser.ranks() * pace.factor();
+    DeadlinePlan plan = new DeadlinePlan(queue.inOrder(), nowNs, speed, chooser.backlogMs());
+    for (WaitingRequest late : plan.leftOut()) {
+      if (late.request().strictPriority() < 0) {
+        refuse(late, Refusal.TARGETS_UNREACHABLE, completions);
+      } else if (late.promptMs() > late.leftMs(nowNs)) {
+        queue.giveUp(late);
+      }
+    }
+    return plan;
   }
 
   private RouteOutcome dispatch(WaitingRequest waiting, long nowNs) {
@@ -102,10 +161,7 @@ final class QueueDispatcher {
     for (WaitingRequest waiting : queue.all()) {
       Refusal refusal = chooser.unservable(waiting.filter());
       if (refusal != null) {
-        queue.leave(waiting);
-        completions.add(
-            new RouteCompletion(
-                waiting.matched(), waiting.future(), new RouteOutcome.Refused(refusal)));
+        refuse(waiting, refusal, completions);
       }
     }
   }

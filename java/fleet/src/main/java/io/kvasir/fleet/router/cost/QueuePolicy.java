@@ -12,7 +12,12 @@ public enum QueuePolicy {
    * Weighted shortest processing time (Smith's rule): the highest (1 + priority jump) / (prompt
    * tokens that no eligible rank holds) goes first.
    */
-  WSPT;
+  WSPT,
+  /**
+   * Earliest deadline first, where a request's deadline is its arrival and its target for the first
+   * token; requests that have none, or will miss it, go behind.
+   */
+  EDF;
 
   /**
    * Finds a policy by name.
@@ -36,11 +41,14 @@ public enum QueuePolicy {
    * @param priorityJump see {@link FleetRequest#priorityJump()}
    * @param arrivalSeconds its arrival, on any clock
    * @param uncachedTokens prompt tokens that no eligible rank holds
+   * @param targetSeconds the target for its first token
    */
-  double key(double priorityJump, double arrivalSeconds, long uncachedTokens) {
+  double key(
+      double priorityJump, double arrivalSeconds, long uncachedTokens, double targetSeconds) {
     return switch (this) {
       case FCFS -> priorityJump - arrivalSeconds;
       case WSPT -> (1 + priorityJump) / Math.max(1, uncachedTokens);
+      case EDF -> -(arrivalSeconds + targetSeconds);
     };
   }
 }

@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class RankChooser {
 
+  /** Likelihood of meeting its targets below which a request may be refused. */
+  private static final double HOPELESS = 0.05;
+
   private final ActiveSequences sequences;
   private final CandidateTable candidates;
   private final RankSelector selector;
@@ -130,6 +133,7 @@ final class RankChooser {
   /** Chooses among the ranks that {@link #consider} found, and books. O(blocks + candidates). */
   Placement book(MatchedRequest matched, long waitedNs) {
     FleetRequest request = matched.request();
+    candidates.setWaited(waitedNs);
     List<CandidateCost> costs = new ArrayList<>();
     int chosen = candidates.size() == 1 ? 0 : select(request, costs, options.explain());
     candidates.onChosen(chosen);
@@ -154,9 +158,37 @@ final class RankChooser {
    * candidates).
    */
   Placement preview(FleetRequest request) {
+    candidates.setWaited(0);
     List<CandidateCost> costs = new ArrayList<>();
     int chosen = select(request, costs, true);
     return placement(0, request, chosen, 0, costs);
+  }
+
+  /**
+   * Whether a request may be refused because no rank that {@link #consider} found is expected to
+   * meet its targets. O(candidates).
+   */
+  boolean isHopeless(FleetRequest request) {
+    candidates.setWaited(0);
+    return request.strictPriority() < 0
+        && !request.targets().isNone()
+        && selector.likelihood(candidates, request) < HOPELESS;
+  }
+
+  /** Ranks that any request may be placed on, by the loads read last. */
+  int ranks() {
+    return candidates.size();
+  }
+
+  /** The time to compute a request on a rank that {@link #consider} found, in milliseconds. */
+  double promptMs(FleetRequest request) {
+    int uncached = uncachedTokens(request, candidates.longestMatch());
+    return selector.promptMs(uncached, request.inputTokens() - uncached);
+  }
+
+  /** See {@link RankSelector#backlogMs}. */
+  double backlogMs() {
+    return selector.backlogMs();
   }
 
   private Placement placement(
@@ -217,8 +249,9 @@ final class RankChooser {
     }
 
     @Override
-    public void firstToken(int candidate, double expectedMs, double lowMs, double highMs) {
-      firstTokens[candidate] = new FirstTokenForecast(expectedMs, lowMs, highMs);
+    public void firstToken(
+        int candidate, double expectedMs, double lowMs, double highMs, double likelihood) {
+      firstTokens[candidate] = new FirstTokenForecast(expectedMs, lowMs, highMs, likelihood);
     }
   }
 

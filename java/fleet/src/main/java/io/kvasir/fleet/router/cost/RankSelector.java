@@ -22,4 +22,36 @@ public interface RankSelector {
    * @return the position of the chosen candidate
    */
   int select(Candidates candidates, FleetRequest request, CostTrace trace);
+
+  /**
+   * The time to compute a prompt on a rank of usual speed that does nothing else. For queues that
+   * look at deadlines.
+   *
+   * @param uncachedTokens its tokens to compute
+   * @param contextTokens its tokens that need not be computed
+   * @return milliseconds; 0 if the selector does not predict times
+   */
+  default double promptMs(long uncachedTokens, long contextTokens) {
+    return 0;
+  }
+
+  /**
+   * The time until a rank has computed the prompts placed on it.
+   *
+   * @return milliseconds, the mean of all ranks; 0 if the selector does not predict times
+   */
+  default double backlogMs() {
+    return 0;
+  }
+
+  /**
+   * How likely a request is to meet its targets.
+   *
+   * @param candidates the eligible ranks, at least one
+   * @param request the request
+   * @return the probability on the best candidate, 0 to 1; 1 if the selector does not predict times
+   */
+  default double likelihood(Candidates candidates, FleetRequest request) {
+    return 1;
+  }
 }

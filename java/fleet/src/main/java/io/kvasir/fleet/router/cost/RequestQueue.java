@@ -1,9 +1,13 @@
 package io.kvasir.fleet.router.cost;
 
+import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
@@ -13,11 +17,24 @@ import org.jspecify.annotations.Nullable;
 final class RequestQueue {
 
   private static final double NS_PER_SECOND = 1e9;
+  private static final double MS_PER_SECOND = 1e3;
+
+  /**
+   * Under EDF, the part of the computing time that goes to requests behind, in the order in which
+   * they got there. So the first of them waits at most until the others that leave have been given
+   * 1 / FLOOR times its own time.
+   */
+  private static final double FLOOR = 1.0 / 32;
 
   private final QueueOptions options;
   private final long startNs;
   private final TreeSet<WaitingRequest> requests = new TreeSet<>();
   private final Long2ObjectOpenHashMap<WaitingRequest> byId = new Long2ObjectOpenHashMap<>();
+
+  /** Under EDF: those that go behind, in the order in which they got there. */
+  private final Set<WaitingRequest> behind = new LinkedHashSet<>();
+
+  private double creditMs;
   private long tokens;
   private long arrivals;
 
@@ -51,20 +68,51 @@ final class RequestQueue {
     return tokens >= options.maxQueuedTokens() ? Refusal.RAW_ISL_TOKEN_LIMIT : null;
   }
 
-  /** Adds a request. O(log requests). */
-  WaitingRequest join(
+  /** Makes a request that may join. */
+  WaitingRequest newcomer(
       MatchedRequest matched,
       long uncachedTokens,
+      double promptMs,
       long nowNs,
       CompletableFuture<RouteOutcome> future) {
+    QueuePolicy policy = options.queuePolicy();
     double arrivalSeconds = (nowNs - startNs) / NS_PER_SECOND;
-    double key =
-        options.queuePolicy().key(matched.request().priorityJump(), arrivalSeconds, uncachedTokens);
-    WaitingRequest waiting = new WaitingRequest(matched, nowNs, future, arrivals++, key);
+    FleetRequest request = matched.request();
+    double targetSeconds = request.targets().ttftMs() / MS_PER_SECOND;
+    double key = policy.key(request.priorityJump(), arrivalSeconds, uncachedTokens, targetSeconds);
+    return new WaitingRequest(matched, nowNs, future, arrivals++, policy, key, promptMs);
+  }
+
+  /** Adds a request. O(log requests). */
+  void join(WaitingRequest waiting) {
     requests.add(waiting);
-    byId.put(matched.request().id(), waiting);
-    tokens += matched.request().inputTokens();
-    return waiting;
+    if (waiting.isBehind()) {
+      behind.add(waiting);
+    }
+    byId.put(waiting.request().id(), waiting);
+    tokens += waiting.request().inputTokens();
+  }
+
+  /** A request will miss its deadline: it goes behind. O(log requests). */
+  void giveUp(WaitingRequest waiting) {
+    requests.remove(waiting);
+    waiting.giveUp();
+    requests.add(waiting);
+    behind.add(waiting);
+  }
+
+  /**
+   * Under EDF, the last request, if it goes behind and another one would go before it; else null.
+   * O(log requests).
+   */
+  @Nullable WaitingRequest displaced(WaitingRequest newcomer) {
+    WaitingRequest last = requests.isEmpty() ? null : requests.last();
+    return last != null && last.isBehind() && newcomer.compareTo(last) < 0 ? last : null;
+  }
+
+  /** The requests in the order in which they go; a view. */
+  Iterable<WaitingRequest> inOrder() {
+    return Collections.unmodifiableSet(requests);
   }
 
   /** Removes a request. O(log requests). Returns false if it does not wait. */
@@ -72,6 +120,7 @@ final class RequestQueue {
     if (!requests.remove(waiting)) {
       return false;
     }
+    behind.remove(waiting);
     byId.remove(waiting.request().id());
     tokens -= waiting.request().inputTokens();
     return true;
@@ -82,8 +131,38 @@ final class RequestQueue {
     return List.copyOf(requests);
   }
 
-  /** The first request that satisfies a condition, or null. */
-  @Nullable WaitingRequest first(Predicate<WaitingRequest> condition) {
+  /**
+   * The request that goes next among those that have room, or null: the first one, that of a plan
+   * or, where its turn has come, the one that has been behind for longest.
+   */
+  @Nullable WaitingRequest next(Predicate<WaitingRequest> hasRoom, @Nullable DeadlinePlan plan) {
+    WaitingRequest oldest = first(behind, hasRoom);
+    if (oldest != null && creditMs >= work(oldest)) {
+      return oldest;
+    }
+    WaitingRequest inTime = plan == null ? null : plan.next(hasRoom);
+    return inTime == null ? first(requests, hasRoom) : inTime;
+  }
+
+  /** A request that {@link #next} returned leaves to be placed. */
+  void take(WaitingRequest next) {
+    WaitingRequest oldest = behind.isEmpty() ? null : behind.iterator().next();
+    leave(next);
+    if (oldest == null) {
+      creditMs = 0;
+    } else if (next.equals(oldest)) {
+      creditMs = Math.max(0, creditMs - work(next));
+    } else {
+      creditMs = Math.min(work(oldest), creditMs + FLOOR * work(next));
+    }
+  }
+
+  private static double work(WaitingRequest waiting) {
+    return waiting.promptMs() > 0 ? waiting.promptMs() : 1;
+  }
+
+  private static @Nullable WaitingRequest first(
+      Iterable<WaitingRequest> requests, Predicate<WaitingRequest> condition) {
     for (WaitingRequest waiting : requests) {
       if (condition.test(waiting)) {
         return waiting;

@@ -12,6 +12,14 @@ final class ForecastInterval {
   /** Share of the actual times below the lower end, and of those above the upper one. */
   private static final double MISSED = 0.05;
 
+  /** The standard normal distribution's quantile that the ends stand for. */
+  private static final double QUANTILE = 1.645;
+
+  /** The logistic curve that is closest to the normal distribution has this slope. */
+  private static final double LOGISTIC = 1.702;
+
+  private static final double LEAST_DEVIATION = 0.01;
+
   private static final double FIRST_ERROR = 0.3;
 
   /** Step after a miss, in typical errors. */
@@ -36,6 +44,24 @@ final class ForecastInterval {
   /** The upper end over the expected time. */
   double highFactor() {
     return highFactor;
+  }
+
+  /**
+   * How likely a time is to be within a limit: errors are taken to be log-normal, and the ends to
+   * be their 5 and 95 % quantiles.
+   *
+   * @param expected the expected time
+   * @param limit the limit, in the same unit; infinite for none
+   */
+  double likelihood(double expected, double limit) {
+    if (limit == Double.POSITIVE_INFINITY || expected <= 0) {
+      return 1;
+    }
+    double from = Math.min(low, high);
+    double middle = (low + high) / 2;
+    double deviation = Math.max(LEAST_DEVIATION, (Math.max(low, high) - from) / 2 / QUANTILE);
+    double z = (StrictMath.log(limit / expected) - middle) / deviation;
+    return 1 / (1 + StrictMath.exp(-LOGISTIC * z));
   }
 
   /** Learns from an expected time, in any unit above 0, and the actual one. */

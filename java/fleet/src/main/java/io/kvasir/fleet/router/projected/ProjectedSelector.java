@@ -1,6 +1,7 @@
 package io.kvasir.fleet.router.projected;
 
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.cost.Candidates;
 import io.kvasir.fleet.router.cost.CostTrace;
@@ -45,6 +46,10 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
    *            conversations by which the rank exceeds the emptiest one, relative to 1 + their mean
    *   room     the time until requests that end have freed the blocks that the pool lacks
    *
+   * A request with targets goes to the lowest score among the ranks with which the most requests are
+   * expected to meet theirs: its own likelihood, less what the answers on the rank lose to its
+   * prompt. Prompts that wait there go first, so they lose nothing.
+   *
    * The term work needs conversation ids, room the size of the pools.
    *
    * Times come from StepModel and the speed of the rank. Ranks are taken to step alone: where ranks
@@ -70,11 +75,19 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   /** Part of the time to compute the request by which scores may differ and count as equal. */
   private static final double TOLERANCE = 0.05;
 
+  /** Difference of likelihoods that does not matter. */
+  private static final double AS_LIKELY = 0.02;
+
+  private static final double NS_PER_MS = 1e6;
+
   /** Time between a choice and the placement that follows it. */
   private static final long SAME_DECISION_NS = 10_000_000;
 
-  /** Weight of a request in the mean time from placement to end. */
+  /** Weight of a request in the mean time from placement to end, and in the mean answer. */
   private static final double STAY_STEP = 1.0 / 64;
+
+  /** Tokens of an answer before there was any. */
+  private static final double FIRST_OUTPUT_TOKENS = 256;
 
   private final LongSupplier clockNs;
   private final int omitted;
@@ -86,6 +99,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   private final Long2ObjectOpenHashMap<Attempt> attempts = new Long2ObjectOpenHashMap<>();
 
   private double stayMs;
+  private double outputTokens = FIRST_OUTPUT_TOKENS;
 
   private final double[] terms = new double[TERMS.size()];
 
@@ -97,6 +111,11 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   private double[] computeMs = new double[0];
   private double[] openBeside = new double[0];
   private double[] firstTokenMs = new double[0];
+
+  /* How likely the request is to meet its targets, and that less what others lose by it. */
+  private double[] likelihoods = new double[0];
+  private double[] met = new double[0];
+  private double mostMet;
 
   /* The last choice, and when the first token is expected. */
   private long chosenRequest;
@@ -137,6 +156,17 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   @Override
   public int select(Candidates candidates, FleetRequest request, CostTrace trace) {
     long nowNs = clockNs.getAsLong();
+    compare(candidates, request, nowNs, trace);
+    int chosen = leastRecentOfBest(candidates, request.id());
+    chosenRequest = request.id();
+    chosenRank = candidates.rank(chosen);
+    chosenNs = nowNs;
+    chosenFirstTokenMs = firstTokenMs[chosen];
+    return chosen;
+  }
+
+  /** Fills in scores, expected times and likelihoods. O(candidates). */
+  private void compare(Candidates candidates, FleetRequest request, long nowNs, CostTrace trace) {
     int size = candidates.size();
     ExpectedTurns.Turn last = conversations.last(request.conversationId());
     read(candidates, request, last, nowNs);
@@ -154,24 +184,35 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     double othersWeight = busy / (1 - busy);
     double workMs =
         request.conversationId() == null ? 0 : conversations.furtherMs() / (1 + meanOpen);
+    LatencyTargets targets = request.targets().after(candidates.waitedNs() / NS_PER_MS);
+    mostMet = Double.NEGATIVE_INFINITY;
     for (int i = 0; i < size; i++) {
+      RankForecast forecast = forecasts[i];
       long held = (long) candidates.matchedBlocks(i) * candidates.tokensPerBlock();
       long context = Math.min(request.inputTokens(), held);
       long uncached = Math.max(1, request.inputTokens() - context);
-      computeMs[i] = forecasts[i].promptMs(uncached, context);
+      computeMs[i] = forecast.promptMs(uncached, context);
       terms[0] = queueMs[i];
       terms[1] = computeMs[i];
-      double interleavedMs = forecasts[i].interleavedMs(uncached);
-      terms[2] = interleavedMs + PACE_TOKENS * forecasts[i].stepMs(request.inputTokens());
+      double interleavedMs = forecast.interleavedMs(uncached);
+      terms[2] = interleavedMs + PACE_TOKENS * forecast.stepMs(request.inputTokens());
       terms[3] = othersWeight * computeMs[i];
       terms[4] = workMs * (openBeside[i] - leastOpen);
       terms[5] = roomMs(candidates, i);
       firstTokenMs[i] = queueMs[i] + computeMs[i] + interleavedMs + terms[5];
+      likelihoods[i] =
+          targets.isNone()
+              ? 1
+              : interval.likelihood(firstTokenMs[i], targets.ttftMs())
+                  * interval.likelihood(forecast.tpotMs(request.inputTokens()), targets.tpotMs());
+      met[i] = likelihoods[i] - forecast.lost(computeMs[i], nowNs);
+      mostMet = Math.max(mostMet, met[i]);
       trace.firstToken(
           i,
           firstTokenMs[i],
           firstTokenMs[i] * interval.lowFactor(),
-          firstTokenMs[i] * interval.highFactor());
+          firstTokenMs[i] * interval.highFactor(),
+          likelihoods[i]);
       scores[i] = 0;
       for (int term = 0; term < terms.length; term++) {
         if (term != omitted) {
@@ -180,20 +221,47 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
         }
       }
     }
-    int chosen = leastRecentOfBest(candidates, request.id());
-    chosenRequest = request.id();
-    chosenRank = candidates.rank(chosen);
-    chosenNs = nowNs;
-    chosenFirstTokenMs = firstTokenMs[chosen];
-    return chosen;
   }
 
-  /** Of the candidates that are about as good as the best, the one chosen least recently. */
+  @Override
+  public double likelihood(Candidates candidates, FleetRequest request) {
+    compare(candidates, request, clockNs.getAsLong(), CostTrace.NONE);
+    double most = 0;
+    for (int i = 0; i < candidates.size(); i++) {
+      most = Math.max(most, likelihoods[i]);
+    }
+    return most;
+  }
+
+  @Override
+  public double promptMs(long uncachedTokens, long contextTokens) {
+    long steps = (Math.max(1, uncachedTokens) - 1) / RankForecast.DEFAULT_STEP_TOKENS + 1;
+    return model.promptMs(Math.max(1, uncachedTokens), contextTokens, (int) steps);
+  }
+
+  @Override
+  public double backlogMs() {
+    long nowNs = clockNs.getAsLong();
+    double sum = 0;
+    for (RankForecast forecast : ranks.values()) {
+      sum += forecast.queuedMs(nowNs);
+    }
+    return ranks.isEmpty() ? 0 : sum / ranks.size();
+  }
+
+  /**
+   * Of the candidates that are about as good as the best, the one chosen least recently. Candidates
+   * with which fewer requests would meet their targets are not.
+   */
   private int leastRecentOfBest(Candidates candidates, long requestId) {
     int size = candidates.size();
-    int lowest = 0;
-    for (int i = 1; i < size; i++) {
-      lowest = scores[i] < scores[lowest] ? i : lowest;
+    int lowest = -1;
+    for (int i = 0; i < size; i++) {
+      if (met[i] < mostMet - AS_LIKELY) {
+        scores[i] = Double.POSITIVE_INFINITY;
+      } else if (lowest < 0 || scores[i] < scores[lowest]) {
+        lowest = i;
+      }
     }
     double most = scores[lowest] + TOLERANCE * computeMs[lowest];
     int i = (int) ((Digest64.fold(Digest64.EMPTY, requestId) & Long.MAX_VALUE) % size);
@@ -219,6 +287,8 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
       computeMs = new double[size];
       openBeside = new double[size];
       firstTokenMs = new double[size];
+      likelihoods = new double[size];
+      met = new double[size];
     }
     for (int i = 0; i < size; i++) {
       RankForecast forecast = forecast(i, candidates.rank(i), candidates.capacity(i), nowNs);
@@ -259,7 +329,16 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
             ? chosenFirstTokenMs
             : forecast.queuedMs(nowNs) + computeMs + forecast.interleavedMs(uncached);
     chosenRank = null;
-    attempts.put(attempt, forecast.placed(uncached, contextTokens, expectedMs, nowNs));
+    double tokens = request.expectedOutputTokens();
+    attempts.put(
+        attempt,
+        forecast.placed(
+            uncached,
+            contextTokens,
+            expectedMs,
+            request.targets().tpotMs(),
+            tokens > 0 ? Math.min(tokens, outputTokens) : outputTokens,
+            nowNs));
   }
 
   @Override
@@ -281,6 +360,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     if (placed != null) {
       double ms = placed.rank().ended(placed, clockNs.getAsLong());
       stayMs += (ms - stayMs) * (stayMs == 0 ? 1 : STAY_STEP);
+      outputTokens += (RankForecast.outputTokens(placed) - outputTokens) * STAY_STEP;
     }
   }
 

@@ -2,6 +2,8 @@ package io.kvasir.fleet.router.projected;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.LinkedHashSet;
+import java.util.Set;
 
 /**
  * The requests that were placed on one rank: prompts in line, with the time that each is expected
@@ -25,7 +27,7 @@ final class RankForecast {
   private static final double OVERDUE = 3;
 
   /** Tokens of one step where the rank's limit is unknown. */
-  private static final long DEFAULT_STEP_TOKENS = 8192;
+  static final long DEFAULT_STEP_TOKENS = 8192;
 
   /** Time without an observation after which the speed of the rank is relaxed. */
   private static final long UNSEEN_NS = 30_000_000_000L;
@@ -44,6 +46,10 @@ final class RankForecast {
   private long maxTokens = DEFAULT_STEP_TOKENS;
   private final RankSpeed speed = new RankSpeed();
   private final Deque<Attempt> line = new ArrayDeque<>();
+
+  /** Decoding requests with a target for the time between their tokens. */
+  private final Set<Attempt> paced = new LinkedHashSet<>();
+
   private double lineMs;
   private long promptTokens;
   private int decoding;
@@ -70,10 +76,13 @@ final class RankForecast {
     private final double expectedMs;
     private final double overdueMs;
     private final double firstTokenMs;
+    private final double tpotMs;
+    private final double outputTokens;
     private boolean inLine = true;
     private boolean decodes;
     private long batch;
     private long tokens;
+    private long streamedTokens;
     private long firstNs;
     private boolean streams;
     private long lastNs;
@@ -85,7 +94,9 @@ final class RankForecast {
         long placedNs,
         double expectedMs,
         double overdueMs,
-        double firstTokenMs) {
+        double firstTokenMs,
+        double tpotMs,
+        double outputTokens) {
       this.rank = rank;
       this.uncached = uncached;
       this.context = context;
@@ -93,6 +104,8 @@ final class RankForecast {
       this.expectedMs = expectedMs;
       this.overdueMs = overdueMs;
       this.firstTokenMs = firstTokenMs;
+      this.tpotMs = tpotMs;
+      this.outputTokens = outputTokens;
     }
 
     RankForecast rank() {
@@ -163,12 +176,36 @@ final class RankForecast {
     return Math.max(0, lineMs - first.expectedMs) + leftMs;
   }
 
-  /** A request was placed, whose first token is expected after a time. */
-  Attempt placed(int uncached, int context, double firstTokenMs, long nowNs) {
+  /**
+   * A request was placed.
+   *
+   * @param uncached its tokens to compute
+   * @param context its tokens that need not be computed
+   * @param firstTokenMs the expected time until its first token
+   * @param tpotMs its target for the time between tokens; infinite for none
+   * @param outputTokens the expected number of output tokens
+   * @param nowNs the time
+   */
+  Attempt placed(
+      int uncached,
+      int context,
+      double firstTokenMs,
+      double tpotMs,
+      double outputTokens,
+      long nowNs) {
     double expectedMs = promptMs(uncached, context) + interleavedMs(uncached);
     double overdueMs = OVERDUE * (queuedMs(nowNs) + expectedMs);
     Attempt attempt =
-        new Attempt(this, uncached, context, nowNs, expectedMs, overdueMs, firstTokenMs);
+        new Attempt(
+            this,
+            uncached,
+            context,
+            nowNs,
+            expectedMs,
+            overdueMs,
+            firstTokenMs,
+            tpotMs,
+            outputTokens);
     line.addLast(attempt);
     lineMs += expectedMs;
     promptTokens += uncached;
@@ -194,6 +231,9 @@ final class RankForecast {
       attempt.tokens = (long) attempt.uncached + attempt.context;
       kvTokens += attempt.tokens;
       decoding++;
+      if (attempt.tpotMs < Double.POSITIVE_INFINITY) {
+        paced.add(attempt);
+      }
     } else {
       confirmed |= attempt.batch == batch && nowNs > endedNs;
       if (!attempt.streams && nowNs > attempt.firstNs) {
@@ -205,6 +245,7 @@ final class RankForecast {
       }
     }
     attempt.tokens += tokens;
+    attempt.streamedTokens += tokens;
     kvTokens += tokens;
     attempt.lastNs = nowNs;
   }
@@ -262,9 +303,41 @@ final class RankForecast {
     if (attempt.decodes) {
       decoding--;
       kvTokens -= attempt.tokens;
+      paced.remove(attempt);
     } else {
       promptTokens -= attempt.uncached;
     }
     return (nowNs - attempt.placedNs) / NS_PER_MS;
+  }
+
+  /** Output tokens of an attempt so far. */
+  static long outputTokens(Attempt attempt) {
+    return attempt.streamedTokens;
+  }
+
+  /** The mean time between the tokens of an answer if the rank also reads more KV. */
+  double tpotMs(long moreTokens) {
+    return stepMs(moreTokens) / (1 - load.share());
+  }
+
+  /**
+   * What computing a prompt takes from the decoding requests: the sum of the likelihoods to meet
+   * their targets before, less that after. O(requests with such a target).
+   *
+   * @param ms the time to compute the prompt
+   * @param nowNs the time
+   */
+  double lost(double ms, long nowNs) {
+    double lost = 0;
+    double paceMs = paced.isEmpty() ? 0 : tpotMs(0);
+    for (Attempt attempt : paced) {
+      double all = Math.max(attempt.streamedTokens + 1.0, attempt.outputTokens);
+      double elapsedMs = (nowNs - attempt.firstNs) / NS_PER_MS;
+      double meanMs = (elapsedMs + (all - attempt.streamedTokens) * paceMs) / all;
+      lost +=
+          interval.likelihood(meanMs, attempt.tpotMs)
+              - interval.likelihood(meanMs + ms / all, attempt.tpotMs);
+    }
+    return lost;
   }
 }

@@ -63,7 +63,8 @@ class CostOptionsTest {
     refuses(
         () -> new QueueOptions(1.0, QueuePolicy.WSPT, 1, 0, 0),
         "maxQueuedTokens must be at least 1, not 0");
-    refuses(() -> QueuePolicy.named("lifo"), "queuePolicy must be one of fcfs, wspt, not 'lifo'");
+    refuses(
+        () -> QueuePolicy.named("lifo"), "queuePolicy must be one of fcfs, wspt, edf, not 'lifo'");
     refuses(() -> new RankCapacity(-1, 0), "totalKvBlocks must be at least 0, not -1");
     refuses(() -> new RankCapacity(0, -1), "maxNumBatchedTokens must be at least 0, not -1");
   }

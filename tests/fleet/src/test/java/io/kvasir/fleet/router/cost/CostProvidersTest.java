@@ -232,7 +232,7 @@ class CostProvidersTest {
         "cost | active_decode_blocks_threshold | 1.5 | active_decode_blocks_threshold must be within",
         "cost | active_prefill_tokens_threshold | 0.5 | active_prefill_tokens_threshold must be an",
         "cost | active_prefill_tokens_threshold | -1 | active_prefill_tokens_threshold must be at",
-        "cost | router_queue_policy | lifo | router_queue_policy must be one of fcfs, wspt, not",
+        "cost | router_queue_policy | lifo | router_queue_policy must be one of fcfs, wspt, edf, not",
         "cost | router_queue_policy | 5 | router_queue_policy must be a text, not 5",
         "cost | max_queued_requests | 0 | max_queued_requests must be at least 1, not 0",
         "cost | max_queued_tokens | 0 | max_queued_tokens must be at least 1, not 0",

@@ -54,6 +54,7 @@ class CostRouterDifferentialTest {
     }
     ends.remove(Refusal.SELECTOR_FAILED.name());
     ends.remove(Refusal.UNSUPPORTED_REQUEST.name());
+    ends.remove(Refusal.TARGETS_UNREACHABLE.name());
     return ends;
   }
 

@@ -141,7 +141,8 @@ class CostVectorsTest {
                         .key(
                             vector.get("priorityJump").doubleValue(),
                             vector.get("arrivalSeconds").doubleValue(),
-                            vector.get("uncachedTokens").longValue()))
+                            vector.get("uncachedTokens").longValue(),
+                            Double.POSITIVE_INFINITY))
                 .isEqualTo(vector.get("key").doubleValue(), within(1e-12)));
   }
 

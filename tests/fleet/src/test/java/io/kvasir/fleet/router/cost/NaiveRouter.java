@@ -99,7 +99,9 @@ final class NaiveRouter {
               request,
               Map.copyOf(held),
               nowNs,
-              queue.queuePolicy().key(request.priorityJump(), nowNs / 1e9, uncached)));
+              queue
+                  .queuePolicy()
+                  .key(request.priorityJump(), nowNs / 1e9, uncached, Double.POSITIVE_INFINITY)));
     }
     serve();
   }

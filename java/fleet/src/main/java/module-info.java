@@ -12,6 +12,7 @@ module io.kvasir.fleet {
   exports io.kvasir.fleet.router.cost;
   exports io.kvasir.fleet.router.projected;
   exports io.kvasir.fleet.router.trtllm;
+  exports io.kvasir.fleet.router.whatif;
   exports io.kvasir.fleet.wire;
 
   uses io.kvasir.fleet.router.FleetRouterProvider;

@@ -37,6 +37,7 @@ class ConfigurationDocsTest {
           Map.entry("--trace-block-tokens", " --trace pom.xml"),
           Map.entry("--speed", " --rate 1"),
           Map.entry("--fleet-router-args", " --workers 2"),
+          Map.entry("--what-if", " --workers 2"),
           Map.entry("--tool-tokens", " --workload agentic"),
           Map.entry("--sub-agents", " --workload agentic"),
           Map.entry("--requests", " --workload uniform"),
@@ -123,7 +124,7 @@ class ConfigurationDocsTest {
             "--think-time lognormal --sessions 2",
             "--sessions 2 --rate 1 --speed 2",
             "--workload shared_prefix --requests 2 --rate 1 --goodput ttft:100",
-            "--sessions 2 --ranks 1 --workers 2 --fleet-router polled",
+            "--sessions 2 --ranks 1 --workers 2 --fleet-router polled --what-if cost",
             "--workload agentic --sessions 1 --turns 2",
             "--sessions 2 --mode context --ramp-seconds 1")) {
       JsonNode report =

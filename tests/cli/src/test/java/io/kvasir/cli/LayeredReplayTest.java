@@ -137,6 +137,29 @@ class LayeredReplayTest {
   }
 
   @Test
+  void otherRoutersAreAskedAndReported() throws IOException {
+    String line = SMALL + " --workers 2 --fleet-router load_balancing";
+    JsonNode report = report(line + " --what-if round_robin,conversation");
+
+    JsonNode rows = report.get("whatIf");
+    assertThat(rows.findValuesAsText("serveRouter"))
+        .containsExactly("load_balancing", "round_robin", "conversation");
+    for (JsonNode row : rows) {
+      long placed = 0;
+      for (JsonNode count : row.get("routedPerInstance")) {
+        placed += count.asLong();
+      }
+      assertThat(placed).isEqualTo(report.get("requests").asLong());
+      assertThat(row.get("tokenHitRate").asDouble()).isBetween(0.01, 1.0);
+    }
+    assertThat(rows.get(0).get("routedPerInstance")).isEqualTo(report.get("routedPerInstance"));
+    assertThat(rows.get(1).get("instanceCv").asDouble()).isLessThan(0.02);
+    assertThat(report(line).has("whatIf")).isFalse();
+    assertThat(run(line.replace(" --format json", "") + " --what-if round_robin")).isZero();
+    assertThat(out.toString(StandardCharsets.UTF_8)).contains("on virtual ranks");
+  }
+
+  @Test
   void argsReachTheServeRouter() throws IOException {
     String line = SMALL + " --workers 2 --fleet-router kv_cache_aware";
 
@@ -157,6 +180,9 @@ class LayeredReplayTest {
         "--fleet-router-args load_weight=1 | --fleet-router-args needs a fleet: --workers above 1 or",
         "--serve-router-args load_weight=1 | --fleet-router-args needs a fleet: --workers above 1 or",
         "--event-delay-ms 5 --workers 1 | --event-delay-ms needs a fleet: --workers above 1 or",
+        "--what-if cost | --what-if needs a fleet: --workers above 1 or",
+        "--workers 2 --what-if best | --what-if must be one of round_robin, load_balancing,",
+        "--workers 2 --what-if polled | --what-if must not name polled, which needs metrics of engines",
         "--metric-delay-ms 5 | --metric-delay-ms needs a fleet: --workers above 1 or",
         "--metric-interval-ms 5 | --metric-interval-ms needs a fleet: --workers above 1 or",
         "--fleet-router kv_cache_aware --fleet-router-args load_weight=1f | must be a number, not 1f",

@@ -2,6 +2,7 @@ package io.kvasir.cli.option;
 
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.simulator.fleet.FleetSettings;
+import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
@@ -52,7 +53,8 @@ public final class FleetDelays {
         args,
         ns("--event-delay-ms", eventDelayMs, 0),
         ns(METRIC_DELAY_MS, metricDelayMs, 0),
-        ns(METRIC_INTERVAL_MS, metricIntervalMs, MIN_INTERVAL_MS));
+        ns(METRIC_INTERVAL_MS, metricIntervalMs, MIN_INTERVAL_MS),
+        List.of());
   }
 
   private static long ns(String option, String milliseconds, double minimum) {

@@ -27,12 +27,18 @@ public final class FleetOptions {
   public static final String ROUTER = "--fleet-router";
 
   static final String ARGS = "--fleet-router-args";
+  private static final String WHAT_IF = "--what-if";
   private static final String EVENT_DELAY_MS = "--event-delay-ms";
   private static final String HASH_FORMAT = "--hash-format";
 
   /** Options without meaning for one worker without a fleet router. */
   private static final List<String> NEED_FLEET =
-      List.of(ARGS, EVENT_DELAY_MS, FleetDelays.METRIC_DELAY_MS, FleetDelays.METRIC_INTERVAL_MS);
+      List.of(
+          ARGS,
+          WHAT_IF,
+          EVENT_DELAY_MS,
+          FleetDelays.METRIC_DELAY_MS,
+          FleetDelays.METRIC_INTERVAL_MS);
 
   @Option(
       names = WORKERS,
@@ -63,6 +69,16 @@ public final class FleetOptions {
   private String args;
 
   @Option(
+      names = WHAT_IF,
+      paramLabel = "NAME[,NAME]",
+      completionCandidates = Choices.FleetRouters.class,
+      order = 40,
+      description =
+          "Fleet routers that are asked where they would place the same requests; reported with"
+              + " hits on virtual ranks (default: none).")
+  private @Nullable String whatIf;
+
+  @Option(
       names = EVENT_DELAY_MS,
       paramLabel = "X",
       defaultValue = "0",
@@ -88,6 +104,7 @@ public final class FleetOptions {
     List<FleetSettings> fleets =
         routers.stream()
             .map(each -> delays.fleet(workers, each, argsByKey(args), eventDelayMs))
+            .map(fleet -> fleet.withWhatIf(others()))
             .toList();
     if (fleets.get(0).workers() == 1 && router == null) {
       for (String option : NEED_FLEET) {
@@ -99,6 +116,24 @@ public final class FleetOptions {
       return List.of();
     }
     return fleets;
+  }
+
+  private List<FleetRouterProvider> others() {
+    if (whatIf == null) {
+      return List.of();
+    }
+    List<FleetRouterProvider> others =
+        Values.list(
+            WHAT_IF,
+            whatIf,
+            name -> Values.choice(WHAT_IF, name, FleetRouterKind.all(), FleetRouterProvider::name));
+    for (FleetRouterProvider other : others) {
+      if (other.readsMetrics()) {
+        throw new UsageException(
+            WHAT_IF, "must not name " + other.name() + ", which needs metrics of engines");
+      }
+    }
+    return others;
   }
 
   /**

@@ -4,6 +4,7 @@ import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Checks;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -19,6 +20,7 @@ import java.util.Objects;
  * @param eventDelayNs time from a change of a worker's blocks to its event at the router
  * @param metricDelayNs time from a poll of the workers' metrics to its answer
  * @param metricIntervalNs time between polls, at least 1
+ * @param whatIf other routers that are asked where they would place the same requests
  */
 public record FleetSettings(
     int workers,
@@ -26,7 +28,8 @@ public record FleetSettings(
     Map<String, Object> args,
     long eventDelayNs,
     long metricDelayNs,
-    long metricIntervalNs) {
+    long metricIntervalNs,
+    List<FleetRouterProvider> whatIf) {
 
   private static final long NS_PER_MS = 1_000_000;
 
@@ -38,6 +41,7 @@ public record FleetSettings(
     Checks.atLeast("metricDelayNs", metricDelayNs, 0);
     Checks.atLeast("metricIntervalNs", metricIntervalNs, 1);
     args = Map.copyOf(args);
+    whatIf = List.copyOf(whatIf);
   }
 
   /**
@@ -51,7 +55,13 @@ public record FleetSettings(
    */
   public static FleetSettings of(int workers, String router) {
     return new FleetSettings(
-        workers, FleetRouterKind.named(router), Map.of(), 0, 5 * NS_PER_MS, 100 * NS_PER_MS);
+        workers,
+        FleetRouterKind.named(router),
+        Map.of(),
+        0,
+        5 * NS_PER_MS,
+        100 * NS_PER_MS,
+        List.of());
   }
 
   /**
@@ -61,7 +71,8 @@ public record FleetSettings(
    * @return the settings
    */
   public FleetSettings withArgs(Map<String, Object> value) {
-    return new FleetSettings(workers, router, value, eventDelayNs, metricDelayNs, metricIntervalNs);
+    return new FleetSettings(
+        workers, router, value, eventDelayNs, metricDelayNs, metricIntervalNs, whatIf);
   }
 
   /**
@@ -71,7 +82,18 @@ public record FleetSettings(
    * @return the settings
    */
   public FleetSettings withEventDelayNs(long ns) {
-    return new FleetSettings(workers, router, args, ns, metricDelayNs, metricIntervalNs);
+    return new FleetSettings(workers, router, args, ns, metricDelayNs, metricIntervalNs, whatIf);
+  }
+
+  /**
+   * The same settings with other routers to ask.
+   *
+   * @param value routers that are asked where they would place the same requests
+   * @return the settings
+   */
+  public FleetSettings withWhatIf(List<FleetRouterProvider> value) {
+    return new FleetSettings(
+        workers, router, args, eventDelayNs, metricDelayNs, metricIntervalNs, value);
   }
 
   /**

@@ -14,6 +14,7 @@ import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.fleet.router.trtllm.DisaggParams;
 import io.kvasir.fleet.router.trtllm.KvCacheAwareFleetRouter;
 import io.kvasir.fleet.router.trtllm.ServerDescription;
+import io.kvasir.fleet.router.whatif.WhatIfRouter;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.hash.TrtllmHash;
@@ -45,6 +46,7 @@ public final class RoutedFleet implements FleetLayer {
   private final HashFormat naming;
   private final int tokensPerBlock;
   private final FleetRouter router;
+  private final @Nullable WhatIfRouter whatIf;
   private final List<WorkerBlocks> blocks = new ArrayList<>();
   private final PolledMetrics metrics;
   private final DelayedEvents blockEvents = new DelayedEvents();
@@ -102,18 +104,17 @@ public final class RoutedFleet implements FleetLayer {
         new PolledMetrics(
             settings.workers(), settings.metricIntervalNs(), settings.metricDelayNs());
     prefilling.defaultReturnValue(-1);
-    this.router =
-        settings
-            .router()
-            .create(
-                settings.args(),
-                new FleetRouterSetup(naming, tokensPerBlock, () -> nowNs, Map.of()));
+    FleetRouterSetup setup = new FleetRouterSetup(naming, tokensPerBlock, () -> nowNs, Map.of());
+    FleetRouter made = settings.router().create(settings.args(), setup);
+    this.whatIf =
+        settings.whatIf().isEmpty() ? null : new WhatIfRouter(made, settings.whatIf(), setup);
+    this.router = whatIf == null ? made : whatIf;
     for (int worker = 0; worker < settings.workers(); worker++) {
       blocks.add(new WorkerBlocks(ranks));
       for (int rank = 0; rank < ranks; rank++) {
         router.addRank(new RankId(worker, rank), capacity);
       }
-      if (router instanceof KvCacheAwareFleetRouter follows) {
+      if (made instanceof KvCacheAwareFleetRouter follows) {
         follows.prepare(
             worker, new ServerDescription(tokensPerBlock, TrtllmHash.V1_BLOCK_KEY.id()));
       }
@@ -215,7 +216,7 @@ public final class RoutedFleet implements FleetLayer {
 
   @Override
   public void onToken(Request request, int index, long atNs) {
-    if (index > 0 && !settings.router().choosesRanks()) {
+    if (index > 0 && whatIf == null && !settings.router().choosesRanks()) {
       return; // policies that choose workers do not use tokens
     }
     streamed.add(
@@ -272,7 +273,8 @@ public final class RoutedFleet implements FleetLayer {
   public FleetResult result() {
     Map<String, Long> byName = new LinkedHashMap<>();
     decisions.forEach((reason, count) -> byName.put(reason.id(), count));
-    return new FleetResult(settings, byName, behindPrompts);
+    return new FleetResult(
+        settings, byName, behindPrompts, whatIf == null ? List.of() : whatIf.counts());
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.kvasir.simulator.report;
 import static io.kvasir.simulator.report.Comparison.Better.HIGHER;
 import static io.kvasir.simulator.report.Comparison.Better.LOWER;
 
+import io.kvasir.simulator.fleet.FleetResult;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.Objective;
 import io.kvasir.simulator.replay.RankResult;
@@ -130,6 +131,25 @@ public final class HtmlReport {
     if (objective != null) {
       paragraph("A good request keeps " + objective + ".");
     }
+    results.forEach(this::whatIf);
+  }
+
+  /** What other fleet routers would have found. */
+  private void whatIf(ReplayResult result) {
+    FleetResult fleet = result.fleet();
+    if (fleet == null || fleet.whatIf().isEmpty()) {
+      return;
+    }
+    List<String> rows = new ArrayList<>();
+    for (List<String> row : WhatIf.rows(fleet)) {
+      rows.add(Html.row(row.get(0), row.subList(1, row.size()).stream().map(Html::cell).toList()));
+    }
+    out.append(
+        Html.table("The requests of " + policies.name(result) + ", elsewhere", WhatIf.HEADS, rows));
+    paragraph(
+        "Hits and spread on virtual ranks that hold prompts only, for "
+            + fleet.settings().router().name()
+            + " itself and for other routers.");
   }
 
   private void jams() {

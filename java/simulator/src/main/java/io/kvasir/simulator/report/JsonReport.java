@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.StreamWriteFeature;
 import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import com.fasterxml.jackson.core.util.Separators;
 import io.kvasir.engine.adp.AdpReason;
+import io.kvasir.fleet.router.whatif.WhatIfCounts;
 import io.kvasir.simulator.fleet.FleetResult;
 import io.kvasir.simulator.replay.DurationSummary;
 import io.kvasir.simulator.replay.Objective;
@@ -87,6 +88,9 @@ public final class JsonReport {
     FleetResult fleet = result.fleet();
     if (fleet != null) {
       writeFleet(result, fleet);
+      if (!fleet.whatIf().isEmpty()) {
+        writeWhatIf(fleet);
+      }
     }
     writeRouting(result);
     writeCache(report);
@@ -111,6 +115,22 @@ public final class JsonReport {
     }
     SettingsJson.write(report, json);
     json.writeEndObject();
+  }
+
+  private void writeWhatIf(FleetResult fleet) throws IOException {
+    json.writeArrayFieldStart("whatIf");
+    for (WhatIfCounts counts : fleet.whatIf()) {
+      Spread spread = WhatIf.spread(fleet, counts);
+      json.writeStartObject();
+      json.writeStringField("serveRouter", counts.router());
+      json.writeNumberField("refused", counts.refused());
+      writeRounded("tokenHitRate", counts.hitRate(), RATE_DECIMALS);
+      writeCounts("routedPerInstance", spread.requests());
+      writeRounded("instanceCv", spread.cv(), RATE_DECIMALS);
+      writeRounded("instanceMaxOverMin", spread.maxOverMin(), RATE_DECIMALS);
+      json.writeEndObject();
+    }
+    json.writeEndArray();
   }
 
   private void writeFleet(ReplayResult result, FleetResult fleet) throws IOException {

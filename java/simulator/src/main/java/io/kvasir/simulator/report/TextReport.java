@@ -106,6 +106,10 @@ public final class TextReport {
     if (result.fleet() != null) {
       RankTable.ofWorkers(result).appendTo(out);
       line("");
+      if (!result.fleet().whatIf().isEmpty()) {
+        WhatIf.table(result.fleet()).appendTo(out);
+        line("");
+      }
     }
     RankTable.ofRanks(result, MAX_RANKS).appendTo(out);
     if (result.ranks().size() > MAX_RANKS) {

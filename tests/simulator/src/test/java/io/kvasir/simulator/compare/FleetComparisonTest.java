@@ -84,7 +84,7 @@ class FleetComparisonTest {
   private static FleetSettings fleet(
       String router, int workers, long eventDelayNs, long intervalNs) {
     return new FleetSettings(
-        workers, FleetRouterKind.named(router), Map.of(), eventDelayNs, 0, intervalNs);
+        workers, FleetRouterKind.named(router), Map.of(), eventDelayNs, 0, intervalNs, List.of());
   }
 
   private static Cell<ClosedLoad> compare(

@@ -16,7 +16,9 @@ import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.StepEngine;
 import io.kvasir.engine.execute.TimedStepEngine;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
+import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.Reason;
+import io.kvasir.fleet.router.whatif.WhatIfCounts;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Request;
 import io.kvasir.simulator.fleet.FleetSettings;
@@ -176,6 +178,33 @@ class FleetReplayTest {
       assertThat(run(sharedOpen(300), settings, fleet(4, "kv_cache_aware")).tokenHitRate())
           .as(router.id())
           .isGreaterThan(run(sharedOpen(300), settings, fleet(4, "round_robin")).tokenHitRate());
+    }
+  }
+
+  @Test
+  void whatIfRoutersChangeNothingAndFindWhatTheyWouldFind() {
+    ReplaySettings settings = settings(1, 40_000).withHashFormat(HashFormat.KVASIR);
+    FleetSettings fleet = fleet(4, "conversation");
+
+    ReplayResult asked =
+        run(
+            sharedOpen(300),
+            settings,
+            fleet.withWhatIf(
+                List.of(FleetRouterKind.named("round_robin"), FleetRouterKind.named("cost"))));
+
+    assertThat(asked)
+        .usingRecursiveComparison()
+        .ignoringFields("wallNs", "fleet")
+        .isEqualTo(run(sharedOpen(300), settings, fleet));
+    List<WhatIfCounts> counts = asked.fleet().whatIf();
+    assertThat(counts)
+        .extracting(WhatIfCounts::router)
+        .containsExactly("conversation", "round_robin", "cost");
+    for (WhatIfCounts count : counts) {
+      ReplayResult actual = run(sharedOpen(300), settings, fleet(4, count.router()));
+      assertThat(count.hitRate()).as(count.router()).isCloseTo(actual.tokenHitRate(), within(0.03));
+      assertThat(count.placed().values().stream().mapToLong(n -> n).sum()).isEqualTo(300);
     }
   }
 

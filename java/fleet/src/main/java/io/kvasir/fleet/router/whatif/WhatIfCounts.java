@@ -1,0 +1,34 @@
+package io.kvasir.fleet.router.whatif;
+
+import io.kvasir.model.RankId;
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * What became of the requests under one policy. Immutable.
+ *
+ * @param router the policy's name
+ * @param refused requests that it did not place
+ * @param promptTokens prompt tokens of the requests that it placed
+ * @param hitTokens those of them that the chosen ranks held
+ * @param placed requests by rank; by worker, under {@link RankId#anyOf}, for policies that choose
+ *     workers
+ */
+public record WhatIfCounts(
+    String router,
+    long refused,
+    long promptTokens,
+    long hitTokens,
+    SortedMap<RankId, Long> placed) {
+
+  /** Copies the map. */
+  public WhatIfCounts {
+    placed = Collections.unmodifiableSortedMap(new TreeMap<>(placed));
+  }
+
+  /** {@return the share of the prompt tokens that the ranks held; 0 without requests} */
+  public double hitRate() {
+    return promptTokens == 0 ? 0 : hitTokens / (double) promptTokens;
+  }
+}

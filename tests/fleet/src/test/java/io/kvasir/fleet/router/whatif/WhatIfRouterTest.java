@@ -1,0 +1,202 @@
+package io.kvasir.fleet.router.whatif;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.Placement;
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.RankCapacity;
+import io.kvasir.fleet.router.RankFilter;
+import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.model.RankId;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class WhatIfRouterTest {
+
+  private static final int BLOCK = 4;
+  private static final int RANKS = 3;
+  private static final long CAPACITY = 40;
+  private static final long SEED = Long.getLong("kvasir.test.seed", 16);
+
+  private final List<FleetRouter> open = new ArrayList<>();
+  private long nowNs;
+  private long ids;
+
+  @AfterEach
+  void close() {
+    open.forEach(FleetRouter::close);
+  }
+
+  private FleetRouterSetup setup() {
+    return new FleetRouterSetup(HashFormat.KVASIR, BLOCK, () -> nowNs, Map.of());
+  }
+
+  private WhatIfRouter router(String actual, String... others) {
+    List<FleetRouterProvider> providers = Stream.of(others).map(FleetRouterKind::named).toList();
+    WhatIfRouter router =
+        new WhatIfRouter(
+            FleetRouterKind.named(actual).create(Map.of(), setup()), providers, setup());
+    open.add(router);
+    for (int rank = 0; rank < RANKS; rank++) {
+      router.addRank(new RankId(rank, 0), new RankCapacity(CAPACITY, 0));
+    }
+    return router;
+  }
+
+  private FleetRequest request(int... tokens) {
+    return FleetRequest.builder(++ids, Prompt.of(tokens)).build();
+  }
+
+  private static Placement place(FleetRouter router, FleetRequest request) {
+    RouteOutcome outcome = router.route(request);
+    assertThat(outcome).isInstanceOf(RouteOutcome.Placed.class);
+    return ((RouteOutcome.Placed) outcome).placement();
+  }
+
+  /** Prompts that begin alike, to their ends. */
+  private static int[] prompt(Random random) {
+    int[] prompt = new int[8 + random.nextInt(40)];
+    int name = random.nextInt(8);
+    int shared = random.nextInt(prompt.length);
+    for (int i = 0; i < prompt.length; i++) {
+      prompt[i] = i < shared ? name : random.nextInt(1_000);
+    }
+    return prompt;
+  }
+
+  private void play(FleetRouter router, Random random, int requests) {
+    List<Long> running = new ArrayList<>();
+    for (int i = 0; i < requests; i++) {
+      nowNs += 1_000_000L * (1 + random.nextInt(20));
+      running.add(place(router, request(prompt(random))).attempt());
+      if (running.size() > 5) {
+        long ended = running.remove(random.nextInt(running.size()));
+        router.onTokens(ended, 1);
+        router.onFinished(ended, true);
+      }
+    }
+    for (long attempt : running) {
+      router.onFinished(attempt, true);
+    }
+  }
+
+  @Test
+  void theSamePolicyComesToTheSame() {
+    for (String name : List.of("round_robin", "load_balancing", "conversation", "cost")) {
+      WhatIfRouter router = router(name, name.equals("cost") ? "round_robin" : name);
+      play(router, new Random(SEED), 300);
+      List<WhatIfCounts> counts = router.counts();
+      assertThat(counts.get(0).router()).isEqualTo(name);
+      assertThat(counts.get(0).promptTokens()).isPositive();
+      if (!name.equals("cost")) { // whose actual ranks publish no events here
+        assertThat(counts.get(1)).isEqualTo(counts.get(0));
+      }
+    }
+  }
+
+  @Test
+  void theChoicesOfTheActualRouterAreThoseItWouldMakeAlone() {
+    WhatIfRouter asked = router("load_balancing", "cost", "round_robin", "projected");
+    FleetRouter alone = FleetRouterKind.named("load_balancing").create(Map.of(), setup());
+    open.add(alone);
+    for (int rank = 0; rank < RANKS; rank++) {
+      alone.addRank(new RankId(rank, 0), new RankCapacity(CAPACITY, 0));
+    }
+    Random random = new Random(SEED);
+    for (int i = 0; i < 200; i++) {
+      FleetRequest request = request(prompt(random));
+      Placement placed = place(asked, request);
+      assertThat(place(alone, request)).isEqualTo(placed);
+      if (random.nextBoolean()) {
+        asked.onFinished(placed.attempt(), true);
+        alone.onFinished(placed.attempt(), true);
+      }
+    }
+  }
+
+  @Test
+  void hitsAreThoseOfAPoolThatEvictsWhatWasUnusedForLongest() {
+    WhatIfRouter router = router("round_robin", "round_robin");
+    Random random = new Random(SEED);
+    List<List<String>> held = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+    long hits = 0;
+    for (int i = 0; i < 500; i++) {
+      int[] prompt = prompt(random);
+      Placement placed = place(router, request(prompt));
+      router.onFinished(placed.attempt(), true);
+      List<String> pool = held.get((int) placed.rank().workerId());
+      int blocks = prompt.length / BLOCK;
+      int matched = 0;
+      while (matched < blocks && pool.contains(block(prompt, matched))) {
+        matched++;
+      }
+      hits += BLOCK * (long) Math.min(matched, (prompt.length - 1) / BLOCK);
+      for (int block = blocks - 1; block >= 0; block--) {
+        pool.remove(block(prompt, block));
+        pool.add(block(prompt, block));
+      }
+      while (pool.size() > CAPACITY) {
+        pool.remove(0);
+      }
+    }
+    assertThat(hits).as("seed %d", SEED).isPositive();
+    assertThat(router.counts()).extracting(WhatIfCounts::hitTokens).containsOnly(hits);
+  }
+
+  /** A block is named by the tokens up to its end. */
+  private static String block(int[] prompt, int block) {
+    return Arrays.toString(Arrays.copyOf(prompt, (block + 1) * BLOCK));
+  }
+
+  @Test
+  void aPolicyThatFollowsBlocksFindsThoseOfItsVirtualRanks() {
+    WhatIfRouter router = router("round_robin", "cost");
+    int[] prompt = new int[10 * BLOCK + 1];
+    Arrays.fill(prompt, 7);
+    for (int i = 0; i < 30; i++) {
+      nowNs += 5_000_000_000L;
+      router.onFinished(place(router, request(prompt)).attempt(), true);
+    }
+    List<WhatIfCounts> counts = router.counts();
+    assertThat(counts.get(0).placed().values()).containsOnly(10L);
+    assertThat(counts.get(0).hitTokens()).isEqualTo(27 * 10 * BLOCK);
+    assertThat(counts.get(1).placed().values()).containsExactly(30L);
+    assertThat(counts.get(1).hitTokens()).isEqualTo(29 * 10 * BLOCK);
+  }
+
+  @Test
+  void whatIsRefusedIsCountedAndLoadsEnd() {
+    WhatIfRouter router = router("load_balancing", "cost");
+    FleetRequest nowhere =
+        FleetRequest.builder(++ids, Prompt.of(new int[8]))
+            .filter(RankFilter.pin(new RankId(99, 0)))
+            .build();
+    assertThat(router.route(nowhere)).isInstanceOf(RouteOutcome.Refused.class);
+    assertThat(router.counts()).extracting(WhatIfCounts::refused).containsOnly(1L);
+    router.removeRank(new RankId(2, 0));
+    play(router, new Random(SEED), 50);
+    assertThat(router.counts().get(1).placed().keySet())
+        .doesNotContain(new RankId(2, 0))
+        .hasSize(2);
+  }
+
+  @Test
+  void aPolicyThatPollsCannotBeAsked() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> router("round_robin", "polled"))
+        .withMessage("polled needs metrics of engines, which virtual ranks do not have");
+  }
+}

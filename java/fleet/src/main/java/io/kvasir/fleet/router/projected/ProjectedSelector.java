@@ -39,9 +39,10 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
    *   compute  the time for the L tokens except those that the rank holds
    *   pace     what requests that decode add to these steps, and the first tokens of the answer at
    *            the pace of the rank. It decides among ranks that would prefill equally soon.
-   *   others   compute x u / (1 - u): where ranks compute prompts for the share u of their time, that
-   *            many requests wait for each one that is computed. u is the share of the last seconds
-   *            or, if more, that which the prompts in line will cause.
+   *   others   compute at speed 1 x u / (1 - u): where ranks compute prompts for the share u of their
+   *            time, that many requests wait for each one that is computed. The time of a slow rank
+   *            is worth less to them. u is the share of the last seconds or, if more, that which the
+   *            prompts in line will cause.
    *   work     the work that the conversation will bring after this turn, times the number of open
    *            conversations by which the rank exceeds the emptiest one, relative to 1 + their mean
    *   room     the time until requests that end have freed the blocks that the pool lacks
@@ -136,7 +137,8 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   }
 
   private RankForecast forecast(RankId rank, long nowNs) {
-    return ranks.computeIfAbsent(rank, unknown -> new RankForecast(model, load, interval, nowNs));
+    return ranks.computeIfAbsent(
+        rank, unknown -> new RankForecast(rank, model, load, interval, nowNs));
   }
 
   /** The forecast of a candidate, which mostly is the same rank as in the last choice. */
@@ -196,7 +198,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
       terms[1] = computeMs[i];
       double interleavedMs = forecast.interleavedMs(uncached);
       terms[2] = interleavedMs + PACE_TOKENS * forecast.stepMs(request.inputTokens());
-      terms[3] = othersWeight * computeMs[i];
+      terms[3] = othersWeight * forecast.atSpeed1(computeMs[i]);
       terms[4] = workMs * (openBeside[i] - leastOpen);
       terms[5] = roomMs(candidates, i);
       firstTokenMs[i] = queueMs[i] + computeMs[i] + interleavedMs + terms[5];

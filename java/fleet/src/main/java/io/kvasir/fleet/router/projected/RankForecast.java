@@ -1,9 +1,12 @@
 package io.kvasir.fleet.router.projected;
 
+import io.kvasir.model.RankId;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The requests that were placed on one rank: prompts in line, with the time that each is expected
@@ -12,6 +15,8 @@ import java.util.Set;
  * <p>Not thread-safe.
  */
 final class RankForecast {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RankForecast.class);
 
   private static final double NS_PER_MS = 1e6;
 
@@ -40,6 +45,7 @@ final class RankForecast {
 
   final ExpectedTurns.Open open = new ExpectedTurns.Open();
 
+  private final RankId rank;
   private final StepModel model;
   private final LoadEstimate load;
   private final ForecastInterval interval;
@@ -116,12 +122,15 @@ final class RankForecast {
   /**
    * Begins without requests.
    *
+   * @param rank the rank
    * @param model expects times, and learns
    * @param load adds up the times
    * @param interval compares expected and actual times of first tokens
    * @param nowNs the time
    */
-  RankForecast(StepModel model, LoadEstimate load, ForecastInterval interval, long nowNs) {
+  RankForecast(
+      RankId rank, StepModel model, LoadEstimate load, ForecastInterval interval, long nowNs) {
+    this.rank = rank;
     this.model = model;
     this.load = load;
     this.interval = interval;
@@ -145,6 +154,11 @@ final class RankForecast {
   /** The time to compute a prompt, without those in line and decoding requests, in milliseconds. */
   double promptMs(long uncached, long context) {
     return speed.factor() * model.promptMs(uncached, context, steps(uncached));
+  }
+
+  /** The time that a rank of speed 1 would take for what takes some time here, in milliseconds. */
+  double atSpeed1(double ms) {
+    return ms / speed.factor();
   }
 
   /** What the decoding requests add to the time of a prompt, in milliseconds. */
@@ -258,7 +272,7 @@ final class RankForecast {
     if (attempt.lastNs > endedNs) {
       StepModel.Work work = new StepModel.Work();
       work.addDecoding(kvTokens);
-      model.learn(work, (nowNs - attempt.lastNs) / NS_PER_MS, speed);
+      learn(work, (nowNs - attempt.lastNs) / NS_PER_MS);
       seenNs = nowNs;
     }
     decodedNs = nowNs;
@@ -288,13 +302,19 @@ final class RankForecast {
     if (endedTokens > 0 && confirmed) {
       double ms = (endedNs - beganNs) / NS_PER_MS;
       ended.addSteps(steps(endedTokens), endedDecoding, endedKvTokens);
-      model.learn(ended, ms, speed);
+      learn(ended, ms);
       seenNs = Math.max(seenNs, endedNs);
       load.busy(ms);
     }
     ended.clear();
     endedTokens = 0;
     confirmed = false;
+  }
+
+  private void learn(StepModel.Work work, double ms) {
+    if (model.learn(work, ms, speed)) {
+      LOG.info("Rank {} takes longer or shorter for its steps than it did", rank);
+    }
   }
 
   /** An attempt has ended; returns the time since it was placed, in milliseconds. */

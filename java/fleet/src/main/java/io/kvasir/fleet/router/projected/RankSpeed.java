@@ -45,12 +45,14 @@ final class RankSpeed {
    *
    * @param residual logarithm of the observed time over the predicted one
    * @param deviation its typical size
+   * @return whether the speed has changed for good, as far as the residuals tell
    */
-  void learn(double residual, double deviation) {
+  boolean learn(double residual, double deviation) {
     double scaled = residual / deviation;
     above = Math.max(0, above + scaled - SLACK);
     below = Math.max(0, below - scaled - SLACK);
-    if (above > ALARM || below > ALARM) {
+    boolean changed = above > ALARM || below > ALARM;
+    if (changed) {
       above = 0;
       below = 0;
       variance = PRIOR_VARIANCE;
@@ -60,5 +62,6 @@ final class RankSpeed {
     location += gain * residual;
     variance *= 1 - gain;
     factor = StrictMath.exp(location);
+    return changed;
   }
 }

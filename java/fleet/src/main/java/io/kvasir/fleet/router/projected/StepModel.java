@@ -112,20 +112,22 @@ final class StepModel {
    * @param work the work
    * @param ms its time, in milliseconds
    * @param speed the rank's
+   * @return whether that speed has changed for good
    */
-  void learn(Work work, double ms, RankSpeed speed) {
+  boolean learn(Work work, double ms, RankSpeed speed) {
     double predicted = ms(work);
     if (!(predicted > 0) || !(ms > 0)) {
-      return;
+      return false;
     }
     double residual = StrictMath.log(ms / (predicted * speed.factor()));
     double most = MOST_DEVIATIONS * deviation;
     double kept = Math.max(-most, Math.min(most, residual));
     deviation += (Math.abs(kept) * 1.4826 - deviation) * DEVIATION_STEP;
-    speed.learn(kept, deviation);
+    boolean changed = speed.learn(kept, deviation);
     for (int i = 0; i < SIZE; i++) {
       shares[i] = work.priorMs[i] / predicted;
     }
     fit.learn(shares, StrictMath.exp(kept));
+    return changed;
   }
 }

@@ -7,6 +7,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class StepModelTest {
 
@@ -92,6 +93,28 @@ class StepModelTest {
         assertThat(speeds[rank].factor()).as("seed " + seed).isBetween(0.75, 1.15);
       }
     }
+  }
+
+  /** A day with an observation each second. */
+  @ParameterizedTest
+  @ValueSource(doubles = {0.02, 0.1, 0.3})
+  void hardlyEverTakesNoiseForAChange(double noise) {
+    int alarms = 0;
+    int days = 5;
+    for (long seed = 0; seed < days; seed++) {
+      Random random = new Random(seed);
+      StepModel model = new StepModel();
+      RankSpeed speed = new RankSpeed();
+      for (int i = 0; i < 86_400; i++) {
+        double ms = 50 * Math.exp(noise * random.nextGaussian());
+        StepModel.Work work = new StepModel.Work();
+        work.addPrompt(1_000 + random.nextInt(2), 0);
+        work.addSteps(1, 0, 0);
+        boolean changed = model.learn(work, ms, speed);
+        alarms += changed && i >= 100 ? 1 : 0; // the prior is wrong by half
+      }
+    }
+    assertThat(alarms).as("in %d days", days).isLessThanOrEqualTo(days);
   }
 
   @Test

@@ -183,6 +183,7 @@ class LayeredReplayTest {
         "--what-if cost | --what-if needs a fleet: --workers above 1 or",
         "--workers 2 --what-if best | --what-if must be one of round_robin, load_balancing,",
         "--workers 2 --what-if polled | --what-if must not name polled, which needs metrics of engines",
+        "--workers 2 --what-if kv_cache_aware | --what-if must not name kv_cache_aware, which needs",
         "--metric-delay-ms 5 | --metric-delay-ms needs a fleet: --workers above 1 or",
         "--metric-interval-ms 5 | --metric-interval-ms needs a fleet: --workers above 1 or",
         "--fleet-router kv_cache_aware --fleet-router-args load_weight=1f | must be a number, not 1f",

@@ -3,6 +3,7 @@ package io.kvasir.cli.option;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.whatif.WhatIfRouter;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Decimals;
 import io.kvasir.model.Errors;
@@ -128,9 +129,10 @@ public final class FleetOptions {
             whatIf,
             name -> Values.choice(WHAT_IF, name, FleetRouterKind.all(), FleetRouterProvider::name));
     for (FleetRouterProvider other : others) {
-      if (other.readsMetrics()) {
+      String missing = WhatIfRouter.missing(other);
+      if (!missing.isEmpty()) {
         throw new UsageException(
-            WHAT_IF, "must not name " + other.name() + ", which needs metrics of engines");
+            WHAT_IF, "must not name " + other.name() + ", which needs " + missing);
       }
     }
     return others;

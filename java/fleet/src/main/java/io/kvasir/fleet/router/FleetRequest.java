@@ -136,8 +136,9 @@ public final class FleetRequest {
   }
 
   /**
-   * {@return the request's class while it waits: a higher class goes first; a request of a negative
-   * class may be refused if its targets cannot be met; 0 unless set}
+   * {@return the request's class while it waits: a higher class goes first or, under EDF, meets its
+   * target rather than a lower one; a request of a negative class may be refused if its targets
+   * cannot be met; 0 unless set}
    */
   public int strictPriority() {
     return strictPriority;

@@ -226,7 +226,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
       return;
     }
     tally.model(inbound.model());
-    tally.targets(inbound.urgency().targets());
+    tally.targets(inbound.urgency().targets(), inbound.streams());
     ModelFleet fleet = services.fleets().fleet(inbound.model());
     if (fleet == null && !(endpoint == Endpoint.OTHER && inbound.model().isEmpty())) {
       reader.release();

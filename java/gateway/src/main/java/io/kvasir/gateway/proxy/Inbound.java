@@ -114,6 +114,11 @@ final class Inbound {
     return injectsUsage;
   }
 
+  /** Whether the client asks for a stream. False once the body was dropped. */
+  boolean streams() {
+    return body != null && body.stream();
+  }
+
   /** The scanned body; null if there is none, it is streamed, or it was dropped. */
   @Nullable BodyScan body() {
     return body;

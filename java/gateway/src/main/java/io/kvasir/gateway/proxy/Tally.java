@@ -28,6 +28,7 @@ final class Tally {
 
   private String model = "";
   private LatencyTargets targets = LatencyTargets.NONE;
+  private boolean streamed;
   private @Nullable ChosenTarget choice;
   private int dpRank = -1;
   private int attempts;
@@ -65,8 +66,10 @@ final class Tally {
     model = name;
   }
 
-  void targets(LatencyTargets asked) {
+  /** The times that the client asked for, and whether its answer streams. */
+  void targets(LatencyTargets asked, boolean streams) {
     targets = asked;
+    streamed = streams;
   }
 
   void onPlaced(ChosenTarget placed) {
@@ -194,12 +197,12 @@ final class Tally {
         });
   }
 
-  /** A reply that came as a whole has its first token at its end, as far as the client can tell. */
+  /** A reply that came as a whole has its first token at its end, and no time between tokens. */
   private void countTargets() {
     if (targets.ttftMs() < Double.POSITIVE_INFINITY) {
-      metrics.onTarget(model, "ttft", ms(firstEventNs) <= targets.ttftMs());
+      metrics.onTarget(model, "ttft", firstEventNs != 0 && ms(firstEventNs) <= targets.ttftMs());
     }
-    if (targets.tpotMs() < Double.POSITIVE_INFINITY && outputTokens > 1) {
+    if (streamed && targets.tpotMs() < Double.POSITIVE_INFINITY && outputTokens > 1) {
       double meanMs = (ms(lastEventNs) - ms(firstEventNs)) / (outputTokens - 1);
       metrics.onTarget(model, "tpot", meanMs <= targets.tpotMs());
     }

@@ -1,6 +1,7 @@
 package io.kvasir.fleet.router.cost;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -23,7 +24,8 @@ final class DeadlinePlan {
    * Of those taken, the shortest goes next that makes none of the others late, with a little to spare: requests that arrive
    * later may make others late, and then it is better to have the short ones done.
    *
-   * Several ranks count as one of their joint speed, on which a request still takes its own time.
+   * On several ranks, a request begins when they have done the work before it together, and takes
+   * its own time then.
    */
 
   /** Requests that are looked at; those with later deadlines are not next anyway. */
@@ -42,45 +44,70 @@ final class DeadlinePlan {
   private final List<WaitingRequest> looked = new ArrayList<>();
   private final Set<WaitingRequest> leftOut = new HashSet<>();
   private final long nowNs;
-  private final double speed;
-  private final double backlogMs;
+  private final double[] backlogsMs;
+  private final double pace;
 
   /**
-   * Plans. O(n log n) for the first 1,024 requests.
+   * Plans. O(n (ranks + log n)) for the first 1,024 requests, unless classes differ.
    *
    * @param inOrder the waiting requests: those not given up, in the order of their deadlines, go
    *     before the others
    * @param nowNs the time
-   * @param speed milliseconds of computing that the ranks do together in a millisecond, above 0
-   * @param backlogMs the time until a rank has computed what is placed on it, on average
+   * @param backlogsMs the time until each rank has computed what is placed on it; at least one rank
+   * @param pace milliseconds of computing that a rank does in a millisecond, above 0
    */
-  DeadlinePlan(Iterable<WaitingRequest> inOrder, long nowNs, double speed, double backlogMs) {
+  DeadlinePlan(Iterable<WaitingRequest> inOrder, long nowNs, double[] backlogsMs, double pace) {
     this.nowNs = nowNs;
-    this.speed = speed;
-    this.backlogMs = backlogMs;
+    this.backlogsMs = backlogsMs.clone();
+    this.pace = pace;
+    Arrays.sort(this.backlogsMs);
     PriorityQueue<WaitingRequest> taken = new PriorityQueue<>(FIRST_LEFT_OUT);
-    double beforeMs = backlogMs;
+    double beforeMs = 0;
     for (WaitingRequest waiting : inOrder) {
       if (waiting.isBehind() || looked.size() == MOST) {
         break;
       }
       looked.add(waiting);
       taken.add(waiting);
-      beforeMs += waiting.promptMs() / speed;
-      while (slackMs(waiting, beforeMs - waiting.promptMs() / speed) < 0) {
+      beforeMs += waiting.promptMs();
+      List<WaitingRequest> removed = new ArrayList<>();
+      while (slackMs(waiting, beforeMs - waiting.promptMs()) < 0) {
         WaitingRequest left = taken.remove();
-        beforeMs -= left.promptMs() / speed;
-        leftOut.add(left);
+        removed.add(left);
+        beforeMs -= left.promptMs();
         if (left.equals(waiting)) {
           break;
         }
       }
+      if (removed.contains(waiting)) { // the others were left out in vain
+        removed.remove(waiting);
+        for (WaitingRequest back : removed) {
+          taken.add(back);
+          beforeMs += back.promptMs();
+        }
+        leftOut.add(waiting);
+      } else {
+        leftOut.addAll(removed);
+      }
     }
+  }
+
+  /** When work can begin on some rank, in milliseconds from now, after all work before it. */
+  private double startMs(double beforeMs) {
+    double free = 0;
+    for (int ranks = 1; ranks <= backlogsMs.length; ranks++) {
+      free += backlogsMs[ranks - 1];
+      double start = (beforeMs / pace + free) / ranks;
+      if (ranks == backlogsMs.length || start <= backlogsMs[ranks]) {
+        return start;
+      }
+    }
+    return 0;
   }
 
   /** The time to spare of a request before which some work is done. */
   private double slackMs(WaitingRequest waiting, double beforeMs) {
-    return waiting.leftMs(nowNs) - beforeMs - waiting.promptMs();
+    return waiting.leftMs(nowNs) - startMs(beforeMs) - waiting.promptMs();
   }
 
   /** The requests that would be late, or make others late. */
@@ -91,7 +118,8 @@ final class DeadlinePlan {
   /** The request that goes next among those that satisfy a condition, or null. O(n). */
   @Nullable WaitingRequest next(Predicate<WaitingRequest> condition) {
     WaitingRequest next = null;
-    double beforeMs = backlogMs;
+    double speed = pace * backlogsMs.length;
+    double beforeMs = 0;
     double leastSlackMs = Double.POSITIVE_INFINITY;
     for (WaitingRequest waiting : looked) {
       if (leftOut.contains(waiting)) {
@@ -103,7 +131,7 @@ final class DeadlinePlan {
         next = waiting;
       }
       leastSlackMs = Math.min(leastSlackMs, slackMs(waiting, beforeMs));
-      beforeMs += waiting.promptMs() / speed;
+      beforeMs += waiting.promptMs();
     }
     return next;
   }

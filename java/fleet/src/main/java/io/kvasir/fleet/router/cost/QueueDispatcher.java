@@ -20,6 +20,9 @@ final class QueueDispatcher {
   private final RequestQueue queue;
   private final QueuePace pace = new QueuePace();
 
+  /** Ranks that any request may be placed on. */
+  private int ranks = 1;
+
   QueueDispatcher(QueueOptions options, RankChooser chooser, RequestQueue queue) {
     this.options = options;
     this.chooser = chooser;
@@ -54,6 +57,9 @@ final class QueueDispatcher {
               future);
       refusal = makeRoomFor(newcomer, completions);
       if (refusal == null) {
+        if (queue.isEmpty()) {
+          pace.restart();
+        }
         queue.join(newcomer);
         return newcomer;
       }
@@ -74,11 +80,11 @@ final class QueueDispatcher {
       WaitingRequest newcomer, List<RouteCompletion> completions) {
     Refusal full = queue.full();
     WaitingRequest displaced = full == null ? null : queue.displaced(newcomer);
-    if (displaced == null) {
+    if (displaced == null || !queue.hasRoomWithout(displaced)) {
       return full;
     }
     refuse(displaced, Objects.requireNonNull(full), completions);
-    return queue.full();
+    return null;
   }
 
   private void refuse(WaitingRequest waiting, Refusal refusal, List<RouteCompletion> completions) {
@@ -105,7 +111,7 @@ final class QueueDispatcher {
         return next;
       }
       queue.take(next);
-      pace.left(next.promptMs(), chooser.ranks(), queue.isEmpty(), nowNs);
+      pace.left(next.promptMs(), ranks, queue.isEmpty(), nowNs);
       completions.add(new RouteCompletion(next.matched(), next.future(), dispatch(next, nowNs)));
     }
     return null;
@@ -119,6 +125,7 @@ final class QueueDispatcher {
     if (!chooser.anyRoom()) {
       return null;
     }
+    ranks = chooser.ranks();
     Predicate<WaitingRequest> hasRoom =
         waiting -> waiting.filter().isAny() || chooser.hasRoom(waiting.filter());
     return queue.next(
@@ -130,8 +137,8 @@ final class QueueDispatcher {
    * would be late even if they were next go behind.
    */
   private DeadlinePlan plan(long nowNs, List<RouteCompletion> completions) {
-    double speed = chooser.ranks() * pace.factor();
-    DeadlinePlan plan = new DeadlinePlan(queue.inOrder(), nowNs, speed, chooser.backlogMs());
+    DeadlinePlan plan =
+        new DeadlinePlan(queue.inOrder(), nowNs, chooser.backlogsMs(ranks), pace.factor());
     for (WaitingRequest late : plan.leftOut()) {
       if (late.request().strictPriority() < 0) {
         refuse(late, Refusal.TARGETS_UNREACHABLE, completions);

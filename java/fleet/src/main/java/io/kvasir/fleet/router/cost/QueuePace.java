@@ -23,6 +23,11 @@ final class QueuePace {
   private boolean waited;
   private long leftNs;
 
+  /** A request joins an empty queue: the time until now says nothing. */
+  void restart() {
+    waited = false;
+  }
+
   /**
    * A request leaves to be placed.
    *

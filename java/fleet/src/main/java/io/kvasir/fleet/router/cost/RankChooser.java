@@ -186,9 +186,10 @@ final class RankChooser {
     return selector.promptMs(uncached, request.inputTokens() - uncached);
   }
 
-  /** See {@link RankSelector#backlogMs}. */
-  double backlogMs() {
-    return selector.backlogMs();
+  /** The time until each of some ranks has computed what is placed on it; zeros if unknown. */
+  double[] backlogsMs(int ranks) {
+    double[] backlogs = selector.backlogsMs();
+    return backlogs.length == 0 ? new double[ranks] : backlogs;
   }
 
   private Placement placement(

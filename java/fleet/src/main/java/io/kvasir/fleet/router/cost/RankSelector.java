@@ -36,12 +36,13 @@ public interface RankSelector {
   }
 
   /**
-   * The time until a rank has computed the prompts placed on it.
+   * The times until the ranks have computed the prompts placed on them.
    *
-   * @return milliseconds, the mean of all ranks; 0 if the selector does not predict times
+   * @return milliseconds, one for each rank in any order; empty if the selector does not predict
+   *     times
    */
-  default double backlogMs() {
-    return 0;
+  default double[] backlogsMs() {
+    return new double[0];
   }
 
   /**

@@ -20,9 +20,9 @@ final class RequestQueue {
   private static final double MS_PER_SECOND = 1e3;
 
   /**
-   * Under EDF, the part of the computing time that goes to requests behind, in the order in which
-   * they got there. So the first of them waits at most until the others that leave have been given
-   * 1 / FLOOR times its own time.
+   * Under EDF, the part of the computing time that goes to requests behind that have room, in the
+   * order in which they got there. So the first of them waits at most until the others that leave
+   * have been given 1 / FLOOR times its own time.
    */
   private static final double FLOOR = 1.0 / 32;
 
@@ -35,6 +35,7 @@ final class RequestQueue {
   private final Set<WaitingRequest> behind = new LinkedHashSet<>();
 
   private double creditMs;
+  private @Nullable WaitingRequest oldestWithRoom;
   private long tokens;
   private long arrivals;
 
@@ -66,6 +67,12 @@ final class RequestQueue {
       return Refusal.REQUEST_LIMIT;
     }
     return tokens >= options.maxQueuedTokens() ? Refusal.RAW_ISL_TOKEN_LIMIT : null;
+  }
+
+  /** Whether a request may join once another one has left. O(1). */
+  boolean hasRoomWithout(WaitingRequest leaving) {
+    return requests.size() <= options.maxQueuedRequests()
+        && tokens - leaving.request().inputTokens() < options.maxQueuedTokens();
   }
 
   /** Makes a request that may join. */
@@ -136,18 +143,18 @@ final class RequestQueue {
    * or, where its turn has come, the one that has been behind for longest.
    */
   @Nullable WaitingRequest next(Predicate<WaitingRequest> hasRoom, @Nullable DeadlinePlan plan) {
-    WaitingRequest oldest = first(behind, hasRoom);
-    if (oldest != null && creditMs >= work(oldest)) {
-      return oldest;
+    oldestWithRoom = first(behind, hasRoom);
+    if (oldestWithRoom != null && creditMs >= work(oldestWithRoom)) {
+      return oldestWithRoom;
     }
     WaitingRequest inTime = plan == null ? null : plan.next(hasRoom);
     return inTime == null ? first(requests, hasRoom) : inTime;
   }
 
-  /** A request that {@link #next} returned leaves to be placed. */
+  /** A request that {@link #next} returned last leaves to be placed. */
   void take(WaitingRequest next) {
-    WaitingRequest oldest = behind.isEmpty() ? null : behind.iterator().next();
     leave(next);
+    WaitingRequest oldest = oldestWithRoom;
     if (oldest == null) {
       creditMs = 0;
     } else if (next.equals(oldest)) {

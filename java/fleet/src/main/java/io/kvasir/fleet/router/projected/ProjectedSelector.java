@@ -242,13 +242,14 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   }
 
   @Override
-  public double backlogMs() {
+  public double[] backlogsMs() {
     long nowNs = clockNs.getAsLong();
-    double sum = 0;
+    double[] backlogs = new double[ranks.size()];
+    int i = 0;
     for (RankForecast forecast : ranks.values()) {
-      sum += forecast.queuedMs(nowNs);
+      backlogs[i++] = forecast.queuedMs(nowNs);
     }
-    return ranks.isEmpty() ? 0 : sum / ranks.size();
+    return backlogs;
   }
 
   /**

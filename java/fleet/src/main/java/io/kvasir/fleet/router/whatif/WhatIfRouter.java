@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,15 +50,24 @@ public final class WhatIfRouter implements FleetRouter {
   private static final class Other {
     final FleetRouter router;
     final VirtualRanks ranks;
-    final boolean follows;
+    private final boolean follows;
 
     Other(FleetRouterProvider provider, FleetRouterSetup setup) {
       router = provider.create(Map.of(), setup);
       ranks = new VirtualRanks(provider.name(), setup);
-      follows = provider.followsBlocks() && provider.choosesRanks();
+      follows = provider.followsBlocks();
     }
 
-    /** Returns the attempt; 0 if the request is not placed. A defect here must not do harm. */
+    /** Tells the router something. A defect of it must not do harm. */
+    void safely(Consumer<FleetRouter> news) {
+      try {
+        news.accept(router);
+      } catch (RuntimeException e) {
+        LOG.warn("{}, which is only asked, failed", router.name(), e);
+      }
+    }
+
+    /** Returns the attempt; 0 if the request is not placed. */
     long placeOrNot(FleetRequest request) {
       try {
         return place(request);
@@ -95,20 +105,35 @@ public final class WhatIfRouter implements FleetRouter {
    * @param actual the router that decides, without ranks; closed with this one
    * @param others the other policies, which get their default settings
    * @param setup how blocks are named, their size, and the clock
-   * @throws IllegalArgumentException if one of the others reads polled metrics, which virtual ranks
-   *     have not
+   * @throws IllegalArgumentException if one of the others needs what is {@link #missing}
    */
   public WhatIfRouter(
       FleetRouter actual, List<FleetRouterProvider> others, FleetRouterSetup setup) {
     this.actual = Objects.requireNonNull(actual, "actual");
     this.actualRanks = new VirtualRanks(actual.name(), setup);
     for (FleetRouterProvider provider : others) {
-      if (provider.readsMetrics()) {
+      String missing = missing(provider);
+      if (!missing.isEmpty()) {
         throw new IllegalArgumentException(
-            provider.name() + " needs metrics of engines, which virtual ranks do not have");
+            provider.name() + " needs " + missing + ", which virtual ranks do not have");
       }
       this.others.add(new Other(provider, setup));
     }
+  }
+
+  /**
+   * {@return what a policy needs of engines and virtual ranks do not have; empty if it can be
+   * asked}
+   *
+   * @param provider the policy
+   */
+  public static String missing(FleetRouterProvider provider) {
+    if (provider.readsMetrics()) {
+      return "metrics of engines";
+    }
+    return provider.followsBlocks() && !provider.choosesRanks()
+        ? "TensorRT-LLM's events of workers"
+        : "";
   }
 
   /** {@return the counts of the actual router, and of the others in the order they were given} */
@@ -141,12 +166,36 @@ public final class WhatIfRouter implements FleetRouter {
       }
     }
     if (outcome instanceof RouteOutcome.Waiting waiting) {
-      CompletableFuture<RouteOutcome> unused =
-          waiting.outcome().whenComplete((later, failure) -> settle(request, later, placed));
-    } else {
-      settle(request, outcome, placed);
+      return new RouteOutcome.Waiting(settled(request, waiting.outcome(), placed));
     }
+    settle(request, outcome, placed);
     return outcome;
+  }
+
+  /** The outcome of a request that waits, known to callers once it is counted. */
+  private CompletableFuture<RouteOutcome> settled(
+      FleetRequest request, CompletableFuture<RouteOutcome> waiting, long[] placed) {
+    CompletableFuture<RouteOutcome> settled = new CompletableFuture<>();
+    CompletableFuture<RouteOutcome> unused =
+        waiting.whenComplete(
+            (outcome, failure) -> {
+              settle(request, outcome, placed);
+              boolean taken =
+                  failure == null
+                      ? settled.complete(outcome)
+                      : settled.completeExceptionally(failure);
+              if (!taken && outcome instanceof RouteOutcome.Placed late) {
+                onFinished(late.placement().attempt(), false); // cancelled meanwhile
+              }
+            });
+    CompletableFuture<RouteOutcome> unusedToo =
+        settled.whenComplete(
+            (outcome, failure) -> {
+              if (settled.isCancelled()) {
+                waiting.cancel(false);
+              }
+            });
+    return settled;
   }
 
   private void settle(FleetRequest request, @Nullable RouteOutcome outcome, long[] placed) {
@@ -162,9 +211,19 @@ public final class WhatIfRouter implements FleetRouter {
   }
 
   private void finish(long @Nullable [] placed, boolean success) {
+    tell(placed, (router, attempt) -> router.onFinished(attempt, success));
+  }
+
+  /** Something to tell another router of its attempt. */
+  private interface News {
+    void tell(FleetRouter router, long attempt);
+  }
+
+  private void tell(long @Nullable [] placed, News news) {
     for (int i = 0; placed != null && i < placed.length; i++) {
       if (placed[i] != 0) {
-        others.get(i).router.onFinished(placed[i], success);
+        long attempt = placed[i];
+        others.get(i).safely(router -> news.tell(router, attempt));
       }
     }
   }
@@ -176,60 +235,55 @@ public final class WhatIfRouter implements FleetRouter {
 
   @Override
   public boolean onTokens(long attempt, int tokens) {
+    boolean inFlight = actual.onTokens(attempt, tokens);
     synchronized (lock) {
-      long[] placed = attempts.get(attempt);
-      for (int i = 0; placed != null && i < placed.length; i++) {
-        if (placed[i] != 0) {
-          others.get(i).router.onTokens(placed[i], tokens);
-        }
-      }
+      tell(attempts.get(attempt), (router, own) -> router.onTokens(own, tokens));
     }
-    return actual.onTokens(attempt, tokens);
+    return inFlight;
   }
 
   @Override
   public boolean onPrefillDone(long attempt) {
+    boolean inFlight = actual.onPrefillDone(attempt);
     synchronized (lock) {
-      long[] placed = attempts.get(attempt);
-      for (int i = 0; placed != null && i < placed.length; i++) {
-        if (placed[i] != 0) {
-          others.get(i).router.onPrefillDone(placed[i]);
-        }
-      }
+      tell(attempts.get(attempt), (router, own) -> router.onPrefillDone(own));
     }
-    return actual.onPrefillDone(attempt);
+    return inFlight;
   }
 
   @Override
   public boolean onFinished(long attempt, boolean success) {
+    boolean inFlight = actual.onFinished(attempt, success);
     synchronized (lock) {
       finish(attempts.remove(attempt), success);
     }
-    return actual.onFinished(attempt, success);
+    return inFlight;
   }
 
   @Override
   public boolean addRank(RankId rank, RankCapacity capacity) {
+    boolean added = actual.addRank(rank, capacity);
     synchronized (lock) {
       actualRanks.add(rank, capacity.totalKvBlocks());
       for (Other other : others) {
         other.ranks.add(rank, capacity.totalKvBlocks());
-        other.router.addRank(rank, capacity);
+        other.safely(router -> router.addRank(rank, capacity));
       }
     }
-    return actual.addRank(rank, capacity);
+    return added;
   }
 
   @Override
   public boolean removeRank(RankId rank) {
+    boolean removed = actual.removeRank(rank);
     synchronized (lock) {
       actualRanks.remove(rank);
       for (Other other : others) {
         other.ranks.remove(rank);
-        other.router.removeRank(rank);
+        other.safely(router -> router.removeRank(rank));
       }
     }
-    return actual.removeRank(rank);
+    return removed;
   }
 
   @Override

@@ -177,6 +177,43 @@ class DeadlineQueueTest {
   }
 
   @Test
+  void aHopelessRequestOfAHigherClassTakesNoneWithIt() {
+    RouterFixture fixture = fixture(100);
+    joins(fixture, asks(1, 10, 200).strictPriority(-1));
+    joins(fixture, asks(2, 500, 400));
+    endAll(fixture, 10);
+    assertThat(order).containsExactly(1L, 2L);
+  }
+
+  @Test
+  void anIdleMinuteSaysNothingAboutThePace() {
+    RouterFixture fixture = fixture(100);
+    waits(fixture, asks(1, 10, 500)).cancel(false);
+    fixture.clockNs.addAndGet(60_000 * MS);
+    joins(fixture, asks(2, 30, 500).strictPriority(-1));
+    joins(fixture, asks(3, 30, 500).strictPriority(-1));
+    joins(fixture, asks(4, 30, 500).strictPriority(-1));
+    endAll(fixture, 30);
+    assertThat(order).containsExactly(2L, 3L, 4L);
+  }
+
+  @Test
+  void inAQueueFullOfTokensNoneIsRefusedInVain() {
+    QueueOptions queue = new QueueOptions(0.0, QueuePolicy.EDF, 100, 100, 0);
+    RouterFixture fixture =
+        new RouterFixture(
+                new OneTokenInAMillisecond(), RouterFixture.queue(queue), new ReentrantLock())
+            .ranks(1);
+    running = fixture.placed(request(1_000, 100)).attempt();
+    joins(fixture, request(2, 10));
+    joins(fixture, request(1, 150).strictPriority(1));
+    assertThat(fixture.refused(asks(3, 10, 500))).isEqualTo(Refusal.RAW_ISL_TOKEN_LIMIT);
+    assertThat(fixture.router.queueDepth().requests()).isEqualTo(2);
+    fixture.router.onFinished(running, true);
+    assertThat(order).containsExactly(1L);
+  }
+
+  @Test
   void aRequestThatOnlyAFullRankMayServeHoldsUpNone() {
     RouterFixture fixture = fixture(100);
     fixture.ranks(2);

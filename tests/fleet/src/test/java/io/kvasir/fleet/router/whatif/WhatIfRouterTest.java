@@ -3,6 +3,7 @@ package io.kvasir.fleet.router.whatif;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterKind;
@@ -194,9 +195,34 @@ class WhatIfRouterTest {
   }
 
   @Test
-  void aPolicyThatPollsCannotBeAsked() {
+  void aPolicyThatNeedsEnginesCannotBeAsked() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> router("round_robin", "polled"))
         .withMessage("polled needs metrics of engines, which virtual ranks do not have");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> router("round_robin", "kv_cache_aware"))
+        .withMessageStartingWith("kv_cache_aware needs TensorRT-LLM's events of workers");
+  }
+
+  @Test
+  void aRequestThatWaitsIsCountedOnceItIsPlacedOrNot() {
+    FleetRouter queueing =
+        FleetRouterKind.named("projected").create(Map.of("router_queue_threshold", 0), setup());
+    WhatIfRouter router =
+        new WhatIfRouter(queueing, List.of(FleetRouterKind.named("cost")), setup());
+    open.add(router);
+    router.addRank(new RankId(0, 0), new RankCapacity(CAPACITY, 0));
+    Placement first = place(router, request(new int[20]));
+    RouteOutcome.Waiting second = (RouteOutcome.Waiting) router.route(request(new int[24]));
+    RouteOutcome.Waiting third = (RouteOutcome.Waiting) router.route(request(new int[28]));
+    assertThat(third.outcome().cancel(false)).isTrue();
+    assertThat(router.counts()).extracting(WhatIfCounts::refused).containsExactly(1L, 0L);
+    router.onFinished(first.attempt(), true);
+    Placement placed = ((RouteOutcome.Placed) second.outcome().join()).placement();
+    assertThat(router.counts().get(0).placed().values()).containsExactly(2L);
+    router.onFinished(placed.attempt(), true);
+    PredictedLoads loads = new PredictedLoads();
+    router.loads(loads);
+    assertThat(loads.activeRequests(0)).isZero();
   }
 }

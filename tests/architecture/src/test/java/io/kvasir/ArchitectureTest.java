@@ -133,6 +133,7 @@ class ArchitectureTest {
             "engine.lockstep.tcp",
             "engine.pool",
             "fleet.router",
+            "fleet.router.whatif",
             "gateway",
             "gateway.embedded",
             "gateway.proxy",
@@ -176,6 +177,9 @@ class ArchitectureTest {
         uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
     edges.put("fleet.router.projected", uses("fleet.router", "fleet.router.cost", "model"));
     edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
+    edges.put(
+        "fleet.router.whatif",
+        uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
     edges.put("fleet.wire", uses("event", "hash", "model"));
     edges.put(
         "gateway",
@@ -267,7 +271,14 @@ class ArchitectureTest {
             "simulator.replay",
             "simulator.workload"));
     edges.put(
-        "simulator.fleet", uses("event", "fleet.router", "fleet.router.trtllm", "hash", "model"));
+        "simulator.fleet",
+        uses(
+            "event",
+            "fleet.router",
+            "fleet.router.trtllm",
+            "fleet.router.whatif",
+            "hash",
+            "model"));
     edges.put(
         "simulator.replay",
         uses(
@@ -288,6 +299,7 @@ class ArchitectureTest {
             "engine.adp",
             "engine.execute",
             "fleet.router",
+            "fleet.router.whatif",
             "hash",
             "model",
             "simulator.compare",

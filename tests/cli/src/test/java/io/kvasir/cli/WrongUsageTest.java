@@ -66,6 +66,7 @@ class WrongUsageTest {
         "replay --workload multiturn | --workload must be one of multi_turn, agentic, shared_prefix, uniform, not 'multiturn' (did you mean multi_turn?)",
         "replay --fleet-router RoundRobin | --fleet-router must be one of round_robin, load_balancing, kv_cache_aware, conversation, cost, approximate, polled, projected, not 'RoundRobin' (did you mean round_robin?)",
         "serve --fleet-router atuo | --fleet-router must be one of auto, round_robin, load_balancing, kv_cache_aware, conversation, cost, approximate, projected, not 'atuo' (did you mean auto?)",
+        "serve --fleet-router-args max_sessions=9 | --fleet-router-args needs --fleet-router NAME: routers differ in their args",
         "serve --fleet-router Polled | --fleet-router must not be polled: it needs the engines' metrics, which the gateway does not poll; projected computes the load from the requests",
         "replay --enable-block-reuse ture | --enable-block-reuse must be one of false, true, not 'ture' (did you mean true?)",
         "replay --rank 3 | --rank needs --world-size too (did you mean --ranks?)",

@@ -150,6 +150,11 @@ public final class ServeOptions {
 
   private Map<String, Object> args() {
     Map<String, Object> args = FleetOptions.argsByKey(routerArgs);
+    if (named().isEmpty() && !args.isEmpty()) {
+      throw new UsageException(
+          FleetOptions.ARGS,
+          "needs " + FleetOptions.ROUTER + " NAME: routers differ in their args");
+    }
     List<String> known = named().map(FleetRouterProvider::keys).orElse(List.of());
     for (String key : args.keySet()) {
       if (!known.contains(key)) {

@@ -136,6 +136,7 @@ class StandInFaultsTest {
     long first = last(0) + 1; // a batch may have been on its way
     load();
     long end = last(0);
+    reader.receiveTo(end); // what is sent later is right
     endFault("{'garble':0}");
     Map<Long, byte[]> live = new HashMap<>(reader.payloads);
     requireRecovered();

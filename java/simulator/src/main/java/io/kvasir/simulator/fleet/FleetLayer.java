@@ -83,7 +83,7 @@ public interface FleetLayer extends AutoCloseable {
    *
    * @param request the request
    * @param nowNs the time
-   * @return the worker; null if {@link #outcomes} tells, now or later
+   * @return the worker; null if the request waits or was refused, which {@link #outcomes} reports
    */
   @Nullable Routed route(HashedRequest request, long nowNs);
 

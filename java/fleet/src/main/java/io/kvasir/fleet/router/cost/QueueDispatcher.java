@@ -133,8 +133,8 @@ final class QueueDispatcher {
   }
 
   /**
-   * Plans who can be in time. Of the others, those of a negative class are refused, and those that
-   * would be late even if they were next go behind.
+   * Plans which requests can be in time. Of the others, those of a negative class are refused, and
+   * those that would be late even if they were next go behind.
    */
   private DeadlinePlan plan(long nowNs, List<RouteCompletion> completions) {
     DeadlinePlan plan =

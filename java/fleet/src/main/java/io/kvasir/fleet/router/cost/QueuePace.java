@@ -23,7 +23,7 @@ final class QueuePace {
   private boolean waited;
   private long leftNs;
 
-  /** A request joins an empty queue: the time until now says nothing. */
+  /** A request joins an empty queue: the idle time before it does not count. */
   void restart() {
     waited = false;
   }

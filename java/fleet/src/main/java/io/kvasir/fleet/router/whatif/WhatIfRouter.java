@@ -58,12 +58,12 @@ public final class WhatIfRouter implements FleetRouter {
       follows = provider.followsBlocks();
     }
 
-    /** Tells the router something. A defect of it must not do harm. */
-    void safely(Consumer<FleetRouter> news) {
+    /** Calls the router; an exception is logged, so that it cannot affect the actual router. */
+    void safely(Consumer<FleetRouter> call) {
       try {
-        news.accept(router);
+        call.accept(router);
       } catch (RuntimeException e) {
-        LOG.warn("{}, which is only asked, failed", router.name(), e);
+        LOG.warn("The what-if router {} failed", router.name(), e);
       }
     }
 
@@ -211,19 +211,20 @@ public final class WhatIfRouter implements FleetRouter {
   }
 
   private void finish(long @Nullable [] placed, boolean success) {
-    tell(placed, (router, attempt) -> router.onFinished(attempt, success));
+    forEachPlaced(placed, (router, attempt) -> router.onFinished(attempt, success));
   }
 
-  /** Something to tell another router of its attempt. */
-  private interface News {
-    void tell(FleetRouter router, long attempt);
+  /** A call about an attempt of another router. */
+  private interface AttemptCall {
+    void on(FleetRouter router, long attempt);
   }
 
-  private void tell(long @Nullable [] placed, News news) {
+  /** Calls every other router that placed the request. */
+  private void forEachPlaced(long @Nullable [] placed, AttemptCall call) {
     for (int i = 0; placed != null && i < placed.length; i++) {
       if (placed[i] != 0) {
         long attempt = placed[i];
-        others.get(i).safely(router -> news.tell(router, attempt));
+        others.get(i).safely(router -> call.on(router, attempt));
       }
     }
   }
@@ -237,7 +238,7 @@ public final class WhatIfRouter implements FleetRouter {
   public boolean onTokens(long attempt, int tokens) {
     boolean inFlight = actual.onTokens(attempt, tokens);
     synchronized (lock) {
-      tell(attempts.get(attempt), (router, own) -> router.onTokens(own, tokens));
+      forEachPlaced(attempts.get(attempt), (router, own) -> router.onTokens(own, tokens));
     }
     return inFlight;
   }
@@ -246,7 +247,7 @@ public final class WhatIfRouter implements FleetRouter {
   public boolean onPrefillDone(long attempt) {
     boolean inFlight = actual.onPrefillDone(attempt);
     synchronized (lock) {
-      tell(attempts.get(attempt), (router, own) -> router.onPrefillDone(own));
+      forEachPlaced(attempts.get(attempt), (router, own) -> router.onPrefillDone(own));
     }
     return inFlight;
   }

@@ -363,7 +363,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     if (placed != null) {
       double ms = placed.rank().ended(placed, clockNs.getAsLong());
       stayMs += (ms - stayMs) * (stayMs == 0 ? 1 : STAY_STEP);
-      outputTokens += (RankForecast.outputTokens(placed) - outputTokens) * STAY_STEP;
+      outputTokens += (placed.streamedTokens() - outputTokens) * STAY_STEP;
     }
   }
 

@@ -117,6 +117,11 @@ final class RankForecast {
     RankForecast rank() {
       return rank;
     }
+
+    /** Output tokens so far. */
+    long streamedTokens() {
+      return streamedTokens;
+    }
   }
 
   /**
@@ -328,11 +333,6 @@ final class RankForecast {
       promptTokens -= attempt.uncached;
     }
     return (nowNs - attempt.placedNs) / NS_PER_MS;
-  }
-
-  /** Output tokens of an attempt so far. */
-  static long outputTokens(Attempt attempt) {
-    return attempt.streamedTokens;
   }
 
   /** The mean time between the tokens of an answer if the rank also reads more KV. */

@@ -1,6 +1,6 @@
 /**
- * The types that engine and fleet share: requests, block events and block hashes, and the bindings
- * of the native library.
+ * The types that engine and fleet share: requests, block events, block hashes, the time model of
+ * steps, and the bindings of the native library.
  */
 module io.kvasir.base {
   requires org.bytedeco.javacpp;
@@ -10,6 +10,7 @@ module io.kvasir.base {
   exports io.kvasir.event;
   exports io.kvasir.hash;
   exports io.kvasir.model;
+  exports io.kvasir.timing;
   exports io.kvasir.internal.nativelib to
       io.kvasir.engine,
       io.kvasir.fleet;

@@ -97,7 +97,8 @@ class ArchitectureTest {
             "simulator.report",
             "simulator.timing",
             "simulator.trace",
-            "simulator.workload"));
+            "simulator.workload",
+            "timing"));
     edges.put("cli.lines", uses("model"));
     edges.put(
         "cli.lines.index",
@@ -145,10 +146,11 @@ class ArchitectureTest {
             "simulator.fleet",
             "simulator.replay",
             "simulator.trace",
-            "simulator.workload"));
+            "simulator.workload",
+            "timing"));
     edges.put(
         "cli.terminal", uses("engine.device", "engine.lockstep", "model", "simulator.replay"));
-    edges.put("engine.adp", uses("engine.pool", "model"));
+    edges.put("engine.adp", uses("engine.pool", "model", "timing"));
     edges.put("engine.device", uses("internal.nativelib", "model"));
     edges.put(
         "engine.execute",
@@ -159,7 +161,8 @@ class ArchitectureTest {
             "engine.pool",
             "engine.pool.cuda",
             "hash",
-            "model"));
+            "model",
+            "timing"));
     edges.put("engine.lockstep", uses("engine.adp", "engine.pool", "model"));
     edges.put("engine.lockstep.tcp", uses("engine.lockstep"));
     edges.put("engine.pool", uses("event", "internal.nativelib", "model"));
@@ -175,7 +178,8 @@ class ArchitectureTest {
     edges.put(
         "fleet.router.cost",
         uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
-    edges.put("fleet.router.projected", uses("fleet.router", "fleet.router.cost", "model"));
+    edges.put(
+        "fleet.router.projected", uses("fleet.router", "fleet.router.cost", "model", "timing"));
     edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
     edges.put(
         "fleet.router.whatif",
@@ -208,7 +212,8 @@ class ArchitectureTest {
             "gateway.standin",
             "gateway.worker",
             "hash",
-            "model"));
+            "model",
+            "timing"));
     edges.put(
         "gateway.events",
         uses("event", "fleet.index", "fleet.wire", "gateway.exchange", "gateway.worker", "model"));
@@ -292,7 +297,8 @@ class ArchitectureTest {
             "hash",
             "model",
             "simulator.fleet",
-            "simulator.workload"));
+            "simulator.workload",
+            "timing"));
     edges.put(
         "simulator.report",
         uses(
@@ -305,10 +311,12 @@ class ArchitectureTest {
             "simulator.compare",
             "simulator.fleet",
             "simulator.replay",
-            "simulator.workload"));
-    edges.put("simulator.timing", uses("engine.adp", "model"));
+            "simulator.workload",
+            "timing"));
+    edges.put("simulator.timing", uses("model", "timing"));
     edges.put("simulator.trace", uses("model"));
     edges.put("simulator.workload", uses("hash", "model", "simulator.trace"));
+    edges.put("timing", uses("model"));
     return edges;
   }
 

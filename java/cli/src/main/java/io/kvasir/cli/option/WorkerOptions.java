@@ -2,7 +2,6 @@ package io.kvasir.cli.option;
 
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.adp.AttentionDpConfig;
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.execute.CapacityPolicy;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
@@ -10,6 +9,7 @@ import io.kvasir.hash.HashFormat;
 import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.timing.StepTiming;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

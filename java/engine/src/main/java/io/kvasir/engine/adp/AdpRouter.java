@@ -38,6 +38,20 @@ public interface AdpRouter {
     return false;
   }
 
+  /** {@return whether {@link #stepped} does anything} */
+  default boolean learnsFromSteps() {
+    return false;
+  }
+
+  /**
+   * A step of all live ranks has ended. Every process of a worker calls it for the same steps, with
+   * the same arguments, between calls of {@link #route}. O(ranks).
+   *
+   * @param work what each rank did in the step, by rank; {@link RankWork#NONE} for nothing
+   * @param durationNs the duration of the step in nanoseconds, above 0
+   */
+  default void stepped(List<RankWork> work, long durationNs) {}
+
   /**
    * Largest batch to route after one that left requests over. The limit keeps a long queue from
    * being scored in full in every iteration.
@@ -52,8 +66,8 @@ public interface AdpRouter {
   LoadMetric loadMetric();
 
   /**
-   * A digest of the state that the router keeps between calls of {@link #route}. Processes compare
-   * it to detect that their routers have diverged. O(1): routers update it incrementally.
+   * A digest of the state that the router keeps between calls. Processes compare it to detect that
+   * their routers have diverged. At most O(ranks).
    *
    * @return equal for equal call histories; 0 if the router is stateless
    */

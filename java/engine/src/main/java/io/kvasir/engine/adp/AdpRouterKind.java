@@ -1,6 +1,7 @@
 package io.kvasir.engine.adp;
 
 import io.kvasir.model.Choice;
+import io.kvasir.timing.StepTiming;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 

@@ -4,10 +4,14 @@ import io.kvasir.engine.pool.PrefixMatches;
 import io.kvasir.model.Checks;
 import io.kvasir.model.Digest64;
 import io.kvasir.model.Request;
+import io.kvasir.timing.GroupTiming;
+import io.kvasir.timing.StepTiming;
 import it.unimi.dsi.fastutil.ints.IntComparators;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Minimises the projected time to first token, including the cost to other requests.
@@ -67,6 +71,10 @@ public final class ProjectedAdpRouter implements AdpRouter {
    * prefix. Without leaving requests over, a pool full of long answers blocks a rank's whole queue.
    */
 
+  private static final Logger LOG = LoggerFactory.getLogger(ProjectedAdpRouter.class);
+
+  private static final double NS_PER_MS = 1e6;
+
   private static final double PACE_WEIGHT = 0.5;
   private static final double OTHERS_WEIGHT = 3;
   private static final double EVICTION_WEIGHT = 0.3;
@@ -92,6 +100,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
 
   private final PlacementBatch batch;
   private final RankLoads ranks;
+  private final GroupTiming timing;
   private final ProjectedLoads loads;
   private final Commitments commitments;
   private final @Nullable BlockDemand demand;
@@ -123,7 +132,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
    * Creates a router.
    *
    * @param ranks ranks of the worker
-   * @param timing time model of a step
+   * @param timing time model of a step, until steps were observed
    * @param maxNumTokens tokens that a rank computes in one step
    * @param demand blocks that a request needs; null to ignore occupancy
    * @param firstTurnRoundRobin whether first turns of conversations are placed round-robin
@@ -140,7 +149,8 @@ public final class ProjectedAdpRouter implements AdpRouter {
     Checks.atLeast("maxNumTokens", maxNumTokens, 1);
     this.batch = new PlacementBatch(AdpRouterKind.PROJECTED.id(), ranks, demand);
     this.ranks = batch.ranks();
-    this.loads = new ProjectedLoads(ranks, timing, maxNumTokens);
+    this.timing = new GroupTiming(timing, ranks);
+    this.loads = new ProjectedLoads(ranks, this.timing, maxNumTokens);
     this.commitments = new Commitments(ranks);
     this.reusable = new int[ranks];
     this.computeMs = new double[ranks];
@@ -173,6 +183,28 @@ public final class ProjectedAdpRouter implements AdpRouter {
   }
 
   @Override
+  public boolean learnsFromSteps() {
+    return true;
+  }
+
+  @Override
+  public void stepped(List<RankWork> work, long durationNs) {
+    for (int rank = 0; rank < work.size(); rank++) {
+      RankWork done = work.get(rank);
+      timing.add(
+          rank,
+          done.prefillTokens(),
+          done.attendedPairs(),
+          done.decodingRequests(),
+          done.decodeKvTokens());
+    }
+    int changed = timing.end(durationNs / NS_PER_MS);
+    if (changed >= 0) {
+      LOG.info("Rank {} takes longer or shorter for its steps than it did", changed);
+    }
+  }
+
+  @Override
   public int mostRequestsAfterLeftovers() {
     return Math.max(64, 4 * ranks.ranks());
   }
@@ -185,7 +217,8 @@ public final class ProjectedAdpRouter implements AdpRouter {
   @Override
   public long stateDigest() {
     long head = Digest64.fold(Digest64.fold(loads.placed(), headId), headCalls);
-    return Digest64.fold(Digest64.fold(head, firstTurnCursor), commitments.digest());
+    long expectations = Digest64.fold(commitments.digest(), timing.digest());
+    return Digest64.fold(Digest64.fold(head, firstTurnCursor), expectations);
   }
 
   @Override
@@ -274,7 +307,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
     for (int i = 0; i < ranks.liveCount(); i++) {
       int rank = ranks.live(i);
       reusable[rank] = reusable(rank, index);
-      computeMs[rank] = loads.computeMs(length - reusable[rank], reusable[rank]);
+      computeMs[rank] = loads.computeMs(rank, length - reusable[rank], reusable[rank]);
       leastComputeMs = Math.min(leastComputeMs, computeMs[rank]);
       leastOpen = Math.min(leastOpen, commitments.openBeside(rank));
     }
@@ -368,7 +401,10 @@ public final class ProjectedAdpRouter implements AdpRouter {
     canWait = true; // this request will free room when it ends
     int reusable = reusable(rank, index);
     int uncached = batch.request(index).promptTokens() - reusable;
-    commitments.placed(batch.request(index), rank, loads.computeMs(uncached, reusable));
+    commitments.placed(
+        batch.request(index),
+        rank,
+        loads.computeMs(rank, uncached, reusable) / timing.factor(rank));
     loads.add(rank, uncached, reusable, newBlocks(index, reusable));
     return uncached;
   }

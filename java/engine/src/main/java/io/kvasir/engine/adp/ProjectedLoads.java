@@ -1,6 +1,7 @@
 package io.kvasir.engine.adp;
 
 import io.kvasir.engine.pool.Occupancy;
+import io.kvasir.timing.GroupTiming;
 import java.util.Arrays;
 import java.util.List;
 
@@ -15,7 +16,7 @@ final class ProjectedLoads {
   /** Steps of look-ahead; a longer prefill queue is modelled as this many longer steps. */
   private static final int HORIZON = 32;
 
-  private final StepTiming timing;
+  private final GroupTiming timing;
   private final int maxNumTokens;
   private final PlacementClock clock;
   private final long[] tokens;
@@ -32,7 +33,7 @@ final class ProjectedLoads {
   /** Duration of a step in which no rank prefills. */
   private double idleMs;
 
-  ProjectedLoads(int ranks, StepTiming timing, int maxNumTokens) {
+  ProjectedLoads(int ranks, GroupTiming timing, int maxNumTokens) {
     this.timing = timing;
     this.maxNumTokens = maxNumTokens;
     this.clock = new PlacementClock(ranks);
@@ -55,7 +56,10 @@ final class ProjectedLoads {
       pairs[rank] =
           work != null ? work.attendedPairs() : RankWork.attendedPairs(0, state.activeTokens());
       decodeMs[rank] =
-          work != null && work.decodingRequests() > 0 ? timing.decodeMs(work.decodeKvTokens()) : 0;
+          work != null && work.decodingRequests() > 0
+              ? timing.factor(rank)
+                  * timing.decodeMs(work.decodingRequests(), work.decodeKvTokens())
+              : 0;
       idleMs = Math.max(idleMs, decodeMs[rank]);
       readOccupancy(rank, state);
     }
@@ -103,19 +107,17 @@ final class ProjectedLoads {
 
   /** The rank's own time for the prefill queued on it. */
   double queuedMs(int rank) {
-    return prefillMs(tokens[rank], pairs[rank]);
+    return timing.factor(rank) * prefillMs(tokens[rank], pairs[rank]);
   }
 
   /** The rank's own time for a request. */
-  double computeMs(long uncached, long context) {
-    return prefillMs(uncached, RankWork.attendedPairs(context, uncached));
+  double computeMs(int rank, long uncached, long context) {
+    return timing.factor(rank) * prefillMs(uncached, RankWork.attendedPairs(context, uncached));
   }
 
   private double prefillMs(long prefillTokens, double attendedPairs) {
     long steps = (prefillTokens + maxNumTokens - 1) / maxNumTokens;
-    return 2 * timing.prefillQuadratic() * attendedPairs
-        + timing.prefillLinear() * prefillTokens
-        + timing.prefillConstantMs() * steps;
+    return timing.prefillMs(prefillTokens, attendedPairs, steps);
   }
 
   /**
@@ -140,7 +142,8 @@ final class ProjectedLoads {
    */
   double evictedMs(int rank, long blocks, int tokensPerBlock) {
     double evicted = Math.max(0.0, Math.min((double) blocks, blocks - free[rank]));
-    return evicted * tokensPerBlock * timing.prefillLinear() * (1 - ages[rank] / oldest);
+    double ms = timing.factor(rank) * timing.prefillMs(Math.round(evicted) * tokensPerBlock, 0, 0);
+    return ms * (1 - ages[rank] / oldest);
   }
 
   /**

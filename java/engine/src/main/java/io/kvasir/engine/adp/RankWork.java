@@ -1,15 +1,16 @@
 package io.kvasir.engine.adp;
 
 /**
- * The work left on a rank, as far as it is known: prompts to prefill and requests that decode.
+ * The work left on a rank, as far as it is known, or the work of one of its steps: prompts to
+ * prefill and requests that decode.
  *
  * <p>Immutable; a snapshot that may be stale.
  *
  * @param prefillRequests requests that have not produced their first token
- * @param prefillTokens tokens that these requests still have to compute, not counting tokens that
- *     are cached or will be when the request starts
- * @param attendedPairs token pairs of attention left for these requests: {@code n (c + n / 2)} for
- *     n tokens after c computed ones
+ * @param prefillTokens tokens to compute for these requests, not counting tokens that are cached or
+ *     will be when the request starts
+ * @param attendedPairs token pairs of their attention: {@code n (c + n / 2)} for n tokens after c
+ *     computed ones
  * @param decodingRequests requests that decode
  * @param decodeKvTokens KV tokens that these requests read in a step
  */

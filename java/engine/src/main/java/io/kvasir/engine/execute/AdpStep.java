@@ -1,7 +1,10 @@
 package io.kvasir.engine.execute;
 
+import io.kvasir.engine.adp.AdpRouter;
+import io.kvasir.engine.adp.RankWork;
 import io.kvasir.engine.device.FatalDeviceException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -15,16 +18,24 @@ final class AdpStep {
 
   private final List<RankExecutor> executors;
   private final LiveRanks ranks;
+  private final AdpRouter router;
   private final @Nullable AdpBalance balance;
+  private final RankWork[] work;
 
   /** The exception to throw at the end of the step in progress, or null. */
   private @Nullable RuntimeException failure;
 
   /** {@code balance} decides whether prefill is delayed; null for never. */
-  AdpStep(List<RankExecutor> executors, LiveRanks ranks, @Nullable AdpBalance balance) {
+  AdpStep(
+      List<RankExecutor> executors,
+      LiveRanks ranks,
+      AdpRouter router,
+      @Nullable AdpBalance balance) {
     this.executors = executors;
     this.ranks = ranks;
+    this.router = router;
     this.balance = balance;
+    this.work = new RankWork[executors.size()];
   }
 
   /**
@@ -49,6 +60,10 @@ final class AdpStep {
     }
     if (!ran) {
       return 0;
+    }
+    if (router.learnsFromSteps() && failure == null) {
+      Arrays.setAll(work, rank -> executors.get(rank).stepWork());
+      router.stepped(Arrays.asList(work), durationNs);
     }
     for (WorkerRank rank : stepping) {
       end(executors.get(rank.rank()), nowNs + durationNs);

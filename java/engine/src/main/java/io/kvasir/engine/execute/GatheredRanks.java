@@ -4,6 +4,7 @@ import io.kvasir.engine.adp.AdpRouter;
 import io.kvasir.engine.adp.Assignment;
 import io.kvasir.engine.adp.Decision;
 import io.kvasir.engine.adp.RankState;
+import io.kvasir.engine.adp.RankWork;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.lockstep.DecisionLog;
 import io.kvasir.engine.lockstep.GatheredFrames;
@@ -19,6 +20,7 @@ import io.kvasir.model.Request;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +62,7 @@ final class GatheredRanks implements RankAccess {
   private final ExecutionEvents[] events;
   private final byte[] statuses;
   private final String[] reasons;
+  private final RankWork[] work;
 
   private ByteBuffer body = ByteBuffer.allocate(1 << 12);
 
@@ -86,6 +89,7 @@ final class GatheredRanks implements RankAccess {
     this.events = new ExecutionEvents[ranks.count()];
     this.statuses = new byte[ranks.count()];
     this.reasons = new String[ranks.count()];
+    this.work = new RankWork[ranks.count()];
     for (int rank = 0; rank < events.length; rank++) {
       events[rank] = group.self().has(rank) ? group.events(rank) : new ExecutionEvents(rank);
     }
@@ -261,8 +265,12 @@ final class GatheredRanks implements RankAccess {
     }
     GatheredFrames gathered = lockstep.gather(Lockstep.Phase.STEP, body.flip());
     long durationNs = 0;
+    Arrays.fill(work, RankWork.NONE);
     for (WorkerRank rank : stepping) {
       durationNs = Math.max(durationNs, readStep(rank, gathered));
+    }
+    if (router.learnsFromSteps() && durationNs > 0) {
+      router.stepped(Arrays.asList(work), durationNs);
     }
     for (WorkerRank rank : stepping) {
       events[rank.rank()].deliverBegin(listener, nowNs);
@@ -301,18 +309,23 @@ final class GatheredRanks implements RankAccess {
     return all;
   }
 
-  /** Computes a step and writes its result: the rank's status, the duration and the events. */
+  /**
+   * Computes a step and writes its result: the rank's status, the duration, the work if the router
+   * learns from it, and the events.
+   */
   private void stepOwn(RankExecutor executor, long nowNs, boolean withoutPrefill) {
     ExecutionEvents own = events[executor.rank()];
     own.clear();
     String reason = ranks.pendingReason(executor.rank());
     byte status = reason == null ? LIVE : FAILED_AT_BEGIN;
     long durationNs = 0;
+    RankWork done = RankWork.NONE;
     if (status == LIVE) {
       try {
         boolean works = executor.hasWork();
         durationNs = executor.beginStep(nowNs, withoutPrefill);
         durationNs = works && !executor.waitsForTransfer() ? Math.max(1, durationNs) : 0;
+        done = router.learnsFromSteps() ? executor.stepWork() : done;
         status = FAILED_AT_END;
         executor.applyStep(nowNs);
         status = LIVE;
@@ -321,8 +334,11 @@ final class GatheredRanks implements RankAccess {
         reason = LiveRanks.reason(e);
       }
     }
-    reserve(1 + Long.BYTES + own.encodedBytes());
+    reserve(1 + Long.BYTES + RankStateFrame.WORK_BYTES + own.encodedBytes());
     body.put(status).putLong(durationNs);
+    if (router.learnsFromSteps()) {
+      RankStateFrame.writeWork(done, body);
+    }
     own.encode(body);
     if (reason != null) {
       writeText(reason);
@@ -344,6 +360,9 @@ final class GatheredRanks implements RankAccess {
     }
     statuses[index] = frame.get();
     long durationNs = frame.getLong();
+    if (router.learnsFromSteps()) {
+      work[index] = RankStateFrame.readWork(frame);
+    }
     if (rank instanceof RemoteRank remote) {
       events[index].decode(frame, remote);
     } else {

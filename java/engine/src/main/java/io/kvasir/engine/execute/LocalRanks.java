@@ -34,7 +34,7 @@ final class LocalRanks implements RankAccess {
     this.ranks = ranks;
     this.router = router;
     this.matcher = matcher;
-    this.step = new AdpStep(this.executors, ranks, balance);
+    this.step = new AdpStep(this.executors, ranks, router, balance);
   }
 
   @Override

@@ -379,6 +379,11 @@ public final class RankExecutor extends WorkerRank {
     }
   }
 
+  /** The work of the step that has begun; none between steps. */
+  RankWork stepWork() {
+    return inStep ? plan.work() : RankWork.NONE;
+  }
+
   /** Whether the last step was empty because blocks in transfer kept requests from starting. */
   boolean waitsForTransfer() {
     return waitsForTransfer;

@@ -1,5 +1,6 @@
 package io.kvasir.engine.execute;
 
+import io.kvasir.engine.adp.RankWork;
 import io.kvasir.model.CacheScope;
 import java.util.Arrays;
 
@@ -20,6 +21,12 @@ public final class StepPlan {
   private PlacedRequest[] requests = new PlacedRequest[16];
   private int[] newTokens = new int[16];
   private int[] outputs = new int[16];
+
+  /* Sums over the entries. */
+  private long prefillTokens;
+  private double attendedPairs;
+  private int decodingRequests;
+  private long decodeKvTokens;
 
   StepPlan() {}
 
@@ -131,6 +138,31 @@ public final class StepPlan {
     outputs[i] = token;
   }
 
+  /** {@return the tokens of prefill chunks, at least 0} */
+  public long prefillTokens() {
+    return prefillTokens;
+  }
+
+  /** {@return the token pairs of attention of prefill chunks, as {@link RankWork} counts them} */
+  public double attendedPairs() {
+    return attendedPairs;
+  }
+
+  /** {@return the number of decoding requests, at least 0} */
+  public int decodingRequests() {
+    return decodingRequests;
+  }
+
+  /** {@return the tokens whose KV decoding requests read, those of this step included} */
+  public long decodeKvTokens() {
+    return decodeKvTokens;
+  }
+
+  RankWork work() {
+    return new RankWork(
+        size - decodingRequests, prefillTokens, attendedPairs, decodingRequests, decodeKvTokens);
+  }
+
   void add(PlacedRequest request, int tokens) {
     if (size == requests.length) {
       requests = Arrays.copyOf(requests, size * 2);
@@ -139,24 +171,39 @@ public final class StepPlan {
     }
     requests[size] = request;
     newTokens[size] = tokens;
-    size++;
+    count(size++, 1);
   }
 
-  /** Removes the last entry if it belongs to this request. */
+  private void count(int i, int sign) {
+    int context = requests[i].computed;
+    if (requests[i].decoding) {
+      decodingRequests += sign;
+      decodeKvTokens += sign * (context + 1L);
+    } else {
+      prefillTokens += (long) sign * newTokens[i];
+      attendedPairs += sign * RankWork.attendedPairs(context, newTokens[i]);
+    }
+  }
+
+  /** Removes the last entry if it belongs to this request, which has not changed since. */
   void dropLast(PlacedRequest request) {
     if (size > 0 && requests[size - 1] == request) {
-      size--;
+      count(--size, -1);
     }
   }
 
   void clear() {
     size = 0;
+    prefillTokens = 0;
+    attendedPairs = 0;
+    decodingRequests = 0;
+    decodeKvTokens = 0;
   }
 
   /** Empties the plan and drops all references to requests. */
   void forget() {
     Arrays.fill(requests, 0, size, null);
-    size = 0;
+    clear();
   }
 
   PlacedRequest request(int i) {

@@ -1,7 +1,7 @@
 package io.kvasir.engine.execute;
 
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.model.Checks;
+import io.kvasir.timing.StepTiming;
 
 /**
  * Models the duration of steps and generates synthetic tokens; it has no KV.
@@ -47,25 +47,17 @@ public final class TimedStepEngine implements StepEngine {
 
   @Override
   public long step(StepPlan plan) {
-    double attendedPairs = 0;
-    long prefillTokens = 0;
-    long decodeKvTokens = 0;
     for (int i = 0; i < plan.size(); i++) {
-      int context = plan.contextTokens(i);
-      if (plan.decodes(i)) {
-        decodeKvTokens += context + 1;
-      } else {
-        int tokens = plan.newTokens(i);
-        attendedPairs += tokens * (context + tokens / 2.0);
-        prefillTokens += tokens;
-      }
       if (plan.producesToken(i)) {
         plan.produce(i, outputToken(plan.requestId(i), plan.outputIndex(i)));
       }
     }
-    double ms = prefillTokens == 0 ? 0 : timing.prefillMs(attendedPairs, prefillTokens);
-    if (decodeKvTokens > 0) {
-      ms += timing.decodeMs(decodeKvTokens);
+    double ms =
+        plan.prefillTokens() == 0
+            ? 0
+            : timing.prefillMs(plan.attendedPairs(), plan.prefillTokens());
+    if (plan.decodingRequests() > 0) {
+      ms += timing.decodeMs(plan.decodeKvTokens());
     }
     return Math.round(ms * NANOS_PER_MILLI);
   }

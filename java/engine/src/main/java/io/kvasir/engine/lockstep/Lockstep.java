@@ -21,7 +21,7 @@ import java.util.function.LongSupplier;
 public final class Lockstep {
 
   /** Version of the frames; members of other versions are rejected. */
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
 
   /** The purpose of a gather. */
   public enum Phase {

@@ -20,14 +20,12 @@ import java.nio.ByteBuffer;
  */
 public final class RankStateFrame {
 
+  /** Bytes of a rank's work. */
+  public static final int WORK_BYTES = 2 * Integer.BYTES + 3 * Long.BYTES;
+
   /** Maximum bytes of a state. */
   public static final int MAX_BYTES =
-      4 * Integer.BYTES
-          + 2 * Long.BYTES
-          + 2 * (1 + 8 * Long.BYTES)
-          + 1
-          + 2 * Integer.BYTES
-          + 3 * Long.BYTES;
+      4 * Integer.BYTES + 2 * Long.BYTES + 2 * (1 + 8 * Long.BYTES) + 1 + WORK_BYTES;
 
   private RankStateFrame() {}
 
@@ -60,10 +58,20 @@ public final class RankStateFrame {
     RankWork work = state.work();
     to.put((byte) (work == null ? 0 : 1));
     if (work != null) {
-      to.putInt(work.prefillRequests()).putLong(work.prefillTokens());
-      to.putDouble(work.attendedPairs());
-      to.putInt(work.decodingRequests()).putLong(work.decodeKvTokens());
+      writeWork(work, to);
     }
+  }
+
+  /**
+   * Appends a rank's work.
+   *
+   * @param work the work
+   * @param to receives {@link #WORK_BYTES}
+   */
+  public static void writeWork(RankWork work, ByteBuffer to) {
+    to.putInt(work.prefillRequests()).putLong(work.prefillTokens());
+    to.putDouble(work.attendedPairs());
+    to.putInt(work.decodingRequests()).putLong(work.decodeKvTokens());
   }
 
   /**
@@ -95,7 +103,14 @@ public final class RankStateFrame {
         work);
   }
 
-  private static RankWork readWork(ByteBuffer from) {
+  /**
+   * Reads a rank's work.
+   *
+   * @param from the source; its position advances past the work
+   * @return the work
+   * @throws java.nio.BufferUnderflowException if the work is truncated
+   */
+  public static RankWork readWork(ByteBuffer from) {
     return new RankWork(
         from.getInt(), from.getLong(), from.getDouble(), from.getInt(), from.getLong());
   }

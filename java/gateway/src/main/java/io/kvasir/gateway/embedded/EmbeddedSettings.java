@@ -2,12 +2,12 @@ package io.kvasir.gateway.embedded;
 
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.adp.AttentionDpConfig;
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Checks;
+import io.kvasir.timing.StepTiming;
 
 /**
  * The settings of an {@link EmbeddedEngine}.

@@ -17,6 +17,7 @@ import io.kvasir.simulator.fleet.RoutedFleet;
 import io.kvasir.simulator.workload.Arrivals;
 import io.kvasir.simulator.workload.RequestPreparation;
 import io.kvasir.simulator.workload.Workload;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +42,7 @@ public final class Replay {
    */
   public static ReplayResult run(
       Workload workload, ReplaySettings settings, RankPools.Place place, ReplayProgress progress) {
-    return run(workload, settings, place, new TimedStepEngine(settings.timing()), progress);
+    return run(workload, settings, place, timed(settings), progress);
   }
 
   /**
@@ -71,19 +72,18 @@ public final class Replay {
       throw new IllegalArgumentException(
           "the members have " + ranks + " ranks, the worker " + settings.ranks());
     }
-    StepEngine engine = new TimedStepEngine(settings.timing());
-    return run(workload, settings, FleetLayer.NONE, collective, place, engine, progress);
+    return run(workload, settings, FleetLayer.NONE, collective, place, timed(settings), progress);
   }
 
-  /** Replays with an engine shared by all ranks. */
+  /** Replays with an engine for each rank. */
   static ReplayResult run(
       Workload workload,
       ReplaySettings settings,
       RankPools.Place place,
-      StepEngine engine,
+      IntFunction<StepEngine> engines,
       ReplayProgress progress) {
     RankCollective alone = new SoleCollective(settings.ranks());
-    return run(workload, settings, FleetLayer.NONE, alone, place, engine, progress);
+    return run(workload, settings, FleetLayer.NONE, alone, place, engines, progress);
   }
 
   /**
@@ -106,17 +106,16 @@ public final class Replay {
       FleetSettings fleet,
       RankPools.Place place,
       ReplayProgress progress) {
-    StepEngine engine = new TimedStepEngine(settings.timing());
-    return run(workload, settings, fleet, place, engine, progress);
+    return run(workload, settings, fleet, place, timed(settings), progress);
   }
 
-  /** Replays with an engine shared by all ranks of all workers. */
+  /** Replays with an engine for each rank, shared by all workers. */
   static ReplayResult run(
       Workload workload,
       ReplaySettings settings,
       FleetSettings fleet,
       RankPools.Place place,
-      StepEngine engine,
+      IntFunction<StepEngine> engines,
       ReplayProgress progress) {
     RankCollective alone = new SoleCollective(settings.ranks());
     ReplaySettings.Pool pool = settings.pool();
@@ -128,16 +127,22 @@ public final class Replay {
             settings.ranks(),
             new RankCapacity(pool.blocks(), settings.executor().tokenBudget()),
             settings.measures().targets());
-    return run(workload, settings, layer, alone, place, engine, progress);
+    return run(workload, settings, layer, alone, place, engines, progress);
   }
 
-  private static ReplayResult run(
+  private static IntFunction<StepEngine> timed(ReplaySettings settings) {
+    StepEngine engine = new TimedStepEngine(settings.timing());
+    return rank -> engine;
+  }
+
+  /** Replays with an engine for each rank of this process. */
+  static ReplayResult run(
       Workload workload,
       ReplaySettings settings,
       FleetLayer fleet,
       RankCollective collective,
       RankPools.Place place,
-      StepEngine engine,
+      IntFunction<StepEngine> engines,
       ReplayProgress progress) {
     long startedNs = System.nanoTime();
     ReplaySettings.Pool pool = settings.pool();
@@ -154,7 +159,7 @@ public final class Replay {
         WorkerTally tally = new WorkerTally(settings.ranks(), metrics);
         workers.add(
             new ReplayWorker(
-                settings, fleet.followsBlocks(), collective, place, hasher, engine, tally),
+                settings, fleet.followsBlocks(), collective, place, hasher, engines, tally),
             tally);
       }
       ReplayDrive drive = new ReplayDrive(workers.all(), fleet, arrivals, metrics);

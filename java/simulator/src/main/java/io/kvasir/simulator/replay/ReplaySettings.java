@@ -2,7 +2,6 @@ package io.kvasir.simulator.replay;
 
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.adp.AttentionDpConfig;
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.DeviceOutOfMemoryException;
 import io.kvasir.engine.execute.ExecutorOptions;
@@ -12,6 +11,7 @@ import io.kvasir.engine.pool.KvShape;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Checks;
+import io.kvasir.timing.StepTiming;
 import java.util.List;
 
 /**

@@ -23,6 +23,7 @@ import io.kvasir.simulator.workload.Arrivals;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +58,7 @@ final class ReplayWorker implements AutoCloseable {
    * Creates this process's part of the worker; the whole worker if the collective has one member.
    *
    * @param emitsEvents whether block events are needed
+   * @param engines the engine of each rank
    */
   ReplayWorker(
       ReplaySettings settings,
@@ -64,7 +66,7 @@ final class ReplayWorker implements AutoCloseable {
       RankCollective collective,
       RankPools.Place place,
       BlockHasher hasher,
-      StepEngine engine,
+      IntFunction<StepEngine> engines,
       RequestListener listener) {
     this.settings = settings;
     this.members = collective.members();
@@ -80,7 +82,7 @@ final class ReplayWorker implements AutoCloseable {
     for (int i = 0; i < self.ranks(); i++) {
       int rank = self.firstRank() + i;
       BlockPool pool = pools.pools().get(i);
-      RankMeter meter = new RankMeter(engine, pool);
+      RankMeter meter = new RankMeter(engines.apply(rank), pool);
       meters.add(meter);
       RequestListener local = group == null ? outputs : group.listener(rank);
       executors.add(new RankExecutor(rank, pool, hasher, meter, settings.executorOptions(), local));

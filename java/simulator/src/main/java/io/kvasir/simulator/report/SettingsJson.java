@@ -3,10 +3,10 @@ package io.kvasir.simulator.report;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.KvCacheRoutingOptions;
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.execute.ExecutorOptions;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
+import io.kvasir.timing.StepTiming;
 import java.io.IOException;
 import java.util.Map;
 

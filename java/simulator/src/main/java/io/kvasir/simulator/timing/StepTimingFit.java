@@ -1,6 +1,6 @@
 package io.kvasir.simulator.timing;
 
-import io.kvasir.engine.adp.StepTiming;
+import io.kvasir.timing.StepTiming;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;

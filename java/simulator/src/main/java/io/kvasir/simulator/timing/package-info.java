@@ -2,7 +2,7 @@
  * Fits the step times of an engine to the log of its requests.
  *
  * <p>{@link io.kvasir.simulator.timing.EngineLog} reads the log, {@link
- * io.kvasir.simulator.timing.StepTimingFit} fits {@link io.kvasir.engine.adp.StepTiming} to it.
+ * io.kvasir.simulator.timing.StepTimingFit} fits {@link io.kvasir.timing.StepTiming} to it.
  */
 @NullMarked
 package io.kvasir.simulator.timing;

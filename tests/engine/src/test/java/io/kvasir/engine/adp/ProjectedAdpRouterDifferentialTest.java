@@ -3,6 +3,7 @@ package io.kvasir.engine.adp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.model.Request;
+import io.kvasir.timing.StepTiming;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.PrefixMatches;
 import io.kvasir.model.Request;
+import io.kvasir.timing.StepTiming;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

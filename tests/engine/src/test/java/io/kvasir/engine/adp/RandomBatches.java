@@ -3,6 +3,7 @@ package io.kvasir.engine.adp;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.PrefixMatches;
 import io.kvasir.model.Request;
+import io.kvasir.timing.StepTiming;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

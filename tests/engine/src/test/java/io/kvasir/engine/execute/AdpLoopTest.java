@@ -6,10 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.engine.adp.RankState;
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
+import io.kvasir.timing.StepTiming;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

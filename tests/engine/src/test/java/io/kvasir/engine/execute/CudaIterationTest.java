@@ -2,13 +2,13 @@ package io.kvasir.engine.execute;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.device.ShimDevice;
 import io.kvasir.engine.device.ShimDevice.Call;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.cuda.CudaBlockPool;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
+import io.kvasir.timing.StepTiming;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

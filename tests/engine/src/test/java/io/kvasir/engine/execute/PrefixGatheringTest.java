@@ -7,7 +7,6 @@ import io.kvasir.engine.adp.Assignment;
 import io.kvasir.engine.adp.DefaultAdpRouter;
 import io.kvasir.engine.adp.LoadMetric;
 import io.kvasir.engine.adp.RankState;
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.pool.CommitBatch;
 import io.kvasir.engine.pool.LeaseBatch;
 import io.kvasir.engine.pool.NativeBlockPool;
@@ -20,6 +19,7 @@ import io.kvasir.hash.HashedRequest;
 import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.Request;
+import io.kvasir.timing.StepTiming;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.engine.adp.BlockDemand;
 import io.kvasir.engine.adp.ProjectedAdpRouter;
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.pool.NativeBlockPool;
 import io.kvasir.engine.pool.NativePrefixMatcher;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.Request;
+import io.kvasir.timing.StepTiming;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

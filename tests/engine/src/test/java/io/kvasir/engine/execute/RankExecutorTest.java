@@ -7,11 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.engine.adp.LoadMetric;
 import io.kvasir.engine.adp.RankState;
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
+import io.kvasir.timing.StepTiming;
 import java.lang.management.ManagementFactory;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

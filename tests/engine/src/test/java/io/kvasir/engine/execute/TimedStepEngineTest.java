@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
+import io.kvasir.timing.StepTiming;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

@@ -50,6 +50,10 @@ final class WorkWitness implements AdpRouter, RequestListener {
   int paused;
   private boolean leftSome;
 
+  /* Of the steps since the router saw one. */
+  private int steps;
+  private double[] done = new double[4];
+
   WorkWitness(AdpRouter places, int tokensPerBlock, boolean reuse) {
     this.places = places;
     this.tokensPerBlock = tokensPerBlock;
@@ -59,8 +63,16 @@ final class WorkWitness implements AdpRouter, RequestListener {
   /** An engine that computes nothing and is seen doing it. */
   StepEngine engine() {
     return plan -> {
+      steps++;
       for (int i = 0; i < plan.size(); i++) {
         Seen seen = held.get(plan.requestId(i));
+        int context = plan.contextTokens(i);
+        int tokens = plan.newTokens(i);
+        boolean decodes = plan.decodes(i);
+        done[0] += decodes ? 0 : tokens;
+        done[1] += decodes ? 0 : tokens * (context + tokens / 2.0);
+        done[2] += decodes ? 1 : 0;
+        done[3] += decodes ? context + 1 : 0;
         seen.computed = plan.contextTokens(i) + plan.newTokens(i);
         seen.decoding = plan.producesToken(i);
         plan.produce(i, 7);
@@ -167,6 +179,24 @@ final class WorkWitness implements AdpRouter, RequestListener {
     leftOver += assignment.unassigned().size();
     leftSome = !assignment.unassigned().isEmpty();
     return assignment;
+  }
+
+  @Override
+  public boolean learnsFromSteps() {
+    return true;
+  }
+
+  @Override
+  public void stepped(List<RankWork> work, long durationNs) {
+    assertThat(durationNs).isEqualTo(1_000_000);
+    assertThat(work.stream().filter(rank -> !rank.equals(RankWork.NONE))).hasSize(steps);
+    assertThat(work.stream().mapToDouble(RankWork::prefillTokens).sum()).isEqualTo(done[0]);
+    assertThat(work.stream().mapToDouble(RankWork::attendedPairs).sum()).isEqualTo(done[1]);
+    assertThat(work.stream().mapToDouble(RankWork::decodingRequests).sum()).isEqualTo(done[2]);
+    assertThat(work.stream().mapToDouble(RankWork::decodeKvTokens).sum()).isEqualTo(done[3]);
+    steps = 0;
+    done = new double[4];
+    places.stepped(work, durationNs);
   }
 
   @Override

@@ -66,12 +66,12 @@ class LockstepTest {
               if (collective.self() == 0) {
                 return new Lockstep(collective, () -> 0).gather(Lockstep.Phase.STATES, NOTHING);
               }
-              return collective.gather(ByteBuffer.allocate(28).putInt(0, 0x4b565253).putInt(4, 2));
+              return collective.gather(ByteBuffer.allocate(28).putInt(0, 0x4b565253).putInt(4, 9));
             });
     assertThat(results.get(0))
         .isInstanceOf(LockstepException.class)
         .asString()
-        .endsWith("member 1 (ranks 4 to 7) sends frames of version 2; this member reads version 1");
+        .endsWith("member 1 (ranks 4 to 7) sends frames of version 9; this member reads version 2");
   }
 
   @Test

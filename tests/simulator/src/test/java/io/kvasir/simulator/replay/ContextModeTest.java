@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.kvasir.engine.adp.AdpRouterKind;
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.execute.CapacityPolicy;
 import io.kvasir.engine.execute.ExecutorOptions;
@@ -20,6 +19,7 @@ import io.kvasir.simulator.workload.MultiTurn;
 import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
 import io.kvasir.simulator.workload.Workload;
+import io.kvasir.timing.StepTiming;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -64,7 +64,8 @@ class ContextModeTest {
   }
 
   private static ReplayResult run(Workload workload, ReplaySettings settings, StepEngine engine) {
-    return Replay.run(workload, settings, RankPools.Place.HOST, engine, ReplayProgress.SILENT);
+    return Replay.run(
+        workload, settings, RankPools.Place.HOST, rank -> engine, ReplayProgress.SILENT);
   }
 
   @Test

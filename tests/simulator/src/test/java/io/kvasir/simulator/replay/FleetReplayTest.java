@@ -10,7 +10,6 @@ import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.KvCacheRoutingOptions;
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.StepEngine;
@@ -34,8 +33,10 @@ import io.kvasir.simulator.workload.SharedPrefix;
 import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
 import io.kvasir.simulator.workload.Workload;
+import io.kvasir.timing.StepTiming;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -301,16 +302,18 @@ class FleetReplayTest {
         .hasMessageMatching("all ranks of w[01] are retired; the replay ends with \\d+ of .*");
   }
 
-  private static StepEngine losing(int first, int last) {
+  private static IntFunction<StepEngine> losing(int first, int last) {
     StepEngine engine = new TimedStepEngine(StepTiming.DEFAULT);
     int[] steps = {0};
-    return plan -> {
-      steps[0]++;
-      if (steps[0] >= first && steps[0] <= last) {
-        throw new FatalDeviceException("step " + steps[0], null);
-      }
-      return engine.step(plan);
-    };
+    StepEngine losing =
+        plan -> {
+          steps[0]++;
+          if (steps[0] >= first && steps[0] <= last) {
+            throw new FatalDeviceException("step " + steps[0], null);
+          }
+          return engine.step(plan);
+        };
+    return rank -> losing;
   }
 
   private static long sum(LongStream values) {

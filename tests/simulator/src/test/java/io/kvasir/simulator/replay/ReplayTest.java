@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.engine.adp.AdpRouterKind;
-import io.kvasir.engine.adp.StepTiming;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.execute.CapacityPolicy;
 import io.kvasir.engine.execute.ExecutorOptions;
@@ -29,8 +28,10 @@ import io.kvasir.simulator.workload.ThinkTime;
 import io.kvasir.simulator.workload.TraceRequests;
 import io.kvasir.simulator.workload.Workload;
 import io.kvasir.testing.trace.SharedTraces;
+import io.kvasir.timing.StepTiming;
 import java.io.IOException;
 import java.util.Map;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -223,16 +224,18 @@ class ReplayTest {
   }
 
   /** The steps numbered {@code first} to {@code last}, on any rank, fail and retire their rank. */
-  private static StepEngine losingRanks(int first, int last) {
+  private static IntFunction<StepEngine> losingRanks(int first, int last) {
     StepEngine engine = new TimedStepEngine(StepTiming.DEFAULT);
     int[] steps = {0};
-    return plan -> {
-      steps[0]++;
-      if (steps[0] >= first && steps[0] <= last) {
-        throw new FatalDeviceException("step " + steps[0], null);
-      }
-      return engine.step(plan);
-    };
+    StepEngine losing =
+        plan -> {
+          steps[0]++;
+          if (steps[0] >= first && steps[0] <= last) {
+            throw new FatalDeviceException("step " + steps[0], null);
+          }
+          return engine.step(plan);
+        };
+    return rank -> losing;
   }
 
   @Test

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import io.kvasir.engine.adp.StepTiming;
+import io.kvasir.timing.StepTiming;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -10,6 +10,8 @@ import io.kvasir.fleet.router.cost.RankSelector;
 import io.kvasir.fleet.router.projected.RankForecast.Attempt;
 import io.kvasir.model.Digest64;
 import io.kvasir.model.RankId;
+import io.kvasir.timing.StepModel;
+import io.kvasir.timing.StepTiming;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -92,7 +94,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
 
   private final LongSupplier clockNs;
   private final int omitted;
-  private final StepModel model = new StepModel();
+  private final StepModel model = new StepModel(StepTiming.DEFAULT);
   private final ExpectedTurns conversations = new ExpectedTurns();
   private final LoadEstimate load = new LoadEstimate();
   private final ForecastInterval interval = new ForecastInterval();

@@ -1,6 +1,9 @@
 package io.kvasir.fleet.router.projected;
 
 import io.kvasir.model.RankId;
+import io.kvasir.timing.RankSpeed;
+import io.kvasir.timing.StepModel;
+import io.kvasir.timing.StepWork;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashSet;
@@ -62,7 +65,7 @@ final class RankForecast {
   private long kvTokens;
 
   /* The prompts that ended last, in one step or several; an observation once another one ends. */
-  private final StepModel.Work ended = new StepModel.Work();
+  private final StepWork ended;
   private long endedTokens;
   private int endedDecoding;
   private long endedKvTokens;
@@ -137,6 +140,7 @@ final class RankForecast {
       RankId rank, StepModel model, LoadEstimate load, ForecastInterval interval, long nowNs) {
     this.rank = rank;
     this.model = model;
+    this.ended = model.newWork();
     this.load = load;
     this.interval = interval;
     this.seenNs = nowNs;
@@ -168,12 +172,12 @@ final class RankForecast {
 
   /** What the decoding requests add to the time of a prompt, in milliseconds. */
   double interleavedMs(long uncached) {
-    return decoding == 0 ? 0 : steps(uncached) * speed.factor() * model.stepMs(kvTokens);
+    return decoding == 0 ? 0 : steps(uncached) * speed.factor() * model.decodeMs(kvTokens);
   }
 
   /** The time of a decode step if it read more KV, in milliseconds. */
   double stepMs(long moreTokens) {
-    return speed.factor() * model.stepMs(kvTokens + moreTokens);
+    return speed.factor() * model.decodeMs(kvTokens + moreTokens);
   }
 
   /** The time until all prompts in line are expected to be computed, in milliseconds. */
@@ -275,8 +279,8 @@ final class RankForecast {
       return;
     }
     if (attempt.lastNs > endedNs) {
-      StepModel.Work work = new StepModel.Work();
-      work.addDecoding(kvTokens);
+      StepWork work = model.newWork();
+      work.addDecoding(1, kvTokens);
       learn(work, (nowNs - attempt.lastNs) / NS_PER_MS);
       seenNs = nowNs;
     }
@@ -306,7 +310,9 @@ final class RankForecast {
   private void learn() {
     if (endedTokens > 0 && confirmed) {
       double ms = (endedNs - beganNs) / NS_PER_MS;
-      ended.addSteps(steps(endedTokens), endedDecoding, endedKvTokens);
+      int steps = steps(endedTokens);
+      ended.addSteps(steps);
+      ended.addDecoding(endedDecoding == 0 ? 0 : steps, endedKvTokens);
       learn(ended, ms);
       seenNs = Math.max(seenNs, endedNs);
       load.busy(ms);
@@ -316,7 +322,7 @@ final class RankForecast {
     confirmed = false;
   }
 
-  private void learn(StepModel.Work work, double ms) {
+  private void learn(StepWork work, double ms) {
     if (model.learn(work, ms, speed)) {
       LOG.info("Rank {} takes longer or shorter for its steps than it did", rank);
     }

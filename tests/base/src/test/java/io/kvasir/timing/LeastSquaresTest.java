@@ -1,4 +1,4 @@
-package io.kvasir.fleet.router.projected;
+package io.kvasir.timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -16,7 +16,7 @@ class LeastSquaresTest {
   void isTheSolutionOfTheNormalEquations() {
     for (long seed = 0; seed < 20; seed++) {
       Random random = new Random(seed);
-      LeastSquares fit = new LeastSquares(SIZE, PRIOR_WEIGHT, 1);
+      LeastSquares fit = new LeastSquares(new double[] {1, 1, 1}, PRIOR_WEIGHT, 1);
       double[][] matrix = new double[SIZE][SIZE + 1];
       for (int i = 0; i < SIZE; i++) {
         matrix[i][i] = PRIOR_WEIGHT;
@@ -25,7 +25,7 @@ class LeastSquaresTest {
       for (int n = 0; n < 50; n++) {
         double[] shares = {random.nextDouble(), random.nextDouble(), random.nextDouble()};
         double value = shares[0] + 2 * shares[1] + 3 * shares[2] + random.nextGaussian() / 10;
-        fit.learn(shares, value);
+        fit.learn(shares, value, 1);
         for (int i = 0; i < SIZE; i++) {
           for (int j = 0; j < SIZE; j++) {
             matrix[i][j] += shares[i] * shares[j];
@@ -42,28 +42,28 @@ class LeastSquaresTest {
 
   @Test
   void followsAChangeAndKeepsWhatNothingExcites() {
-    LeastSquares fit = new LeastSquares(2, PRIOR_WEIGHT, 0.99);
+    LeastSquares fit = new LeastSquares(new double[] {1, 1}, PRIOR_WEIGHT, 0.99);
     for (int i = 0; i < 2_000; i++) {
-      fit.learn(new double[] {0, 1}, 3);
+      fit.learn(new double[] {0, 1}, 3, 1);
     }
     for (int i = 0; i < 100_000; i++) {
-      fit.learn(new double[] {1, 0}, 2);
+      fit.learn(new double[] {1, 0}, 2, 1);
     }
     assertThat(fit.coefficient(0)).isCloseTo(2, within(1e-6));
     assertThat(fit.coefficient(1)).isCloseTo(3, within(0.01));
     for (int i = 0; i < 500; i++) {
-      fit.learn(new double[] {1, 0}, 4);
+      fit.learn(new double[] {1, 0}, 4, 1);
     }
     assertThat(fit.coefficient(0)).isCloseTo(4, within(0.05));
-    fit.learn(new double[] {0, 1}, 30);
+    fit.learn(new double[] {0, 1}, 30, 1);
     assertThat(fit.coefficient(1)).as("old evidence has not faded").isBetween(3.0, 4.0);
   }
 
   @Test
   void coefficientsDoNotFallBelowZero() {
-    LeastSquares fit = new LeastSquares(2, PRIOR_WEIGHT, 1);
+    LeastSquares fit = new LeastSquares(new double[] {1, 1}, PRIOR_WEIGHT, 1);
     for (int i = 0; i < 100; i++) {
-      fit.learn(new double[] {1, 0.1}, -5);
+      fit.learn(new double[] {1, 0.1}, -5, 1);
     }
     assertThat(fit.coefficient(0)).isZero();
     assertThat(fit.coefficient(1)).isNotNegative();

@@ -1,4 +1,4 @@
-package io.kvasir.fleet.router.projected;
+package io.kvasir.timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -28,11 +28,15 @@ class StepModelTest {
     }
   }
 
+  private static StepModel newModel() {
+    return new StepModel(StepTiming.DEFAULT);
+  }
+
   @Test
   void expectsThePublishedTimesAtFirst() {
-    StepModel model = new StepModel();
+    StepModel model = newModel();
 
-    assertThat(model.promptMs(4000, 1000, 1) + model.stepMs(50_000))
+    assertThat(model.promptMs(4000, 1000, 1) + model.decodeMs(50_000))
         .isCloseTo(new Engine(1, 1, 1, 1).ms(4000, 1000, 50_000), within(1e-9));
   }
 
@@ -44,7 +48,7 @@ class StepModelTest {
     double[] classes = {1, 1, 1.8, 1.8};
     for (long seed = 0; seed < 5; seed++) {
       Random random = new Random(seed);
-      StepModel model = new StepModel();
+      StepModel model = newModel();
       RankSpeed[] speeds = new RankSpeed[classes.length];
       for (int rank = 0; rank < speeds.length; rank++) {
         speeds[rank] = new RankSpeed();
@@ -58,9 +62,10 @@ class StepModelTest {
         long kvTokens = 1L + random.nextInt(400_000);
         double exact = classes[rank] * engine.ms(uncached, context, kvTokens);
         double ms = exact * Math.exp(NOISE * random.nextGaussian());
-        StepModel.Work work = new StepModel.Work();
+        StepWork work = model.newWork();
         work.addPrompt(uncached, context);
-        work.addSteps(1, 1, kvTokens);
+        work.addSteps(1);
+        work.addDecoding(1, kvTokens);
         if (i >= 1_000) {
           error += Math.abs(model.ms(work) * speeds[rank].factor() - ms) / ms;
           least += Math.abs(exact - ms) / ms;
@@ -75,7 +80,7 @@ class StepModelTest {
   void noticesAThrottledRankAndNothingElse() {
     for (long seed = 0; seed < 10; seed++) {
       Random random = new Random(seed);
-      StepModel model = new StepModel();
+      StepModel model = newModel();
       RankSpeed[] speeds = {new RankSpeed(), new RankSpeed(), new RankSpeed(), new RankSpeed()};
       for (int i = 0; i < 4 * 1_000; i++) {
         learn(model, speeds[i % 4], 1, random);
@@ -103,13 +108,13 @@ class StepModelTest {
     int days = 5;
     for (long seed = 0; seed < days; seed++) {
       Random random = new Random(seed);
-      StepModel model = new StepModel();
+      StepModel model = newModel();
       RankSpeed speed = new RankSpeed();
       for (int i = 0; i < 86_400; i++) {
         double ms = 50 * Math.exp(noise * random.nextGaussian());
-        StepModel.Work work = new StepModel.Work();
+        StepWork work = model.newWork();
         work.addPrompt(1_000 + random.nextInt(2), 0);
-        work.addSteps(1, 0, 0);
+        work.addSteps(1);
         boolean changed = model.learn(work, ms, speed);
         alarms += changed && i >= 100 ? 1 : 0; // the prior is wrong by half
       }
@@ -119,16 +124,16 @@ class StepModelTest {
 
   @Test
   void aWildTimeChangesLittle() {
-    StepModel model = new StepModel();
+    StepModel model = newModel();
     RankSpeed speed = new RankSpeed();
     Random random = new Random(1);
     for (int i = 0; i < 500; i++) {
       learn(model, speed, 1, random);
     }
     double before = speed.factor() * model.promptMs(4000, 0, 1);
-    StepModel.Work work = new StepModel.Work();
+    StepWork work = model.newWork();
     work.addPrompt(4000, 0);
-    work.addSteps(1, 0, 0);
+    work.addSteps(1);
     model.learn(work, 60_000, speed);
 
     assertThat(speed.factor() * model.promptMs(4000, 0, 1)).isBetween(before, 1.1 * before);
@@ -136,9 +141,10 @@ class StepModelTest {
 
   private static void learn(StepModel model, RankSpeed speed, double factor, Random random) {
     long uncached = 1L + random.nextInt(6_000);
-    StepModel.Work work = new StepModel.Work();
+    StepWork work = model.newWork();
     work.addPrompt(uncached, 0);
-    work.addSteps(1, 1, 100_000);
+    work.addSteps(1);
+    work.addDecoding(1, 100_000);
     double ms = factor * new Engine(1, 1, 1, 1).ms(uncached, 0, 100_000);
     model.learn(work, ms * Math.exp(NOISE * random.nextGaussian()), speed);
   }

@@ -1,4 +1,4 @@
-package io.kvasir.engine.adp;
+package io.kvasir.timing;
 
 import io.kvasir.model.Checks;
 

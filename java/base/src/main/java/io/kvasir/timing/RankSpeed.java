@@ -1,4 +1,4 @@
-package io.kvasir.fleet.router.projected;
+package io.kvasir.timing;
 
 /**
  * How much longer one rank takes for the same work than the average rank: a filtered random walk of
@@ -6,7 +6,7 @@ package io.kvasir.fleet.router.projected;
  *
  * <p>Not thread-safe.
  */
-final class RankSpeed {
+public final class RankSpeed {
 
   /** Variance of the logarithm before any observation. */
   private static final double PRIOR_VARIANCE = 0.04;
@@ -25,16 +25,39 @@ final class RankSpeed {
   private double below;
   private double factor = 1;
 
-  /** The time of the rank over that of the average rank. */
-  double factor() {
+  /** Begins with the speed of the average rank. */
+  public RankSpeed() {}
+
+  /** {@return the time of the rank over that of the average rank} */
+  public double factor() {
     return factor;
+  }
+
+  /** The variance of {@link #location}. */
+  double variance() {
+    return variance;
+  }
+
+  /** {@return the logarithm of {@link #factor}} */
+  public double location() {
+    return location;
+  }
+
+  /**
+   * Compares with another average from now on.
+   *
+   * @param shift what is added to the logarithm
+   */
+  public void shift(double shift) {
+    location += shift;
+    factor = StrictMath.exp(location);
   }
 
   /**
    * Nothing was observed for a while, so the rank may have changed: half of what is known of it is
    * forgotten. Otherwise a rank that was slow for a time, and is avoided since, would stay avoided.
    */
-  void relax() {
+  public void relax() {
     location /= 2;
     variance += (PRIOR_VARIANCE - variance) / 2;
     factor = StrictMath.exp(location);
@@ -45,9 +68,10 @@ final class RankSpeed {
    *
    * @param residual logarithm of the observed time over the predicted one
    * @param deviation its typical size
+   * @param otherVariance variance of what the residual may have other causes in
    * @return whether the speed has changed for good, as far as the residuals tell
    */
-  boolean learn(double residual, double deviation) {
+  boolean learn(double residual, double deviation, double otherVariance) {
     double scaled = residual / deviation;
     above = Math.max(0, above + scaled - SLACK);
     below = Math.max(0, below - scaled - SLACK);
@@ -58,7 +82,7 @@ final class RankSpeed {
       variance = PRIOR_VARIANCE;
     }
     variance += DRIFT;
-    double gain = variance / (variance + deviation * deviation);
+    double gain = variance / (variance + deviation * deviation + otherVariance);
     location += gain * residual;
     variance *= 1 - gain;
     factor = StrictMath.exp(location);

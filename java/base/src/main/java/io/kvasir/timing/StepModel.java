@@ -1,0 +1,127 @@
+package io.kvasir.timing;
+
+/**
+ * The time that ranks need for their steps, fitted to observed times.
+ *
+ * <p>A rank of speed s takes {@code s (w . x)} milliseconds for the work x of {@link StepWork}: the
+ * coefficients w belong to all ranks, the speed to one. Before any observation the times are those
+ * of a {@link StepTiming}, and speeds are 1. Residuals are relative, so a step counts as much as
+ * any other however long it takes. Coefficients and speed share a residual by their uncertainty: in
+ * a new fleet the coefficients take it, later the speed of a rank that has changed.
+ *
+ * <p>Not thread-safe. Equal observations in equal order give equal times on all machines.
+ */
+public final class StepModel {
+
+  /** Observations that the prior is worth; few, because it may be wrong by a factor of 3. */
+  private static final double PRIOR_WEIGHT = 1;
+
+  private static final double FORGETTING = 0.998;
+
+  /** A residual beyond this many typical ones counts as that many. */
+  private static final double MOST_DEVIATIONS = 2.5;
+
+  private static final double DEVIATION_STEP = 1.0 / 64;
+  private static final double FIRST_DEVIATION = 0.3;
+
+  private final StepTiming prior;
+  private final LeastSquares fit;
+  private final double[] shares = new double[StepWork.SIZE];
+  private double deviation = FIRST_DEVIATION;
+
+  /**
+   * Begins with the times of a prior.
+   *
+   * @param prior the times
+   */
+  public StepModel(StepTiming prior) {
+    this.prior = prior;
+    this.fit = new LeastSquares(new double[] {1, 1, 1, 1, 0, 0}, PRIOR_WEIGHT, FORGETTING);
+  }
+
+  /** {@return work to be filled, for this model} */
+  public StepWork newWork() {
+    return new StepWork(prior);
+  }
+
+  /**
+   * A coefficient.
+   *
+   * @param feature index of the feature, as in {@link StepWork}
+   */
+  double coefficient(int feature) {
+    return fit.coefficient(feature);
+  }
+
+  /** Multiplies all times at speed 1. */
+  void scale(double factor) {
+    fit.scale(factor);
+  }
+
+  /**
+   * The time of some work at speed 1.
+   *
+   * @param work the work
+   * @return milliseconds
+   */
+  public double ms(StepWork work) {
+    double ms = 0;
+    for (int i = 0; i < StepWork.SIZE; i++) {
+      ms += fit.coefficient(i) * work.priorMs[i];
+    }
+    return ms;
+  }
+
+  /**
+   * The time to compute a prompt in its own steps, without decoding requests, at speed 1.
+   *
+   * @param uncached its tokens to compute
+   * @param context its tokens before them
+   * @param steps number of steps
+   * @return milliseconds
+   */
+  public double promptMs(long uncached, long context, int steps) {
+    double attendedPairs = uncached * (context + uncached / 2.0);
+    return fit.coefficient(StepWork.STEPS) * prior.prefillConstantMs() * steps
+        + fit.coefficient(StepWork.TOKENS) * prior.prefillLinear() * uncached
+        + fit.coefficient(StepWork.PAIRS) * 2 * prior.prefillQuadratic() * attendedPairs;
+  }
+
+  /**
+   * The time that decoding takes in a step, at speed 1.
+   *
+   * @param kvTokens tokens whose KV is read
+   * @return milliseconds
+   */
+  public double decodeMs(long kvTokens) {
+    return fit.coefficient(StepWork.DECODING) * prior.decodeMs(kvTokens);
+  }
+
+  /**
+   * Learns from the time that some work took.
+   *
+   * @param work the work
+   * @param ms its time, in milliseconds
+   * @param speed the rank's
+   * @return whether that speed has changed for good
+   */
+  public boolean learn(StepWork work, double ms, RankSpeed speed) {
+    double predicted = ms(work);
+    if (!(predicted > 0) || !(ms > 0)) {
+      return false;
+    }
+    double residual = StrictMath.log(ms / (predicted * speed.factor()));
+    double most = MOST_DEVIATIONS * deviation;
+    double kept = Math.max(-most, Math.min(most, residual));
+    deviation += (Math.abs(kept) * 1.4826 - deviation) * DEVIATION_STEP;
+    for (int i = 0; i < StepWork.SIZE; i++) {
+      shares[i] = work.priorMs[i] / predicted;
+    }
+    double noise = deviation * deviation;
+    double ofFit = fit.variance(shares) * noise;
+    double ofSpeed = speed.variance() / noise;
+    boolean changed = speed.learn(kept, deviation, ofFit);
+    fit.learn(shares, StrictMath.exp(kept), 1 + ofSpeed);
+    return changed;
+  }
+}

@@ -1,0 +1,84 @@
+package io.kvasir.timing;
+
+import java.util.Arrays;
+
+/**
+ * The work of one or more steps of a rank, as features of a {@link StepModel}: each is the time
+ * that the model's prior expects for it, in milliseconds.
+ *
+ * <p>Not thread-safe.
+ */
+public final class StepWork {
+
+  /* The features. Before any observation the coefficients of the last two are 0. */
+  static final int STEPS = 0;
+  static final int TOKENS = 1;
+  static final int PAIRS = 2;
+  static final int DECODING = 3;
+  static final int DECODED_TOKENS = 4;
+  static final int GROUP_TOKENS = 5;
+  static final int SIZE = 6;
+
+  private final StepTiming prior;
+  final double[] priorMs = new double[SIZE];
+
+  StepWork(StepTiming prior) {
+    this.prior = prior;
+  }
+
+  /** Forgets all work. */
+  public void clear() {
+    Arrays.fill(priorMs, 0);
+  }
+
+  /**
+   * Adds a prompt, or a part of one.
+   *
+   * @param tokens its tokens to compute
+   * @param context its tokens before them
+   */
+  public void addPrompt(long tokens, long context) {
+    addPrefill(tokens, tokens * (context + tokens / 2.0));
+  }
+
+  /**
+   * Adds tokens to compute.
+   *
+   * @param tokens their number
+   * @param attendedPairs pairs of such a token and one that it attends to
+   */
+  public void addPrefill(long tokens, double attendedPairs) {
+    priorMs[TOKENS] += prior.prefillLinear() * tokens;
+    priorMs[PAIRS] += 2 * prior.prefillQuadratic() * attendedPairs;
+  }
+
+  /**
+   * Adds steps with prefill.
+   *
+   * @param steps their number
+   */
+  public void addSteps(int steps) {
+    priorMs[STEPS] += prior.prefillConstantMs() * steps;
+  }
+
+  /**
+   * Adds steps in which requests decode.
+   *
+   * @param steps their number
+   * @param kvTokens tokens whose KV the requests read in each of them
+   */
+  public void addDecoding(int steps, long kvTokens) {
+    priorMs[DECODING] += steps * prior.decodeMs(kvTokens);
+  }
+
+  /**
+   * Adds tokens that share a step with others, beside what they are counted as above.
+   *
+   * @param decoded tokens of decoding requests of the rank
+   * @param group tokens of all ranks that step together, for each of these ranks
+   */
+  public void addTokens(long decoded, double group) {
+    priorMs[DECODED_TOKENS] += prior.prefillLinear() * decoded;
+    priorMs[GROUP_TOKENS] += prior.prefillLinear() * group;
+  }
+}

@@ -1,12 +1,16 @@
 package io.kvasir.fleet.router.projected;
 
 import io.kvasir.model.Digest64;
+import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The work that conversations will bring to the ranks that they were placed on, as far as earlier
- * conversations tell. Requests without a conversation id do not count.
+ * conversations tell.
+ *
+ * <p>A request without a conversation id continues the conversation whose last prompt it begins
+ * with, to the end of that prompt's last full block. Prompts shorter than a block do not count.
  *
  * <p>Not thread-safe.
  */
@@ -29,7 +33,17 @@ final class ExpectedTurns {
   /** Mean gaps in which all but 1/e of the conversations that will not return are given up. */
   private static final double PATIENCE = 4;
 
+  /** Key of a request that belongs to no conversation. */
+  static final long NONE = 0;
+
+  /** Blocks that an answer and the next message may have together for the next turn to be found. */
+  private static final int LONGEST_TURN = 512;
+
   private final Long2ObjectLinkedOpenHashMap<Turn> lastTurns = new Long2ObjectLinkedOpenHashMap<>();
+
+  /** Keys of conversations without ids, by the hash of the last full block of their last prompt. */
+  private final Long2LongOpenHashMap ends = new Long2LongOpenHashMap();
+
   private double firstTurns = PRIOR_FIRST_TURNS;
   private double furtherTurns = PRIOR_FURTHER_TURNS;
   private double timedTurns;
@@ -43,10 +57,12 @@ final class ExpectedTurns {
   static final class Turn {
     private final Open open;
     private final long atNs;
+    private final long end;
 
-    Turn(Open open, long atNs) {
+    Turn(Open open, long atNs, long end) {
       this.open = open;
       this.atNs = atNs;
+      this.end = end;
     }
   }
 
@@ -56,8 +72,33 @@ final class ExpectedTurns {
     private long atNs;
   }
 
-  private static long key(String conversationId) {
-    return Digest64.fold(Digest64.EMPTY, conversationId);
+  /**
+   * The conversation of a request. O(1) with an id, else O(blocks of a turn).
+   *
+   * @param conversationId its id, or null
+   * @param hashes sequence hashes of the prompt's full blocks
+   * @return its key; {@link #NONE} for none
+   */
+  long key(@Nullable String conversationId, long[] hashes) {
+    if (conversationId != null) {
+      return some(Digest64.fold(Digest64.EMPTY, conversationId));
+    }
+    int first = Math.max(0, hashes.length - LONGEST_TURN);
+    for (int i = hashes.length - 1; i >= first; i--) {
+      long key = ends.get(hashes[i]);
+      if (key != NONE) {
+        return key;
+      }
+    }
+    return hashes.length == 0 ? NONE : some(Digest64.fold(Digest64.EMPTY, end(hashes)));
+  }
+
+  private static long some(long key) {
+    return key == NONE ? 1 : key;
+  }
+
+  private static long end(long[] hashes) {
+    return hashes[hashes.length - 1];
   }
 
   /**
@@ -82,9 +123,9 @@ final class ExpectedTurns {
     open.atNs = nowNs;
   }
 
-  /** The last turn of a request's conversation, or null. */
-  @Nullable Turn last(@Nullable String conversationId) {
-    return conversationId == null ? null : lastTurns.get(key(conversationId));
+  /** The last turn of a conversation, or null. */
+  @Nullable Turn last(long key) {
+    return lastTurns.get(key);
   }
 
   /** What a conversation's last turn adds to its rank's expected number, once the rank is aged. */
@@ -109,16 +150,17 @@ final class ExpectedTurns {
   /**
    * Learns from a placement.
    *
-   * @param conversationId the request's
+   * @param conversationId the request's, or null
+   * @param hashes sequence hashes of its full blocks
    * @param open the conversations of its rank
    * @param ms the time to compute it, in milliseconds
    * @param nowNs the time
    */
-  void placed(@Nullable String conversationId, Open open, double ms, long nowNs) {
-    if (conversationId == null) {
+  void placed(@Nullable String conversationId, long[] hashes, Open open, double ms, long nowNs) {
+    long key = key(conversationId, hashes);
+    if (key == NONE) {
       return;
     }
-    long key = key(conversationId);
     Turn last = lastTurns.get(key);
     firstTurns *= FADING;
     furtherTurns *= FADING;
@@ -130,12 +172,18 @@ final class ExpectedTurns {
       timedTurns = timedTurns * FADING + 1;
       timedMs = timedMs * FADING + ms;
       gapNs += (nowNs - last.atNs - gapNs) * STEP;
+      ends.remove(last.end, key);
     }
     age(open, nowNs);
     open.count += likelihood();
-    lastTurns.putAndMoveToLast(key, new Turn(open, nowNs));
+    long end = conversationId == null ? end(hashes) : NONE;
+    if (conversationId == null) {
+      ends.put(end, key);
+    }
+    lastTurns.putAndMoveToLast(key, new Turn(open, nowNs, end));
     if (lastTurns.size() > MOST) {
-      lastTurns.removeFirst();
+      long oldest = lastTurns.firstLongKey();
+      ends.remove(lastTurns.removeFirst().end, oldest);
     }
   }
 }

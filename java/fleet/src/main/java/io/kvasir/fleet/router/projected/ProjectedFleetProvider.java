@@ -54,7 +54,7 @@ public final class ProjectedFleetProvider implements FleetRouterProvider {
     Map<String, Object> others = new HashMap<>(args);
     others.remove(OMITTED);
     CostSettings settings = CostSettings.projected(name(), others);
-    ProjectedSelector selector = new ProjectedSelector(setup.clockNs(), omitted);
+    ProjectedSelector selector = new ProjectedSelector(setup, omitted);
     return new CostRouter(
         name(),
         settings.index(setup),

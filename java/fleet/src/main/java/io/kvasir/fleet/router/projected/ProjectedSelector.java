@@ -1,6 +1,7 @@
 package io.kvasir.fleet.router.projected;
 
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.cost.Candidates;
@@ -17,7 +18,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +53,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
    * expected to meet theirs: its own likelihood, less what the answers on the rank lose to its
    * prompt. Prompts that wait there go first, so they lose nothing.
    *
-   * The term work needs conversation ids, room the size of the pools.
+   * The term room needs the size of the pools.
    *
    * Times come from StepModel and the speed of the rank. Ranks are taken to step alone: where ranks
    * of one engine step together, the slowest one's steps show as the time of the others.
@@ -92,6 +92,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   /** Tokens of an answer before there was any. */
   private static final double FIRST_OUTPUT_TOKENS = 256;
 
+  private final FleetRouterSetup setup;
   private final LongSupplier clockNs;
   private final int omitted;
   private final StepModel model = new StepModel(StepTiming.DEFAULT);
@@ -129,13 +130,19 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   /**
    * Makes a selector that knows no rank.
    *
-   * @param clockNs a clock that does not go back, in nanoseconds
+   * @param setup the clock, and how blocks are named
    * @param omitted name of the term to leave out of the score, to see what it is worth; empty for
    *     none
    */
-  ProjectedSelector(LongSupplier clockNs, String omitted) {
-    this.clockNs = Objects.requireNonNull(clockNs, "clockNs");
+  ProjectedSelector(FleetRouterSetup setup, String omitted) {
+    this.setup = setup;
+    this.clockNs = setup.clockNs();
     this.omitted = TERMS.indexOf(omitted);
+  }
+
+  /** The sequence hashes of a request, which matching has computed before. */
+  private long[] hashes(FleetRequest request) {
+    return request.hashes(setup.naming(), setup.tokensPerBlock()).sequence();
   }
 
   private RankForecast forecast(RankId rank, long nowNs) {
@@ -172,8 +179,8 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   /** Fills in scores, expected times and likelihoods. O(candidates). */
   private void compare(Candidates candidates, FleetRequest request, long nowNs, CostTrace trace) {
     int size = candidates.size();
-    ExpectedTurns.Turn last = conversations.last(request.conversationId());
-    read(candidates, request, last, nowNs);
+    long conversation = conversations.key(request.conversationId(), hashes(request));
+    read(candidates, conversation, nowNs);
     load.advance(nowNs, ranks.size());
     double backlogMs = 0;
     double leastOpen = Double.POSITIVE_INFINITY;
@@ -187,7 +194,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     busy = Math.min(MOST_BUSY, busy);
     double othersWeight = busy / (1 - busy);
     double workMs =
-        request.conversationId() == null ? 0 : conversations.furtherMs() / (1 + meanOpen);
+        conversation == ExpectedTurns.NONE ? 0 : conversations.furtherMs() / (1 + meanOpen);
     LatencyTargets targets = request.targets().after(candidates.waitedNs() / NS_PER_MS);
     mostMet = Double.NEGATIVE_INFINITY;
     for (int i = 0; i < size; i++) {
@@ -281,9 +288,9 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   }
 
   /** Reads the candidates' queues and conversations. */
-  private void read(
-      Candidates candidates, FleetRequest request, ExpectedTurns.@Nullable Turn last, long nowNs) {
+  private void read(Candidates candidates, long conversation, long nowNs) {
     int size = candidates.size();
+    ExpectedTurns.Turn last = conversations.last(conversation);
     if (forecasts.length < size) {
       forecasts = new RankForecast[size];
       forecastRanks = new RankId[size];
@@ -303,7 +310,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
         queueMs[i] += forecast.promptMs(foreign, 0);
       }
       openBeside[i] =
-          request.conversationId() == null ? 0 : conversations.count(forecast.open, last, nowNs);
+          conversation == ExpectedTurns.NONE ? 0 : conversations.count(forecast.open, last, nowNs);
     }
   }
 
@@ -326,7 +333,8 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     RankForecast forecast = forecast(rank, nowNs);
     int uncached = Math.max(1, uncachedTokens);
     double computeMs = forecast.promptMs(uncached, contextTokens);
-    conversations.placed(request.conversationId(), forecast.open, computeMs, nowNs);
+    conversations.placed(
+        request.conversationId(), hashes(request), forecast.open, computeMs, nowNs);
     double expectedMs =
         request.id() == chosenRequest
                 && rank.equals(chosenRank)

@@ -282,6 +282,45 @@ class ProjectedRouterTest {
     assertThat(moved).as("in the second half").isLessThan(10);
   }
 
+  /** Conversations behind one system prompt, told apart by ids or by their prompts. */
+  @ParameterizedTest
+  @ValueSource(longs = {0, 1, 2})
+  void conversationsWithoutIdsAreRecognisedByTheirPrompts(long seed) {
+    List<Long> named = servedBy(seed, true);
+    assertThat(servedBy(seed, false)).isEqualTo(named);
+  }
+
+  private List<Long> servedBy(long seed, boolean ids) {
+    FleetRouter router = router(4);
+    Random random = new Random(seed);
+    int[] system = new Random(99).ints(40 * BLOCK + 5, 0, 30_000).toArray();
+    List<int[]> talks = new ArrayList<>();
+    List<Long> workers = new ArrayList<>();
+    nowNs = 0;
+    for (int i = 0; i < 400; i++) {
+      nowNs += (1 + random.nextInt(300)) * MS;
+      int talk = random.nextInt(talks.size() + 1);
+      if (talk == talks.size()) {
+        talks.add(system);
+      }
+      int[] before = talks.get(talk);
+      int more = 2 * BLOCK + random.nextInt(50 * BLOCK);
+      int[] prompt = Arrays.copyOf(before, before.length + more);
+      for (int at = before.length; at < prompt.length; at++) {
+        prompt[at] = random.nextInt(30_000);
+      }
+      talks.set(talk, prompt);
+      FleetRequest.Builder request = FleetRequest.builder(i, Prompt.of(prompt));
+      Placement placement =
+          place(router, ids ? request.conversationId("c" + talk).build() : request.build());
+      workers.add(placement.rank().workerId());
+      nowNs += 40 * MS;
+      router.onTokens(placement.attempt(), 1);
+      router.onFinished(placement.attempt(), true);
+    }
+    return workers;
+  }
+
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
   void equalHistoriesGiveEqualChoices(long seed) {

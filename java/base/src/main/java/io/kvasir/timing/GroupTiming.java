@@ -18,6 +18,9 @@ public final class GroupTiming {
   /** The first steps of a process are slower than those that follow. */
   private static final int WARM_UP_STEPS = 20;
 
+  /** Steps that the prior is worth: few, because steps are exact and the prior may be far off. */
+  private static final double PRIOR_WEIGHT = 1;
+
   /** Part of the slowest rank's time from which another one's is nearly as long. */
   private static final double NEAR_TIE = 0.9;
 
@@ -47,7 +50,7 @@ public final class GroupTiming {
    */
   public GroupTiming(StepTiming prior, int ranks) {
     this.prior = prior;
-    this.model = new StepModel(prior);
+    this.model = new StepModel(prior, PRIOR_WEIGHT);
     this.speeds = new RankSpeed[ranks];
     this.work = new StepWork[ranks];
     this.sorted = new double[ranks];

@@ -13,9 +13,6 @@ package io.kvasir.timing;
  */
 public final class StepModel {
 
-  /** Observations that the prior is worth; few, because it may be wrong by a factor of 3. */
-  private static final double PRIOR_WEIGHT = 1;
-
   private static final double FORGETTING = 0.998;
 
   /** A residual beyond this many typical ones counts as that many. */
@@ -33,10 +30,11 @@ public final class StepModel {
    * Begins with the times of a prior.
    *
    * @param prior the times
+   * @param priorWeight observations that they are worth, above 0
    */
-  public StepModel(StepTiming prior) {
+  public StepModel(StepTiming prior, double priorWeight) {
     this.prior = prior;
-    this.fit = new LeastSquares(new double[] {1, 1, 1, 1, 0, 0}, PRIOR_WEIGHT, FORGETTING);
+    this.fit = new LeastSquares(new double[] {1, 1, 1, 1, 0, 0}, priorWeight, FORGETTING);
   }
 
   /** {@return work to be filled, for this model} */

@@ -29,7 +29,7 @@ class StepModelTest {
   }
 
   private static StepModel newModel() {
-    return new StepModel(StepTiming.DEFAULT);
+    return new StepModel(StepTiming.DEFAULT, 4);
   }
 
   @Test

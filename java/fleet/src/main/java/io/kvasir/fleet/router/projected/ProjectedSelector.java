@@ -67,6 +67,9 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   /** Names of the terms. */
   static final List<String> TERMS = List.of("queue", "compute", "pace", "others", "work", "room");
 
+  /** Observations that the published coefficients are worth; first tokens are rough ones. */
+  private static final double PRIOR_WEIGHT = 4;
+
   /** Tokens of the answer that count for the pace. */
   private static final double PACE_TOKENS = 8;
 
@@ -95,7 +98,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   private final FleetRouterSetup setup;
   private final LongSupplier clockNs;
   private final int omitted;
-  private final StepModel model = new StepModel(StepTiming.DEFAULT);
+  private final StepModel model = new StepModel(StepTiming.DEFAULT, PRIOR_WEIGHT);
   private final ExpectedTurns conversations = new ExpectedTurns();
   private final LoadEstimate load = new LoadEstimate();
   private final ForecastInterval interval = new ForecastInterval();

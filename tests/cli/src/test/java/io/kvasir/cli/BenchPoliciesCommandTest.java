@@ -15,6 +15,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class BenchPoliciesCommandTest {
 
@@ -125,6 +127,8 @@ class BenchPoliciesCommandTest {
             "--mode must be one of aggregated, context, not",
             "bench policies --workload multi_turn --pool-tokens 4096 --load 2@0.5 --seeds 1",
             "--workload multi_turn: no request fits into a pool of 4096 tokens");
+    assertThat(run("bench policies --saturated-ttft-ms 0").err())
+        .contains("--saturated-ttft-ms must be");
     messages.forEach(
         (line, message) -> {
           Outcome refused = run(line);
@@ -135,10 +139,12 @@ class BenchPoliciesCommandTest {
     assertThat(run(GENERATED + "1 --journal " + empty).exitCode()).isZero();
   }
 
-  @Test
-  void thePageHasTheFiguresOfTheJson() throws IOException {
+  @ParameterizedTest
+  @CsvSource({"10000, 8", "1, 12"})
+  void thePageHasTheFiguresOfTheJson(String saturatedMs, int expected) throws IOException {
     Path page = folder.resolve("page.html");
-    Outcome outcome = run(GENERATED + "2 --format json --report " + page);
+    Outcome outcome =
+        run(GENERATED + "2 --saturated-ttft-ms " + saturatedMs + " --format json --report " + page);
     String html = Files.readString(page);
     JsonNode json = outcome.json();
     Matcher figures = FIGURE.matcher(html);
@@ -151,7 +157,7 @@ class BenchPoliciesCommandTest {
       assertThat(shown).isCloseTo(value.asDouble(), within(0.051));
       read++;
     }
-    assertThat(read).isEqualTo(2 * 2 * 2);
+    assertThat(read).as("p95, hits and, if saturated, capacities").isEqualTo(expected);
     assertThat(html).contains("<h2>Distance from the best</h2>").doesNotContain("<script");
 
     assertThat(run(GENERATED + "2 --report " + folder).err())

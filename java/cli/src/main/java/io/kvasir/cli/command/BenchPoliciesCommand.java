@@ -75,6 +75,15 @@ final class BenchPoliciesCommand implements Callable<Integer> {
       description = "Keeps finished replays in this file, and does not repeat those in it.")
   private @Nullable String journal;
 
+  @Option(
+      names = "--saturated-ttft-ms",
+      paramLabel = "MS",
+      order = 7,
+      description =
+          "Where the p95 of the time to first token is above this under every router, compare the"
+              + " speeds up to which it is not (default: ${DEFAULT-VALUE}).")
+  private String saturatedMs = "10000";
+
   @Mixin private PolicyCases cases;
   @Mixin private final ComparisonOptions comparisons = new ComparisonOptions("1,2,3,4,5");
   @Mixin private PageOption page;
@@ -98,13 +107,14 @@ final class BenchPoliciesCommand implements Callable<Integer> {
             ? kinds.stream().map(AdpRouterKind::id).toList()
             : Values.list(
                 FleetOptions.ROUTER, fleetRouters, name -> FleetOptions.router(name).name());
+    double limitMs = Values.number("--saturated-ttft-ms", saturatedMs, 1, 1e9);
     List<Setting> settings = cases.settings();
     List<Long> seeds = comparisons.seeds();
     List<Cell<PlayedLoad>> cells = new ArrayList<>();
     ExecutorService pool = comparisons.newPool();
     try (@Nullable RunJournal kept = journal == null ? null : openJournal(journal)) {
       RunStore store = kept == null ? RunStore.NONE : kept;
-      RouterComparison comparison = new RouterComparison(seeds, pool, store);
+      RouterComparison comparison = new RouterComparison(seeds, pool, store, limitMs);
       if (text) {
         console.print(CellTable.head(names));
       }

@@ -1,10 +1,12 @@
 package io.kvasir.simulator.compare;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Several policies under one load.
@@ -13,11 +15,14 @@ import java.util.Map;
  *
  * @param load the load
  * @param policies the figures of each policy, in the order requested
- * @param ratios each policy's p95 time to first token over the best other one's; empty for a single
- *     policy, or if no request got a token under one of them
+ * @param ratios each policy's p95 time to first token over the best other one's, or in a saturated
+ *     case the best other one's capacity over its own; empty for a single policy, or if no request
+ *     got a token under one of them
+ * @param capacities in a saturated case, each policy's capacity relative to the load; else empty
  * @param <L> describes the load
  */
-public record Cell<L>(L load, List<Compared> policies, Map<String, Ratio> ratios) {
+public record Cell<L>(
+    L load, List<Compared> policies, Map<String, Ratio> ratios, Map<String, Estimate> capacities) {
 
   private static final Comparator<Compared> BY_P95 =
       Comparator.comparingDouble(each -> each.mean(Measure.TTFT_P95_MS));
@@ -26,6 +31,7 @@ public record Cell<L>(L load, List<Compared> policies, Map<String, Ratio> ratios
   public Cell {
     policies = List.copyOf(policies);
     ratios = Map.copyOf(ratios);
+    capacities = Map.copyOf(capacities);
   }
 
   static <L> Cell<L> of(L load, List<Measure> measures, Map<String, List<Run>> runs) {
@@ -49,16 +55,57 @@ public record Cell<L>(L load, List<Compared> policies, Map<String, Ratio> ratios
                           of(runs, other),
                           measures.indexOf(Measure.TTFT_P95_MS))));
     }
-    return new Cell<>(load, policies, ratios);
+    return new Cell<>(load, policies, ratios, Map.of());
   }
 
   private static List<Run> of(Map<String, List<Run>> runs, Compared policy) {
     return runs.getOrDefault(policy.policy(), List.of());
   }
 
-  /** {@return the policy with the lowest p95 time to first token; the first of them in a tie} */
+  /**
+   * This case as a saturated one.
+   *
+   * @param values capacities by policy, one for each seed
+   */
+  Cell<L> withCapacities(Map<String, double[]> values) {
+    Map<String, Estimate> estimates = new HashMap<>();
+    values.forEach((policy, own) -> estimates.put(policy, Estimate.of(own)));
+    Map<String, Ratio> over = new HashMap<>();
+    values.forEach(
+        (policy, own) ->
+            values.entrySet().stream()
+                .filter(other -> !other.getKey().equals(policy))
+                .max(Comparator.comparingDouble(other -> Arrays.stream(other.getValue()).sum()))
+                .ifPresent(best -> over.put(policy, Ratio.of(best.getValue(), own))));
+    return new Cell<>(load, policies, over, estimates);
+  }
+
+  /** {@return whether capacities are compared, because the p95 of every policy is too high} */
+  public boolean saturated() {
+    return !capacities.isEmpty();
+  }
+
+  /**
+   * The capacity of a policy in a saturated case.
+   *
+   * @param policy the name of a compared policy
+   * @return the highest load at which its p95 is low enough, relative to this one
+   */
+  public Estimate capacity(String policy) {
+    return Objects.requireNonNull(capacities.get(policy), policy);
+  }
+
+  /** What policies are compared by, lower is better: the p95, or the inverse of the capacity. */
+  private double compared(Compared policy) {
+    return saturated() ? 1 / capacity(policy.policy()).mean() : policy.mean(Measure.TTFT_P95_MS);
+  }
+
+  /**
+   * {@return the policy with the lowest p95 time to first token or, in a saturated case, the
+   * highest capacity; the first of them in a tie}
+   */
   public Compared best() {
-    return policies.stream().min(BY_P95).orElseThrow();
+    return policies.stream().min(Comparator.comparingDouble(this::compared)).orElseThrow();
   }
 
   /**
@@ -72,13 +119,14 @@ public record Cell<L>(L load, List<Compared> policies, Map<String, Ratio> ratios
   }
 
   /**
-   * A policy's p95 time to first token relative to the lowest one.
+   * A policy's p95 time to first token relative to the lowest one or, in a saturated case, the
+   * highest capacity relative to its own.
    *
    * @param policy the name of a compared policy
    * @return at least 1
    */
   public double overLowest(String policy) {
-    return of(policy).mean(Measure.TTFT_P95_MS) / best().mean(Measure.TTFT_P95_MS);
+    return compared(of(policy)) / compared(best());
   }
 
   /**
@@ -88,6 +136,11 @@ public record Cell<L>(L load, List<Compared> policies, Map<String, Ratio> ratios
    * @return true if the difference to the best may be chance
    */
   public boolean withinBest(String policy) {
+    if (saturated()) {
+      Estimate most = capacity(best().policy());
+      double own = capacity(policy).mean();
+      return own >= most.mean() || own >= most.mean() - most.halfWidth();
+    }
     return best().of(Measure.TTFT_P95_MS).covers(of(policy).mean(Measure.TTFT_P95_MS));
   }
 

@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.function.LongFunction;
+import java.util.function.LongToDoubleFunction;
 
 /**
  * Replays one load under several policies and several seeds.
@@ -39,22 +40,55 @@ record PolicyComparison(
    */
   <L> Cell<L> compare(L load, String name, Map<String, LongFunction<ReplayResult>> policies)
       throws InterruptedException {
-    Map<String, List<Future<Run>>> playing = new LinkedHashMap<>();
+    return Cell.of(
+        load,
+        measures,
+        each(policies, (policy, replay, seed) -> run(runName(name, policy, seed), replay, seed)));
+  }
+
+  /** Finds one figure of each policy for each seed. The store knows it by the same names. */
+  Map<String, double[]> figures(String name, Map<String, LongToDoubleFunction> policies)
+      throws InterruptedException {
+    Map<String, List<Double>> found =
+        each(
+            policies,
+            (policy, figure, seed) ->
+                store
+                    .of(runName(name, policy, seed), () -> List.of(figure.applyAsDouble(seed)))
+                    .get(0));
+    Map<String, double[]> figures = new LinkedHashMap<>();
+    found.forEach(
+        (policy, values) ->
+            figures.put(policy, values.stream().mapToDouble(Double::doubleValue).toArray()));
+    return figures;
+  }
+
+  private static String runName(String name, String policy, long seed) {
+    return name + " " + policy + " seed " + seed;
+  }
+
+  /** What is found by one policy with one seed. */
+  @FunctionalInterface
+  private interface Task<P, R> {
+    R run(String policy, P player, long seed);
+  }
+
+  /** Runs a task for each policy and seed. */
+  private <P, R> Map<String, List<R>> each(Map<String, P> policies, Task<P, R> task)
+      throws InterruptedException {
+    Map<String, List<Future<R>>> playing = new LinkedHashMap<>();
     policies.forEach(
-        (policy, replay) ->
+        (policy, player) ->
             playing.put(
                 policy,
                 seeds.stream()
-                    .map(
-                        seed ->
-                            threads.submit(
-                                () -> run(name + " " + policy + " seed " + seed, replay, seed)))
+                    .map(seed -> threads.submit(() -> task.run(policy, player, seed)))
                     .toList()));
-    Map<String, List<Run>> runs = new LinkedHashMap<>();
-    for (Map.Entry<String, List<Future<Run>>> policy : playing.entrySet()) {
-      runs.put(policy.getKey(), results(policy.getValue()));
+    Map<String, List<R>> results = new LinkedHashMap<>();
+    for (Map.Entry<String, List<Future<R>>> policy : playing.entrySet()) {
+      results.put(policy.getKey(), results(policy.getValue()));
     }
-    return Cell.of(load, measures, runs);
+    return results;
   }
 
   private Run run(String name, LongFunction<ReplayResult> replay, long seed) {
@@ -62,10 +96,10 @@ record PolicyComparison(
         store.of(name, () -> Run.of(replay.apply(seed), measures).numbers()), measures.size());
   }
 
-  private static List<Run> results(List<Future<Run>> runs) throws InterruptedException {
-    List<Run> results = new ArrayList<>();
+  private static <R> List<R> results(List<Future<R>> runs) throws InterruptedException {
+    List<R> results = new ArrayList<>();
     try {
-      for (Future<Run> run : runs) {
+      for (Future<R> run : runs) {
         results.add(run.get());
       }
       return results;

@@ -8,7 +8,8 @@ import java.util.List;
  * The p95 time to first token of one policy over that of another, for equal arrivals: the geometric
  * mean over the seeds, with the interval in which 95 % of the bootstrap replicates are. A replicate
  * draws seeds, and conversations. The interval is too wide rather than too narrow where seeds have
- * conversations of their own.
+ * conversations of their own. In a saturated case, the ratio is that of the other policy's capacity
+ * to its own.
  *
  * <p>Immutable.
  *
@@ -43,6 +44,16 @@ public record Ratio(double mean, double low, double high) {
         Math.exp(sum / seeds),
         Math.exp(replicates[tail] / seeds),
         Math.exp(replicates[replicates.length - 1 - tail] / seeds));
+  }
+
+  /** The ratio of paired values, with the interval of Student's t for its logarithm. */
+  static Ratio of(double[] ones, double[] others) {
+    double[] logs = new double[ones.length];
+    Arrays.setAll(logs, i -> log(ones[i], others[i]));
+    Estimate log = Estimate.of(logs);
+    double halfWidth = Double.isNaN(log.halfWidth()) ? 0 : log.halfWidth();
+    return new Ratio(
+        Math.exp(log.mean()), Math.exp(log.mean() - halfWidth), Math.exp(log.mean() + halfWidth));
   }
 
   private static double log(double one, double other) {

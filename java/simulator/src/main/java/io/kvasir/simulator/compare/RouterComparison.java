@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Function;
 import java.util.function.LongFunction;
+import java.util.function.LongToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,9 @@ public final class RouterComparison {
   private static final double MAX_TIME = 1.03;
 
   private static final int MAX_TRIALS = 12;
+
+  /** Replays that find a capacity: to 2 % if it is above a half, and more roughly below. */
+  private static final int CAPACITY_TRIALS = 6;
 
   /** Highest speed of sessions: faster ones would leave no time between an answer and a turn. */
   private static final double MAX_SESSION_SPEED = 16;
@@ -55,6 +59,7 @@ public final class RouterComparison {
   private final List<Long> seeds;
   private final ExecutorService threads;
   private final RunStore store;
+  private final double saturatedMs;
 
   /**
    * Creates a comparison.
@@ -62,11 +67,16 @@ public final class RouterComparison {
    * @param seeds seeds of the traffic, 1 to {@link Estimate#MAX_VALUES}
    * @param threads run the replays
    * @param store has the replays that need not be run
+   * @param saturatedMs p95 of the time to first token above which a case is saturated, if it is the
+   *     lowest one of all policies; policies are then compared by the highest load at which their
+   *     p95 is not above it
    */
-  public RouterComparison(List<Long> seeds, ExecutorService threads, RunStore store) {
+  public RouterComparison(
+      List<Long> seeds, ExecutorService threads, RunStore store, double saturatedMs) {
     this.seeds = List.copyOf(seeds);
     this.threads = threads;
     this.store = store;
+    this.saturatedMs = saturatedMs;
   }
 
   /** A speed and the utilisation under the reference at that speed. */
@@ -79,8 +89,8 @@ public final class RouterComparison {
   }
 
   /**
-   * Compares routers in a case. Runs one replay for each router and seed, and up to a dozen to find
-   * the speed.
+   * Compares routers in a case. Runs one replay for each router and seed, or {@value
+   * #CAPACITY_TRIALS} more in a saturated case, and up to a dozen to find the speed.
    *
    * @param setting the case
    * @param routers the routers to compare
@@ -164,11 +174,42 @@ public final class RouterComparison {
             policies.put(
                 policy,
                 seed -> player.play(setting.traffic().requests().at(speed.factor(), seed))));
-    return new PolicyComparison(seeds, MEASURES, threads, store)
-        .compare(
-            new PlayedLoad(setting, speed.factor(), speed.share()),
-            name + " speed " + speed.factor(),
-            policies);
+    String played = name + " speed " + speed.factor();
+    PolicyComparison comparison = new PolicyComparison(seeds, MEASURES, threads, store);
+    Cell<PlayedLoad> cell =
+        comparison.compare(
+            new PlayedLoad(setting, speed.factor(), speed.share()), played, policies);
+    if (cell.best().mean(Measure.TTFT_P95_MS) <= saturatedMs) {
+      return cell;
+    }
+    Map<String, LongToDoubleFunction> capacities = new LinkedHashMap<>();
+    players.forEach(
+        (policy, player) ->
+            capacities.put(
+                policy, seed -> capacity(player, setting.traffic(), speed.factor(), seed)));
+    return cell.withCapacities(
+        comparison.figures(played + " capacity at " + saturatedMs, capacities));
+  }
+
+  /**
+   * The highest speed at which the p95 of the time to first token is not above {@link
+   * #saturatedMs}, relative to a speed at which it is. Bisects logarithms.
+   */
+  private double capacity(Player player, Traffic traffic, double speed, long seed) {
+    double low = 1;
+    double high = 1;
+    for (int trial = 0; trial < CAPACITY_TRIALS; trial++) {
+      double next = low == high ? high / 2 : Math.sqrt(low * high);
+      ReplayResult result = player.play(traffic.requests().at(next * speed, seed));
+      boolean keepsUp = Measure.TTFT_P95_MS.of(result) <= saturatedMs;
+      if (keepsUp) {
+        low = next;
+      } else {
+        low = low == high ? next : low;
+        high = next;
+      }
+    }
+    return low;
   }
 
   /**

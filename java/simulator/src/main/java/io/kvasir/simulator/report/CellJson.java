@@ -147,13 +147,10 @@ public final class CellJson {
       json.writeStartObject();
       json.writeStringField(nameField, policy.policy());
       for (Measure measure : measures) {
-        Estimate estimate = policy.of(measure);
-        json.writeObjectFieldStart(measure.key());
-        json.writeNumberField("mean", estimate.mean());
-        if (!Double.isNaN(estimate.halfWidth())) {
-          json.writeNumberField("halfWidth", estimate.halfWidth());
-        }
-        json.writeEndObject();
+        write(measure.key(), policy.of(measure), json);
+      }
+      if (cell.saturated()) {
+        write("capacity", cell.capacity(policy.policy()), json);
       }
       Ratio ratio = cell.ratios().get(policy.policy());
       if (ratio != null) {
@@ -166,5 +163,15 @@ public final class CellJson {
       json.writeEndObject();
     }
     json.writeEndArray();
+  }
+
+  private static void write(String field, Estimate estimate, JsonGenerator json)
+      throws IOException {
+    json.writeObjectFieldStart(field);
+    json.writeNumberField("mean", estimate.mean());
+    if (!Double.isNaN(estimate.halfWidth())) {
+      json.writeNumberField("halfWidth", estimate.halfWidth());
+    }
+    json.writeEndObject();
   }
 }

@@ -48,16 +48,25 @@ public final class CellPage {
         .append(
             Html.paragraph(
                 "Share of the cases in which a router's p95 of the time to first token is at most"
-                    + " this multiple of the lowest one."))
+                    + " this multiple of the lowest one; in saturated cases, in which its capacity"
+                    + " is at least the highest one divided by it."))
         .append(HtmlCharts.profile(cells, routers))
         .append(Html.legend(routers, Svg::lineSample))
         .append("<h2>Cases</h2>\n");
     List<String> heads = new ArrayList<>(List.of("requests, ranks@load, pool tokens"));
     routers.forEach(router -> heads.add(router + " p95 ms"));
     routers.forEach(router -> heads.add(router + " hit"));
+    boolean saturated = cells.stream().anyMatch(Cell::saturated);
+    if (saturated) {
+      routers.forEach(router -> heads.add(router + " capacity"));
+    }
     List<String> rows = new ArrayList<>();
     for (int cell = 0; cell < cells.size(); cell++) {
-      rows.add(Html.row(CellTable.name(cells.get(cell).load()), row(cells, cell)));
+      List<String> row = row(cells, cell);
+      if (saturated) {
+        row.addAll(capacities(cells, cell));
+      }
+      rows.add(Html.row(CellTable.name(cells.get(cell).load()), row));
     }
     out.append(Html.table("Time to first token and hit rate by case", heads, rows));
     return Html.page("Routers under load", out.toString());
@@ -76,7 +85,7 @@ public final class CellPage {
           Html.figure(
               path(index, router, Measure.TTFT_P95_MS),
               Numbers.decimals(p95s[router], TIME_DECIMALS),
-              mark));
+              cell.saturated() ? "" : mark));
     }
     for (int router = 0; router < cell.policies().size(); router++) {
       double hits = cell.policies().get(router).of(Measure.TOKEN_HIT_RATE).mean();
@@ -85,6 +94,27 @@ public final class CellPage {
               path(index, router, Measure.TOKEN_HIT_RATE),
               Numbers.decimals(hits, RATE_DECIMALS),
               ""));
+    }
+    return row;
+  }
+
+  /** A cell for each router: its capacity, or nothing where the case is not saturated. */
+  private static List<String> capacities(List<Cell<PlayedLoad>> cells, int index) {
+    Cell<PlayedLoad> cell = cells.get(index);
+    if (!cell.saturated()) {
+      return cell.policies().stream().map(policy -> Html.cell("")).toList();
+    }
+    double[] capacities =
+        cell.policies().stream()
+            .mapToDouble(policy -> cell.capacity(policy.policy()).mean())
+            .toArray();
+    List<String> row = new ArrayList<>();
+    for (int router = 0; router < capacities.length; router++) {
+      row.add(
+          Html.figure(
+              index + ".routers." + router + ".capacity.mean",
+              Numbers.decimals(capacities[router], RATE_DECIMALS),
+              Comparison.mark(capacities, router, RATE_DECIMALS, Comparison.Better.HIGHER)));
     }
     return row;
   }

@@ -12,7 +12,8 @@ import java.util.List;
 /**
  * Formats a comparison of routers as a Markdown table with one row for each load and pool size. A
  * row shows each router's p95 time to first token in milliseconds with its interval, the best in
- * bold (in a tie, all of them), and its token hit rate.
+ * bold (in a tie, all of them), and its token hit rate. In a saturated case, each router's capacity
+ * follows the p95, and the best router is that of the highest one.
  *
  * <p>Stateless.
  */
@@ -54,14 +55,24 @@ public final class CellTable {
     row.append(" | ").append(Numbers.count(setting.poolTokens()));
     row.append(" | ").append(Numbers.decimals(cell.load().speed(), 3)).append(" |");
     for (Compared router : cell.policies()) {
-      String p95 = FleetTable.estimate(router.of(Measure.TTFT_P95_MS));
-      boolean best = FleetTable.isBest(cell, router);
+      String p95 = FleetTable.estimate(router.of(Measure.TTFT_P95_MS)) + capacity(cell, router);
+      boolean best =
+          cell.saturated()
+              ? capacity(cell, router).equals(capacity(cell, cell.best()))
+              : FleetTable.isBest(cell, router);
       row.append(' ').append(best ? "**" + p95 + "**" : p95).append(" |");
     }
     for (Compared router : cell.policies()) {
       row.append(' ').append(Numbers.rate(router.of(Measure.TOKEN_HIT_RATE).mean())).append(" |");
     }
     return row.append('\n').toString();
+  }
+
+  /** In a saturated case, a router's capacity. */
+  static String capacity(Cell<PlayedLoad> cell, Compared router) {
+    return cell.saturated()
+        ? ", x " + Numbers.decimals(cell.capacity(router.policy()).mean(), 2)
+        : "";
   }
 
   /** A case in one line. */

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Immutable.
  *
  * @param cases number of cases
- * @param best cases in which its p95 is the lowest; a tie counts for none
+ * @param best cases in which its p95 is the lowest, or in a saturated case its capacity the
+ *     highest; a tie counts for none
  * @param within cases in which it is the best or within the best one's interval
  * @param lowest cases in which the interval of its ratio to the best other one is below 1
  * @param close cases in which it is at most 5 % above the best other one
@@ -53,7 +54,8 @@ record Standing(
           + " lowest. The ratio is to the best other router's p95, with its 95 % interval by a"
           + " bootstrap of conversations and seeds; clearly best is a ratio whose interval is below"
           + " 1, within 5 % a ratio of at most 1.05. Least hits: the lowest share of the best hit"
-          + " rate.";
+          + " rate. A case is saturated if every router's p95 is above a limit; the speed up to which"
+          + " it is not, relative to that of the case (x), takes the place of the p95.";
 
   private static final double CLOSE = 1.05;
 
@@ -64,7 +66,7 @@ record Standing(
         cells.size(),
         cells.stream()
             .filter(cell -> cell.best().policy().equals(router))
-            .filter(cell -> shownAs(cell, p95(cell.best())) == 1)
+            .filter(cell -> shownAs(cell, shown(cell, cell.best())) == 1)
             .count(),
         cells.stream().filter(cell -> cell.withinBest(router)).count(),
         compared.stream().filter(cell -> ratio(cell, router).high() < 1).count(),
@@ -76,13 +78,16 @@ record Standing(
         router);
   }
 
-  private static String p95(Compared router) {
-    return Numbers.decimals(router.of(Measure.TTFT_P95_MS).mean(), 0);
+  /** What routers are compared by. */
+  private static String shown(Cell<PlayedLoad> cell, Compared router) {
+    return cell.saturated()
+        ? CellTable.capacity(cell, router)
+        : Numbers.decimals(router.of(Measure.TTFT_P95_MS).mean(), 0);
   }
 
-  /** The number of routers with a p95 that is shown like this. */
-  private static long shownAs(Cell<PlayedLoad> cell, String p95) {
-    return cell.policies().stream().filter(router -> p95(router).equals(p95)).count();
+  /** The number of routers for which this is shown. */
+  private static long shownAs(Cell<PlayedLoad> cell, String shown) {
+    return cell.policies().stream().filter(router -> shown(cell, router).equals(shown)).count();
   }
 
   private static Ratio ratio(Cell<PlayedLoad> cell, String router) {

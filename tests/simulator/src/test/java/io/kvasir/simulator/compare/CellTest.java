@@ -58,6 +58,22 @@ class CellTest {
                 + " | t.jsonl 8@0.8 (0.70) 1,000 | 90 % |");
   }
 
+  @Test
+  void aSaturatedCaseIsComparedByCapacity() {
+    Cell<PlayedLoad> cell =
+        cell(100, 10, 200)
+            .withCapacities(
+                Map.of("default", new double[] {0.5, 0.5}, "projected", new double[] {0.6, 0.8}));
+    assertThat(cell.best().policy()).isEqualTo("projected");
+    assertThat(cell.overLowest("default")).isCloseTo(1.4, within(1e-9));
+    assertThat(cell.withinBest("default")).as("0.7 with an interval of 1.27").isTrue();
+    assertThat(cell.ratios().get("projected").mean())
+        .isCloseTo(Math.sqrt(0.5 * 0.5 / (0.6 * 0.8)), within(1e-9));
+    assertThat(CellTable.row(cell)).contains("| 100 ± 10, x 0.50 | **200 ± 5, x 0.70** |");
+    assertThat(CellTable.summary(List.of(cell), List.of("projected")))
+        .contains("| projected | 1 of 1 | 1 of 1 | 0 of 1 | 1 of 1 | 0.72 (0.12 to 4.49) |");
+  }
+
   private static Cell<PlayedLoad> cell(double first, double halfWidth, double projected) {
     return new Cell<>(
         new PlayedLoad(
@@ -71,7 +87,8 @@ class CellTest {
         List.of(
             compared("default", new Estimate(first, halfWidth), 0.5),
             compared("projected", new Estimate(projected, 5), 0.45)),
-        Map.of("projected", new Ratio(projected / first, 0.9, 0.95)));
+        Map.of("projected", new Ratio(projected / first, 0.9, 0.95)),
+        Map.of());
   }
 
   private static Compared compared(String router, Estimate p95, double hits) {

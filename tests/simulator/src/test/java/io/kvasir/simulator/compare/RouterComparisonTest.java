@@ -50,6 +50,30 @@ class RouterComparisonTest {
     assertThat(cell.load().speed()).isPositive();
   }
 
+  @Test
+  void saturatedCasesCompareTheSpeedUpToWhichTheP95IsLowEnough() throws InterruptedException {
+    Load load = new Load(4, 0.8);
+    List<Long> seeds = List.of(1L, 2L);
+    Cell<PlayedLoad> cell = compare(load, 2, seeds, 100_000);
+    assertThat(cell.saturated()).isFalse();
+    double lowest = cell.best().mean(Measure.TTFT_P95_MS);
+    assertThat(compare(load, 2, seeds, 100_000, lowest).saturated()).isFalse();
+
+    Cell<PlayedLoad> saturated = compare(load, 2, seeds, 100_000, 0.9 * lowest);
+
+    assertThat(saturated.saturated()).isTrue();
+    assertThat(saturated.policies()).isEqualTo(cell.policies());
+    double projected = saturated.capacity("projected").mean();
+    double byDefault = saturated.capacity("default").mean();
+    assertThat(List.of(projected, byDefault)).allMatch(capacity -> capacity > 0.3 && capacity < 1);
+    assertThat(saturated.best().policy())
+        .isEqualTo(projected > byDefault ? "projected" : "default");
+    assertThat(saturated.overLowest(saturated.best().policy())).isEqualTo(1);
+    assertThat(saturated.ratios()).containsOnlyKeys("default", "projected");
+    assertThat(compare(load, 1, seeds, 100_000, 0.9 * lowest).capacities())
+        .isEqualTo(saturated.capacities());
+  }
+
   private static Cell<PlayedLoad> compare(Load load, int threads, List<Long> seeds)
       throws InterruptedException {
     return compare(load, threads, seeds, 100_000);
@@ -57,13 +81,19 @@ class RouterComparisonTest {
 
   private static Cell<PlayedLoad> compare(Load load, int threads, List<Long> seeds, int poolTokens)
       throws InterruptedException {
+    return compare(load, threads, seeds, poolTokens, Double.POSITIVE_INFINITY);
+  }
+
+  private static Cell<PlayedLoad> compare(
+      Load load, int threads, List<Long> seeds, int poolTokens, double saturatedMs)
+      throws InterruptedException {
     RequestSequence requests =
         new SharedPrefix(
             new SharedPrefix.Shape(
                 1_500, 10, 1_000, 1, new LognormalTokens(1_000, 0.5), new IntRange(50, 100), 5, 3));
     ExecutorService pool = Executors.newFixedThreadPool(threads);
     try {
-      return new RouterComparison(seeds, pool, RunStore.NONE)
+      return new RouterComparison(seeds, pool, RunStore.NONE, saturatedMs)
           .compare(
               new Setting(
                   Traffic.jittered(requests, 1, ""), ReplayMode.AGGREGATED, load, poolTokens),

@@ -39,7 +39,8 @@ class SampledCasesTest {
     List<String> behind = new ArrayList<>();
     ExecutorService threads = Executors.newFixedThreadPool(2);
     try {
-      RouterComparison comparison = new RouterComparison(List.of(1L), threads, RunStore.NONE);
+      RouterComparison comparison =
+          new RouterComparison(List.of(1L), threads, RunStore.NONE, 10_000);
       for (Setting setting : all.subList(0, CASES)) {
         Cell<PlayedLoad> cell = comparison.compare(setting, List.of(AdpRouterKind.values()));
         double multiple = cell.overLowest("projected");

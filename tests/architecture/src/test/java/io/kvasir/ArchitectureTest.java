@@ -179,7 +179,8 @@ class ArchitectureTest {
         "fleet.router.cost",
         uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
     edges.put(
-        "fleet.router.projected", uses("fleet.router", "fleet.router.cost", "model", "timing"));
+        "fleet.router.projected",
+        uses("fleet.router", "fleet.router.cost", "hash", "model", "timing"));
     edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
     edges.put(
         "fleet.router.whatif",

@@ -27,6 +27,11 @@ public final class GroupTiming {
   /** Steps between two comparisons of the ranks' speeds with their median. */
   private static final int STEPS_PER_MEDIAN = 16;
 
+  /**
+   * Steps without an observation of a rank after which half of what is known of it is forgotten.
+   */
+  private static final int UNSEEN_STEPS = 4096;
+
   /** What coefficients are rounded to, and the logarithms of speeds. */
   private static final double COEFFICIENT_UNIT = 1.0 / 256;
 
@@ -40,6 +45,8 @@ public final class GroupTiming {
   private final long[] coefficientUnits = new long[StepWork.SIZE];
   private final long[] speedUnits;
   private final double[] factors;
+  private final long[] seen;
+  private long groupTokens;
   private long steps;
 
   /**
@@ -56,6 +63,7 @@ public final class GroupTiming {
     this.sorted = new double[ranks];
     this.speedUnits = new long[ranks];
     this.factors = new double[ranks];
+    this.seen = new long[ranks];
     for (int rank = 0; rank < ranks; rank++) {
       speeds[rank] = new RankSpeed();
       work[rank] = model.newWork();
@@ -135,9 +143,7 @@ public final class GroupTiming {
       work[rank].addDecoding(1, kvTokens);
     }
     work[rank].addTokens(decoding, 0);
-    for (StepWork each : work) {
-      each.addTokens(0, (double) (tokens + decoding) / work.length);
-    }
+    groupTokens += tokens + decoding;
   }
 
   /**
@@ -151,6 +157,7 @@ public final class GroupTiming {
     double longest = 0;
     double next = 0;
     for (int rank = 0; rank < work.length; rank++) {
+      work[rank].addTokens(0, (double) groupTokens / work.length);
       double each = model.ms(work[rank]) * speeds[rank].factor();
       if (each > longest) {
         next = longest;
@@ -163,15 +170,28 @@ public final class GroupTiming {
     boolean changed = false;
     if (ms > 0 && ++steps > WARM_UP_STEPS && next < NEAR_TIE * longest) {
       changed = model.learn(work[slowest], ms, speeds[slowest]);
+      seen[slowest] = steps;
       if (steps % STEPS_PER_MEDIAN == 0) {
+        relaxUnseen();
         compareWithMedian();
       }
       round();
     }
+    groupTokens = 0;
     for (StepWork each : work) {
       each.clear();
     }
     return changed ? slowest : -1;
+  }
+
+  /** A slow rank may be avoided so much that its recovery shows in no step. */
+  private void relaxUnseen() {
+    for (int rank = 0; rank < speeds.length; rank++) {
+      if (steps - seen[rank] > UNSEEN_STEPS) {
+        speeds[rank].relax();
+        seen[rank] = steps;
+      }
+    }
   }
 
   /** Makes the median speed 1, because coefficients have what ranks have in common. */

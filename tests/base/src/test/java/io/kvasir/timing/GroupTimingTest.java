@@ -141,6 +141,22 @@ class GroupTimingTest {
   }
 
   @Test
+  void aRankThatIsNotSeenForLongIsTakenForAnAverageOne() {
+    Group group = new Group(StepTiming.DEFAULT, 0.05, 1);
+    group.speeds[5] = 2;
+    for (int i = 0; i < 1_000; i++) {
+      group.step();
+    }
+    assertThat(group.timing.factor(5)).isGreaterThan(1.8);
+    for (int i = 0; i < 6 * 4_200; i++) {
+      group.timing.add(i % 5, 4_000, 0, 1, 4_000);
+      group.timing.end(StepTiming.DEFAULT.prefillMs(0, 4_000) + StepTiming.DEFAULT.decodeMs(4_000));
+    }
+    assertThat(group.timing.factor(5)).isBetween(0.95, 1.06);
+    assertThat(group.timing.factor(0)).isBetween(0.95, 1.06);
+  }
+
+  @Test
   void ignoresTheFirstStepsAndStepsThatWereNotMeasured() {
     GroupTiming timing = new GroupTiming(StepTiming.DEFAULT, 2);
     double before = timing.prefillMs(4_000, 0, 1);

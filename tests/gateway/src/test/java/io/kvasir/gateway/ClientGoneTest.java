@@ -91,9 +91,9 @@ class ClientGoneTest {
         assertThat(line.path("worker_id").asText()).isEqualTo(engine.name());
         engine.script(EngineLink::answer);
         gateway.works();
-        assertThat(gateway.metric("kvasir_num_requests_running")).isZero();
-        assertThat(gateway.metric("kvasir_worker_requests_running")).isZero();
-        assertThat(gateway.metric("kvasir_body_bytes")).isZero();
+        Await.until(() -> gateway.metric("kvasir_num_requests_running") == 0);
+        Await.until(() -> gateway.metric("kvasir_worker_requests_running") == 0);
+        Await.until(() -> gateway.metric("kvasir_body_bytes") == 0);
       }
     }
   }

@@ -10,10 +10,7 @@ import io.kvasir.engine.adp.AdpReason;
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.KvCacheRoutingOptions;
-import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.execute.RankPools;
-import io.kvasir.engine.execute.StepEngine;
-import io.kvasir.engine.execute.TimedStepEngine;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.Reason;
@@ -33,10 +30,8 @@ import io.kvasir.simulator.workload.SharedPrefix;
 import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
 import io.kvasir.simulator.workload.Workload;
-import io.kvasir.timing.StepTiming;
 import java.util.List;
 import java.util.Map;
-import java.util.function.IntFunction;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -280,7 +275,7 @@ class FleetReplayTest {
             settings,
             fleet,
             RankPools.Place.HOST,
-            losing(60, 60),
+            ReplayTest.losingRanks(60, 60),
             ReplayProgress.SILENT);
 
     assertThat(result.completed()).isEqualTo(undisturbed.completed());
@@ -296,24 +291,10 @@ class FleetReplayTest {
                     settings(1, 20_000),
                     fleet(2, "round_robin"),
                     RankPools.Place.HOST,
-                    losing(60, 60),
+                    ReplayTest.losingRanks(60, 60),
                     ReplayProgress.SILENT))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageMatching("all ranks of w[01] are retired; the replay ends with \\d+ of .*");
-  }
-
-  private static IntFunction<StepEngine> losing(int first, int last) {
-    StepEngine engine = new TimedStepEngine(StepTiming.DEFAULT);
-    int[] steps = {0};
-    StepEngine losing =
-        plan -> {
-          steps[0]++;
-          if (steps[0] >= first && steps[0] <= last) {
-            throw new FatalDeviceException("step " + steps[0], null);
-          }
-          return engine.step(plan);
-        };
-    return rank -> losing;
   }
 
   private static long sum(LongStream values) {

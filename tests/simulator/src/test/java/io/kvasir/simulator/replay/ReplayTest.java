@@ -224,7 +224,7 @@ class ReplayTest {
   }
 
   /** The steps numbered {@code first} to {@code last}, on any rank, fail and retire their rank. */
-  private static IntFunction<StepEngine> losingRanks(int first, int last) {
+  static IntFunction<StepEngine> losingRanks(int first, int last) {
     StepEngine engine = new TimedStepEngine(StepTiming.DEFAULT);
     int[] steps = {0};
     StepEngine losing =

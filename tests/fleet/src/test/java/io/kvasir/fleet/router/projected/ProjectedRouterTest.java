@@ -282,7 +282,7 @@ class ProjectedRouterTest {
     assertThat(moved).as("in the second half").isLessThan(10);
   }
 
-  /** Conversations behind one system prompt, told apart by ids or by their prompts. */
+  /** Conversations share a system prompt. They get the same workers with ids and without. */
   @ParameterizedTest
   @ValueSource(longs = {0, 1, 2})
   void conversationsWithoutIdsAreRecognisedByTheirPrompts(long seed) {

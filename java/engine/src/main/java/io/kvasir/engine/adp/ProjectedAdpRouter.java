@@ -44,7 +44,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
    *             where a rank's step is its share of the prefill plus its decoding requests. Half,
    *             because future arrivals are unknown: they fill the steps of the other ranks at no
    *             cost, and another rank may become the slowest.
-   *   others    3 x compute: requests that arrive later wait for every millisecond computed here.
+   *   others    4 x compute: requests that arrive later wait for every millisecond computed here.
    *             This term keeps prefixes on their ranks under load. If the request begins a
    *             conversation, the part that the best rank need not compute is a shared prefix: a
    *             copy of it serves further turns and other conversations too, so that part is divided
@@ -52,9 +52,9 @@ public final class ProjectedAdpRouter implements AdpRouter {
    *   eviction  3/10 of the time to recompute the evicted blocks, scaled by age: 0 for the rank
    *             whose oldest evictable block is the oldest of all. The term decides between ranks
    *             of similar score and makes all pools together evict the oldest blocks first.
-   *   work      the work that the conversation will bring to the rank after this turn, times the
-   *             number of open conversations by which the rank exceeds the emptiest one, relative to
-   *             1 + their mean. Ranks step together, so work that one of them has alone delays all.
+   *   work      1.25 x the work that the conversation will bring to the rank after this turn, times
+   *             the number of open conversations by which the rank exceeds the emptiest one, relative
+   *             to 1 + their mean. Ranks step together, so work that one of them has alone delays all.
    *
    * Expectations about conversations are learned from those before (Commitments).
    *
@@ -76,7 +76,8 @@ public final class ProjectedAdpRouter implements AdpRouter {
   private static final double NS_PER_MS = 1e6;
 
   private static final double PACE_WEIGHT = 0.5;
-  private static final double OTHERS_WEIGHT = 3;
+  private static final double OTHERS_WEIGHT = 4;
+  private static final double WORK_WEIGHT = 1.25;
   private static final double EVICTION_WEIGHT = 0.3;
 
   /** Placements for which a pool with free blocks is taken to keep a block. */
@@ -300,7 +301,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
   /** Computes what the scores of a request have in common. */
   private void consider(int index) {
     commitments.consider(batch.request(index));
-    workMs = commitments.furtherMs() / (1 + commitments.meanOpen());
+    workMs = WORK_WEIGHT * commitments.furtherMs() / (1 + commitments.meanOpen());
     leastComputeMs = Double.POSITIVE_INFINITY;
     leastOpen = Double.POSITIVE_INFINITY;
     int length = batch.request(index).promptTokens();

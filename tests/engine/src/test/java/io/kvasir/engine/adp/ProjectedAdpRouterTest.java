@@ -81,20 +81,20 @@ class ProjectedAdpRouterTest {
 
   @Test
   void aPrefixIsFollowedUntilTheLineOutweighsWhatItSaves() {
-    // There: queue + 4 x 100. Here: 4 x 500, and half of the wait for the other's longer step.
-    Decision followed = followsThePrefixDespite(2_600);
+    // There: queue + 5 x 100. Here: 5 x 500, and half of the wait for the other's longer step.
+    Decision followed = followsThePrefixDespite(3_400);
     assertThat(followed.rank()).isEqualTo(1);
     assertThat(followed.reason()).isEqualTo(AdpReason.AFFINITY);
     assertThat(followed.affinityActive()).isTrue();
     assertThat(followed.matchedTokens()).isEqualTo(400);
     assertThat(followed.maxMatch()).isEqualTo(400);
-    assertThat(followed.scores()).containsExactly(4 * 500 + (2_600 - 500) / 2.0, 2_600 + 4 * 100);
+    assertThat(followed.scores()).containsExactly(5 * 500 + (3_400 - 500) / 2.0, 3_400 + 5 * 100);
 
-    Decision left = followsThePrefixDespite(2_800);
+    Decision left = followsThePrefixDespite(3_600);
     assertThat(left.rank()).isZero();
     assertThat(left.reason()).isEqualTo(AdpReason.LOAD);
     assertThat(left.maxMatch()).isEqualTo(400);
-    assertThat(left.scores()).containsExactly(4 * 500 + (2_800 - 500) / 2.0, 2_800 + 4 * 100);
+    assertThat(left.scores()).containsExactly(5 * 500 + (3_600 - 500) / 2.0, 3_600 + 5 * 100);
   }
 
   @Test
@@ -354,7 +354,7 @@ class ProjectedAdpRouterTest {
       }
       assertThat(decision.scores()[i]).isEqualTo(sum);
       assertThat(decision.terms().value(i, OTHERS))
-          .isEqualTo(3 * decision.terms().value(i, COMPUTE));
+          .isEqualTo(4 * decision.terms().value(i, COMPUTE));
     }
     double lowest = Arrays.stream(decision.scores()).min().orElseThrow();
     assertThat(decision.scores()[decision.rank()]).isEqualTo(lowest);

@@ -364,7 +364,7 @@ final class ProjectedOracle {
       sum += each;
     }
     double further = timedTurns == 0 ? 0 : furtherTurns / firstTurns * (timedMs / timedTurns);
-    double work = further / (1 + sum / ranks) * (openBeside(index, number) - fewest);
+    double work = 1.25 * further / (1 + sum / ranks) * (openBeside(index, number) - fewest);
 
     double copied = compute - least;
     String conversation = requests.get(index).conversationId();
@@ -376,7 +376,7 @@ final class ProjectedOracle {
               + kept * (firstTurns / (firstTurns + furtherTurns)) / ranks;
     }
     List<Double> terms =
-        List.of(queue, compute, 0.5 * (together - own), 3 * (least + copied), eviction, work);
+        List.of(queue, compute, 0.5 * (together - own), 4 * (least + copied), eviction, work);
     double score = 0;
     for (double term : terms) {
       score += term;

@@ -174,18 +174,19 @@ class ArchitectureTest {
     edges.put("fleet.index", uses("event", "hash", "internal.nativelib", "model"));
     edges.put("fleet.load", uses("model"));
     edges.put("fleet.record", uses("event", "model"));
-    edges.put("fleet.router", uses("event", "fleet.index", "fleet.load", "hash", "model"));
+    edges.put(
+        "fleet.router", uses("event", "fleet.index", "fleet.load", "hash", "model", "timing"));
     edges.put(
         "fleet.router.cost",
-        uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
+        uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model", "timing"));
     edges.put(
         "fleet.router.projected",
         uses("fleet.router", "fleet.router.cost", "hash", "model", "timing"));
     edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
     edges.put(
         "fleet.router.whatif",
-        uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model"));
-    edges.put("fleet.wire", uses("event", "hash", "model"));
+        uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model", "timing"));
+    edges.put("fleet.wire", uses("event", "hash", "model", "timing"));
     edges.put(
         "gateway",
         uses(
@@ -217,7 +218,15 @@ class ArchitectureTest {
             "timing"));
     edges.put(
         "gateway.events",
-        uses("event", "fleet.index", "fleet.wire", "gateway.exchange", "gateway.worker", "model"));
+        uses(
+            "event",
+            "fleet.index",
+            "fleet.router",
+            "fleet.wire",
+            "gateway.exchange",
+            "gateway.worker",
+            "model",
+            "timing"));
     edges.put("gateway.exchange", uses());
     edges.put("gateway.http", uses("gateway.exchange", "model"));
     edges.put("gateway.observe", uses());
@@ -250,7 +259,7 @@ class ArchitectureTest {
             "gateway.verify",
             "gateway.worker",
             "model"));
-    edges.put("gateway.standin", uses("gateway.worker", "model"));
+    edges.put("gateway.standin", uses("gateway.worker", "model", "timing"));
     edges.put(
         "gateway.tokens",
         uses(

@@ -43,6 +43,11 @@ public final class RankSpeed {
     return location;
   }
 
+  /** The share of {@link #location} that observations account for; the prior has the rest. */
+  double known() {
+    return Math.max(0, 1 - variance / PRIOR_VARIANCE);
+  }
+
   /**
    * Compares with another average from now on.
    *

@@ -25,6 +25,7 @@ public final class StepModel {
   private final LeastSquares fit;
   private final double[] shares = new double[StepWork.SIZE];
   private double deviation = FIRST_DEVIATION;
+  private long observations;
 
   /**
    * Begins with the times of a prior.
@@ -51,9 +52,36 @@ public final class StepModel {
     return fit.coefficient(feature);
   }
 
+  /** {@return times that it has learned from} */
+  public long observations() {
+    return observations;
+  }
+
   /** Multiplies all times at speed 1. */
   void scale(double factor) {
     fit.scale(factor);
+  }
+
+  /**
+   * Makes the mean speed of the observed ranks 1, because coefficients have what ranks have in
+   * common. A rank without observations is taken for an average one.
+   *
+   * @param speeds the ranks' speeds
+   */
+  public void centre(Iterable<RankSpeed> speeds) {
+    double sum = 0;
+    double known = 0;
+    for (RankSpeed speed : speeds) {
+      sum += speed.location();
+      known += speed.known();
+    }
+    if (known > 0) {
+      double mean = sum / known;
+      for (RankSpeed speed : speeds) {
+        speed.shift(-mean * speed.known());
+      }
+      scale(StrictMath.exp(mean));
+    }
   }
 
   /**
@@ -108,6 +136,7 @@ public final class StepModel {
     if (!(predicted > 0) || !(ms > 0)) {
       return false;
     }
+    observations++;
     double residual = StrictMath.log(ms / (predicted * speed.factor()));
     double most = MOST_DEVIATIONS * deviation;
     double kept = Math.max(-most, Math.min(most, residual));

@@ -6,6 +6,7 @@ import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.gateway.events.EventPump;
+import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.exchange.Upstream;
 import io.kvasir.gateway.http.HttpFront;
@@ -181,7 +182,8 @@ public final class Gateway implements AutoCloseable {
         router,
         policy.choosesRanks(),
         tokensPerBlock,
-        publishes ? followed(policy, router, tokensPerBlock) : null);
+        publishes ? followed(policy, router, tokensPerBlock) : null,
+        policy.readsForwardPasses() ? new FleetSteps(pump, router) : null);
   }
 
   /** The index of a router that matches by block events, or else one beside it. */

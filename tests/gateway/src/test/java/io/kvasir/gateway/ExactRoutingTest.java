@@ -44,7 +44,8 @@ class ExactRoutingTest {
               "127.0.0.1",
               0,
               0,
-              "kv-events");
+              "kv-events",
+              EventSettings.NO_PORT);
       EmbeddedSettings settings =
           EmbeddedSettings.builder("m")
               .ranks(RANKS)

@@ -43,7 +43,8 @@ final class StandInServer implements AutoCloseable {
             "127.0.0.1",
             0,
             0,
-            "");
+            "",
+            EventSettings.NO_PORT);
     EmbeddedEngine engine = EmbeddedEngine.open(settings, RankPools.Place.HOST, events);
     this.publisher = engine.publisher().orElseThrow();
     this.server = EngineServer.start(engine, "127.0.0.1", 0, 1);

@@ -126,7 +126,11 @@ public final class EngineCommand implements Callable<Integer> {
               + " ranks, "
               + url
               + "/v1"
-              + engine.publisher().map(EngineCommand::ports).orElse("");
+              + engine.publisher().map(EngineCommand::ports).orElse("")
+              + engine
+                  .steps()
+                  .map(steps -> ", forward-pass metrics from port " + steps.port())
+                  .orElse("");
       UntilSignal.serve(
           console, interrupts, () -> console.note(announcement), () -> server.stop(drainMs));
       return ExitCode.DONE;

@@ -186,7 +186,7 @@ public final class FleetOptions {
   public static ReplaySettings worker(
       ReplaySettings each, FleetSettings fleet, Predicate<String> isFlag) {
     String name = fleet.router().name();
-    if (fleet.router().choosesRanks() && each.ranks() != 1) {
+    if (fleet.router().choosesRanks() && fleet.router().readsMetrics() && each.ranks() != 1) {
       throw new UsageException(
           "--ranks", "must be 1 with " + ROUTER + " " + name + ", not " + each.ranks());
     }

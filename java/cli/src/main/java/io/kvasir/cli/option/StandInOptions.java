@@ -22,6 +22,7 @@ public final class StandInOptions {
   private static final String EVENTS_PORT = "--events-port";
   private static final String REPLAY_PORT = "--replay-port";
   private static final String TOPIC = "--topic";
+  private static final String FORWARD_PASSES = "--forward-pass-metrics-port";
   private static final int MAX_TOPIC_BYTES = 1024;
 
   @Option(
@@ -89,6 +90,15 @@ public final class StandInOptions {
       description = "First frame of each event message (default: empty).")
   private String topic;
 
+  @Option(
+      names = FORWARD_PASSES,
+      paramLabel = "N",
+      order = 27,
+      description =
+          "Port of rank 0's forward-pass metrics over ZMQ, plus one for each further rank; 0 takes"
+              + " free ones (default: none).")
+  private @Nullable String forwardPassPort;
+
   StandInOptions() {}
 
   /** The forms of block hashes. */
@@ -109,7 +119,9 @@ public final class StandInOptions {
     EventForm form = Values.choice(EVENTS, events, EventForm.class);
     if (flavor == null) {
       requireUnused(
-          List.of(EVENTS, REPLAY, HASHES, EVENTS_PORT, REPLAY_PORT, TOPIC), FLAVOR, sources);
+          List.of(EVENTS, REPLAY, HASHES, EVENTS_PORT, REPLAY_PORT, TOPIC, FORWARD_PASSES),
+          FLAVOR,
+          sources);
       return Optional.empty();
     }
     if (form == EventForm.NONE) {
@@ -138,7 +150,18 @@ public final class StandInOptions {
     HandleForm written = handles == Hashes.BYTES ? HandleForm.BYTES : EventSettings.numbers(engine);
     try {
       return Optional.of(
-          new EventSettings(engine, form, frames, written, host, eventsBase, replayBase, topic));
+          new EventSettings(
+              engine,
+              form,
+              frames,
+              written,
+              host,
+              eventsBase,
+              replayBase,
+              topic,
+              forwardPassPort == null
+                  ? EventSettings.NO_PORT
+                  : port(FORWARD_PASSES, forwardPassPort, ranks)));
     } catch (IllegalArgumentException e) {
       throw new UsageException(FLAVOR, "is " + engine.id() + ", and " + e.getMessage());
     }

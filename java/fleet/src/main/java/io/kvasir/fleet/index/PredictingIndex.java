@@ -87,6 +87,10 @@ public final class PredictingIndex implements PrefixIndex {
     if (own.predicted.size() == 0) {
       return;
     }
+    if (matches.size() == 0) {
+      matches.addAll(own.predicted);
+      return;
+    }
     own.longest.clear();
     for (int i = 0; i < matches.size(); i++) {
       own.longest.put(matches.rank(i), matches.blocks(i));

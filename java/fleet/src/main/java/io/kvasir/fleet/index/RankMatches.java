@@ -43,6 +43,13 @@ public final class RankMatches {
     blocks[size++] = matchedBlocks;
   }
 
+  /** Adds the ranks of another look-up, none of which is present yet. O(its ranks). */
+  void addAll(RankMatches others) {
+    for (int i = 0; i < others.size; i++) {
+      add(others.ranks[i], others.blocks[i]);
+    }
+  }
+
   /**
    * Removes all ranks but the candidates. O(ranks present).
    *

@@ -4,6 +4,7 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.model.RankId;
+import io.kvasir.timing.ForwardPass;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,6 +124,14 @@ public interface FleetRouter extends AutoCloseable {
    * @param metrics its metrics from now on
    */
   default void onMetrics(RankId rank, EngineMetrics metrics) {}
+
+  /**
+   * An engine has reported a step. Policies without a model of time ignore it.
+   *
+   * @param rank the rank; ignored if it is unknown
+   * @param pass the step
+   */
+  default void onForwardPass(RankId rank, ForwardPass pass) {}
 
   /**
    * Reads the load that this router has placed. O(ranks).

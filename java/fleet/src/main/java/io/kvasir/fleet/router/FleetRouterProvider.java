@@ -46,6 +46,14 @@ public interface FleetRouterProvider {
   }
 
   /**
+   * {@return whether its routers learn from the steps that engines report; false if {@link
+   * FleetRouter#onForwardPass} has no effect}
+   */
+  default boolean readsForwardPasses() {
+    return false;
+  }
+
+  /**
    * Makes a router without ranks.
    *
    * @param args settings as a JSON or YAML parser gives them; a missing or null value is the

@@ -8,6 +8,7 @@ import io.kvasir.gateway.exchange.UpstreamRequest;
 import io.kvasir.gateway.standin.EventPublisher;
 import io.kvasir.gateway.standin.EventSettings;
 import io.kvasir.gateway.standin.Faults;
+import io.kvasir.gateway.standin.StepPublisher;
 import io.kvasir.hash.BlockHasher;
 import io.kvasir.hash.NativeBlockHasher;
 import java.io.IOException;
@@ -48,7 +49,14 @@ public final class EmbeddedEngine implements Upstream {
     this.standIn = standIn;
     BlockHasher hasher = NativeBlockHasher.of(settings.hashFormat(), settings.tokensPerBlock());
     List<BlockFeed> feeds = standIn == null ? List.of() : standIn.feeds();
-    this.ranks = new RankLoop(settings, place, hasher, feeds);
+    StepPublisher steps = standIn == null ? null : standIn.steps();
+    this.ranks =
+        new RankLoop(
+            settings,
+            place,
+            hasher,
+            feeds,
+            steps == null ? null : new ReportedSteps(steps, settings.speed(), settings.ranks()));
     Faults faults = standIn == null ? new Faults(settings.ranks()) : standIn.faults();
     addRoutes(
         faults, new RankModel(settings, ranks, new Generator(settings, hasher, ranks), faults));
@@ -121,6 +129,11 @@ public final class EmbeddedEngine implements Upstream {
   /** {@return the publisher of the blocks' events; empty if there is none} */
   public Optional<EventPublisher> publisher() {
     return standIn == null ? Optional.empty() : Optional.ofNullable(standIn.publisher());
+  }
+
+  /** {@return the publisher of forward-pass metrics; empty if there is none} */
+  public Optional<StepPublisher> steps() {
+    return standIn == null ? Optional.empty() : Optional.ofNullable(standIn.steps());
   }
 
   /**

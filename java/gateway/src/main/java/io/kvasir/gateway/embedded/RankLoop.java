@@ -34,6 +34,7 @@ final class RankLoop implements AutoCloseable {
   private final RankMeters meters;
   private final SequenceEvents events;
   private final RankWorker worker;
+  private final @Nullable ReportedSteps steps;
   private final Thread thread;
 
   private final Queue<Command> inbox = new ConcurrentLinkedQueue<>();
@@ -54,14 +55,24 @@ final class RankLoop implements AutoCloseable {
     void abort();
   }
 
-  /** Starts the thread; the feeds follow the ranks' blocks, one each, or there are none. */
+  /**
+   * Starts the thread.
+   *
+   * @param feeds follow the ranks' blocks, one each, or there are none
+   * @param steps follow the ranks' steps; null for none
+   */
   RankLoop(
-      EmbeddedSettings settings, RankPools.Place place, BlockHasher hasher, List<BlockFeed> feeds) {
+      EmbeddedSettings settings,
+      RankPools.Place place,
+      BlockHasher hasher,
+      List<BlockFeed> feeds,
+      @Nullable ReportedSteps steps) {
     this.speed = settings.speed();
     this.maxSequences = settings.maxQueuedRequests();
     this.meters = new RankMeters(settings.ranks());
     this.events = new SequenceEvents(meters, count -> reserved.addAndGet(-count), feeds);
-    this.worker = RankWorker.open(settings, place, hasher, events::answer, events, feeds);
+    this.worker = RankWorker.open(settings, place, hasher, events::answer, events, feeds, steps);
+    this.steps = steps;
     this.thread = new Thread(this::run, "kvasir-ranks");
     thread.setDaemon(true);
     thread.start();
@@ -225,6 +236,9 @@ final class RankLoop implements AutoCloseable {
       failAll();
     }
     waitUntil(startNs + (long) (durationNs / speed));
+    if (steps != null) {
+      steps.publish(durationNs);
+    }
     worker.drainBlocks();
     events.deliver();
   }

@@ -14,6 +14,7 @@ import io.kvasir.hash.HashedRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,6 +37,7 @@ final class RankWorker implements AutoCloseable {
    * Creates the worker and its pools.
    *
    * @param feeds follow the pools, one for each rank; none if nobody needs them
+   * @param steps follow what the ranks compute; null for none
    */
   static RankWorker open(
       EmbeddedSettings settings,
@@ -43,12 +45,13 @@ final class RankWorker implements AutoCloseable {
       BlockHasher hasher,
       LongFunction<Answer> answers,
       RequestListener listener,
-      List<BlockFeed> feeds) {
+      List<BlockFeed> feeds,
+      @Nullable ReportedSteps steps) {
     PoolShape shape = settings.poolShape();
     RankPools pools =
         place.open(settings.ranks(), feeds.isEmpty() ? shape : shape.withEvents(eventsOf(shape)));
     try {
-      return new RankWorker(settings, pools, hasher, answers, listener, feeds);
+      return new RankWorker(settings, pools, hasher, answers, listener, feeds, steps);
     } catch (RuntimeException | Error e) {
       pools.close();
       throw e;
@@ -61,14 +64,20 @@ final class RankWorker implements AutoCloseable {
       BlockHasher hasher,
       LongFunction<Answer> answers,
       RequestListener listener,
-      List<BlockFeed> feeds) {
+      List<BlockFeed> feeds,
+      @Nullable ReportedSteps steps) {
     this.pools = pools;
     this.feeds = feeds;
     StepEngine engine = new WordStepEngine(new TimedStepEngine(settings.timing()), answers);
     for (int rank = 0; rank < settings.ranks(); rank++) {
       executors.add(
           new RankExecutor(
-              rank, pools.pools().get(rank), hasher, engine, settings.executor(), listener));
+              rank,
+              pools.pools().get(rank),
+              hasher,
+              steps == null ? engine : steps.of(rank, engine),
+              settings.executor(),
+              listener));
     }
     this.loop =
         AdpLoop.of(

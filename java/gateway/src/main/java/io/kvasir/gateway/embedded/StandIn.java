@@ -3,6 +3,7 @@ package io.kvasir.gateway.embedded;
 import io.kvasir.gateway.standin.EventPublisher;
 import io.kvasir.gateway.standin.EventSettings;
 import io.kvasir.gateway.standin.Faults;
+import io.kvasir.gateway.standin.StepPublisher;
 import io.kvasir.gateway.worker.EngineFlavor;
 import java.io.IOException;
 import java.util.List;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param faults what goes wrong
  * @param publisher publishes batches; null if events are polled or there are none
  * @param polled the queue for polling; null unless the engine has one
+ * @param steps publishes forward-pass metrics, on the ranks' thread; null for none
  * @param feeds follow the ranks' blocks, one for each rank, on the ranks' thread
  */
 record StandIn(
@@ -25,6 +27,7 @@ record StandIn(
     Faults faults,
     @Nullable EventPublisher publisher,
     @Nullable PolledBlocks polled,
+    @Nullable StepPublisher steps,
     List<BlockFeed> feeds)
     implements AutoCloseable {
 
@@ -46,12 +49,23 @@ record StandIn(
       polled = new PolledBlocks(engine);
       sink = polled;
     }
+    StepPublisher steps = null;
+    if (settings.forwardPassPort() != EventSettings.NO_PORT) {
+      try {
+        steps = StepPublisher.open(settings.host(), settings.forwardPassPort(), engine.ranks());
+      } catch (IOException | RuntimeException e) {
+        if (publisher != null) {
+          publisher.close();
+        }
+        throw e;
+      }
+    }
     BlockSink receiver = sink;
     List<BlockFeed> feeds =
         IntStream.range(0, engine.ranks())
             .mapToObj(rank -> new BlockFeed(rank, blockTokens, receiver))
             .toList();
-    return new StandIn(settings, faults, publisher, polled, feeds);
+    return new StandIn(settings, faults, publisher, polled, steps, feeds);
   }
 
   /** Closes the ports. */
@@ -59,6 +73,9 @@ record StandIn(
   public void close() {
     if (publisher != null) {
       publisher.close();
+    }
+    if (steps != null) {
+      steps.close();
     }
   }
 }

@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,8 +22,9 @@ import org.zeromq.ZMQ;
 import org.zeromq.ZMQException;
 
 /**
- * The thread that receives the block events of all ranks. Ranks with waiting messages take turns; a
- * turn ends after a slice of time, so that a rank with many messages delays the others little.
+ * The thread that receives the block events of all ranks, and the steps that engines report. Ranks
+ * with waiting messages take turns; a turn ends after a slice of time, so that a rank with many
+ * messages delays the others little.
  *
  * <p>Nothing ends the thread but {@link #close}: a rank whose socket or sink fails starts over.
  *
@@ -53,6 +55,8 @@ public final class EventPump implements AutoCloseable {
   // Confined to the thread.
   private ZContext context = newContext();
   private final List<Entry> entries = new ArrayList<>();
+
+  private final List<StepFeed> steps = new ArrayList<>();
 
   /** Sinks whose endpoint could not be bound so far. */
   private final Map<BatchSink, FeedSpec> unopened = new LinkedHashMap<>();
@@ -111,6 +115,24 @@ public final class EventPump implements AutoCloseable {
   /** Stops to receive the events of a sink. */
   void remove(BatchSink sink) {
     execute(() -> closeFeed(sink));
+  }
+
+  /** Receives the forward-pass metrics of a rank from now on. */
+  void follow(FeedSpec spec, Consumer<byte[]> sink) {
+    execute(() -> steps.add(new StepFeed(spec, sink, context, names)));
+  }
+
+  /** Stops to receive the forward-pass metrics of a sink. */
+  void unfollow(Consumer<byte[]> sink) {
+    execute(
+        () ->
+            steps.removeIf(
+                feed -> {
+                  if (feed.sink() == sink) {
+                    feed.close();
+                  }
+                  return feed.sink() == sink;
+                }));
   }
 
   /** Forgets what a sink's rank has published: its engine has started over. */
@@ -195,6 +217,7 @@ public final class EventPump implements AutoCloseable {
       }
     }
     entries.forEach(entry -> entry.feed.close());
+    steps.forEach(StepFeed::close);
     context.close();
     names.close();
     try {
@@ -247,6 +270,7 @@ public final class EventPump implements AutoCloseable {
       context.close();
       Thread.sleep(REOPEN_MS);
       context = newContext();
+      steps.replaceAll(feed -> new StepFeed(feed.spec(), feed.sink(), context, names));
       before.forEach(entry -> entry.sink.onRestart());
       openAgain();
     } catch (InterruptedException e) {
@@ -279,13 +303,16 @@ public final class EventPump implements AutoCloseable {
   }
 
   private ZMQ.Poller poller() {
-    ZMQ.Poller poller = context.createPoller(2 * entries.size() + 1);
+    ZMQ.Poller poller = context.createPoller(2 * entries.size() + steps.size() + 1);
     poller.register(wakeUps.source(), ZMQ.Poller.POLLIN); // a poller without items would not wait
     for (Entry entry : entries) {
       entry.liveItem = poller.register(entry.feed.liveSocket(), ZMQ.Poller.POLLIN);
       ZMQ.Socket replay = entry.feed.replaySocket();
       entry.replaySocket = replay;
       entry.replayItem = replay == null ? -1 : poller.register(replay, ZMQ.Poller.POLLIN);
+    }
+    for (StepFeed feed : steps) {
+      feed.item = poller.register(feed.socket(), ZMQ.Poller.POLLIN);
     }
     return poller;
   }
@@ -306,7 +333,25 @@ public final class EventPump implements AutoCloseable {
         more |= turn(entry, false);
       }
     }
+    for (StepFeed feed : steps) {
+      more |= poller.pollin(feed.item) && turn(feed);
+    }
     return more;
+  }
+
+  /** Takes reported steps until there are none, or the slice of time is over. */
+  private boolean turn(StepFeed feed) {
+    long startNs = System.nanoTime();
+    try {
+      while (System.nanoTime() - startNs < turnNs) {
+        if (!feed.receive()) {
+          return false;
+        }
+      }
+    } catch (RuntimeException e) {
+      LOG.error("a step of {} cannot be used", feed.spec().rank(), e);
+    }
+    return true;
   }
 
   /** Takes messages of one socket until there are none, or the slice of time is over. */
@@ -339,6 +384,13 @@ public final class EventPump implements AutoCloseable {
         entry.feed.pause(nowNs);
       }
       statuses.put(entry.sink, entry.feed.status());
+    }
+    for (StepFeed feed : steps) {
+      try {
+        feed.tick(nowNs);
+      } catch (RuntimeException e) {
+        LOG.debug("{} cannot be reached now", feed.spec().live(), e);
+      }
     }
   }
 

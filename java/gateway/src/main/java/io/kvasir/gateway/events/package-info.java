@@ -1,4 +1,7 @@
-/** Block events of engines: sockets, replay of what was missed, and the index that they change. */
+/**
+ * Block events of engines: sockets, replay of what was missed, and the index that they change; and
+ * the steps that engines report.
+ */
 @NullMarked
 package io.kvasir.gateway.events;
 

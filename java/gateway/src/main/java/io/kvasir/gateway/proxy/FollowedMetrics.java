@@ -3,6 +3,7 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.fleet.index.StreamStats;
 import io.kvasir.fleet.wire.SkipCause;
 import io.kvasir.gateway.events.FeedState;
+import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.RankReport;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
@@ -19,8 +20,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The metrics of ranks whose block events are followed, in Prometheus' text format. They are read
- * when they are asked for, so that ranks may come and go. Stateless.
+ * The metrics of ranks whose block events or steps are followed, in Prometheus' text format. They
+ * are read when they are asked for, so that ranks may come and go. Stateless.
  */
 public final class FollowedMetrics {
 
@@ -45,6 +46,12 @@ public final class FollowedMetrics {
         metrics.add(fleet.getKey(), followed.events().stats());
         for (FleetWorker worker : fleet.getValue().workers()) {
           metrics.add(followed, worker);
+        }
+      }
+      FleetSteps steps = fleet.getValue().steps();
+      if (steps != null) {
+        for (FleetWorker worker : fleet.getValue().workers()) {
+          metrics.add(steps, fleet.getValue(), worker);
         }
       }
     }
@@ -77,6 +84,22 @@ public final class FollowedMetrics {
         add(labels, report);
         add(labels, checks.hits(rank));
         add(labels, checks.parity(rank));
+      }
+    }
+  }
+
+  private void add(FleetSteps steps, ModelFleet fleet, FleetWorker worker) {
+    for (int rank = 0; rank < worker.routedRanks(); rank++) {
+      FleetSteps.Counts counts = steps.counts(fleet.rankId(worker, rank));
+      if (counts != null) {
+        String labels =
+            label("worker_id", worker.name()) + "," + label("dp_rank", Integer.toString(rank));
+        counter("forward_passes", "Steps that the rank has reported.", labels, counts.steps());
+        counter(
+            "forward_passes_skipped",
+            "Messages about steps that could not be used.",
+            labels,
+            counts.skipped());
       }
     }
   }

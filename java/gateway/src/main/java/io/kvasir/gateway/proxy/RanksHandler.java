@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.wire.SkipCause;
 import io.kvasir.gateway.events.FeedStatus;
+import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.RankReport;
 import io.kvasir.gateway.exchange.Exchange;
 import io.kvasir.gateway.route.FleetWorker;
@@ -98,6 +99,12 @@ public final class RanksHandler implements Consumer<Exchange> {
         write(json, report);
         write(json, checks.hits(rank));
         write(json, checks.parity(rank));
+      }
+      FleetSteps.Counts steps =
+          fleet.steps() == null ? null : fleet.steps().counts(fleet.rankId(worker, rank));
+      if (steps != null) {
+        json.writeNumberField("forward_passes", steps.steps());
+        json.writeNumberField("forward_passes_skipped", steps.skipped());
       }
       int load = loads.indexOf(fleet.rankId(worker, rank));
       if (load >= 0) {

@@ -162,7 +162,9 @@ public final class FleetWorker {
    */
   boolean regroupedBy(WorkerFacts now) {
     WorkerProfile other = WorkerProfile.of(spec, now);
-    return routedRanks(other) != routedRanks() || !Objects.equals(other.events(), profile.events());
+    return routedRanks(other) != routedRanks()
+        || !Objects.equals(other.events(), profile.events())
+        || !other.forwardPasses().equals(profile.forwardPasses());
   }
 
   /** Names ranks in requests from now on, or no longer because the engine ignores it. */

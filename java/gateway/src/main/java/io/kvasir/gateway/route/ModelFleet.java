@@ -6,6 +6,7 @@ import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.RankId;
 import java.util.Collection;
@@ -32,6 +33,7 @@ public final class ModelFleet implements AutoCloseable {
   private final boolean choosesRanks;
   private final int tokensPerBlock;
   private final @Nullable FollowedRanks followed;
+  private final @Nullable FleetSteps steps;
   private final List<FleetWorker> workers = new CopyOnWriteArrayList<>();
 
   /**
@@ -49,16 +51,19 @@ public final class ModelFleet implements AutoCloseable {
    * @param choosesRanks whether its placements name ranks
    * @param tokensPerBlock block size of its workers
    * @param followed the block events of its workers; null where they are not followed
+   * @param steps the steps that its workers report; null where the router does not learn from them
    */
   public ModelFleet(
       FleetRouter router,
       boolean choosesRanks,
       int tokensPerBlock,
-      @Nullable FollowedRanks followed) {
+      @Nullable FollowedRanks followed,
+      @Nullable FleetSteps steps) {
     this.router = router;
     this.choosesRanks = choosesRanks;
     this.tokensPerBlock = tokensPerBlock;
     this.followed = followed;
+    this.steps = steps;
   }
 
   /** {@return block size of the workers} */
@@ -69,6 +74,11 @@ public final class ModelFleet implements AutoCloseable {
   /** {@return the block events of the workers; null where they are not followed} */
   public @Nullable FollowedRanks followed() {
     return followed;
+  }
+
+  /** {@return the steps that the workers report; null where the router does not learn from them} */
+  public @Nullable FleetSteps steps() {
+    return steps;
   }
 
   /** {@return the router} */
@@ -95,6 +105,18 @@ public final class ModelFleet implements AutoCloseable {
       if (followed != null) {
         followed.add(worker);
       }
+      addSteps(worker);
+    }
+  }
+
+  /** Ranks that the worker chooses itself are one rank here, and their steps say nothing of it. */
+  private void addSteps(FleetWorker worker) {
+    List<String> endpoints = worker.profile().forwardPasses();
+    for (int rank = 0; steps != null && rank < endpoints.size(); rank++) {
+      if (worker.routedRanks() == endpoints.size()) {
+        int named = rank + worker.profile().rankOffset();
+        steps.addRank(rankId(worker, rank), endpoints.get(rank), named);
+      }
     }
   }
 
@@ -109,6 +131,9 @@ public final class ModelFleet implements AutoCloseable {
         followed.remove(worker);
       }
       for (int rank = 0; rank < worker.routedRanks(); rank++) {
+        if (steps != null) {
+          steps.removeRank(rankId(worker, rank));
+        }
         router.removeRank(rankId(worker, rank));
       }
     }

@@ -15,6 +15,8 @@ import java.util.Locale;
  * @param eventsPort port of rank 0's events, and one more for each further rank; 0 takes free ones
  * @param replayPort the same for replay
  * @param topic first frame of each message
+ * @param forwardPassPort port of rank 0's forward-pass metrics, and one more for each further rank;
+ *     0 takes free ones; {@link #NO_PORT} publishes none
  */
 public record EventSettings(
     EngineFlavor flavor,
@@ -24,7 +26,11 @@ public record EventSettings(
     String host,
     int eventsPort,
     int replayPort,
-    String topic) {
+    String topic,
+    int forwardPassPort) {
+
+  /** Value of {@link #forwardPassPort()} without forward-pass metrics. */
+  public static final int NO_PORT = -1;
 
   /** Largest number of a port. */
   public static final int MAX_PORT = 65_535;
@@ -37,12 +43,16 @@ public record EventSettings(
   public EventSettings {
     Checks.within("eventsPort", eventsPort, 0, MAX_PORT);
     Checks.within("replayPort", replayPort, 0, MAX_PORT);
+    Checks.within("forwardPassPort", forwardPassPort, NO_PORT, MAX_PORT);
     boolean trtllm = flavor == EngineFlavor.TRTLLM;
     if (trtllm && (form == EventForm.ARRAY || form == EventForm.MIXED)) {
       throw wrong("events must be map or none", form);
     }
     if (trtllm && replay == ReplayForm.SHORT) {
       throw wrong("replay must be long or none", replay);
+    }
+    if (trtllm && forwardPassPort != NO_PORT) {
+      throw new IllegalArgumentException("it publishes no forward-pass metrics");
     }
     if (handles == HandleForm.BYTES && flavor != EngineFlavor.VLLM) {
       throw wrong("handles must be numbers", handles);

@@ -1,7 +1,7 @@
 /**
  * What engines publish about their blocks: events of vLLM, SGLang and TensorRT-LLM over ZMQ, with
- * replay, and faults that can be switched on. For engines of this process that stand in for real
- * ones.
+ * replay, faults that can be switched on, and the metrics of steps. For engines of this process
+ * that stand in for real ones.
  */
 @NullMarked
 package io.kvasir.gateway.standin;

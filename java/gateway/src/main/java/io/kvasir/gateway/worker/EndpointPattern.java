@@ -1,6 +1,8 @@
 package io.kvasir.gateway.worker;
 
 import io.kvasir.model.Errors;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -74,5 +76,53 @@ record EndpointPattern(String text) {
                     default -> rank;
                   });
         });
+  }
+
+  /**
+   * Checks the patterns of a key.
+   *
+   * @param ranksPerNode ranks of a node; 0 if unknown
+   * @throws IllegalArgumentException naming the key
+   */
+  static void check(String key, List<EndpointPattern> patterns, int ranksPerNode) {
+    for (EndpointPattern pattern : patterns) {
+      if (patterns.size() > 1 && pattern.hasPlaceholders()) {
+        throw new IllegalArgumentException(
+            key + " must be one pattern or a list of endpoints, not a list of patterns");
+      }
+      if (pattern.namesNodes() && ranksPerNode == 0) {
+        throw new IllegalArgumentException(
+            key + " has {n} or {l}, which need ranks_per_node: the ranks of each node");
+      }
+    }
+  }
+
+  /**
+   * The endpoints of a worker's ranks.
+   *
+   * @param patterns one for all ranks, or one for each; none for no endpoints
+   * @param ranks the number of ranks, at least 1
+   * @param rankOffset the number of the worker's first rank in the whole deployment
+   * @param ranksPerNode ranks of a node; 0 if unknown
+   * @throws IllegalArgumentException naming the key if there are not as many as ranks
+   */
+  static List<String> endpoints(
+      String key, List<EndpointPattern> patterns, int ranks, int rankOffset, int ranksPerNode) {
+    if (patterns.size() > 1 && patterns.size() != ranks) {
+      throw new IllegalArgumentException(
+          key
+              + " must have an endpoint for each of the "
+              + ranks
+              + " ranks, not "
+              + patterns.size());
+    }
+    List<String> endpoints = new ArrayList<>();
+    for (int rank = 0; rank < ranks && !patterns.isEmpty(); rank++) {
+      endpoints.add(
+          patterns.size() > 1
+              ? patterns.get(rank).text()
+              : patterns.get(0).endpoint(rankOffset + rank, Math.max(1, ranksPerNode)));
+    }
+    return endpoints;
   }
 }

@@ -55,17 +55,7 @@ public record EventEndpoints(List<String> live, List<String> replay, String topi
 
   private static void requireNew(
       Map<String, String> users, String endpoint, String user, boolean wildcards) {
-    Matcher matcher = ENDPOINT.matcher(endpoint);
-    if (!matcher.matches()) {
-      throw new IllegalArgumentException(
-          user + ": must be tcp://HOST:PORT, not '" + Errors.shown(endpoint) + "'");
-    }
-    int port = Integer.parseInt(matcher.group(2));
-    if (port < 1 || port > MAX_PORT) {
-      throw new IllegalArgumentException(
-          user + ": the port must be 1 to " + MAX_PORT + ", not " + port);
-    }
-    if (!wildcards && isWildcard(matcher.group(1))) {
+    if (isWildcard(host(user, endpoint)) && !wildcards) {
       throw new IllegalArgumentException(
           user + ": '" + endpoint + "' names no host to connect to; it needs bind=true");
     }
@@ -79,6 +69,25 @@ public record EventEndpoints(List<String> live, List<String> replay, String topi
               + other
               + " too; base ports must be as far apart as there are ranks");
     }
+  }
+
+  /**
+   * Checks an endpoint and returns its host.
+   *
+   * @throws IllegalArgumentException beginning with the user's name
+   */
+  static String host(String user, String endpoint) {
+    Matcher matcher = ENDPOINT.matcher(endpoint);
+    if (!matcher.matches()) {
+      throw new IllegalArgumentException(
+          user + ": must be tcp://HOST:PORT, not '" + Errors.shown(endpoint) + "'");
+    }
+    int port = Integer.parseInt(matcher.group(2));
+    if (port < 1 || port > MAX_PORT) {
+      throw new IllegalArgumentException(
+          user + ": the port must be 1 to " + MAX_PORT + ", not " + port);
+    }
+    return matcher.group(1);
   }
 
   /** Whether a host stands for all addresses of its machine. */

@@ -1,6 +1,5 @@
 package io.kvasir.gateway.worker;
 
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -30,21 +29,8 @@ public record EventOptions(
     if (live.isEmpty()) {
       throw new IllegalArgumentException("replay, topic, bind and ranks_per_node need events");
     }
-    check("events", live, ranksPerNode);
-    check("replay", replay, ranksPerNode);
-  }
-
-  private static void check(String key, List<EndpointPattern> patterns, int ranksPerNode) {
-    for (EndpointPattern pattern : patterns) {
-      if (patterns.size() > 1 && pattern.hasPlaceholders()) {
-        throw new IllegalArgumentException(
-            key + " must be one pattern or a list of endpoints, not a list of patterns");
-      }
-      if (pattern.namesNodes() && ranksPerNode == 0) {
-        throw new IllegalArgumentException(
-            key + " has {n} or {l}, which need ranks_per_node: the ranks of each node");
-      }
-    }
+    EndpointPattern.check("events", live, ranksPerNode);
+    EndpointPattern.check("replay", replay, ranksPerNode);
   }
 
   /** {@return the number of ranks that the lists have; 0 if patterns fit any number} */
@@ -62,29 +48,9 @@ public record EventOptions(
    */
   public EventEndpoints endpoints(int ranks, int rankOffset) {
     return new EventEndpoints(
-        endpoints("events", live, ranks, rankOffset),
-        endpoints("replay", replay, ranks, rankOffset),
+        EndpointPattern.endpoints("events", live, ranks, rankOffset, ranksPerNode),
+        EndpointPattern.endpoints("replay", replay, ranks, rankOffset, ranksPerNode),
         topic,
         bind);
-  }
-
-  private List<String> endpoints(
-      String key, List<EndpointPattern> patterns, int ranks, int rankOffset) {
-    if (patterns.size() > 1 && patterns.size() != ranks) {
-      throw new IllegalArgumentException(
-          key
-              + " must have an endpoint for each of the "
-              + ranks
-              + " ranks, not "
-              + patterns.size());
-    }
-    List<String> endpoints = new ArrayList<>();
-    for (int rank = 0; rank < ranks && !patterns.isEmpty(); rank++) {
-      endpoints.add(
-          patterns.size() > 1
-              ? patterns.get(rank).text()
-              : patterns.get(0).endpoint(rankOffset + rank, Math.max(1, ranksPerNode)));
-    }
-    return endpoints;
   }
 }

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param blockSize tokens of a KV block; 0 if unknown
  * @param kvBlocks KV blocks of each rank; 0 if unknown
  * @param events where block events come from; null if unknown
+ * @param forwardPasses where each rank publishes the metrics of its steps; empty if unknown
  * @param problems where statement and engine contradict each other, in words
  */
 public record WorkerProfile(
@@ -25,10 +26,12 @@ public record WorkerProfile(
     int blockSize,
     long kvBlocks,
     @Nullable EventEndpoints events,
+    List<String> forwardPasses,
     List<String> problems) {
 
-  /** Copies the list. */
+  /** Copies the lists. */
   public WorkerProfile {
+    forwardPasses = List.copyOf(forwardPasses);
     problems = List.copyOf(problems);
   }
 
@@ -58,6 +61,7 @@ public record WorkerProfile(
         blockSize,
         facts.kvBlocks(),
         events(spec, facts, ranks, offset, problems),
+        forwardPasses(spec, ranks, offset, problems),
         problems);
   }
 
@@ -70,6 +74,16 @@ public record WorkerProfile(
       problems.add(key + " is stated as " + stated + ", but the engine says " + found);
     }
     return stated;
+  }
+
+  private static List<String> forwardPasses(
+      WorkerSpec spec, int ranks, int offset, List<String> problems) {
+    try {
+      return spec.forwardPasses(ranks, offset);
+    } catch (IllegalArgumentException e) {
+      problems.add("the stated endpoints do not fit its ranks: " + e.getMessage());
+      return List.of();
+    }
   }
 
   private static @Nullable EventEndpoints events(

@@ -1,6 +1,7 @@
 package io.kvasir.gateway.worker;
 
 import java.net.URI;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param events where block events come from; null if not stated
  * @param poll whether block events are polled from TensorRT-LLM's {@code /kv_cache_events}, which
  *     gives each event to one reader only
+ * @param forwardPasses where ranks publish the metrics of their steps: one pattern for all, or one
+ *     for each; empty if they do not
  */
 public record WorkerSpec(
     URI url,
@@ -25,7 +28,11 @@ public record WorkerSpec(
     int rankOffset,
     int blockSize,
     @Nullable EventOptions events,
-    boolean poll) {
+    boolean poll,
+    List<EndpointPattern> forwardPasses) {
+
+  /** The key of {@link #forwardPasses()}. */
+  static final String FORWARD_PASSES = "forward_pass_metrics";
 
   private static final String IN_PROCESS = "process";
 
@@ -59,6 +66,36 @@ public record WorkerSpec(
       ranks = ranks == 0 && listed > 0 ? listed : ranks;
       EventEndpoints unused = events.endpoints(Math.max(1, ranks), first);
     }
+    forwardPasses = List.copyOf(forwardPasses);
+    ranks = ranks == 0 && forwardPasses.size() > 1 ? forwardPasses.size() : ranks;
+    EndpointPattern.check(FORWARD_PASSES, forwardPasses, 0);
+    List<String> unused = forwardPasses(forwardPasses, Math.max(1, ranks), first);
+  }
+
+  /**
+   * Where ranks publish the metrics of their steps.
+   *
+   * @param count the number of ranks, at least 1
+   * @param firstRank the number of the first one in the whole deployment
+   * @return the endpoint of each rank; empty if they do not
+   * @throws IllegalArgumentException naming the rank and the endpoint that is wrong
+   */
+  public List<String> forwardPasses(int count, int firstRank) {
+    return forwardPasses(forwardPasses, count, firstRank);
+  }
+
+  private static List<String> forwardPasses(
+      List<EndpointPattern> patterns, int count, int firstRank) {
+    List<String> endpoints =
+        EndpointPattern.endpoints(FORWARD_PASSES, patterns, count, firstRank, 0);
+    for (int rank = 0; rank < endpoints.size(); rank++) {
+      String user = FORWARD_PASSES + " of rank " + rank;
+      if (EventEndpoints.isWildcard(EventEndpoints.host(user, endpoints.get(rank)))) {
+        throw new IllegalArgumentException(
+            user + ": '" + endpoints.get(rank) + "' names no host to connect to");
+      }
+    }
+    return endpoints;
   }
 
   /** {@return whether the worker is in this process; its ranks are routed to as a whole} */
@@ -73,14 +110,22 @@ public record WorkerSpec(
    */
   public static WorkerSpec inProcess() {
     return new WorkerSpec(
-        URI.create(IN_PROCESS + "://kvasir"), EngineFlavor.VLLM, 1, null, -1, 0, null, false);
+        URI.create(IN_PROCESS + "://kvasir"),
+        EngineFlavor.VLLM,
+        1,
+        null,
+        -1,
+        0,
+        null,
+        false,
+        List.of());
   }
 
   /**
    * Parses {@code URL[,KEY=VALUE]...}. The keys are {@code flavor}, {@code ranks}, {@code events},
    * {@code replay}, {@code topic}, {@code bind}, {@code block_size}, {@code lb}, {@code
-   * rank_offset}, {@code ranks_per_node} and {@code poll}; {@code events} and {@code replay} can be
-   * repeated, once for each rank.
+   * rank_offset}, {@code ranks_per_node}, {@code poll} and {@code forward_pass_metrics}; {@code
+   * events}, {@code replay} and the last one can be repeated, once for each rank.
    *
    * @param text the description
    * @return the worker

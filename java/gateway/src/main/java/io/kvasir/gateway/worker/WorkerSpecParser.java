@@ -18,7 +18,7 @@ final class WorkerSpecParser {
   /** Most tokens of a block. */
   private static final int MAX_BLOCK_SIZE = 1 << 20;
 
-  private static final Set<String> LISTS = Set.of("events", "replay");
+  private static final Set<String> LISTS = Set.of("events", "replay", WorkerSpec.FORWARD_PASSES);
   private static final List<String> KEYS =
       List.of(
           "flavor",
@@ -31,7 +31,8 @@ final class WorkerSpecParser {
           "lb",
           "rank_offset",
           "ranks_per_node",
-          "poll");
+          "poll",
+          WorkerSpec.FORWARD_PASSES);
 
   private final String url;
   private final Map<String, List<String>> values = new LinkedHashMap<>();
@@ -72,7 +73,8 @@ final class WorkerSpecParser {
         number("rank_offset", 0, WorkerSpec.MAX_RANKS - 1, -1),
         number("block_size", 1, MAX_BLOCK_SIZE, 0),
         events(),
-        flag("poll"));
+        flag("poll"),
+        patterns(WorkerSpec.FORWARD_PASSES));
   }
 
   private @Nullable EventOptions events() {

@@ -37,8 +37,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Answers stream through the router, so it sees tokens and ends without delay. Block events and
  * metrics arrive after their delays, before the next request is routed. A request that the router
- * lets wait or refuses is an {@link Outcome}. Confined to the thread that drives the replay. Owns
- * the router.
+ * lets wait or refuses is an {@link Outcome}. A policy that chooses ranks names the rank of a
+ * worker of several, which serves the request there and nowhere else. Confined to the thread that
+ * drives the replay. Owns the router.
  */
 public final class RoutedFleet implements FleetLayer {
 
@@ -60,6 +61,7 @@ public final class RoutedFleet implements FleetLayer {
   private final Long2IntOpenHashMap prefilling = new Long2IntOpenHashMap();
   private final List<Outcome> outcomes = new ArrayList<>();
   private final LatencyTargets targets;
+  private final boolean namesRanks;
   private int waiting;
   private long behindPrompts;
   private long nowNs;
@@ -74,7 +76,7 @@ public final class RoutedFleet implements FleetLayer {
    * @param capacity what each rank can take
    * @param targets the times that every request asks for
    * @throws IllegalArgumentException if the router's args are wrong, it cannot follow blocks of
-   *     that naming, or it chooses ranks and workers have several
+   *     that naming, or it chooses ranks by polled metrics and workers have several
    */
   public RoutedFleet(
       FleetSettings settings,
@@ -91,10 +93,12 @@ public final class RoutedFleet implements FleetLayer {
               + ", not "
               + naming.id());
     }
-    if (settings.router().choosesRanks() && ranks != 1) {
+    boolean choosesRanks = settings.router().choosesRanks();
+    if (choosesRanks && settings.router().readsMetrics() && ranks != 1) {
       throw new IllegalArgumentException(
           settings.router().name() + " needs workers of 1 rank, not " + ranks);
     }
+    this.namesRanks = choosesRanks && ranks > 1;
     this.targets = Objects.requireNonNull(targets, "targets");
     this.settings = settings;
     this.naming = naming;
@@ -181,12 +185,19 @@ public final class RoutedFleet implements FleetLayer {
     decisions.merge(placement.reason(), 1L, Long::sum);
     behindPrompts += prompts[worker]++ == 0 ? 0 : 1;
     prefilling.put(request.id(), worker);
+    if (namesRanks) {
+      int rank = placement.rank().dpRank();
+      return routed(worker, hashed, request.toBuilder().targetRank(rank).relax(false));
+    }
     if (placement.conversationId() == null) {
       return new Routed(worker, hashed);
     }
     DisaggParams params = DisaggParams.of(request).withConversation(asked, placement);
-    Request atRank = params.applyTo(request.toBuilder()).build();
-    return new Routed(worker, new HashedRequest(atRank, hashed.hashes()));
+    return routed(worker, hashed, params.applyTo(request.toBuilder()));
+  }
+
+  private static Routed routed(int worker, HashedRequest hashed, Request.Builder atWorker) {
+    return new Routed(worker, new HashedRequest(atWorker.build(), hashed.hashes()));
   }
 
   private void advance(long atNs) {

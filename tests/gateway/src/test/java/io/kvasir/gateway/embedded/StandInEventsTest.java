@@ -49,7 +49,8 @@ class StandInEventsTest {
             "127.0.0.1",
             0,
             0,
-            ""),
+            "",
+            EventSettings.NO_PORT),
         wire(EngineFlavor.SGLANG, EventForm.MAP),
         wire(EngineFlavor.SGLANG, EventForm.ARRAY),
         wire(EngineFlavor.SGLANG, EventForm.MIXED, ReplayForm.LONG, ""),
@@ -262,7 +263,8 @@ class StandInEventsTest {
               "0.0.0.0",
               taken.getLocalPort(),
               0,
-              "");
+              "",
+              EventSettings.NO_PORT);
       assertThatThrownBy(
               () ->
                   EmbeddedEngine.open(

@@ -55,7 +55,15 @@ final class TestStandIn implements AutoCloseable {
 
   static EventSettings wire(EngineFlavor flavor, EventForm form, ReplayForm replay, String topic) {
     return new EventSettings(
-        flavor, form, replay, EventSettings.numbers(flavor), "127.0.0.1", 0, 0, topic);
+        flavor,
+        form,
+        replay,
+        EventSettings.numbers(flavor),
+        "127.0.0.1",
+        0,
+        0,
+        topic,
+        EventSettings.NO_PORT);
   }
 
   /** Opens it, with a reader of each rank that hears everything. */

@@ -33,6 +33,7 @@ class WorkerProfileTest {
                 16,
                 9,
                 FOUND,
+                List.of(),
                 List.of()));
   }
 

@@ -128,12 +128,30 @@ class WorkerSpecTest {
         "http://h:1,events=tcp://a:1,events=tcp://a:1 | events of rank 1: 'tcp://a:1' is that of",
         "http://h:1,ranks=3,events=tcp://a:1,events=tcp://b:1 | events must have an endpoint for each of the 3 ranks, not 2",
         "http://h:1,events=tcp://a:1,events=tcp://b:{r} | events must be one pattern or a list of",
+        "http://h:1,forward_pass_metrics=tcp://e:0 | forward_pass_metrics of rank 0: the port must be 1 to 65535, not 0",
+        "http://h:1,forward_pass_metrics=e:1 | forward_pass_metrics must begin with tcp://, the only",
+        "http://h:1,forward_pass_metrics=tcp://*:1 | forward_pass_metrics of rank 0: 'tcp://*:1' names no host to connect to",
+        "http://h:1,forward_pass_metrics=tcp://e-{n}:1 | forward_pass_metrics has {n} or {l}, which need",
+        "http://h:1,ranks=3,forward_pass_metrics=tcp://a:1,forward_pass_metrics=tcp://b:1 | forward_pass_metrics must have an endpoint for each of the 3 ranks, not 2",
         "http://h:1,events=tcp://node-{n}:{5557+r} | events has {n} or {l}, which need ranks_per_node",
       })
   void whatIsWrongIsNamed(String text, String message) {
     assertThatThrownBy(() -> WorkerSpec.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(message);
+  }
+
+  @Test
+  void stepsHaveABasePortOrAListOfEndpoints() {
+    assertThat(WorkerSpec.parse("http://h:1").forwardPasses(2, 0)).isEmpty();
+    assertThat(
+            WorkerSpec.parse("http://h:1,forward_pass_metrics=tcp://e:20380").forwardPasses(2, 6))
+        .containsExactly("tcp://e:20386", "tcp://e:20387");
+    WorkerSpec listed =
+        WorkerSpec.parse(
+            "http://h:1,forward_pass_metrics=tcp://a:1,forward_pass_metrics=tcp://b:1");
+    assertThat(listed.ranks()).isEqualTo(2);
+    assertThat(listed.forwardPasses(2, 0)).containsExactly("tcp://a:1", "tcp://b:1");
   }
 
   @ParameterizedTest

@@ -258,17 +258,17 @@ class RoutedFleetTest {
   }
 
   @Test
-  void aPolicyThatChoosesRanksNeedsWorkersOfOneRank() {
+  void aPolicyThatChoosesRanksByPolledMetricsNeedsWorkersOfOneRank() {
     assertThatIllegalArgumentException()
         .isThrownBy(
             () ->
                 new RoutedFleet(
-                    FleetSettings.of(2, "cost"),
+                    FleetSettings.of(2, "polled"),
                     HashFormat.KVASIR,
                     BLOCK,
                     2,
                     RankCapacity.UNKNOWN,
                     LatencyTargets.NONE))
-        .withMessage("cost needs workers of 1 rank, not 2");
+        .withMessage("polled needs workers of 1 rank, not 2");
   }
 }

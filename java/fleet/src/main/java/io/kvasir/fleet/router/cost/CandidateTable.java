@@ -19,9 +19,11 @@ final class CandidateTable implements Candidates {
 
   private final int tokensPerBlock;
   private final PredictedLoads loads = new PredictedLoads();
-  private final Map<RankId, RankCapacity> capacities = new HashMap<>();
-  private final Map<RankId, Long> lastChosen = new HashMap<>();
+  private final Map<RankId, Known> ranks = new HashMap<>();
   private long choices;
+
+  /** By position in {@link #loads}: what is known of the rank that was there last, or null. */
+  private @Nullable Known[] known = new Known[0];
 
   /** By position in {@link #loads}: leading blocks of the request that the rank holds. */
   private int[] matchedBlocks = new int[0];
@@ -33,18 +35,38 @@ final class CandidateTable implements Candidates {
   private boolean tracksPrefill;
   private long waitedNs;
 
+  /** What is known of one rank besides its load. */
+  private static final class Known {
+    private final RankId rank;
+    private RankCapacity capacity = RankCapacity.UNKNOWN;
+
+    /** Its position in {@link #loads} at some time. */
+    private int position;
+
+    /** Number of the choice that was its last; 0 for none. */
+    private long lastChosen;
+
+    private Known(RankId rank) {
+      this.rank = rank;
+    }
+  }
+
   CandidateTable(int tokensPerBlock) {
     this.tokensPerBlock = tokensPerBlock;
   }
 
   void setCapacity(RankId rank, RankCapacity capacity) {
-    capacities.put(rank, capacity);
+    ranks.computeIfAbsent(rank, Known::new).capacity = capacity;
+  }
+
+  boolean knows(RankId rank) {
+    return ranks.containsKey(rank);
   }
 
   /** Returns false if the rank is unknown. */
   boolean remove(RankId rank) {
-    lastChosen.remove(rank);
-    return capacities.remove(rank) != null;
+    Arrays.fill(known, null);
+    return ranks.remove(rank) != null;
   }
 
   /** The loads, to be filled before the table is narrowed. */
@@ -57,6 +79,7 @@ final class CandidateTable implements Candidates {
     if (positions.length < loads.size()) {
       positions = new int[loads.size()];
       matchedBlocks = new int[loads.size()];
+      known = new Known[loads.size()];
     }
     size = 0;
     boolean pinKnown = false;
@@ -66,7 +89,8 @@ final class CandidateTable implements Candidates {
       pinKnown |= filter.pins(rank);
       if (filter.allows(rank)) {
         anyAllowed = true;
-        if (!busy.exceededBy(loads.activePrefillTokens(i), loads.activeBlocks(i), capacity(rank))) {
+        if (!busy.exceededBy(
+            loads.activePrefillTokens(i), loads.activeBlocks(i), known(i).capacity)) {
           positions[size++] = i;
         }
       }
@@ -84,8 +108,19 @@ final class CandidateTable implements Candidates {
     return anyAllowed ? Refusal.PINNED_OVERLOADED : Refusal.PINNED_NOT_ALLOWED;
   }
 
-  private RankCapacity capacity(RankId rank) {
-    return capacities.getOrDefault(rank, RankCapacity.UNKNOWN);
+  /** What is known of the rank at a position in the loads, which mostly is the same as before. */
+  private Known known(int position) {
+    RankId rank = loads.rank(position);
+    Known its = known[position];
+    if (its == null || !its.rank.equals(rank)) {
+      its = ranks.get(rank);
+      if (its == null) {
+        return new Known(rank);
+      }
+      known[position] = its;
+      its.position = position;
+    }
+    return its;
   }
 
   /** Whether some candidate has room for a request that may wait. O(candidates). */
@@ -98,12 +133,20 @@ final class CandidateTable implements Candidates {
     return false;
   }
 
-  /** Sets what the ranks hold. O(ranks + matches x log ranks). */
+  /** The position of a rank in the loads, which mostly is the same as before; negative if none. */
+  private int position(RankId rank) {
+    Known its = ranks.get(rank);
+    return its != null && its.position < loads.size() && rank.equals(loads.rank(its.position))
+        ? its.position
+        : loads.indexOf(rank);
+  }
+
+  /** Sets what the ranks hold. O(ranks + matches), or O(matches x log ranks) for changed ranks. */
   void setMatches(RankMatches matches, boolean prefillTracked) {
     tracksPrefill = prefillTracked;
     Arrays.fill(matchedBlocks, 0, loads.size(), 0);
     for (int i = 0; i < matches.size(); i++) {
-      int position = loads.indexOf(matches.rank(i));
+      int position = position(matches.rank(i));
       if (position >= 0) {
         matchedBlocks[position] = matches.blocks(i);
       }
@@ -176,16 +219,16 @@ final class CandidateTable implements Candidates {
 
   /** A candidate was chosen. */
   void onChosen(int i) {
-    lastChosen.put(rank(i), ++choices);
+    known(positions[i]).lastChosen = ++choices;
   }
 
   @Override
   public long lastChosen(int i) {
-    return lastChosen.getOrDefault(rank(i), 0L);
+    return known(positions[i]).lastChosen;
   }
 
   @Override
   public RankCapacity capacity(int i) {
-    return capacity(rank(i));
+    return known(positions[i]).capacity;
   }
 }

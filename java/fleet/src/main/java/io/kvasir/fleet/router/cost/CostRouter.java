@@ -11,6 +11,7 @@ import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.model.RankId;
+import io.kvasir.timing.ForwardPass;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Lock;
@@ -230,6 +231,18 @@ public final class CostRouter implements FleetRouter {
   @Override
   public void onBlocks(RankId rank, BlockEvent event) {
     index.apply(rank, event);
+  }
+
+  @Override
+  public void onForwardPass(RankId rank, ForwardPass pass) {
+    Objects.requireNonNull(pass, "pass");
+    steps.locked(
+        completions -> {
+          if (chooser.knows(rank)) {
+            listener.onForwardPass(rank, pass, steps.nowNs());
+          }
+          return true;
+        });
   }
 
   @Override

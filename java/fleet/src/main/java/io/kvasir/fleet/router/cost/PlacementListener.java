@@ -2,6 +2,7 @@ package io.kvasir.fleet.router.cost;
 
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.model.RankId;
+import io.kvasir.timing.ForwardPass;
 
 /**
  * Follows the placements of a {@link CostRouter}, so that a selector can learn from them.
@@ -55,6 +56,15 @@ public interface PlacementListener {
    * @param attempt the attempt
    */
   default void onEnded(long attempt) {}
+
+  /**
+   * A rank's engine has reported a step.
+   *
+   * @param rank the rank, which is known
+   * @param pass the step
+   * @param nowNs the time
+   */
+  default void onForwardPass(RankId rank, ForwardPass pass, long nowNs) {}
 
   /**
    * A rank was removed. Its attempts have ended before.

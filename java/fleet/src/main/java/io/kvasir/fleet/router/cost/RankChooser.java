@@ -67,6 +67,10 @@ final class RankChooser {
     return candidates.remove(rank);
   }
 
+  boolean knows(RankId rank) {
+    return candidates.knows(rank);
+  }
+
   /** Reads the loads without any request. O(ranks). */
   void readLoads() {
     sequences.loads(candidates.loads());

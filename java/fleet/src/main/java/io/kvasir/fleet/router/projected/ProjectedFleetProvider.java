@@ -45,6 +45,11 @@ public final class ProjectedFleetProvider implements FleetRouterProvider {
   }
 
   @Override
+  public boolean readsForwardPasses() {
+    return true;
+  }
+
+  @Override
   public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
     String omitted = new RouterArgs(name(), args, keys()).text(OMITTED, "");
     if (!omitted.isEmpty()) {

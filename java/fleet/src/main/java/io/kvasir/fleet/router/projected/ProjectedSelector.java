@@ -8,9 +8,8 @@ import io.kvasir.fleet.router.cost.Candidates;
 import io.kvasir.fleet.router.cost.CostTrace;
 import io.kvasir.fleet.router.cost.PlacementListener;
 import io.kvasir.fleet.router.cost.RankSelector;
-import io.kvasir.fleet.router.projected.RankForecast.Attempt;
-import io.kvasir.model.Digest64;
 import io.kvasir.model.RankId;
+import io.kvasir.timing.ForwardPass;
 import io.kvasir.timing.StepModel;
 import io.kvasir.timing.StepTiming;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
@@ -34,7 +33,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   /*
    * A request of L tokens goes to the rank with the lowest
    *
-   *   score = queue + compute + pace + others + work + room   (milliseconds)
+   *   score = queue + compute + pace + others + work + room + lockstep   (milliseconds)
    *
    *   queue    the time left for the prompts placed on the rank that have no first token yet, and for
    *            those that other routers placed there
@@ -48,6 +47,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
    *   work     the work that the conversation will bring after this turn, times the number of open
    *            conversations by which the rank exceeds the emptiest one, relative to 1 + their mean
    *   room     the time until requests that end have freed the blocks that the pool lacks
+   *   lockstep half of what the other ranks of the engine add to the steps until then
    *
    * A request with targets goes to the lowest score among the ranks with which the most requests are
    * expected to meet theirs: its own likelihood, less what the answers on the rank lose to its
@@ -55,8 +55,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
    *
    * The term room needs the size of the pools.
    *
-   * Times come from StepModel and the speed of the rank. Ranks are taken to step alone: where ranks
-   * of one engine step together, the slowest one's steps show as the time of the others.
+   * Times come from StepModel and the speed of the engine.
    *
    * Of ranks with about the lowest score, the one chosen least recently gets the request: what was
    * learned is not exact, and prompts that no rank holds should use the pools of all.
@@ -65,7 +64,8 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
    */
 
   /** Names of the terms. */
-  static final List<String> TERMS = List.of("queue", "compute", "pace", "others", "work", "room");
+  static final List<String> TERMS =
+      List.of("queue", "compute", "pace", "others", "work", "room", "lockstep");
 
   /** Observations that the published coefficients are worth; first tokens are rough ones. */
   private static final double PRIOR_WEIGHT = 4;
@@ -78,11 +78,11 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
 
   private static final double MOST_BUSY = 0.9;
 
-  /** Part of the time to compute the request by which scores may differ and count as equal. */
-  private static final double TOLERANCE = 0.05;
-
-  /** Difference of likelihoods that does not matter. */
-  private static final double AS_LIKELY = 0.02;
+  /**
+   * The share of the wait for other ranks of the engine that counts: later prompts on this rank
+   * fill these steps at no cost.
+   */
+  private static final double LOCKSTEP_WEIGHT = 0.5;
 
   private static final double NS_PER_MS = 1e6;
 
@@ -91,6 +91,9 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
 
   /** Weight of a request in the mean time from placement to end, and in the mean answer. */
   private static final double STAY_STEP = 1.0 / 64;
+
+  /** Observations between two comparisons of the ranks' speeds with their mean. */
+  private static final long OBSERVATIONS_PER_MEAN = 16;
 
   /** Tokens of an answer before there was any. */
   private static final double FIRST_OUTPUT_TOKENS = 256;
@@ -103,8 +106,10 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   private final LoadEstimate load = new LoadEstimate();
   private final ForecastInterval interval = new ForecastInterval();
   private final Map<RankId, RankForecast> ranks = new HashMap<>();
+  private final Map<Long, EngineRanks> engines = new HashMap<>();
   private final Long2ObjectOpenHashMap<Attempt> attempts = new Long2ObjectOpenHashMap<>();
 
+  private long nextMean = OBSERVATIONS_PER_MEAN;
   private double stayMs;
   private double outputTokens = FIRST_OUTPUT_TOKENS;
 
@@ -113,16 +118,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   /* By candidate, for one choice. */
   private RankForecast[] forecasts = new RankForecast[0];
   private @Nullable RankId[] forecastRanks = new RankId[0];
-  private double[] scores = new double[0];
-  private double[] queueMs = new double[0];
-  private double[] computeMs = new double[0];
-  private double[] openBeside = new double[0];
-  private double[] firstTokenMs = new double[0];
-
-  /* How likely the request is to meet its targets, and that less what others lose by it. */
-  private double[] likelihoods = new double[0];
-  private double[] met = new double[0];
-  private double mostMet;
+  private final CandidateScores scores = new CandidateScores();
 
   /* The last choice, and when the first token is expected. */
   private long chosenRequest;
@@ -150,7 +146,14 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
 
   private RankForecast forecast(RankId rank, long nowNs) {
     return ranks.computeIfAbsent(
-        rank, unknown -> new RankForecast(rank, model, load, interval, nowNs));
+        rank,
+        unknown -> {
+          EngineRanks engine =
+              engines.computeIfAbsent(rank.workerId(), worker -> new EngineRanks(nowNs));
+          RankForecast made = new RankForecast(rank, model, load, interval, engine);
+          engine.add(made);
+          return made;
+        });
   }
 
   /** The forecast of a candidate, which mostly is the same rank as in the last choice. */
@@ -171,11 +174,11 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   public int select(Candidates candidates, FleetRequest request, CostTrace trace) {
     long nowNs = clockNs.getAsLong();
     compare(candidates, request, nowNs, trace);
-    int chosen = leastRecentOfBest(candidates, request.id());
+    int chosen = scores.leastRecentOfBest(candidates, request.id());
     chosenRequest = request.id();
     chosenRank = candidates.rank(chosen);
     chosenNs = nowNs;
-    chosenFirstTokenMs = firstTokenMs[chosen];
+    chosenFirstTokenMs = scores.firstTokenMs[chosen];
     return chosen;
   }
 
@@ -187,53 +190,63 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     load.advance(nowNs, ranks.size());
     double backlogMs = 0;
     double leastOpen = Double.POSITIVE_INFINITY;
-    double meanOpen = 0;
+    double open = 0;
     for (int i = 0; i < size; i++) {
-      backlogMs += queueMs[i] / size;
-      leastOpen = Math.min(leastOpen, openBeside[i]);
-      meanOpen += openBeside[i] / size;
+      backlogMs += scores.queueMs[i];
+      leastOpen = Math.min(leastOpen, scores.openBeside[i]);
+      open += scores.openBeside[i];
     }
-    double busy = Math.max(load.share(), backlogMs / (backlogMs + HALF_BUSY_MS));
+    double busy = Math.max(load.share(), backlogMs / (backlogMs + size * HALF_BUSY_MS));
     busy = Math.min(MOST_BUSY, busy);
     double othersWeight = busy / (1 - busy);
     double workMs =
-        conversation == ExpectedTurns.NONE ? 0 : conversations.furtherMs() / (1 + meanOpen);
+        conversation == ExpectedTurns.NONE ? 0 : conversations.furtherMs() / (1 + open / size);
     LatencyTargets targets = request.targets().after(candidates.waitedNs() / NS_PER_MS);
-    mostMet = Double.NEGATIVE_INFINITY;
+    long inputTokens = request.inputTokens();
     for (int i = 0; i < size; i++) {
       RankForecast forecast = forecasts[i];
       long held = (long) candidates.matchedBlocks(i) * candidates.tokensPerBlock();
-      long context = Math.min(request.inputTokens(), held);
-      long uncached = Math.max(1, request.inputTokens() - context);
-      computeMs[i] = forecast.promptMs(uncached, context);
-      terms[0] = queueMs[i];
-      terms[1] = computeMs[i];
+      long context = Math.min(inputTokens, held);
+      long uncached = Math.max(1, inputTokens - context);
+      double queueMs = scores.queueMs[i];
+      double computeMs = forecast.promptMs(uncached, context);
       double interleavedMs = forecast.interleavedMs(uncached);
-      terms[2] = interleavedMs + PACE_TOKENS * forecast.stepMs(request.inputTokens());
-      terms[3] = othersWeight * forecast.atSpeed1(computeMs[i]);
-      terms[4] = workMs * (openBeside[i] - leastOpen);
-      terms[5] = roomMs(candidates, i);
-      firstTokenMs[i] = queueMs[i] + computeMs[i] + interleavedMs + terms[5];
-      likelihoods[i] =
+      double roomMs = roomMs(candidates, i);
+      double lockstepMs =
+          forecast.engine().hasSeveral()
+              ? Math.max(0, forecast.togetherMs(uncached, computeMs, nowNs) - queueMs - computeMs)
+              : 0;
+      terms[0] = queueMs;
+      terms[1] = computeMs;
+      terms[2] = interleavedMs + PACE_TOKENS * forecast.stepMs(inputTokens);
+      terms[3] = othersWeight * forecast.atSpeed1(computeMs);
+      terms[4] = workMs * (scores.openBeside[i] - leastOpen);
+      terms[5] = roomMs;
+      terms[6] = LOCKSTEP_WEIGHT * lockstepMs;
+      double firstTokenMs = queueMs + computeMs + interleavedMs + roomMs + lockstepMs;
+      double likelihood =
           targets.isNone()
               ? 1
-              : interval.likelihood(firstTokenMs[i], targets.ttftMs())
-                  * interval.likelihood(forecast.tpotMs(request.inputTokens()), targets.tpotMs());
-      met[i] = likelihoods[i] - forecast.lost(computeMs[i], nowNs);
-      mostMet = Math.max(mostMet, met[i]);
+              : interval.likelihood(firstTokenMs, targets.ttftMs())
+                  * interval.likelihood(forecast.tpotMs(inputTokens), targets.tpotMs());
       trace.firstToken(
           i,
-          firstTokenMs[i],
-          firstTokenMs[i] * interval.lowFactor(),
-          firstTokenMs[i] * interval.highFactor(),
-          likelihoods[i]);
-      scores[i] = 0;
+          firstTokenMs,
+          firstTokenMs * interval.lowFactor(),
+          firstTokenMs * interval.highFactor(),
+          likelihood);
+      double score = 0;
       for (int term = 0; term < terms.length; term++) {
         if (term != omitted) {
           trace.term(i, TERMS.get(term), terms[term]);
-          scores[i] += terms[term];
+          score += terms[term];
         }
       }
+      scores.computeMs[i] = computeMs;
+      scores.firstTokenMs[i] = firstTokenMs;
+      scores.likelihood[i] = likelihood;
+      scores.met[i] = likelihood - forecast.lost(computeMs, nowNs);
+      scores.score[i] = score;
     }
   }
 
@@ -242,7 +255,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     compare(candidates, request, clockNs.getAsLong(), CostTrace.NONE);
     double most = 0;
     for (int i = 0; i < candidates.size(); i++) {
-      most = Math.max(most, likelihoods[i]);
+      most = Math.max(most, scores.likelihood[i]);
     }
     return most;
   }
@@ -264,55 +277,22 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     return backlogs;
   }
 
-  /**
-   * Of the candidates that are about as good as the best, the one chosen least recently. Candidates
-   * with which fewer requests would meet their targets are not.
-   */
-  private int leastRecentOfBest(Candidates candidates, long requestId) {
-    int size = candidates.size();
-    int lowest = -1;
-    for (int i = 0; i < size; i++) {
-      if (met[i] < mostMet - AS_LIKELY) {
-        scores[i] = Double.POSITIVE_INFINITY;
-      } else if (lowest < 0 || scores[i] < scores[lowest]) {
-        lowest = i;
-      }
-    }
-    double most = scores[lowest] + TOLERANCE * computeMs[lowest];
-    int i = (int) ((Digest64.fold(Digest64.EMPTY, requestId) & Long.MAX_VALUE) % size);
-    int best = -1;
-    for (int n = 0; n < size; n++, i = i + 1 == size ? 0 : i + 1) {
-      if (scores[i] <= most
-          && (best < 0 || candidates.lastChosen(i) < candidates.lastChosen(best))) {
-        best = i;
-      }
-    }
-    return best;
-  }
-
   /** Reads the candidates' queues and conversations. */
   private void read(Candidates candidates, long conversation, long nowNs) {
     int size = candidates.size();
     ExpectedTurns.Turn last = conversations.last(conversation);
-    if (forecasts.length < size) {
+    if (scores.reserve(size)) {
       forecasts = new RankForecast[size];
       forecastRanks = new RankId[size];
-      scores = new double[size];
-      queueMs = new double[size];
-      computeMs = new double[size];
-      openBeside = new double[size];
-      firstTokenMs = new double[size];
-      likelihoods = new double[size];
-      met = new double[size];
     }
     for (int i = 0; i < size; i++) {
       RankForecast forecast = forecast(i, candidates.rank(i), candidates.capacity(i), nowNs);
-      queueMs[i] = forecast.queuedMs(nowNs);
+      scores.queueMs[i] = forecast.queuedMs(nowNs);
       long foreign = candidates.activePrefillTokens(i) - forecast.promptTokens();
       if (foreign > 0) {
-        queueMs[i] += forecast.promptMs(foreign, 0);
+        scores.queueMs[i] += forecast.promptMs(foreign, 0);
       }
-      openBeside[i] =
+      scores.openBeside[i] =
           conversation == ExpectedTurns.NONE ? 0 : conversations.count(forecast.open, last, nowNs);
     }
   }
@@ -320,9 +300,12 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   /** In a steady state, the time in which all active blocks are freed is that of one request. */
   private double roomMs(Candidates candidates, int i) {
     long total = candidates.capacity(i).totalKvBlocks();
+    if (total == 0) {
+      return 0;
+    }
     long active = candidates.activeBlocks(i);
     long missing = active + candidates.newBlocks(i) - total;
-    return total == 0 || active == 0 || missing <= 0 ? 0 : missing * stayMs / active;
+    return active == 0 || missing <= 0 ? 0 : missing * stayMs / active;
   }
 
   @Override
@@ -361,7 +344,15 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   public void onTokens(long attempt, int tokens, long nowNs) {
     Attempt placed = attempts.get(attempt);
     if (placed != null) {
-      placed.rank().streamed(placed, tokens, nowNs);
+      placed.rank.streamed(placed, tokens, nowNs);
+      compareSpeeds();
+    }
+  }
+
+  private void compareSpeeds() {
+    if (model.observations() >= nextMean) {
+      nextMean = model.observations() + OBSERVATIONS_PER_MEAN;
+      model.centre(engines.values().stream().map(EngineRanks::speed).toList());
     }
   }
 
@@ -374,15 +365,32 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   public void onEnded(long attempt) {
     Attempt placed = attempts.remove(attempt);
     if (placed != null) {
-      double ms = placed.rank().ended(placed, clockNs.getAsLong());
+      double ms = placed.rank.ended(placed, clockNs.getAsLong());
       stayMs += (ms - stayMs) * (stayMs == 0 ? 1 : STAY_STEP);
-      outputTokens += (placed.streamedTokens() - outputTokens) * STAY_STEP;
+      outputTokens += (placed.streamedTokens - outputTokens) * STAY_STEP;
     }
   }
 
   @Override
+  public void onForwardPass(RankId rank, ForwardPass pass, long nowNs) {
+    if (pass.durationNs() == 0) {
+      return;
+    }
+    RankForecast forecast = forecast(rank, nowNs);
+    long sinceNs = nowNs - 2 * pass.durationNs();
+    forecast.passed(pass, forecast.engine().longestPassBesideMs(forecast, sinceNs), nowNs);
+    compareSpeeds();
+  }
+
+  @Override
   public void onRemoved(RankId rank) {
-    ranks.remove(rank);
+    RankForecast removed = ranks.remove(rank);
+    if (removed != null) {
+      removed.engine().remove(removed);
+      if (removed.engine().isEmpty()) {
+        engines.remove(rank.workerId());
+      }
+    }
     Arrays.fill(forecastRanks, null);
   }
 }

@@ -1,6 +1,7 @@
 package io.kvasir.fleet.router.projected;
 
 import io.kvasir.model.RankId;
+import io.kvasir.timing.ForwardPass;
 import io.kvasir.timing.RankSpeed;
 import io.kvasir.timing.StepModel;
 import io.kvasir.timing.StepWork;
@@ -27,7 +28,7 @@ final class RankForecast {
   private static final double SAME_STEP = 0.2;
 
   /** Part of its expected time that a prompt which takes longer is still expected to take. */
-  private static final double LEAST_LEFT = 0.1;
+  static final double LEAST_LEFT = 0.1;
 
   /**
    * Multiple of its expected time after which a prompt counts as computed; not all engines stream.
@@ -37,29 +38,34 @@ final class RankForecast {
   /** Tokens of one step where the rank's limit is unknown. */
   static final long DEFAULT_STEP_TOKENS = 8192;
 
-  /** Time without an observation after which the speed of the rank is relaxed. */
-  private static final long UNSEEN_NS = 30_000_000_000L;
+  /** Time after the last reported step for which the engine counts as reporting. */
+  private static final long REPORTS_NS = 10_000_000_000L;
 
-  /** After so many times in a row, nothing is left to forget. */
-  private static final int MOST_RELAXED = 16;
+  /** Part of a step's time from which that of another rank of the engine is nearly as long. */
+  private static final double NEAR_TIE = 0.9;
 
   /** Time between observations of decode steps. */
   private static final double DECODE_SAMPLE_MS = 50;
 
+  /** Steps that are looked at, at most. */
+  private static final int MOST_STEPS = 32;
+
   final ExpectedTurns.Open open = new ExpectedTurns.Open();
 
   private final RankId rank;
+  private final EngineRanks engine;
+  private final RankSpeed speed;
   private final StepModel model;
   private final LoadEstimate load;
   private final ForecastInterval interval;
   private long maxTokens = DEFAULT_STEP_TOKENS;
-  private final RankSpeed speed = new RankSpeed();
   private final Deque<Attempt> line = new ArrayDeque<>();
 
   /** Decoding requests with a target for the time between their tokens. */
   private final Set<Attempt> paced = new LinkedHashSet<>();
 
   private double lineMs;
+  private long lineTokens;
   private long promptTokens;
   private int decoding;
   private long kvTokens;
@@ -74,58 +80,10 @@ final class RankForecast {
   private long beganNs;
   private long endedNs = Long.MIN_VALUE;
   private long decodedNs = Long.MIN_VALUE;
-  private long seenNs;
 
-  /** One placed request. */
-  static final class Attempt {
-    private final RankForecast rank;
-    private final int uncached;
-    private final int context;
-    private final long placedNs;
-    private final double expectedMs;
-    private final double overdueMs;
-    private final double firstTokenMs;
-    private final double tpotMs;
-    private final double outputTokens;
-    private boolean inLine = true;
-    private boolean decodes;
-    private long batch;
-    private long tokens;
-    private long streamedTokens;
-    private long firstNs;
-    private boolean streams;
-    private long lastNs;
-
-    private Attempt(
-        RankForecast rank,
-        int uncached,
-        int context,
-        long placedNs,
-        double expectedMs,
-        double overdueMs,
-        double firstTokenMs,
-        double tpotMs,
-        double outputTokens) {
-      this.rank = rank;
-      this.uncached = uncached;
-      this.context = context;
-      this.placedNs = placedNs;
-      this.expectedMs = expectedMs;
-      this.overdueMs = overdueMs;
-      this.firstTokenMs = firstTokenMs;
-      this.tpotMs = tpotMs;
-      this.outputTokens = outputTokens;
-    }
-
-    RankForecast rank() {
-      return rank;
-    }
-
-    /** Output tokens so far. */
-    long streamedTokens() {
-      return streamedTokens;
-    }
-  }
+  /* The last step that the engine reported: when, and how long it should have taken. */
+  private long passedNs = Long.MIN_VALUE;
+  private double passMs;
 
   /**
    * Begins without requests.
@@ -134,16 +92,21 @@ final class RankForecast {
    * @param model expects times, and learns
    * @param load adds up the times
    * @param interval compares expected and actual times of first tokens
-   * @param nowNs the time
+   * @param engine the ranks of its engine, to which it is not added
    */
   RankForecast(
-      RankId rank, StepModel model, LoadEstimate load, ForecastInterval interval, long nowNs) {
+      RankId rank,
+      StepModel model,
+      LoadEstimate load,
+      ForecastInterval interval,
+      EngineRanks engine) {
+    this.engine = engine;
+    this.speed = engine.speed();
     this.rank = rank;
     this.model = model;
     this.ended = model.newWork();
     this.load = load;
     this.interval = interval;
-    this.seenNs = nowNs;
   }
 
   /** The tokens that the rank computes in one step at most are known, at least 1. */
@@ -182,10 +145,7 @@ final class RankForecast {
 
   /** The time until all prompts in line are expected to be computed, in milliseconds. */
   double queuedMs(long nowNs) {
-    for (int times = 0; times < MOST_RELAXED && nowNs - seenNs > UNSEEN_NS; times++) {
-      speed.relax();
-      seenNs += UNSEEN_NS;
-    }
+    engine.relaxUnseen(nowNs);
     Attempt first = line.peekFirst();
     while (first != null && nowNs - first.placedNs > first.overdueMs * NS_PER_MS) {
       leaveLine(first);
@@ -197,6 +157,35 @@ final class RankForecast {
     double elapsedMs = (nowNs - Math.max(first.placedNs, endedNs)) / NS_PER_MS;
     double leftMs = Math.max(LEAST_LEFT * first.expectedMs, first.expectedMs - elapsedMs);
     return Math.max(0, lineMs - first.expectedMs) + leftMs;
+  }
+
+  /**
+   * The time until a prompt is computed that is placed now, with what the other ranks of the engine
+   * add to the steps. O(ranks of the engine).
+   *
+   * @param uncached its tokens to compute
+   * @param computeMs the rank's own time for it
+   * @param nowNs the time
+   */
+  double togetherMs(long uncached, double computeMs, long nowNs) {
+    int steps = Math.min(MOST_STEPS, steps(lineTokens + uncached));
+    return engine.togetherMs(this, steps, (lineMs + computeMs) / steps, nowNs);
+  }
+
+  /** The rank's own time for prompts in one of the next steps, counted from the one in progress. */
+  double lineStepMs(int step) {
+    int steps = Math.min(MOST_STEPS, steps(Math.max(1, lineTokens)));
+    return step < steps ? lineMs / steps : 0;
+  }
+
+  /** When the first prompt in line was placed; the largest number if there is none. */
+  long lineBeganNs() {
+    return line.isEmpty() ? Long.MAX_VALUE : line.getFirst().placedNs;
+  }
+
+  /** When the last prompt ended. */
+  long endedNs() {
+    return endedNs;
   }
 
   /**
@@ -217,7 +206,7 @@ final class RankForecast {
       double outputTokens,
       long nowNs) {
     double expectedMs = promptMs(uncached, context) + interleavedMs(uncached);
-    double overdueMs = OVERDUE * (queuedMs(nowNs) + expectedMs);
+    double overdueMs = OVERDUE * Math.max(firstTokenMs, queuedMs(nowNs) + expectedMs);
     Attempt attempt =
         new Attempt(
             this,
@@ -231,6 +220,7 @@ final class RankForecast {
             outputTokens);
     line.addLast(attempt);
     lineMs += expectedMs;
+    lineTokens += uncached;
     promptTokens += uncached;
     return attempt;
   }
@@ -240,6 +230,7 @@ final class RankForecast {
       attempt.inLine = false;
       line.remove(attempt);
       lineMs = line.isEmpty() ? 0 : lineMs - attempt.expectedMs;
+      lineTokens -= attempt.uncached;
     }
   }
 
@@ -273,16 +264,56 @@ final class RankForecast {
     attempt.lastNs = nowNs;
   }
 
+  /** How long the last reported step should have taken; 0 if it was before a time. */
+  double passMs(long sinceNs) {
+    return passedNs >= sinceNs ? passMs : 0;
+  }
+
+  /**
+   * Learns from a step that the engine reported. Where ranks of one engine step together, the step
+   * takes as long as the slowest one's, so that only this one learns.
+   *
+   * @param pass the step
+   * @param longestBesideMs the longest time that another rank of the engine should have taken
+   * @param nowNs the time
+   */
+  void passed(ForwardPass pass, double longestBesideMs, long nowNs) {
+    StepWork work = model.newWork();
+    if (pass.prefillTokens() > 0) {
+      work.addSteps(1);
+      work.addPrefill(pass.prefillTokens(), pass.attendedPairs());
+    }
+    if (pass.decodingRequests() > 0) {
+      work.addDecoding(1, pass.decodeKvTokens());
+    }
+    passedNs = nowNs;
+    passMs = speed.factor() * model.ms(work);
+    if (longestBesideMs < NEAR_TIE * passMs) {
+      learn(work, pass.durationNs() / NS_PER_MS);
+      engine.seen(nowNs);
+    }
+  }
+
+  /** The ranks that step together with this one, and this one. */
+  EngineRanks engine() {
+    return engine;
+  }
+
+  /** Whether the engine reports its steps, which say more than the times of tokens. */
+  private boolean reportsSteps(long nowNs) {
+    return passedNs != Long.MIN_VALUE && nowNs - passedNs < REPORTS_NS;
+  }
+
   /** Learns from a gap between two tokens in which no prompt was computed, now and then. */
   private void decoded(Attempt attempt, long nowNs) {
     if (decodedNs != Long.MIN_VALUE && nowNs - decodedNs < DECODE_SAMPLE_MS * NS_PER_MS) {
       return;
     }
-    if (attempt.lastNs > endedNs) {
+    if (attempt.lastNs > endedNs && !reportsSteps(nowNs)) {
       StepWork work = model.newWork();
       work.addDecoding(1, kvTokens);
       learn(work, (nowNs - attempt.lastNs) / NS_PER_MS);
-      seenNs = nowNs;
+      engine.seen(nowNs);
     }
     decodedNs = nowNs;
   }
@@ -310,11 +341,13 @@ final class RankForecast {
   private void learn() {
     if (endedTokens > 0 && confirmed) {
       double ms = (endedNs - beganNs) / NS_PER_MS;
-      int steps = steps(endedTokens);
-      ended.addSteps(steps);
-      ended.addDecoding(endedDecoding == 0 ? 0 : steps, endedKvTokens);
-      learn(ended, ms);
-      seenNs = Math.max(seenNs, endedNs);
+      if (!reportsSteps(endedNs)) {
+        int steps = steps(endedTokens);
+        ended.addSteps(steps);
+        ended.addDecoding(endedDecoding == 0 ? 0 : steps, endedKvTokens);
+        learn(ended, ms);
+        engine.seen(endedNs);
+      }
       load.busy(ms);
     }
     ended.clear();
@@ -354,8 +387,11 @@ final class RankForecast {
    * @param nowNs the time
    */
   double lost(double ms, long nowNs) {
+    if (paced.isEmpty()) {
+      return 0;
+    }
     double lost = 0;
-    double paceMs = paced.isEmpty() ? 0 : tpotMs(0);
+    double paceMs = tpotMs(0);
     for (Attempt attempt : paced) {
       double all = Math.max(attempt.streamedTokens + 1.0, attempt.outputTokens);
       double elapsedMs = (nowNs - attempt.firstNs) / NS_PER_MS;

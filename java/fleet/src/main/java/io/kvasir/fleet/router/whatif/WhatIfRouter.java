@@ -11,6 +11,7 @@ import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.model.RankId;
+import io.kvasir.timing.ForwardPass;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
 import java.util.List;
@@ -295,6 +296,11 @@ public final class WhatIfRouter implements FleetRouter {
   @Override
   public @Nullable PrefixIndex index() {
     return actual.index();
+  }
+
+  @Override
+  public void onForwardPass(RankId rank, ForwardPass pass) {
+    actual.onForwardPass(rank, pass);
   }
 
   @Override

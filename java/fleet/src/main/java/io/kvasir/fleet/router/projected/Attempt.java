@@ -1,0 +1,70 @@
+package io.kvasir.fleet.router.projected;
+
+/** One placed request, as its {@link RankForecast} follows it. Not thread-safe. */
+final class Attempt {
+
+  final RankForecast rank;
+
+  /** Prompt tokens to compute. */
+  final int uncached;
+
+  /** Prompt tokens before them. */
+  final int context;
+
+  final long placedNs;
+
+  /** The time that its prompt takes once it begins. */
+  final double expectedMs;
+
+  /** The time after which its prompt counts as computed. */
+  final double overdueMs;
+
+  /** The expected time until its first token. */
+  final double firstTokenMs;
+
+  /** Its target for the time between tokens; infinite for none. */
+  final double tpotMs;
+
+  /** The expected number of output tokens. */
+  final double outputTokens;
+
+  /** Whether its prompt is in line. */
+  boolean inLine = true;
+
+  /** Whether its prompt has been computed. */
+  boolean decodes;
+
+  /** The number of the prompts that ended with its own. */
+  long batch;
+
+  /** Tokens whose KV it reads. */
+  long tokens;
+
+  long streamedTokens;
+  long firstNs;
+  long lastNs;
+
+  /** Whether tokens have come after the first ones. */
+  boolean streams;
+
+  Attempt(
+      RankForecast rank,
+      int uncached,
+      int context,
+      long placedNs,
+      double expectedMs,
+      double overdueMs,
+      double firstTokenMs,
+      double tpotMs,
+      double outputTokens) {
+    this.rank = rank;
+    this.uncached = uncached;
+    this.context = context;
+    this.placedNs = placedNs;
+    this.expectedMs = expectedMs;
+    this.overdueMs = overdueMs;
+    this.firstTokenMs = firstTokenMs;
+    this.tpotMs = tpotMs;
+    this.outputTokens = outputTokens;
+  }
+}

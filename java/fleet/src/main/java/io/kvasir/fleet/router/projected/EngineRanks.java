@@ -1,0 +1,112 @@
+package io.kvasir.fleet.router.projected;
+
+import io.kvasir.timing.RankSpeed;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The ranks of one engine, which step together: each step takes as long as the slowest rank's. They
+ * have one speed, because their times do not show which of them is slow.
+ *
+ * <p>Not thread-safe.
+ */
+final class EngineRanks {
+
+  /** Time without an observation after which the speed is relaxed. */
+  private static final long UNSEEN_NS = 30_000_000_000L;
+
+  /** After so many times in a row, nothing is left to forget. */
+  private static final int MOST_RELAXED = 16;
+
+  private static final double NS_PER_MS = 1e6;
+
+  private final List<RankForecast> ranks = new ArrayList<>();
+  private final RankSpeed speed = new RankSpeed();
+  private long seenNs;
+
+  EngineRanks(long nowNs) {
+    this.seenNs = nowNs;
+  }
+
+  void add(RankForecast rank) {
+    ranks.add(rank);
+  }
+
+  void remove(RankForecast rank) {
+    ranks.remove(rank);
+  }
+
+  boolean isEmpty() {
+    return ranks.isEmpty();
+  }
+
+  boolean hasSeveral() {
+    return ranks.size() > 1;
+  }
+
+  /** How much longer the engine takes than the average one. */
+  RankSpeed speed() {
+    return speed;
+  }
+
+  /** The engine was observed. */
+  void seen(long nowNs) {
+    seenNs = Math.max(seenNs, nowNs);
+  }
+
+  /** Forgets a part of the speed if it was not observed for long. */
+  void relaxUnseen(long nowNs) {
+    for (int times = 0; times < MOST_RELAXED && nowNs - seenNs > UNSEEN_NS; times++) {
+      speed.relax();
+      seenNs += UNSEEN_NS;
+    }
+  }
+
+  /**
+   * The time until one rank has computed a prompt that is placed now. O(ranks x steps).
+   *
+   * @param rank the rank
+   * @param steps the rank's steps until then, without the one in progress if it has no prompt there
+   * @param stepMs its own time in each of them
+   * @param nowNs the time
+   * @return the sum of the longest times of all ranks in each step, less what has passed of the
+   *     step in progress
+   */
+  double togetherMs(RankForecast rank, int steps, double stepMs, long nowNs) {
+    long beganNs = Long.MAX_VALUE;
+    long lastEndNs = Long.MIN_VALUE;
+    for (RankForecast each : ranks) {
+      beganNs = Math.min(beganNs, each.lineBeganNs());
+      lastEndNs = Math.max(lastEndNs, each.endedNs());
+    }
+    int inProgress = rank.lineBeganNs() == Long.MAX_VALUE ? 1 : 0;
+    double ms = 0;
+    double first = 0;
+    for (int step = 0; step < steps + inProgress; step++) {
+      double longest = step < inProgress ? 0 : stepMs;
+      for (RankForecast other : ranks) {
+        if (other != rank) {
+          longest = Math.max(longest, other.lineStepMs(step));
+        }
+      }
+      first = step == 0 ? longest : first;
+      ms += longest;
+    }
+    if (beganNs == Long.MAX_VALUE) {
+      return ms;
+    }
+    double elapsedMs = (nowNs - Math.max(beganNs, lastEndNs)) / NS_PER_MS;
+    return ms - Math.max(0, Math.min(elapsedMs, (1 - RankForecast.LEAST_LEFT) * first));
+  }
+
+  /** The longest time that the last reported step of another rank should have taken. */
+  double longestPassBesideMs(RankForecast rank, long sinceNs) {
+    double longest = 0;
+    for (RankForecast other : ranks) {
+      if (other != rank) {
+        longest = Math.max(longest, other.passMs(sinceNs));
+      }
+    }
+    return longest;
+  }
+}

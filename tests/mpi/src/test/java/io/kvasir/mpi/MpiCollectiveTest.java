@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The collective over MPI, among real processes of every library that is installed. */
-@Timeout(300)
+@Timeout(900)
 class MpiCollectiveTest {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(3);

@@ -55,7 +55,7 @@ public enum CollectiveScenario {
   },
 
   /** Many gathers. */
-  MANY(100_000) {
+  MANY(20_000) {
     @Override
     int bytes(SplittableRandom random, int round) {
       return random.nextInt(300);

@@ -26,20 +26,22 @@ record ReplayDrive(
 
   /** Runs to the end and returns the time at that point. */
   long toEnd(ReplayProgress progress, long planned) {
+    DueWorkers due = new DueWorkers(workers);
     long nowNs = 0;
     long reported = 0;
     for (long round = 0; ; round++) {
-      for (PacedWorker worker : workers) {
-        worker.reportEnds(nowNs);
+      for (int worker : due.take(nowNs)) {
+        workers.get(worker).reportEnds(nowNs);
+        due.changed(worker);
       }
-      settle(nowNs);
-      submitUntil(nowNs);
+      settle(due, nowNs);
+      submitUntil(due, nowNs);
       if (round % PROGRESS_INTERVAL == 0 || metrics.arrived() - reported >= PROGRESS_INTERVAL) {
         reported = metrics.arrived();
         progress.at(metrics.settled(), metrics.arrived(), planned, nowNs);
       }
-      advance(nowNs);
-      long nextNs = nextNs(nowNs);
+      advance(due, nowNs);
+      long nextNs = nextNs(due, nowNs);
       if (nextNs == Arrivals.NEVER) {
         break;
       }
@@ -52,28 +54,33 @@ record ReplayDrive(
     return nowNs;
   }
 
-  private void submitUntil(long nowNs) {
+  private void submitUntil(DueWorkers due, long nowNs) {
     for (long dueNs = arrivals.nextNs(); dueNs <= nowNs; dueNs = arrivals.nextNs()) {
       HashedRequest request = arrivals.next();
       metrics.onArrived(request.request(), dueNs);
       FleetLayer.Routed routed = fleet.route(request, nowNs);
       if (routed != null) {
-        workers.get(routed.worker()).submit(routed.request(), nowNs);
+        submit(due, routed, nowNs);
       }
-      settle(nowNs);
+      settle(due, nowNs);
     }
   }
 
   /** Submits requests that have waited for the fleet layer, and reports those that it refused. */
-  private void settle(long nowNs) {
+  private void settle(DueWorkers due, long nowNs) {
     for (FleetLayer.Outcome outcome : fleet.outcomes(nowNs)) {
       FleetLayer.Routed routed = outcome.routed();
       if (routed == null) {
         metrics.onRejected(outcome.request(), outcome.reason(), nowNs);
       } else {
-        workers.get(routed.worker()).submit(routed.request(), nowNs);
+        submit(due, routed, nowNs);
       }
     }
+  }
+
+  private void submit(DueWorkers due, FleetLayer.Routed routed, long nowNs) {
+    workers.get(routed.worker()).submit(routed.request(), nowNs);
+    due.changed(routed.worker());
   }
 
   /** With a single worker there is no fleet layer from which to withhold results. */
@@ -81,26 +88,23 @@ record ReplayDrive(
     return workers.size() == 1;
   }
 
-  private void advance(long nowNs) {
-    for (int i = 0; i < workers.size(); i++) {
+  private void advance(DueWorkers due, long nowNs) {
+    for (int i : due.take(nowNs)) {
       PacedWorker worker = workers.get(i);
       if (worker.nextNs() <= nowNs) {
         worker.advance(nowNs, single() ? Arrivals.NEVER : nowNs);
         requireLiveRanks(i);
         fleet.onIterated(i, worker, worker.readyNs());
       }
+      due.changed(i);
     }
   }
 
-  private long nextNs(long nowNs) {
+  private long nextNs(DueWorkers due, long nowNs) {
     if (single() && workers.get(0).iterating(nowNs)) {
       return workers.get(0).nextNs();
     }
-    long nextNs = Math.min(arrivals.nextNs(), fleet.nextNs());
-    for (PacedWorker worker : workers) {
-      nextNs = Math.min(nextNs, Math.min(worker.nextNs(), worker.nextWakeNs()));
-    }
-    return nextNs;
+    return Math.min(due.nextNs(), Math.min(arrivals.nextNs(), fleet.nextNs()));
   }
 
   private void requireLiveRanks(int index) {

@@ -23,26 +23,42 @@ final class UpperBound {
   }
 
   /**
-   * Serves a request. O(blocks).
+   * Serves a request. A block is known only together with all blocks before it, so known ones are
+   * found from the end of the known part. O(new blocks + log blocks).
    *
    * @param request the request
    * @param sequenceHashes sequence hashes of its prompt's full blocks
    * @param answeredTokens leading tokens computed by an earlier turn
    */
   void serve(Request request, long[] sequenceHashes, int answeredTokens) {
-    for (int block = 0; block < answeredTokens / tokensPerBlock; block++) {
-      computed.add(sequenceHashes[block]);
+    addLeading(sequenceHashes, answeredTokens / tokensPerBlock);
+    int known = known(sequenceHashes);
+    int reusable = Math.min(known, (request.promptTokens() - 1) / tokensPerBlock);
+    cachedTokens.put(request.id(), reusable * tokensPerBlock);
+    totalCachedTokens += (long) reusable * tokensPerBlock;
+    addLeading(sequenceHashes, sequenceHashes.length);
+  }
+
+  private void addLeading(long[] sequenceHashes, int blocks) {
+    int block = blocks;
+    while (block > 0 && computed.add(sequenceHashes[block - 1])) {
+      block--;
     }
-    int reusable = (request.promptTokens() - 1) / tokensPerBlock;
-    int block = 0;
-    while (block < reusable && computed.contains(sequenceHashes[block])) {
-      block++;
+  }
+
+  /** The number of leading blocks that are known. */
+  private int known(long[] sequenceHashes) {
+    int known = 0;
+    int unknown = sequenceHashes.length + 1;
+    while (unknown - known > 1) {
+      int middle = (known + unknown) >>> 1;
+      if (computed.contains(sequenceHashes[middle - 1])) {
+        known = middle;
+      } else {
+        unknown = middle;
+      }
     }
-    cachedTokens.put(request.id(), block * tokensPerBlock);
-    totalCachedTokens += (long) block * tokensPerBlock;
-    for (; block < sequenceHashes.length; block++) {
-      computed.add(sequenceHashes[block]);
-    }
+    return known;
   }
 
   /** Removes a request that was never served from the total. The blocks it computed stay. */

@@ -2,7 +2,9 @@ package io.kvasir.fleet.load;
 
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.longs.LongIterator;
+import java.util.function.LongSupplier;
 
 /**
  * Books the placements that other routers report in messages.
@@ -23,11 +25,13 @@ public final class ReplicatedLoads {
   private static final class Router {
     final Long2LongOpenHashMap local = new Long2LongOpenHashMap();
     long lastAttempt;
+    long seenNs;
     int pruneAt = MIN_PRUNED;
   }
 
   private final long routerId;
   private final ActiveSequences sequences;
+  private final LongSupplier clockNs;
   private final Long2ObjectOpenHashMap<Router> routers = new Long2ObjectOpenHashMap<>();
   private long applied;
   private long echoes;
@@ -40,14 +44,16 @@ public final class ReplicatedLoads {
    *
    * @param routerId this router, whose own messages are passed over
    * @param sequences where to book
+   * @param clockNs a clock that does not go back, in nanoseconds
    */
-  public ReplicatedLoads(long routerId, ActiveSequences sequences) {
+  public ReplicatedLoads(long routerId, ActiveSequences sequences, LongSupplier clockNs) {
     this.routerId = routerId;
     this.sequences = sequences;
+    this.clockNs = clockNs;
   }
 
   /**
-   * Applies a frame that came in.
+   * Applies a frame that came in. One without messages says that its router is there.
    *
    * @param bytes what came
    * @throws IllegalArgumentException if it is no frame; nothing has changed then, but the count
@@ -65,6 +71,7 @@ public final class ReplicatedLoads {
       return;
     }
     Router router = routers.computeIfAbsent(frame.routerId(), id -> new Router());
+    router.seenNs = clockNs.getAsLong();
     for (LoadMessage message : frame.messages()) {
       apply(router, message);
     }
@@ -129,6 +136,25 @@ public final class ReplicatedLoads {
       ended += sequences.free(attempts.nextLong()) ? 1 : 0;
     }
     return ended;
+  }
+
+  /**
+   * Ends everything that routers have placed which are gone.
+   *
+   * @param silentNs time without a frame after which a router counts as gone, in nanoseconds
+   * @return how many are gone
+   */
+  public int removeSilent(long silentNs) {
+    long nowNs = clockNs.getAsLong();
+    LongArrayList gone = new LongArrayList();
+    routers.forEach(
+        (id, router) -> {
+          if (nowNs - router.seenNs > silentNs) {
+            gone.add(id);
+          }
+        });
+    gone.forEach(this::removeRouter);
+    return gone.size();
   }
 
   /** {@return a snapshot of the counts so far} */

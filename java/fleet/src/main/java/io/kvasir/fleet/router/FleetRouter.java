@@ -2,9 +2,12 @@ package io.kvasir.fleet.router;
 
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.load.LoadExchange;
+import io.kvasir.fleet.load.LoadMessage;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.model.RankId;
 import io.kvasir.timing.ForwardPass;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -140,6 +143,18 @@ public interface FleetRouter extends AutoCloseable {
    *     give one entry for each worker, under {@link RankId#anyOf}
    */
   void loads(PredictedLoads out);
+
+  /**
+   * Reports placements to other routers in front of the same ranks from now on, and counts theirs.
+   * To be called once.
+   *
+   * @param routerId number of this router, drawn anew at each start
+   * @param out receives what this router places, under its lock: it must be quick and must not wait
+   * @return books what others have placed; null for policies that place by their own counts only
+   */
+  default @Nullable LoadExchange exchangeLoads(long routerId, Consumer<LoadMessage> out) {
+    return null;
+  }
 
   /** Releases what the router owns. Idempotent. */
   @Override

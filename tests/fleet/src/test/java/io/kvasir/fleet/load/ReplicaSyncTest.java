@@ -35,7 +35,7 @@ class ReplicaSyncTest {
 
     Replica(long routerId) {
       outbox = new ReplicaOutbox(routerId);
-      others = new ReplicatedLoads(routerId, sequences);
+      others = new ReplicatedLoads(routerId, sequences, clockNs::get);
       for (RankId rank : RANKS) {
         sequences.addRank(rank);
       }

@@ -3,7 +3,10 @@ package io.kvasir.fleet.router.cost;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.load.ActiveSequences;
+import io.kvasir.fleet.load.LoadExchange;
+import io.kvasir.fleet.load.LoadMessage;
 import io.kvasir.fleet.load.PredictedLoads;
+import io.kvasir.fleet.load.ReplicatedLoads;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterSetup;
@@ -32,6 +35,7 @@ public final class CostRouter implements FleetRouter {
   private final String name;
   private final PrefixIndex index;
   private final PlacementListener listener;
+  private final LoadAnnouncer announcer = new LoadAnnouncer();
   private final ActiveSequences sequences;
   private final RankChooser chooser;
   private final RequestQueue queue;
@@ -95,11 +99,16 @@ public final class CostRouter implements FleetRouter {
     this.index = Objects.requireNonNull(index, "index");
     this.listener = Objects.requireNonNull(listener, "listener");
     this.sequences =
-        new ActiveSequences(
-            setup.tokensPerBlock(), options.loads(), setup.clockNs(), listener::onEnded);
+        new ActiveSequences(setup.tokensPerBlock(), options.loads(), setup.clockNs(), this::ended);
     this.chooser =
         new RankChooser(
-            sequences, setup.tokensPerBlock(), selector, listener, setup.clockNs(), options);
+            sequences,
+            setup.tokensPerBlock(),
+            selector,
+            listener,
+            announcer,
+            setup.clockNs(),
+            options);
     this.queue = new RequestQueue(options.queue(), setup.clockNs().getAsLong());
     this.dispatcher = new QueueDispatcher(options.queue(), chooser, queue);
     this.steps =
@@ -187,8 +196,14 @@ public final class CostRouter implements FleetRouter {
   private boolean pushed(long attempt, int tokens, boolean inFlight) {
     if (inFlight) {
       listener.onTokens(attempt, tokens, steps.nowNs());
+      announcer.prefillDone(attempt);
     }
     return inFlight;
+  }
+
+  private void ended(long attempt) {
+    listener.onEnded(attempt);
+    announcer.ended(attempt);
   }
 
   @Override
@@ -198,6 +213,7 @@ public final class CostRouter implements FleetRouter {
           boolean inFlight = sequences.prefillDone(attempt);
           if (inFlight) {
             listener.onPrefillDone(attempt, steps.nowNs());
+            announcer.prefillDone(attempt);
           }
           return inFlight;
         });
@@ -283,6 +299,38 @@ public final class CostRouter implements FleetRouter {
    */
   public <T> T withLoads(Function<ActiveSequences, T> work) {
     return steps.change(completions -> work.apply(sequences));
+  }
+
+  /** Counts what other routers have placed like its own. */
+  @Override
+  public LoadExchange exchangeLoads(long routerId, Consumer<LoadMessage> out) {
+    Objects.requireNonNull(out, "out");
+    ReplicatedLoads others = new ReplicatedLoads(routerId, sequences, steps::nowNs);
+    steps.locked(
+        completions -> {
+          announcer.reportTo(out);
+          return true;
+        });
+    return new LoadExchange() {
+      @Override
+      public void onFrame(byte[] frame) {
+        steps.change(
+            completions -> {
+              others.onFrame(frame);
+              return true;
+            });
+      }
+
+      @Override
+      public int removeSilent(long silentNs) {
+        return steps.change(completions -> others.removeSilent(silentNs));
+      }
+
+      @Override
+      public ReplicatedLoads.Stats stats() {
+        return steps.locked(completions -> others.stats());
+      }
+    };
   }
 
   @Override

@@ -31,6 +31,7 @@ final class RankChooser {
   private final CandidateTable candidates;
   private final RankSelector selector;
   private final PlacementListener listener;
+  private final LoadAnnouncer announcer;
   private final LongSupplier clockNs;
   private final CostRouterOptions options;
   private BusyThresholds busyThresholds;
@@ -40,12 +41,14 @@ final class RankChooser {
       int tokensPerBlock,
       RankSelector selector,
       PlacementListener listener,
+      LoadAnnouncer announcer,
       LongSupplier clockNs,
       CostRouterOptions options) {
     this.sequences = sequences;
     this.candidates = new CandidateTable(tokensPerBlock);
     this.selector = selector;
     this.listener = listener;
+    this.announcer = announcer;
     this.clockNs = clockNs;
     this.options = options;
     this.busyThresholds = options.busyThresholds();
@@ -151,6 +154,7 @@ final class RankChooser {
             tracksPrefill(request) ? uncachedTokens(request, matchedBlocks) : 0,
             request.expectedOutputTokens());
     long attempt = sequences.add(request.id(), rank, load);
+    announcer.placed(request.id(), attempt, rank, load);
     int uncached = uncachedTokens(request, matchedBlocks);
     listener.onPlaced(
         attempt, rank, request, uncached, request.inputTokens() - uncached, clockNs.getAsLong());

@@ -2,6 +2,8 @@ package io.kvasir.fleet.router.whatif;
 
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.load.LoadExchange;
+import io.kvasir.fleet.load.LoadMessage;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.EngineMetrics;
 import io.kvasir.fleet.router.FleetRequest;
@@ -311,6 +313,11 @@ public final class WhatIfRouter implements FleetRouter {
   @Override
   public void loads(PredictedLoads out) {
     actual.loads(out);
+  }
+
+  @Override
+  public @Nullable LoadExchange exchangeLoads(long routerId, Consumer<LoadMessage> out) {
+    return actual.exchangeLoads(routerId, out);
   }
 
   @Override

@@ -7,6 +7,7 @@ import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.events.FleetSteps;
+import io.kvasir.gateway.events.ReplicaLink;
 import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.exchange.Upstream;
 import io.kvasir.gateway.http.HttpFront;
@@ -28,6 +29,7 @@ import io.kvasir.gateway.route.RetryBudget;
 import io.kvasir.gateway.tokens.TokenQuestions;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.model.Digest64;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -37,6 +39,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,6 +61,7 @@ public final class Gateway implements AutoCloseable {
   private final Vertx vertx;
   private final EventLoop loop;
   private final EventPump pump;
+  private final @Nullable ReplicaLink replicas;
   private final ModelFleets fleets;
   private final HealthChecks health;
   private final GatewayHandler handler;
@@ -67,11 +71,17 @@ public final class Gateway implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private Gateway(
-      GatewaySettings settings, List<LocalWorker> local, Vertx vertx, EventPump pump, AccessLog log)
+      GatewaySettings settings,
+      List<LocalWorker> local,
+      Vertx vertx,
+      EventPump pump,
+      @Nullable ReplicaLink replicas,
+      AccessLog log)
       throws IOException {
     this.settings = settings;
     this.vertx = vertx;
     this.pump = pump;
+    this.replicas = replicas;
     this.log = log;
     this.loop = HttpFront.loop(vertx);
     this.fleets = new ModelFleets(workers(local), this::fleet);
@@ -134,8 +144,10 @@ public final class Gateway implements AutoCloseable {
     Vertx vertx = HttpFront.eventLoops(settings.eventLoops());
     AccessLog log = new AccessLog(accessLog);
     EventPump pump = new EventPump();
+    ReplicaLink replicas = null;
     try {
-      Gateway gateway = new Gateway(settings, local, vertx, pump, log);
+      replicas = link(settings.replicas(), pump);
+      Gateway gateway = new Gateway(settings, local, vertx, pump, replicas, log);
       CountDownLatch checked = new CountDownLatch(1);
       gateway.health.start(checked::countDown);
       checked.await(3 * settings.health().timeoutMs() + 1_000, TimeUnit.MILLISECONDS);
@@ -145,11 +157,19 @@ public final class Gateway implements AutoCloseable {
       throw new IOException("interrupted while the gateway started", e);
     } catch (IOException | RuntimeException e) {
       vertx.close();
+      if (replicas != null) {
+        replicas.close();
+      }
       pump.close();
       log.close();
       local.forEach(worker -> worker.upstream().close());
       throw e;
     }
+  }
+
+  private static @Nullable ReplicaLink link(
+      GatewaySettings.@Nullable Replicas replicas, EventPump pump) throws IOException {
+    return replicas == null ? null : new ReplicaLink(pump, replicas.endpoint(), replicas.peers());
   }
 
   private List<FleetWorker> workers(List<LocalWorker> local) {
@@ -170,20 +190,32 @@ public final class Gateway implements AutoCloseable {
     return new FleetWorker(id, name, spec, upstream, breaker);
   }
 
-  /** A fleet for the model of a worker: what is known of the first worker decides how it works. */
-  private ModelFleet fleet(FleetWorker first) {
+  /** A fleet for a model: what is known of the first worker decides how it works. */
+  private ModelFleet fleet(String model, FleetWorker first) {
     int blockSize = first.profile().blockSize();
     int tokensPerBlock = blockSize > 0 ? blockSize : TOKENS_PER_BLOCK;
     boolean publishes = first.publishes();
     FleetRouterProvider policy = settings.policy(publishes);
     FleetRouter router =
         policy.create(settings.argsOf(policy), FleetRouterSetup.of(tokensPerBlock));
+    if (replicas != null) {
+      replicas.join(fleetId(model, tokensPerBlock), router);
+    }
     return new ModelFleet(
         router,
         policy.choosesRanks(),
         tokensPerBlock,
         publishes ? followed(policy, router, tokensPerBlock) : null,
         policy.readsForwardPasses() ? new FleetSteps(pump, router) : null);
+  }
+
+  /** The same at all gateways that name the same workers in the same order. */
+  private long fleetId(String model, int tokensPerBlock) {
+    long id = Digest64.fold(Digest64.fold(Digest64.EMPTY, model), tokensPerBlock);
+    for (WorkerSpec spec : settings.workers()) {
+      id = Digest64.fold(id, spec.name());
+    }
+    return id;
   }
 
   /** The index of a router that matches by block events, or else one beside it. */
@@ -213,6 +245,9 @@ public final class Gateway implements AutoCloseable {
         "kvasir.access.log.dropped",
         "Access log lines that were counted instead of written.",
         log::dropped);
+    if (replicas != null) {
+      addGauges(metrics, replicas);
+    }
     for (FleetWorker worker : fleets.workers()) {
       metrics.workerGauge(
           "kvasir.worker.healthy",
@@ -225,6 +260,22 @@ public final class Gateway implements AutoCloseable {
           worker.name(),
           worker::activeRequests);
     }
+  }
+
+  private static void addGauges(GatewayMetrics metrics, ReplicaLink replicas) {
+    metrics.gauge("kvasir.replicas", "Other gateways whose loads are counted.", replicas::replicas);
+    metrics.gauge(
+        "kvasir.replica.requests",
+        "Requests in flight that other gateways have placed.",
+        replicas::requests);
+    metrics.gauge(
+        "kvasir.replica.messages.ignored",
+        "Messages of other gateways about fleets that this one does not have, or without sense.",
+        replicas::ignored);
+    metrics.gauge(
+        "kvasir.replica.messages.dropped",
+        "Messages to other gateways that were dropped, because too many waited.",
+        replicas::dropped);
   }
 
   static String invalid(int status, String message) {
@@ -291,6 +342,9 @@ public final class Gateway implements AutoCloseable {
     front.close();
     admin.close();
     fleets.workers().forEach(worker -> worker.upstream().close());
+    if (replicas != null) {
+      replicas.close();
+    }
     pump.close();
     fleets.close();
     vertx.close().toCompletionStage().toCompletableFuture().join();

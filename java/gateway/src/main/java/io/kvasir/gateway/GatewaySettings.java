@@ -9,6 +9,7 @@ import io.kvasir.gateway.worker.WorkerSpec;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a gateway runs. Immutable.
@@ -21,6 +22,7 @@ import java.util.Map;
  * @param workers the engines behind HTTP; empty for embedded ranks
  * @param router the fleet router's name, or {@link #AUTO}
  * @param routerArgs settings of the fleet router
+ * @param replicas other gateways in front of the same workers; null for none
  * @param proxy limits of requests
  * @param pressure limits of all requests together
  * @param health the checks of workers
@@ -34,6 +36,7 @@ public record GatewaySettings(
     List<WorkerSpec> workers,
     String router,
     Map<String, Object> routerArgs,
+    @Nullable Replicas replicas,
     ProxySettings proxy,
     Pressure pressure,
     Health health) {
@@ -70,6 +73,20 @@ public record GatewaySettings(
       args.putIfAbsent(CostSettings.TIES, Ties.IN_TURN.id());
     }
     return args;
+  }
+
+  /**
+   * Other gateways in front of the same workers, with which loads are exchanged. Immutable.
+   *
+   * @param endpoint where this gateway publishes what it places, {@code tcp://HOST:PORT}
+   * @param peers where the others do
+   */
+  public record Replicas(String endpoint, List<String> peers) {
+
+    /** Copies the list. */
+    public Replicas {
+      peers = List.copyOf(peers);
+    }
   }
 
   /**

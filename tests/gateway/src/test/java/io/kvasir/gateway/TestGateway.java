@@ -58,6 +58,7 @@ final class TestGateway implements AutoCloseable {
     private int maxQueued = 1000;
     private long bodyBudget = 64 << 20;
     private int retryReserve = 100;
+    private GatewaySettings.Replicas replicas;
     private long drainMs = 5_000;
     private long intervalMs = 60_000;
     private int breakerFailures = 1000;
@@ -139,6 +140,12 @@ final class TestGateway implements AutoCloseable {
       return this;
     }
 
+    /** Exchanges loads with other gateways. */
+    Builder replicas(String endpoint, List<String> peers) {
+      replicas = new GatewaySettings.Replicas(endpoint, peers);
+      return this;
+    }
+
     Builder drainMs(long ms) {
       drainMs = ms;
       return this;
@@ -166,6 +173,7 @@ final class TestGateway implements AutoCloseable {
               workers.stream().map(WorkerSpec::parse).toList(),
               router,
               Map.of(),
+              replicas,
               new ProxySettings(
                   maxBodyBytes,
                   bodyTimeoutMs,

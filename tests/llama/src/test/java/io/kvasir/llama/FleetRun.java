@@ -79,6 +79,7 @@ final class FleetRun {
         List.of(),
         router,
         Map.of(),
+        null,
         new ProxySettings(1 << 20, 30_000, 60_000, 600_000, 120_000, 60_000, 3, true),
         new GatewaySettings.Pressure(64, 64, 1 << 26, 10, 1_000),
         new GatewaySettings.Health(5_000, 60_000, 60_000, 5, 5_000));

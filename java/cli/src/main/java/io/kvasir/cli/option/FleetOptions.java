@@ -55,10 +55,9 @@ public final class FleetOptions {
       completionCandidates = Choices.FleetRouters.class,
       order = 40,
       description =
-          "Fleet routers to run: round_robin, load_balancing, kv_cache_aware,"
-              + " conversation, or with --ranks 1 also cost, approximate,"
-              + " polled, projected. Several are"
-              + " compared (default: none for one worker, else round_robin).")
+          "Fleet routers to run: round_robin, load_balancing, kv_cache_aware, conversation, cost,"
+              + " approximate, projected, or with --ranks 1 also polled. Several are compared"
+              + " (default: none for one worker, else round_robin).")
   private @Nullable String router;
 
   @Option(

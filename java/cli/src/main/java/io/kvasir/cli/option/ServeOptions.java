@@ -4,11 +4,14 @@ import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.worker.WorkerSpec;
+import io.kvasir.model.Errors;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -18,7 +21,11 @@ import picocli.CommandLine.Option;
 public final class ServeOptions {
 
   private static final String WORKER = "--worker";
+  private static final String REPLICA_SYNC = "--router-replica-sync";
+  private static final String REPLICA_PEERS = "--router-replica-peers";
   private static final int MAX_PORT = 65_535;
+  private static final Pattern ENDPOINT =
+      Pattern.compile("tcp://(\\*|\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+):(\\d{1,5})");
 
   @Option(
       names = "--host",
@@ -61,7 +68,7 @@ public final class ServeOptions {
       description =
           "An engine behind HTTP; may be repeated. Keys: flavor (vllm, sglang or trtllm; default"
               + " vllm), ranks, events, replay, topic, bind, block_size, lb, rank_offset,"
-              + " ranks_per_node, poll. Without a worker, embedded ranks answer.")
+              + " ranks_per_node, poll, forward_pass_metrics. Without a worker, embedded ranks answer.")
   private List<String> workers = new ArrayList<>();
 
   @Option(
@@ -83,6 +90,22 @@ public final class ServeOptions {
       order = 16,
       description = "Args of the fleet router, for example max_sessions=1000 (default: none).")
   private String routerArgs;
+
+  @Option(
+      names = REPLICA_SYNC,
+      paramLabel = "tcp://HOST:PORT",
+      order = 16,
+      description =
+          "Publish here what this gateway places, for other gateways in front of the same workers"
+              + " (default: nothing).")
+  private @Nullable String replicaSync;
+
+  @Option(
+      names = REPLICA_PEERS,
+      paramLabel = "ENDPOINT[,ENDPOINT]",
+      order = 16,
+      description = "Where the other gateways publish; its own endpoint does no harm.")
+  private @Nullable String replicaPeers;
 
   @Option(
       names = "--event-loops",
@@ -122,6 +145,7 @@ public final class ServeOptions {
         workers(),
         named().map(FleetRouterProvider::name).orElse(GatewaySettings.AUTO),
         args(),
+        replicas(),
         limits.proxy(Values.flag("--explain-headers", explain)),
         limits.pressure(),
         limits.health());
@@ -163,6 +187,40 @@ public final class ServeOptions {
       }
     }
     return args;
+  }
+
+  private GatewaySettings.@Nullable Replicas replicas() {
+    if (replicaSync == null && replicaPeers == null) {
+      return null;
+    }
+    if (replicaSync == null || replicaPeers == null) {
+      String given = replicaSync == null ? REPLICA_PEERS : REPLICA_SYNC;
+      throw new UsageException(
+          given, "needs " + (replicaSync == null ? REPLICA_SYNC : REPLICA_PEERS));
+    }
+    if (workers.isEmpty()) {
+      throw new UsageException(
+          REPLICA_SYNC, "needs " + WORKER + ": no other gateway can be in front of embedded ranks");
+    }
+    return new GatewaySettings.Replicas(
+        endpoint(REPLICA_SYNC, replicaSync),
+        Values.list(REPLICA_PEERS, replicaPeers, peer -> endpoint(REPLICA_PEERS, peer)));
+  }
+
+  private static String endpoint(String option, String text) {
+    Matcher matcher = ENDPOINT.matcher(text.strip());
+    if (!matcher.matches()
+        || Integer.parseInt(matcher.group(2)) < 1
+        || Integer.parseInt(matcher.group(2)) > MAX_PORT) {
+      throw new UsageException(
+          option,
+          "must be tcp://HOST:PORT with a port from 1 to "
+              + MAX_PORT
+              + ", not '"
+              + Errors.shown(text)
+              + "'");
+    }
+    return text.strip();
   }
 
   private List<WorkerSpec> workers() {

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 public final class ModelFleets implements AutoCloseable {
 
   private final List<FleetWorker> workers;
-  private final Function<FleetWorker, ModelFleet> newFleet;
+  private final BiFunction<String, FleetWorker, ModelFleet> newFleet;
   private final Map<String, ModelFleet> fleets = new ConcurrentHashMap<>();
 
   /** The base model of every model that was ever served; its own name if it is no adapter. */
@@ -32,9 +32,11 @@ public final class ModelFleets implements AutoCloseable {
    * Creates the fleets.
    *
    * @param workers all workers
-   * @param newFleet creates a fleet without workers for the model of a worker, which is the first
+   * @param newFleet creates a fleet without workers for a base model and the first worker that
+   *     serves it
    */
-  public ModelFleets(List<FleetWorker> workers, Function<FleetWorker, ModelFleet> newFleet) {
+  public ModelFleets(
+      List<FleetWorker> workers, BiFunction<String, FleetWorker, ModelFleet> newFleet) {
     this.workers = List.copyOf(workers);
     this.newFleet = newFleet;
   }
@@ -109,7 +111,7 @@ public final class ModelFleets implements AutoCloseable {
     for (String model : models) {
       String base = facts.adapters().getOrDefault(model, model);
       named.put(model, base);
-      after.add(fleets.computeIfAbsent(base, any -> newFleet.apply(worker)));
+      after.add(fleets.computeIfAbsent(base, any -> newFleet.apply(base, worker)));
     }
     after.forEach(fleet -> fleet.add(worker));
     bases.putAll(named);

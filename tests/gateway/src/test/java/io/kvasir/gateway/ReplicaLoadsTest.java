@@ -1,0 +1,140 @@
+package io.kvasir.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.gateway.embedded.EmbeddedEngine;
+import io.kvasir.gateway.embedded.EmbeddedSettings;
+import io.kvasir.gateway.standin.EventForm;
+import io.kvasir.gateway.standin.EventSettings;
+import io.kvasir.gateway.worker.EngineFlavor;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Several gateways in front of the same engine. */
+class ReplicaLoadsTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final int RANKS = 2;
+
+  private EngineServer server;
+
+  @BeforeEach
+  void start() throws IOException {
+    EmbeddedSettings settings = EmbeddedSettings.builder("m").ranks(RANKS).build();
+    EventSettings silent =
+        new EventSettings(
+            EngineFlavor.VLLM,
+            EventForm.NONE,
+            EventSettings.newestReplay(EngineFlavor.VLLM),
+            EventSettings.numbers(EngineFlavor.VLLM),
+            "127.0.0.1",
+            0,
+            0,
+            "",
+            EventSettings.NO_PORT);
+    EmbeddedEngine engine = EmbeddedEngine.open(settings, RankPools.Place.HOST, silent);
+    server = EngineServer.start(engine, "127.0.0.1", 0, 1);
+  }
+
+  @AfterEach
+  void close() {
+    server.close();
+  }
+
+  private static String freeEndpoint() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return "tcp://127.0.0.1:" + socket.getLocalPort();
+    }
+  }
+
+  private TestGateway gateway(String endpoint, List<String> peers, String... others) {
+    List<String> workers =
+        new ArrayList<>(List.of("http://127.0.0.1:" + server.port() + ",ranks=" + RANKS));
+    workers.addAll(List.of(others));
+    return TestGateway.of(workers).router("projected").replicas(endpoint, peers).start();
+  }
+
+  /** Requests on each rank, as a gateway counts them. */
+  private static List<Integer> requests(TestGateway gateway) {
+    try {
+      JsonNode ranks = JSON.readTree(gateway.admin("/kvasir/ranks").text()).get(0).get("ranks");
+      return List.of(
+          ranks.get(0).at("/load/active_requests").asInt(),
+          ranks.get(1).at("/load/active_requests").asInt());
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private static RawClient client(TestGateway gateway) {
+    return RawClient.to(gateway.gateway().port());
+  }
+
+  /** A request whose answer does not end soon. */
+  private static byte[] longRequest() {
+    String body =
+        "{\"model\":\"m\",\"prompt\":\"some words\",\"max_tokens\":100000,\"stream\":true}";
+    return RawClient.post("/v1/completions", body);
+  }
+
+  @Test
+  void aGatewayCountsWhatTheOtherHasPlaced() throws IOException {
+    List<String> endpoints = List.of(freeEndpoint(), freeEndpoint());
+    try (TestGateway first = gateway(endpoints.get(0), endpoints);
+        TestGateway second = gateway(endpoints.get(1), endpoints)) {
+      Await.until(
+          "both see the other",
+          () -> first.metric("kvasir_replicas") == 1 && second.metric("kvasir_replicas") == 1);
+      try (RawClient one = client(first)) {
+        one.send(longRequest());
+        Await.until(
+            "a request of the first gateway at both",
+            () ->
+                requests(first).stream().mapToInt(Integer::intValue).sum() == 1
+                    && requests(second).equals(requests(first)));
+        try (RawClient other = client(second)) {
+          other.send(longRequest());
+          Await.until("one request on each rank", () -> requests(first).equals(List.of(1, 1)));
+          assertThat(requests(second)).isEqualTo(List.of(1, 1));
+          assertThat(second.metric("kvasir_replica_requests")).isEqualTo(1);
+        }
+      }
+      Await.until(
+          "no request",
+          () -> requests(first).equals(List.of(0, 0)) && requests(second).equals(List.of(0, 0)));
+      assertThat(first.metric("kvasir_replica_messages_ignored")).isZero();
+      assertThat(first.metric("kvasir_replica_messages_dropped")).isZero();
+    }
+  }
+
+  @Test
+  void aGatewayWithOtherWorkersIsIgnored() throws IOException {
+    List<String> endpoints = List.of(freeEndpoint(), freeEndpoint());
+    try (TestGateway first = gateway(endpoints.get(0), endpoints);
+        TestGateway second = gateway(endpoints.get(1), endpoints, "http://127.0.0.1:1")) {
+      Await.until(
+          "messages were ignored", () -> first.metric("kvasir_replica_messages_ignored") > 0);
+      assertThat(first.metric("kvasir_replicas")).isZero();
+      assertThat(second.metric("kvasir_replicas")).isZero();
+    }
+  }
+
+  @Test
+  void anEndpointInUseIsNamed() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      String used = "tcp://127.0.0.1:" + socket.getLocalPort();
+      assertThatThrownBy(() -> gateway(used, List.of(used)))
+          .hasMessageContaining(used + " cannot be bound");
+    }
+  }
+}

@@ -202,7 +202,8 @@ class ArchitectureTest {
             "gateway.route",
             "gateway.tokens",
             "gateway.worker",
-            "hash"));
+            "hash",
+            "model"));
     edges.put(
         "gateway.embedded",
         uses(
@@ -221,6 +222,7 @@ class ArchitectureTest {
         uses(
             "event",
             "fleet.index",
+            "fleet.load",
             "fleet.router",
             "fleet.wire",
             "gateway.exchange",

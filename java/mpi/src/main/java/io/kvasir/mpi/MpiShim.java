@@ -140,7 +140,7 @@ final class MpiShim {
       command.addAll(OPTIONS);
       command.addAll(
           List.of(compiled.toString(), draft.resolve(SOURCES.get(0)).toString(), "-lpthread"));
-      run(command);
+      compile(command);
       Files.move(
           compiled, library, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } finally {
@@ -150,6 +150,18 @@ final class MpiShim {
         }
       }
       Files.deleteIfExists(draft);
+    }
+  }
+
+  private static void compile(List<String> command) throws IOException {
+    try {
+      run(command);
+    } catch (IOException e) {
+      throw new IOException(
+          e.getMessage()
+              + "; if mpi.h is missing, install the MPI library for development (apt-get install"
+              + " libopenmpi-dev or libmpich-dev)",
+          e);
     }
   }
 

@@ -4,12 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /** Starts processes of this build under an MPI library's mpirun. */
@@ -25,6 +27,9 @@ final class MpiRun implements AutoCloseable {
 
   /** Several processes poll on few cores, so other work on the machine slows them much. */
   private static final long LIMIT_SECONDS = 600;
+
+  /** By library, whether its compiler finds the headers. */
+  private static final Map<String, Boolean> HAS_HEADERS = new ConcurrentHashMap<>();
 
   private final Process process;
   private final Path output;
@@ -80,6 +85,26 @@ final class MpiRun implements AutoCloseable {
           Arrays.stream(System.getenv("PATH").split(":", -1))
               .anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
       assumeTrue(installed, program + " is not installed");
+    }
+    assumeTrue(
+        HAS_HEADERS.computeIfAbsent(library, MpiRun::hasHeaders),
+        "the headers of mpicc." + library + " are not installed");
+  }
+
+  /** Debian has the compiler in another package than the headers. */
+  private static boolean hasHeaders(String library) {
+    try {
+      Process compiler =
+          new ProcessBuilder("mpicc." + library, "-E", "-include", "mpi.h", "-x", "c", "/dev/null")
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      return compiler.waitFor() == 0;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while mpicc." + library + " ran", e);
     }
   }
 

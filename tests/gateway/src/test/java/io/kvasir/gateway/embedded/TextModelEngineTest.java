@@ -7,7 +7,9 @@ import io.kvasir.gateway.embedded.EngineClient.Pending;
 import io.kvasir.gateway.embedded.EngineClient.Reply;
 import io.kvasir.gateway.exchange.UpstreamFailure;
 import java.nio.charset.StandardCharsets;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -265,9 +267,10 @@ class TextModelEngineTest {
     model.permits.release(1);
     Thread closing = new Thread(engine::close);
     closing.start();
-    while (closing.getState() != Thread.State.WAITING
-        && closing.getState() != Thread.State.TIMED_WAITING) {
-      Thread.onSpinWait(); // until it waits for the model's current step
+    Set<Thread.State> settled =
+        EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING, Thread.State.TERMINATED);
+    while (!settled.contains(closing.getState())) {
+      Thread.onSpinWait(); // until it waits for the model's current step, or need not wait
     }
     model.permits.release(100);
     assertThat(running.await().failure().kind()).isEqualTo(UpstreamFailure.Kind.CLOSED);

@@ -101,6 +101,7 @@ final class LineGrammar {
     maybe(line, "capacityPolicy", () -> one("guaranteed_no_evict", "max_utilization"));
     maybe(settings, "kv_cache_routing_cold_start_warmup", () -> chance(0.5));
     maybe(settings, "kv_cache_routing_first_turn_round_robin", () -> chance(0.5));
+    maybe(settings, "dkv_token_load", () -> chance(0.5));
     maybe(settings, "kv_cache_routing_max_sessions", () -> 1 + below(3));
     maybe(settings, "kv_cache_routing_load_balance_weight", () -> random.nextDouble());
     maybe(

@@ -103,6 +103,16 @@ final class AttentionDpOptions {
   private String conversationAffinity;
 
   @Option(
+      names = "--dkv-token-load",
+      paramLabel = "BOOL",
+      completionCandidates = Choices.Booleans.class,
+      defaultValue = "false",
+      order = 59,
+      description =
+          "Router default counts only tokens that no rank holds (default: ${DEFAULT-VALUE}).")
+  private String dkvTokenLoad;
+
+  @Option(
       names = "--enable-balance",
       paramLabel = "BOOL",
       completionCandidates = Choices.Booleans.class,
@@ -171,7 +181,8 @@ final class AttentionDpOptions {
             "--kv-cache-routing-new-conv-placement",
             newConversationPlacement,
             List.of(NewConversationPlacement.values()),
-            NewConversationPlacement::id));
+            NewConversationPlacement::id),
+        Values.flag("--dkv-token-load", dkvTokenLoad));
   }
 
   private KvCacheRoutingOptions kvCacheRouting() {

@@ -70,7 +70,7 @@ public enum AdpRouterKind {
       int maxNumTokens,
       boolean explain) {
     return switch (this) {
-      case DEFAULT -> new DefaultAdpRouter(ranks, demand);
+      case DEFAULT -> new DefaultAdpRouter(ranks, config.dkvTokenLoad(), demand);
       case KV_CACHE_AWARE ->
           new KvCacheAwareAdpRouter(ranks, config.kvCacheRouting(), demand, explain);
       case CONVERSATION ->

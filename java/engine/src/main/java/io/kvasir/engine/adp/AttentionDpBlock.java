@@ -49,7 +49,8 @@ final class AttentionDpBlock {
                 flag(ROUTING + "account_for_in_transfer", routing.accountForInTransfer()),
                 flag(ROUTING + "first_turn_round_robin", routing.firstTurnRoundRobin())),
             whole(ROUTING + "max_sessions", defaults.maxSessions(), 1),
-            placement(ROUTING + "new_conv_placement", defaults.newConversationPlacement()));
+            placement(ROUTING + "new_conv_placement", defaults.newConversationPlacement()),
+            flag("dkv_token_load", defaults.dkvTokenLoad()));
     for (Object key : block.keySet()) {
       if (!(key instanceof String) || !known.contains(key)) {
         throw new IllegalArgumentException(

@@ -25,6 +25,8 @@ import java.util.Objects;
  *     router uses the multiplier too
  * @param maxSessions conversations that the {@code conversation} router remembers
  * @param newConversationPlacement how that router places new conversations
+ * @param dkvTokenLoad whether the {@code default} router counts only tokens that no rank holds. Not
+ *     a key of the block upstream: there, {@code dkv_config} enables it
  */
 public record AttentionDpConfig(
     boolean enableBalance,
@@ -36,7 +38,8 @@ public record AttentionDpConfig(
     boolean conversationAffinity,
     KvCacheRoutingOptions kvCacheRouting,
     int maxSessions,
-    NewConversationPlacement newConversationPlacement) {
+    NewConversationPlacement newConversationPlacement,
+    boolean dkvTokenLoad) {
 
   /** Nothing enabled; 50 and 10 iterations; 65,536 conversations, placed round-robin. */
   public static final AttentionDpConfig DEFAULT =
@@ -50,7 +53,8 @@ public record AttentionDpConfig(
           false,
           KvCacheRoutingOptions.DEFAULT,
           65_536,
-          NewConversationPlacement.ROUND_ROBIN);
+          NewConversationPlacement.ROUND_ROBIN,
+          false);
 
   /**
    * Checks the bounds.
@@ -101,7 +105,8 @@ public record AttentionDpConfig(
         DEFAULT.conversationAffinity,
         options,
         DEFAULT.maxSessions,
-        DEFAULT.newConversationPlacement);
+        DEFAULT.newConversationPlacement,
+        DEFAULT.dkvTokenLoad);
   }
 
   /**

@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Balances prompt tokens and ignores prefix matches.
+ * Balances prompt tokens and ignores where prefixes match.
  *
  * <p>Requests that name a rank with room go there, strict ones first, and are not charged to its
  * token load. The others are placed longest first. Each goes to the rank with the fewest tokens,
@@ -15,12 +15,20 @@ import org.jspecify.annotations.Nullable;
  * is larger, and at most the hard cap. Ranks that cannot hold a request are skipped while others
  * can.
  *
+ * <p>With token load, as in TensorRT-LLM under {@code dkv_config}, where all ranks share one cache,
+ * a request's tokens are those that no rank holds, and requests that name their rank are charged
+ * too.
+ *
  * <p>Stateless between calls. Not thread-safe: working memory is reused.
  */
 public final class DefaultAdpRouter implements AdpRouter {
 
   private final PlacementBatch batch;
   private final RankLoads ranks;
+  private final boolean tokenLoad;
+
+  /** The tokens that each request of the batch adds to its rank's load. */
+  private int[] tokens = new int[16];
 
   /**
    * Creates a router that ignores occupancy.
@@ -29,19 +37,21 @@ public final class DefaultAdpRouter implements AdpRouter {
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
   public DefaultAdpRouter(int ranks) {
-    this(ranks, null);
+    this(ranks, false, null);
   }
 
   /**
    * Creates a router.
    *
    * @param ranks ranks of the worker
+   * @param tokenLoad whether only tokens that no rank holds count
    * @param demand blocks that a request needs; null to ignore occupancy
    * @throws IllegalArgumentException if {@code ranks} is below 1
    */
-  public DefaultAdpRouter(int ranks, @Nullable BlockDemand demand) {
+  public DefaultAdpRouter(int ranks, boolean tokenLoad, @Nullable BlockDemand demand) {
     this.batch = new PlacementBatch(AdpRouterKind.DEFAULT.id(), ranks, demand);
     this.ranks = batch.ranks();
+    this.tokenLoad = tokenLoad;
   }
 
   @Override
@@ -51,7 +61,7 @@ public final class DefaultAdpRouter implements AdpRouter {
 
   @Override
   public boolean needsPrefixMatches() {
-    return false;
+    return tokenLoad;
   }
 
   @Override
@@ -61,7 +71,7 @@ public final class DefaultAdpRouter implements AdpRouter {
 
   @Override
   public LoadMetric loadMetric() {
-    return LoadMetric.PROMPT_TOKENS;
+    return tokenLoad ? LoadMetric.UNCACHED_PROMPT_TOKENS : LoadMetric.PROMPT_TOKENS;
   }
 
   @Override
@@ -71,19 +81,18 @@ public final class DefaultAdpRouter implements AdpRouter {
       PrefixMatches matches,
       int maxActiveRequests) {
     batch.begin(states, requests, matches, maxActiveRequests);
+    countTokens();
     for (int i = 0; i < batch.size(); i++) {
       int index = batch.strictFirst(i);
       int target = batch.request(index).targetRank();
       if (target != Request.ANY_RANK && batch.hasRoom(target)) {
-        batch.place(index, target, AdpReason.EXPLICIT, 0);
+        batch.place(index, target, AdpReason.EXPLICIT, tokenLoad ? tokens[index] : 0);
       } else {
         batch.defer(index);
       }
     }
     int expected = batch.softTarget(1.0);
-    batch.sortDeferred(
-        (a, b) ->
-            Integer.compare(batch.request(b).promptTokens(), batch.request(a).promptTokens()));
+    batch.sortDeferred((a, b) -> Integer.compare(tokens[b], tokens[a]));
     int placed = 0;
     for (; placed < batch.deferredCount(); placed++) {
       int index = batch.deferred(placed);
@@ -91,9 +100,19 @@ public final class DefaultAdpRouter implements AdpRouter {
       if (rank < 0) {
         break;
       }
-      batch.place(index, rank, AdpReason.LOAD, batch.request(index).promptTokens());
+      batch.place(index, rank, AdpReason.LOAD, tokens[index]);
     }
     return batch.finish(placed, expected);
+  }
+
+  private void countTokens() {
+    if (tokens.length < batch.size()) {
+      tokens = new int[Math.max(batch.size(), 2 * tokens.length)];
+    }
+    for (int i = 0; i < batch.size(); i++) {
+      int promptTokens = batch.request(i).promptTokens();
+      tokens[i] = tokenLoad ? promptTokens - batch.longestMatch(i) : promptTokens;
+    }
   }
 
   /** The least loaded rank below {@code expected} requests, or -1. */

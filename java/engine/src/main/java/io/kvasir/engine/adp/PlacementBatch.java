@@ -193,6 +193,15 @@ final class PlacementBatch {
     return Math.max(0, Math.min(matches.tokens(rank, index), requests[index].promptTokens()));
   }
 
+  /** The most tokens that a live rank holds of a request, clamped to the prompt's length. */
+  int longestMatch(int index) {
+    int longest = 0;
+    for (int i = 0; i < ranks.liveCount(); i++) {
+      longest = Math.max(longest, matchedTokens(ranks.live(i), index));
+    }
+    return longest;
+  }
+
   void place(int index, int rank, AdpReason reason, int chargedTokens) {
     Request request = requests[index];
     place(new Decision(request, index, rank, reason, matchedTokens(rank, index)), chargedTokens);

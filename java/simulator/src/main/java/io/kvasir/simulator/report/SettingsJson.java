@@ -73,6 +73,7 @@ final class SettingsJson {
     json.writeStringField("kvCacheRoutingNewConvPlacement", config.newConversationPlacement().id());
     json.writeBooleanField("enableKvCacheAwareRouting", config.enableKvCacheAwareRouting());
     json.writeBooleanField("kvCacheRoutingConversationAffinity", config.conversationAffinity());
+    json.writeBooleanField("dkvTokenLoad", config.dkvTokenLoad());
     json.writeBooleanField("enableBalance", config.enableBalance());
     json.writeNumberField("timeoutIters", config.timeoutIters());
     json.writeNumberField("batchingWaitIters", config.batchingWaitIters());

@@ -35,6 +35,7 @@ class AttentionDpConfigTest {
     block.put(AFFINITY, true);
     block.put("kv_cache_routing_max_sessions", 1);
     block.put("kv_cache_routing_new_conv_placement", "least_tokens");
+    block.put("dkv_token_load", true);
     assertThat(AttentionDpConfig.of(block))
         .isEqualTo(
             new AttentionDpConfig(
@@ -47,7 +48,8 @@ class AttentionDpConfigTest {
                 true,
                 new KvCacheRoutingOptions(0, 1, 1.5, true, false, true),
                 1,
-                NewConversationPlacement.LEAST_TOKENS));
+                NewConversationPlacement.LEAST_TOKENS,
+                true));
   }
 
   @ParameterizedTest
@@ -105,7 +107,8 @@ class AttentionDpConfigTest {
                     true,
                     d.kvCacheRouting(),
                     1,
-                    d.newConversationPlacement()))
+                    d.newConversationPlacement(),
+                    false))
         .hasMessage("timeout_iters must be at least 0, not -1");
   }
 

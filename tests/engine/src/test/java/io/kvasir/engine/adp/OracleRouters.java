@@ -138,7 +138,7 @@ final class OracleRouters {
 
   private int charge(int index, int rank) {
     return switch (kind) {
-      case DEFAULT -> 0;
+      case DEFAULT -> config.dkvTokenLoad() ? newTokens(index) : 0;
       case KV_CACHE_AWARE -> length(index) - match(rank, index);
       case CONVERSATION ->
           config.newConversationPlacement() == NewConversationPlacement.LEAST_TOKENS
@@ -163,8 +163,16 @@ final class OracleRouters {
     return Math.min(expected, maxActiveRequests);
   }
 
+  private int newTokens(int index) {
+    int held = 0;
+    for (int rank : active.keySet()) {
+      held = Math.max(held, match(rank, index));
+    }
+    return config.dkvTokenLoad() ? length(index) - held : length(index);
+  }
+
   private List<Integer> placeByLoad(List<Integer> remainder, int expected) {
-    remainder.sort(Comparator.comparing(i -> -length(i)));
+    remainder.sort(Comparator.comparing(i -> -newTokens(i)));
     List<Integer> leftovers = new ArrayList<>();
     for (int i : remainder) {
       List<Integer> usable = usable(i, eligible(expected));
@@ -177,7 +185,7 @@ final class OracleRouters {
                 Comparator.<Integer, Long>comparing(r -> tokens.get(r))
                     .thenComparing(r -> active.get(r))
                     .thenComparing(r -> r));
-        place(i, rank, AdpReason.LOAD, length(i));
+        place(i, rank, AdpReason.LOAD, newTokens(i));
       }
     }
     return leftovers;

@@ -56,7 +56,8 @@ final class RandomBatches {
             random.nextBoolean(),
             random.nextInt(3) == 0),
         (int) pick(1, 2, 5, 100),
-        placements[random.nextInt(placements.length)]);
+        placements[random.nextInt(placements.length)],
+        random.nextBoolean());
   }
 
   /** What requests need of a pool; null as often as not. */

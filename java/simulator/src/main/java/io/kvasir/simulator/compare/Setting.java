@@ -16,7 +16,7 @@ public record Setting(Traffic traffic, ReplayMode mode, Load load, int poolToken
 
   /** What determines a replay's requests and ranks, but for the speed and the seed. */
   String key() {
-    return traffic.key() + " " + mode + " " + load + " " + poolTokens;
+    return traffic.key() + " " + mode + " " + load.ranks() + " ranks " + poolTokens;
   }
 
   @Override

@@ -32,6 +32,17 @@ public final class StepWork {
   }
 
   /**
+   * Adds other work.
+   *
+   * @param work the work
+   */
+  public void add(StepWork work) {
+    for (int i = 0; i < SIZE; i++) {
+      priorMs[i] += work.priorMs[i];
+    }
+  }
+
+  /**
    * Adds a prompt, or a part of one.
    *
    * @param tokens its tokens to compute

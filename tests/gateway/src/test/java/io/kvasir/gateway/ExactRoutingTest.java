@@ -35,6 +35,10 @@ class ExactRoutingTest {
     final TestGateway gateway;
 
     Fleet(EngineFlavor flavor, EventForm form) throws IOException {
+      this(flavor, form, 1e3);
+    }
+
+    Fleet(EngineFlavor flavor, EventForm form, double speed) throws IOException {
       EventSettings events =
           new EventSettings(
               flavor,
@@ -51,7 +55,7 @@ class ExactRoutingTest {
               .ranks(RANKS)
               .tokensPerBlock(BLOCK)
               .poolTokens(BLOCK * 4_000)
-              .speed(1e3)
+              .speed(speed)
               .build();
       EmbeddedEngine engine = EmbeddedEngine.open(settings, RankPools.Place.HOST, events);
       server = EngineServer.start(engine, "127.0.0.1", 0, 1);
@@ -209,6 +213,27 @@ class ExactRoutingTest {
       assertThat(fleet.gateway.metric("kvasir_index_parity_missing_blocks")).isZero();
       assertThat(fleet.gateway.metric("kvasir_index_parity_extra_blocks")).isZero();
       assertThat(worker.get("ranks").get(0).get("index_parity").get("missing").asLong()).isZero();
+    }
+  }
+
+  @Test
+  void blockEventsSayWhenAPromptIsComputedWhoseAnswerDoesNotStream() throws Exception {
+    try (Fleet fleet = new Fleet(EngineFlavor.VLLM, EventForm.MAP, 2);
+        RawClient client = RawClient.to(fleet.gateway.gateway().port())) {
+      ObjectNode body = tokens(prompt(new Random(SEED), 20)).put("max_tokens", 400);
+      RawClient sent = client.send(RawClient.post("/v1/completions", body.toString()));
+      Await.until(
+          "a rank that has a request and no prompt to compute",
+          () -> {
+            boolean found = false;
+            for (JsonNode rank : fleet.ranks().get("ranks")) {
+              found |=
+                  rank.path("load").path("active_requests").asInt() == 1
+                      && rank.get("load").get("active_prefill_tokens").asInt() == 0;
+            }
+            return found;
+          });
+      assertThat(sent.reply().status()).isEqualTo(200);
     }
   }
 

@@ -35,6 +35,7 @@ public final class FleetRequest {
   private final int strictPriority;
   private final double priorityJump;
   private final LatencyTargets targets;
+  private final boolean streams;
   private final ConcurrentHashMap<Naming, BlockHashes> hashes;
   private final ConcurrentHashMap<Naming, List<long[]>> trtllmKeys = new ConcurrentHashMap<>();
 
@@ -56,6 +57,7 @@ public final class FleetRequest {
     this.strictPriority = builder.strictPriority;
     this.priorityJump = builder.priorityJump;
     this.targets = builder.targets;
+    this.streams = builder.streams;
     this.hashes = new ConcurrentHashMap<>(builder.hashes);
   }
 
@@ -158,6 +160,14 @@ public final class FleetRequest {
   }
 
   /**
+   * {@return whether tokens are reported as the engine makes them; if not, they are reported with
+   * the end of the answer, and the router has to estimate when the prompt has been computed}
+   */
+  public boolean streams() {
+    return streams;
+  }
+
+  /**
    * The hashes of the full blocks of the first prompt.
    *
    * @param format how blocks are named
@@ -214,6 +224,7 @@ public final class FleetRequest {
     private int strictPriority;
     private double priorityJump;
     private LatencyTargets targets = LatencyTargets.NONE;
+    private boolean streams = true;
     private final ConcurrentHashMap<Naming, BlockHashes> hashes = new ConcurrentHashMap<>();
 
     private Builder(long id, Prompt prompt) {
@@ -363,6 +374,17 @@ public final class FleetRequest {
      */
     public Builder targets(LatencyTargets value) {
       this.targets = Objects.requireNonNull(value, "targets");
+      return this;
+    }
+
+    /**
+     * Sets {@link FleetRequest#streams()}.
+     *
+     * @param value the value; true unless it is set
+     * @return this
+     */
+    public Builder streams(boolean value) {
+      this.streams = value;
       return this;
     }
 

@@ -56,6 +56,7 @@ final class AttemptEvidence {
    * @param tokens the prompt's tokens
    * @param hashes the hashes of its blocks
    * @param plain whether the engine can be expected to store the prompt under these hashes
+   * @param onStored runs when the prompt's last block is stored; null for nothing
    * @return null if the worker's blocks are not known
    */
   static @Nullable AttemptEvidence begin(
@@ -66,13 +67,14 @@ final class AttemptEvidence {
       long matchedTokens,
       int[] tokens,
       BlockHashes hashes,
-      BooleanSupplier plain) {
+      BooleanSupplier plain,
+      @Nullable Runnable onStored) {
     WorkerChecks checks = followed.checks(worker);
     SentPrompts prompts = followed.prompts(worker);
     if (checks == null || prompts == null || tokens.length == 0) {
       return null;
     }
-    PromptCheck prompt = prompts.add(pinned, tokens, hashes, plain);
+    PromptCheck prompt = prompts.add(pinned, tokens, hashes, plain, onStored);
     // The last token of a prompt is always computed.
     long predicted = Math.min(matchedTokens, tokens.length - 1L);
     return new AttemptEvidence(loop, followed, worker, checks, pinned, predicted, prompts, prompt);

@@ -173,6 +173,7 @@ final class Placing {
             .filter(filter)
             .targets(inbound.urgency().targets().after((nowNs - arrivedNs) / NS_PER_MS))
             .strictPriority(inbound.urgency().priority())
+            .streams(inbound.streams())
             .expectedOutputTokens(expected);
     if (tokens != null) {
       request.tokens(tokens.ids());
@@ -219,25 +220,29 @@ final class Placing {
             placement.matchedTokens(),
             among.router(),
             placement.attempt(),
-            evidence(among, request, target.worker(), rank, placement.matchedTokens())));
+            evidence(among, request, target.worker(), rank, placement)));
   }
 
   private @Nullable AttemptEvidence evidence(
-      ModelFleet among, FleetRequest request, FleetWorker worker, int rank, long matchedTokens) {
+      ModelFleet among, FleetRequest request, FleetWorker worker, int rank, Placement placement) {
     FollowedRanks followed = among.followed();
     List<int[]> tokens = request.tokens();
     if (followed == null || tokens == null || tokens.size() != 1) {
       return null;
     }
+    // Where the answer streams, its first token says more exactly when the prompt was computed.
+    Runnable onStored =
+        request.streams() ? null : () -> among.router().onPrefillDone(placement.attempt());
     return AttemptEvidence.begin(
         loop,
         followed,
         worker,
         rank,
-        matchedTokens,
+        placement.matchedTokens(),
         tokens.get(0),
         request.hashes(HashFormat.KVASIR, among.tokensPerBlock()),
-        inbound::isPlain);
+        inbound::isPlain,
+        onStored);
   }
 
   /** The rank that the request can demand of its target. */

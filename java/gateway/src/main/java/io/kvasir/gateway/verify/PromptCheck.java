@@ -23,6 +23,9 @@ public final class PromptCheck {
   /** Stored events of the worker that had been seen before it was sent. */
   final long storedBefore;
 
+  /** Runs when its last block is stored; null for nothing. */
+  final @Nullable Runnable onStored;
+
   /** Whether its last block is still to be stored. */
   boolean waiting;
 
@@ -34,13 +37,15 @@ public final class PromptCheck {
       int blocks,
       int @Nullable [] tokens,
       long storedBefore,
-      boolean waiting) {
+      boolean waiting,
+      @Nullable Runnable onStored) {
     this.pinned = pinned;
     this.hashes = hashes;
     this.blocks = blocks;
     this.tokens = tokens;
     this.storedBefore = storedBefore;
     this.waiting = waiting;
+    this.onStored = onStored;
   }
 
   /** The hash of the last block's own tokens. */

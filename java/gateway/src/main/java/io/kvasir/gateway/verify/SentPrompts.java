@@ -76,10 +76,16 @@ public final class SentPrompts {
    * @param hashes the hashes of its full blocks
    * @param plain whether the engine can be expected to store the prompt under these hashes; asked
    *     only if that matters
+   * @param onStored runs on the thread of the events when the prompt's last block is stored, so
+   *     that all of it or all but its last step has been computed; null for nothing
    * @return the prompt; null if it has no block
    */
   public @Nullable PromptCheck add(
-      int pinned, int[] tokens, BlockHashes hashes, BooleanSupplier plain) {
+      int pinned,
+      int[] tokens,
+      BlockHashes hashes,
+      BooleanSupplier plain,
+      @Nullable Runnable onStored) {
     checks.onSent();
     // An engine may compute the last token of a prompt again, and then not store its block.
     int blocks = Math.min(hashes.blocks(), (tokens.length - 1) / tokensPerBlock);
@@ -91,7 +97,13 @@ public final class SentPrompts {
     synchronized (this) {
       PromptCheck prompt =
           new PromptCheck(
-              pinned, hashes, blocks, compares ? tokens : null, storedEvents.get(), waits);
+              pinned,
+              hashes,
+              blocks,
+              compares ? tokens : null,
+              storedEvents.get(),
+              waits,
+              onStored);
       forgetOld(System.nanoTime());
       prompts.addLast(prompt);
       if (waits) {
@@ -167,6 +179,9 @@ public final class SentPrompts {
       PromptCheck prompt = awaiting(rank, handles[i], localHashes[i]);
       if (prompt != null) {
         checks.onStoredAsExpected(prompt.pinned, rank.dpRank());
+        if (prompt.onStored != null) {
+          prompt.onStored.run();
+        }
       }
     }
   }

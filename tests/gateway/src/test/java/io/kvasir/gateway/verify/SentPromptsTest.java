@@ -48,7 +48,7 @@ class SentPromptsTest {
   }
 
   private PromptCheck send(int pinned, int[] tokens, boolean plain) {
-    return prompts.add(pinned, tokens, hashes(tokens), () -> plain);
+    return prompts.add(pinned, tokens, hashes(tokens), () -> plain, null);
   }
 
   private boolean conclude(PromptCheck prompt) {
@@ -104,6 +104,17 @@ class SentPromptsTest {
     store(0, 9);
     assertEvidence(1, 0);
     assertThat(prompts.end(prompt)).as("nothing is left to wait for").isNegative();
+  }
+
+  @Test
+  void theEndOfAPromptIsReportedOnce() {
+    int[] stored = {0};
+    prompts.add(0, tokens(9), hashes(tokens(9)), () -> true, () -> stored[0]++);
+    store(0, 4);
+    assertThat(stored[0]).as("its first block alone").isZero();
+    store(0, 9);
+    store(0, 9);
+    assertThat(stored[0]).isEqualTo(1);
   }
 
   @Test

@@ -28,14 +28,23 @@ final class Attempt {
   /** The expected number of output tokens. */
   final double outputTokens;
 
+  /** Whether its first token is reported when it comes; if not, tokens come with the end. */
+  final boolean streaming;
+
+  /** Whether the end of its prompt should be reported, by its first token or otherwise. */
+  final boolean awaited;
+
   /** Whether its prompt is in line. */
   boolean inLine = true;
 
-  /** Whether its prompt has been computed. */
+  /** Whether its prompt counts as computed. */
   boolean decodes;
 
+  /** Whether it was reported that its prompt has been computed. */
+  boolean reported;
+
   /** The number of the prompts that ended with its own. */
-  long batch;
+  long group;
 
   /** Tokens whose KV it reads. */
   long tokens;
@@ -56,7 +65,9 @@ final class Attempt {
       double overdueMs,
       double firstTokenMs,
       double tpotMs,
-      double outputTokens) {
+      double outputTokens,
+      boolean streaming,
+      boolean awaited) {
     this.rank = rank;
     this.uncached = uncached;
     this.context = context;
@@ -66,5 +77,7 @@ final class Attempt {
     this.firstTokenMs = firstTokenMs;
     this.tpotMs = tpotMs;
     this.outputTokens = outputTokens;
+    this.streaming = streaming;
+    this.awaited = awaited;
   }
 }

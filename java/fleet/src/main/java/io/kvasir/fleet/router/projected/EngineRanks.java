@@ -104,7 +104,7 @@ final class EngineRanks {
     double longest = 0;
     for (RankForecast other : ranks) {
       if (other != rank) {
-        longest = Math.max(longest, other.passMs(sinceNs));
+        longest = Math.max(longest, other.observed().passMs(sinceNs));
       }
     }
     return longest;

@@ -337,6 +337,8 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
             expectedMs,
             request.targets().tpotMs(),
             tokens > 0 ? Math.min(tokens, outputTokens) : outputTokens,
+            request.streams(),
+            uncached > setup.tokensPerBlock(),
             nowNs));
   }
 
@@ -358,7 +360,11 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
 
   @Override
   public void onPrefillDone(long attempt, long nowNs) {
-    onTokens(attempt, 0, nowNs);
+    Attempt placed = attempts.get(attempt);
+    if (placed != null) {
+      placed.rank.promptReported(placed, nowNs);
+      compareSpeeds();
+    }
   }
 
   @Override
@@ -378,7 +384,9 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     }
     RankForecast forecast = forecast(rank, nowNs);
     long sinceNs = nowNs - 2 * pass.durationNs();
-    forecast.passed(pass, forecast.engine().longestPassBesideMs(forecast, sinceNs), nowNs);
+    forecast
+        .observed()
+        .passed(pass, forecast.engine().longestPassBesideMs(forecast, sinceNs), nowNs);
     compareSpeeds();
   }
 

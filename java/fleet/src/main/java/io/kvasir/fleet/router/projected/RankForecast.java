@@ -1,31 +1,22 @@
 package io.kvasir.fleet.router.projected;
 
 import io.kvasir.model.RankId;
-import io.kvasir.timing.ForwardPass;
 import io.kvasir.timing.RankSpeed;
 import io.kvasir.timing.StepModel;
-import io.kvasir.timing.StepWork;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.Set;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The requests that were placed on one rank: prompts in line, with the time that each is expected
- * to take, and requests that decode. It times what the rank does and teaches the model.
+ * to take, and requests that decode.
  *
  * <p>Not thread-safe.
  */
 final class RankForecast {
 
-  private static final Logger LOG = LoggerFactory.getLogger(RankForecast.class);
-
   private static final double NS_PER_MS = 1e6;
-
-  /** Part of a prompt's expected time below which its end is that of the same step as another's. */
-  private static final double SAME_STEP = 0.2;
 
   /** Part of its expected time that a prompt which takes longer is still expected to take. */
   static final double LEAST_LEFT = 0.1;
@@ -38,21 +29,11 @@ final class RankForecast {
   /** Tokens of one step where the rank's limit is unknown. */
   static final long DEFAULT_STEP_TOKENS = 8192;
 
-  /** Time after the last reported step for which the engine counts as reporting. */
-  private static final long REPORTS_NS = 10_000_000_000L;
-
-  /** Part of a step's time from which that of another rank of the engine is nearly as long. */
-  private static final double NEAR_TIE = 0.9;
-
-  /** Time between observations of decode steps. */
-  private static final double DECODE_SAMPLE_MS = 50;
-
   /** Steps that are looked at, at most. */
   private static final int MOST_STEPS = 32;
 
   final ExpectedTurns.Open open = new ExpectedTurns.Open();
 
-  private final RankId rank;
   private final EngineRanks engine;
   private final RankSpeed speed;
   private final StepModel model;
@@ -70,20 +51,13 @@ final class RankForecast {
   private int decoding;
   private long kvTokens;
 
-  /* The prompts that ended last, in one step or several; an observation once another one ends. */
-  private final StepWork ended;
-  private long endedTokens;
-  private int endedDecoding;
-  private long endedKvTokens;
-  private boolean confirmed;
-  private long batch;
-  private long beganNs;
-  private long endedNs = Long.MIN_VALUE;
-  private long decodedNs = Long.MIN_VALUE;
+  /** When the last prompt is taken to have ended whose end was not reported. */
+  private long assumedNs = Long.MIN_VALUE;
 
-  /* The last step that the engine reported: when, and how long it should have taken. */
-  private long passedNs = Long.MIN_VALUE;
-  private double passMs;
+  /** Whether the ends of prompts are reported whose answers do not stream. */
+  private boolean reportsPrompts;
+
+  private final StepObservations observed;
 
   /**
    * Begins without requests.
@@ -102,16 +76,16 @@ final class RankForecast {
       EngineRanks engine) {
     this.engine = engine;
     this.speed = engine.speed();
-    this.rank = rank;
     this.model = model;
-    this.ended = model.newWork();
     this.load = load;
     this.interval = interval;
+    this.observed = new StepObservations(rank, model, load, engine);
   }
 
   /** The tokens that the rank computes in one step at most are known, at least 1. */
   void limitStep(long tokens) {
     maxTokens = tokens;
+    observed.limitStep(tokens);
   }
 
   /** Tokens to compute of all prompts without a first token, overdue ones included. */
@@ -120,7 +94,7 @@ final class RankForecast {
   }
 
   private int steps(long uncached) {
-    return uncached <= maxTokens ? 1 : (int) ((uncached - 1) / maxTokens) + 1;
+    return StepObservations.steps(uncached, maxTokens);
   }
 
   /** The time to compute a prompt, without those in line and decoding requests, in milliseconds. */
@@ -147,16 +121,45 @@ final class RankForecast {
   double queuedMs(long nowNs) {
     engine.relaxUnseen(nowNs);
     Attempt first = line.peekFirst();
-    while (first != null && nowNs - first.placedNs > first.overdueMs * NS_PER_MS) {
-      leaveLine(first);
+    while (first != null && isOver(first, nowNs)) {
       first = line.peekFirst();
     }
     if (first == null) {
       return 0;
     }
-    double elapsedMs = (nowNs - Math.max(first.placedNs, endedNs)) / NS_PER_MS;
+    double elapsedMs = (nowNs - beginNs(first)) / NS_PER_MS;
     double leftMs = Math.max(LEAST_LEFT * first.expectedMs, first.expectedMs - elapsedMs);
     return Math.max(0, lineMs - first.expectedMs) + leftMs;
+  }
+
+  /** When the first prompt in line has begun, as far as is known. */
+  private long beginNs(Attempt first) {
+    return Math.max(first.placedNs, Math.max(observed.endedNs(), assumedNs));
+  }
+
+  /** Takes the first prompt out of the line if it should have been computed. */
+  private boolean isOver(Attempt first, long nowNs) {
+    if (first.awaited) {
+      boolean over = nowNs - first.placedNs > first.overdueMs * NS_PER_MS;
+      if (over) {
+        leaveLine(first);
+      }
+      return over;
+    }
+    long endNs = beginNs(first) + (long) (first.expectedMs * NS_PER_MS);
+    boolean over = nowNs >= endNs;
+    if (over) {
+      endUnobserved(first, endNs);
+    }
+    return over;
+  }
+
+  /** A prompt has been computed, but when is not known exactly: nothing is learned from it. */
+  private void endUnobserved(Attempt attempt, long atNs) {
+    leaveLine(attempt);
+    assumedNs = Math.max(assumedNs, atNs);
+    load.busy(attempt.expectedMs);
+    decode(attempt, atNs);
   }
 
   /**
@@ -185,7 +188,7 @@ final class RankForecast {
 
   /** When the last prompt ended. */
   long endedNs() {
-    return endedNs;
+    return observed.endedNs();
   }
 
   /**
@@ -196,6 +199,8 @@ final class RankForecast {
    * @param firstTokenMs the expected time until its first token
    * @param tpotMs its target for the time between tokens; infinite for none
    * @param outputTokens the expected number of output tokens
+   * @param streaming whether its first token will be reported when it comes
+   * @param storesBlock whether it computes a block, so that the end of its prompt may be reported
    * @param nowNs the time
    */
   Attempt placed(
@@ -204,6 +209,8 @@ final class RankForecast {
       double firstTokenMs,
       double tpotMs,
       double outputTokens,
+      boolean streaming,
+      boolean storesBlock,
       long nowNs) {
     double expectedMs = promptMs(uncached, context) + interleavedMs(uncached);
     double overdueMs = OVERDUE * Math.max(firstTokenMs, queuedMs(nowNs) + expectedMs);
@@ -217,7 +224,9 @@ final class RankForecast {
             overdueMs,
             firstTokenMs,
             tpotMs,
-            outputTokens);
+            outputTokens,
+            streaming,
+            streaming || (reportsPrompts && storesBlock));
     line.addLast(attempt);
     lineMs += expectedMs;
     lineTokens += uncached;
@@ -234,28 +243,45 @@ final class RankForecast {
     }
   }
 
-  /** Output tokens have streamed, or the prompt has been computed: 0 tokens. */
-  void streamed(Attempt attempt, int tokens, long nowNs) {
-    if (!attempt.decodes) {
-      leaveLine(attempt);
+  /** It is reported that a prompt has been computed, perhaps but for its last step. */
+  void promptReported(Attempt attempt, long nowNs) {
+    if (attempt.streaming) {
+      streamed(attempt, 0, nowNs);
+    } else if (!attempt.reported) {
+      attempt.reported = true;
       promptTokens -= attempt.uncached;
-      promptEnded(attempt, nowNs);
-      attempt.decodes = true;
-      attempt.firstNs = nowNs;
-      attempt.tokens = (long) attempt.uncached + attempt.context;
-      kvTokens += attempt.tokens;
-      decoding++;
-      if (attempt.tpotMs < Double.POSITIVE_INFINITY) {
-        paced.add(attempt);
+      reportsPrompts = true;
+      if (!attempt.decodes) {
+        leaveLine(attempt);
+        observed.promptEnded(attempt, assumedNs, decoding, kvTokens, nowNs);
+        decode(attempt, nowNs);
       }
-    } else {
-      confirmed |= attempt.batch == batch && nowNs > endedNs;
+    }
+  }
+
+  /** Output tokens have streamed, or all have come at once. */
+  void streamed(Attempt attempt, int tokens, long nowNs) {
+    if (!attempt.reported) {
+      attempt.reported = true;
+      promptTokens -= attempt.uncached;
+      if (attempt.streaming) {
+        leaveLine(attempt);
+        observed.promptEnded(attempt, assumedNs, decoding, kvTokens, nowNs);
+        decode(attempt, nowNs);
+      } else {
+        reportsPrompts &= !attempt.awaited;
+        if (!attempt.decodes) {
+          endUnobserved(attempt, nowNs);
+        }
+      }
+    } else if (attempt.streaming) {
+      observed.streamsOn(attempt, nowNs);
       if (!attempt.streams && nowNs > attempt.firstNs) {
         attempt.streams = true;
         interval.learn(attempt.firstTokenMs, (attempt.firstNs - attempt.placedNs) / NS_PER_MS);
       }
       if (tokens == 1 && line.isEmpty()) {
-        decoded(attempt, nowNs);
+        observed.decoded(attempt, kvTokens, nowNs);
       }
     }
     attempt.tokens += tokens;
@@ -264,101 +290,25 @@ final class RankForecast {
     attempt.lastNs = nowNs;
   }
 
-  /** How long the last reported step should have taken; 0 if it was before a time. */
-  double passMs(long sinceNs) {
-    return passedNs >= sinceNs ? passMs : 0;
+  private void decode(Attempt attempt, long nowNs) {
+    attempt.decodes = true;
+    attempt.firstNs = nowNs;
+    attempt.tokens = (long) attempt.uncached + attempt.context;
+    kvTokens += attempt.tokens;
+    decoding++;
+    if (attempt.tpotMs < Double.POSITIVE_INFINITY) {
+      paced.add(attempt);
+    }
   }
 
-  /**
-   * Learns from a step that the engine reported. Where ranks of one engine step together, the step
-   * takes as long as the slowest one's, so that only this one learns.
-   *
-   * @param pass the step
-   * @param longestBesideMs the longest time that another rank of the engine should have taken
-   * @param nowNs the time
-   */
-  void passed(ForwardPass pass, double longestBesideMs, long nowNs) {
-    StepWork work = model.newWork();
-    if (pass.prefillTokens() > 0) {
-      work.addSteps(1);
-      work.addPrefill(pass.prefillTokens(), pass.attendedPairs());
-    }
-    if (pass.decodingRequests() > 0) {
-      work.addDecoding(1, pass.decodeKvTokens());
-    }
-    passedNs = nowNs;
-    passMs = speed.factor() * model.ms(work);
-    if (longestBesideMs < NEAR_TIE * passMs) {
-      learn(work, pass.durationNs() / NS_PER_MS);
-      engine.seen(nowNs);
-    }
+  /** What is observed of the rank's steps. */
+  StepObservations observed() {
+    return observed;
   }
 
   /** The ranks that step together with this one, and this one. */
   EngineRanks engine() {
     return engine;
-  }
-
-  /** Whether the engine reports its steps, which say more than the times of tokens. */
-  private boolean reportsSteps(long nowNs) {
-    return passedNs != Long.MIN_VALUE && nowNs - passedNs < REPORTS_NS;
-  }
-
-  /** Learns from a gap between two tokens in which no prompt was computed, now and then. */
-  private void decoded(Attempt attempt, long nowNs) {
-    if (decodedNs != Long.MIN_VALUE && nowNs - decodedNs < DECODE_SAMPLE_MS * NS_PER_MS) {
-      return;
-    }
-    if (attempt.lastNs > endedNs && !reportsSteps(nowNs)) {
-      StepWork work = model.newWork();
-      work.addDecoding(1, kvTokens);
-      learn(work, (nowNs - attempt.lastNs) / NS_PER_MS);
-      engine.seen(nowNs);
-    }
-    decodedNs = nowNs;
-  }
-
-  private void promptEnded(Attempt attempt, long nowNs) {
-    boolean another =
-        endedTokens == 0 || nowNs - endedNs > SAME_STEP * attempt.expectedMs * NS_PER_MS;
-    if (another) {
-      learn();
-      batch++;
-      beganNs = Math.max(attempt.placedNs, endedNs);
-      endedDecoding = decoding;
-      endedKvTokens = kvTokens;
-    }
-    attempt.batch = batch;
-    ended.addPrompt(attempt.uncached, attempt.context);
-    endedTokens += attempt.uncached;
-    endedNs = nowNs;
-  }
-
-  /**
-   * Learns from the prompts that ended last. An answer that came as a whole says nothing of the
-   * time of its first token, so one of them must have streamed on since.
-   */
-  private void learn() {
-    if (endedTokens > 0 && confirmed) {
-      double ms = (endedNs - beganNs) / NS_PER_MS;
-      if (!reportsSteps(endedNs)) {
-        int steps = steps(endedTokens);
-        ended.addSteps(steps);
-        ended.addDecoding(endedDecoding == 0 ? 0 : steps, endedKvTokens);
-        learn(ended, ms);
-        engine.seen(endedNs);
-      }
-      load.busy(ms);
-    }
-    ended.clear();
-    endedTokens = 0;
-    confirmed = false;
-  }
-
-  private void learn(StepWork work, double ms) {
-    if (model.learn(work, ms, speed)) {
-      LOG.info("Rank {} takes longer or shorter for its steps than it did", rank);
-    }
   }
 
   /** An attempt has ended; returns the time since it was placed, in milliseconds. */
@@ -368,7 +318,8 @@ final class RankForecast {
       decoding--;
       kvTokens -= attempt.tokens;
       paced.remove(attempt);
-    } else {
+    }
+    if (!attempt.reported) {
       promptTokens -= attempt.uncached;
     }
     return (nowNs - attempt.placedNs) / NS_PER_MS;

@@ -1,0 +1,255 @@
+package io.kvasir.fleet.router.projected;
+
+import io.kvasir.model.RankId;
+import io.kvasir.timing.ForwardPass;
+import io.kvasir.timing.StepModel;
+import io.kvasir.timing.StepWork;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Times what one rank does and teaches the model.
+ *
+ * <p>Not thread-safe.
+ */
+final class StepObservations {
+
+  /*
+   * In order of worth:
+   *
+   *   steps     that the engine reports. As long as they come, nothing else is learned from.
+   *   prompts   that ended by their first token. Prompts that end at about the same time count as
+   *             computed together, from the end of those before them or from the placement on. They
+   *             are an observation once one of their answers has streamed on, because an answer that
+   *             comes as a whole says nothing of its first token.
+   *   reports   of computed prompts, without a token. Some engines publish the last blocks of a
+   *             prompt one step before they are computed, so a single prompt says little; but many of
+   *             them, one after another, take as long as there is between the first and the last
+   *             report.
+   *   gaps      between two tokens in which no prompt was computed, now and then.
+   */
+
+  private static final Logger LOG = LoggerFactory.getLogger(StepObservations.class);
+
+  private static final double NS_PER_MS = 1e6;
+
+  /** Part of a prompt's expected time below which its end is that of the same step as another's. */
+  private static final double SAME_STEP = 0.2;
+
+  /** Time after the last reported step for which the engine counts as reporting. */
+  private static final long REPORTS_NS = 10_000_000_000L;
+
+  /** Part of a step's time from which that of another rank of the engine is nearly as long. */
+  private static final double NEAR_TIE = 0.9;
+
+  /** Groups of prompts with reported ends that are one observation together. */
+  private static final int RUN_GROUPS = 8;
+
+  /** Time between observations of decode steps. */
+  private static final double DECODE_SAMPLE_MS = 50;
+
+  private final RankId rank;
+  private final StepModel model;
+  private final LoadEstimate load;
+  private final EngineRanks engine;
+  private long maxTokens = RankForecast.DEFAULT_STEP_TOKENS;
+
+  /* The prompts that ended last, at about the same time. */
+  private final StepWork ended;
+  private long group;
+  private long endedTokens;
+  private double endedExpectedMs;
+  private int endedDecoding;
+  private long endedKvTokens;
+  private long beganNs;
+  private long endedNs = Long.MIN_VALUE;
+
+  /** Whether it is known exactly when they began. */
+  private boolean beginKnown;
+
+  /** Whether their end was reported without a token. */
+  private boolean reportedEnd;
+
+  /** Whether one of their answers has streamed on. */
+  private boolean confirmed;
+
+  /* Groups with reported ends, one after another. */
+  private final StepWork run;
+  private int runGroups;
+  private long runBeganNs;
+  private long runEndedNs;
+
+  private long decodedNs = Long.MIN_VALUE;
+
+  /* The last step that the engine reported: when, and how long it should have taken. */
+  private long passedNs = Long.MIN_VALUE;
+  private double passMs;
+
+  /**
+   * Begins without observations.
+   *
+   * @param rank the rank
+   * @param model learns
+   * @param load adds up the times of prompts
+   * @param engine the ranks of its engine
+   */
+  StepObservations(RankId rank, StepModel model, LoadEstimate load, EngineRanks engine) {
+    this.rank = rank;
+    this.model = model;
+    this.load = load;
+    this.engine = engine;
+    this.ended = model.newWork();
+    this.run = model.newWork();
+  }
+
+  /** Steps that prompts need. */
+  static int steps(long tokens, long maxTokens) {
+    return tokens <= maxTokens ? 1 : (int) ((tokens - 1) / maxTokens) + 1;
+  }
+
+  /** The tokens that the rank computes in one step at most are known, at least 1. */
+  void limitStep(long tokens) {
+    maxTokens = tokens;
+  }
+
+  /** When the last prompt ended whose end was observed. */
+  long endedNs() {
+    return endedNs;
+  }
+
+  /**
+   * A prompt was computed.
+   *
+   * @param attempt its attempt
+   * @param assumedNs when the last prompt before it should have ended whose end was not observed
+   * @param decoding requests that decode besides
+   * @param kvTokens tokens whose KV they read
+   * @param nowNs the time
+   */
+  void promptEnded(Attempt attempt, long assumedNs, int decoding, long kvTokens, long nowNs) {
+    boolean another =
+        endedTokens == 0 || nowNs - endedNs > SAME_STEP * attempt.expectedMs * NS_PER_MS;
+    if (another) {
+      learnGroup();
+      group++;
+      beganNs = Math.max(attempt.placedNs, endedNs);
+      beginKnown = beganNs >= assumedNs && !(reportedEnd && beganNs == endedNs);
+      reportedEnd = !attempt.streaming;
+      endedDecoding = decoding;
+      endedKvTokens = kvTokens;
+    }
+    attempt.group = group;
+    ended.addPrompt(attempt.uncached, attempt.context);
+    endedTokens += attempt.uncached;
+    endedExpectedMs += attempt.expectedMs;
+    endedNs = nowNs;
+  }
+
+  /** More tokens of an answer have come after its first ones. */
+  void streamsOn(Attempt attempt, long nowNs) {
+    confirmed |= attempt.group == group && nowNs > endedNs;
+  }
+
+  private void learnGroup() {
+    if (endedTokens > 0 && (confirmed || reportedEnd)) {
+      int steps = steps(endedTokens, maxTokens);
+      ended.addSteps(steps);
+      ended.addDecoding(endedDecoding == 0 ? 0 : steps, endedKvTokens);
+      boolean exact = beginKnown && !reportedEnd;
+      double ms = exact ? (endedNs - beganNs) / NS_PER_MS : endedExpectedMs;
+      if (exact && !reportsSteps(endedNs)) {
+        learn(ended, ms, endedNs);
+      }
+      load.busy(ms);
+    }
+    learnRun();
+    ended.clear();
+    endedTokens = 0;
+    endedExpectedMs = 0;
+    confirmed = false;
+  }
+
+  private void learnRun() {
+    if (endedTokens == 0 || !reportedEnd) {
+      runGroups = 0;
+    } else if (runGroups > 0 && beganNs == runEndedNs) {
+      run.add(ended);
+      runGroups++;
+      if (runGroups > RUN_GROUPS) {
+        if (!reportsSteps(endedNs)) {
+          learn(run, (endedNs - runBeganNs) / NS_PER_MS, endedNs);
+        }
+        beginRun();
+      }
+    } else {
+      beginRun();
+    }
+    runEndedNs = endedNs;
+  }
+
+  /** Begins with the end of the last group. */
+  private void beginRun() {
+    run.clear();
+    runGroups = 1;
+    runBeganNs = endedNs;
+  }
+
+  /**
+   * A request that decodes has got one token while no prompt was in line.
+   *
+   * @param attempt its attempt
+   * @param kvTokens tokens whose KV decoding requests read
+   * @param nowNs the time
+   */
+  void decoded(Attempt attempt, long kvTokens, long nowNs) {
+    if (decodedNs != Long.MIN_VALUE && nowNs - decodedNs < DECODE_SAMPLE_MS * NS_PER_MS) {
+      return;
+    }
+    if (attempt.lastNs > endedNs && !reportsSteps(nowNs)) {
+      StepWork work = model.newWork();
+      work.addDecoding(1, kvTokens);
+      learn(work, (nowNs - attempt.lastNs) / NS_PER_MS, nowNs);
+    }
+    decodedNs = nowNs;
+  }
+
+  /** How long the last reported step should have taken; 0 if it was before a time. */
+  double passMs(long sinceNs) {
+    return passedNs >= sinceNs ? passMs : 0;
+  }
+
+  /**
+   * The engine has reported a step. Where ranks of one engine step together, the step takes as long
+   * as the slowest one's, so that only this one learns.
+   *
+   * @param pass the step
+   * @param longestBesideMs the longest time that another rank of the engine should have taken
+   * @param nowNs the time
+   */
+  void passed(ForwardPass pass, double longestBesideMs, long nowNs) {
+    StepWork work = model.newWork();
+    if (pass.prefillTokens() > 0) {
+      work.addSteps(1);
+      work.addPrefill(pass.prefillTokens(), pass.attendedPairs());
+    }
+    if (pass.decodingRequests() > 0) {
+      work.addDecoding(1, pass.decodeKvTokens());
+    }
+    passedNs = nowNs;
+    passMs = engine.speed().factor() * model.ms(work);
+    if (longestBesideMs < NEAR_TIE * passMs) {
+      learn(work, pass.durationNs() / NS_PER_MS, nowNs);
+    }
+  }
+
+  private boolean reportsSteps(long nowNs) {
+    return passedNs != Long.MIN_VALUE && nowNs - passedNs < REPORTS_NS;
+  }
+
+  private void learn(StepWork work, double ms, long nowNs) {
+    if (model.learn(work, ms, engine.speed())) {
+      LOG.info("Rank {} takes longer or shorter for its steps than it did", rank);
+    }
+    engine.seen(nowNs);
+  }
+}

@@ -3,6 +3,7 @@
  * steps, and the bindings of the native library.
  */
 module io.kvasir.base {
+  requires it.unimi.dsi.fastutil.core;
   requires org.bytedeco.javacpp;
   requires static transitive org.jspecify;
   requires org.slf4j;

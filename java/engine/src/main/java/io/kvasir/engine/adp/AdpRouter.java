@@ -38,6 +38,14 @@ public interface AdpRouter {
     return false;
   }
 
+  /**
+   * {@return whether {@link #route} reads {@link PrefixMatches#conversation} of requests without
+   * conversation ids}
+   */
+  default boolean readsConversations() {
+    return false;
+  }
+
   /** {@return whether {@link #stepped} does anything} */
   default boolean learnsFromSteps() {
     return false;

@@ -1,13 +1,12 @@
 package io.kvasir.engine.adp;
 
 import io.kvasir.model.Digest64;
-import io.kvasir.model.Request;
 import it.unimi.dsi.fastutil.longs.Long2LongLinkedOpenHashMap;
 import java.util.Arrays;
 
 /**
  * The work that conversations will bring to the ranks that they were placed on, as far as earlier
- * conversations tell. Requests without a conversation id do not count.
+ * conversations tell. Requests whose conversation is unknown do not count.
  *
  * <p>Time is the number of placements, on which all members of a lock-step group agree. Learning
  * from a placement is O(ranks). Not thread-safe.
@@ -22,6 +21,9 @@ final class Commitments {
 
   private static final double PRIOR_FIRST_TURNS = 8;
 
+  /** Further turns for each first one from which requests without ids count as conversations. */
+  private static final double LEAST_FURTHER_TURNS = 0.5;
+
   /** Placements from a turn of a conversation to its next, until there are observations. */
   private static final double PRIOR_GAP = 64;
 
@@ -34,6 +36,9 @@ final class Commitments {
   /** Mean gaps in which all but 1/e of the conversations that will not return are given up. */
   private static final double PATIENCE = 4;
 
+  /** Key of a request whose conversation is unknown. */
+  private static final long NONE = 0;
+
   private static final long UNKNOWN = -1;
   private static final int RANK_BITS = 12;
 
@@ -43,6 +48,10 @@ final class Commitments {
   private final double[] open;
   private double firstTurns = PRIOR_FIRST_TURNS;
   private double furtherTurns = PRIOR_FURTHER_TURNS;
+
+  /** First turns without the prior. */
+  private double begun;
+
   private double timedTurns;
   private double timedMs;
   private double gap = PRIOR_GAP;
@@ -58,19 +67,29 @@ final class Commitments {
     lastTurns.defaultReturnValue(UNKNOWN);
   }
 
-  private static long key(String conversationId) {
-    return Digest64.fold(Digest64.EMPTY, conversationId);
+  /** The key of a conversation with an id. */
+  static long key(String conversationId) {
+    long key = Digest64.fold(Digest64.EMPTY, conversationId);
+    return key == NONE ? 1 : key;
   }
 
   private static int rank(long lastTurn) {
     return (int) (lastTurn & (1 << RANK_BITS) - 1);
   }
 
-  /** Looks a request's conversation up, for the calls below. */
-  void consider(Request request) {
-    String id = request.conversationId();
-    long last = id == null ? UNKNOWN : lastTurns.get(key(id));
-    begins = id != null && last == UNKNOWN;
+  /**
+   * Looks the conversation of a request up, for the calls below.
+   *
+   * @param conversation its key
+   * @param named whether the request names it; if not, and most requests are alone, this one does
+   *     not count as the begin of a conversation
+   */
+  void consider(long conversation, boolean named) {
+    long last = conversation == NONE ? UNKNOWN : lastTurns.get(conversation);
+    begins =
+        conversation != NONE
+            && last == UNKNOWN
+            && (named || timedTurns > LEAST_FURTHER_TURNS * begun);
     ownRank = last == UNKNOWN ? -1 : rank(last);
     ownShare = last == UNKNOWN ? 0 : share(last);
   }
@@ -125,27 +144,29 @@ final class Commitments {
   /**
    * Learns from a placement.
    *
+   * @param conversation the key of the request's conversation
+   * @param rank where it was placed
    * @param computeMs the rank's own time to compute the request, in modelled milliseconds
    */
-  void placed(Request request, int rank, double computeMs) {
+  void placed(long conversation, int rank, double computeMs) {
     now++;
     double kept = StrictMath.exp(-1 / (PATIENCE * gap));
     for (int i = 0; i < open.length; i++) {
       open[i] *= kept;
     }
-    String id = request.conversationId();
-    if (id == null) {
+    if (conversation == NONE) {
       return;
     }
-    long key = key(id);
-    long last = lastTurns.get(key);
+    long last = lastTurns.get(conversation);
     if (last != UNKNOWN) {
       open[rank(last)] -= share(last);
     }
     firstTurns *= FADING;
     furtherTurns *= FADING;
+    begun *= FADING;
     if (last == UNKNOWN) {
       firstTurns++;
+      begun++;
     } else {
       furtherTurns++;
       timedTurns = timedTurns * FADING + 1;
@@ -153,7 +174,7 @@ final class Commitments {
       gap += (now - (last >>> RANK_BITS) - gap) * GAP_STEP;
     }
     open[rank] += likelihood();
-    lastTurns.putAndMoveToLast(key, now << RANK_BITS | rank);
+    lastTurns.putAndMoveToLast(conversation, now << RANK_BITS | rank);
     if (lastTurns.size() > MOST_CONVERSATIONS) {
       lastTurns.removeFirstLong();
     }
@@ -163,6 +184,7 @@ final class Commitments {
   long digest() {
     long digest = Digest64.fold(Digest64.fold(Digest64.EMPTY, now), lastTurns.size());
     digest = Digest64.fold(digest, Double.doubleToLongBits(firstTurns));
+    digest = Digest64.fold(digest, Double.doubleToLongBits(begun));
     digest = Digest64.fold(digest, Double.doubleToLongBits(timedMs));
     digest = Digest64.fold(digest, Double.doubleToLongBits(gap));
     return Digest64.fold(digest, Arrays.hashCode(open));

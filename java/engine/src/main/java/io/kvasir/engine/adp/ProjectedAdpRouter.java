@@ -184,6 +184,11 @@ public final class ProjectedAdpRouter implements AdpRouter {
   }
 
   @Override
+  public boolean readsConversations() {
+    return true;
+  }
+
+  @Override
   public boolean learnsFromSteps() {
     return true;
   }
@@ -300,7 +305,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
 
   /** Computes what the scores of a request have in common. */
   private void consider(int index) {
-    commitments.consider(batch.request(index));
+    commitments.consider(conversation(index), batch.request(index).conversationId() != null);
     workMs = WORK_WEIGHT * commitments.furtherMs() / (1 + commitments.meanOpen());
     leastComputeMs = Double.POSITIVE_INFINITY;
     leastOpen = Double.POSITIVE_INFINITY;
@@ -403,11 +408,15 @@ public final class ProjectedAdpRouter implements AdpRouter {
     int reusable = reusable(rank, index);
     int uncached = batch.request(index).promptTokens() - reusable;
     commitments.placed(
-        batch.request(index),
-        rank,
-        loads.computeMs(rank, uncached, reusable) / timing.factor(rank));
+        conversation(index), rank, loads.computeMs(rank, uncached, reusable) / timing.factor(rank));
     loads.add(rank, uncached, reusable, newBlocks(index, reusable));
     return uncached;
+  }
+
+  /** The key of a request's conversation. */
+  private long conversation(int index) {
+    String id = batch.request(index).conversationId();
+    return id == null ? matches.conversation(index) : Commitments.key(id);
   }
 
   /** The position of the first compared rank at or after the cursor. */

@@ -6,11 +6,13 @@ import io.kvasir.engine.adp.Decision;
 import io.kvasir.engine.adp.RankState;
 import io.kvasir.engine.pool.PrefixMatches;
 import io.kvasir.engine.pool.ProbeBatch;
+import io.kvasir.hash.ContinuedPrompts;
 import io.kvasir.model.Request;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Places waiting requests on the live ranks: pops them up to the available room, matches and routes
@@ -20,6 +22,8 @@ import java.util.List;
  */
 final class BatchPlacement {
 
+  private static final int MOST_CONVERSATIONS = 1 << 16;
+
   private final LiveRanks ranks;
   private final AdpRouter router;
   private final RankAccess rankAccess;
@@ -28,6 +32,9 @@ final class BatchPlacement {
   private final int maxActiveRequests;
   private final int tokensPerBlock;
   private final boolean matching;
+
+  /** Conversations of requests without ids; null if the router does not read them. */
+  private final @Nullable ContinuedPrompts prompts;
 
   /** Whether the last batch left requests over. */
   private boolean leftSome;
@@ -52,6 +59,8 @@ final class BatchPlacement {
     this.maxActiveRequests = options.maxActiveRequests();
     this.tokensPerBlock = tokensPerBlock;
     this.matching = router.needsPrefixMatches() && options.enableBlockReuse();
+    this.prompts =
+        matching && router.readsConversations() ? new ContinuedPrompts(MOST_CONVERSATIONS) : null;
     this.activeRequests = new int[ranks.count()];
   }
 
@@ -125,7 +134,9 @@ final class BatchPlacement {
       requests.add(popped.get(i).request);
     }
     PrefixMatches matches = matching ? match() : PrefixMatches.NONE;
+    recognise(matches);
     Assignment assignment = router.route(states, requests, matches, maxActiveRequests);
+    remember(matches, assignment);
     rankAccess.routed(states, popped, matches, assignment);
     return assignment;
   }
@@ -142,6 +153,31 @@ final class BatchPlacement {
       probe.add(request.hashed.hashes().sequence(), blocks);
     }
     return rankAccess.matches(probe, popped);
+  }
+
+  /** Finds the conversations of popped requests without ids. */
+  private void recognise(PrefixMatches matches) {
+    if (prompts == null || matches == PrefixMatches.NONE) {
+      return;
+    }
+    for (int i = 0; i < popped.size(); i++) {
+      PlacedRequest request = popped.get(i);
+      if (request.request.conversationId() == null) {
+        matches.setConversation(i, prompts.key(request.hashed.hashes().sequence()));
+      }
+    }
+  }
+
+  private void remember(PrefixMatches matches, Assignment assignment) {
+    if (prompts == null) {
+      return;
+    }
+    for (Decision decision : assignment.decisions()) {
+      long key = matches.conversation(decision.requestIndex());
+      if (key != ContinuedPrompts.NONE) {
+        prompts.placed(key, popped.get(decision.requestIndex()).hashed.hashes().sequence());
+      }
+    }
   }
 
   private void requireProgress(BitSet placed) {

@@ -18,6 +18,9 @@ public final class PrefixMatches {
   private final int requests;
   private final int[] matchedTokens;
 
+  /** Conversations by request; null if none was set. */
+  private long @Nullable [] conversations;
+
   /** Matches after each rank has computed its placed requests; null if none was set. */
   private int @Nullable [] pendingTokens;
 
@@ -57,6 +60,31 @@ public final class PrefixMatches {
     return pendingTokens == null || rank >= ranks || request >= requests
         ? matched
         : Math.max(matched, pendingTokens[rank * requests + request]);
+  }
+
+  /**
+   * The conversation that one request continues or begins, as its prompt tells.
+   *
+   * @param request the request's index in its batch
+   * @return its key; 0 if it is unknown, or the request has a conversation id
+   */
+  public long conversation(int request) {
+    return conversations == null || request >= requests ? 0 : conversations[request];
+  }
+
+  /**
+   * Sets the conversation of one request.
+   *
+   * @param request the request's index in its batch
+   * @param key the conversation's key
+   * @throws IndexOutOfBoundsException outside the table
+   */
+  public void setConversation(int request, long key) {
+    Objects.checkIndex(request, requests);
+    if (conversations == null) {
+      conversations = new long[requests];
+    }
+    conversations[request] = key;
   }
 
   /**

@@ -67,6 +67,7 @@ final class ProjectedOracle {
   private final double[] open;
   private double firstTurns = 8;
   private double furtherTurns = 16;
+  private double begun;
   private double timedTurns;
   private double timedMs;
   private double gap = 64;
@@ -367,8 +368,11 @@ final class ProjectedOracle {
     double work = 1.25 * further / (1 + sum / ranks) * (openBeside(index, number) - fewest);
 
     double copied = compute - least;
-    String conversation = requests.get(index).conversationId();
-    if (conversation != null && !conversations.containsKey(conversation)) {
+    String conversation = conversation(index);
+    boolean named = requests.get(index).conversationId() != null;
+    if (conversation != null
+        && !conversations.containsKey(conversation)
+        && (named || timedTurns > 0.5 * begun)) {
       double kept = rank.told && rank.free - rank.promised <= 0 ? Math.min(512, rank.age) : 512;
       copied /=
           1
@@ -386,7 +390,7 @@ final class ProjectedOracle {
 
   /** Conversations of a rank that are expected to go on, but for the request's own. */
   private double openBeside(int index, int rank) {
-    String conversation = requests.get(index).conversationId();
+    String conversation = conversation(index);
     LastTurn last = conversation == null ? null : conversations.get(conversation);
     return last == null || last.rank() != rank ? open[rank] : open[rank] - share(last);
   }
@@ -397,13 +401,20 @@ final class ProjectedOracle {
     return Math.min(open[last.rank()], left);
   }
 
+  /** The request's conversation: as it says itself, or else as its prompt tells; null for none. */
+  private String conversation(int index) {
+    String id = requests.get(index).conversationId();
+    long key = matches.conversation(index);
+    return id != null ? id : key == 0 ? null : "key " + key;
+  }
+
   /** Learns how conversations go on. */
   private void learn(int index, int rank, double computeMs) {
     double kept = StrictMath.exp(-1 / (4 * gap));
     for (int i = 0; i < ranks; i++) {
       open[i] *= kept;
     }
-    String conversation = requests.get(index).conversationId();
+    String conversation = conversation(index);
     if (conversation == null) {
       return;
     }
@@ -413,9 +424,11 @@ final class ProjectedOracle {
     }
     double fading = 1 - 1.0 / 4096;
     firstTurns *= fading;
+    begun *= fading;
     furtherTurns *= fading;
     if (last == null) {
       firstTurns++;
+      begun++;
     } else {
       furtherTurns++;
       timedTurns = timedTurns * fading + 1;

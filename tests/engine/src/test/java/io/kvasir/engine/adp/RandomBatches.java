@@ -111,6 +111,9 @@ final class RandomBatches {
         }
       }
     }
+    for (int i = 0; i < batch.requests().size(); i++) {
+      matches.setConversation(i, Math.floorMod(batch.requests().get(i).id(), 6L));
+    }
     return new Batch(
         states,
         batch.requests(),

@@ -5,11 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.execute.KvTransfer;
 import io.kvasir.engine.execute.RankPools;
+import io.kvasir.model.Request;
+import io.kvasir.simulator.workload.Arrivals;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
+import io.kvasir.simulator.workload.RequestPreparation;
 import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
+import io.kvasir.simulator.workload.Workload;
+import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -21,8 +26,45 @@ class HerdingTest {
 
   private static final KvTransfer LINK = new KvTransfer(61 * 576 * 2, 50e9);
 
+  /** A workload whose requests name no conversation. */
+  private record Anonymous(Workload named) implements Workload {
+
+    @Override
+    public String name() {
+      return named.name();
+    }
+
+    @Override
+    public Map<String, Object> parameters() {
+      return named.parameters();
+    }
+
+    @Override
+    public long plannedRequests() {
+      return named.plannedRequests();
+    }
+
+    @Override
+    public Arrivals start(RequestPreparation preparation) {
+      return named.start(
+          (request, answeredTokens) -> {
+            Request anonymous =
+                Request.builder(request.id(), request.tokens())
+                    .maxNewTokens(request.maxNewTokens())
+                    .firstTurn(request.firstTurn())
+                    .build();
+            return preparation.prepare(anonymous, answeredTokens);
+          });
+    }
+  }
+
   private static ReplayResult run(
-      AdpRouterKind router, int sessions, int rampSeconds, int poolTokens, long seed) {
+      AdpRouterKind router,
+      boolean named,
+      int sessions,
+      int rampSeconds,
+      int poolTokens,
+      long seed) {
     MultiTurn workload =
         new MultiTurn(
             new MultiTurn.Shape(
@@ -38,22 +80,31 @@ class HerdingTest {
         new ReplaySettings(8, poolTokens, 32)
             .withRouter(router)
             .withMode(new ReplayMode.Context(LINK, 10));
-    return Replay.run(workload, settings, RankPools.Place.HOST, ReplayProgress.SILENT);
+    return Replay.run(
+        named ? workload : new Anonymous(workload),
+        settings,
+        RankPools.Place.HOST,
+        ReplayProgress.SILENT);
   }
 
   /** Evicted blocks at most as given; 0 where the pools together hold everything. */
   @ParameterizedTest
   @CsvSource({
-    "200, 60, 100000, 2000, 0",
-    "200, 60, 100000, 2000, 1",
-    "400, 120, 800000, 0, 0",
-    "400, 120, 800000, 0, 1"
+    "true, 200, 60, 100000, 2000, 0",
+    "true, 200, 60, 100000, 2000, 1",
+    "true, 400, 120, 800000, 0, 0",
+    "true, 400, 120, 800000, 0, 1",
+    "false, 200, 60, 100000, 2000, 0",
+    "false, 200, 60, 100000, 2000, 1",
+    "false, 400, 120, 800000, 0, 0",
+    "false, 400, 120, 800000, 0, 1"
   })
   void conversationsSpreadAlthoughOneRankIsWarm(
-      int sessions, int rampSeconds, int poolTokens, long evicted, long seed) {
-    ReplayResult projected = run(AdpRouterKind.PROJECTED, sessions, rampSeconds, poolTokens, seed);
+      boolean named, int sessions, int rampSeconds, int poolTokens, long evicted, long seed) {
+    ReplayResult projected =
+        run(AdpRouterKind.PROJECTED, named, sessions, rampSeconds, poolTokens, seed);
     ReplayResult conversation =
-        run(AdpRouterKind.CONVERSATION, sessions, rampSeconds, poolTokens, seed);
+        run(AdpRouterKind.CONVERSATION, true, sessions, rampSeconds, poolTokens, seed);
 
     assertThat(projected.routedCv()).isLessThan(0.2);
     assertThat(projected.tokenHitRate()).isGreaterThan(conversation.tokenHitRate() - 0.002);

@@ -1,7 +1,7 @@
 package io.kvasir.fleet.router.projected;
 
+import io.kvasir.hash.ContinuedPrompts;
 import io.kvasir.model.Digest64;
-import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * The work that conversations will bring to the ranks that they were placed on, as far as earlier
  * conversations tell.
  *
- * <p>A request without a conversation id continues the conversation whose last prompt it begins
- * with, to the end of that prompt's last full block. Prompts shorter than a block do not count.
+ * <p>A request without a conversation id is recognised by its prompt, unless that is shorter than a
+ * block.
  *
  * <p>Not thread-safe.
  */
@@ -34,15 +34,11 @@ final class ExpectedTurns {
   private static final double PATIENCE = 4;
 
   /** Key of a request that belongs to no conversation. */
-  static final long NONE = 0;
-
-  /** Blocks that an answer and the next message may have together for the next turn to be found. */
-  private static final int LONGEST_TURN = 512;
+  static final long NONE = ContinuedPrompts.NONE;
 
   private final Long2ObjectLinkedOpenHashMap<Turn> lastTurns = new Long2ObjectLinkedOpenHashMap<>();
 
-  /** Keys of conversations without ids, by the hash of the last full block of their last prompt. */
-  private final Long2LongOpenHashMap ends = new Long2LongOpenHashMap();
+  private final ContinuedPrompts prompts = new ContinuedPrompts(MOST);
 
   private double firstTurns = PRIOR_FIRST_TURNS;
   private double furtherTurns = PRIOR_FURTHER_TURNS;
@@ -57,12 +53,10 @@ final class ExpectedTurns {
   static final class Turn {
     private final Open open;
     private final long atNs;
-    private final long end;
 
-    Turn(Open open, long atNs, long end) {
+    Turn(Open open, long atNs) {
       this.open = open;
       this.atNs = atNs;
-      this.end = end;
     }
   }
 
@@ -80,25 +74,11 @@ final class ExpectedTurns {
    * @return its key; {@link #NONE} for none
    */
   long key(@Nullable String conversationId, long[] hashes) {
-    if (conversationId != null) {
-      return some(Digest64.fold(Digest64.EMPTY, conversationId));
+    if (conversationId == null) {
+      return prompts.key(hashes);
     }
-    int first = Math.max(0, hashes.length - LONGEST_TURN);
-    for (int i = hashes.length - 1; i >= first; i--) {
-      long key = ends.get(hashes[i]);
-      if (key != NONE) {
-        return key;
-      }
-    }
-    return hashes.length == 0 ? NONE : some(Digest64.fold(Digest64.EMPTY, end(hashes)));
-  }
-
-  private static long some(long key) {
+    long key = Digest64.fold(Digest64.EMPTY, conversationId);
     return key == NONE ? 1 : key;
-  }
-
-  private static long end(long[] hashes) {
-    return hashes[hashes.length - 1];
   }
 
   /**
@@ -172,18 +152,15 @@ final class ExpectedTurns {
       timedTurns = timedTurns * FADING + 1;
       timedMs = timedMs * FADING + ms;
       gapNs += (nowNs - last.atNs - gapNs) * STEP;
-      ends.remove(last.end, key);
     }
     age(open, nowNs);
     open.count += likelihood();
-    long end = conversationId == null ? end(hashes) : NONE;
     if (conversationId == null) {
-      ends.put(end, key);
+      prompts.placed(key, hashes);
     }
-    lastTurns.putAndMoveToLast(key, new Turn(open, nowNs, end));
+    lastTurns.putAndMoveToLast(key, new Turn(open, nowNs));
     if (lastTurns.size() > MOST) {
-      long oldest = lastTurns.firstLongKey();
-      ends.remove(lastTurns.removeFirst().end, oldest);
+      lastTurns.removeFirst();
     }
   }
 }

@@ -15,13 +15,13 @@ public final class ContinuedPrompts {
   /** Key of a request that belongs to no known conversation and begins none. */
   public static final long NONE = 0;
 
-  /** Blocks that an answer and the next message may have together for the next turn to be found. */
+  /** Hashes at the end of a prompt that are searched for the last turn. */
   private static final int LONGEST_TURN = 512;
 
   /** Keys of conversations, by the hash of the last full block of their last prompt. */
   private final Long2LongLinkedOpenHashMap keys = new Long2LongLinkedOpenHashMap();
 
-  /** The other way round. */
+  /** That hash, by the conversation's key. */
   private final Long2LongOpenHashMap ends = new Long2LongOpenHashMap();
 
   private final int most;
@@ -52,7 +52,14 @@ public final class ContinuedPrompts {
         return key;
       }
     }
-    return hashes.length == 0 ? NONE : some(Digest64.fold(Digest64.EMPTY, end(hashes)));
+    if (hashes.length == 0) {
+      return NONE;
+    }
+    long key = some(Digest64.fold(Digest64.EMPTY, end(hashes)));
+    while (ends.containsKey(key)) { // a conversation that began with the same prompt
+      key = some(Digest64.fold(key, end(hashes)));
+    }
+    return key;
   }
 
   /**

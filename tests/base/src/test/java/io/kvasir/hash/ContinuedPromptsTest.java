@@ -50,6 +50,20 @@ class ContinuedPromptsTest {
     assertThat(branch).as("an earlier turn again, changed").isNotEqualTo(key);
   }
 
+  @Test
+  void conversationsThatBeginAlikeAreTwo() {
+    ContinuedPrompts prompts = new ContinuedPrompts(100);
+    long[] begin = {1, 2};
+    long one = prompts.key(begin);
+    prompts.placed(one, begin);
+    prompts.placed(one, new long[] {1, 2, 3});
+    long other = prompts.key(begin);
+    assertThat(other).isNotEqualTo(one);
+    prompts.placed(other, begin);
+    assertThat(prompts.key(new long[] {1, 2, 3, 4})).isEqualTo(one);
+    assertThat(prompts.key(new long[] {1, 2, 5})).isEqualTo(other);
+  }
+
   /** Against a map from the last prompts' ends to keys, in the order of placements. */
   @Test
   void agreesWithAMapFromEndsToKeys() {
@@ -68,7 +82,9 @@ class ContinuedPromptsTest {
         expected = keys.get(prompt[i]);
       }
       long key = prompts.key(prompt);
-      if (expected != null) {
+      if (expected == null) {
+        assertThat(keys.values()).as("seed %d, step %d", SEED, step).doesNotContain(key);
+      } else {
         assertThat(key).as("seed %d, step %d", SEED, step).isEqualTo(expected);
       }
       prompts.placed(key, prompt);

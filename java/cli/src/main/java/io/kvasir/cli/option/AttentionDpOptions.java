@@ -3,7 +3,9 @@ package io.kvasir.cli.option;
 import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.engine.adp.KvCacheRoutingOptions;
 import io.kvasir.engine.adp.NewConversationPlacement;
+import io.kvasir.engine.adp.ProjectedAdpRouter;
 import java.util.List;
+import java.util.function.Function;
 import picocli.CommandLine.Option;
 
 /** TensorRT-LLM's {@code attention_dp_config}: one option for each of its keys. */
@@ -113,6 +115,16 @@ final class AttentionDpOptions {
   private String dkvTokenLoad;
 
   @Option(
+      names = "--projected-omitted-term",
+      paramLabel = "NAME",
+      defaultValue = "",
+      order = 59,
+      description =
+          "Term that router projected leaves out of its score, to see what it is worth (default:"
+              + " none).")
+  private String projectedOmittedTerm;
+
+  @Option(
       names = "--enable-balance",
       paramLabel = "BOOL",
       completionCandidates = Choices.Booleans.class,
@@ -182,7 +194,14 @@ final class AttentionDpOptions {
             newConversationPlacement,
             List.of(NewConversationPlacement.values()),
             NewConversationPlacement::id),
-        Values.flag("--dkv-token-load", dkvTokenLoad));
+        Values.flag("--dkv-token-load", dkvTokenLoad),
+        projectedOmittedTerm.isBlank()
+            ? ""
+            : Values.choice(
+                "--projected-omitted-term",
+                projectedOmittedTerm,
+                ProjectedAdpRouter.TERMS,
+                Function.identity()));
   }
 
   private KvCacheRoutingOptions kvCacheRouting() {

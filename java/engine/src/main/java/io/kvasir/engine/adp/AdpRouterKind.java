@@ -87,6 +87,7 @@ public enum AdpRouterKind {
               maxNumTokens,
               demand,
               config.kvCacheRouting().firstTurnRoundRobin(),
+              config.projectedOmittedTerm(),
               explain);
     };
   }

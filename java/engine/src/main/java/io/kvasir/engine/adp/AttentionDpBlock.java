@@ -50,7 +50,8 @@ final class AttentionDpBlock {
                 flag(ROUTING + "first_turn_round_robin", routing.firstTurnRoundRobin())),
             whole(ROUTING + "max_sessions", defaults.maxSessions(), 1),
             placement(ROUTING + "new_conv_placement", defaults.newConversationPlacement()),
-            flag("dkv_token_load", defaults.dkvTokenLoad()));
+            flag("dkv_token_load", defaults.dkvTokenLoad()),
+            text("projected_omitted_term", defaults.projectedOmittedTerm()));
     for (Object key : block.keySet()) {
       if (!(key instanceof String) || !known.contains(key)) {
         throw new IllegalArgumentException(
@@ -110,6 +111,17 @@ final class AttentionDpBlock {
       return missing;
     }
     return NewConversationPlacement.named(String.valueOf(value));
+  }
+
+  private String text(String key, String missing) {
+    Object value = value(key);
+    if (value == null && !block.containsKey(key)) {
+      return missing;
+    }
+    if (value instanceof String text) {
+      return text;
+    }
+    throw wrong(key, "a text", value);
   }
 
   private static IllegalArgumentException wrong(

@@ -1,9 +1,11 @@
 package io.kvasir.engine.adp;
 
 import io.kvasir.model.Checks;
+import io.kvasir.model.Choice;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 
 /**
  * TensorRT-LLM's {@code attention_dp_config}: the ADP router of a worker and its settings.
@@ -27,6 +29,8 @@ import java.util.Objects;
  * @param newConversationPlacement how that router places new conversations
  * @param dkvTokenLoad whether the {@code default} router counts only tokens that no rank holds. Not
  *     a key of the block upstream: there, {@code dkv_config} enables it
+ * @param projectedOmittedTerm the term that the {@code projected} router leaves out of its score,
+ *     to see what it is worth; empty for none
  */
 public record AttentionDpConfig(
     boolean enableBalance,
@@ -39,7 +43,8 @@ public record AttentionDpConfig(
     KvCacheRoutingOptions kvCacheRouting,
     int maxSessions,
     NewConversationPlacement newConversationPlacement,
-    boolean dkvTokenLoad) {
+    boolean dkvTokenLoad,
+    String projectedOmittedTerm) {
 
   /** Nothing enabled; 50 and 10 iterations; 65,536 conversations, placed round-robin. */
   public static final AttentionDpConfig DEFAULT =
@@ -54,7 +59,8 @@ public record AttentionDpConfig(
           KvCacheRoutingOptions.DEFAULT,
           65_536,
           NewConversationPlacement.ROUND_ROBIN,
-          false);
+          false,
+          "");
 
   /**
    * Checks the bounds.
@@ -69,6 +75,13 @@ public record AttentionDpConfig(
     Checks.atLeast("kv_cache_routing_max_sessions", maxSessions, 1);
     Objects.requireNonNull(kvCacheRouting, "kvCacheRouting");
     Objects.requireNonNull(newConversationPlacement, "newConversationPlacement");
+    if (!projectedOmittedTerm.isEmpty()) {
+      Choice.named(
+          "projected_omitted_term",
+          ProjectedAdpRouter.TERMS.toArray(new String[0]),
+          Function.identity(),
+          projectedOmittedTerm);
+    }
   }
 
   /**
@@ -106,7 +119,8 @@ public record AttentionDpConfig(
         options,
         DEFAULT.maxSessions,
         DEFAULT.newConversationPlacement,
-        DEFAULT.dkvTokenLoad);
+        DEFAULT.dkvTokenLoad,
+        DEFAULT.projectedOmittedTerm);
   }
 
   /**

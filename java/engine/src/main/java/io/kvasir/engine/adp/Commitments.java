@@ -5,8 +5,8 @@ import it.unimi.dsi.fastutil.longs.Long2LongLinkedOpenHashMap;
 import java.util.Arrays;
 
 /**
- * The work that conversations will bring to the ranks that they were placed on, as far as earlier
- * conversations tell. Requests whose conversation is unknown do not count.
+ * The work that conversations will bring to the ranks that they were placed on, estimated from
+ * earlier conversations. Requests whose conversation is unknown do not count.
  *
  * <p>Time is the number of placements, on which all members of a lock-step group agree. Learning
  * from a placement is O(ranks). Not thread-safe.
@@ -82,7 +82,7 @@ final class Commitments {
    *
    * @param conversation its key
    * @param named whether the request names it; if not, and most requests are alone, this one does
-   *     not count as the begin of a conversation
+   *     not count as the start of a conversation
    */
   void consider(long conversation, boolean named) {
     long last = conversation == NONE ? UNKNOWN : lastTurns.get(conversation);

@@ -66,7 +66,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
    *
    * Equal scores go to the first rank at or after a position derived from the request's id.
    *
-   * The weights were tuned on the loaded comparison of docs/benchmarks.md. Results are insensitive
+   * docs/policies.md (Limits) says on which requests the weights were tuned. Results are insensitive
    * to them over a wide range, with two exceptions. Without `others`, pools hold many copies of a
    * prefix. Without leaving requests over, a pool full of long answers blocks a rank's whole queue.
    */
@@ -94,8 +94,10 @@ public final class ProjectedAdpRouter implements AdpRouter {
    */
   private static final int MAX_CALLS_LEFT_OVER = 1000;
 
-  private static final List<String> TERMS =
+  /** Names of the terms of a score. */
+  public static final List<String> TERMS =
       List.of("queue", "compute", "pace", "others", "eviction", "work");
+
   private static final int[] NO_RANKS = {};
   private static final double[] NO_SCORES = {};
 
@@ -107,6 +109,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
   private final @Nullable BlockDemand demand;
   private final boolean explain;
   private final boolean firstTurnRoundRobin;
+  private final int omitted;
   private int firstTurnCursor;
 
   /* The first request that the last call left over, and how many consecutive calls left it first. */
@@ -137,6 +140,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
    * @param maxNumTokens tokens that a rank computes in one step
    * @param demand blocks that a request needs; null to ignore occupancy
    * @param firstTurnRoundRobin whether first turns of conversations are placed round-robin
+   * @param omittedTerm name of the term to leave out of the score; empty for none
    * @param explain whether decisions carry the compared scores and their terms
    * @throws IllegalArgumentException if {@code ranks} or {@code maxNumTokens} is below 1
    */
@@ -146,6 +150,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
       int maxNumTokens,
       @Nullable BlockDemand demand,
       boolean firstTurnRoundRobin,
+      String omittedTerm,
       boolean explain) {
     Checks.atLeast("maxNumTokens", maxNumTokens, 1);
     this.batch = new PlacementBatch(AdpRouterKind.PROJECTED.id(), ranks, demand);
@@ -158,6 +163,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
     this.demand = demand;
     this.explain = explain;
     this.firstTurnRoundRobin = firstTurnRoundRobin;
+    this.omitted = TERMS.indexOf(omittedTerm);
     this.compared = new int[ranks];
     this.scores = new double[ranks];
     this.terms = new double[ranks * TERMS.size()];
@@ -206,7 +212,7 @@ public final class ProjectedAdpRouter implements AdpRouter {
     }
     int changed = timing.end(durationNs / NS_PER_MS);
     if (changed >= 0) {
-      LOG.info("Rank {} takes longer or shorter for its steps than it did", changed);
+      LOG.info("Rank {} has changed its step times", changed);
     }
   }
 
@@ -353,6 +359,9 @@ public final class ProjectedAdpRouter implements AdpRouter {
             : EVICTION_WEIGHT
                 * loads.evictedMs(rank, newBlocks(index, reusable[rank]), demand.tokensPerBlock());
     terms[row + 5] = workMs * (commitments.openBeside(rank) - leastOpen);
+    if (omitted >= 0) {
+      terms[row + omitted] = 0;
+    }
     double score = 0;
     for (int term = 0; term < TERMS.size(); term++) {
       score += terms[row + term];

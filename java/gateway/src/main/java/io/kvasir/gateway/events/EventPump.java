@@ -117,12 +117,12 @@ public final class EventPump implements AutoCloseable {
     execute(() -> closeFeed(sink));
   }
 
-  /** Receives the forward-pass metrics of a rank from now on. */
+  /** Receives an endpoint's messages, which are not replayed, from now on. */
   void follow(FeedSpec spec, Consumer<byte[]> sink) {
     execute(() -> steps.add(new StepFeed(spec, sink, context, names)));
   }
 
-  /** Stops to receive the forward-pass metrics of a sink. */
+  /** Stops receiving messages for a sink. */
   void unfollow(Consumer<byte[]> sink) {
     execute(
         () ->
@@ -349,7 +349,7 @@ public final class EventPump implements AutoCloseable {
         }
       }
     } catch (RuntimeException e) {
-      LOG.error("a step of {} cannot be used", feed.spec().rank(), e);
+      LOG.error("a message of {} cannot be used", feed.spec().live(), e);
     }
     return true;
   }

@@ -28,9 +28,9 @@ import org.zeromq.ZMQException;
 
 /**
  * The exchange of loads with other gateways in front of the same workers: publishes what the
- * routers of this gateway place, and passes on what the others publish. What is lost stays lost,
- * until its request counts as stale. A gateway that is silent for ten seconds is gone, and its load
- * with it.
+ * routers of this gateway place, and passes on what the others publish. Lost messages are not
+ * repeated: a request whose end is lost counts until it is stale. If a gateway is silent for ten
+ * seconds, its load no longer counts.
  *
  * <p>A message is a topic, a number and a payload: eight bytes that name the fleet, and a {@link
  * LoadFrame}.
@@ -162,9 +162,13 @@ public final class ReplicaLink implements AutoCloseable {
 
   private void beat(Fleet fleet) {
     publish(fleet, new LoadFrame(routerId, List.of()).encode());
-    int gone = fleet.exchange().removeSilent(SILENT_NS);
-    if (gone > 0) {
-      LOG.warn("{} other gateways are silent; their load no longer counts", gone);
+    try {
+      int gone = fleet.exchange().removeSilent(SILENT_NS);
+      if (gone > 0) {
+        LOG.warn("{} other gateways are silent; their load no longer counts", gone);
+      }
+    } catch (RuntimeException e) { // the thread must go on
+      LOG.error("the load of silent gateways cannot be removed", e);
     }
   }
 

@@ -5,8 +5,8 @@ import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
 
 /**
- * Receives the forward-pass metrics of one rank. What is lost stays lost: each step is an
- * observation of its own.
+ * Receives messages that are not replayed: the forward-pass metrics of one rank, or the loads of
+ * another gateway.
  *
  * <p>Confined to the thread of the {@link EventPump}.
  */

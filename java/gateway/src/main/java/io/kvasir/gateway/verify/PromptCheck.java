@@ -23,8 +23,8 @@ public final class PromptCheck {
   /** Stored events of the worker that had been seen before it was sent. */
   final long storedBefore;
 
-  /** Runs when its last block is stored; null for nothing. */
-  final @Nullable Runnable onStored;
+  /** Runs when its last block is stored; null for nothing, or if it has run. */
+  @Nullable Runnable onStored;
 
   /** Whether its last block is still to be stored. */
   boolean waiting;

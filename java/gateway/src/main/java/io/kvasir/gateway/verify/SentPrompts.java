@@ -175,19 +175,22 @@ public final class SentPrompts {
   }
 
   private void onStored(RankId rank, long[] handles, long[] localHashes) {
+    List<Runnable> computed = new ArrayList<>(0);
     for (int i = 0; i < handles.length; i++) {
-      PromptCheck prompt = awaiting(rank, handles[i], localHashes[i]);
+      PromptCheck prompt = awaiting(rank, handles[i], localHashes[i], computed);
       if (prompt != null) {
         checks.onStoredAsExpected(prompt.pinned, rank.dpRank());
-        if (prompt.onStored != null) {
-          prompt.onStored.run();
-        }
       }
     }
+    computed.forEach(Runnable::run);
   }
 
-  /** The prompt whose last block this is, if that says which rank has computed it. */
-  private synchronized @Nullable PromptCheck awaiting(RankId rank, long handle, long localHash) {
+  /**
+   * The prompt whose last block this is, if that says which rank has computed it. What is to run
+   * for this and equal prompts of the rank is added to {@code computed}.
+   */
+  private synchronized @Nullable PromptCheck awaiting(
+      RankId rank, long handle, long localHash, List<Runnable> computed) {
     List<PromptCheck> same = byLastLocal.get(localHash);
     Long sequenceHash = same == null ? null : index.sequenceHash(rank, handle);
     if (same == null || sequenceHash == null) {
@@ -204,6 +207,14 @@ public final class SentPrompts {
     if (found == null
         || (elsewhere && isOfAnother(rank.dpRank(), found.blocks - 1, sequenceHash))) {
       return null;
+    }
+    for (PromptCheck prompt : same) {
+      boolean here = prompt.pinned < 0 || prompt.pinned == rank.dpRank();
+      Runnable onStored = prompt.onStored;
+      if (onStored != null && here && prompt.has(prompt.blocks - 1, sequenceHash)) {
+        prompt.onStored = null;
+        computed.add(onStored);
+      }
     }
     stopWaiting(found);
     return found;

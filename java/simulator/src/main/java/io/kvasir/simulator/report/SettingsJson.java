@@ -74,6 +74,9 @@ final class SettingsJson {
     json.writeBooleanField("enableKvCacheAwareRouting", config.enableKvCacheAwareRouting());
     json.writeBooleanField("kvCacheRoutingConversationAffinity", config.conversationAffinity());
     json.writeBooleanField("dkvTokenLoad", config.dkvTokenLoad());
+    if (!config.projectedOmittedTerm().isEmpty()) {
+      json.writeStringField("projectedOmittedTerm", config.projectedOmittedTerm());
+    }
     json.writeBooleanField("enableBalance", config.enableBalance());
     json.writeNumberField("timeoutIters", config.timeoutIters());
     json.writeNumberField("batchingWaitIters", config.batchingWaitIters());

@@ -36,6 +36,7 @@ class AttentionDpConfigTest {
     block.put("kv_cache_routing_max_sessions", 1);
     block.put("kv_cache_routing_new_conv_placement", "least_tokens");
     block.put("dkv_token_load", true);
+    block.put("projected_omitted_term", "pace");
     assertThat(AttentionDpConfig.of(block))
         .isEqualTo(
             new AttentionDpConfig(
@@ -49,7 +50,8 @@ class AttentionDpConfigTest {
                 new KvCacheRoutingOptions(0, 1, 1.5, true, false, true),
                 1,
                 NewConversationPlacement.LEAST_TOKENS,
-                true));
+                true,
+                "pace"));
   }
 
   @ParameterizedTest
@@ -67,6 +69,8 @@ class AttentionDpConfigTest {
           kv_cache_routing_max_sessions | 0 | kv_cache_routing_max_sessions must be a whole number within 1 to 2147483647, not 0
           kv_cache_routing_max_sessions | 4294967297 | kv_cache_routing_max_sessions must be a whole number within 1 to 2147483647, not 4294967297
           kv_cache_routing_new_conv_placement | banana | kv_cache_routing_new_conv_placement must be one of round_robin, least_queued, least_tokens, not 'banana'
+          projected_omitted_term | rank | projected_omitted_term must be one of queue, compute, pace, others, eviction, work, not 'rank'
+          projected_omitted_term | 1 | projected_omitted_term must be a text, not 1
           kv_cache_routing_cold_start_warmup | | kv_cache_routing_cold_start_warmup must be true or false, not null
           """)
   void aValueOutOfRangeIsRefusedByTheNameOfItsKey(String key, String text, String message) {
@@ -108,7 +112,8 @@ class AttentionDpConfigTest {
                     d.kvCacheRouting(),
                     1,
                     d.newConversationPlacement(),
-                    false))
+                    false,
+                    ""))
         .hasMessage("timeout_iters must be at least 0, not -1");
   }
 

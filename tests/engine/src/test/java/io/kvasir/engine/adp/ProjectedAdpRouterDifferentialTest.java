@@ -56,7 +56,7 @@ class ProjectedAdpRouterDifferentialTest {
     BlockDemand demand = isLong ? new BlockDemand(4, random.nextBoolean()) : batches.demand();
     StepTiming timing = batches.timing();
     int maxNumTokens = batches.maxNumTokens();
-    AdpRouter router = new ProjectedAdpRouter(ranks, timing, maxNumTokens, demand, false, true);
+    AdpRouter router = new ProjectedAdpRouter(ranks, timing, maxNumTokens, demand, false, "", true);
     ProjectedOracle oracle = new ProjectedOracle(ranks, timing, maxNumTokens, demand);
     int calls = isLong ? 5_000 : 1 + random.nextInt(6);
     RandomBatches.Batch batch = null;

@@ -32,7 +32,7 @@ class ProjectedAdpRouterTest {
 
   private static ProjectedAdpRouter router(int ranks) {
     return new ProjectedAdpRouter(
-        ranks, TIMING, ONE_STEP, new BlockDemand(BLOCK, false), false, true);
+        ranks, TIMING, ONE_STEP, new BlockDemand(BLOCK, false), false, "", true);
   }
 
   private static Request request(long id, int tokens) {
@@ -145,7 +145,7 @@ class ProjectedAdpRouterTest {
 
   @Test
   void paceReachesAsManyStepsAsTheRankNeeds() {
-    ProjectedAdpRouter router = new ProjectedAdpRouter(2, TIMING, 100, null, false, true);
+    ProjectedAdpRouter router = new ProjectedAdpRouter(2, TIMING, 100, null, false, "", true);
     Decision decision = only(route(router, List.of(line(0, 0), line(1, 900)), request(1, 150)));
     assertThat(decision.terms().value(0, PACE))
         .as("two steps of 75 ms, each beside one of 100 ms")
@@ -271,7 +271,7 @@ class ProjectedAdpRouterTest {
 
   @Test
   void firstTurnsAreDealtOutInTurnIfAskedFor() {
-    ProjectedAdpRouter router = new ProjectedAdpRouter(3, TIMING, 100, null, true, false);
+    ProjectedAdpRouter router = new ProjectedAdpRouter(3, TIMING, 100, null, true, "", false);
     PrefixMatches matches = new PrefixMatches(3, 4);
     List<Request> turns = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
@@ -331,7 +331,7 @@ class ProjectedAdpRouterTest {
 
   @Test
   void aRouterWithoutDemandIgnoresPools() {
-    ProjectedAdpRouter router = new ProjectedAdpRouter(1, TIMING, ONE_STEP, null, false, true);
+    ProjectedAdpRouter router = new ProjectedAdpRouter(1, TIMING, ONE_STEP, null, false, "", true);
     Decision decision = only(route(router, List.of(pool(0, 0, 14)), request(1, 50)));
     assertThat(decision.terms().value(0, EVICTION)).isZero();
     assertThat(router.readsOccupancy()).isFalse();
@@ -396,7 +396,7 @@ class ProjectedAdpRouterTest {
 
   @Test
   void stepsWithoutTokensAreRefused() {
-    assertThatThrownBy(() -> new ProjectedAdpRouter(2, TIMING, 0, null, false, false))
+    assertThatThrownBy(() -> new ProjectedAdpRouter(2, TIMING, 0, null, false, "", false))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("maxNumTokens must be at least 1, not 0");
   }

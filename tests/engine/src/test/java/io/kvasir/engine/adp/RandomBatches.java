@@ -57,7 +57,8 @@ final class RandomBatches {
             random.nextInt(3) == 0),
         (int) pick(1, 2, 5, 100),
         placements[random.nextInt(placements.length)],
-        random.nextBoolean());
+        random.nextBoolean(),
+        "");
   }
 
   /** What requests need of a pool; null as often as not. */

@@ -45,6 +45,7 @@ class ProjectedLoopTest {
                 options.tokenBudget(),
                 new BlockDemand(BLOCK, reserves),
                 false,
+                "",
                 false),
             BLOCK,
             options.enableBlockReuse());

@@ -109,12 +109,18 @@ class SentPromptsTest {
   @Test
   void theEndOfAPromptIsReportedOnce() {
     int[] stored = {0};
+    int[] equal = {0};
+    int[] elsewhere = {0};
     prompts.add(0, tokens(9), hashes(tokens(9)), () -> true, () -> stored[0]++);
+    prompts.add(0, tokens(9), hashes(tokens(9)), () -> true, () -> equal[0]++);
+    prompts.add(1, tokens(9), hashes(tokens(9)), () -> true, () -> elsewhere[0]++);
     store(0, 4);
     assertThat(stored[0]).as("its first block alone").isZero();
     store(0, 9);
     store(0, 9);
     assertThat(stored[0]).isEqualTo(1);
+    assertThat(equal[0]).as("an equal prompt there, whose blocks are not stored again").isOne();
+    assertThat(elsewhere[0]).as("an equal prompt on another rank").isZero();
   }
 
   @Test

@@ -34,7 +34,7 @@ final class Attempt {
   /** Whether the end of its prompt should be reported, by its first token or otherwise. */
   final boolean awaited;
 
-  /** Whether its prompt is in line. */
+  /** Whether its prompt is in the queue. */
   boolean inLine = true;
 
   /** Whether its prompt counts as computed. */
@@ -43,7 +43,7 @@ final class Attempt {
   /** Whether it was reported that its prompt has been computed. */
   boolean reported;
 
-  /** The number of the prompts that ended with its own. */
+  /** The number of the group of prompts that ended together with its own. */
   long group;
 
   /** Tokens whose KV it reads. */

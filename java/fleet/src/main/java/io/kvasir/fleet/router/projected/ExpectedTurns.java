@@ -6,8 +6,8 @@ import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The work that conversations will bring to the ranks that they were placed on, as far as earlier
- * conversations tell.
+ * The work that conversations will bring to the ranks that they were placed on, estimated from
+ * earlier conversations.
  *
  * <p>A request without a conversation id is recognised by its prompt, unless that is shorter than a
  * block.
@@ -99,7 +99,9 @@ final class ExpectedTurns {
   }
 
   private void age(Open open, long nowNs) {
-    open.count *= kept(open.atNs, nowNs);
+    if (open.count > 0) {
+      open.count *= kept(open.atNs, nowNs);
+    }
     open.atNs = nowNs;
   }
 

@@ -43,7 +43,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
    *   others   compute at speed 1 x u / (1 - u): where ranks compute prompts for the share u of their
    *            time, that many requests wait for each one that is computed. The time of a slow rank
    *            is worth less to them. u is the share of the last seconds or, if more, that which the
-   *            prompts in line will cause.
+   *            prompts in the queue will cause.
    *   work     the work that the conversation will bring after this turn, times the number of open
    *            conversations by which the rank exceeds the emptiest one, relative to 1 + their mean
    *   room     the time until requests that end have freed the blocks that the pool lacks
@@ -127,7 +127,7 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   private double chosenFirstTokenMs;
 
   /**
-   * Makes a selector that knows no rank.
+   * Makes a selector without ranks.
    *
    * @param setup the clock, and how blocks are named
    * @param omitted name of the term to leave out of the score, to see what it is worth; empty for

@@ -9,8 +9,8 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * The requests that were placed on one rank: prompts in line, with the time that each is expected
- * to take, and requests that decode.
+ * The requests that were placed on one rank: prompts in the queue, with the time that each is
+ * expected to take, and requests that decode.
  *
  * <p>Not thread-safe.
  */
@@ -97,7 +97,10 @@ final class RankForecast {
     return StepObservations.steps(uncached, maxTokens);
   }
 
-  /** The time to compute a prompt, without those in line and decoding requests, in milliseconds. */
+  /**
+   * The time to compute a prompt, without those in the queue and decoding requests, in
+   * milliseconds.
+   */
   double promptMs(long uncached, long context) {
     return speed.factor() * model.promptMs(uncached, context, steps(uncached));
   }
@@ -117,7 +120,7 @@ final class RankForecast {
     return speed.factor() * model.decodeMs(kvTokens + moreTokens);
   }
 
-  /** The time until all prompts in line are expected to be computed, in milliseconds. */
+  /** The time until all prompts in the queue are expected to be computed, in milliseconds. */
   double queuedMs(long nowNs) {
     engine.relaxUnseen(nowNs);
     Attempt first = line.peekFirst();
@@ -132,9 +135,9 @@ final class RankForecast {
     return Math.max(0, lineMs - first.expectedMs) + leftMs;
   }
 
-  /** When the first prompt in line has begun, as far as is known. */
+  /** When the first prompt in the queue has begun, as far as is known. */
   private long beginNs(Attempt first) {
-    return Math.max(first.placedNs, Math.max(observed.endedNs(), assumedNs));
+    return Math.max(first.placedNs, endedNs());
   }
 
   /** Takes the first prompt out of the line if it should have been computed. */
@@ -146,20 +149,39 @@ final class RankForecast {
       }
       return over;
     }
-    long endNs = beginNs(first) + (long) (first.expectedMs * NS_PER_MS);
-    boolean over = nowNs >= endNs;
+    boolean over =
+        nowNs >= expectedEndNs(first) || nowNs - first.placedNs > first.overdueMs * NS_PER_MS;
     if (over) {
-      endUnobserved(first, endNs);
+      endUnobserved(first, nowNs);
     }
     return over;
   }
 
-  /** A prompt has been computed, but when is not known exactly: nothing is learned from it. */
-  private void endUnobserved(Attempt attempt, long atNs) {
-    leaveLine(attempt);
+  private long expectedEndNs(Attempt first) {
+    return beginNs(first) + (long) (first.expectedMs * NS_PER_MS);
+  }
+
+  /**
+   * The first prompt in the queue has been computed by now, but when is not known: nothing is
+   * learned from it.
+   */
+  private void endUnobserved(Attempt first, long nowNs) {
+    long atNs = Math.min(nowNs, expectedEndNs(first));
+    leaveLine(first);
     assumedNs = Math.max(assumedNs, atNs);
-    load.busy(attempt.expectedMs);
-    decode(attempt, atNs);
+    load.busy(first.expectedMs);
+    decode(first, atNs);
+  }
+
+  /** A prompt has been computed, so those before it have been too. */
+  private void endThoseBefore(Attempt attempt, long nowNs) {
+    if (attempt.inLine) {
+      Attempt first = line.getFirst();
+      while (first != attempt && !first.awaited) {
+        endUnobserved(first, nowNs);
+        first = line.getFirst();
+      }
+    }
   }
 
   /**
@@ -181,14 +203,14 @@ final class RankForecast {
     return step < steps ? lineMs / steps : 0;
   }
 
-  /** When the first prompt in line was placed; the largest number if there is none. */
+  /** When the first prompt in the queue was placed; the largest number if there is none. */
   long lineBeganNs() {
     return line.isEmpty() ? Long.MAX_VALUE : line.getFirst().placedNs;
   }
 
-  /** When the last prompt ended. */
+  /** When the last prompt ended, as far as is known. */
   long endedNs() {
-    return observed.endedNs();
+    return Math.max(observed.endedNs(), assumedNs);
   }
 
   /**
@@ -252,6 +274,7 @@ final class RankForecast {
       promptTokens -= attempt.uncached;
       reportsPrompts = true;
       if (!attempt.decodes) {
+        endThoseBefore(attempt, nowNs);
         leaveLine(attempt);
         observed.promptEnded(attempt, assumedNs, decoding, kvTokens, nowNs);
         decode(attempt, nowNs);
@@ -264,14 +287,18 @@ final class RankForecast {
     if (!attempt.reported) {
       attempt.reported = true;
       promptTokens -= attempt.uncached;
+      endThoseBefore(attempt, nowNs);
       if (attempt.streaming) {
         leaveLine(attempt);
         observed.promptEnded(attempt, assumedNs, decoding, kvTokens, nowNs);
         decode(attempt, nowNs);
       } else {
         reportsPrompts &= !attempt.awaited;
-        if (!attempt.decodes) {
+        if (attempt == line.peekFirst()) {
           endUnobserved(attempt, nowNs);
+        } else if (!attempt.decodes) {
+          leaveLine(attempt);
+          decode(attempt, nowNs);
         }
       }
     } else if (attempt.streaming) {
@@ -281,7 +308,7 @@ final class RankForecast {
         interval.learn(attempt.firstTokenMs, (attempt.firstNs - attempt.placedNs) / NS_PER_MS);
       }
       if (tokens == 1 && line.isEmpty()) {
-        observed.decoded(attempt, kvTokens, nowNs);
+        observed.decoded(attempt, assumedNs, kvTokens, nowNs);
       }
     }
     attempt.tokens += tokens;
@@ -296,7 +323,7 @@ final class RankForecast {
     attempt.tokens = (long) attempt.uncached + attempt.context;
     kvTokens += attempt.tokens;
     decoding++;
-    if (attempt.tpotMs < Double.POSITIVE_INFINITY) {
+    if (attempt.streaming && attempt.tpotMs < Double.POSITIVE_INFINITY) {
       paced.add(attempt);
     }
   }

@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Times what one rank does and teaches the model.
+ * Times the steps of one rank and fits the model to them.
  *
  * <p>Not thread-safe.
  */
@@ -63,6 +63,9 @@ final class StepObservations {
   private long endedKvTokens;
   private long beganNs;
   private long endedNs = Long.MIN_VALUE;
+
+  /** Whether no prompt whose end was not observed was computed since. */
+  private boolean alone;
 
   /** Whether it is known exactly when they began. */
   private boolean beginKnown;
@@ -133,7 +136,8 @@ final class StepObservations {
       learnGroup();
       group++;
       beganNs = Math.max(attempt.placedNs, endedNs);
-      beginKnown = beganNs >= assumedNs && !(reportedEnd && beganNs == endedNs);
+      alone = beganNs >= assumedNs;
+      beginKnown = alone && !(reportedEnd && beganNs == endedNs);
       reportedEnd = !attempt.streaming;
       endedDecoding = decoding;
       endedKvTokens = kvTokens;
@@ -172,7 +176,7 @@ final class StepObservations {
   private void learnRun() {
     if (endedTokens == 0 || !reportedEnd) {
       runGroups = 0;
-    } else if (runGroups > 0 && beganNs == runEndedNs) {
+    } else if (runGroups > 0 && alone && beganNs == runEndedNs) {
       run.add(ended);
       runGroups++;
       if (runGroups > RUN_GROUPS) {
@@ -195,17 +199,18 @@ final class StepObservations {
   }
 
   /**
-   * A request that decodes has got one token while no prompt was in line.
+   * A request that decodes has got one token while no prompt was in the queue.
    *
    * @param attempt its attempt
+   * @param assumedNs when the last prompt should have ended whose end was not observed
    * @param kvTokens tokens whose KV decoding requests read
    * @param nowNs the time
    */
-  void decoded(Attempt attempt, long kvTokens, long nowNs) {
+  void decoded(Attempt attempt, long assumedNs, long kvTokens, long nowNs) {
     if (decodedNs != Long.MIN_VALUE && nowNs - decodedNs < DECODE_SAMPLE_MS * NS_PER_MS) {
       return;
     }
-    if (attempt.lastNs > endedNs && !reportsSteps(nowNs)) {
+    if (attempt.lastNs > Math.max(endedNs, assumedNs) && !reportsSteps(nowNs)) {
       StepWork work = model.newWork();
       work.addDecoding(1, kvTokens);
       learn(work, (nowNs - attempt.lastNs) / NS_PER_MS, nowNs);
@@ -227,6 +232,9 @@ final class StepObservations {
    * @param nowNs the time
    */
   void passed(ForwardPass pass, double longestBesideMs, long nowNs) {
+    if (pass.prefillTokens() == 0 && pass.decodingRequests() == 0) {
+      return;
+    }
     StepWork work = model.newWork();
     if (pass.prefillTokens() > 0) {
       work.addSteps(1);
@@ -248,7 +256,7 @@ final class StepObservations {
 
   private void learn(StepWork work, double ms, long nowNs) {
     if (model.learn(work, ms, engine.speed())) {
-      LOG.info("Rank {} takes longer or shorter for its steps than it did", rank);
+      LOG.info("Rank {} has changed its step times", rank);
     }
     engine.seen(nowNs);
   }

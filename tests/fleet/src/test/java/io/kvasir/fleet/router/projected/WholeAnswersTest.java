@@ -38,6 +38,8 @@ class WholeAnswersTest {
   private enum Reports {
     /** Their tokens, as they come. */
     STREAMS,
+    /** Of every second one its tokens, of the others their end. */
+    MIXED,
     /** Their end, without a notice that tokens do not come before. */
     UNEXPECTED_WHOLE,
     /** Their end. */
@@ -95,7 +97,7 @@ class WholeAnswersTest {
         RouteOutcome outcome =
             router.route(
                 FleetRequest.builder(i, Prompt.of(prompt))
-                    .streams(reports == Reports.STREAMS || reports == Reports.UNEXPECTED_WHOLE)
+                    .streams(reports == Reports.UNEXPECTED_WHOLE || streams(i + 1, reports))
                     .build());
         Placement placement = ((RouteOutcome.Placed) outcome).placement();
         int rank = (int) placement.rank().workerId();
@@ -112,9 +114,13 @@ class WholeAnswersTest {
     return firstMs[firstMs.length * 95 / 100];
   }
 
+  private static boolean streams(long attempt, Reports reports) {
+    return reports == Reports.STREAMS || (reports == Reports.MIXED && attempt % 2 == 0);
+  }
+
   private void report(FleetRouter router, Event event, Reports reports) {
-    boolean streams = reports == Reports.STREAMS;
     long attempt = event.attempt();
+    boolean streams = streams(attempt, reports);
     switch (event.what()) {
       case BEGIN -> {
         if (reports == Reports.WHOLE_AND_STEP) {
@@ -166,5 +172,11 @@ class WholeAnswersTest {
   void reportsOneStepEarlyDoToo(double load, double factor) {
     double ratio = ratio(load, factor, Reports.WHOLE_AND_STEP);
     assertThat(ratio).isLessThan(1.2);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0.5,0.5", "0.5,1", "0.5,2", "0.8,0.5", "0.8,1", "0.8,2"})
+  void streamsTeachForWholeAnswersBesideThem(double load, double factor) {
+    assertThat(ratio(load, factor, Reports.MIXED)).isLessThan(1.05);
   }
 }

@@ -107,6 +107,7 @@ class ConfigurationDocsTest {
           "--spin-micros",
           "--report",
           "--step-timing", // in the report if it is given
+          "--projected-omitted-term", // likewise
           "--extra-llm-api-options", // sets other options
           "--num-hidden-layers", // with the next ones, poolTokens
           "--num-key-value-heads",

@@ -6,6 +6,7 @@ import io.kvasir.engine.adp.NewConversationPlacement;
 import io.kvasir.engine.adp.ProjectedAdpRouter;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** TensorRT-LLM's {@code attention_dp_config}: one option for each of its keys. */
@@ -117,12 +118,11 @@ final class AttentionDpOptions {
   @Option(
       names = "--projected-omitted-term",
       paramLabel = "NAME",
-      defaultValue = "",
       order = 59,
       description =
           "Term that router projected leaves out of its score, to see what it is worth (default:"
               + " none).")
-  private String projectedOmittedTerm;
+  private @Nullable String projectedOmittedTerm;
 
   @Option(
       names = "--enable-balance",
@@ -195,7 +195,7 @@ final class AttentionDpOptions {
             List.of(NewConversationPlacement.values()),
             NewConversationPlacement::id),
         Values.flag("--dkv-token-load", dkvTokenLoad),
-        projectedOmittedTerm.isBlank()
+        projectedOmittedTerm == null || projectedOmittedTerm.isBlank()
             ? ""
             : Values.choice(
                 "--projected-omitted-term",

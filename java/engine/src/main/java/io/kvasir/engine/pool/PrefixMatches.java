@@ -63,7 +63,7 @@ public final class PrefixMatches {
   }
 
   /**
-   * The conversation that one request continues or begins, as its prompt tells.
+   * The conversation that one request continues or begins, found by its prompt.
    *
    * @param request the request's index in its batch
    * @return its key; 0 if it is unknown, or the request has a conversation id

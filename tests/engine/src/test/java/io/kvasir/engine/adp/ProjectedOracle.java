@@ -401,7 +401,7 @@ final class ProjectedOracle {
     return Math.min(open[last.rank()], left);
   }
 
-  /** The request's conversation: as it says itself, or else as its prompt tells; null for none. */
+  /** The request's conversation id, or else the key found by its prompt; null for none. */
   private String conversation(int index) {
     String id = requests.get(index).conversationId();
     long key = matches.conversation(index);

@@ -124,7 +124,7 @@ final class RankForecast {
   double queuedMs(long nowNs) {
     engine.relaxUnseen(nowNs);
     Attempt first = line.peekFirst();
-    while (first != null && isOver(first, nowNs)) {
+    while (first != null && endIfOver(first, nowNs)) {
       first = line.peekFirst();
     }
     if (first == null) {
@@ -140,8 +140,8 @@ final class RankForecast {
     return Math.max(first.placedNs, endedNs());
   }
 
-  /** Takes the first prompt out of the line if it should have been computed. */
-  private boolean isOver(Attempt first, long nowNs) {
+  /** Takes the first prompt out of the queue if it should have been computed; whether it did. */
+  private boolean endIfOver(Attempt first, long nowNs) {
     if (first.awaited) {
       boolean over = nowNs - first.placedNs > first.overdueMs * NS_PER_MS;
       if (over) {

@@ -59,12 +59,12 @@ public final class ProjectedFleetProvider implements FleetRouterProvider {
     Map<String, Object> others = new HashMap<>(args);
     others.remove(OMITTED);
     CostSettings settings = CostSettings.projected(name(), others);
-    ProjectedSelector selector = new ProjectedSelector(setup, omitted);
+    PlacementLedger ledger = new PlacementLedger(setup);
     return new CostRouter(
         name(),
         settings.index(setup),
-        selector,
-        selector,
+        new ProjectedSelector(ledger, omitted),
+        ledger,
         settings.options(),
         hitRate -> {},
         setup);

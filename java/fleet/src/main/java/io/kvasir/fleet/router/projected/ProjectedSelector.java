@@ -1,34 +1,22 @@
 package io.kvasir.fleet.router.projected;
 
 import io.kvasir.fleet.router.FleetRequest;
-import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.cost.Candidates;
 import io.kvasir.fleet.router.cost.CostTrace;
-import io.kvasir.fleet.router.cost.PlacementListener;
 import io.kvasir.fleet.router.cost.RankSelector;
 import io.kvasir.model.RankId;
-import io.kvasir.timing.ForwardPass;
-import io.kvasir.timing.StepModel;
-import io.kvasir.timing.StepTiming;
-import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
-import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the rank with the earliest expected first token, counting what the choice costs other
- * requests. It learns the engines' speed, and what conversations bring, from the placements that it
- * follows.
+ * requests. What it expects of the ranks comes from a {@link PlacementLedger}.
  *
- * <p>Equal histories of calls and times give equal choices. Not thread-safe: both interfaces are
- * called under the router's lock. A choice is O(candidates).
+ * <p>Equal histories of calls and times give equal choices. Not thread-safe: called under the
+ * router's lock. A choice is O(candidates).
  */
-final class ProjectedSelector implements RankSelector, PlacementListener {
+final class ProjectedSelector implements RankSelector {
 
   /*
    * A request of L tokens goes to the rank with the lowest
@@ -67,9 +55,6 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   static final List<String> TERMS =
       List.of("queue", "compute", "pace", "others", "work", "room", "lockstep");
 
-  /** Observations that the published coefficients are worth; first tokens are rough ones. */
-  private static final double PRIOR_WEIGHT = 4;
-
   /** Tokens of the answer that count for the pace. */
   private static final double PACE_TOKENS = 8;
 
@@ -86,83 +71,34 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
 
   private static final double NS_PER_MS = 1e6;
 
-  /** Time between a choice and the placement that follows it. */
-  private static final long SAME_DECISION_NS = 10_000_000;
-
-  /** Weight of a request in the mean time from placement to end, and in the mean answer. */
-  private static final double STAY_STEP = 1.0 / 64;
-
-  /** Observations between two comparisons of the ranks' speeds with their mean. */
-  private static final long OBSERVATIONS_PER_MEAN = 16;
-
-  /** Tokens of an answer before there was any. */
-  private static final double FIRST_OUTPUT_TOKENS = 256;
-
-  private final FleetRouterSetup setup;
-  private final LongSupplier clockNs;
+  private final PlacementLedger ledger;
+  private final ForecastInterval interval;
   private final int omitted;
-  private final StepModel model = new StepModel(StepTiming.DEFAULT, PRIOR_WEIGHT);
-  private final ExpectedTurns conversations = new ExpectedTurns();
-  private final LoadEstimate load = new LoadEstimate();
-  private final ForecastInterval interval = new ForecastInterval();
-  private final Map<RankId, RankForecast> ranks = new HashMap<>();
-  private final Map<Long, EngineRanks> engines = new HashMap<>();
-  private final Long2ObjectOpenHashMap<Attempt> attempts = new Long2ObjectOpenHashMap<>();
-
-  private long nextMean = OBSERVATIONS_PER_MEAN;
-  private double stayMs;
-  private double outputTokens = FIRST_OUTPUT_TOKENS;
-
   private final double[] terms = new double[TERMS.size()];
 
   /* By candidate, for one choice. */
   private RankForecast[] forecasts = new RankForecast[0];
-  private @Nullable RankId[] forecastRanks = new RankId[0];
   private final CandidateScores scores = new CandidateScores();
 
-  /* The last choice, and when the first token is expected. */
-  private long chosenRequest;
-  private @Nullable RankId chosenRank;
-  private long chosenNs;
-  private double chosenFirstTokenMs;
-
   /**
-   * Makes a selector without ranks.
+   * Makes a selector.
    *
-   * @param setup the clock, and how blocks are named
+   * @param ledger what is placed on the ranks
    * @param omitted name of the term to leave out of the score, to see what it is worth; empty for
    *     none
    */
-  ProjectedSelector(FleetRouterSetup setup, String omitted) {
-    this.setup = setup;
-    this.clockNs = setup.clockNs();
+  ProjectedSelector(PlacementLedger ledger, String omitted) {
+    this.ledger = ledger;
+    this.interval = ledger.interval();
     this.omitted = TERMS.indexOf(omitted);
-  }
-
-  /** The sequence hashes of a request, which matching has computed before. */
-  private long[] hashes(FleetRequest request) {
-    return request.hashes(setup.naming(), setup.tokensPerBlock()).sequence();
-  }
-
-  private RankForecast forecast(RankId rank, long nowNs) {
-    return ranks.computeIfAbsent(
-        rank,
-        unknown -> {
-          EngineRanks engine =
-              engines.computeIfAbsent(rank.workerId(), worker -> new EngineRanks(nowNs));
-          RankForecast made = new RankForecast(rank, model, load, interval, engine);
-          engine.add(made);
-          return made;
-        });
   }
 
   /** The forecast of a candidate, which mostly is the same rank as in the last choice. */
   private RankForecast forecast(int candidate, RankId rank, RankCapacity capacity, long nowNs) {
     RankForecast forecast = forecasts[candidate];
-    if (!rank.equals(forecastRanks[candidate])) {
-      forecast = forecast(rank, nowNs);
+    if (forecast == null || !forecast.isOf(rank)) {
+      forecast = ledger.rank(rank, nowNs);
       forecasts[candidate] = forecast;
-      forecastRanks[candidate] = rank;
     }
     if (capacity.maxNumBatchedTokens() > 0) {
       forecast.limitStep(capacity.maxNumBatchedTokens());
@@ -172,22 +108,18 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
 
   @Override
   public int select(Candidates candidates, FleetRequest request, CostTrace trace) {
-    long nowNs = clockNs.getAsLong();
+    long nowNs = ledger.nowNs();
     compare(candidates, request, nowNs, trace);
     int chosen = scores.leastRecentOfBest(candidates, request.id());
-    chosenRequest = request.id();
-    chosenRank = candidates.rank(chosen);
-    chosenNs = nowNs;
-    chosenFirstTokenMs = scores.firstTokenMs[chosen];
+    ledger.chosen(request, candidates.rank(chosen), scores.firstTokenMs[chosen], nowNs);
     return chosen;
   }
 
   /** Fills in scores, expected times and likelihoods. O(candidates). */
   private void compare(Candidates candidates, FleetRequest request, long nowNs, CostTrace trace) {
     int size = candidates.size();
-    long conversation = conversations.key(request.conversationId(), hashes(request));
+    long conversation = ledger.conversation(request);
     read(candidates, conversation, nowNs);
-    load.advance(nowNs, ranks.size());
     double backlogMs = 0;
     double leastOpen = Double.POSITIVE_INFINITY;
     double open = 0;
@@ -196,16 +128,19 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
       leastOpen = Math.min(leastOpen, scores.openBeside[i]);
       open += scores.openBeside[i];
     }
-    double busy = Math.max(load.share(), backlogMs / (backlogMs + size * HALF_BUSY_MS));
+    double busy = Math.max(ledger.busyShare(nowNs), backlogMs / (backlogMs + size * HALF_BUSY_MS));
     busy = Math.min(MOST_BUSY, busy);
     double othersWeight = busy / (1 - busy);
     double workMs =
-        conversation == ExpectedTurns.NONE ? 0 : conversations.furtherMs() / (1 + open / size);
+        conversation == ExpectedTurns.NONE
+            ? 0
+            : ledger.conversations().furtherMs() / (1 + open / size);
     LatencyTargets targets = request.targets().after(candidates.waitedNs() / NS_PER_MS);
+    int tokensPerBlock = candidates.tokensPerBlock();
     long inputTokens = request.inputTokens();
     for (int i = 0; i < size; i++) {
       RankForecast forecast = forecasts[i];
-      long held = (long) candidates.matchedBlocks(i) * candidates.tokensPerBlock();
+      long held = (long) candidates.matchedBlocks(i) * tokensPerBlock;
       long context = Math.min(inputTokens, held);
       long uncached = Math.max(1, inputTokens - context);
       double queueMs = scores.queueMs[i];
@@ -229,30 +164,45 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
               ? 1
               : interval.likelihood(firstTokenMs, targets.ttftMs())
                   * interval.likelihood(forecast.tpotMs(inputTokens), targets.tpotMs());
-      trace.firstToken(
-          i,
-          firstTokenMs,
-          firstTokenMs * interval.lowFactor(),
-          firstTokenMs * interval.highFactor(),
-          likelihood);
-      double score = 0;
-      for (int term = 0; term < terms.length; term++) {
-        if (term != omitted) {
-          trace.term(i, TERMS.get(term), terms[term]);
-          score += terms[term];
-        }
+      if (trace != CostTrace.NONE) {
+        explain(trace, i, firstTokenMs, likelihood);
       }
       scores.computeMs[i] = computeMs;
       scores.firstTokenMs[i] = firstTokenMs;
       scores.likelihood[i] = likelihood;
       scores.met[i] = likelihood - forecast.lost(computeMs, nowNs);
-      scores.score[i] = score;
+      scores.score[i] = score();
+    }
+  }
+
+  /** The sum of the terms, without the one that is left out. */
+  private double score() {
+    double score = 0;
+    for (int term = 0; term < terms.length; term++) {
+      if (term != omitted) {
+        score += terms[term];
+      }
+    }
+    return score;
+  }
+
+  private void explain(CostTrace trace, int i, double firstTokenMs, double likelihood) {
+    trace.firstToken(
+        i,
+        firstTokenMs,
+        firstTokenMs * interval.lowFactor(),
+        firstTokenMs * interval.highFactor(),
+        likelihood);
+    for (int term = 0; term < terms.length; term++) {
+      if (term != omitted) {
+        trace.term(i, TERMS.get(term), terms[term]);
+      }
     }
   }
 
   @Override
   public double likelihood(Candidates candidates, FleetRequest request) {
-    compare(candidates, request, clockNs.getAsLong(), CostTrace.NONE);
+    compare(candidates, request, ledger.nowNs(), CostTrace.NONE);
     double most = 0;
     for (int i = 0; i < candidates.size(); i++) {
       most = Math.max(most, scores.likelihood[i]);
@@ -263,27 +213,22 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
   @Override
   public double promptMs(long uncachedTokens, long contextTokens) {
     long steps = (Math.max(1, uncachedTokens) - 1) / RankForecast.DEFAULT_STEP_TOKENS + 1;
-    return model.promptMs(Math.max(1, uncachedTokens), contextTokens, (int) steps);
+    return ledger.model().promptMs(Math.max(1, uncachedTokens), contextTokens, (int) steps);
   }
 
   @Override
   public double[] backlogsMs() {
-    long nowNs = clockNs.getAsLong();
-    double[] backlogs = new double[ranks.size()];
-    int i = 0;
-    for (RankForecast forecast : ranks.values()) {
-      backlogs[i++] = forecast.queuedMs(nowNs);
-    }
-    return backlogs;
+    long nowNs = ledger.nowNs();
+    return ledger.ranks().stream().mapToDouble(rank -> rank.queuedMs(nowNs)).toArray();
   }
 
   /** Reads the candidates' queues and conversations. */
   private void read(Candidates candidates, long conversation, long nowNs) {
     int size = candidates.size();
+    ExpectedTurns conversations = ledger.conversations();
     ExpectedTurns.Turn last = conversations.last(conversation);
     if (scores.reserve(size)) {
       forecasts = new RankForecast[size];
-      forecastRanks = new RankId[size];
     }
     for (int i = 0; i < size; i++) {
       RankForecast forecast = forecast(i, candidates.rank(i), candidates.capacity(i), nowNs);
@@ -305,100 +250,6 @@ final class ProjectedSelector implements RankSelector, PlacementListener {
     }
     long active = candidates.activeBlocks(i);
     long missing = active + candidates.newBlocks(i) - total;
-    return active == 0 || missing <= 0 ? 0 : missing * stayMs / active;
-  }
-
-  @Override
-  public void onPlaced(
-      long attempt,
-      RankId rank,
-      FleetRequest request,
-      int uncachedTokens,
-      int contextTokens,
-      long nowNs) {
-    RankForecast forecast = forecast(rank, nowNs);
-    int uncached = Math.max(1, uncachedTokens);
-    double computeMs = forecast.promptMs(uncached, contextTokens);
-    conversations.placed(
-        request.conversationId(), hashes(request), forecast.open, computeMs, nowNs);
-    double expectedMs =
-        request.id() == chosenRequest
-                && rank.equals(chosenRank)
-                && nowNs - chosenNs < SAME_DECISION_NS
-            ? chosenFirstTokenMs
-            : forecast.queuedMs(nowNs) + computeMs + forecast.interleavedMs(uncached);
-    chosenRank = null;
-    double tokens = request.expectedOutputTokens();
-    attempts.put(
-        attempt,
-        forecast.placed(
-            uncached,
-            contextTokens,
-            expectedMs,
-            request.targets().tpotMs(),
-            tokens > 0 ? Math.min(tokens, outputTokens) : outputTokens,
-            request.streams(),
-            uncached > setup.tokensPerBlock(),
-            nowNs));
-  }
-
-  @Override
-  public void onTokens(long attempt, int tokens, long nowNs) {
-    Attempt placed = attempts.get(attempt);
-    if (placed != null) {
-      placed.rank.streamed(placed, tokens, nowNs);
-      compareSpeeds();
-    }
-  }
-
-  private void compareSpeeds() {
-    if (model.observations() >= nextMean) {
-      nextMean = model.observations() + OBSERVATIONS_PER_MEAN;
-      model.centre(engines.values().stream().map(EngineRanks::speed).toList());
-    }
-  }
-
-  @Override
-  public void onPrefillDone(long attempt, long nowNs) {
-    Attempt placed = attempts.get(attempt);
-    if (placed != null) {
-      placed.rank.promptReported(placed, nowNs);
-      compareSpeeds();
-    }
-  }
-
-  @Override
-  public void onEnded(long attempt) {
-    Attempt placed = attempts.remove(attempt);
-    if (placed != null) {
-      double ms = placed.rank.ended(placed, clockNs.getAsLong());
-      stayMs += (ms - stayMs) * (stayMs == 0 ? 1 : STAY_STEP);
-      outputTokens += (placed.streamedTokens - outputTokens) * STAY_STEP;
-    }
-  }
-
-  @Override
-  public void onForwardPass(RankId rank, ForwardPass pass, long nowNs) {
-    if (pass.durationNs() == 0) {
-      return;
-    }
-    RankForecast forecast = forecast(rank, nowNs);
-    long sinceNs = nowNs - 2 * pass.durationNs();
-    forecast
-        .observed()
-        .passed(pass, forecast.engine().longestPassBesideMs(forecast, sinceNs), nowNs);
-    compareSpeeds();
-  }
-
-  @Override
-  public void onRemoved(RankId rank) {
-    RankForecast removed = ranks.remove(rank);
-    if (removed != null) {
-      removed.engine().remove(removed);
-      if (removed.engine().isEmpty()) {
-        engines.remove(rank.workerId());
-      }
-    }
-    Arrays.fill(forecastRanks, null);
+    return active == 0 || missing <= 0 ? 0 : missing * ledger.stayMs() / active;
   }
 }

@@ -34,6 +34,7 @@ final class RankForecast {
 
   final ExpectedTurns.Open open = new ExpectedTurns.Open();
 
+  private final RankId rank;
   private final EngineRanks engine;
   private final RankSpeed speed;
   private final StepModel model;
@@ -59,6 +60,8 @@ final class RankForecast {
 
   private final StepObservations observed;
 
+  private boolean removed;
+
   /**
    * Begins without requests.
    *
@@ -74,12 +77,24 @@ final class RankForecast {
       LoadEstimate load,
       ForecastInterval interval,
       EngineRanks engine) {
+    this.rank = rank;
     this.engine = engine;
     this.speed = engine.speed();
     this.model = model;
     this.load = load;
     this.interval = interval;
     this.observed = new StepObservations(rank, model, load, engine);
+  }
+
+  /** Whether these are the requests of a rank, unless it was removed. */
+  boolean isOf(RankId other) {
+    return !removed && rank.equals(other);
+  }
+
+  /** The rank is gone. */
+  void remove() {
+    removed = true;
+    engine.remove(this);
   }
 
   /** The tokens that the rank computes in one step at most are known, at least 1. */

@@ -1,0 +1,230 @@
+package io.kvasir.fleet.router.projected;
+
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.cost.PlacementListener;
+import io.kvasir.model.RankId;
+import io.kvasir.timing.ForwardPass;
+import io.kvasir.timing.StepModel;
+import io.kvasir.timing.StepTiming;
+import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests that are placed on each rank, and what their course shows: the engines' speed, the
+ * load, what conversations bring, and how long requests stay.
+ *
+ * <p>Equal histories of calls and times give equal forecasts. Not thread-safe: called under the
+ * router's lock.
+ */
+final class PlacementLedger implements PlacementListener {
+
+  /** Observations that the published coefficients are worth; first tokens are rough ones. */
+  private static final double PRIOR_WEIGHT = 4;
+
+  /** Time between a choice and the placement that follows it. */
+  private static final long SAME_DECISION_NS = 10_000_000;
+
+  /** Weight of a request in the mean time from placement to end, and in the mean answer. */
+  private static final double STAY_STEP = 1.0 / 64;
+
+  /** Observations between two comparisons of the ranks' speeds with their mean. */
+  private static final long OBSERVATIONS_PER_MEAN = 16;
+
+  /** Tokens of an answer before there was any. */
+  private static final double FIRST_OUTPUT_TOKENS = 256;
+
+  private final FleetRouterSetup setup;
+  private final LongSupplier clockNs;
+  private final StepModel model = new StepModel(StepTiming.DEFAULT, PRIOR_WEIGHT);
+  private final ExpectedTurns conversations = new ExpectedTurns();
+  private final LoadEstimate load = new LoadEstimate();
+  private final ForecastInterval interval = new ForecastInterval();
+  private final Map<RankId, RankForecast> ranks = new HashMap<>();
+  private final Map<Long, EngineRanks> engines = new HashMap<>();
+  private final Long2ObjectOpenHashMap<Attempt> attempts = new Long2ObjectOpenHashMap<>();
+
+  private long nextMean = OBSERVATIONS_PER_MEAN;
+  private double stayMs;
+  private double outputTokens = FIRST_OUTPUT_TOKENS;
+
+  /* The last choice, and when the first token is expected. */
+  private long chosenRequest;
+  private @Nullable RankId chosenRank;
+  private long chosenNs;
+  private double chosenFirstTokenMs;
+
+  /**
+   * Begins without ranks.
+   *
+   * @param setup the clock, and how blocks are named
+   */
+  PlacementLedger(FleetRouterSetup setup) {
+    this.setup = setup;
+    this.clockNs = setup.clockNs();
+  }
+
+  /** The sequence hashes of a request, which matching has computed before. */
+  private long[] hashes(FleetRequest request) {
+    return request.hashes(setup.naming(), setup.tokensPerBlock()).sequence();
+  }
+
+  /** The time, in nanoseconds. */
+  long nowNs() {
+    return clockNs.getAsLong();
+  }
+
+  /** The times of steps at speed 1. */
+  StepModel model() {
+    return model;
+  }
+
+  /** The work that conversations will bring. */
+  ExpectedTurns conversations() {
+    return conversations;
+  }
+
+  /** The key of a request's conversation; {@link ExpectedTurns#NONE} for none. */
+  long conversation(FleetRequest request) {
+    return conversations.key(request.conversationId(), hashes(request));
+  }
+
+  /** The share of their time that ranks compute prompts, until now. */
+  double busyShare(long nowNs) {
+    load.advance(nowNs, ranks.size());
+    return load.share();
+  }
+
+  /** How expected and actual times of first tokens differ. */
+  ForecastInterval interval() {
+    return interval;
+  }
+
+  /** The mean time from placement to end, in milliseconds; 0 before the first end. */
+  double stayMs() {
+    return stayMs;
+  }
+
+  /** The ranks that requests were placed on or compared for. */
+  Collection<RankForecast> ranks() {
+    return ranks.values();
+  }
+
+  /** The forecast of a rank, which begins if there is none. */
+  RankForecast rank(RankId rank, long nowNs) {
+    return ranks.computeIfAbsent(
+        rank,
+        unknown -> {
+          EngineRanks engine =
+              engines.computeIfAbsent(rank.workerId(), worker -> new EngineRanks(nowNs));
+          RankForecast made = new RankForecast(rank, model, load, interval, engine);
+          engine.add(made);
+          return made;
+        });
+  }
+
+  /** A rank was chosen for a request, which is expected to have its first token after a time. */
+  void chosen(FleetRequest request, RankId rank, double firstTokenMs, long nowNs) {
+    chosenRequest = request.id();
+    chosenRank = rank;
+    chosenFirstTokenMs = firstTokenMs;
+    chosenNs = nowNs;
+  }
+
+  @Override
+  public void onPlaced(
+      long attempt,
+      RankId rank,
+      FleetRequest request,
+      int uncachedTokens,
+      int contextTokens,
+      long nowNs) {
+    RankForecast forecast = rank(rank, nowNs);
+    int uncached = Math.max(1, uncachedTokens);
+    double computeMs = forecast.promptMs(uncached, contextTokens);
+    conversations.placed(
+        request.conversationId(), hashes(request), forecast.open, computeMs, nowNs);
+    double expectedMs =
+        request.id() == chosenRequest
+                && rank.equals(chosenRank)
+                && nowNs - chosenNs < SAME_DECISION_NS
+            ? chosenFirstTokenMs
+            : forecast.queuedMs(nowNs) + computeMs + forecast.interleavedMs(uncached);
+    chosenRank = null;
+    double tokens = request.expectedOutputTokens();
+    attempts.put(
+        attempt,
+        forecast.placed(
+            uncached,
+            contextTokens,
+            expectedMs,
+            request.targets().tpotMs(),
+            tokens > 0 ? Math.min(tokens, outputTokens) : outputTokens,
+            request.streams(),
+            uncached > setup.tokensPerBlock(),
+            nowNs));
+  }
+
+  @Override
+  public void onTokens(long attempt, int tokens, long nowNs) {
+    Attempt placed = attempts.get(attempt);
+    if (placed != null) {
+      placed.rank.streamed(placed, tokens, nowNs);
+      compareSpeeds();
+    }
+  }
+
+  private void compareSpeeds() {
+    if (model.observations() >= nextMean) {
+      nextMean = model.observations() + OBSERVATIONS_PER_MEAN;
+      model.centre(engines.values().stream().map(EngineRanks::speed).toList());
+    }
+  }
+
+  @Override
+  public void onPrefillDone(long attempt, long nowNs) {
+    Attempt placed = attempts.get(attempt);
+    if (placed != null) {
+      placed.rank.promptReported(placed, nowNs);
+      compareSpeeds();
+    }
+  }
+
+  @Override
+  public void onEnded(long attempt) {
+    Attempt placed = attempts.remove(attempt);
+    if (placed != null) {
+      double ms = placed.rank.ended(placed, clockNs.getAsLong());
+      stayMs += (ms - stayMs) * (stayMs == 0 ? 1 : STAY_STEP);
+      outputTokens += (placed.streamedTokens - outputTokens) * STAY_STEP;
+    }
+  }
+
+  @Override
+  public void onForwardPass(RankId rank, ForwardPass pass, long nowNs) {
+    if (pass.durationNs() == 0) {
+      return;
+    }
+    RankForecast forecast = rank(rank, nowNs);
+    long sinceNs = nowNs - 2 * pass.durationNs();
+    forecast
+        .observed()
+        .passed(pass, forecast.engine().longestPassBesideMs(forecast, sinceNs), nowNs);
+    compareSpeeds();
+  }
+
+  @Override
+  public void onRemoved(RankId rank) {
+    RankForecast removed = ranks.remove(rank);
+    if (removed != null) {
+      removed.remove();
+      if (removed.engine().isEmpty()) {
+        engines.remove(rank.workerId());
+      }
+    }
+  }
+}

@@ -64,16 +64,13 @@ final class AttentionDpBlock {
     return config;
   }
 
-  private @Nullable Object value(String key) {
+  private @Nullable Object value(String key, Object missing) {
     known.add(key);
-    return block.get(key);
+    return block.containsKey(key) ? block.get(key) : missing;
   }
 
   private boolean flag(String key, boolean missing) {
-    Object value = value(key);
-    if (value == null && !block.containsKey(key)) {
-      return missing;
-    }
+    Object value = value(key, missing);
     if (value instanceof Boolean flag) {
       return flag;
     }
@@ -81,10 +78,7 @@ final class AttentionDpBlock {
   }
 
   private int whole(String key, int missing, int least) {
-    Object value = value(key);
-    if (value == null && !block.containsKey(key)) {
-      return missing;
-    }
+    Object value = value(key, missing);
     boolean isWhole = value instanceof Integer || value instanceof Long;
     if (isWhole && value instanceof Number number && number.longValue() >= least) {
       if (number.longValue() <= Integer.MAX_VALUE) {
@@ -95,10 +89,7 @@ final class AttentionDpBlock {
   }
 
   private double number(String key, double missing) {
-    Object value = value(key);
-    if (value == null && !block.containsKey(key)) {
-      return missing;
-    }
+    Object value = value(key, missing);
     if (value instanceof Number number) {
       return number.doubleValue();
     }
@@ -106,18 +97,12 @@ final class AttentionDpBlock {
   }
 
   private NewConversationPlacement placement(String key, NewConversationPlacement missing) {
-    Object value = value(key);
-    if (value == null && !block.containsKey(key)) {
-      return missing;
-    }
-    return NewConversationPlacement.named(String.valueOf(value));
+    Object value = value(key, missing);
+    return value == missing ? missing : NewConversationPlacement.named(String.valueOf(value));
   }
 
   private String text(String key, String missing) {
-    Object value = value(key);
-    if (value == null && !block.containsKey(key)) {
-      return missing;
-    }
+    Object value = value(key, missing);
     if (value instanceof String text) {
       return text;
     }

@@ -6,14 +6,9 @@ import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FirstTokenForecast;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
-import io.kvasir.fleet.router.FleetRouterKind;
-import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
-import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RouteOutcome;
-import io.kvasir.hash.HashFormat;
-import io.kvasir.model.RankId;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.Objects;
@@ -50,14 +45,7 @@ class ForecastCoverageTest {
     PriorityQueue<Event> events = new PriorityQueue<>(Comparator.comparingLong(Event::atNs));
     long[] freeNs = new long[RANKS];
     int inside = 0;
-    try (FleetRouter router =
-        FleetRouterKind.named("projected")
-            .create(
-                Map.of("explain", true),
-                new FleetRouterSetup(HashFormat.KVASIR, 16, () -> nowNs, Map.of()))) {
-      for (int rank = 0; rank < RANKS; rank++) {
-        router.addRank(new RankId(rank, 0), RankCapacity.UNKNOWN);
-      }
+    try (FleetRouter router = ProjectedRouters.of(RANKS, Map.of("explain", true), () -> nowNs)) {
       double meanMs = 0;
       for (int i = 0; i < REQUESTS; i++) {
         int tokens = 200 + random.nextInt(4_000);

@@ -6,14 +6,11 @@ import static org.assertj.core.api.Assertions.within;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
-import io.kvasir.fleet.router.FleetRouterKind;
-import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RouteOutcome;
-import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import io.kvasir.timing.ForwardPass;
 import io.kvasir.timing.StepTiming;
@@ -36,9 +33,7 @@ class ForwardPassLearningTest {
   private long nowNs = 1;
   private long ids;
 
-  private final FleetRouter router =
-      FleetRouterKind.named("projected")
-          .create(Map.of(), new FleetRouterSetup(HashFormat.KVASIR, 16, () -> nowNs, Map.of()));
+  private final FleetRouter router = ProjectedRouters.of(0, Map.of(), () -> nowNs);
 
   @AfterEach
   void close() {

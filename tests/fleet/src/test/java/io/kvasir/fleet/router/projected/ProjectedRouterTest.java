@@ -8,14 +8,11 @@ import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
-import io.kvasir.fleet.router.FleetRouterKind;
-import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RouteOutcome;
-import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ProjectedRouterTest {
 
   private static final long MS = 1_000_000;
-  private static final int BLOCK = 16;
+  private static final int BLOCK = ProjectedRouters.TOKENS_PER_BLOCK;
 
   private final List<FleetRouter> open = new ArrayList<>();
   private long nowNs;
@@ -43,12 +40,7 @@ class ProjectedRouterTest {
   }
 
   private FleetRouter router(int ranks, Map<String, Object> args) {
-    FleetRouter router =
-        FleetRouterKind.named("projected")
-            .create(args, new FleetRouterSetup(HashFormat.KVASIR, BLOCK, () -> nowNs, Map.of()));
-    for (int rank = 0; rank < ranks; rank++) {
-      router.addRank(new RankId(rank, 0), RankCapacity.UNKNOWN);
-    }
+    FleetRouter router = ProjectedRouters.of(ranks, args, () -> nowNs);
     open.add(router);
     return router;
   }

@@ -7,16 +7,12 @@ import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FirstTokenForecast;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
-import io.kvasir.fleet.router.FleetRouterKind;
-import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
-import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
-import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import java.util.Arrays;
 import java.util.Map;
@@ -37,14 +33,7 @@ class TargetsTest {
 
   @BeforeEach
   void start() {
-    router =
-        FleetRouterKind.named("projected")
-            .create(
-                Map.of("explain", true),
-                new FleetRouterSetup(HashFormat.KVASIR, 16, () -> nowNs, Map.of()));
-    for (int rank = 0; rank < 2; rank++) {
-      router.addRank(new RankId(rank, 0), RankCapacity.UNKNOWN);
-    }
+    router = ProjectedRouters.of(2, Map.of("explain", true), () -> nowNs);
   }
 
   @AfterEach

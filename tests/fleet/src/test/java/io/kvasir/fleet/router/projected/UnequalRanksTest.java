@@ -4,13 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
-import io.kvasir.fleet.router.FleetRouterKind;
-import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
-import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RouteOutcome;
-import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import io.kvasir.timing.ForwardPass;
 import java.util.ArrayDeque;
@@ -125,16 +121,6 @@ class UnequalRanksTest {
     }
   }
 
-  private FleetRouter router() {
-    FleetRouter router =
-        FleetRouterKind.named("projected")
-            .create(Map.of(), new FleetRouterSetup(HashFormat.KVASIR, 16, () -> nowNs, Map.of()));
-    for (int rank = 0; rank < RANKS; rank++) {
-      router.addRank(new RankId(rank, 0), RankCapacity.UNKNOWN);
-    }
-    return router;
-  }
-
   @ParameterizedTest
   @CsvSource({"0.3,false", "0.6,false", "0.8,false", "0.3,true", "0.6,true", "0.8,true"})
   void isNearlyAsGoodAsWithTheTruth(double load, boolean enginesReportSteps) {
@@ -142,7 +128,7 @@ class UnequalRanksTest {
     double learned = 0;
     double known = 0;
     for (long seed = 0; seed < 4; seed++) {
-      try (FleetRouter router = router()) {
+      try (FleetRouter router = ProjectedRouters.of(RANKS, Map.of(), () -> nowNs)) {
         Random contents = new Random(seed);
         learned +=
             p95(
@@ -158,7 +144,7 @@ class UnequalRanksTest {
                 },
                 router);
       }
-      try (FleetRouter unused = router()) {
+      try (FleetRouter unused = ProjectedRouters.of(RANKS, Map.of(), () -> nowNs)) {
         known += p95(seed, load, (request, tokens) -> trulyBest(request, tokens), unused);
       }
     }

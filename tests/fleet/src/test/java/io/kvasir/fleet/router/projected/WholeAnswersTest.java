@@ -4,14 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
-import io.kvasir.fleet.router.FleetRouterKind;
-import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
-import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RouteOutcome;
-import io.kvasir.hash.HashFormat;
-import io.kvasir.model.RankId;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Map;
@@ -63,16 +58,6 @@ class WholeAnswersTest {
       new PriorityQueue<>(Comparator.comparingLong(Event::atNs));
   private long nowNs;
 
-  private FleetRouter router() {
-    FleetRouter router =
-        FleetRouterKind.named("projected")
-            .create(Map.of(), new FleetRouterSetup(HashFormat.KVASIR, 16, () -> nowNs, Map.of()));
-    for (int rank = 0; rank < RANKS; rank++) {
-      router.addRank(new RankId(rank, 0), RankCapacity.UNKNOWN);
-    }
-    return router;
-  }
-
   /** The p95 of the times to first token, in milliseconds, where work takes a factor longer. */
   private double p95(double load, double factor, Reports reports) {
     Random random = new Random(1);
@@ -80,7 +65,7 @@ class WholeAnswersTest {
     long[] freeNs = new long[RANKS];
     double[] firstMs = new double[REQUESTS - WARM_UP];
     nowNs = 0;
-    try (FleetRouter router = router()) {
+    try (FleetRouter router = ProjectedRouters.of(RANKS, Map.of(), () -> nowNs)) {
       for (int i = 0; i < REQUESTS; i++) {
         int tokens = 200 + random.nextInt(8_000);
         double ms = factor * (33 + 0.0076 * tokens) * Math.exp(0.1 * random.nextGaussian());

@@ -26,6 +26,9 @@ public final class ContinuedPrompts {
 
   private final int most;
 
+  /** Conversations begun so far. */
+  private long begun;
+
   /**
    * Begins without conversations.
    *
@@ -55,11 +58,8 @@ public final class ContinuedPrompts {
     if (hashes.length == 0) {
       return NONE;
     }
-    long key = some(Digest64.fold(Digest64.EMPTY, end(hashes)));
-    while (ends.containsKey(key)) { // a conversation that began with the same prompt
-      key = some(Digest64.fold(key, end(hashes)));
-    }
-    return key;
+    // Conversations may begin with the same prompt, so the hash alone is no key.
+    return some(Digest64.fold(Digest64.fold(Digest64.EMPTY, end(hashes)), begun));
   }
 
   /**
@@ -71,6 +71,7 @@ public final class ContinuedPrompts {
   public void placed(long key, long[] hashes) {
     long end = some(end(hashes));
     long before = ends.put(key, end);
+    begun += before == NONE ? 1 : 0;
     if (before != NONE && before != end) {
       keys.remove(before, key);
     }

@@ -21,6 +21,9 @@ public final class StepModel {
   private static final double DEVIATION_STEP = 1.0 / 64;
   private static final double FIRST_DEVIATION = 0.3;
 
+  /** Without noise, a change would look like hundreds of outliers. */
+  private static final double LEAST_DEVIATION = 0.01;
+
   private final StepTiming prior;
   private final LeastSquares fit;
   private final double[] shares = new double[StepWork.SIZE];
@@ -141,6 +144,7 @@ public final class StepModel {
     double most = MOST_DEVIATIONS * deviation;
     double kept = Math.max(-most, Math.min(most, residual));
     deviation += (Math.abs(kept) * 1.4826 - deviation) * DEVIATION_STEP;
+    deviation = Math.max(LEAST_DEVIATION, deviation);
     for (int i = 0; i < StepWork.SIZE; i++) {
       shares[i] = work.priorMs[i] / predicted;
     }

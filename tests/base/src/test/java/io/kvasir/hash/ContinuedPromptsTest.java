@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -48,6 +50,21 @@ class ContinuedPromptsTest {
     prompts.placed(key, new long[] {1, 2, 3});
     long branch = prompts.key(new long[] {1, 2, 9});
     assertThat(branch).as("an earlier turn again, changed").isNotEqualTo(key);
+  }
+
+  @Test
+  void tenThousandThatBeginAlikeAreToldApart() {
+    ContinuedPrompts prompts = new ContinuedPrompts(100_000);
+    long[] begin = {1, 2};
+    Set<Long> keys = new HashSet<>();
+    for (int i = 0; i < 10_000; i++) {
+      long key = prompts.key(begin);
+      assertThat(prompts.key(begin)).isEqualTo(key);
+      keys.add(key);
+      prompts.placed(key, begin);
+      prompts.placed(key, new long[] {1, 2, 10 + i});
+    }
+    assertThat(keys).hasSize(10_000);
   }
 
   @Test

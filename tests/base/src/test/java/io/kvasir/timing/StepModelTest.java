@@ -77,6 +77,26 @@ class StepModelTest {
   }
 
   @Test
+  void afterExactTimesAChangeIsFollowedToo() {
+    StepModel model = newModel();
+    RankSpeed speed = new RankSpeed();
+    Engine engine = new Engine(1, 1, 1, 1);
+    Random random = new Random(1);
+    int later = 0;
+    for (int i = 0; i < 5_000 || speed.factor() < 1.9; i++) {
+      long uncached = 1L + random.nextInt(6_000);
+      StepWork work = model.newWork();
+      work.addPrompt(uncached, 0);
+      work.addSteps(1);
+      work.addDecoding(1, 10_000);
+      int slow = i < 5_000 ? 1 : 2;
+      model.learn(work, slow * engine.ms(uncached, 0, 10_000), speed);
+      later += slow - 1;
+    }
+    assertThat(later).isLessThan(64);
+  }
+
+  @Test
   void noticesAThrottledRankAndNothingElse() {
     for (long seed = 0; seed < 10; seed++) {
       Random random = new Random(seed);

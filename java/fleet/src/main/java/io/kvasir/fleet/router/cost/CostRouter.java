@@ -235,8 +235,8 @@ public final class CostRouter implements FleetRouter {
     boolean known =
         steps.change(
             completions -> {
-              boolean removed = chooser.removeRank(rank);
               listener.onRemoved(rank);
+              boolean removed = chooser.removeRank(rank);
               dispatcher.refuseUnservable(completions);
               return removed;
             });

@@ -50,8 +50,8 @@ final class DeadlinePlan {
   /**
    * Plans. O(n (ranks + log n)) for the first 1,024 requests, unless classes differ.
    *
-   * @param inOrder the waiting requests: those not given up, in the order of their deadlines, go
-   *     before the others
+   * @param inOrder the waiting requests in the order of the queue: those with a deadline first,
+   *     then those given up
    * @param nowNs the time
    * @param backlogsMs the time until each rank has computed what is placed on it; at least one rank
    * @param pace milliseconds of computing that a rank does in a millisecond, above 0

@@ -67,7 +67,7 @@ public interface PlacementListener {
   default void onForwardPass(RankId rank, ForwardPass pass, long nowNs) {}
 
   /**
-   * A rank was removed. Its attempts have ended before.
+   * A rank is removed. Its attempts end after that.
    *
    * @param rank the rank
    */

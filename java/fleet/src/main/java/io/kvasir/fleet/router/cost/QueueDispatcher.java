@@ -1,11 +1,13 @@
 package io.kvasir.fleet.router.cost;
 
+import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -95,8 +97,8 @@ final class QueueDispatcher {
   }
 
   /**
-   * Places all waiting requests for which there is room. O(ranks) if there is none; each placement
-   * takes O(blocks + ranks), and O(ranks) for each request before it that has a filter.
+   * Places all waiting requests for which there is room. O(ranks) for each filter of a waiting
+   * request if there is none; each placement also takes O(blocks + requests).
    *
    * @param fresh a request whose matches count as fresh whatever their age; may be null
    * @param completions receives the outcomes
@@ -126,10 +128,18 @@ final class QueueDispatcher {
       return null;
     }
     ranks = chooser.ranks();
-    Predicate<WaitingRequest> hasRoom =
-        waiting -> waiting.filter().isAny() || chooser.hasRoom(waiting.filter());
+    Set<RankFilter> withRoom = new HashSet<>();
+    for (RankFilter filter : queue.filters()) {
+      if (filter.isAny() || chooser.hasRoom(filter)) {
+        withRoom.add(filter);
+      }
+    }
+    if (withRoom.isEmpty()) {
+      return null;
+    }
     return queue.next(
-        hasRoom, options.queuePolicy() == QueuePolicy.EDF ? plan(nowNs, completions) : null);
+        waiting -> withRoom.contains(waiting.filter()),
+        options.queuePolicy() == QueuePolicy.EDF ? plan(nowNs, completions) : null);
   }
 
   /**

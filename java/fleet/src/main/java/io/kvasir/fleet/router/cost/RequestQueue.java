@@ -1,9 +1,11 @@
 package io.kvasir.fleet.router.cost;
 
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
+import it.unimi.dsi.fastutil.objects.Object2IntOpenHashMap;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -20,9 +22,9 @@ final class RequestQueue {
   private static final double MS_PER_SECOND = 1e3;
 
   /**
-   * Under EDF, the part of the computing time that goes to requests behind that have room, in the
-   * order in which they got there. So the first of them waits at most until the others that leave
-   * have been given 1 / FLOOR times its own time.
+   * Under EDF, the part of the computing time that is set aside for requests behind, in the order
+   * in which they got there. So the first of them waits at most until the others that leave have
+   * been given 1 / FLOOR times its own time, and then for room on a rank that may serve it.
    */
   private static final double FLOOR = 1.0 / 32;
 
@@ -34,8 +36,18 @@ final class RequestQueue {
   /** Under EDF: those that go behind, in the order in which they got there. */
   private final Set<WaitingRequest> behind = new LinkedHashSet<>();
 
+  /** The time to compute those behind. */
+  private double behindMs;
+
+  /** The time set aside for those behind, at most the time of all of them. */
   private double creditMs;
-  private @Nullable WaitingRequest oldestWithRoom;
+
+  /** The request that {@link #next} has found among those behind. */
+  private @Nullable WaitingRequest due;
+
+  /** Requests with each filter. */
+  private final Object2IntOpenHashMap<RankFilter> filters = new Object2IntOpenHashMap<>();
+
   private long tokens;
   private long arrivals;
 
@@ -94,8 +106,9 @@ final class RequestQueue {
   void join(WaitingRequest waiting) {
     requests.add(waiting);
     if (waiting.isBehind()) {
-      behind.add(waiting);
+      goBehind(waiting);
     }
+    filters.addTo(waiting.filter(), 1);
     byId.put(waiting.request().id(), waiting);
     tokens += waiting.request().inputTokens();
   }
@@ -105,7 +118,12 @@ final class RequestQueue {
     requests.remove(waiting);
     waiting.giveUp();
     requests.add(waiting);
+    goBehind(waiting);
+  }
+
+  private void goBehind(WaitingRequest waiting) {
     behind.add(waiting);
+    behindMs += work(waiting);
   }
 
   /**
@@ -127,7 +145,12 @@ final class RequestQueue {
     if (!requests.remove(waiting)) {
       return false;
     }
-    behind.remove(waiting);
+    if (behind.remove(waiting)) {
+      behindMs = behind.isEmpty() ? 0 : behindMs - work(waiting);
+    }
+    if (filters.addTo(waiting.filter(), -1) == 1) {
+      filters.removeInt(waiting.filter());
+    }
     byId.remove(waiting.request().id());
     tokens -= waiting.request().inputTokens();
     return true;
@@ -138,30 +161,48 @@ final class RequestQueue {
     return List.copyOf(requests);
   }
 
+  /** The filters of the waiting requests. */
+  Set<RankFilter> filters() {
+    return filters.keySet();
+  }
+
   /**
-   * The request that goes next among those that have room, or null: the first one, that of a plan
-   * or, where its turn has come, the one that has been behind for longest.
+   * The request that goes next among those that have room, or null: the first one behind that the
+   * time set aside suffices for, or that of a plan, or the first one.
    */
   @Nullable WaitingRequest next(Predicate<WaitingRequest> hasRoom, @Nullable DeadlinePlan plan) {
-    oldestWithRoom = first(behind, hasRoom);
-    if (oldestWithRoom != null && creditMs >= work(oldestWithRoom)) {
-      return oldestWithRoom;
+    due = due(hasRoom);
+    if (due != null) {
+      return due;
     }
     WaitingRequest inTime = plan == null ? null : plan.next(hasRoom);
     return inTime == null ? first(requests, hasRoom) : inTime;
   }
 
+  /** What is set aside is kept for those without room. O(requests behind that it suffices for). */
+  private @Nullable WaitingRequest due(Predicate<WaitingRequest> hasRoom) {
+    double neededMs = 0;
+    for (WaitingRequest waiting : behind) {
+      neededMs += work(waiting);
+      if (neededMs > creditMs) {
+        return null;
+      }
+      if (hasRoom.test(waiting)) {
+        return waiting;
+      }
+    }
+    return null;
+  }
+
   /** A request that {@link #next} returned last leaves to be placed. */
   void take(WaitingRequest next) {
-    leave(next);
-    WaitingRequest oldest = oldestWithRoom;
-    if (oldest == null) {
-      creditMs = 0;
-    } else if (next.equals(oldest)) {
-      creditMs = Math.max(0, creditMs - work(next));
+    if (next.equals(due)) {
+      creditMs -= work(next);
     } else {
-      creditMs = Math.min(work(oldest), creditMs + FLOOR * work(next));
+      creditMs += FLOOR * work(next);
     }
+    leave(next);
+    creditMs = Math.min(creditMs, behindMs);
   }
 
   private static double work(WaitingRequest waiting) {

@@ -98,8 +98,8 @@ final class WaitingRequest implements Comparable<WaitingRequest> {
   }
 
   /**
-   * First come requests that can meet their deadlines, by these. Then, or without deadlines, comes
-   * the higher priority, then the higher key, then the earlier arrival.
+   * Requests that can meet their deadlines come first, in the order of the deadlines. The others go
+   * by priority, then by key, the highest first, then by arrival.
    */
   @Override
   public int compareTo(WaitingRequest other) {

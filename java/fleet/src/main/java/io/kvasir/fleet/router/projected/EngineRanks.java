@@ -1,8 +1,11 @@
 package io.kvasir.fleet.router.projected;
 
+import io.kvasir.timing.ForwardPass;
 import io.kvasir.timing.RankSpeed;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The ranks of one engine, which step together: each step takes as long as the slowest rank's. They
@@ -18,10 +21,17 @@ final class EngineRanks {
   /** After so many times in a row, nothing is left to forget. */
   private static final int MOST_RELAXED = 16;
 
+  /** Part of a step's time from which that of another rank is nearly as long. */
+  private static final double NEAR_TIE = 0.9;
+
   private static final double NS_PER_MS = 1e6;
 
   private final List<RankForecast> ranks = new ArrayList<>();
   private final RankSpeed speed = new RankSpeed();
+
+  /** The ranks that have reported the last step, until all have. */
+  private final Set<RankForecast> reported = new LinkedHashSet<>();
+
   private long seenNs;
 
   EngineRanks(long nowNs) {
@@ -34,6 +44,7 @@ final class EngineRanks {
 
   void remove(RankForecast rank) {
     ranks.remove(rank);
+    reported.remove(rank);
   }
 
   boolean isEmpty() {
@@ -99,14 +110,76 @@ final class EngineRanks {
     return ms - Math.max(0, Math.min(elapsedMs, (1 - RankForecast.LEAST_LEFT) * first));
   }
 
-  /** The longest time that the last reported step of another rank should have taken. */
-  double longestPassBesideMs(RankForecast rank, long sinceNs) {
+  /**
+   * How long a step of another rank should have taken at most since a time. O(ranks).
+   *
+   * @param rank the rank that does not count
+   * @param sinceNs the time
+   * @return milliseconds; 0 if no other rank had a prompt
+   */
+  double longestStepBesideMs(StepObservations rank, long sinceNs) {
     double longest = 0;
     for (RankForecast other : ranks) {
-      if (other != rank) {
-        longest = Math.max(longest, other.observed().passMs(sinceNs));
+      if (other.observed() != rank) {
+        longest = Math.max(longest, other.lineStepMs(0));
+        if (other.observed().endedNs() > sinceNs) {
+          longest = Math.max(longest, other.observed().endedStepMs());
+        }
       }
     }
     return longest;
+  }
+
+  /**
+   * Whether the other ranks computed no prompt since a time, and none of them reads more KV.
+   * O(ranks).
+   *
+   * @param rank the rank that does not count
+   * @param sinceNs the time
+   * @param kvTokens the tokens whose KV it reads
+   */
+  boolean onlyDecodedBeside(StepObservations rank, long sinceNs, long kvTokens) {
+    for (RankForecast other : ranks) {
+      if (other.observed() != rank
+          && (other.lineBeganNs() != Long.MAX_VALUE
+              || other.endedNs() > sinceNs
+              || other.kvTokens() > kvTokens)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** The engine has reported a step of a rank. O(ranks). */
+  void passed(RankForecast rank, ForwardPass pass, long nowNs) {
+    if (reported.contains(rank)) { // the others have not reported theirs
+      learnReported();
+    }
+    rank.observed().passed(pass, nowNs);
+    reported.add(rank);
+    if (reported.size() == ranks.size()) {
+      learnReported();
+    }
+  }
+
+  /**
+   * The rank whose step should have taken the longest learns, unless another's is nearly as long.
+   */
+  private void learnReported() {
+    RankForecast slowest = null;
+    double longest = 0;
+    double second = 0;
+    for (RankForecast rank : reported) {
+      double ms = rank.observed().passedExpectedMs();
+      second = Math.max(second, Math.min(ms, longest));
+      if (ms > longest) {
+        longest = ms;
+        slowest = rank;
+      }
+    }
+    reported.clear();
+    if (slowest != null && second < NEAR_TIE * longest) {
+      slowest.observed().learnPassed();
+    }
   }
 }

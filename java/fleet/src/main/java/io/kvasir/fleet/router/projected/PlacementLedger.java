@@ -104,7 +104,7 @@ final class PlacementLedger implements PlacementListener {
     return interval;
   }
 
-  /** The mean time from placement to end, in milliseconds; 0 before the first end. */
+  /** The mean time from placement to end of answers, in milliseconds; 0 before the first. */
   double stayMs() {
     return stayMs;
   }
@@ -199,8 +199,10 @@ final class PlacementLedger implements PlacementListener {
     Attempt placed = attempts.remove(attempt);
     if (placed != null) {
       double ms = placed.rank.ended(placed, clockNs.getAsLong());
-      stayMs += (ms - stayMs) * (stayMs == 0 ? 1 : STAY_STEP);
-      outputTokens += (placed.streamedTokens - outputTokens) * STAY_STEP;
+      if (placed.streamedTokens > 0 && !placed.rank.isRemoved()) {
+        stayMs += (ms - stayMs) * (stayMs == 0 ? 1 : STAY_STEP);
+        outputTokens += (placed.streamedTokens - outputTokens) * STAY_STEP;
+      }
     }
   }
 
@@ -210,10 +212,7 @@ final class PlacementLedger implements PlacementListener {
       return;
     }
     RankForecast forecast = rank(rank, nowNs);
-    long sinceNs = nowNs - 2 * pass.durationNs();
-    forecast
-        .observed()
-        .passed(pass, forecast.engine().longestPassBesideMs(forecast, sinceNs), nowNs);
+    forecast.engine().passed(forecast, pass, nowNs);
     compareSpeeds();
   }
 

@@ -91,6 +91,11 @@ final class RankForecast {
     return !removed && rank.equals(other);
   }
 
+  /** Whether the rank is gone. */
+  boolean isRemoved() {
+    return removed;
+  }
+
   /** The rank is gone. */
   void remove() {
     removed = true;
@@ -341,6 +346,11 @@ final class RankForecast {
     if (attempt.streaming && attempt.tpotMs < Double.POSITIVE_INFINITY) {
       paced.add(attempt);
     }
+  }
+
+  /** Tokens whose KV the decoding requests read. */
+  long kvTokens() {
+    return kvTokens;
   }
 
   /** What is observed of the rank's steps. */

@@ -27,6 +27,9 @@ final class StepObservations {
    *             them, one after another, take as long as there is between the first and the last
    *             report.
    *   gaps      between two tokens in which no prompt was computed, now and then.
+   *
+   * The ranks of one engine step together, so a time belongs to the rank whose step should have taken
+   * the longest. The others learn nothing from it.
    */
 
   private static final Logger LOG = LoggerFactory.getLogger(StepObservations.class);
@@ -38,9 +41,6 @@ final class StepObservations {
 
   /** Time after the last reported step for which the engine counts as reporting. */
   private static final long REPORTS_NS = 10_000_000_000L;
-
-  /** Part of a step's time from which that of another rank of the engine is nearly as long. */
-  private static final double NEAR_TIE = 0.9;
 
   /** Groups of prompts with reported ends that are one observation together. */
   private static final int RUN_GROUPS = 8;
@@ -67,6 +67,9 @@ final class StepObservations {
   /** Whether no prompt whose end was not observed was computed since. */
   private boolean alone;
 
+  /** Whether no other rank of the engine should have taken longer for its steps. */
+  private boolean slowest;
+
   /** Whether it is known exactly when they began. */
   private boolean beginKnown;
 
@@ -84,9 +87,10 @@ final class StepObservations {
 
   private long decodedNs = Long.MIN_VALUE;
 
-  /* The last step that the engine reported: when, and how long it should have taken. */
+  /* The last step that the engine reported, until it is compared with those of its other ranks. */
+  private final StepWork passed;
   private long passedNs = Long.MIN_VALUE;
-  private double passMs;
+  private double passedMs;
 
   /**
    * Begins without observations.
@@ -103,6 +107,7 @@ final class StepObservations {
     this.engine = engine;
     this.ended = model.newWork();
     this.run = model.newWork();
+    this.passed = model.newWork();
   }
 
   /** Steps that prompts need. */
@@ -147,6 +152,12 @@ final class StepObservations {
     endedTokens += attempt.uncached;
     endedExpectedMs += attempt.expectedMs;
     endedNs = nowNs;
+    slowest = engine.longestStepBesideMs(this, beganNs) <= endedStepMs();
+  }
+
+  /** How long each step of the prompts that ended last should have taken. */
+  double endedStepMs() {
+    return endedTokens == 0 ? 0 : endedExpectedMs / steps(endedTokens, maxTokens);
   }
 
   /** More tokens of an answer have come after its first ones. */
@@ -159,7 +170,7 @@ final class StepObservations {
       int steps = steps(endedTokens, maxTokens);
       ended.addSteps(steps);
       ended.addDecoding(endedDecoding == 0 ? 0 : steps, endedKvTokens);
-      boolean exact = beginKnown && !reportedEnd;
+      boolean exact = beginKnown && slowest && !reportedEnd;
       double ms = exact ? (endedNs - beganNs) / NS_PER_MS : endedExpectedMs;
       if (exact && !reportsSteps(endedNs)) {
         learn(ended, ms, endedNs);
@@ -174,7 +185,7 @@ final class StepObservations {
   }
 
   private void learnRun() {
-    if (endedTokens == 0 || !reportedEnd) {
+    if (endedTokens == 0 || !reportedEnd || !slowest) {
       runGroups = 0;
     } else if (runGroups > 0 && alone && beganNs == runEndedNs) {
       run.add(ended);
@@ -210,7 +221,9 @@ final class StepObservations {
     if (decodedNs != Long.MIN_VALUE && nowNs - decodedNs < DECODE_SAMPLE_MS * NS_PER_MS) {
       return;
     }
-    if (attempt.lastNs > Math.max(endedNs, assumedNs) && !reportsSteps(nowNs)) {
+    if (attempt.lastNs > Math.max(endedNs, assumedNs)
+        && !reportsSteps(nowNs)
+        && engine.onlyDecodedBeside(this, attempt.lastNs, kvTokens)) {
       StepWork work = model.newWork();
       work.addDecoding(1, kvTokens);
       learn(work, (nowNs - attempt.lastNs) / NS_PER_MS, nowNs);
@@ -218,36 +231,34 @@ final class StepObservations {
     decodedNs = nowNs;
   }
 
-  /** How long the last reported step should have taken; 0 if it was before a time. */
-  double passMs(long sinceNs) {
-    return passedNs >= sinceNs ? passMs : 0;
-  }
-
   /**
-   * The engine has reported a step. Where ranks of one engine step together, the step takes as long
-   * as the slowest one's, so that only this one learns.
+   * The engine has reported a step of this rank. It is learned from once the other ranks of the
+   * engine have reported theirs.
    *
    * @param pass the step
-   * @param longestBesideMs the longest time that another rank of the engine should have taken
    * @param nowNs the time
    */
-  void passed(ForwardPass pass, double longestBesideMs, long nowNs) {
-    if (pass.prefillTokens() == 0 && pass.decodingRequests() == 0) {
-      return;
-    }
-    StepWork work = model.newWork();
+  void passed(ForwardPass pass, long nowNs) {
+    passed.clear();
     if (pass.prefillTokens() > 0) {
-      work.addSteps(1);
-      work.addPrefill(pass.prefillTokens(), pass.attendedPairs());
+      passed.addSteps(1);
+      passed.addPrefill(pass.prefillTokens(), pass.attendedPairs());
     }
     if (pass.decodingRequests() > 0) {
-      work.addDecoding(1, pass.decodeKvTokens());
+      passed.addDecoding(1, pass.decodeKvTokens());
     }
     passedNs = nowNs;
-    passMs = engine.speed().factor() * model.ms(work);
-    if (longestBesideMs < NEAR_TIE * passMs) {
-      learn(work, pass.durationNs() / NS_PER_MS, nowNs);
-    }
+    passedMs = pass.durationNs() / NS_PER_MS;
+  }
+
+  /** How long the last reported step should have taken; 0 if there was no work. */
+  double passedExpectedMs() {
+    return engine.speed().factor() * model.ms(passed);
+  }
+
+  /** Learns from the last reported step. */
+  void learnPassed() {
+    learn(passed, passedMs, passedNs);
   }
 
   private boolean reportsSteps(long nowNs) {

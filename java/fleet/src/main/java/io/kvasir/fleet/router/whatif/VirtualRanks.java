@@ -38,7 +38,12 @@ final class VirtualRanks {
   void remove(RankId rank) {
     capacities.remove(rank);
     pools.remove(rank);
-    resize(RankId.anyOf(rank.workerId()));
+    RankId worker = RankId.anyOf(rank.workerId());
+    if (capacities.keySet().stream().anyMatch(left -> left.workerId() == rank.workerId())) {
+      resize(worker);
+    } else {
+      pools.remove(worker);
+    }
   }
 
   private void resize(RankId rank) {

@@ -24,11 +24,15 @@ class DeadlineQueueTest {
   private final List<Long> order = new ArrayList<>();
   private long running;
 
-  /** Takes the first candidate; a prompt takes a millisecond for each token to compute. */
+  /** Takes the first idle candidate; a prompt takes a millisecond for each token to compute. */
   private static final class OneTokenInAMillisecond implements RankSelector {
     @Override
     public int select(Candidates candidates, FleetRequest request, CostTrace trace) {
-      return 0;
+      int first = 0;
+      while (first < candidates.size() - 1 && candidates.activePrefillTokens(first) > 0) {
+        first++;
+      }
+      return first;
     }
 
     @Override
@@ -174,6 +178,28 @@ class DeadlineQueueTest {
     assertThat(order.indexOf(1L)).isEqualTo(32);
     assertThat(order.indexOf(2L)).isEqualTo(65);
     assertThat(order.indexOf(3L)).isEqualTo(130);
+  }
+
+  @Test
+  void noRequestStarvesThatWaitsForARankWhichSeldomHasRoom() {
+    RouterFixture fixture = fixture(1_000);
+    fixture.ranks(2);
+    long other = fixture.placed(request(1_001, 20).filter(RankFilter.pin(rank(1)))).attempt();
+    long[] onRank = {running, other};
+    joins(fixture, request(1, 20).filter(RankFilter.pin(rank(0))));
+    joins(fixture, request(2, 10));
+    joins(fixture, asks(3, 20, 1e6));
+    long id = 10;
+    for (int i = 0; !order.contains(1L); i++) {
+      joins(fixture, asks(id++, 20, 1e6));
+      int rank = i % 8 == 7 ? 0 : 1;
+      fixture.clockNs.addAndGet(20 * MS);
+      fixture.router.onFinished(onRank[rank], true);
+      onRank[rank] = running;
+    }
+    // what others leave for it is kept until its rank has room; a later one behind uses none of it
+    assertThat(order.indexOf(1L)).isEqualTo(39);
+    assertThat(order).doesNotContain(2L);
   }
 
   @Test

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.within;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
-import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
@@ -126,16 +125,72 @@ class ForwardPassLearningTest {
     assertThat(expectedMs(BESIDE_FIRST, 3_000)).isCloseTo(first, within(0.07 * first));
   }
 
-  /** Computes a prompt whose first token comes a time after its placement. */
-  private void serve(RankId rank, int tokens, double ms) {
+  private static ForwardPass decoding(double ms) {
+    return new ForwardPass(Math.round(ms * NS_PER_MS), 0, 0, 0, 1, 1_000);
+  }
+
+  /** The time of the answer's first tokens on an idle rank, as the policy expects it. */
+  private double paceMs(RankId rank) {
+    RouteOutcome outcome = Objects.requireNonNull(router.preview(request(100)));
+    for (CandidateCost cost : ((RouteOutcome.Placed) outcome).placement().candidates()) {
+      if (cost.rank().equals(rank)) {
+        return cost.terms().getOrDefault("pace", 0.0);
+      }
+    }
+    throw new AssertionError(rank + " is no candidate");
+  }
+
+  @Test
+  void aRankThatOnlyDecodesDoesNotLearnFromThePromptsBeside() {
+    add(FIRST, BESIDE_FIRST, ELSEWHERE);
+    double paceMs = paceMs(ELSEWHERE);
+    for (int i = 0; i < 400; i++) {
+      nowNs += 200_000_000;
+      router.onForwardPass(FIRST, decoding(StepTiming.DEFAULT.decodeMs(1_000) * noise()));
+      nowNs += 200_000_000; // then BESIDE_FIRST computes a prompt, and reports it last
+      double ms = trueMs(1, 8_000) * noise();
+      router.onForwardPass(FIRST, decoding(ms));
+      router.onForwardPass(BESIDE_FIRST, step(8_000, ms));
+    }
+    assertThat(paceMs(ELSEWHERE)).isCloseTo(paceMs, within(0.1 * paceMs));
+    assertThat(expectedMs(FIRST, 8_000))
+        .isCloseTo(trueMs(1, 8_000), within(0.07 * trueMs(1, 8_000)));
+  }
+
+  @Test
+  void norDoItsTokensTellMore() {
+    add(FIRST, BESIDE_FIRST, ELSEWHERE);
+    double paceMs = paceMs(ELSEWHERE);
+    long answer = place(FIRST, 100);
+    for (int i = 0; i < 400; i++) {
+      long attempt = place(BESIDE_FIRST, 8_000);
+      nowNs += Math.round(trueMs(1, 8_000) * noise() * NS_PER_MS);
+      router.onTokens(answer, 1);
+      router.onTokens(attempt, 1);
+      for (int token = 0; token < 10; token++) {
+        nowNs += Math.round(StepTiming.DEFAULT.decodeMs(10_000) * noise() * NS_PER_MS);
+        router.onTokens(answer, 1);
+        router.onTokens(attempt, 1);
+      }
+      router.onFinished(attempt, true);
+    }
+    assertThat(paceMs(ELSEWHERE)).isCloseTo(paceMs, within(0.1 * paceMs));
+  }
+
+  private long place(RankId rank, int tokens) {
     FleetRequest pinned =
         FleetRequest.builder(++ids, request(tokens).prompt()).filter(RankFilter.pin(rank)).build();
-    Placement placement = ((RouteOutcome.Placed) router.route(pinned)).placement();
+    return ((RouteOutcome.Placed) router.route(pinned)).placement().attempt();
+  }
+
+  /** Computes a prompt whose first token comes a time after its placement. */
+  private void serve(RankId rank, int tokens, double ms) {
+    long attempt = place(rank, tokens);
     nowNs += Math.round(ms * NS_PER_MS);
-    router.onTokens(placement.attempt(), 1);
+    router.onTokens(attempt, 1);
     nowNs += 10_000_000;
-    router.onTokens(placement.attempt(), 1);
-    router.onFinished(placement.attempt(), true);
+    router.onTokens(attempt, 1);
+    router.onFinished(attempt, true);
   }
 
   @Test

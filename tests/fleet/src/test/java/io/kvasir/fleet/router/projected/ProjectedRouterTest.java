@@ -363,8 +363,11 @@ class ProjectedRouterTest {
       router.addRank(new RankId(rank, 0), new RankCapacity(100, 8192));
     }
     Placement ended = place(router, prompt(1, 320));
+    Placement failed = place(router, prompt(1, 320));
+    router.onFinished(failed.attempt(), false); // not an answer
     nowNs += 2_000 * MS;
-    router.onFinished(ended.attempt(), true); // requests stay for two seconds
+    router.onTokens(ended.attempt(), 1);
+    router.onFinished(ended.attempt(), true); // answers stay for two seconds
     Placement full = place(router, prompt(2, 80 * BLOCK));
     nowNs += 1_000 * MS;
     router.onTokens(full.attempt(), 1);

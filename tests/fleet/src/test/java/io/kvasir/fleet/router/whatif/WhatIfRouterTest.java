@@ -195,6 +195,19 @@ class WhatIfRouterTest {
   }
 
   @Test
+  void aWorkerThatComesBackHoldsNothing() {
+    WhatIfRouter router = router("cost", "round_robin");
+    int[] prompt = new int[10 * BLOCK + 1];
+    router.onFinished(place(router, request(prompt)).attempt(), true);
+    for (int worker = 0; worker < 3; worker++) {
+      router.removeRank(new RankId(worker, 0));
+    }
+    router.addRank(new RankId(0, 0), new RankCapacity(CAPACITY, 0));
+    place(router, request(prompt));
+    assertThat(router.counts()).extracting(WhatIfCounts::hitTokens).containsOnly(0L);
+  }
+
+  @Test
   void aPolicyThatNeedsEnginesCannotBeAsked() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> router("round_robin", "polled"))

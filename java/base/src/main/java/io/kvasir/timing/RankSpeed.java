@@ -73,7 +73,7 @@ public final class RankSpeed {
    *
    * @param residual logarithm of the observed time over the predicted one
    * @param deviation its typical size
-   * @param otherVariance variance of what the residual may have other causes in
+   * @param otherVariance variance of the residual that has other causes
    * @return whether the speed has changed for good, as far as the residuals tell
    */
   boolean learn(double residual, double deviation, double otherVariance) {

@@ -111,6 +111,7 @@ final class BenchPoliciesCommand implements Callable<Integer> {
     List<Setting> settings = cases.settings();
     List<Long> seeds = comparisons.seeds();
     List<Cell<PlayedLoad>> cells = new ArrayList<>();
+    @Nullable UsageException impossible = null;
     ExecutorService pool = comparisons.newPool();
     try (@Nullable RunJournal kept = journal == null ? null : openJournal(journal)) {
       RunStore store = kept == null ? RunStore.NONE : kept;
@@ -119,10 +120,14 @@ final class BenchPoliciesCommand implements Callable<Integer> {
         console.print(CellTable.head(names));
       }
       for (Setting setting : settings) {
-        Cell<PlayedLoad> cell = compare(comparison, setting, kinds, names);
-        cells.add(cell);
-        if (text) {
-          console.print(CellTable.row(cell));
+        try {
+          Cell<PlayedLoad> cell = compare(comparison, setting, kinds, names);
+          cells.add(cell);
+          if (text) {
+            console.print(CellTable.row(cell));
+          }
+        } catch (UsageException e) { // the other cases are of use
+          impossible = impossible == null ? e : impossible;
         }
       }
     } catch (UncheckedIOException e) {
@@ -130,12 +135,18 @@ final class BenchPoliciesCommand implements Callable<Integer> {
     } finally {
       pool.shutdownNow();
     }
+    if (cells.isEmpty() && impossible != null) {
+      throw impossible;
+    }
     if (text) {
       console.print("\n" + CellTable.summary(cells, names));
     } else {
       console.write(stream -> CellJson.write(cells, stream));
     }
     page.write(() -> CellPage.of(cells, names));
+    if (impossible != null) {
+      throw impossible;
+    }
     return ExitCode.DONE;
   }
 

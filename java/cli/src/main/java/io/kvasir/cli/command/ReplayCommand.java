@@ -144,7 +144,8 @@ public final class ReplayCommand implements Callable<Integer> {
       throw new UsageException(
           ProcessOptions.PROCESSES, "must be 1 with " + LaunchOptions.COLLECTIVE);
     }
-    if (!fleets.isEmpty() && fleets.get(0).workers() == 1) {
+    boolean chooseRanks = fleets.stream().anyMatch(fleet -> fleet.router().choosesRanks());
+    if (!fleets.isEmpty() && fleets.get(0).workers() == 1 && (ranks == 1 || !chooseRanks)) {
       console.note(
           "one worker: fleet routers make no difference; add " + FleetOptions.WORKERS + " N");
     }
@@ -163,12 +164,12 @@ public final class ReplayCommand implements Callable<Integer> {
     } catch (DeviceOutOfMemoryException e) {
       throw new UsageException(kv.sizeOption(), "does not fit: " + e.getMessage());
     }
-    report.write(() -> HtmlReport.of(reports));
     if (text) {
       console.print(TextReport.of(reports));
     } else {
       console.write(stream -> JsonReport.write(reports, stream));
     }
+    report.write(() -> HtmlReport.of(reports));
     return ExitCode.DONE;
   }
 

@@ -158,7 +158,8 @@ public final class ServeCommand implements Callable<Integer> {
     try {
       return Gateway.start(settings, local, log);
     } catch (IllegalArgumentException e) {
-      throw new UsageException(FleetOptions.ROUTER, "is wrong: " + e.getMessage());
+      throw new UsageException(
+          FleetOptions.ROUTER, "or " + FleetOptions.ARGS + " is wrong: " + e.getMessage());
     } catch (BindException e) {
       throw new IOException(e.getMessage() + "; --port and --admin-port choose other ports", e);
     }

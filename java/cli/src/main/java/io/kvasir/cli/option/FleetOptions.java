@@ -27,7 +27,9 @@ public final class FleetOptions {
   /** Option of the fleet router. */
   public static final String ROUTER = "--fleet-router";
 
-  static final String ARGS = "--fleet-router-args";
+  /** Option of the fleet router's args. */
+  public static final String ARGS = "--fleet-router-args";
+
   private static final String WHAT_IF = "--what-if";
   private static final String EVENT_DELAY_MS = "--event-delay-ms";
   private static final String HASH_FORMAT = "--hash-format";

@@ -1,5 +1,6 @@
 package io.kvasir.cli.option;
 
+import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,8 +53,8 @@ public final class PageOption {
     if (folder == null || !Files.isDirectory(folder) || !Files.isWritable(folder)) {
       throw new UsageException(REPORT, "must be a file in a folder that can be written: " + file);
     }
-    if (Files.isDirectory(file)) {
-      throw new UsageException(REPORT, "must be a file, not a folder: " + file);
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new UsageException(REPORT, "must be a file, not a folder or a device: " + file);
     }
   }
 
@@ -62,23 +63,25 @@ public final class PageOption {
   }
 
   /**
-   * Writes the page, if one is wanted. An existing file is replaced once the new one is complete.
+   * Writes the page, if one is wanted. An existing file is replaced once the new one is complete,
+   * and one behind a symbolic link is replaced there.
    *
    * @param page makes the page
-   * @throws IOException if it cannot be written
+   * @throws IOException naming the option and the file, if it cannot be written
    */
   public void write(Supplier<String> page) throws IOException {
     if (report == null) {
       return;
     }
     Path file = file(report);
-    Path partial = file.resolveSibling(file.getFileName() + ".partial");
+    Path target = Files.exists(file) ? file.toRealPath() : file;
+    Path partial = target.resolveSibling(target.getFileName() + ".partial");
     try {
       Files.writeString(partial, page.get());
-      Files.move(partial, file, StandardCopyOption.REPLACE_EXISTING);
+      Files.move(partial, target, StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
       Files.deleteIfExists(partial);
-      throw e;
+      throw new IOException(REPORT + " " + file + " cannot be written: " + Errors.reason(e), e);
     }
   }
 }

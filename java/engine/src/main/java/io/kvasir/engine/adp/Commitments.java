@@ -146,7 +146,7 @@ final class Commitments {
    *
    * @param conversation the key of the request's conversation
    * @param rank where it was placed
-   * @param computeMs the rank's own time to compute the request, in modelled milliseconds
+   * @param computeMs the time to compute the request at speed 1, in modelled milliseconds
    */
   void placed(long conversation, int rank, double computeMs) {
     now++;

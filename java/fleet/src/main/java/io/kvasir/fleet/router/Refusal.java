@@ -15,9 +15,9 @@ public enum Refusal {
   /** The worker or rank that it demands is overloaded. */
   PINNED_OVERLOADED("the worker or rank that the request demands is overloaded"),
   /** It would have to wait, but the queue holds as many requests as it may. */
-  REQUEST_LIMIT("maxQueuedRequests requests wait already"),
+  REQUEST_LIMIT("max_queued_requests requests wait already"),
   /** It would have to wait, but the queue holds as many prompt tokens as it may. */
-  RAW_ISL_TOKEN_LIMIT("maxQueuedTokens prompt tokens wait already"),
+  RAW_ISL_TOKEN_LIMIT("max_queued_tokens prompt tokens wait already"),
   /** Its targets cannot be met, and its class allows to refuse it then. */
   TARGETS_UNREACHABLE("no rank is expected to meet the targets of the request"),
   /** A request with its id is in flight or waits. */

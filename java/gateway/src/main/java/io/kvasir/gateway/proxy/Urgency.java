@@ -3,6 +3,7 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.gateway.openai.InvalidBodyException;
+import io.kvasir.model.Decimals;
 import io.kvasir.model.Errors;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -63,11 +64,8 @@ record Urgency(LatencyTargets targets, int priority) {
   }
 
   private static double number(String text) {
-    try {
-      return Double.parseDouble(text.strip());
-    } catch (NumberFormatException e) {
-      return Double.NaN;
-    }
+    Double value = Decimals.number(text);
+    return value == null ? Double.NaN : value;
   }
 
   private static int priority(@Nullable String text) throws InvalidBodyException {

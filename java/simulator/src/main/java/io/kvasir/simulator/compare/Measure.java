@@ -26,6 +26,8 @@ public enum Measure {
   ROUTED_CV("routedCv", ReplayResult::routedCv),
   /** Requests of the busiest rank divided by those of the least busy one. */
   ROUTED_MAX_OVER_MIN("routedMaxOverMin", ReplayResult::routedMaxOverMin),
+  /** Share of the requests that fit into no pool. */
+  REJECTED("rejected", result -> (double) result.rejected() / Math.max(1, result.requests())),
   /** Share of the time in which at least one rank prefilled. */
   PREFILL_SHARE("utilisation", ReplayResult::prefillShare);
 

@@ -36,7 +36,10 @@ public final class RouterComparison {
   private static final int MAX_TRIALS = 12;
 
   /** Replays that find a capacity: to 2 % if it is above a half, and more roughly below. */
-  private static final int CAPACITY_TRIALS = 6;
+  private static final int CAPACITY_TRIALS = 7;
+
+  /** The least capacity that is tried: one of this value may also be lower. */
+  public static final double LEAST_CAPACITY = 1.0 / (1 << (CAPACITY_TRIALS - 1));
 
   /** Highest speed of sessions: faster ones would leave no time between an answer and a turn. */
   private static final double MAX_SESSION_SPEED = 16;
@@ -52,6 +55,7 @@ public final class RouterComparison {
           Measure.TTFT_MEAN_MS,
           Measure.TOKEN_HIT_RATE,
           Measure.ROUTED_CV,
+          Measure.REJECTED,
           Measure.PREFILL_SHARE);
 
   private static final Measures FIRST_TOKENS = new Measures(null, false, true);
@@ -89,7 +93,7 @@ public final class RouterComparison {
   }
 
   /**
-   * Compares routers in a case. Runs one replay for each router and seed, or {@value
+   * Compares routers in a case. Runs one replay for each router and seed, at most {@value
    * #CAPACITY_TRIALS} more in a saturated case, and up to a dozen to find the speed.
    *
    * @param setting the case
@@ -193,23 +197,25 @@ public final class RouterComparison {
 
   /**
    * The highest speed at which the p95 of the time to first token is not above {@link
-   * #saturatedMs}, relative to a speed at which it is. Bisects logarithms.
+   * #saturatedMs}, relative to that of the case, and at most that. Bisects logarithms.
+   *
+   * @return at least {@link #LEAST_CAPACITY}, also if it is above at that speed
    */
   private double capacity(Player player, Traffic traffic, double speed, long seed) {
-    double low = 1;
-    double high = 1;
+    double low = 0;
+    double high = 2;
     for (int trial = 0; trial < CAPACITY_TRIALS; trial++) {
-      double next = low == high ? high / 2 : Math.sqrt(low * high);
+      double next = low == 0 ? high / 2 : Math.sqrt(low * high);
       ReplayResult result = player.play(traffic.requests().at(next * speed, seed));
-      boolean keepsUp = Measure.TTFT_P95_MS.of(result) <= saturatedMs;
-      if (keepsUp) {
-        low = next;
-      } else {
-        low = low == high ? next : low;
+      if (Measure.TTFT_P95_MS.of(result) > saturatedMs) {
         high = next;
+      } else if (next == 1) {
+        return 1;
+      } else {
+        low = next;
       }
     }
-    return low;
+    return Math.max(low, LEAST_CAPACITY);
   }
 
   /**

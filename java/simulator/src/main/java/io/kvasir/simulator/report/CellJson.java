@@ -38,6 +38,7 @@ public final class CellJson {
           Measure.TTFT_MEAN_MS,
           Measure.TOKEN_HIT_RATE,
           Measure.ROUTED_CV,
+          Measure.REJECTED,
           Measure.PREFILL_SHARE);
 
   /** Figures of fleet routers, in the order of the report. */

@@ -5,6 +5,7 @@ import io.kvasir.simulator.compare.Compared;
 import io.kvasir.simulator.compare.Load;
 import io.kvasir.simulator.compare.Measure;
 import io.kvasir.simulator.compare.PlayedLoad;
+import io.kvasir.simulator.compare.RouterComparison;
 import io.kvasir.simulator.compare.Setting;
 import io.kvasir.simulator.replay.ReplayMode;
 import java.util.List;
@@ -70,9 +71,12 @@ public final class CellTable {
 
   /** In a saturated case, a router's capacity. */
   static String capacity(Cell<PlayedLoad> cell, Compared router) {
-    return cell.saturated()
-        ? ", x " + Numbers.decimals(cell.capacity(router.policy()).mean(), 2)
-        : "";
+    if (!cell.saturated()) {
+      return "";
+    }
+    double mean = cell.capacity(router.policy()).mean();
+    boolean isLess = mean <= RouterComparison.LEAST_CAPACITY;
+    return (isLess ? ", x < " : ", x ") + Numbers.decimals(mean, 2);
   }
 
   /** A case in one line. */
@@ -101,7 +105,8 @@ public final class CellTable {
    *
    * @param cells the rows
    * @param routers names of the compared routers
-   * @return a table with a line for each router, and what its columns mean
+   * @return a table with a line for each router, what its columns mean, and in which cases requests
+   *     were rejected
    */
   public static String summary(List<Cell<PlayedLoad>> cells, List<String> routers) {
     StringBuilder table = new StringBuilder();
@@ -111,6 +116,14 @@ public final class CellTable {
       table.append("| ").append(router).append(" | ");
       table.append(String.join(" | ", Standing.of(cells, router).shown())).append(" |\n");
     }
-    return table.append('\n').append(Standing.LEGEND).append('\n').toString();
+    table.append('\n').append(Standing.LEGEND).append('\n');
+    for (Cell<PlayedLoad> cell : cells) {
+      double rejected = cell.best().of(Measure.REJECTED).mean();
+      if (rejected > 0) {
+        table.append('\n').append(name(cell.load())).append(": ");
+        table.append(Numbers.percent(rejected)).append(" of the requests fit into no pool.\n");
+      }
+    }
+    return table.toString();
   }
 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import io.kvasir.model.Errors;
 import io.kvasir.simulator.compare.RunStore;
 import java.io.IOException;
@@ -21,12 +22,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps finished replays in a file, one JSON line each: {@code {"run":NAME,"values":[...]}}. The
- * first line, {@code {"kvasir":VERSION}}, says what made them; other versions may have other
- * results. A last line that was cut is replayed again.
+ * Keeps finished replays in a file, one JSON line each: {@code
+ * {"run":NAME,"values":[...],"crc32":N}}, where N is that of the bytes before its name. The first
+ * line, {@code {"kvasir":VERSION}}, says what made them; other versions may have other results. A
+ * last line that was cut is replayed again.
  *
  * <p>Thread-safe. One process at a time has a journal open.
  */
@@ -34,6 +37,7 @@ public final class RunJournal implements RunStore, AutoCloseable {
 
   private static final JsonFactory JSON = new JsonFactory();
   private static final String HEAD = "{\"kvasir\":\"";
+  private static final String CHECK = ",\"crc32\":";
 
   private final Path file;
   private final Map<String, List<Double>> kept;
@@ -67,7 +71,7 @@ public final class RunJournal implements RunStore, AutoCloseable {
         throw new IOException("open in another process");
       }
       Map<String, List<Double>> kept = new HashMap<>();
-      channel.position(read(Files.readString(file, StandardCharsets.ISO_8859_1), version, kept));
+      channel.position(read(content(channel), version, kept));
       channel.truncate(channel.position());
       RunJournal journal = new RunJournal(file, kept, channel);
       if (channel.position() == 0) {
@@ -83,12 +87,25 @@ public final class RunJournal implements RunStore, AutoCloseable {
     }
   }
 
+  /**
+   * The content, a character for each byte. Another channel on the file would give up the lock when
+   * it is closed.
+   */
+  private static String content(FileChannel channel) throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(channel.size()));
+    int read = 0;
+    while (bytes.hasRemaining() && read >= 0) {
+      read = channel.read(bytes);
+    }
+    return new String(bytes.array(), 0, bytes.position(), StandardCharsets.ISO_8859_1);
+  }
+
   /** Reads the whole lines of a file, a character for each byte; returns their length in bytes. */
   private static int read(String text, String version, Map<String, List<Double>> kept)
       throws IOException {
     int end = text.indexOf('\n') + 1;
-    if (text.isEmpty()) {
-      return 0;
+    if ((HEAD + version + "\"}\n").startsWith(text)) {
+      return text.length() == HEAD.length() + version.length() + 3 ? end : 0;
     }
     if (!text.startsWith(HEAD) || end == 0) {
       throw new IOException("not a journal");
@@ -107,10 +124,17 @@ public final class RunJournal implements RunStore, AutoCloseable {
 
   /** Keeps the run of a line; false if it has none. */
   private static boolean read(String line, Map<String, List<Double>> kept) {
+    int check = line.lastIndexOf(CHECK);
+    if (check < 0 || !line.equals(checked(line.substring(0, check)))) {
+      return false;
+    }
     String name = null;
     List<Double> values = new ArrayList<>();
     try (JsonParser json = JSON.createParser(line.getBytes(StandardCharsets.ISO_8859_1))) {
       for (JsonToken token = json.nextToken(); token != null; token = json.nextToken()) {
+        if (token == JsonToken.END_ARRAY) {
+          break;
+        }
         if (token == JsonToken.VALUE_STRING && name == null) {
           name = json.getText();
         } else if (token == JsonToken.VALUE_STRING || token.isNumeric()) {
@@ -120,11 +144,18 @@ public final class RunJournal implements RunStore, AutoCloseable {
     } catch (IOException | NumberFormatException e) {
       return false;
     }
-    if (name == null || !line.endsWith("]}")) {
+    if (name == null) {
       return false;
     }
     kept.put(name, List.copyOf(values));
     return true;
+  }
+
+  /** A line from its part before the checksum, a character for each byte. */
+  private static String checked(String text) {
+    CRC32 crc = new CRC32();
+    crc.update(text.getBytes(StandardCharsets.ISO_8859_1));
+    return text + CHECK + crc.getValue() + "}";
   }
 
   @Override
@@ -144,7 +175,8 @@ public final class RunJournal implements RunStore, AutoCloseable {
   private synchronized void keep(String name, List<Double> values) {
     StringWriter line = new StringWriter();
     try {
-      try (JsonGenerator json = JSON.createGenerator(line)) {
+      try (JsonGenerator json =
+          JSON.createGenerator(line).enable(JsonWriteFeature.ESCAPE_NON_ASCII.mappedFeature())) {
         json.writeStartObject();
         json.writeStringField("run", name);
         json.writeArrayFieldStart("values");
@@ -154,7 +186,8 @@ public final class RunJournal implements RunStore, AutoCloseable {
         json.writeEndArray();
         json.writeEndObject();
       }
-      write(line.append('\n').toString());
+      String text = line.toString();
+      write(checked(text.substring(0, text.length() - 1)) + '\n');
       kept.put(name, values);
     } catch (IOException e) {
       throw new UncheckedIOException(new IOException(file + ": " + Errors.reason(e), e));
@@ -162,7 +195,7 @@ public final class RunJournal implements RunStore, AutoCloseable {
   }
 
   private void write(String text) throws IOException {
-    ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.ISO_8859_1));
     while (bytes.hasRemaining()) {
       channel.write(bytes);
     }

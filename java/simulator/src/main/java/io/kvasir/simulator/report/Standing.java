@@ -50,8 +50,8 @@ record Standing(
 
   /** What the heads mean, in one paragraph. */
   static final String LEGEND =
-      "Best: the lowest p95 of the time to first token; or a mean within the 95 % interval of the"
-          + " lowest. The ratio is to the best other router's p95, with its 95 % interval by a"
+      "Best: alone with the lowest p95 of the time to first token; or a mean within the 95 %"
+          + " interval of the lowest. The ratio is to the best other router's p95, with its 95 % interval by a"
           + " bootstrap of conversations and seeds; clearly best is a ratio whose interval is below"
           + " 1, within 5 % a ratio of at most 1.05. Least hits: the lowest share of the best hit"
           + " rate. A case is saturated if every router's p95 is above a limit; the speed up to which"

@@ -55,7 +55,8 @@ class CellTest {
     assertThat(CellTable.summary(cells, List.of("projected")).lines().skip(2))
         .startsWith(
             "| projected | 1 of 3 | 2 of 3 | 3 of 3 | 2 of 3 | 2.00 (0.90 to 0.95)"
-                + " | t.jsonl 8@0.8 (0.70) 1,000 | 90 % |");
+                + " | t.jsonl 8@0.8 (0.70) 1,000 | 90 % |")
+        .endsWith("t.jsonl 8@0.8 (0.70) 1,000: 25 % of the requests fit into no pool.");
   }
 
   @Test
@@ -72,6 +73,19 @@ class CellTest {
     assertThat(CellTable.row(cell)).contains("| 100 ± 10, x 0.50 | **200 ± 5, x 0.70** |");
     assertThat(CellTable.summary(List.of(cell), List.of("projected")))
         .contains("| projected | 1 of 1 | 1 of 1 | 0 of 1 | 1 of 1 | 0.72 (0.12 to 4.49) |");
+  }
+
+  @Test
+  void aCapacityBelowTheLeastThatIsTriedIsShownAsABound() {
+    Cell<PlayedLoad> cell =
+        cell(100, 10, 200)
+            .withCapacities(
+                Map.of(
+                    "default",
+                    new double[] {RouterComparison.LEAST_CAPACITY},
+                    "projected",
+                    new double[] {0.02}));
+    assertThat(CellTable.row(cell)).contains("| 100 ± 10, x < 0.02 | **200 ± 5, x 0.02** |");
   }
 
   private static Cell<PlayedLoad> cell(double first, double halfWidth, double projected) {
@@ -93,6 +107,13 @@ class CellTest {
 
   private static Compared compared(String router, Estimate p95, double hits) {
     return new Compared(
-        router, Map.of(Measure.TTFT_P95_MS, p95, Measure.TOKEN_HIT_RATE, new Estimate(hits, 0)));
+        router,
+        Map.of(
+            Measure.TTFT_P95_MS,
+            p95,
+            Measure.TOKEN_HIT_RATE,
+            new Estimate(hits, 0),
+            Measure.REJECTED,
+            new Estimate(0.25, 0)));
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -75,6 +76,56 @@ class RunJournalTest {
     }
     try (RunJournal journal = RunJournal.open(file(), "1")) {
       assertThat(journal.of("second", RunJournalTest::playedAgain)).containsExactly(2.0);
+    }
+  }
+
+  @Test
+  void aDamagedLineIsRefused() throws IOException {
+    try (RunJournal journal = RunJournal.open(file(), "1")) {
+      journal.of("first", () -> List.of(1.0, 22.0));
+      journal.of("second", () -> List.of(2.0));
+    }
+    String whole = Files.readString(file());
+    int first = whole.indexOf("{\"run\":\"first\"");
+    for (String damaged : List.of(whole.replace("22.0", "-2.0"), whole.replace(",22.0", ""))) {
+      Files.writeString(file(), damaged);
+      assertThatThrownBy(() -> RunJournal.open(file(), "1"))
+          .isInstanceOf(IOException.class)
+          .hasMessage(file() + ": the line at byte " + first + " is not that of a replay");
+      assertThat(file()).hasContent(damaged.strip());
+    }
+    Files.writeString(file(), whole.substring(0, 7));
+    try (RunJournal journal = RunJournal.open(file(), "1")) {
+      assertThat(journal.of("first", () -> List.of(3.0))).containsExactly(3.0);
+    }
+  }
+
+  @Test
+  void oneProcessAtATimeHasItOpen() throws IOException, InterruptedException {
+    try (RunJournal journal = RunJournal.open(file(), "1")) {
+      journal.of("first", () -> List.of(1.0));
+      Process other =
+          new ProcessBuilder(
+                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                  "-cp",
+                  System.getProperty("java.class.path"),
+                  Opens.class.getName(),
+                  file().toString())
+              .redirectErrorStream(true)
+              .start();
+      String said = new String(other.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertThat(other.waitFor()).as(said).isEqualTo(1);
+      assertThat(said).contains(file() + ": open in another process");
+    }
+  }
+
+  /** Opens a journal in a process of its own. */
+  static final class Opens {
+
+    private Opens() {}
+
+    public static void main(String[] args) throws IOException {
+      RunJournal.open(Path.of(args[0]), "1").close();
     }
   }
 

@@ -35,7 +35,7 @@ final class Attempt {
   final boolean awaited;
 
   /** Whether its prompt is in the queue. */
-  boolean inLine = true;
+  boolean queued = true;
 
   /** Whether its prompt counts as computed. */
   boolean decodes;

@@ -87,17 +87,17 @@ final class EngineRanks {
     long beganNs = Long.MAX_VALUE;
     long lastEndNs = Long.MIN_VALUE;
     for (RankForecast each : ranks) {
-      beganNs = Math.min(beganNs, each.lineBeganNs());
+      beganNs = Math.min(beganNs, each.queueBeganNs());
       lastEndNs = Math.max(lastEndNs, each.endedNs());
     }
-    int inProgress = rank.lineBeganNs() == Long.MAX_VALUE ? 1 : 0;
+    int inProgress = rank.queueBeganNs() == Long.MAX_VALUE ? 1 : 0;
     double ms = 0;
     double first = 0;
     for (int step = 0; step < steps + inProgress; step++) {
       double longest = step < inProgress ? 0 : stepMs;
       for (RankForecast other : ranks) {
         if (other != rank) {
-          longest = Math.max(longest, other.lineStepMs(step));
+          longest = Math.max(longest, other.queueStepMs(step));
         }
       }
       first = step == 0 ? longest : first;
@@ -121,7 +121,7 @@ final class EngineRanks {
     double longest = 0;
     for (RankForecast other : ranks) {
       if (other.observed() != rank) {
-        longest = Math.max(longest, other.lineStepMs(0));
+        longest = Math.max(longest, other.queueStepMs(0));
         if (other.observed().endedNs() > sinceNs) {
           longest = Math.max(longest, other.observed().endedStepMs());
         }
@@ -141,7 +141,7 @@ final class EngineRanks {
   boolean onlyDecodedBeside(StepObservations rank, long sinceNs, long kvTokens) {
     for (RankForecast other : ranks) {
       if (other.observed() != rank
-          && (other.lineBeganNs() != Long.MAX_VALUE
+          && (other.queueBeganNs() != Long.MAX_VALUE
               || other.endedNs() > sinceNs
               || other.kvTokens() > kvTokens)) {
         return false;

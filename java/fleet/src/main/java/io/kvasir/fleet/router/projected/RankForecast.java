@@ -41,13 +41,13 @@ final class RankForecast {
   private final LoadEstimate load;
   private final ForecastInterval interval;
   private long maxTokens = DEFAULT_STEP_TOKENS;
-  private final Deque<Attempt> line = new ArrayDeque<>();
+  private final Deque<Attempt> queue = new ArrayDeque<>();
 
   /** Decoding requests with a target for the time between their tokens. */
   private final Set<Attempt> paced = new LinkedHashSet<>();
 
-  private double lineMs;
-  private long lineTokens;
+  private double queueMs;
+  private long queueTokens;
   private long promptTokens;
   private int decoding;
   private long kvTokens;
@@ -143,16 +143,16 @@ final class RankForecast {
   /** The time until all prompts in the queue are expected to be computed, in milliseconds. */
   double queuedMs(long nowNs) {
     engine.relaxUnseen(nowNs);
-    Attempt first = line.peekFirst();
+    Attempt first = queue.peekFirst();
     while (first != null && endIfOver(first, nowNs)) {
-      first = line.peekFirst();
+      first = queue.peekFirst();
     }
     if (first == null) {
       return 0;
     }
     double elapsedMs = (nowNs - beginNs(first)) / NS_PER_MS;
     double leftMs = Math.max(LEAST_LEFT * first.expectedMs, first.expectedMs - elapsedMs);
-    return Math.max(0, lineMs - first.expectedMs) + leftMs;
+    return Math.max(0, queueMs - first.expectedMs) + leftMs;
   }
 
   /** When the first prompt in the queue has begun, as far as is known. */
@@ -165,7 +165,7 @@ final class RankForecast {
     if (first.awaited) {
       boolean over = nowNs - first.placedNs > first.overdueMs * NS_PER_MS;
       if (over) {
-        leaveLine(first);
+        leaveQueue(first);
       }
       return over;
     }
@@ -187,7 +187,7 @@ final class RankForecast {
    */
   private void endUnobserved(Attempt first, long nowNs) {
     long atNs = Math.min(nowNs, expectedEndNs(first));
-    leaveLine(first);
+    leaveQueue(first);
     assumedNs = Math.max(assumedNs, atNs);
     load.busy(first.expectedMs);
     decode(first, atNs);
@@ -195,11 +195,11 @@ final class RankForecast {
 
   /** A prompt has been computed, so those before it have been too. */
   private void endThoseBefore(Attempt attempt, long nowNs) {
-    if (attempt.inLine) {
-      Attempt first = line.getFirst();
+    if (attempt.queued) {
+      Attempt first = queue.getFirst();
       while (first != attempt && !first.awaited) {
         endUnobserved(first, nowNs);
-        first = line.getFirst();
+        first = queue.getFirst();
       }
     }
   }
@@ -213,19 +213,19 @@ final class RankForecast {
    * @param nowNs the time
    */
   double togetherMs(long uncached, double computeMs, long nowNs) {
-    int steps = Math.min(MOST_STEPS, steps(lineTokens + uncached));
-    return engine.togetherMs(this, steps, (lineMs + computeMs) / steps, nowNs);
+    int steps = Math.min(MOST_STEPS, steps(queueTokens + uncached));
+    return engine.togetherMs(this, steps, (queueMs + computeMs) / steps, nowNs);
   }
 
   /** The rank's own time for prompts in one of the next steps, counted from the one in progress. */
-  double lineStepMs(int step) {
-    int steps = Math.min(MOST_STEPS, steps(Math.max(1, lineTokens)));
-    return step < steps ? lineMs / steps : 0;
+  double queueStepMs(int step) {
+    int steps = Math.min(MOST_STEPS, steps(Math.max(1, queueTokens)));
+    return step < steps ? queueMs / steps : 0;
   }
 
   /** When the first prompt in the queue was placed; the largest number if there is none. */
-  long lineBeganNs() {
-    return line.isEmpty() ? Long.MAX_VALUE : line.getFirst().placedNs;
+  long queueBeganNs() {
+    return queue.isEmpty() ? Long.MAX_VALUE : queue.getFirst().placedNs;
   }
 
   /** When the last prompt ended, as far as is known. */
@@ -269,19 +269,19 @@ final class RankForecast {
             outputTokens,
             streaming,
             streaming || (reportsPrompts && storesBlock));
-    line.addLast(attempt);
-    lineMs += expectedMs;
-    lineTokens += uncached;
+    queue.addLast(attempt);
+    queueMs += expectedMs;
+    queueTokens += uncached;
     promptTokens += uncached;
     return attempt;
   }
 
-  private void leaveLine(Attempt attempt) {
-    if (attempt.inLine) {
-      attempt.inLine = false;
-      line.remove(attempt);
-      lineMs = line.isEmpty() ? 0 : lineMs - attempt.expectedMs;
-      lineTokens -= attempt.uncached;
+  private void leaveQueue(Attempt attempt) {
+    if (attempt.queued) {
+      attempt.queued = false;
+      queue.remove(attempt);
+      queueMs = queue.isEmpty() ? 0 : queueMs - attempt.expectedMs;
+      queueTokens -= attempt.uncached;
     }
   }
 
@@ -295,7 +295,7 @@ final class RankForecast {
       reportsPrompts = true;
       if (!attempt.decodes) {
         endThoseBefore(attempt, nowNs);
-        leaveLine(attempt);
+        leaveQueue(attempt);
         observed.promptEnded(attempt, assumedNs, decoding, kvTokens, nowNs);
         decode(attempt, nowNs);
       }
@@ -309,15 +309,15 @@ final class RankForecast {
       promptTokens -= attempt.uncached;
       endThoseBefore(attempt, nowNs);
       if (attempt.streaming) {
-        leaveLine(attempt);
+        leaveQueue(attempt);
         observed.promptEnded(attempt, assumedNs, decoding, kvTokens, nowNs);
         decode(attempt, nowNs);
       } else {
         reportsPrompts &= !attempt.awaited;
-        if (attempt == line.peekFirst()) {
+        if (attempt == queue.peekFirst()) {
           endUnobserved(attempt, nowNs);
         } else if (!attempt.decodes) {
-          leaveLine(attempt);
+          leaveQueue(attempt);
           decode(attempt, nowNs);
         }
       }
@@ -327,7 +327,7 @@ final class RankForecast {
         attempt.streams = true;
         interval.learn(attempt.firstTokenMs, (attempt.firstNs - attempt.placedNs) / NS_PER_MS);
       }
-      if (tokens == 1 && line.isEmpty()) {
+      if (tokens == 1 && queue.isEmpty()) {
         observed.decoded(attempt, assumedNs, kvTokens, nowNs);
       }
     }
@@ -365,7 +365,7 @@ final class RankForecast {
 
   /** An attempt has ended; returns the time since it was placed, in milliseconds. */
   double ended(Attempt attempt, long nowNs) {
-    leaveLine(attempt);
+    leaveQueue(attempt);
     if (attempt.decodes) {
       decoding--;
       kvTokens -= attempt.tokens;

@@ -33,6 +33,7 @@ final class EngineRanks {
   private final Set<RankForecast> reported = new LinkedHashSet<>();
 
   private long seenNs;
+  private boolean several;
 
   EngineRanks(long nowNs) {
     this.seenNs = nowNs;
@@ -40,10 +41,12 @@ final class EngineRanks {
 
   void add(RankForecast rank) {
     ranks.add(rank);
+    several = ranks.size() > 1;
   }
 
   void remove(RankForecast rank) {
     ranks.remove(rank);
+    several = ranks.size() > 1;
     reported.remove(rank);
   }
 
@@ -52,7 +55,7 @@ final class EngineRanks {
   }
 
   boolean hasSeveral() {
-    return ranks.size() > 1;
+    return several;
   }
 
   /** How much longer the engine takes than the average one. */

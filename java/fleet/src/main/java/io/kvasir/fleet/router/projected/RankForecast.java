@@ -29,6 +29,11 @@ final class RankForecast {
   /** Tokens of one step where the rank's limit is unknown. */
   static final long DEFAULT_STEP_TOKENS = 8192;
 
+  private static final long NEVER = Long.MAX_VALUE;
+
+  /** No prompt takes longer. */
+  private static final double MOST_NS = 1e18;
+
   /** Steps that are looked at, at most. */
   private static final int MOST_STEPS = 32;
 
@@ -46,8 +51,20 @@ final class RankForecast {
   /** Decoding requests with a target for the time between their tokens. */
   private final Set<Attempt> paced = new LinkedHashSet<>();
 
+  private boolean paces;
+
   private double queueMs;
   private long queueTokens;
+
+  /*
+   * Of the first prompt in the queue, kept here because each choice reads it of every rank: whether
+   * this is up to date, its expected time, when it has begun as far as is known, and when it counts
+   * as computed.
+   */
+  private boolean headKnown;
+  private double headMs;
+  private long headBeganNs;
+  private long headOverNs;
   private long promptTokens;
   private int decoding;
   private long kvTokens;
@@ -143,16 +160,35 @@ final class RankForecast {
   /** The time until all prompts in the queue are expected to be computed, in milliseconds. */
   double queuedMs(long nowNs) {
     engine.relaxUnseen(nowNs);
-    Attempt first = queue.peekFirst();
-    while (first != null && endIfOver(first, nowNs)) {
-      first = queue.peekFirst();
+    readHead();
+    while (nowNs >= headOverNs) {
+      endOver(queue.getFirst(), nowNs);
+      readHead();
     }
-    if (first == null) {
+    if (headOverNs == NEVER) {
       return 0;
     }
-    double elapsedMs = (nowNs - beginNs(first)) / NS_PER_MS;
-    double leftMs = Math.max(LEAST_LEFT * first.expectedMs, first.expectedMs - elapsedMs);
-    return Math.max(0, queueMs - first.expectedMs) + leftMs;
+    double elapsedMs = (nowNs - headBeganNs) / NS_PER_MS;
+    double leftMs = Math.max(LEAST_LEFT * headMs, headMs - elapsedMs);
+    return Math.max(0, queueMs - headMs) + leftMs;
+  }
+
+  private void readHead() {
+    if (headKnown) {
+      return;
+    }
+    headKnown = true;
+    Attempt first = queue.peekFirst();
+    if (first == null) {
+      headOverNs = NEVER;
+      return;
+    }
+    headMs = first.expectedMs;
+    headBeganNs = beginNs(first);
+    headOverNs = first.placedNs + 1 + (long) Math.min(MOST_NS, first.overdueMs * NS_PER_MS);
+    if (!first.awaited) {
+      headOverNs = Math.min(headOverNs, expectedEndNs(first));
+    }
   }
 
   /** When the first prompt in the queue has begun, as far as is known. */
@@ -160,21 +196,13 @@ final class RankForecast {
     return Math.max(first.placedNs, endedNs());
   }
 
-  /** Takes the first prompt out of the queue if it should have been computed; whether it did. */
-  private boolean endIfOver(Attempt first, long nowNs) {
+  /** Takes the first prompt out of the queue, which should have been computed. */
+  private void endOver(Attempt first, long nowNs) {
     if (first.awaited) {
-      boolean over = nowNs - first.placedNs > first.overdueMs * NS_PER_MS;
-      if (over) {
-        leaveQueue(first);
-      }
-      return over;
-    }
-    boolean over =
-        nowNs >= expectedEndNs(first) || nowNs - first.placedNs > first.overdueMs * NS_PER_MS;
-    if (over) {
+      leaveQueue(first);
+    } else {
       endUnobserved(first, nowNs);
     }
-    return over;
   }
 
   private long expectedEndNs(Attempt first) {
@@ -269,6 +297,7 @@ final class RankForecast {
             outputTokens,
             streaming,
             streaming || (reportsPrompts && storesBlock));
+    headKnown = false;
     queue.addLast(attempt);
     queueMs += expectedMs;
     queueTokens += uncached;
@@ -277,6 +306,7 @@ final class RankForecast {
   }
 
   private void leaveQueue(Attempt attempt) {
+    headKnown = false;
     if (attempt.queued) {
       attempt.queued = false;
       queue.remove(attempt);
@@ -345,6 +375,7 @@ final class RankForecast {
     decoding++;
     if (attempt.streaming && attempt.tpotMs < Double.POSITIVE_INFINITY) {
       paced.add(attempt);
+      paces = true;
     }
   }
 
@@ -370,6 +401,7 @@ final class RankForecast {
       decoding--;
       kvTokens -= attempt.tokens;
       paced.remove(attempt);
+      paces = !paced.isEmpty();
     }
     if (!attempt.reported) {
       promptTokens -= attempt.uncached;
@@ -390,7 +422,7 @@ final class RankForecast {
    * @param nowNs the time
    */
   double lost(double ms, long nowNs) {
-    if (paced.isEmpty()) {
+    if (!paces) {
       return 0;
     }
     double lost = 0;

@@ -124,6 +124,20 @@ class LayeredReplayTest {
     assertThat(out.toString(StandardCharsets.UTF_8)).contains("1 worker of 2 ranks");
     assertThat(run(line + " --workers 2")).isZero();
     assertThat(errors()).isEmpty();
+    assertThat(run(line + " --fleet-router projected")).isZero();
+    assertThat(errors()).as("it chooses among two ranks").isEmpty();
+  }
+
+  @Test
+  void aTermThatIsLeftOutIsShown() {
+    String line = SMALL.replace("--router kv_cache_aware --format json", "--router projected");
+
+    assertThat(run(line + " --projected-omitted-term queue")).as(errors()).isZero();
+    assertThat(out.toString(StandardCharsets.UTF_8)).contains("-- projected without queue --");
+    String fleet = " --workers 2 --fleet-router projected --fleet-router-args omitted_term=work";
+    assertThat(run(line + fleet)).as(errors()).isZero();
+    assertThat(out.toString(StandardCharsets.UTF_8).replace("\n", " "))
+        .contains("2 workers of 2 ranks, fleet router projected, args omitted_term=work");
   }
 
   @Test

@@ -1,8 +1,13 @@
 package io.kvasir.simulator.report;
 
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.adp.AttentionDpConfig;
 import io.kvasir.simulator.replay.ReplayResult;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** Names of the policies that results differ in. */
 final class Policies {
@@ -27,7 +32,10 @@ final class Policies {
   }
 
   private static String router(ReplayResult result) {
-    return result.settings().routing().router().id();
+    AttentionDpConfig config = result.settings().routing().config();
+    AdpRouterKind router = result.settings().routing().router();
+    String without = router == AdpRouterKind.PROJECTED ? config.projectedOmittedTerm() : "";
+    return without.isEmpty() ? router.id() : router.id() + " without " + without;
   }
 
   private static String fleet(ReplayResult result) {
@@ -42,7 +50,7 @@ final class Policies {
     return differentRouters ? fleet(result) + "/" + router(result) : fleet(result);
   }
 
-  /** The ranks, and what chooses among workers if that is the same in all results. */
+  /** The ranks, what chooses among workers if that is the same in all results, and its args. */
   String ranks() {
     String ranks = counted(first.settings().ranks(), "rank");
     if (first.fleet() == null) {
@@ -51,7 +59,17 @@ final class Policies {
     return counted(first.fleet().settings().workers(), "worker")
         + " of "
         + ranks
-        + (differentFleets ? "" : ", fleet router " + fleet(first));
+        + (differentFleets ? "" : ", fleet router " + fleet(first))
+        + args(first.fleet().settings().args());
+  }
+
+  private static String args(Map<String, Object> args) {
+    return args.isEmpty()
+        ? ""
+        : new TreeMap<>(args)
+            .entrySet().stream()
+                .map(arg -> arg.getKey() + "=" + arg.getValue())
+                .collect(Collectors.joining(",", ", args ", ""));
   }
 
   private static String counted(int count, String thing) {

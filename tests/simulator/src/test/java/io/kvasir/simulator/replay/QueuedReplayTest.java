@@ -64,6 +64,6 @@ class QueuedReplayTest {
 
     assertThat(result.rejected()).isPositive();
     assertThat(result.completed() + result.rejected()).isEqualTo(REQUESTS);
-    assertThat(result.rejections().get(0).reason()).contains("maxQueuedRequests");
+    assertThat(result.rejections().get(0).reason()).contains("max_queued_requests");
   }
 }

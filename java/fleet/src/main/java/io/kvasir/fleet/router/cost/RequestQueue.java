@@ -148,6 +148,7 @@ final class RequestQueue {
     if (behind.remove(waiting)) {
       behindMs = behind.isEmpty() ? 0 : behindMs - work(waiting);
     }
+    creditMs = Math.min(creditMs, behindMs);
     if (filters.addTo(waiting.filter(), -1) == 1) {
       filters.removeInt(waiting.filter());
     }
@@ -202,7 +203,6 @@ final class RequestQueue {
       creditMs += FLOOR * work(next);
     }
     leave(next);
-    creditMs = Math.min(creditMs, behindMs);
   }
 
   private static double work(WaitingRequest waiting) {

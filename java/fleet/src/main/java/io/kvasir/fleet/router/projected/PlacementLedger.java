@@ -93,8 +93,8 @@ final class PlacementLedger implements PlacementListener {
     return conversations.key(request.conversationId(), hashes(request));
   }
 
-  /** The share of their time that ranks compute prompts, until now. */
-  double busyShare(long nowNs) {
+  /** Time has passed; returns the share of their time that ranks compute prompts. */
+  double advance(long nowNs) {
     load.advance(nowNs, ranks.size());
     return load.share();
   }

@@ -128,7 +128,7 @@ final class ProjectedSelector implements RankSelector {
       leastOpen = Math.min(leastOpen, scores.openBeside[i]);
       open += scores.openBeside[i];
     }
-    double busy = Math.max(ledger.busyShare(nowNs), backlogMs / (backlogMs + size * HALF_BUSY_MS));
+    double busy = Math.max(ledger.advance(nowNs), backlogMs / (backlogMs + size * HALF_BUSY_MS));
     busy = Math.min(MOST_BUSY, busy);
     double othersWeight = busy / (1 - busy);
     double workMs =

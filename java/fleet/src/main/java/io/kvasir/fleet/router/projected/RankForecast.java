@@ -5,8 +5,6 @@ import io.kvasir.timing.RankSpeed;
 import io.kvasir.timing.StepModel;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.LinkedHashSet;
-import java.util.Set;
 
 /**
  * The requests that were placed on one rank: prompts in the queue, with the time that each is
@@ -48,9 +46,9 @@ final class RankForecast {
   private long maxTokens = DEFAULT_STEP_TOKENS;
   private final Deque<Attempt> queue = new ArrayDeque<>();
 
-  /** Decoding requests with a target for the time between their tokens. */
-  private final Set<Attempt> paced = new LinkedHashSet<>();
+  private final PacedAnswers paced;
 
+  /** Whether there are any; kept here because each choice reads it of every rank. */
   private boolean paces;
 
   private double queueMs;
@@ -100,6 +98,7 @@ final class RankForecast {
     this.model = model;
     this.load = load;
     this.interval = interval;
+    this.paced = new PacedAnswers(interval);
     this.observed = new StepObservations(rank, model, load, engine);
   }
 
@@ -373,10 +372,8 @@ final class RankForecast {
     attempt.tokens = (long) attempt.uncached + attempt.context;
     kvTokens += attempt.tokens;
     decoding++;
-    if (attempt.streaming && attempt.tpotMs < Double.POSITIVE_INFINITY) {
-      paced.add(attempt);
-      paces = true;
-    }
+    paced.add(attempt);
+    paces = !paced.isEmpty();
   }
 
   /** Tokens whose KV the decoding requests read. */
@@ -414,27 +411,8 @@ final class RankForecast {
     return stepMs(moreTokens) / (1 - load.share());
   }
 
-  /**
-   * What computing a prompt takes from the decoding requests: the sum of the likelihoods to meet
-   * their targets before, less that after. O(requests with such a target).
-   *
-   * @param ms the time to compute the prompt
-   * @param nowNs the time
-   */
+  /** What computing a prompt takes from the answers with a target for the time between tokens. */
   double lost(double ms, long nowNs) {
-    if (!paces) {
-      return 0;
-    }
-    double lost = 0;
-    double paceMs = tpotMs(0);
-    for (Attempt attempt : paced) {
-      double all = Math.max(attempt.streamedTokens + 1.0, attempt.outputTokens);
-      double elapsedMs = (nowNs - attempt.firstNs) / NS_PER_MS;
-      double meanMs = (elapsedMs + (all - attempt.streamedTokens) * paceMs) / all;
-      lost +=
-          interval.likelihood(meanMs, attempt.tpotMs)
-              - interval.likelihood(meanMs + ms / all, attempt.tpotMs);
-    }
-    return lost;
+    return paces ? paced.lost(ms, tpotMs(0), nowNs) : 0;
   }
 }

@@ -203,6 +203,23 @@ class DeadlineQueueTest {
   }
 
   @Test
+  void whatWasSetAsideForARequestThatLeavesGoesWithIt() {
+    RouterFixture fixture = fixture(1_000);
+    CompletableFuture<RouteOutcome> behind = waits(fixture, request(1, 600));
+    long id = 10;
+    for (int i = 0; i < 40; i++) {
+      joins(fixture, asks(id++, 20, 1e6));
+      fixture.router.onFinished(running, true);
+    }
+    behind.cancel(false);
+    joins(fixture, request(2, 20));
+    joins(fixture, asks(id++, 20, 1e6));
+    joins(fixture, asks(id++, 20, 1e6));
+    fixture.router.onFinished(running, true);
+    assertThat(order).doesNotContain(2L);
+  }
+
+  @Test
   void aHopelessRequestOfAHigherClassTakesNoneWithIt() {
     RouterFixture fixture = fixture(100);
     joins(fixture, asks(1, 10, 200).strictPriority(-1));

@@ -1,7 +1,7 @@
 package io.kvasir.timing;
 
 import io.kvasir.model.Digest64;
-import java.util.Arrays;
+import java.util.List;
 
 /**
  * The times of ranks that step together, learned from their common steps. A step takes as long as
@@ -40,8 +40,8 @@ public final class GroupTiming {
   private final StepTiming prior;
   private final StepModel model;
   private final RankSpeed[] speeds;
+  private final List<RankSpeed> allSpeeds;
   private final StepWork[] work;
-  private final double[] sorted;
   private final long[] coefficientUnits = new long[StepWork.SIZE];
   private final long[] speedUnits;
   private final double[] factors;
@@ -60,7 +60,6 @@ public final class GroupTiming {
     this.model = new StepModel(prior, PRIOR_WEIGHT);
     this.speeds = new RankSpeed[ranks];
     this.work = new StepWork[ranks];
-    this.sorted = new double[ranks];
     this.speedUnits = new long[ranks];
     this.factors = new double[ranks];
     this.seen = new long[ranks];
@@ -69,6 +68,7 @@ public final class GroupTiming {
       work[rank] = model.newWork();
       factors[rank] = 1;
     }
+    this.allSpeeds = List.of(speeds);
     round();
   }
 
@@ -169,11 +169,11 @@ public final class GroupTiming {
     }
     boolean changed = false;
     if (ms > 0 && ++steps > WARM_UP_STEPS && next < NEAR_TIE * longest) {
-      changed = model.learn(work[slowest], ms, speeds[slowest]);
+      changed = learn(slowest, ms);
       seen[slowest] = steps;
       if (steps % STEPS_PER_MEDIAN == 0) {
         relaxUnseen();
-        compareWithMedian();
+        model.centre(allSpeeds);
       }
       round();
     }
@@ -184,6 +184,15 @@ public final class GroupTiming {
     return changed ? slowest : -1;
   }
 
+  /** A rank without others has no speed, because it could not be told from the coefficients. */
+  private boolean learn(int rank, double ms) {
+    StepModel.Outcome outcome =
+        speeds.length == 1
+            ? model.learn(work[rank], ms)
+            : model.learn(work[rank], ms, speeds[rank]);
+    return outcome == StepModel.Outcome.CHANGED;
+  }
+
   /** A slow rank may be avoided so much that its recovery shows in no step. */
   private void relaxUnseen() {
     for (int rank = 0; rank < speeds.length; rank++) {
@@ -191,19 +200,6 @@ public final class GroupTiming {
         speeds[rank].relax();
         seen[rank] = steps;
       }
-    }
-  }
-
-  /** Makes the median speed 1, because coefficients have what ranks have in common. */
-  private void compareWithMedian() {
-    for (int rank = 0; rank < speeds.length; rank++) {
-      sorted[rank] = speeds[rank].location();
-    }
-    Arrays.sort(sorted);
-    double median = (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
-    model.scale(StrictMath.exp(median));
-    for (RankSpeed speed : speeds) {
-      speed.shift(-median);
     }
   }
 

@@ -1,17 +1,41 @@
 package io.kvasir.timing;
 
+import java.util.List;
+
 /**
- * The time that ranks need for their steps, fitted to observed times.
+ * The time that one engine, or the ranks of a group that steps together, need for their steps,
+ * fitted to observed times.
  *
- * <p>A rank of speed s takes {@code s (w . x)} milliseconds for the work x of {@link StepWork}: the
- * coefficients w belong to all ranks, the speed to one. Before any observation the times are those
- * of a {@link StepTiming}, and speeds are 1. Residuals are relative, so a step counts as much as
- * any other however long it takes. Coefficients and speed share a residual by their uncertainty: in
- * a new fleet the coefficients take it, later the speed of a rank that has changed.
+ * <p>Work x of {@link StepWork} takes {@code w . x} milliseconds, for a rank of a group {@code s (w
+ * . x)}: the coefficients w belong to all ranks, the speed s to one. Before any observation the
+ * times are those of a {@link StepTiming}, and speeds are 1. Coefficients stay within 1/50 and 50
+ * times those of the prior.
  *
  * <p>Not thread-safe. Equal observations in equal order give equal times on all machines.
  */
 public final class StepModel {
+
+  /*
+   * Residuals are logarithms of observed over expected times, so a step counts as much as any other
+   * however long it takes. Coefficients and speed minimise the same loss of the same residual and
+   * share it by their uncertainty: in a new group the coefficients take it, later the speed of a rank
+   * that has changed. With two losses, whose minima differ by a part of the noise, one would rise and
+   * the other fall for ever. Nothing but an observation of it moves a coefficient, except a change:
+   * when residuals of one sign add up, a factor that all coefficients have in common becomes
+   * uncertain, so kinds of work that are not seen follow those that are.
+   */
+
+  /** What has become of an observation. */
+  public enum Outcome {
+    /** It was learned from. */
+    LEARNED,
+    /** It was learned from, and with those before it shows that times have changed for good. */
+    CHANGED,
+    /** It was dropped, because it is far from what is expected. */
+    DROPPED,
+    /** The state was no longer finite: the model has begun again with its prior. */
+    RESET
+  }
 
   private static final double FORGETTING = 0.998;
 
@@ -25,10 +49,13 @@ public final class StepModel {
   private static final double LEAST_DEVIATION = 0.01;
 
   private final StepTiming prior;
-  private final LeastSquares fit;
-  private final double[] shares = new double[StepWork.SIZE];
+  private final CoefficientFit fit;
+  private final ChangeAlarm alarm = new ChangeAlarm();
+  private final OutlierGate gate = new OutlierGate();
   private double deviation = FIRST_DEVIATION;
   private long observations;
+  private long dropped;
+  private boolean reported;
 
   /**
    * Begins with the times of a prior.
@@ -38,7 +65,12 @@ public final class StepModel {
    */
   public StepModel(StepTiming prior, double priorWeight) {
     this.prior = prior;
-    this.fit = new LeastSquares(new double[] {1, 1, 1, 1, 0, 0}, priorWeight, FORGETTING);
+    this.fit =
+        new CoefficientFit(
+            new double[] {1, 1, 1, 1, 0, 0},
+            priorWeight,
+            RankSpeed.PRIOR_VARIANCE / (FIRST_DEVIATION * FIRST_DEVIATION),
+            FORGETTING);
   }
 
   /** {@return work to be filled, for this model} */
@@ -55,35 +87,44 @@ public final class StepModel {
     return fit.coefficient(feature);
   }
 
+  /** The coefficients, for comparisons with other models. */
+  CoefficientFit fit() {
+    return fit;
+  }
+
+  /** The times that it learns from are those that the engine reports, or were measured here. */
+  void reported(boolean isReported) {
+    reported = isReported;
+  }
+
+  boolean isReported() {
+    return reported;
+  }
+
   /** {@return times that it has learned from} */
   public long observations() {
     return observations;
   }
 
-  /** Multiplies all times at speed 1. */
-  void scale(double factor) {
-    fit.scale(factor);
+  /** {@return times that were dropped} */
+  public long dropped() {
+    return dropped;
   }
 
   /**
-   * Makes the mean speed of the observed ranks 1, because coefficients have what ranks have in
-   * common. A rank without observations is taken for an average one.
+   * Makes the median speed of a group's ranks 1, because coefficients have what ranks have in
+   * common. O(ranks log ranks).
    *
-   * @param speeds the ranks' speeds
+   * @param speeds the ranks' speeds, at least one
    */
-  public void centre(Iterable<RankSpeed> speeds) {
-    double sum = 0;
-    double known = 0;
-    for (RankSpeed speed : speeds) {
-      sum += speed.location();
-      known += speed.known();
-    }
-    if (known > 0) {
-      double mean = sum / known;
+  public void centre(List<RankSpeed> speeds) {
+    double[] sorted = speeds.stream().mapToDouble(RankSpeed::location).sorted().toArray();
+    double median = (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
+    if (median != 0) {
+      fit.scale(StrictMath.exp(median));
       for (RankSpeed speed : speeds) {
-        speed.shift(-mean * speed.known());
+        speed.shift(-median);
       }
-      scale(StrictMath.exp(mean));
     }
   }
 
@@ -94,11 +135,7 @@ public final class StepModel {
    * @return milliseconds
    */
   public double ms(StepWork work) {
-    double ms = 0;
-    for (int i = 0; i < StepWork.SIZE; i++) {
-      ms += fit.coefficient(i) * work.priorMs[i];
-    }
-    return ms;
+    return fit.sum(work.priorMs);
   }
 
   /**
@@ -127,32 +164,71 @@ public final class StepModel {
   }
 
   /**
-   * Learns from the time that some work took.
+   * Learns from the time that some work took on the only engine that the model describes.
+   *
+   * @param work the work
+   * @param ms its time, in milliseconds
+   * @return what has become of it
+   */
+  public Outcome learn(StepWork work, double ms) {
+    double expected = ms(work);
+    double residual = StrictMath.log(ms / expected);
+    if (!gate.admits(residual)) {
+      return drop();
+    }
+    double kept = keep(residual);
+    boolean changed = alarm.add(kept / deviation);
+    if (changed) {
+      fit.widenScale(RankSpeed.PRIOR_VARIANCE / (deviation * deviation));
+    }
+    fit.learn(work.priorMs, expected, kept, 1);
+    return end(changed);
+  }
+
+  /**
+   * Learns from the time that some work took on a rank of the group.
    *
    * @param work the work
    * @param ms its time, in milliseconds
    * @param speed the rank's
-   * @return whether that speed has changed for good
+   * @return what has become of it; a change is one of that speed
    */
-  public boolean learn(StepWork work, double ms, RankSpeed speed) {
-    double predicted = ms(work);
-    if (!(predicted > 0) || !(ms > 0)) {
-      return false;
+  public Outcome learn(StepWork work, double ms, RankSpeed speed) {
+    double expected = ms(work);
+    double residual = StrictMath.log(ms / (expected * speed.factor()));
+    if (!speed.gate().admits(residual)) {
+      return drop();
     }
+    double kept = keep(residual);
+    double noise = deviation * deviation;
+    double ofFit = fit.variance(work.priorMs, expected) * noise;
+    double ofSpeed = speed.variance() / noise;
+    boolean changed = speed.learn(kept, deviation, ofFit);
+    fit.learn(work.priorMs, expected, kept, 1 + ofSpeed);
+    return end(changed);
+  }
+
+  private Outcome drop() {
+    dropped++;
+    return Outcome.DROPPED;
+  }
+
+  /** Limits a residual, and learns its typical size. */
+  private double keep(double residual) {
     observations++;
-    double residual = StrictMath.log(ms / (predicted * speed.factor()));
     double most = MOST_DEVIATIONS * deviation;
     double kept = Math.max(-most, Math.min(most, residual));
     deviation += (Math.abs(kept) * 1.4826 - deviation) * DEVIATION_STEP;
     deviation = Math.max(LEAST_DEVIATION, deviation);
-    for (int i = 0; i < StepWork.SIZE; i++) {
-      shares[i] = work.priorMs[i] / predicted;
+    return kept;
+  }
+
+  private Outcome end(boolean changed) {
+    if (!fit.isSound()) {
+      fit.reset();
+      deviation = FIRST_DEVIATION;
+      return Outcome.RESET;
     }
-    double noise = deviation * deviation;
-    double ofFit = fit.variance(shares) * noise;
-    double ofSpeed = speed.variance() / noise;
-    boolean changed = speed.learn(kept, deviation, ofFit);
-    fit.learn(shares, StrictMath.exp(kept), 1 + ofSpeed);
-    return changed;
+    return changed ? Outcome.CHANGED : Outcome.LEARNED;
   }
 }

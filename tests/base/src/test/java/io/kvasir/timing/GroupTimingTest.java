@@ -162,7 +162,7 @@ class GroupTimingTest {
     double before = timing.prefillMs(4_000, 0, 1);
     for (int i = 0; i < 20; i++) {
       timing.add(0, 4_000, 0, 0, 0);
-      timing.end(9_000);
+      timing.end(900);
     }
     for (int i = 0; i < 20; i++) {
       timing.add(0, 4_000, 0, 0, 0);
@@ -170,7 +170,7 @@ class GroupTimingTest {
     }
     assertThat(timing.prefillMs(4_000, 0, 1)).isEqualTo(before);
     timing.add(0, 4_000, 0, 0, 0);
-    timing.end(9_000);
+    timing.end(900);
     assertThat(timing.prefillMs(4_000, 0, 1)).isGreaterThan(before);
   }
 

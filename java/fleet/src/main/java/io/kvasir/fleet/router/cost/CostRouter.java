@@ -227,7 +227,11 @@ public final class CostRouter implements FleetRouter {
   @Override
   public boolean addRank(RankId rank, RankCapacity capacity) {
     Objects.requireNonNull(capacity, "capacity");
-    return steps.change(completions -> chooser.addRank(rank, capacity));
+    return steps.change(
+        completions -> {
+          listener.onAdded(rank);
+          return chooser.addRank(rank, capacity);
+        });
   }
 
   @Override

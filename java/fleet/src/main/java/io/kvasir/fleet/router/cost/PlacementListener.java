@@ -67,6 +67,13 @@ public interface PlacementListener {
   default void onForwardPass(RankId rank, ForwardPass pass, long nowNs) {}
 
   /**
+   * A rank is added, or its capacity has changed.
+   *
+   * @param rank the rank
+   */
+  default void onAdded(RankId rank) {}
+
+  /**
    * A rank is removed. Its attempts end after that.
    *
    * @param rank the rank

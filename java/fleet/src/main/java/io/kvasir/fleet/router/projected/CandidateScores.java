@@ -41,23 +41,32 @@ final class CandidateScores {
 
   /**
    * Of the candidates that are about as good as the best, the one chosen least recently. Candidates
-   * with which fewer requests would meet their targets are not. O(candidates).
+   * with which fewer requests would meet their targets are not. A score that is not a number is the
+   * worst. O(candidates).
    */
   int leastRecentOfBest(Candidates candidates, long requestId) {
     int size = candidates.size();
     double mostMet = Double.NEGATIVE_INFINITY;
     for (int i = 0; i < size; i++) {
+      if (Double.isNaN(score[i]) || Double.isNaN(met[i])) {
+        score[i] = Double.POSITIVE_INFINITY;
+        met[i] = Double.NEGATIVE_INFINITY;
+      }
       mostMet = Math.max(mostMet, met[i]);
     }
-    int lowest = -1;
+    int lowest = 0;
     for (int i = 0; i < size; i++) {
       if (met[i] < mostMet - AS_LIKELY) {
         score[i] = Double.POSITIVE_INFINITY;
-      } else if (lowest < 0 || score[i] < score[lowest]) {
+      }
+      if (score[i] < score[lowest]) {
         lowest = i;
       }
     }
     double most = score[lowest] + TOLERANCE * computeMs[lowest];
+    if (Double.isNaN(most)) {
+      most = Double.POSITIVE_INFINITY;
+    }
     int i = (int) ((Digest64.fold(Digest64.EMPTY, requestId) & Long.MAX_VALUE) % size);
     int best = -1;
     for (int n = 0; n < size; n++, i = i + 1 == size ? 0 : i + 1) {

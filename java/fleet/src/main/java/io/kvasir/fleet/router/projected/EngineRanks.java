@@ -1,7 +1,9 @@
 package io.kvasir.fleet.router.projected;
 
 import io.kvasir.timing.ForwardPass;
-import io.kvasir.timing.RankSpeed;
+import io.kvasir.timing.StepModel;
+import io.kvasir.timing.StepModels;
+import io.kvasir.timing.StepWork;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -15,7 +17,7 @@ import java.util.Set;
  */
 final class EngineRanks {
 
-  /** Time without an observation after which the speed is relaxed. */
+  /** Time without an observation after which half of what is known is forgotten. */
   private static final long UNSEEN_NS = 30_000_000_000L;
 
   /** After so many times in a row, nothing is left to forget. */
@@ -27,7 +29,8 @@ final class EngineRanks {
   private static final double NS_PER_MS = 1e6;
 
   private final List<RankForecast> ranks = new ArrayList<>();
-  private final RankSpeed speed = new RankSpeed();
+  private final StepModels models;
+  private final StepModel model;
 
   /** The ranks that have reported the last step, until all have. */
   private final Set<RankForecast> reported = new LinkedHashSet<>();
@@ -35,7 +38,15 @@ final class EngineRanks {
   private long seenNs;
   private boolean several;
 
-  EngineRanks(long nowNs) {
+  /**
+   * Begins without ranks.
+   *
+   * @param models the times of all engines, to which this one is added
+   * @param nowNs the time
+   */
+  EngineRanks(StepModels models, long nowNs) {
+    this.models = models;
+    this.model = models.add();
     this.seenNs = nowNs;
   }
 
@@ -58,20 +69,33 @@ final class EngineRanks {
     return several;
   }
 
-  /** How much longer the engine takes than the average one. */
-  RankSpeed speed() {
-    return speed;
+  /** The engine is gone. */
+  void close() {
+    models.remove(model);
   }
 
-  /** The engine was observed. */
-  void seen(long nowNs) {
+  /** The engine's times. */
+  StepModel model() {
+    return model;
+  }
+
+  /** The times of the typical engine. */
+  StepModel typical() {
+    return models.common();
+  }
+
+  /** Learns from the time that some work took, as measured here or as the engine has reported. */
+  StepModel.Outcome learn(StepWork work, double ms, boolean isReported, long nowNs) {
+    StepModel.Outcome outcome = model.learn(work, ms);
+    models.onLearned(model, isReported);
     seenNs = Math.max(seenNs, nowNs);
+    return outcome;
   }
 
-  /** Forgets a part of the speed if it was not observed for long. */
+  /** Forgets a part of what is known of the engine if it was not observed for long. */
   void relaxUnseen(long nowNs) {
     for (int times = 0; times < MOST_RELAXED && nowNs - seenNs > UNSEEN_NS; times++) {
-      speed.relax();
+      models.relax(model);
       seenNs += UNSEEN_NS;
     }
   }

@@ -6,6 +6,7 @@ import io.kvasir.fleet.router.cost.PlacementListener;
 import io.kvasir.model.RankId;
 import io.kvasir.timing.ForwardPass;
 import io.kvasir.timing.StepModel;
+import io.kvasir.timing.StepModels;
 import io.kvasir.timing.StepTiming;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.Collection;
@@ -23,24 +24,18 @@ import org.jspecify.annotations.Nullable;
  */
 final class PlacementLedger implements PlacementListener {
 
-  /** Observations that the published coefficients are worth; first tokens are rough ones. */
-  private static final double PRIOR_WEIGHT = 4;
-
   /** Time between a choice and the placement that follows it. */
   private static final long SAME_DECISION_NS = 10_000_000;
 
   /** Weight of a request in the mean time from placement to end, and in the mean answer. */
   private static final double STAY_STEP = 1.0 / 64;
 
-  /** Observations between two comparisons of the ranks' speeds with their mean. */
-  private static final long OBSERVATIONS_PER_MEAN = 16;
-
   /** Tokens of an answer before there was any. */
   private static final double FIRST_OUTPUT_TOKENS = 256;
 
   private final FleetRouterSetup setup;
   private final LongSupplier clockNs;
-  private final StepModel model = new StepModel(StepTiming.DEFAULT, PRIOR_WEIGHT);
+  private final StepModels models = new StepModels(StepTiming.DEFAULT);
   private final ExpectedTurns conversations = new ExpectedTurns();
   private final LoadEstimate load = new LoadEstimate();
   private final ForecastInterval interval = new ForecastInterval();
@@ -48,7 +43,6 @@ final class PlacementLedger implements PlacementListener {
   private final Map<Long, EngineRanks> engines = new HashMap<>();
   private final Long2ObjectOpenHashMap<Attempt> attempts = new Long2ObjectOpenHashMap<>();
 
-  private long nextMean = OBSERVATIONS_PER_MEAN;
   private double stayMs;
   private double outputTokens = FIRST_OUTPUT_TOKENS;
 
@@ -78,9 +72,9 @@ final class PlacementLedger implements PlacementListener {
     return clockNs.getAsLong();
   }
 
-  /** The times of steps at speed 1. */
-  StepModel model() {
-    return model;
+  /** The times of the typical engine's steps. */
+  StepModel typical() {
+    return models.common();
   }
 
   /** The work that conversations will bring. */
@@ -120,8 +114,8 @@ final class PlacementLedger implements PlacementListener {
         rank,
         unknown -> {
           EngineRanks engine =
-              engines.computeIfAbsent(rank.workerId(), worker -> new EngineRanks(nowNs));
-          RankForecast made = new RankForecast(rank, model, load, interval, engine);
+              engines.computeIfAbsent(rank.workerId(), worker -> new EngineRanks(models, nowNs));
+          RankForecast made = new RankForecast(rank, load, interval, engine);
           engine.add(made);
           return made;
         });
@@ -174,14 +168,6 @@ final class PlacementLedger implements PlacementListener {
     Attempt placed = attempts.get(attempt);
     if (placed != null) {
       placed.rank.streamed(placed, tokens, nowNs);
-      compareSpeeds();
-    }
-  }
-
-  private void compareSpeeds() {
-    if (model.observations() >= nextMean) {
-      nextMean = model.observations() + OBSERVATIONS_PER_MEAN;
-      model.centre(engines.values().stream().map(EngineRanks::speed).toList());
     }
   }
 
@@ -190,7 +176,6 @@ final class PlacementLedger implements PlacementListener {
     Attempt placed = attempts.get(attempt);
     if (placed != null) {
       placed.rank.promptReported(placed, nowNs);
-      compareSpeeds();
     }
   }
 
@@ -213,7 +198,11 @@ final class PlacementLedger implements PlacementListener {
     }
     RankForecast forecast = rank(rank, nowNs);
     forecast.engine().passed(forecast, pass, nowNs);
-    compareSpeeds();
+  }
+
+  @Override
+  public void onAdded(RankId rank) {
+    rank(rank, clockNs.getAsLong());
   }
 
   @Override
@@ -222,6 +211,7 @@ final class PlacementLedger implements PlacementListener {
     if (removed != null) {
       removed.remove();
       if (removed.engine().isEmpty()) {
+        removed.engine().close();
         engines.remove(rank.workerId());
       }
     }

@@ -28,7 +28,7 @@ final class ProjectedSelector implements RankSelector {
    *   compute  the time for the L tokens except those that the rank holds
    *   pace     what requests that decode add to these steps, and the first tokens of the answer at
    *            the pace of the rank. It decides among ranks that would prefill equally soon.
-   *   others   compute at speed 1 x u / (1 - u): where ranks compute prompts for the share u of their
+   *   others   compute on the typical engine x u / (1 - u): where ranks compute prompts for the share u of their
    *            time, that many requests wait for each one that is computed. The time of a slow rank
    *            is worth less to them. u is the share of the last seconds or, if more, that which the
    *            prompts in the queue will cause.
@@ -43,7 +43,7 @@ final class ProjectedSelector implements RankSelector {
    *
    * The term room needs the size of the pools.
    *
-   * Times come from StepModel and the speed of the engine.
+   * Times come from the StepModel of the engine.
    *
    * Of ranks with about the lowest score, the one chosen least recently gets the request: what was
    * learned is not exact, and prompts that no rank holds should use the pools of all.
@@ -154,7 +154,7 @@ final class ProjectedSelector implements RankSelector {
       terms[0] = queueMs;
       terms[1] = computeMs;
       terms[2] = interleavedMs + PACE_TOKENS * forecast.stepMs(inputTokens);
-      terms[3] = othersWeight * forecast.atSpeed1(computeMs);
+      terms[3] = othersWeight * forecast.typicalPromptMs(uncached, context);
       terms[4] = workMs * (scores.openBeside[i] - leastOpen);
       terms[5] = roomMs;
       terms[6] = LOCKSTEP_WEIGHT * lockstepMs;
@@ -213,7 +213,7 @@ final class ProjectedSelector implements RankSelector {
   @Override
   public double promptMs(long uncachedTokens, long contextTokens) {
     long steps = (Math.max(1, uncachedTokens) - 1) / RankForecast.DEFAULT_STEP_TOKENS + 1;
-    return ledger.model().promptMs(Math.max(1, uncachedTokens), contextTokens, (int) steps);
+    return ledger.typical().promptMs(Math.max(1, uncachedTokens), contextTokens, (int) steps);
   }
 
   @Override

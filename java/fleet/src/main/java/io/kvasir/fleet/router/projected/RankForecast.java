@@ -1,7 +1,6 @@
 package io.kvasir.fleet.router.projected;
 
 import io.kvasir.model.RankId;
-import io.kvasir.timing.RankSpeed;
 import io.kvasir.timing.StepModel;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -39,7 +38,6 @@ final class RankForecast {
 
   private final RankId rank;
   private final EngineRanks engine;
-  private final RankSpeed speed;
   private final StepModel model;
   private final LoadEstimate load;
   private final ForecastInterval interval;
@@ -81,25 +79,22 @@ final class RankForecast {
    * Begins without requests.
    *
    * @param rank the rank
-   * @param model expects times, and learns
    * @param load adds up the times
    * @param interval compares expected and actual times of first tokens
    * @param engine the ranks of its engine, to which it is not added
    */
   RankForecast(
       RankId rank,
-      StepModel model,
       LoadEstimate load,
       ForecastInterval interval,
       EngineRanks engine) {
     this.rank = rank;
     this.engine = engine;
-    this.speed = engine.speed();
-    this.model = model;
+    this.model = engine.model();
     this.load = load;
     this.interval = interval;
     this.paced = new PacedAnswers(interval);
-    this.observed = new StepObservations(rank, model, load, engine);
+    this.observed = new StepObservations(rank, load, engine);
   }
 
   /** Whether these are the requests of a rank, unless it was removed. */
@@ -138,22 +133,22 @@ final class RankForecast {
    * milliseconds.
    */
   double promptMs(long uncached, long context) {
-    return speed.factor() * model.promptMs(uncached, context, steps(uncached));
+    return model.promptMs(uncached, context, steps(uncached));
   }
 
-  /** The time that a rank of speed 1 would take for what takes some time here, in milliseconds. */
-  double atSpeed1(double ms) {
-    return ms / speed.factor();
+  /** The time that the typical engine would take to compute a prompt, in milliseconds. */
+  double typicalPromptMs(long uncached, long context) {
+    return engine.typical().promptMs(uncached, context, steps(uncached));
   }
 
   /** What the decoding requests add to the time of a prompt, in milliseconds. */
   double interleavedMs(long uncached) {
-    return decoding == 0 ? 0 : steps(uncached) * speed.factor() * model.decodeMs(kvTokens);
+    return decoding == 0 ? 0 : steps(uncached) * model.decodeMs(kvTokens);
   }
 
   /** The time of a decode step if it read more KV, in milliseconds. */
   double stepMs(long moreTokens) {
-    return speed.factor() * model.decodeMs(kvTokens + moreTokens);
+    return model.decodeMs(kvTokens + moreTokens);
   }
 
   /** The time until all prompts in the queue are expected to be computed, in milliseconds. */

@@ -96,13 +96,12 @@ final class StepObservations {
    * Begins without observations.
    *
    * @param rank the rank
-   * @param model learns
    * @param load adds up the times of prompts
    * @param engine the ranks of its engine
    */
-  StepObservations(RankId rank, StepModel model, LoadEstimate load, EngineRanks engine) {
+  StepObservations(RankId rank, LoadEstimate load, EngineRanks engine) {
     this.rank = rank;
-    this.model = model;
+    this.model = engine.model();
     this.load = load;
     this.engine = engine;
     this.ended = model.newWork();
@@ -173,7 +172,7 @@ final class StepObservations {
       boolean exact = beginKnown && slowest && !reportedEnd;
       double ms = exact ? (endedNs - beganNs) / NS_PER_MS : endedExpectedMs;
       if (exact && !reportsSteps(endedNs)) {
-        learn(ended, ms, endedNs);
+        learn(ended, ms, false, endedNs);
       }
       load.busy(ms);
     }
@@ -192,7 +191,7 @@ final class StepObservations {
       runGroups++;
       if (runGroups > RUN_GROUPS) {
         if (!reportsSteps(endedNs)) {
-          learn(run, (endedNs - runBeganNs) / NS_PER_MS, endedNs);
+          learn(run, (endedNs - runBeganNs) / NS_PER_MS, false, endedNs);
         }
         beginRun();
       }
@@ -226,7 +225,7 @@ final class StepObservations {
         && engine.onlyDecodedBeside(this, attempt.lastNs, kvTokens)) {
       StepWork work = model.newWork();
       work.addDecoding(1, kvTokens);
-      learn(work, (nowNs - attempt.lastNs) / NS_PER_MS, nowNs);
+      learn(work, (nowNs - attempt.lastNs) / NS_PER_MS, false, nowNs);
     }
     decodedNs = nowNs;
   }
@@ -253,22 +252,37 @@ final class StepObservations {
 
   /** How long the last reported step should have taken; 0 if there was no work. */
   double passedExpectedMs() {
-    return engine.speed().factor() * model.ms(passed);
+    return model.ms(passed);
   }
 
   /** Learns from the last reported step. */
   void learnPassed() {
-    learn(passed, passedMs, passedNs);
+    learn(passed, passedMs, true, passedNs);
   }
 
   private boolean reportsSteps(long nowNs) {
     return passedNs != Long.MIN_VALUE && nowNs - passedNs < REPORTS_NS;
   }
 
-  private void learn(StepWork work, double ms, long nowNs) {
-    if (model.learn(work, ms, engine.speed())) {
-      LOG.info("Rank {} has changed its step times", rank);
+  private void learn(StepWork work, double ms, boolean isReported, long nowNs) {
+    switch (engine.learn(work, ms, isReported, nowNs)) {
+      case CHANGED -> LOG.info("Rank {} has changed its step times", rank);
+      case RESET -> LOG.warn("Rank {}: learned step times were not finite and begin again", rank);
+      case DROPPED -> warnOfDropped(ms);
+      case LEARNED -> {}
     }
-    engine.seen(nowNs);
+  }
+
+  /** At powers of two, so that the log does not grow with the reports. */
+  private void warnOfDropped(double ms) {
+    long dropped = model.dropped();
+    if (Long.bitCount(dropped) == 1) {
+      LOG.warn(
+          "Rank {}: a step of {} ms is more than 20 times off its expected time and was ignored"
+              + " ({} so far)",
+          rank,
+          ms,
+          dropped);
+    }
   }
 }

@@ -98,16 +98,37 @@ class ForwardPassLearningTest {
   }
 
   @Test
-  void aRankThatHasReportedNothingIsTakenForAnAverageOne() {
-    add(FIRST, ELSEWHERE);
-    for (int i = 0; i < 200; i++) {
+  void anEngineThatHasReportedNothingIsTakenForATypicalOne() {
+    RankId[] reporting = {FIRST, new RankId(2, 0), new RankId(3, 0)};
+    add(reporting);
+    add(ELSEWHERE);
+    for (int i = 0; i < 600; i++) {
       nowNs += 50_000_000;
       int tokens = someTokens();
-      router.onForwardPass(FIRST, step(tokens, trueMs(0.01, tokens) * noise()));
+      router.onForwardPass(reporting[i % 3], step(tokens, trueMs(0.1, tokens) * noise()));
     }
     double known = expectedMs(FIRST, 2_000);
-    assertThat(known).isCloseTo(trueMs(0.01, 2_000), within(0.1 * trueMs(0.01, 2_000)));
-    assertThat(expectedMs(ELSEWHERE, 2_000)).isCloseTo(known, within(0.03 * known));
+    assertThat(known).isCloseTo(trueMs(0.1, 2_000), within(0.1 * trueMs(0.1, 2_000)));
+    assertThat(expectedMs(ELSEWHERE, 2_000)).isCloseTo(known, within(0.1 * known));
+  }
+
+  @Test
+  void theReportsOfOneEngineChangeNoOther() {
+    RankId[] silent = {new RankId(2, 0), new RankId(3, 0)};
+    add(silent);
+    add(FIRST, ELSEWHERE);
+    double before = expectedMs(silent[0], 2_000);
+    for (int i = 0; i < 600; i++) {
+      nowNs += 50_000_000;
+      int tokens = someTokens();
+      router.onForwardPass(FIRST, step(tokens, trueMs(10, tokens) * noise()));
+      router.onForwardPass(ELSEWHERE, step(tokens, trueMs(2, tokens) * noise()));
+    }
+    double first = trueMs(10, 2_000);
+    assertThat(expectedMs(FIRST, 2_000)).isCloseTo(first, within(0.07 * first));
+    double honest = trueMs(2, 2_000);
+    assertThat(expectedMs(ELSEWHERE, 2_000)).isCloseTo(honest, within(0.07 * honest));
+    assertThat(expectedMs(silent[1], 2_000)).isEqualTo(before);
   }
 
   @Test

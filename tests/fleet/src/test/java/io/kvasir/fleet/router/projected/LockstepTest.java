@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.kvasir.model.RankId;
-import io.kvasir.timing.StepModel;
+import io.kvasir.timing.StepModels;
 import io.kvasir.timing.StepTiming;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -15,8 +15,7 @@ class LockstepTest {
   private static final long MS = 1_000_000;
   private static final StepTiming A_MS_EACH = new StepTiming(0, 1, 0, 0, 0, 0, 0, 1);
 
-  private final StepModel model = new StepModel(A_MS_EACH, 1);
-  private final EngineRanks engine = new EngineRanks(0);
+  private final EngineRanks engine = new EngineRanks(new StepModels(A_MS_EACH), 0);
   private RankForecast rank;
   private RankForecast other;
 
@@ -29,7 +28,7 @@ class LockstepTest {
   private RankForecast added(int dpRank) {
     RankForecast made =
         new RankForecast(
-            new RankId(0, dpRank), model, new LoadEstimate(), new ForecastInterval(), engine);
+            new RankId(0, dpRank), new LoadEstimate(), new ForecastInterval(), engine);
     made.limitStep(1_000);
     engine.add(made);
     return made;

@@ -5,8 +5,8 @@
 // and at random before atomics and fences. A random number of thread blocks is resident at a time.
 // A launch may prefer the fiber that became ready last, so that some warps run far ahead of others.
 // Checked: all lanes of a warp reach the same primitive, all threads of a barrier arrive, and, with
-// a sanitizer, memory. Not checked: races between plain loads and stores without a switch point
-// between them, and the weaker memory order of a device.
+// a sanitizer, memory; with race_detector.hpp, data races. Not checked: stale values of relaxed
+// loads, which a device's weaker memory order allows.
 //
 // Supports only what the kernels use. Shared variables are declared with KVASIR_SHARED.
 #pragma once
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "race_detector.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -57,13 +58,22 @@ struct Warp {
   uint64_t taken[32];
 };
 
+// Ends the life of a thread block's shared memory.
+struct Forget {
+  void operator()(char* memory) const {
+    race::leave_block(memory);
+    delete[] memory;
+  }
+};
+
 struct ThreadBlock {
   uint32_t launch;
   uint32_t index;
+  uint32_t first_thread;  // number in the launch
   uint32_t live;
   Meeting barrier;
   std::vector<Warp> warps;
-  std::unique_ptr<char[]> shared;
+  std::unique_ptr<char[], Forget> shared;
 };
 
 struct Fiber {
@@ -95,6 +105,7 @@ class Scheduler {
     grids_[1] = second_grid;
     const uint32_t grid = first_grid + second_grid;
     blockDim.x = threads;
+    race::begin_launch(grid * threads);
     const uint32_t most = grid < kMostResident ? grid : kMostResident;
     const uint32_t resident = second_grid + 1 + random_.below(most - second_grid);
     const uint32_t biases[] = {0, 8, 15};
@@ -120,6 +131,7 @@ class Scheduler {
         }
       }
     }
+    race::end_launch();
     bodies_[0] = bodies_[1] = nullptr;
   }
 
@@ -133,7 +145,8 @@ class Scheduler {
 
   void block_barrier() {
     ThreadBlock& block = *self().block;
-    meet(block.barrier, Primitive::kBlockBarrier, [] {});
+    meet(block.barrier, Primitive::kBlockBarrier,
+         [&block] { race::barrier(block.first_thread, blockDim.x); });
   }
 
   // Publishes a value; returns the values of all lanes of the warp.
@@ -141,8 +154,12 @@ class Scheduler {
     const uint32_t thread = self().thread;
     Warp& warp = self().block->warps[thread / 32];
     warp.given[thread % 32] = value;
-    meet(warp.meeting, primitive,
-         [&warp] { std::memcpy(warp.taken, warp.given, sizeof warp.taken); });
+    meet(warp.meeting, primitive, [&] {
+      std::memcpy(warp.taken, warp.given, sizeof warp.taken);
+      if (primitive == Primitive::kWarpBarrier) {
+        race::barrier(self().block->first_thread + thread / 32 * 32, 32);
+      }
+    });
     return warp.taken;
   }
 
@@ -153,6 +170,7 @@ class Scheduler {
     if (!block.shared) {
       block.shared.reset(new char[bytes]);
       std::memset(block.shared.get(), 0xa5, bytes);
+      race::enter_block(block.shared.get(), bytes);
     }
     return block.shared.get();
   }
@@ -191,6 +209,7 @@ class Scheduler {
     // The second launch's blocks come first, so that they run concurrently with the first launch.
     block.launch = index < grids_[1] ? 1 : 0;
     block.index = block.launch == 1 ? index : index - grids_[1];
+    block.first_thread = index * blockDim.x;
     block.live = blockDim.x;
     block.barrier = Meeting();
     block.barrier.members = blockDim.x;
@@ -232,6 +251,7 @@ class Scheduler {
     threadIdx.x = fiber.thread;
     blockIdx.x = fiber.block->index;
     gridDim.x = grids_[fiber.block->launch];
+    race::enter_thread(fiber.block->first_thread + fiber.thread);
     if (_setjmp(host_) == 0) {
       leave(&host_fake_stack_, fiber.stack, kStackBytes);
       if (fiber.started) {
@@ -246,6 +266,7 @@ class Scheduler {
       setcontext(&fiber.context);
     }
     arrived(host_fake_stack_);
+    race::leave_thread();
   }
 
   void yield() {
@@ -325,8 +346,14 @@ T shuffle(T value, uint32_t from) {
 
 inline void __syncthreads() { shim::Scheduler::get().block_barrier(); }
 inline void __syncwarp() { shim::Scheduler::get().exchange(shim::Primitive::kWarpBarrier, 0); }
-inline void __threadfence() { shim::Scheduler::get().may_switch(8); }
-inline void __threadfence_system() { shim::Scheduler::get().may_switch(2); }
+inline void __threadfence() {
+  shim::Scheduler::get().may_switch(8);
+  race::fence();
+}
+inline void __threadfence_system() {
+  shim::Scheduler::get().may_switch(2);
+  race::fence();
+}
 
 inline uint32_t __ballot_sync(uint32_t, bool asks) {
   const uint64_t* all = shim::Scheduler::get().exchange(shim::Primitive::kBallot, asks ? 1 : 0);
@@ -359,9 +386,11 @@ T __shfl_xor_sync(uint32_t, T value, int mask) {
   return shim::shuffle(value, shim::Scheduler::get().lane() ^ static_cast<uint32_t>(mask));
 }
 
+// Not instrumented: the access is strong.
 template <typename T, typename Change>
-T shim_atomic(T* word, Change change) {
+__attribute__((no_sanitize_thread)) T shim_atomic(T* word, Change change) {
   shim::Scheduler::get().may_switch(8);
+  race::read_modify_write(word, sizeof *word, __builtin_return_address(0));
   const T old = *word;
   *word = change(old);
   return old;

@@ -100,18 +100,19 @@ KVASIR_DEVICE int64_t block_prefix_sum(BlockSums& sums, int64_t value, int64_t* 
 }
 
 // True in the thread block that finishes its part of the launch last; it sees the writes of the
-// others. `last` is shared by the thread block.
+// others. The counting thread needs both fences itself: they order its atomic against what the
+// barriers make visible to it and from it. `last` is shared by the thread block.
 KVASIR_DEVICE bool block_arrives_last(uint32_t* arrived, uint32_t& last) {
-  __threadfence();
   __syncthreads();
   if (threadIdx.x == 0) {
+    __threadfence();
     last = atomicAdd(arrived, 1u) + 1 == gridDim.x;
+    __threadfence();
     if (last) {
-      *arrived = 0;
+      store_relaxed(arrived, 0u);
     }
   }
   __syncthreads();
-  __threadfence();
   return last != 0;
 }
 
@@ -289,11 +290,12 @@ KVASIR_DEVICE uint32_t directory_claim(const Directory& directory, uint64_t hash
   }
 }
 
-// Empties a position. Threads may call this concurrently with each other and with look-ups.
+// Empties a position. Threads may call this concurrently with each other and with look-ups, and
+// while others read the block of the position.
 KVASIR_DEVICE void directory_vacate(const Directory& directory, uint64_t position) {
   uint64_t* key = &directory.buckets[position / 8].keys[position % 8];
   const uint64_t erased = *key;
-  directory.blocks[position] = kNoBlock;
+  store_relaxed(&directory.blocks[position], kNoBlock);
   store_relaxed(key, uint64_t{0});
   __threadfence();
   directory_unmark(directory, erased, position / 8);

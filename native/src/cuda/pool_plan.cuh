@@ -60,7 +60,7 @@ KVASIR_DEVICE uint64_t validate(const DevicePool& pool, const Entry* entries, ui
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
     DeviceLease* lease = find_lease(pool, lease_of(entries[i]));
     if (lease != nullptr) {
-      lease->mark = kUnmarked;
+      store_relaxed(&lease->mark, kUnmarked);  // several entries may have it
     }
   }
   const uint64_t found = failure;

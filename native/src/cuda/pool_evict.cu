@@ -66,7 +66,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 }
 
 // Removes the victims from the directory and pushes them onto the free stack. A lane per block of
-// the pool; a directory look-up per victim.
+// the pool; a directory look-up per victim. A victim that the directory does not have, which only
+// damaged memory explains, is taken all the same.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_take_victims(const kvasir::DevicePool* memory) {
   using namespace kvasir;
@@ -85,8 +86,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
       pool.evictable[block] = kNotEvictable;
       pool.holders[block] = 0;
       pool.free_stack[plan.stack_base + place] = static_cast<uint32_t>(block);
-      directory_vacate(pool.directory, static_cast<uint64_t>(directory_position(
-                                           pool.directory, pool.names[block].hash)));
+      const int64_t position = directory_position(pool.directory, pool.names[block].hash);
+      if (position >= 0) {
+        directory_vacate(pool.directory, static_cast<uint64_t>(position));
+      }
     }
   }
   if (thread_in_grid() == 0) {

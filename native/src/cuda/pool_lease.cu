@@ -136,7 +136,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 }
 
 // Releases the pins of the refused requests. A thread block per refused request, a thread per
-// block, which is looked up again by its hash.
+// block, which is looked up again by its hash. A block that the directory does not have any more,
+// which only damaged memory explains, stays pinned.
 extern "C" __global__ void __launch_bounds__(1024, 1)
     kvasir_pool_lease_unpin(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests,
                             uint32_t count) {
@@ -151,8 +152,8 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
       bool cached = false;
       if (depth < matched) {
         const int64_t position = directory_position(pool.directory, hashes[depth]);
-        const uint32_t block = pool.directory.blocks[position];
-        cached = (atomicSub(&pool.holders[block], 1u) & ~kNamedBit) == 1;
+        const uint32_t block = position >= 0 ? pool.directory.blocks[position] : kNoBlock;
+        cached = block != kNoBlock && (atomicSub(&pool.holders[block], 1u) & ~kNamedBit) == 1;
         if (cached) {
           pool.evictable[block] = pool.stamps[block];
         }

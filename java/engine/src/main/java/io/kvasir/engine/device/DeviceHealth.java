@@ -1,5 +1,6 @@
 package io.kvasir.engine.device;
 
+import io.kvasir.model.Errors;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -112,8 +113,8 @@ public final class DeviceHealth implements AutoCloseable {
     try {
       each.events().next(timeoutMs).ifPresent(xid -> onXid(each.device(), xid));
       compareEccErrors(each);
-    } catch (DriverCallException e) {
-      report(each.device(), "NVML cannot read its state: " + e.getMessage());
+    } catch (RuntimeException e) { // of any kind: the thread must go on for the other devices
+      report(each.device(), "NVML cannot read its state: " + Errors.reason(e));
     }
   }
 

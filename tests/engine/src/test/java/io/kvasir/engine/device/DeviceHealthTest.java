@@ -51,6 +51,15 @@ class DeviceHealthTest {
   }
 
   @Test
+  void aFailureOfTheBindingIsAProblemOfOneDeviceOnly() {
+    nvml.breakBinding(FIRST);
+    nvml.tell(SECOND, 79);
+    rounds(1);
+    assertThat(health.problem(FIRST)).hasValue("NVML cannot read its state: not an NVML error");
+    assertThat(health.problem(SECOND)).hasValue("the driver reports XID 79");
+  }
+
+  @Test
   void aDeviceThatIsGoneIsAProblemAndIsNotAskedAgain() {
     nvml.loseDevice(FIRST);
     rounds(1);

@@ -17,6 +17,7 @@ public final class SickNvml implements NvmlApi {
   private final Map<String, Deque<Long>> xids = new HashMap<>();
   private final Map<String, Long> eccErrors = new HashMap<>();
   private final Set<String> gone = new HashSet<>();
+  private final Set<String> broken = new HashSet<>();
   int openEvents;
   int questions;
 
@@ -39,6 +40,10 @@ public final class SickNvml implements NvmlApi {
     eccErrors.merge(device.pciBusId(), 1L, Long::sum);
   }
 
+  void breakBinding(CudaDevice device) {
+    broken.add(device.pciBusId());
+  }
+
   void loseDevice(CudaDevice device) {
     gone.add(device.pciBusId());
   }
@@ -54,6 +59,9 @@ public final class SickNvml implements NvmlApi {
   @Override
   public NvmlDevice device(String pciBusId) {
     questions++;
+    if (broken.contains(pciBusId)) {
+      throw new IllegalStateException("not an NVML error");
+    }
     if (gone.contains(pciBusId)) {
       throw new DriverCallException("nvmlDeviceGetHandleByPciBusId", 15, "GPU is lost");
     }

@@ -2,15 +2,23 @@
 // memory, with kernels on the CPU. Built as libcuda.so.1 in its own folder, for tests that put it
 // on the library path of a process: FakeDriverTest.java.
 //
-// Work is executed synchronously. Allocated memory contains garbage; copies and fills must stay
-// within it. Resources left when the last context is destroyed are reported on the error stream.
+// Streams are lazy: copies, fills, launches and event records are carried out when something waits
+// for them, or before that by chance, during any call. The process ends with a message on the error
+// stream if a stream is destroyed or the module unloaded with work pending, or if memory is freed
+// that pending work may use: every word in memory that the work may use counts as an address.
+// Allocated memory contains garbage; copies and fills must stay within it. Resources left when the
+// last context is destroyed are reported on the error stream.
 //
-// KVASIR_FAKE_CUDA_BYTES sets the size of the device's memory. KVASIR_FAKE_CUDA_FAULT=CALL:N:CODE
-// makes the N-th call of a function fail. Except for out of memory (2), the error is sticky, as
-// after a lost context.
+// KVASIR_FAKE_CUDA_SEED seeds what happens by chance. KVASIR_FAKE_CUDA_BYTES sets the size of the
+// device's memory. KVASIR_FAKE_CUDA_FAULT=CALL:N:CODE makes the N-th call of a function fail.
+// Except for out of memory (2), the error is sticky, as after a lost context. After
+// KVASIR_FAKE_CUDA_HANG=N launches no work is carried out any more.
 
+#include <algorithm>
 #include <chrono>
+#include <deque>
 #include <map>
+#include <set>
 #include <string>
 
 #include "shim_kernels.hpp"
@@ -30,6 +38,7 @@ enum Result : CUresult {
   kInvalidContext = 201,
   kInvalidHandle = 400,
   kNotFound = 500,
+  kNotReady = 600,
   kIllegalAddress = 700,
   kLaunchFailed = 719,
 };
@@ -38,11 +47,26 @@ constexpr int kDriverVersion = 13000;
 constexpr uint64_t kDeviceAlignment = 256;
 constexpr uint64_t kPage = 4096;
 
-struct Event {
-  std::chrono::steady_clock::time_point at;
-  bool recorded = false;
+// A piece of work; fails with a message.
+struct Work {
+  std::function<const char*()> run;
+  std::vector<uint64_t> words;  // some are addresses of memory that it uses
 };
 
+struct Stream {
+  std::deque<Work> waiting;
+  uint64_t submitted = 0;
+  uint64_t done = 0;
+};
+
+struct Event {
+  std::shared_ptr<Stream> stream;  // null before the first record
+  uint64_t position = 0;
+  bool passed = false;
+  std::chrono::steady_clock::time_point at;
+};
+
+using Handle = std::shared_ptr<Stream>;
 using Pieces = std::map<uint64_t, uint64_t>;  // address to bytes
 
 struct Driver {
@@ -53,15 +77,26 @@ struct Driver {
   Pieces pinned;
   Pieces registered;
   int contexts = 0;
-  int streams = 0;
+  std::vector<Handle> streams;
   int events = 0;
   int modules = 0;
   CUresult sticky = kSuccess;
   std::string faulty_call;
   int calls_to_fault = 0;
   CUresult fault = kSuccess;
+  uint64_t seed = 1;
+  int launches_to_hang = 0;
+  bool hangs = false;
+  TestRandom random{1};
 
   Driver() {
+    if (const char* text = std::getenv("KVASIR_FAKE_CUDA_SEED")) {
+      seed = std::strtoull(text, nullptr, 10);
+    }
+    random = TestRandom(seed);
+    if (const char* text = std::getenv("KVASIR_FAKE_CUDA_HANG")) {
+      launches_to_hang = std::atoi(text);
+    }
     if (const char* bytes = std::getenv("KVASIR_FAKE_CUDA_BYTES")) {
       total_bytes = std::strtoull(bytes, nullptr, 10);
     }
@@ -104,8 +139,83 @@ struct Driver {
   }
 
   bool empty() {
-    return device.empty() && pinned.empty() && registered.empty() && streams == 0 && events == 0 &&
-           modules == 0;
+    return device.empty() && pinned.empty() && registered.empty() && streams.empty() &&
+           events == 0 && modules == 0;
+  }
+
+  [[noreturn]] void refuse(const char* what) {
+    std::fprintf(stderr, "fake CUDA driver: %s, seed %llu\n", what,
+                 static_cast<unsigned long long>(seed));
+    std::fflush(stderr);
+    std::_Exit(70);
+  }
+
+  void submit(const Handle& stream, Work work) {
+    stream->waiting.push_back(std::move(work));
+    stream->submitted++;
+  }
+
+  void run_until(Stream& stream, uint64_t position) {
+    while (stream.done < position && sticky == kSuccess) {
+      const Work work = std::move(stream.waiting.front());
+      stream.waiting.pop_front();
+      stream.done++;
+      if (const char* failure = work.run()) {
+        std::fprintf(stderr, "fake CUDA driver: %s\n", failure);
+        sticky = kLaunchFailed;
+      }
+    }
+  }
+
+  void run_some(Stream& stream) {
+    const auto waiting = static_cast<uint32_t>(stream.waiting.size());
+    run_until(stream, stream.done + random.below(waiting + 1));
+  }
+
+  void run_by_chance() {
+    if (!hangs && !streams.empty() && random.below(3) == 0) {
+      run_some(*streams[random.below(static_cast<uint32_t>(streams.size()))]);
+    }
+  }
+
+  bool pending() {
+    for (const Handle& stream : streams) {
+      if (!stream->waiting.empty()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // The piece of memory around an address.
+  const std::pair<const uint64_t, uint64_t>* around(uint64_t address) {
+    for (Pieces* pieces : {&device, &pinned, &registered}) {
+      if (contains(*pieces, address, 1)) {
+        return &*--pieces->upper_bound(address);
+      }
+    }
+    return nullptr;
+  }
+
+  // Fails if pending work may use the memory that begins at `address`.
+  void require_unused(uint64_t address, const char* what) {
+    std::set<uint64_t> reached;
+    std::vector<uint64_t> words;
+    for (const Handle& stream : streams) {
+      for (const Work& work : stream->waiting) {
+        words.insert(words.end(), work.words.begin(), work.words.end());
+      }
+    }
+    while (!words.empty()) {
+      const auto* piece = around(words.back());
+      words.pop_back();
+      if (piece != nullptr && reached.insert(piece->first).second) {
+        append_words(words, reinterpret_cast<const void*>(piece->first), piece->second);
+      }
+    }
+    if (reached.count(address) != 0) {
+      refuse(what);
+    }
   }
 };
 
@@ -139,8 +249,15 @@ CUresult in_context(const char* call, Body body) {
   if (result != kSuccess) {
     return result;
   }
-  return current_context == nullptr ? static_cast<CUresult>(kInvalidContext) : body(driver());
+  if (current_context == nullptr) {
+    return kInvalidContext;
+  }
+  driver().run_by_chance();
+  return driver().sticky != kSuccess ? driver().sticky : body(driver());
 }
+
+const Handle& handle(void* stream) { return *static_cast<Handle*>(stream); }
+const Event& event_of(void* event) { return **static_cast<std::shared_ptr<Event>*>(event); }
 
 CUresult with_device(CUdevice device, const char* call, CUresult (*body)(Driver&)) {
   const std::lock_guard<std::mutex> lock(driver().mutex);
@@ -228,9 +345,9 @@ EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice) {
   if (--driver().contexts == 0 && driver().sticky == kSuccess && !driver().empty()) {
     std::fprintf(stderr,
                  "fake CUDA driver: not freed: %zu of device memory, %zu page-locked, %zu "
-                 "registered, %d streams, %d events, %d modules\n",
+                 "registered, %zu streams, %d events, %d modules\n",
                  driver().device.size(), driver().pinned.size(), driver().registered.size(),
-                 driver().streams, driver().events, driver().modules);
+                 driver().streams.size(), driver().events, driver().modules);
   }
   return driver().contexts < 0 ? kInvalidContext : kSuccess;
 }
@@ -281,6 +398,7 @@ EXPORT CUresult cuMemFree_v2(CUdeviceptr memory) {
     if (piece == owner.device.end()) {
       return kInvalidValue;
     }
+    owner.require_unused(memory, "device memory is freed that pending work may use");
     owner.used_bytes -= piece->second;
     owner.device.erase(piece);
     std::free(pointer(memory));
@@ -300,6 +418,8 @@ EXPORT CUresult cuMemHostAlloc(void** memory, size_t bytes, unsigned flags) {
 
 EXPORT CUresult cuMemFreeHost(void* memory) {
   return in_context("cuMemFreeHost", [=](Driver& owner) -> CUresult {
+    owner.require_unused(address_of(memory),
+                         "page-locked memory is freed that pending work may use");
     if (owner.pinned.erase(address_of(memory)) == 0) {
       return kInvalidValue;
     }
@@ -325,6 +445,7 @@ EXPORT CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* mapped, void* memory, 
 
 EXPORT CUresult cuMemHostUnregister(void* memory) {
   return in_context("cuMemHostUnregister", [=](Driver& owner) -> CUresult {
+    owner.require_unused(address_of(memory), "memory is unregistered that pending work may use");
     return owner.registered.erase(address_of(memory)) == 1 ? kSuccess : kInvalidValue;
   });
 }
@@ -339,6 +460,9 @@ EXPORT CUresult cuModuleLoadData(void** module, const void* image) {
 
 EXPORT CUresult cuModuleUnload(void* module) {
   return in_context("cuModuleUnload", [=](Driver& owner) -> CUresult {
+    if (owner.pending()) {
+      owner.refuse("the module is unloaded with work pending");
+    }
     owner.modules--;
     return module == &module_handle ? kSuccess : kInvalidHandle;
   });
@@ -357,36 +481,69 @@ EXPORT CUresult cuStreamCreateWithPriority(void** stream, unsigned flags, int pr
     if (flags != 1 || priority > 0 || priority < -5) {
       return kInvalidValue;
     }
-    owner.streams++;
-    *stream = new int(priority);
+    owner.streams.push_back(std::make_shared<Stream>());
+    *stream = new Handle(owner.streams.back());
     return kSuccess;
   });
 }
 
 EXPORT CUresult cuStreamDestroy_v2(void* stream) {
   return in_context("cuStreamDestroy", [=](Driver& owner) -> CUresult {
-    owner.streams--;
-    delete static_cast<int*>(stream);
+    if (!handle(stream)->waiting.empty()) {
+      owner.refuse("a stream is destroyed with work pending");
+    }
+    owner.streams.erase(std::find(owner.streams.begin(), owner.streams.end(), handle(stream)));
+    delete static_cast<Handle*>(stream);
     return kSuccess;
   });
 }
 
 EXPORT CUresult cuStreamSynchronize(void* stream) {
-  return in_context("cuStreamSynchronize", [=](Driver&) -> CUresult {
-    return stream == nullptr ? kInvalidHandle : kSuccess;
+  return in_context("cuStreamSynchronize", [=](Driver& owner) -> CUresult {
+    if (stream == nullptr) {
+      return kInvalidHandle;
+    }
+    if (owner.hangs && !handle(stream)->waiting.empty()) {
+      owner.refuse("a call waits for ever");
+    }
+    owner.run_until(*handle(stream), handle(stream)->submitted);
+    return owner.sticky;
+  });
+}
+
+EXPORT CUresult cuStreamQuery(void* stream) {
+  return in_context("cuStreamQuery", [=](Driver& owner) -> CUresult {
+    if (!owner.hangs) {
+      owner.run_some(*handle(stream));
+    }
+    return owner.sticky != kSuccess          ? owner.sticky
+           : handle(stream)->waiting.empty() ? kSuccess
+                                             : kNotReady;
   });
 }
 
 EXPORT CUresult cuStreamWaitEvent(void* stream, void* event, unsigned) {
-  return in_context("cuStreamWaitEvent", [=](Driver&) -> CUresult {
-    return stream == nullptr || event == nullptr ? kInvalidHandle : kSuccess;
+  return in_context("cuStreamWaitEvent", [=](Driver& owner) -> CUresult {
+    if (stream == nullptr || event == nullptr) {
+      return kInvalidHandle;
+    }
+    const Event& awaited = event_of(event);
+    owner.submit(handle(stream),
+                 {[&owner, other = awaited.stream, position = awaited.position]() -> const char* {
+                    if (other != nullptr) {
+                      owner.run_until(*other, position);
+                    }
+                    return nullptr;
+                  },
+                  {}});
+    return kSuccess;
   });
 }
 
 EXPORT CUresult cuEventCreate(void** event, unsigned) {
   return in_context("cuEventCreate", [=](Driver& owner) -> CUresult {
     owner.events++;
-    *event = new Event;
+    *event = new std::shared_ptr<Event>(std::make_shared<Event>());
     return kSuccess;
   });
 }
@@ -394,25 +551,42 @@ EXPORT CUresult cuEventCreate(void** event, unsigned) {
 EXPORT CUresult cuEventDestroy_v2(void* event) {
   return in_context("cuEventDestroy", [=](Driver& owner) -> CUresult {
     owner.events--;
-    delete static_cast<Event*>(event);
+    delete static_cast<std::shared_ptr<Event>*>(event);
     return kSuccess;
   });
 }
 
 EXPORT CUresult cuEventRecord(void* event, void* stream) {
-  return in_context("cuEventRecord", [=](Driver&) -> CUresult {
-    static_cast<Event*>(event)->at = std::chrono::steady_clock::now();
-    static_cast<Event*>(event)->recorded = true;
-    return stream == nullptr ? kInvalidHandle : kSuccess;
+  return in_context("cuEventRecord", [=](Driver& owner) -> CUresult {
+    if (stream == nullptr) {
+      return kInvalidHandle;
+    }
+    const std::shared_ptr<Event>& recorded = *static_cast<std::shared_ptr<Event>*>(event);
+    const Event recording{handle(stream), handle(stream)->submitted + 1, false, {}};
+    *recorded = recording;
+    owner.submit(handle(stream),
+                 {[recorded, recording]() -> const char* {
+                    if (recorded->stream == recording.stream &&
+                        recorded->position == recording.position) {  // not recorded again since
+                      recorded->passed = true;
+                      recorded->at = std::chrono::steady_clock::now();
+                    }
+                    return nullptr;
+                  },
+                  {}});
+    return kSuccess;
   });
 }
 
 EXPORT CUresult cuEventElapsedTime(float* milliseconds, void* from, void* to) {
   return in_context("cuEventElapsedTime", [=](Driver&) -> CUresult {
-    const Event& first = *static_cast<Event*>(from);
-    const Event& second = *static_cast<Event*>(to);
+    const Event& first = event_of(from);
+    const Event& second = event_of(to);
+    if (first.stream == nullptr || second.stream == nullptr) {
+      return kInvalidHandle;
+    }
     *milliseconds = std::chrono::duration<float, std::milli>(second.at - first.at).count();
-    return first.recorded && second.recorded ? kSuccess : kInvalidHandle;
+    return first.passed && second.passed ? kSuccess : kNotReady;
   });
 }
 
@@ -424,17 +598,26 @@ EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, vo
     if (!owner.reachable(to, bytes) || !owner.reachable(from, bytes)) {
       return owner.sticky = kIllegalAddress;
     }
-    std::memmove(pointer(to), pointer(from), bytes);
+    owner.submit(handle(stream), {[=]() -> const char* {
+                                    std::memmove(pointer(to), pointer(from), bytes);
+                                    return nullptr;
+                                  },
+                                  {to, from}});
     return kSuccess;
   });
 }
 
-EXPORT CUresult cuMemsetD8Async(CUdeviceptr memory, unsigned char value, size_t bytes, void*) {
+EXPORT CUresult cuMemsetD8Async(CUdeviceptr memory, unsigned char value, size_t bytes,
+                                void* stream) {
   return in_context("cuMemsetD8Async", [=](Driver& owner) -> CUresult {
     if (!owner.contains(owner.device, memory, bytes)) {
       return owner.sticky = kIllegalAddress;
     }
-    std::memset(pointer(memory), value, bytes);
+    owner.submit(handle(stream), {[=]() -> const char* {
+                                    std::memset(pointer(memory), value, bytes);
+                                    return nullptr;
+                                  },
+                                  {memory}});
     return kSuccess;
   });
 }
@@ -449,12 +632,10 @@ EXPORT CUresult cuLaunchKernel(void* function, unsigned blocks, unsigned blocks_
     if (!plain || blocks == 0 || threads == 0 || stream == nullptr || function == nullptr) {
       return kInvalidValue;
     }
-    const char* failure =
-        launch_kernel(*static_cast<const Kernel*>(function), blocks, threads, parameters);
-    if (failure != nullptr) {
-      std::fprintf(stderr, "fake CUDA driver: %s\n", failure);
-      return owner.sticky = kLaunchFailed;
-    }
+    Launch launch = static_cast<const Kernel*>(function)->prepare(blocks, threads, parameters);
+    const std::vector<uint64_t> words = launch.words;
+    owner.submit(handle(stream), {[launch] { return carry_out(launch); }, words});
+    owner.hangs |= owner.launches_to_hang > 0 && --owner.launches_to_hang == 0;
     return kSuccess;
   });
 }

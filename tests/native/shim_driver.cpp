@@ -27,8 +27,8 @@ extern "C" JNIEXPORT jint JNICALL Java_io_kvasir_engine_device_ShimLibrary_launc
     return kInvalidDeviceFunction;
   }
   const char* failure =
-      launch_kernel(*kernel, static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads),
-                    reinterpret_cast<void**>(parameters));
+      carry_out(kernel->prepare(static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads),
+                                reinterpret_cast<void**>(parameters)));
   if (failure != nullptr) {
     throw_assertion_error(env, failure);
   }

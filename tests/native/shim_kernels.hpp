@@ -1,5 +1,5 @@
 // The kernels by name, launched on the CPU with an array of parameter addresses, as in
-// cuLaunchKernel.
+// cuLaunchKernel. The parameters are copied first, so that a launch can be carried out later.
 //
 // The shim's scheduler runs on the calling thread; one launch at a time. A failed check, on a fiber
 // or outside, jumps back to the launch, which reports it. The scheduler is then recreated; the
@@ -8,6 +8,7 @@
 
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "cuda_shim.hpp"
@@ -26,30 +27,49 @@ extern "C" __global__ inline void shim_diverging_kernel() {
 
 namespace {
 
+struct Launch {
+  std::function<void()> run;
+  std::vector<uint64_t> words;  // of the parameters; some are addresses
+};
+
+void append_words(std::vector<uint64_t>& words, const void* parameter, size_t bytes) {
+  for (size_t i = 0; i + sizeof(uint64_t) <= bytes; i += sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, static_cast<const char*>(parameter) + i, sizeof word);
+    words.push_back(word);
+  }
+}
+
 template <typename... Types, size_t... i>
-void launch_with(void (*kernel)(Types...), uint32_t blocks, uint32_t threads,
-                 [[maybe_unused]] void** parameters, std::index_sequence<i...>) {
-  shim::launch(kernel, blocks, threads, *static_cast<Types*>(parameters[i])...);
+Launch prepare(void (*kernel)(Types...), uint32_t blocks, uint32_t threads,
+               [[maybe_unused]] void** parameters, std::index_sequence<i...>) {
+  Launch launch;
+  (append_words(launch.words, parameters[i], sizeof(Types)), ...);
+  launch.run = [kernel, blocks, threads,
+                values = std::tuple<Types...>{*static_cast<Types*>(parameters[i])...}] {
+    shim::launch(kernel, blocks, threads, std::get<i>(values)...);
+  };
+  return launch;
 }
 
 template <typename... Types>
-void launch_with(void (*kernel)(Types...), uint32_t blocks, uint32_t threads, void** parameters) {
-  launch_with(kernel, blocks, threads, parameters, std::index_sequence_for<Types...>());
+Launch prepare(void (*kernel)(Types...), uint32_t blocks, uint32_t threads, void** parameters) {
+  return prepare(kernel, blocks, threads, parameters, std::index_sequence_for<Types...>());
 }
 
 template <auto kernel>
-void launch(uint32_t blocks, uint32_t threads, void** parameters) {
-  launch_with(kernel, blocks, threads, parameters);
+Launch prepare(uint32_t blocks, uint32_t threads, void** parameters) {
+  return prepare(kernel, blocks, threads, parameters);
 }
 
 struct Kernel {
   const char* name;
-  void (*launch)(uint32_t blocks, uint32_t threads, void** parameters);
+  Launch (*prepare)(uint32_t blocks, uint32_t threads, void** parameters);
 };
 
 template <auto kernel>
 Kernel entry(const char* name) {
-  return {name, launch<kernel>};
+  return {name, prepare<kernel>};
 }
 
 #define KERNEL(name) entry<&name>(#name)
@@ -95,11 +115,11 @@ void jump_back(const char* message) {
 }
 
 // False if a check failed. The jump leaks the launch's few words of heap.
-bool launched(const Kernel& kernel, uint32_t blocks, uint32_t threads, void** parameters) {
+bool carried_out(const Launch& launch) {
   if (_setjmp(launch_frame) != 0) {
     return false;
   }
-  kernel.launch(blocks, threads, parameters);
+  launch.run();
   return true;
 }
 
@@ -113,11 +133,10 @@ const Kernel* find(const std::string& name) {
 }
 
 // Runs a kernel to its end; returns the message of a failed check, or null.
-inline const char* launch_kernel(const Kernel& kernel, uint32_t blocks, uint32_t threads,
-                                 void** parameters) {
+inline const char* carry_out(const Launch& launch) {
   const std::lock_guard<std::mutex> lock(one_launch);
   g_on_failed_check = jump_back;
-  if (launched(kernel, blocks, threads, parameters)) {
+  if (carried_out(launch)) {
     return nullptr;
   }
   shim::Scheduler::get() = shim::Scheduler();

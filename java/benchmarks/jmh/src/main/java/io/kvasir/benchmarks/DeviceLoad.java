@@ -2,8 +2,11 @@ package io.kvasir.benchmarks;
 
 import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.KernelArguments;
+import io.kvasir.engine.device.ReleaseSteps;
 import io.kvasir.internal.nativelib.NativeMemory;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Background load that keeps a device busy: launches that hash tokens, one after the other on a
@@ -102,9 +105,10 @@ final class DeviceLoad implements AutoCloseable {
 
   @Override
   public void close() {
-    device.closeStream(stream);
+    List<Runnable> steps = new ArrayList<>(List.of(() -> device.closeStream(stream)));
     for (long address : memory) {
-      device.free(address);
+      steps.add(() -> device.free(address));
     }
+    ReleaseSteps.onceIdle(device, stream, steps);
   }
 }

@@ -6,7 +6,9 @@ package io.kvasir.engine.device;
  *
  * <p>Addresses are those of unified addressing: the value alone distinguishes device memory from
  * page-locked host memory. Work on one stream runs in order. Calls that enqueue work do not wait
- * for it.
+ * for it. Memory, streams and events are released only when no pending work uses them: the driver
+ * does not check this, and work that continues writes into memory that others may have allocated
+ * since. {@link ReleaseSteps#onceIdle} does both in order.
  *
  * <p>Every method may throw {@link RetryableDeviceException} if the device can still be used and
  * {@link FatalDeviceException} if it cannot. The error may be one of work that was enqueued
@@ -58,7 +60,7 @@ public interface DeviceApi extends AutoCloseable {
   long allocate(long bytes);
 
   /**
-   * Frees device memory. Waits for work that uses it.
+   * Frees device memory, which no pending work may use.
    *
    * @param address an address that {@link #allocate} returned
    */
@@ -74,7 +76,7 @@ public interface DeviceApi extends AutoCloseable {
   long allocatePinned(long bytes);
 
   /**
-   * Frees page-locked memory.
+   * Frees page-locked memory, which no pending work may use.
    *
    * @param address an address that {@link #allocatePinned} returned
    */
@@ -91,7 +93,7 @@ public interface DeviceApi extends AutoCloseable {
   long pin(long address, long bytes);
 
   /**
-   * Reverts {@link #pin}.
+   * Reverts {@link #pin}. No pending work may use the memory.
    *
    * @param address the address on the host
    */
@@ -106,7 +108,7 @@ public interface DeviceApi extends AutoCloseable {
   Stream openStream(boolean urgent);
 
   /**
-   * Closes a stream. Its pending work is still carried out.
+   * Closes a stream, which must have no pending work.
    *
    * @param stream the stream
    */
@@ -189,7 +191,21 @@ public interface DeviceApi extends AutoCloseable {
    */
   void synchronize(Stream stream);
 
-  /** Closes the device. All memory, streams and events must have been released before. */
+  /**
+   * Waits until a stream has no pending work, but not for ever: a device may stop responding
+   * without an error. After the first wait that was too short, the device counts as unresponsive,
+   * and this returns false for all of its streams, because they share memory.
+   *
+   * @param stream the stream
+   * @param timeoutNs the longest wait, in nanoseconds
+   * @return whether the stream has no pending work and the device responds
+   */
+  boolean trySynchronize(Stream stream, long timeoutNs);
+
+  /**
+   * Closes the device. All memory, streams and events must have been released before, except those
+   * that pending work of a lost device may use.
+   */
   @Override
   void close();
 }

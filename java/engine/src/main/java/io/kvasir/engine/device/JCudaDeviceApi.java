@@ -3,6 +3,7 @@ package io.kvasir.engine.device;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
@@ -26,6 +27,8 @@ import org.slf4j.LoggerFactory;
 final class JCudaDeviceApi implements DeviceApi {
 
   private static final Logger LOG = LoggerFactory.getLogger(JCudaDeviceApi.class);
+
+  private static final long POLL_NS = 50_000;
 
   private record JCudaStream(CUstream handle) implements Stream {}
 
@@ -62,6 +65,9 @@ final class JCudaDeviceApi implements DeviceApi {
   private final AtomicBoolean closed = new AtomicBoolean();
   private final CUmodule module = new CUmodule();
   private boolean loaded;
+
+  /** Whether a limited wait ended before the work did. */
+  private volatile boolean unresponsive;
 
   JCudaDeviceApi(CudaDevice device) {
     this.device = device;
@@ -268,8 +274,32 @@ final class JCudaDeviceApi implements DeviceApi {
   }
 
   @Override
+  public boolean trySynchronize(Stream stream, long timeoutNs) {
+    if (unresponsive) {
+      return false;
+    }
+    enter();
+    long from = System.nanoTime();
+    int result = JCudaDriver.cuStreamQuery(handle(stream));
+    while (result == CUresult.CUDA_ERROR_NOT_READY && System.nanoTime() - from < timeoutNs) {
+      LockSupport.parkNanos(POLL_NS);
+      result = JCudaDriver.cuStreamQuery(handle(stream));
+    }
+    if (result == CUresult.CUDA_ERROR_NOT_READY) {
+      unresponsive = true;
+      return false;
+    }
+    check("cuStreamQuery", result);
+    return true;
+  }
+
+  /**
+   * Unloads the kernels and releases the context. A device that does not respond keeps both until
+   * the process ends, because its work may still run.
+   */
+  @Override
   public void close() {
-    if (closed.compareAndSet(false, true)) {
+    if (closed.compareAndSet(false, true) && !unresponsive) {
       // On a lost device both calls may fail. The context ends with its last release.
       if (loaded && JCudaDriver.cuCtxSetCurrent(context) == CUresult.CUDA_SUCCESS) {
         logFailure("cuModuleUnload", JCudaDriver.cuModuleUnload(module));
@@ -285,6 +315,9 @@ final class JCudaDeviceApi implements DeviceApi {
   }
 
   private void enter() {
+    if (closed.get()) {
+      throw new IllegalStateException(device.label() + " is closed");
+    }
     check("cuCtxSetCurrent", JCudaDriver.cuCtxSetCurrent(context));
   }
 

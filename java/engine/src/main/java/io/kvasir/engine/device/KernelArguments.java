@@ -3,6 +3,8 @@ package io.kvasir.engine.device;
 import io.kvasir.internal.nativelib.NativeMemory;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Arguments of one kernel in the driver's layout: the values, and an array of their addresses.
@@ -106,6 +108,13 @@ public final class KernelArguments {
   /** {@return the array of addresses of the values; a direct buffer} */
   ByteBuffer pointers() {
     return pointers;
+  }
+
+  /** {@return the values in words of eight bytes, in order; one word or more for each argument} */
+  List<Long> words() {
+    return IntStream.range(0, values.capacity() / WORD)
+        .mapToObj(i -> values.getLong(i * WORD))
+        .toList();
   }
 
   /** A copy of the values, for a launch that reads them later. */

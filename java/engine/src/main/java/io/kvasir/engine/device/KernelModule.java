@@ -87,22 +87,28 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
   /** Runs the kernel that returns the loaded module's version, and checks it. */
   static void requireAbi(DeviceApi device, int expected) {
     long word = device.allocatePinned(Integer.BYTES);
+    DeviceApi.Stream stream;
     try {
-      DeviceApi.Stream stream = device.openStream(false);
-      try {
-        KernelArguments arguments = KernelArguments.words(1).set(0, word);
-        device.launch(stream, device.kernel("kvasir_module_abi"), 1, WARP, arguments);
-        device.synchronize(stream);
-      } finally {
-        device.closeStream(stream);
-      }
-      int abi = NativeMemory.view(word, Integer.BYTES).getInt(0);
-      if (abi != expected) {
-        throw new FatalDeviceException(
-            "the kernels have interface version " + abi + ", the library has " + expected, null);
-      }
+      stream = device.openStream(false);
+    } catch (RuntimeException e) {
+      ReleaseSteps.after(e, List.of(() -> device.freePinned(word)));
+      throw e;
+    }
+    int abi;
+    try {
+      KernelArguments arguments = KernelArguments.words(1).set(0, word);
+      device.launch(stream, device.kernel("kvasir_module_abi"), 1, WARP, arguments);
+      device.synchronize(stream);
+      abi = NativeMemory.view(word, Integer.BYTES).getInt(0);
     } finally {
-      device.freePinned(word);
+      ReleaseSteps.onceIdle(
+          device,
+          stream,
+          List.of(() -> device.closeStream(stream), () -> device.freePinned(word)));
+    }
+    if (abi != expected) {
+      throw new FatalDeviceException(
+          "the kernels have interface version " + abi + ", the library has " + expected, null);
     }
   }
 

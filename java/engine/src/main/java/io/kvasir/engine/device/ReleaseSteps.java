@@ -1,5 +1,7 @@
 package io.kvasir.engine.device;
 
+import io.kvasir.model.Errors;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -7,6 +9,12 @@ import org.slf4j.LoggerFactory;
 public final class ReleaseSteps {
 
   private static final Logger LOG = LoggerFactory.getLogger(ReleaseSteps.class);
+
+  /** The longest wait for pending work, far above the duration of any step. */
+  private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
+
+  /** Attempts to wait, because a driver may refuse a call for a moment. */
+  private static final int ATTEMPTS = 3;
 
   private ReleaseSteps() {}
 
@@ -35,6 +43,42 @@ public final class ReleaseSteps {
     if (failure != null) {
       throw failure;
     }
+  }
+
+  /**
+   * Waits until a stream has no pending work, then runs all steps as {@link #all} does. If the work
+   * may still run, because the device is lost or does not respond, no step runs: what the work may
+   * use stays allocated until the device's context ends. Waits a limited time.
+   *
+   * @param device the device
+   * @param stream the stream whose work uses what the steps release; a step may close it
+   * @param steps the steps
+   * @throws RuntimeException the first failure of a step, after the last step
+   */
+  public static void onceIdle(
+      DeviceApi device, DeviceApi.Stream stream, Iterable<? extends Runnable> steps) {
+    if (idle(device, stream)) {
+      all(steps);
+    }
+  }
+
+  private static boolean idle(DeviceApi device, DeviceApi.Stream stream) {
+    String reason = "its work does not end";
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      try {
+        if (device.trySynchronize(stream, PATIENCE_NS)) {
+          return true;
+        }
+        break;
+      } catch (FatalDeviceException e) {
+        LOG.debug("A lost device cannot release a resource", e);
+        return false;
+      } catch (RetryableDeviceException e) {
+        reason = Errors.reason(e);
+      }
+    }
+    LOG.warn("{} keeps memory that its work may use: {}", device.device().label(), reason);
+    return false;
   }
 
   /**

@@ -111,7 +111,8 @@ public final class DirectoryProbe {
     PrefixMatches matches = new PrefixMatches(ranks, prompts);
     for (int rank = 0; rank < ranks; rank++) {
       for (int prompt = 0; prompt < prompts; prompt++) {
-        matches.set(rank, prompt, matchedBlocks[rank * prompts + prompt] * tokensPerBlock);
+        int blocks = matchedBlocks[rank * prompts + prompt];
+        matches.set(rank, prompt, Math.multiplyExact(blocks, tokensPerBlock));
       }
     }
     return matches;

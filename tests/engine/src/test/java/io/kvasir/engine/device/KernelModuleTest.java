@@ -1,14 +1,19 @@
 package io.kvasir.engine.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvasir.internal.nativelib.PoolLibrary;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class KernelModuleTest {
+
+  private static final int OUT_OF_MEMORY = 2;
 
   @ParameterizedTest
   @CsvSource({
@@ -43,6 +48,20 @@ class KernelModuleTest {
     assertThat(FakeCuda.KERNELS.obstacle(device, 12090).orElseThrow().reason())
         .isEqualTo("the driver is too old: it supports CUDA 12.9, the kernels need CUDA 13");
     assertThat(FakeCuda.KERNELS.obstacle(device, 13020)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"OPEN_STREAM", "KERNEL", "LAUNCH", "SYNCHRONIZE"})
+  void aCheckOfTheVersionThatIsRefusedLeavesNothingBehind(ShimDevice.Call call) {
+    for (long seed = 0; seed < 20; seed++) {
+      try (ShimDevice device = ShimDevice.of(1 << 20, seed)) {
+        KernelModule.requireAbi(device, PoolLibrary.kvasir_abi_version());
+        device.failAt(call, 1, OUT_OF_MEMORY);
+        assertThatThrownBy(
+                () -> KernelModule.requireAbi(device, PoolLibrary.kvasir_abi_version()))
+            .isInstanceOf(RetryableDeviceException.class);
+      }
+    }
   }
 
   @Test

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class PinnedBufferTest {
 
-  private final ShimDevice device = ShimDevice.atOnce(1000);
+  private final ShimDevice device = ShimDevice.of(1000);
   private final PinnedBuffer buffer = new PinnedBuffer(device, 16);
 
   @Test

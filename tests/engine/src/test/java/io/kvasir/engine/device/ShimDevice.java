@@ -6,23 +6,22 @@ import io.kvasir.internal.nativelib.NativeMemory;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumMap;
-import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 
 /**
  * A CUDA device that is not there: its memory is the host's and its kernels run on the CPU, through
  * {@link ShimLibrary}.
  *
- * <p>Work is carried out when it is submitted, or, with {@link #late}, at any moment until somebody
- * waits for it. Memory holds garbage when it is given out; what is written beside it, or is not
- * given back, fails the test. Calls are counted and can be made to fail with a code of the driver;
- * after a fatal one the device is lost, and so are all later calls. Thread-safe.
+ * <p>Streams are lazy: work is carried out when something waits for it, or before that by chance,
+ * during any call, a random number of pieces of a random stream. A stream that is closed with work
+ * pending, and memory that is freed while pending work may use it ({@link ShimReach}), fail the
+ * test. Memory holds garbage when it is given out; what is written beside it, or is not given back,
+ * fails the test. Calls are counted and can be made to fail with a code of the driver; after a
+ * fatal one the device is lost, and so are all later calls. Failures name the seed. Thread-safe.
  */
 public final class ShimDevice implements DeviceApi {
 
@@ -47,7 +46,14 @@ public final class ShimDevice implements DeviceApi {
     COPY,
     FILL,
     LAUNCH,
-    SYNCHRONIZE
+    SYNCHRONIZE,
+    TRY_SYNCHRONIZE
+  }
+
+  private static final long SEED = Long.getLong("kvasir.test.seed", System.nanoTime());
+
+  static {
+    System.out.println("-Dkvasir.test.seed=" + SEED + " (ShimDevice)");
   }
 
   private static final int OUT_OF_MEMORY = 2;
@@ -59,52 +65,60 @@ public final class ShimDevice implements DeviceApi {
 
   private record Fault(Call call, int at, int code) {}
 
+  /** Calls between two moments at which work is carried out by chance. */
+  private static final int CALLS_PER_CHANCE = 3;
+
   private final CudaDevice device;
-  private final SplittableRandom lateness;
+  private final long seed;
+  private final SplittableRandom chance;
   private final ShimMemory memory = new ShimMemory("device memory", 256);
   private final ShimMemory pinned = new ShimMemory("page-locked memory", PAGE);
-  private final Map<Long, Long> foreign = new HashMap<>();
-  private final Set<ShimStream> streams = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final TreeMap<Long, Long> foreign = new TreeMap<>();
+  private final List<ShimStream> streams = new ArrayList<>();
   private final Map<Call, Integer> counts = new EnumMap<>(Call.class);
   private final List<Fault> faults = new ArrayList<>();
   private int openEvents;
   private int urgentStreams;
   private int copiesToDevice;
   private boolean lost;
+  private boolean hangs;
+  private boolean unresponsive;
 
-  private ShimDevice(int ordinal, long totalBytes, SplittableRandom lateness) {
+  private ShimDevice(int ordinal, long totalBytes, long seed) {
     String pciBusId = "0000:0" + ordinal + ":00.0";
     this.device = new CudaDevice(ordinal, "shim", "uuid", pciBusId, 9, 0, totalBytes, -1);
-    this.lateness = lateness;
+    this.seed = seed;
+    this.chance = new SplittableRandom(seed);
   }
 
   /**
-   * A device whose work is done when it has been submitted.
+   * A device with the seed of this run, {@code -Dkvasir.test.seed}, which is printed.
    *
    * @param totalBytes size of its memory
    */
-  public static ShimDevice atOnce(long totalBytes) {
-    return atOnce(totalBytes, 0);
+  public static ShimDevice of(long totalBytes) {
+    return of(totalBytes, SEED);
+  }
+
+  /**
+   * A device.
+   *
+   * @param totalBytes size of its memory
+   * @param seed of the moments at which work is carried out by chance
+   */
+  public static ShimDevice of(long totalBytes, long seed) {
+    return of(totalBytes, seed, 0);
   }
 
   /**
    * The same as one of several.
    *
    * @param totalBytes size of its memory
+   * @param seed of the moments at which work is carried out by chance
    * @param ordinal its number, of one digit
    */
-  public static ShimDevice atOnce(long totalBytes, int ordinal) {
-    return new ShimDevice(ordinal, totalBytes, null);
-  }
-
-  /**
-   * A device that carries work out at a random moment before somebody waits for it.
-   *
-   * @param totalBytes size of its memory
-   * @param seed of the moments
-   */
-  public static ShimDevice late(long totalBytes, long seed) {
-    return new ShimDevice(0, totalBytes, new SplittableRandom(seed));
+  public static ShimDevice of(long totalBytes, long seed, int ordinal) {
+    return new ShimDevice(ordinal, totalBytes, seed);
   }
 
   /**
@@ -116,6 +130,16 @@ public final class ShimDevice implements DeviceApi {
    */
   public synchronized void failAt(Call call, int nth, int code) {
     faults.add(new Fault(call, count(call) + nth, code));
+  }
+
+  /** Lets no more work be carried out, without an error. */
+  public synchronized void hang() {
+    hangs = true;
+  }
+
+  /** How many pieces of work wait, on all streams. */
+  public synchronized int pending() {
+    return streams.stream().mapToInt(ShimStream::pending).sum();
   }
 
   /** How many calls of a kind there were, failed ones too. */
@@ -176,7 +200,7 @@ public final class ShimDevice implements DeviceApi {
   @Override
   public synchronized void free(long address) {
     enter(Call.FREE);
-    finishAll();
+    requireUnused("device memory", address);
     memory.free(address);
   }
 
@@ -189,7 +213,7 @@ public final class ShimDevice implements DeviceApi {
   @Override
   public synchronized void freePinned(long address) {
     enter(Call.FREE_PINNED);
-    finishAll();
+    requireUnused("page-locked memory", address);
     pinned.free(address);
   }
 
@@ -204,14 +228,14 @@ public final class ShimDevice implements DeviceApi {
   @Override
   public synchronized void unpin(long address) {
     enter(Call.UNPIN);
-    finishAll();
+    requireUnused("pinned memory", address);
     assertThat(foreign.remove(address)).as("bytes pinned at " + address).isNotNull();
   }
 
   @Override
   public synchronized Stream openStream(boolean urgent) {
     enter(Call.OPEN_STREAM);
-    ShimStream stream = new ShimStream(lateness);
+    ShimStream stream = new ShimStream();
     streams.add(stream);
     urgentStreams += urgent ? 1 : 0;
     return stream;
@@ -225,7 +249,8 @@ public final class ShimDevice implements DeviceApi {
   @Override
   public synchronized void closeStream(Stream stream) {
     enter(Call.CLOSE_STREAM);
-    open(stream).runAll();
+    int pending = open(stream).pending();
+    assertThat(pending).as("pending work of a closed stream; device seed %d", seed).isZero();
     streams.remove(stream);
   }
 
@@ -272,7 +297,9 @@ public final class ShimDevice implements DeviceApi {
     requireKnown(source, bytes);
     copiesToDevice +=
         memory.contains(destination, bytes) && !memory.contains(source, bytes) ? 1 : 0;
-    open(stream).submit(() -> view(destination, bytes).put(view(source, bytes)));
+    open(stream)
+        .submit(
+            () -> view(destination, bytes).put(view(source, bytes)), destination, source);
   }
 
   @Override
@@ -286,7 +313,8 @@ public final class ShimDevice implements DeviceApi {
               while (filled.hasRemaining()) {
                 filled.put(value);
               }
-            });
+            },
+            address);
   }
 
   @Override
@@ -304,22 +332,33 @@ public final class ShimDevice implements DeviceApi {
               } finally {
                 Reference.reachabilityFence(held); // keeps the values during the native call
               }
-            });
+            },
+            held.words().toArray(Long[]::new));
   }
 
   @Override
   public synchronized void synchronize(Stream stream) {
     enter(Call.SYNCHRONIZE);
+    assertThat(hangs && open(stream).pending() > 0).as("waits for ever").isFalse();
     open(stream).runAll();
   }
 
-  /** Fails if something was not given back, unless the device was lost. */
+  @Override
+  public synchronized boolean trySynchronize(Stream stream, long timeoutNs) {
+    enter(Call.TRY_SYNCHRONIZE);
+    unresponsive |= hangs && open(stream).pending() > 0;
+    if (!unresponsive) {
+      open(stream).runAll();
+    }
+    return !unresponsive;
+  }
+
+  /** Fails if something was not given back, unless the device was lost or hangs. */
   @Override
   public synchronized void close() {
-    if (lost) {
+    if (lost || unresponsive) {
       return;
     }
-    finishAll();
     memory.assertAllGivenBack();
     pinned.assertAllGivenBack();
     assertThat(foreign).as("pinned memory of others").isEmpty();
@@ -336,6 +375,7 @@ public final class ShimDevice implements DeviceApi {
     if (lost) {
       throw failure(call, 700);
     }
+    runByChance();
     for (Fault fault : faults) {
       if (fault.call == call && fault.at == count) {
         throw fault.code == OUT_OF_MEMORY && wantedBytes > 0
@@ -366,8 +406,39 @@ public final class ShimDevice implements DeviceApi {
     return (ShimStream) stream;
   }
 
-  private void finishAll() {
-    streams.forEach(ShimStream::runAll);
+  private void runByChance() {
+    if (!hangs && !streams.isEmpty() && chance.nextInt(CALLS_PER_CHANCE) == 0) {
+      ShimStream stream = streams.get(chance.nextInt(streams.size()));
+      stream.run(chance.nextInt(stream.pending() + 1));
+    }
+  }
+
+  private void requireUnused(String what, long address) {
+    ShimReach reach = new ShimReach(new AllMemory());
+    streams.forEach(stream -> stream.addresses().forEach(reach::add));
+    assertThat(reach.contains(address))
+        .as("pending work may use the %s that is freed; device seed %d", what, seed)
+        .isFalse();
+  }
+
+  /** All memory that the device can use. */
+  private final class AllMemory implements ShimReach.Memory {
+
+    @Override
+    public long startOf(long address) {
+      long start = memory.startOf(address) + pinned.startOf(address);
+      Map.Entry<Long, Long> below = foreign.floorEntry(address);
+      boolean inside = below != null && address < below.getKey() + below.getValue();
+      return inside ? below.getKey() : start;
+    }
+
+    @Override
+    public ByteBuffer at(long start) {
+      if (foreign.containsKey(start)) {
+        return view(start, foreign.get(start));
+      }
+      return memory.startOf(start) != 0 ? memory.at(start) : pinned.at(start);
+    }
   }
 
   private void requireKnown(long address, long bytes) {

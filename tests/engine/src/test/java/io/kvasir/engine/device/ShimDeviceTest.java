@@ -10,18 +10,22 @@ import io.kvasir.engine.device.ShimDevice.Call;
 import io.kvasir.internal.nativelib.NativeMemory;
 import io.kvasir.internal.nativelib.PoolLibrary;
 import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ShimDeviceTest {
 
   private static final int LOST = 719;
 
-  private final ShimDevice device = ShimDevice.atOnce(1000);
+  private final ShimDevice device = ShimDevice.of(1000);
+  private Stream stream;
+  private long filled;
 
   @Test
   void copiesFillsAndRunsKernels() {
     for (long seed = 0; seed < 50; seed++) {
-      ShimDevice late = ShimDevice.late(1000, seed);
+      ShimDevice late = ShimDevice.of(1000, seed);
       long[] memory = {late.allocate(8), late.allocatePinned(8)};
       Stream stream = late.openStream(true);
       late.fill(stream, memory[0], (byte) 3, 8);
@@ -45,18 +49,92 @@ class ShimDeviceTest {
   void workThatNobodyWaitedForMayBeUndone() {
     int undone = 0;
     for (long seed = 0; seed < 50; seed++) {
-      ShimDevice late = ShimDevice.late(1000, seed);
+      ShimDevice late = ShimDevice.of(1000, seed);
       long memory = late.allocate(1);
       late.fill(late.openStream(false), memory, (byte) 3, 1);
+      late.freeBytes();
       undone += NativeMemory.view(memory, 1).get(0) == 3 ? 0 : 1;
     }
     assertThat(undone).isBetween(1, 49);
   }
 
   @Test
+  void workOfOneStreamOvertakesThatOfAnother() {
+    Set<Byte> last = new HashSet<>();
+    for (long seed = 0; seed < 50; seed++) {
+      ShimDevice late = ShimDevice.of(1000, seed);
+      long memory = late.allocate(1);
+      Stream[] streams = {late.openStream(false), late.openStream(false)};
+      late.fill(streams[0], memory, (byte) 1, 1);
+      late.fill(streams[1], memory, (byte) 2, 1);
+      late.fill(streams[1], memory, (byte) 2, 1);
+      late.synchronize(streams[0]);
+      late.synchronize(streams[1]);
+      last.add(NativeMemory.view(memory, 1).get(0));
+    }
+    assertThat(last).containsExactlyInAnyOrder((byte) 1, (byte) 2);
+  }
+
+  @Test
+  void aStreamThatHasWorkMustNotBeClosed() {
+    ShimDevice late = withPendingFill();
+    assertThatThrownBy(() -> late.closeStream(stream))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("pending work of a closed stream; device seed ");
+    late.synchronize(stream);
+    assertThatCode(() -> late.closeStream(stream)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void memoryThatPendingWorkMayUseMustNotBeFreed() {
+    ShimDevice late = withPendingFill();
+    long other = late.allocate(8);
+    assertThatThrownBy(() -> late.free(filled))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("pending work may use the device memory that is freed; device seed ");
+    assertThatCode(() -> late.free(other)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void memoryIsInUseEvenIfOnlyOtherMemoryPointsThere() {
+    ShimDevice late = withPendingFill();
+    long pinned = late.allocatePinned(16);
+    NativeMemory.view(filled, 16).putLong(8, pinned + 15);
+    assertThatThrownBy(() -> late.freePinned(pinned))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("the page-locked memory that is freed");
+    late.synchronize(stream);
+    assertThatCode(() -> late.freePinned(pinned)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void aDeviceThatHangsIsNotWaitedForForEver() {
+    ShimDevice late = withPendingFill();
+    assertThat(late.trySynchronize(late.openStream(false), 0)).isTrue();
+    late.hang();
+    assertThatThrownBy(() -> late.synchronize(stream)).hasMessageContaining("waits for ever");
+    assertThat(late.trySynchronize(stream, 0)).isFalse();
+    assertThat(late.trySynchronize(late.openStream(false), 0)).isFalse();
+  }
+
+  /** A device with a fill of {@code filled} that waits on {@code stream}. */
+  private ShimDevice withPendingFill() {
+    for (long seed = 0; ; seed++) {
+      ShimDevice late = ShimDevice.of(1000, seed);
+      filled = late.allocate(16);
+      stream = late.openStream(false);
+      late.fill(stream, filled, (byte) 3, 8);
+      late.freeBytes();
+      if (late.pending() == 1) {
+        return late;
+      }
+    }
+  }
+
+  @Test
   void aStreamWaitsForAMarkOfAnother() {
     for (long seed = 0; seed < 50; seed++) {
-      ShimDevice late = ShimDevice.late(1000, seed);
+      ShimDevice late = ShimDevice.of(1000, seed);
       long memory = late.allocate(2);
       Stream first = late.openStream(false);
       Stream second = late.openStream(false);

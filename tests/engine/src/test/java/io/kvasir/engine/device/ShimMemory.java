@@ -56,6 +56,18 @@ final class ShimMemory {
     return below != null && address + bytes <= below.getKey() + below.getValue().bytes;
   }
 
+  /** The address at which the piece around this one begins; 0 if there is none. */
+  long startOf(long address) {
+    Map.Entry<Long, Piece> below = pieces.floorEntry(address);
+    boolean inside = below != null && address < below.getKey() + below.getValue().bytes;
+    return inside ? below.getKey() : 0;
+  }
+
+  /** The piece that begins there. */
+  ByteBuffer at(long start) {
+    return NativeMemory.view(start, pieces.get(start).bytes);
+  }
+
   void assertGuarded() {
     pieces.forEach(this::assertGuarded);
   }

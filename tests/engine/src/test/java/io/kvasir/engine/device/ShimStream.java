@@ -1,9 +1,10 @@
 package io.kvasir.engine.device;
 
 import java.util.ArrayDeque;
-import java.util.SplittableRandom;
+import java.util.List;
+import java.util.stream.Stream;
 
-/** Work in order. With lateness, some of it waits until somebody needs it done. */
+/** Work in order, which is carried out only when {@link ShimDevice} says so. */
 final class ShimStream implements DeviceApi.Stream {
 
   /** A place in a stream's work, behind the first so many pieces. */
@@ -33,25 +34,16 @@ final class ShimStream implements DeviceApi.Stream {
     }
   }
 
-  private final SplittableRandom lateness;
-  private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
+  /** A piece of work and the words among its arguments that may be addresses. */
+  private record Work(Runnable body, List<Long> addresses) {}
+
+  private final ArrayDeque<Work> waiting = new ArrayDeque<>();
   private long submitted;
   private long done;
 
-  /**
-   * A stream.
-   *
-   * @param lateness decides how much of the work waits; null if none does
-   */
-  ShimStream(SplittableRandom lateness) {
-    this.lateness = lateness;
-  }
-
-  void submit(Runnable work) {
-    waiting.add(work);
+  void submit(Runnable body, Long... addresses) {
+    waiting.add(new Work(body, List.of(addresses)));
     submitted++;
-    int behind = (int) (submitted - done);
-    runUntil(lateness == null ? submitted : done + lateness.nextInt(behind + 1));
   }
 
   void record(Mark mark) {
@@ -68,6 +60,20 @@ final class ShimStream implements DeviceApi.Stream {
         });
   }
 
+  /** How many pieces of work wait. */
+  int pending() {
+    return waiting.size();
+  }
+
+  /** What the waiting work may use first. */
+  Stream<List<Long>> addresses() {
+    return waiting.stream().map(Work::addresses);
+  }
+
+  void run(int pieces) {
+    runUntil(done + pieces);
+  }
+
   void runAll() {
     runUntil(submitted);
   }
@@ -75,7 +81,7 @@ final class ShimStream implements DeviceApi.Stream {
   private void runUntil(long position) {
     while (done < position) {
       done++;
-      waiting.remove().run();
+      waiting.remove().body().run();
     }
   }
 }

@@ -30,7 +30,7 @@ public final class TestDevices {
   public static DeviceApi open(long seed) {
     if (!onGpu()) {
       ShimLibrary.seed(seed);
-      return ShimDevice.late(BYTES, seed);
+      return ShimDevice.of(BYTES, seed);
     }
     CudaDriver driver = CudaDriver.system();
     Optional<Unavailability> none = driver.unavailability();

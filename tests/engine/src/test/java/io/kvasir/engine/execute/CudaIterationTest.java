@@ -43,7 +43,7 @@ class CudaIterationTest {
             .withTokenBudget(4 + random.nextInt(40))
             .withMaxActiveRequests(16);
     Tally tally = new Tally();
-    try (ShimDevice device = ShimDevice.late(DEVICE_BYTES, seed);
+    try (ShimDevice device = ShimDevice.of(DEVICE_BYTES, seed);
         CudaBlockPool onDevice = CudaBlockPool.create(device, shape, 0)) {
       PoolCalls pool = new PoolCalls(onDevice);
       Recorder recorder = new Recorder();

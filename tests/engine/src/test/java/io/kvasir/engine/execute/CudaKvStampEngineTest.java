@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.FatalDeviceException;
+import io.kvasir.engine.device.RetryableDeviceException;
 import io.kvasir.engine.device.ShimDevice;
 import io.kvasir.engine.device.ShimDevice.Call;
 import io.kvasir.engine.device.TestDevices;
@@ -32,6 +33,7 @@ class CudaKvStampEngineTest {
 
   private static final PoolShape SHAPE = new PoolShape(100, 4, 256, 100, 0);
   private static final long SHIM_BYTES = 1 << 30;
+  private static final int OUT_OF_MEMORY = 2;
   private static final int ILLEGAL_ADDRESS = 700;
   private static final int SEEDS = Integer.getInteger("kvasir.device.seeds", 12);
 
@@ -86,7 +88,7 @@ class CudaKvStampEngineTest {
   @Test
   void aStepIsOneLaunchAndOneSynchronisation() {
     int steps = 0;
-    try (ShimDevice device = ShimDevice.late(SHIM_BYTES, 1);
+    try (ShimDevice device = ShimDevice.of(SHIM_BYTES, 1);
         CudaBlockPool pool = pool(device, SHAPE, LAYERS);
         CudaKvStampEngine engine = engine(pool, LAYERS)) {
       StepEngine counted =
@@ -110,7 +112,7 @@ class CudaKvStampEngineTest {
 
   @Test
   void aLostDeviceIsToldAndClosesQuietly() {
-    try (ShimDevice device = ShimDevice.atOnce(SHIM_BYTES);
+    try (ShimDevice device = ShimDevice.of(SHIM_BYTES);
         CudaBlockPool pool = pool(device, SHAPE, LAYERS);
         CudaKvStampEngine engine = engine(pool, LAYERS)) {
       StepEngine losing =
@@ -121,6 +123,25 @@ class CudaKvStampEngineTest {
           };
       RankExecutor executor = executor(pool, losing);
       assertThatThrownBy(() -> executor.beginStep(0)).isInstanceOf(FatalDeviceException.class);
+    }
+  }
+
+  @Test
+  void anEngineIsClosedDuringAStepWhoseWaitWasRefused() {
+    for (long seed = 0; seed < 20; seed++) {
+      try (ShimDevice device = ShimDevice.of(SHIM_BYTES, seed);
+          CudaBlockPool pool = pool(device, SHAPE, LAYERS);
+          CudaKvStampEngine engine = engine(pool, LAYERS)) {
+        StepEngine refused =
+            plan -> {
+              pool.settle();
+              device.failAt(Call.SYNCHRONIZE, 1, OUT_OF_MEMORY);
+              return engine.step(plan);
+            };
+        RankExecutor executor = executor(pool, refused);
+        assertThatThrownBy(() -> executor.beginStep(0))
+            .isInstanceOf(RetryableDeviceException.class);
+      }
     }
   }
 

@@ -64,8 +64,8 @@ class DeviceLossTest {
       boolean firstDies = random.nextBoolean();
       Call call = CALLS.get(random.nextInt(CALLS.size()));
       String at = "seed " + seed + ": " + setup + ", " + call;
-      try (ShimDevice first = ShimDevice.late(BYTES, seed);
-          ShimDevice second = ShimDevice.late(BYTES, seed + 1);
+      try (ShimDevice first = ShimDevice.of(BYTES, seed);
+          ShimDevice second = ShimDevice.of(BYTES, seed + 1);
           TestInstance instance = on(first, second, setup).build()) {
         ShimDevice dying = firstDies ? first : second;
         int nth = 1 + random.nextInt(call == Call.LAUNCH ? 900 : 150);
@@ -102,8 +102,8 @@ class DeviceLossTest {
   void ranksOfADeviceThatFallsIllAreRetiredBeforeTheNextIteration() {
     PoolShape shape = new PoolShape(50, 4, 256, 50, 0);
     SickNvml nvml = new SickNvml();
-    try (ShimDevice first = ShimDevice.atOnce(BYTES, 0);
-        ShimDevice second = ShimDevice.atOnce(BYTES, 1);
+    try (ShimDevice first = ShimDevice.of(BYTES, 1, 0);
+        ShimDevice second = ShimDevice.of(BYTES, 1, 1);
         DeviceHealth health = nvml.watch(List.of(first.device(), second.device()));
         RankPools pools =
             RankPools.onDevices(List.of(first, second), 3, shape, KvShape.NONE, health)) {

@@ -24,8 +24,8 @@ class RankPoolsTest {
 
   @Test
   void neighboursShareADevice() {
-    try (ShimDevice first = ShimDevice.atOnce(64 * MIB);
-        ShimDevice second = ShimDevice.atOnce(64 * MIB);
+    try (ShimDevice first = ShimDevice.of(64 * MIB);
+        ShimDevice second = ShimDevice.of(64 * MIB);
         RankPools pools =
             RankPools.onDevices(List.of(first, second), 5, LARGEST.withBlocks(100), KV)) {
       List<DeviceApi> devices = new ArrayList<>();
@@ -38,8 +38,8 @@ class RankPoolsTest {
 
   @Test
   void poolsTakeTheirShareOfTheMemoryThatIsFree() {
-    try (ShimDevice roomy = ShimDevice.atOnce(200 * MIB);
-        ShimDevice narrow = ShimDevice.atOnce(64 * MIB)) {
+    try (ShimDevice roomy = ShimDevice.of(200 * MIB);
+        ShimDevice narrow = ShimDevice.of(64 * MIB)) {
       List<DeviceApi> devices = List.of(roomy, narrow);
       int blocks = RankPools.blocksThatFit(devices, 4, LARGEST, KV, 0.5);
 
@@ -57,7 +57,7 @@ class RankPoolsTest {
 
   @Test
   void nothingFitsWhereThereIsTooLittle() {
-    try (ShimDevice device = ShimDevice.atOnce(64 * MIB)) {
+    try (ShimDevice device = ShimDevice.of(64 * MIB)) {
       KvShape huge = new KvShape(1 << 30);
 
       assertThat(RankPools.blocksThatFit(List.of(device), 1, LARGEST, huge, 1)).isZero();
@@ -66,7 +66,7 @@ class RankPoolsTest {
 
   @Test
   void allOrNoPoolsAreMade() {
-    try (ShimDevice device = ShimDevice.atOnce(16 * MIB)) {
+    try (ShimDevice device = ShimDevice.of(16 * MIB)) {
       int half = RankPools.blocksThatFit(List.of(device), 2, LARGEST, KV, 1);
 
       assertThatThrownBy(

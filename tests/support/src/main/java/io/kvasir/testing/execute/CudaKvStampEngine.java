@@ -4,11 +4,13 @@ import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.DeviceOutOfMemoryException;
 import io.kvasir.engine.device.KernelArguments;
 import io.kvasir.engine.device.PinnedBuffer;
+import io.kvasir.engine.device.ReleaseSteps;
 import io.kvasir.engine.execute.StepEngine;
 import io.kvasir.engine.execute.StepPlan;
 import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.engine.pool.cuda.DeviceBlocks;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * {@link KvStampEngine} on a CUDA device: a kernel writes the words into the KV memory of the
@@ -40,6 +42,9 @@ public final class CudaKvStampEngine implements StepEngine, AutoCloseable {
   private final DeviceApi.Kernel kernel;
   private final KernelArguments arguments = KernelArguments.words(7);
   private final PinnedBuffer staging;
+
+  /** Whether the device may still use the staging memory. */
+  private boolean running;
 
   /**
    * Creates an engine that computes in the blocks of a pool.
@@ -83,6 +88,10 @@ public final class CudaKvStampEngine implements StepEngine, AutoCloseable {
   /** Runs the step; every step reports one millisecond. */
   @Override
   public long step(StepPlan plan) {
+    DeviceApi device = blocks.device();
+    if (running) {
+      await(); // for an earlier step, whose wait failed
+    }
     ByteBuffer staged = stage(plan);
     int count = plan.size();
     arguments
@@ -90,9 +99,9 @@ public final class CudaKvStampEngine implements StepEngine, AutoCloseable {
         .set(5, staging.address())
         .set(6, count);
     pool.submit();
-    DeviceApi device = blocks.device();
+    running = true;
     device.launch(blocks.stream(), kernel, count, WARP, arguments);
-    device.synchronize(blocks.stream());
+    await();
     for (int i = 0; i < count; i++) {
       if (plan.producesToken(i)) {
         plan.produce(i, staged.getInt(i * ENTRY_BYTES + TOKEN));
@@ -101,10 +110,19 @@ public final class CudaKvStampEngine implements StepEngine, AutoCloseable {
     return KvStampEngine.STEP_NS;
   }
 
-  /** Frees the staging memory. */
+  private void await() {
+    blocks.device().synchronize(blocks.stream());
+    running = false;
+  }
+
+  /** Frees the staging memory, after a step that may still run. The pool must not be closed yet. */
   @Override
   public void close() {
-    staging.close();
+    if (running) {
+      ReleaseSteps.onceIdle(blocks.device(), blocks.stream(), List.of(staging::close));
+    } else {
+      staging.close();
+    }
   }
 
   /** Lays out the entries, followed by the new tokens of all entries. */

@@ -105,7 +105,8 @@ public final class CudaBlockPool implements BlockPool {
       device.synchronize(stream);
       this.mirror = DirectoryMirror.create(shape.capacityBlocks());
     } catch (RuntimeException | Error e) {
-      ReleaseSteps.after(e, List.of(submission::close));
+      ReleaseSteps.after(
+          e, List.of(() -> ReleaseSteps.onceIdle(device, stream, List.of(submission::close))));
       throw e;
     }
     refreshOccupancy();
@@ -172,7 +173,8 @@ public final class CudaBlockPool implements BlockPool {
     try {
       return new CudaBlockPool(device, stream, shape, memory, region, stagingBytes);
     } catch (RuntimeException | Error e) {
-      ReleaseSteps.after(e, List.of(() -> device.closeStream(stream), memory::close));
+      List<Runnable> steps = List.of(() -> device.closeStream(stream), memory::close);
+      ReleaseSteps.after(e, List.of(() -> ReleaseSteps.onceIdle(device, stream, steps)));
       throw e;
     }
   }
@@ -447,12 +449,20 @@ public final class CudaBlockPool implements BlockPool {
     guard.handOver();
   }
 
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Waits for the work on the pool's stream, including that of engines. If the device is lost or
+   * does not respond within some seconds, its memory stays allocated until the context ends. A
+   * {@link CudaPrefixMatcher} over the pool must be closed before.
+   */
   @Override
   public void close() {
     if (guard.close() != 0) {
+      List<Runnable> steps =
+          List.of(() -> device.closeStream(stream), submission::close, memory::close);
       ReleaseSteps.all(
-          List.of(
-              mirror::close, () -> device.closeStream(stream), submission::close, memory::close));
+          List.of(mirror::close, () -> ReleaseSteps.onceIdle(device, stream, steps)));
     }
   }
 

@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Matches a batch against the pools of all ranks, either on their devices or in the pools' mirrors
@@ -26,6 +28,8 @@ import java.util.function.LongSupplier;
  * <p>Confined to the thread of the pools' owner.
  */
 public final class CudaPrefixMatcher implements PrefixMatcher {
+
+  private static final Logger LOG = LoggerFactory.getLogger(CudaPrefixMatcher.class);
 
   /** The path through the mirrors; the other path is that of the devices. */
   private static final int HOST = 0;
@@ -68,7 +72,7 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
 
   @Override
   public PrefixMatches match(ProbeBatch batch) {
-    int searches = Math.multiplyExact(pools.size(), batch.size());
+    int searches = searches(pools.size(), batch.size());
     int path = retired.isEmpty() ? timings.choose(searches) : HOST;
     long from = nanoTime.getAsLong();
     PrefixMatches matches = path == HOST ? matchOnHost(batch) : matchOnDevices(batch);
@@ -110,20 +114,43 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
    *
    * @param batch the prompts
    * @return matched tokens by rank and prompt
+   * @throws IllegalArgumentException if prompts x pools is 2^31 or more
    */
   public PrefixMatches matchOnDevices(ProbeBatch batch) {
+    searches(pools.size(), batch.size());
     PrefixMatches matches = new PrefixMatches(pools.size(), batch.size());
     if (batch.size() > 0) {
       try {
         devices.forEach(device -> device.start(batch));
         devices.forEach(device -> device.finish(batch.size(), tokensPerBlock, matches));
       } catch (FatalDeviceException | RetryableDeviceException e) {
+        devices.forEach(DeviceProbe::awaitStarted);
         return matchOnHost(batch); // the pool of a lost device throws at its next use
       }
     }
     return matches;
   }
 
+  /** The number of look-ups of a batch. */
+  static int searches(int pools, int prompts) {
+    long searches = (long) pools * prompts;
+    if (searches > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException(
+          "a batch must have less than 2^31 look-ups, not "
+              + prompts
+              + " prompts x "
+              + pools
+              + " pools");
+    }
+    return (int) searches;
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>Waits for look-ups that still run. Must be called before the pools are closed, because
+   * look-ups read their memory.
+   */
   @Override
   public void close() {
     List<Runnable> steps = new ArrayList<>();
@@ -216,11 +243,11 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
           .set(3, staging.onDevice(offsetsAt))
           .set(4, prompts)
           .set(5, staging.onDevice(answers));
-      int searches = pools.size() * prompts;
+      int searches = searches(pools.size(), prompts);
       int perBlock = THREADS / (searches <= MAX_WIDE_SEARCHES ? 32 : 4);
-      int blocks = (searches + perBlock - 1) / perBlock;
+      int blocks = searches / perBlock + (searches % perBlock == 0 ? 0 : 1);
       device.launch(stream, kernel, Math.min(blocks, mostBlocks), THREADS, arguments);
-      staging.copyFromDevice(stream, answers, searches * Integer.BYTES);
+      staging.copyFromDevice(stream, answers, Math.multiplyExact(searches, Integer.BYTES));
     }
 
     private void awaitAnswers() {
@@ -228,19 +255,33 @@ public final class CudaPrefixMatcher implements PrefixMatcher {
       started = false;
     }
 
+    /** Ends a batch that failed on another device. Nothing here may be left running. */
+    void awaitStarted() {
+      try {
+        if (started) {
+          awaitAnswers();
+        }
+      } catch (FatalDeviceException | RetryableDeviceException e) {
+        LOG.debug("The look-ups of a failed batch still run", e); // the next batch or close waits
+      }
+    }
+
     void finish(int prompts, int tokensPerBlock, PrefixMatches matches) {
       awaitAnswers();
       for (int i = 0; i < pools.size(); i++) {
         for (int prompt = 0; prompt < prompts; prompt++) {
           int at = answers + (i * prompts + prompt) * Integer.BYTES;
-          matches.set(ranks.get(i), prompt, staging.bytes().getInt(at) * tokensPerBlock);
+          int matchedBlocks = staging.bytes().getInt(at);
+          matches.set(ranks.get(i), prompt, Math.multiplyExact(matchedBlocks, tokensPerBlock));
         }
       }
     }
 
     @Override
     public void close() {
-      ReleaseSteps.all(
+      ReleaseSteps.onceIdle(
+          device,
+          stream,
           List.of(
               () -> device.closeEvent(submitted),
               () -> device.closeStream(stream),

@@ -4,7 +4,9 @@ import io.kvasir.engine.device.DeviceApi;
 import java.util.Objects;
 
 /**
- * The addresses of a pool on its device. Immutable; valid until the pool is closed.
+ * The addresses of a pool on its device. Immutable; valid until the pool is closed. An engine that
+ * uses them waits for its work on the stream before it frees memory that the work uses, and is
+ * closed before the pool.
  *
  * @param device the device
  * @param stream the stream of the pool's operations: later launches on it see the effects of all

@@ -55,7 +55,7 @@ class CudaPoolFaultTest {
 
   private static long firstThatEvicts() {
     for (long seed = 1; ; seed++) {
-      try (ShimDevice device = ShimDevice.atOnce(BYTES)) {
+      try (ShimDevice device = ShimDevice.of(BYTES)) {
         int[] evicted = new int[1];
         run(device, seed, evicted);
         if (evicted[0] > 0) {
@@ -67,7 +67,7 @@ class CudaPoolFaultTest {
 
   @Test
   void theHistoryTouchesEverything() {
-    try (ShimDevice device = ShimDevice.atOnce(BYTES)) {
+    try (ShimDevice device = ShimDevice.of(BYTES)) {
       int[] evicted = new int[1];
       assertThat(run(device, SEED, evicted)).isEqualTo(End.UNHARMED);
       assertThat(evicted[0]).isPositive();
@@ -100,13 +100,13 @@ class CudaPoolFaultTest {
   /** Runs the history once for each call of a kind that it makes, which fails. */
   private Map<End, Integer> failEach(Call call, int code) {
     int calls;
-    try (ShimDevice device = ShimDevice.atOnce(BYTES)) {
+    try (ShimDevice device = ShimDevice.of(BYTES)) {
       run(device, SEED, new int[1]);
       calls = device.count(call);
     }
     Map<End, Integer> ends = new EnumMap<>(End.class);
     for (int nth = 1; nth <= calls; nth++) {
-      try (ShimDevice device = ShimDevice.atOnce(BYTES)) {
+      try (ShimDevice device = ShimDevice.of(BYTES)) {
         device.failAt(call, nth, code);
         ends.merge(run(device, SEED, new int[1]), 1, Integer::sum);
       } catch (AssertionError | RuntimeException e) {
@@ -163,13 +163,13 @@ class CudaPoolFaultTest {
   @Test
   void tooLittleMemoryForAPoolIsToldWithBothNumbersAndTakesNothing() {
     long needed;
-    try (ShimDevice device = ShimDevice.atOnce(BYTES)) {
+    try (ShimDevice device = ShimDevice.of(BYTES)) {
       try (CudaBlockPool pool = CudaBlockPool.create(device, SHAPE, 1000, LITTLE_STAGING)) {
         needed = BYTES - device.freeBytes() - LITTLE_STAGING;
         assertThat(pool.deviceBlocks().kvBytesPerBlock()).isEqualTo(1000);
       }
     }
-    try (ShimDevice device = ShimDevice.atOnce(needed - 1)) {
+    try (ShimDevice device = ShimDevice.of(needed - 1)) {
       assertThatThrownBy(() -> CudaBlockPool.create(device, SHAPE, 1000))
           .isExactlyInstanceOf(DeviceOutOfMemoryException.class)
           .hasMessageContaining(needed + " bytes were wanted, " + (needed - 1) + " are free");
@@ -179,7 +179,7 @@ class CudaPoolFaultTest {
 
   @Test
   void anEmptyLeaseAsksNothingOfTheDevice() {
-    try (ShimDevice device = ShimDevice.atOnce(1 << 22);
+    try (ShimDevice device = ShimDevice.of(1 << 22);
         CudaBlockPool pool = CudaBlockPool.create(device, PoolScenario.shape(8, 4, 0), 0)) {
       int waits = device.count(Call.SYNCHRONIZE);
       pool.lease(new LeaseBatch());
@@ -189,7 +189,7 @@ class CudaPoolFaultTest {
 
   @Test
   void sizesThatNoDeviceHasAreRefusedBeforeAnythingIsTaken() {
-    try (ShimDevice device = ShimDevice.atOnce(BYTES)) {
+    try (ShimDevice device = ShimDevice.of(BYTES)) {
       PoolShape many = new PoolShape(Integer.MAX_VALUE, 1, 1, 1, 0);
       assertThatThrownBy(() -> CudaBlockPool.create(device, many, 0))
           .isInstanceOf(IllegalArgumentException.class)
@@ -210,8 +210,8 @@ class CudaPoolFaultTest {
   @Test
   void aLostDeviceLeavesNothingOfTheOthersBehind() {
     for (Call call : Call.values()) {
-      try (ShimDevice lost = ShimDevice.atOnce(1 << 24);
-          ShimDevice healthy = ShimDevice.atOnce(1 << 24)) {
+      try (ShimDevice lost = ShimDevice.of(1 << 24);
+          ShimDevice healthy = ShimDevice.of(1 << 24)) {
         RankPools pools = RankPools.onDevices(List.of(lost, healthy), 4, SHAPE, KvShape.NONE);
         lost.failAt(call, 1, ILLEGAL_ADDRESS);
         assertThatCode(pools::close).doesNotThrowAnyException();
@@ -227,8 +227,8 @@ class CudaPoolFaultTest {
     for (int code : GIVING_BACK.contains(call) ? losses : refusals) {
       boolean made = false;
       for (int nth = 1; !made; nth++) {
-        try (ShimDevice faulty = ShimDevice.atOnce(1 << 24);
-            ShimDevice healthy = ShimDevice.atOnce(1 << 24)) {
+        try (ShimDevice faulty = ShimDevice.of(1 << 24);
+            ShimDevice healthy = ShimDevice.of(1 << 24)) {
           faulty.failAt(call, nth, code);
           RankPools pools = null;
           try {

@@ -1,6 +1,7 @@
 package io.kvasir.engine.pool.cuda;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.engine.device.ShimDevice;
 import io.kvasir.engine.device.ShimDevice.Call;
@@ -58,8 +59,8 @@ class CudaPrefixMatcherTest {
   @Test
   void devicesAndMirrorsAnswerTheSame() {
     for (boolean onDevices : new boolean[] {false, true}) {
-      try (ShimDevice first = ShimDevice.late(BYTES, 1);
-          ShimDevice second = ShimDevice.late(BYTES, 2)) {
+      try (ShimDevice first = ShimDevice.of(BYTES, 1);
+          ShimDevice second = ShimDevice.of(BYTES, 2)) {
         assertRight("on devices: " + onDevices, match(first, second, () -> {}, onDevices));
       }
     }
@@ -67,8 +68,8 @@ class CudaPrefixMatcherTest {
 
   @Test
   void aBatchIsOneUrgentLaunchOnEachDevice() {
-    try (ShimDevice first = ShimDevice.late(BYTES, 1);
-        ShimDevice second = ShimDevice.late(BYTES, 2);
+    try (ShimDevice first = ShimDevice.of(BYTES, 1);
+        ShimDevice second = ShimDevice.of(BYTES, 2);
         RankPools pools = RankPools.onDevices(List.of(first, second), 4, SHAPE, KvShape.NONE)) {
       ProbeBatch batch = new ProbeBatch();
       batch.add(new long[] {1, 2, 3}, 3);
@@ -83,6 +84,14 @@ class CudaPrefixMatcherTest {
   }
 
   @Test
+  void moreLookUpsThanAnIntCountsAreRefused() {
+    assertThat(CudaPrefixMatcher.searches(1 << 15, (1 << 16) - 1)).isEqualTo(0x7fff8000);
+    assertThatThrownBy(() -> CudaPrefixMatcher.searches(1 << 15, 1 << 16))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("a batch must have less than 2^31 look-ups, not 65536 prompts x 32768 pools");
+  }
+
+  @Test
   void whereADeviceFailsTheMirrorsAnswer() {
     int failed = 0;
     for (int code : new int[] {OUT_OF_MEMORY, ILLEGAL_ADDRESS}) {
@@ -90,8 +99,8 @@ class CudaPrefixMatcherTest {
         for (int nth = 1; nth <= 20; nth += 3) {
           int at = nth;
           int[] before = new int[1];
-          try (ShimDevice first = ShimDevice.late(BYTES, nth);
-              ShimDevice second = ShimDevice.late(BYTES, nth)) {
+          try (ShimDevice first = ShimDevice.of(BYTES, nth);
+              ShimDevice second = ShimDevice.of(BYTES, nth)) {
             Runnable arm =
                 () -> {
                   second.failAt(call, at, code);

@@ -11,6 +11,7 @@ import io.kvasir.engine.device.DeviceApi.Stream;
 import io.kvasir.engine.device.DeviceOutOfMemoryException;
 import io.kvasir.engine.device.FakeDriverDevice;
 import io.kvasir.engine.device.FatalDeviceException;
+import io.kvasir.engine.device.KernelArguments;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.RandomPoolRun;
@@ -38,7 +39,9 @@ final class FakeDriverProcess {
       case "history" -> runHistory();
       case "memory" -> exhaustMemory();
       case "lose" -> loseDevice();
-      default -> throw new IllegalArgumentException(arguments[0]);
+      case "close" -> closeDuringSubmissions();
+      case "hang" -> closeDeviceThatHangs();
+      default -> releaseInUse(arguments[0]);
     }
     System.out.println("OK");
   }
@@ -82,7 +85,7 @@ final class FakeDriverProcess {
     assertThat(words.slice(0, PAGE)).isEqualTo(words.slice(PAGE, PAGE));
     device.fill(stream, memory + 8, (byte) -3, 8);
     device.copy(stream, pinned, memory, 16);
-    device.synchronize(stream);
+    assertThat(device.trySynchronize(stream, Long.MAX_VALUE)).isTrue();
     assertThat(words.getLong(0)).isZero();
     assertThat(words.getLong(8)).isEqualTo(0xfdfdfdfdfdfdfdfdL);
     device.free(memory);
@@ -141,6 +144,65 @@ final class FakeDriverProcess {
         }
       }
       assertThat(device.freeBytes()).isEqualTo(freeBytes);
+    }
+  }
+
+  private static void closeDuringSubmissions() {
+    PoolShape shape = PoolScenario.shape(8, 4, 0);
+    try (DeviceApi device = FakeDriverDevice.open()) {
+      long freeBytes = device.freeBytes();
+      for (int round = 0; round < 20; round++) {
+        try (CudaBlockPool pool = CudaBlockPool.create(device, shape, 16)) {
+          PoolScenario scenario = new PoolScenario(pool);
+          scenario.commit(scenario.start(scenario.want("ABC")), "ABC", 0, 3);
+          pool.submit();
+        }
+        assertThat(device.freeBytes()).isEqualTo(freeBytes);
+      }
+    }
+  }
+
+  /** The driver carries nothing out after some launches. */
+  private static void closeDeviceThatHangs() {
+    DeviceApi device = FakeDriverDevice.open();
+    Stream stream = device.openStream(false);
+    try (CudaBlockPool pool = CudaBlockPool.create(device, PoolScenario.shape(8, 4, 0), 16)) {
+      long word = device.allocatePinned(PAGE);
+      for (int launch = 0; launch < 40; launch++) {
+        assertThat(device.trySynchronize(stream, Long.MAX_VALUE)).isTrue();
+        device.fill(stream, pool.deviceBlocks().kv(), (byte) 0, 16);
+        KernelArguments arguments = KernelArguments.words(1).set(0, word);
+        device.launch(stream, device.kernel("kvasir_module_abi"), 1, 32, arguments);
+        if (!device.trySynchronize(stream, 1)) {
+          break;
+        }
+      }
+      assertThat(device.trySynchronize(stream, Long.MAX_VALUE)).isFalse();
+    }
+    device.close();
+    assertThatThrownBy(device::freeBytes).isInstanceOf(IllegalStateException.class);
+  }
+
+  /** Makes a mistake that ends the process. The driver carries nothing out after this launch. */
+  private static void releaseInUse(String mistake) {
+    DeviceApi device = FakeDriverDevice.open();
+    ByteBuffer foreign = NativeMemory.allocate(3 * PAGE);
+    long pinnedForeign = (NativeMemory.address(foreign) + PAGE - 1) / PAGE * PAGE;
+    long mapped = device.pin(pinnedForeign, PAGE);
+    Stream stream = device.openStream(false);
+    long memory = device.allocate(PAGE);
+    long pinned = device.allocatePinned(PAGE);
+    NativeMemory.view(pinned, PAGE).putLong(8, mapped + 5);
+    KernelArguments arguments = KernelArguments.words(1).set(0, pinned);
+    device.launch(stream, device.kernel("kvasir_module_abi"), 1, 32, arguments);
+    device.copy(stream, memory, pinned, PAGE);
+    switch (mistake) {
+      case "closeStream" -> device.closeStream(stream);
+      case "free" -> device.free(memory);
+      case "freePinned" -> device.freePinned(pinned);
+      case "unpin" -> device.unpin(pinnedForeign);
+      case "unload" -> device.close();
+      default -> throw new IllegalArgumentException(mistake);
     }
   }
 

@@ -40,6 +40,9 @@ public final class CudaPoolMemory implements AutoCloseable {
   /** Address of page and ring on the host. */
   private final long shared;
 
+  /** Address of the page-locked memory around them. */
+  private final long pinned;
+
   /** Address of page and ring on the device. */
   private final long sharedOnDevice;
 
@@ -85,11 +88,11 @@ public final class CudaPoolMemory implements AutoCloseable {
       if (region == null) {
         shared = device.allocatePinned(PAGE_ROOM + ringBytes(this.shape));
         sharedOnDevice = shared;
+        pinned = shared;
       } else {
         shared = region.pageAddress();
-        sharedOnDevice =
-            device.pin(region.address(), region.bytes())
-                + (region.pageAddress() - region.address());
+        pinned = region.address();
+        sharedOnDevice = device.pin(pinned, region.bytes()) + (shared - pinned);
       }
     } catch (RuntimeException e) {
       long[] taken = {takenState, takenKv};
@@ -218,9 +221,9 @@ public final class CudaPoolMemory implements AutoCloseable {
 
   private void freeShared() {
     if (region == null) {
-      device.freePinned(shared);
+      device.freePinned(pinned);
     } else {
-      device.unpin(region.address());
+      device.unpin(pinned); // the region may be closed already, but its memory is still mapped
     }
   }
 

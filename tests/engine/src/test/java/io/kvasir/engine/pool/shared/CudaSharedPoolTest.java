@@ -82,6 +82,20 @@ class CudaSharedPoolTest {
     }
   }
 
+  /** The device objects if memory stays page-locked. */
+  @Test
+  void aPoolIsClosedAfterItsRegion() throws IOException {
+    try (DeviceApi device = TestDevices.open(seed)) {
+      SharedPoolRegion region =
+          SharedPoolRegion.create(folder.resolve("pool"), SHAPE, new RankId(1, 0), 0);
+      try (CudaBlockPool pool = CudaBlockPool.create(device, region)) {
+        new PoolChurn(pool, seed).comeOrGo();
+        pool.submit();
+        region.close();
+      }
+    }
+  }
+
   @Test
   void theRingMustHoldTheEventsOfOneOperation() throws IOException {
     PoolShape small = new PoolShape(60, 2, 6, 12, 59);

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The predicted load of all ranks of one model, computed from what was placed on them; no engine is
@@ -218,6 +219,8 @@ public final class ActiveSequences {
 
   private long book(Booking booking, SequenceLoad load) {
     int blocks = blocksFor(load.inputTokens());
+    booking.inputTokens = load.inputTokens();
+    booking.promptBlocks = sharedBlocks(load);
     booking.ownBlocks = blocks - sharedBlocks(load);
     booking.room = (int) ((long) blocks * tokensPerBlock - load.inputTokens());
     booking.prefillTokens = options.trackPrefillTokens() ? load.prefillTokens() : 0;
@@ -258,11 +261,17 @@ public final class ActiveSequences {
     if (booking == null) {
       return false;
     }
+    push(booking, tokens, sequenceHashes, blocks);
+    return true;
+  }
+
+  private void push(Booking booking, int tokens, long[] sequenceHashes, int blocks) {
     if (options.trackOutputBlocks()) {
       grow(booking, tokens, sequenceHashes, blocks);
+    } else {
+      booking.outputTokens += tokens;
     }
     prefilled(booking);
-    return true;
   }
 
   private void grow(Booking booking, int tokens, long[] sequenceHashes, int blocks) {
@@ -284,6 +293,62 @@ public final class ActiveSequences {
       int exclusive = booking.ownBlocks + named.exclusiveBlocks(booking.end, booking.rank);
       ranks.discount(booking.rank, booking.discount(exclusive));
     }
+  }
+
+  /**
+   * A request is still being served: its age begins anew. For requests that give no other sign of
+   * life, such as those whose answers do not stream.
+   *
+   * @param attempt whose
+   * @return false if the attempt is not in flight
+   */
+  public boolean renew(long attempt) {
+    return bookings.touch(attempt) != null;
+  }
+
+  /**
+   * A request is still being served, and has come so far.
+   *
+   * @param attempt whose
+   * @param outputTokens tokens that have streamed out since its beginning
+   * @param prefilled whether its prompt has been computed
+   * @return false if the attempt is not in flight
+   */
+  boolean renew(long attempt, long outputTokens, boolean prefilled) {
+    Booking booking = bookings.touch(attempt);
+    if (booking == null) {
+      return false;
+    }
+    long more = outputTokens - booking.outputTokens;
+    if (more > 0) {
+      push(booking, (int) Math.min(more, Integer.MAX_VALUE / 2), NO_HASHES, 0);
+    } else if (prefilled) {
+      prefilled(booking);
+    }
+    return true;
+  }
+
+  /** The attempts of this router's own requests, in the order of their numbers. O(n log n). */
+  List<Booking> own() {
+    return bookings.own();
+  }
+
+  /** No attempt has had a higher number so far. */
+  long lastAttempt() {
+    return bookings.lastAttempt();
+  }
+
+  /** The message that reports an own attempt in flight to a router that lacks it, or null. */
+  @Nullable LoadMessage report(long attempt) {
+    Booking booking = bookings.get(attempt);
+    return booking == null || booking.foreign
+        ? null
+        : new LoadMessage(
+            booking.requestId,
+            attempt,
+            ranks.rank(booking.rank),
+            "",
+            new LoadMessage.Added(booking.load()));
   }
 
   /**
@@ -328,9 +393,9 @@ public final class ActiveSequences {
   }
 
   /**
-   * Ends the attempts that have been booked, or last heard of, long ago. What counts as the time of
-   * a sign of life is the first look after it, so looks decide how late an attempt is found.
-   * O(requests + their blocks).
+   * Ends the attempts that have been booked, or have given a sign of life, long ago. What counts as
+   * the time of a sign of life is the first look after it, so looks decide how late an attempt is
+   * found. O(requests + their blocks).
    *
    * @return how many
    */

@@ -1,5 +1,7 @@
 package io.kvasir.fleet.load;
 
+import java.util.Arrays;
+
 /**
  * One attempt to serve a request on a rank, as {@link ActiveSequences} book it. Not thread-safe.
  */
@@ -16,6 +18,12 @@ final class Booking {
 
   /** The rank's slot in {@link LoadedRanks}. */
   final int rank;
+
+  /** Tokens of the prompt. */
+  int inputTokens;
+
+  /** Blocks of the prompt that have a name; they are the first ones before {@link #end}. */
+  int promptBlocks;
 
   /** Where the named blocks end. */
   SequenceRun end;
@@ -51,6 +59,16 @@ final class Booking {
     this.rank = rank;
     this.end = end;
     this.aliveNs = nowNs;
+  }
+
+  /** What the request has brought, and what is left of its prefill. O(blocks). */
+  SequenceLoad load() {
+    return new SequenceLoad(
+        Arrays.copyOf(end.hashes, promptBlocks),
+        promptBlocks,
+        inputTokens,
+        prefillTokens,
+        expectedTokens);
   }
 
   /**

@@ -3,6 +3,7 @@ package io.kvasir.fleet.load;
 import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,23 @@ final class Bookings {
       booking.touched = true;
     }
     return booking;
+  }
+
+  /** An attempt in flight, or null. A look is no sign of its life. */
+  @Nullable Booking get(long attempt) {
+    return byAttempt.get(attempt);
+  }
+
+  /** The highest number of an attempt so far; 0 before the first. */
+  long lastAttempt() {
+    return lastAttempt;
+  }
+
+  /** The attempts of requests that this router has placed, in the order of their numbers. */
+  List<Booking> own() {
+    List<Booking> own = which(booking -> !booking.foreign);
+    own.sort(Comparator.comparingLong(booking -> booking.attempt));
+    return own;
   }
 
   /** Begins an attempt of a request that has none in flight. Numbers begin with 1. */

@@ -10,13 +10,23 @@ public interface LoadExchange {
   /**
    * Books what another router has placed, and ends what has ended there. O(messages + blocks).
    *
-   * @param frame a {@link LoadFrame} in bytes; own ones are passed over
+   * @param frame a {@link LoadFrame}, {@link LoadStatement} or {@link LoadRequest} in bytes; own
+   *     ones are passed over
    * @throws IllegalArgumentException if it is no frame; nothing has changed then, but a count
    */
   void onFrame(byte[] frame);
 
   /**
-   * Ends everything that routers have placed which are gone. O(their attempts + their blocks).
+   * States what this router has in flight, and asks other routers for placements that are missing
+   * here. To be called at equal intervals. O(own attempts x log(own attempts)).
+   *
+   * @param port receives the frames, without the router's lock, on the calling thread
+   */
+  void state(ReplicaPort port);
+
+  /**
+   * Ends everything that routers have placed which are gone. O(their attempts + their blocks). If
+   * one of them is not gone, its next statement brings back what it has in flight.
    *
    * @param silentNs time without a frame after which a router counts as gone, in nanoseconds
    * @return the number of routers that are gone

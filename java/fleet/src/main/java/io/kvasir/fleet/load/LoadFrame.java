@@ -4,11 +4,9 @@ import io.kvasir.model.Checks;
 import io.kvasir.model.RankId;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.zip.CRC32C;
 
 /**
  * A batch of messages of one router, and its form in bytes. Immutable.
@@ -27,10 +25,9 @@ public record LoadFrame(long routerId, List<LoadMessage> messages) {
   /** Most messages of a frame. */
   public static final int MAX_MESSAGES = 256;
 
-  private static final int MARK = 0x444c564b; // "KVLD"
-  private static final byte VERSION = 1;
-  private static final int HEAD_BYTES = 4 + 1 + 8 + 2;
-  private static final int CRC_BYTES = 4;
+  static final int MARK = 0x444c564b; // "KVLD"
+
+  private static final int COUNT_BYTES = 2;
   private static final int MESSAGE_BYTES = 1 + 8 + 8 + 8 + 4 + 2;
   private static final int LOAD_BYTES = 4 * 4;
 
@@ -56,7 +53,7 @@ public record LoadFrame(long routerId, List<LoadMessage> messages) {
    */
   public byte[] encode() {
     List<byte[]> names = new ArrayList<>();
-    int length = HEAD_BYTES + CRC_BYTES;
+    int length = COUNT_BYTES;
     for (LoadMessage message : messages) {
       byte[] name = message.loraName().getBytes(StandardCharsets.UTF_8);
       Checks.within("bytes of loraName", name.length, 0, 0xffff);
@@ -66,14 +63,12 @@ public record LoadFrame(long routerId, List<LoadMessage> messages) {
         length = Math.addExact(length, LOAD_BYTES + Long.BYTES * added.load().blocks());
       }
     }
-    byte[] bytes = new byte[length];
-    ByteBuffer out = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-    out.putInt(MARK).put(VERSION).putLong(routerId).putShort((short) messages.size());
+    ByteBuffer out = FrameBytes.begin(MARK, routerId, length);
+    out.putShort((short) messages.size());
     for (int i = 0; i < messages.size(); i++) {
       write(out, messages.get(i), names.get(i));
     }
-    out.putInt(crc(bytes));
-    return bytes;
+    return FrameBytes.end(out);
   }
 
   private static void write(ByteBuffer out, LoadMessage message, byte[] name) {
@@ -102,20 +97,9 @@ public record LoadFrame(long routerId, List<LoadMessage> messages) {
    * @throws IllegalArgumentException if the bytes are anything else
    */
   public static LoadFrame decode(byte[] bytes) {
-    if (bytes.length < HEAD_BYTES + CRC_BYTES) {
-      throw new IllegalArgumentException("a frame of " + bytes.length + " bytes is too short");
-    }
-    ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
-    int version = in.get(4);
-    if (in.getInt(0) != MARK || version != VERSION) {
-      throw new IllegalArgumentException("a frame must begin with its mark and version " + VERSION);
-    }
-    int end = bytes.length - CRC_BYTES;
-    if (in.getInt(end) != crc(bytes)) {
-      throw new IllegalArgumentException("the frame's checksum is wrong");
-    }
-    in.limit(end).position(5);
+    ByteBuffer in = FrameBytes.open(bytes, MARK);
     long routerId = in.getLong();
+    Checks.atLeast("bytes of a frame", in.remaining(), COUNT_BYTES);
     int count = in.getShort();
     Checks.within("messages", count, 0, MAX_MESSAGES);
     List<LoadMessage> messages = new ArrayList<>(count);
@@ -158,12 +142,5 @@ public record LoadFrame(long routerId, List<LoadMessage> messages) {
     in.asLongBuffer().get(hashes);
     in.position(in.position() + Long.BYTES * blocks);
     return new SequenceLoad(hashes, blocks, inputTokens, prefillTokens, expectedOutputTokens);
-  }
-
-  /** Of all bytes before the checksum's place. */
-  private static int crc(byte[] bytes) {
-    CRC32C crc = new CRC32C();
-    crc.update(bytes, 0, bytes.length - CRC_BYTES);
-    return (int) crc.getValue();
   }
 }

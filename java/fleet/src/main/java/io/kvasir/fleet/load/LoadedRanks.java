@@ -44,6 +44,11 @@ final class LoadedRanks {
     return slots.getInt(rank);
   }
 
+  /** The rank in a taken slot. */
+  RankId rank(int slot) {
+    return ids[slot];
+  }
+
   /** Gives a rank that is not here the lowest free slot. */
   void add(RankId rank) {
     int slot = 0;

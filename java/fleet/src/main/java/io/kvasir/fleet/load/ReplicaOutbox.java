@@ -5,10 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Messages of a router on their way to its replicas. Best effort: when too many wait, the newest
- * one is dropped and counted, and the replicas' prediction is wrong until the request is stale.
+ * one is dropped and counted, and the replicas' prediction is wrong until the next statement.
  *
  * <p>Thread-safe. Nothing blocks, except what a port does.
  */
@@ -16,6 +17,9 @@ public final class ReplicaOutbox {
 
   /** Messages that may wait. */
   public static final int CAPACITY = 100_000;
+
+  /** Most blocks of the messages of a frame: 4 MiB of hashes. */
+  public static final int MAX_FRAME_BLOCKS = 1 << 19;
 
   private final long routerId;
   private final LinkedBlockingQueue<LoadMessage> waiting;
@@ -58,7 +62,8 @@ public final class ReplicaOutbox {
   }
 
   /**
-   * Sends what waits now, in frames of at most {@link LoadFrame#MAX_MESSAGES}.
+   * Sends what waits now, in frames of at most {@link LoadFrame#MAX_MESSAGES} and, unless one
+   * message has more, {@link #MAX_FRAME_BLOCKS} blocks.
    *
    * @param port where to
    * @return how many messages were sent
@@ -66,17 +71,34 @@ public final class ReplicaOutbox {
   public int drainTo(ReplicaPort port) {
     int left = waiting.size();
     int sent = 0;
-    while (left > 0) {
-      List<LoadMessage> batch = new ArrayList<>();
-      int taken = waiting.drainTo(batch, Math.min(left, LoadFrame.MAX_MESSAGES));
-      if (taken == 0) {
-        break;
+    List<LoadMessage> batch = new ArrayList<>();
+    long blocks = 0;
+    for (LoadMessage next = poll(left); next != null; next = poll(left - sent)) {
+      long more = blocks(next);
+      boolean full =
+          batch.size() == LoadFrame.MAX_MESSAGES
+              || (!batch.isEmpty() && blocks + more > MAX_FRAME_BLOCKS);
+      if (full) {
+        port.send(new LoadFrame(routerId, batch).encode());
+        batch.clear();
+        blocks = 0;
       }
+      batch.add(next);
+      blocks += more;
+      sent++;
+    }
+    if (!batch.isEmpty()) {
       port.send(new LoadFrame(routerId, batch).encode());
-      sent += taken;
-      left -= taken;
     }
     return sent;
+  }
+
+  private @Nullable LoadMessage poll(int left) {
+    return left > 0 ? waiting.poll() : null;
+  }
+
+  private static int blocks(LoadMessage message) {
+    return message.change() instanceof LoadMessage.Added added ? added.load().blocks() : 0;
   }
 
   /** {@return the number of messages dropped so far, at least 0} */

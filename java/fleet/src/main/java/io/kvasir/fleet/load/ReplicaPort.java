@@ -7,7 +7,7 @@ public interface ReplicaPort {
   /**
    * Sends a frame to everyone. What cannot be sent is lost.
    *
-   * @param frame a {@link LoadFrame} in bytes
+   * @param frame a {@link LoadFrame}, {@link LoadStatement} or {@link LoadRequest} in bytes
    */
   void send(byte[] frame);
 }

@@ -1,38 +1,44 @@
 package io.kvasir.fleet.load;
 
-import it.unimi.dsi.fastutil.longs.Long2LongOpenHashMap;
+import io.kvasir.model.Checks;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
-import it.unimi.dsi.fastutil.longs.LongIterator;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Books the placements that other routers report in messages.
+ * Books the placements that other routers report, and states what this router has in flight.
  *
- * <p>Attempts of a router begin in the order of their numbers. A message whose attempt is not above
- * all earlier ones is a late copy and cannot restore a request that has ended. The effect of a lost
- * message ends when its request is stale. Output tokens of other routers' requests are not
- * reported.
+ * <p>Messages report each change at once. Attempts of a router begin in the order of their numbers.
+ * A message whose attempt is not above all earlier ones is a late copy and cannot restore a request
+ * that has ended. {@linkplain LoadStatement Statements}, to be sent at intervals by {@link #state},
+ * repair what lost messages leave behind: what is not stated any more has ended, and placements
+ * that are missing here are {@linkplain LoadRequest asked for}. They are also signs of life,
+ * without which a booking ends when it is stale, and they say how many tokens have streamed.
  *
  * <p>Not thread-safe: guarded by the lock of its {@link ActiveSequences}. A message costs what the
- * same call there costs. Memory is in proportion to the attempts in flight, and the routers.
+ * same call there costs. Memory is in proportion to the attempts in flight, and the routers; both
+ * are limited.
  */
 public final class ReplicatedLoads {
 
-  private static final int MIN_PRUNED = 1024;
+  /** Most other routers; frames of further ones are refused. */
+  public static final int MAX_ROUTERS = 256;
 
-  /** Attempts of one other router. */
-  private static final class Router {
-    final Long2LongOpenHashMap local = new Long2LongOpenHashMap();
-    long lastAttempt;
-    long seenNs;
-    int pruneAt = MIN_PRUNED;
-  }
+  /** Attempts that are asked for, of each router, from one statement to the next. */
+  private static final int MOST_ASKED = LoadRequest.MAX_ATTEMPTS;
+
+  /** Blocks that are reported again from one statement to the next. */
+  private static final long MOST_ANSWERED = 1 << 20;
 
   private final long routerId;
   private final ActiveSequences sequences;
   private final LongSupplier clockNs;
-  private final Long2ObjectOpenHashMap<Router> routers = new Long2ObjectOpenHashMap<>();
+  private final Consumer<LoadMessage> out;
+  private final Long2ObjectOpenHashMap<OtherRouter> routers = new Long2ObjectOpenHashMap<>();
+  private long answered;
   private long applied;
   private long echoes;
   private long copies;
@@ -43,65 +49,112 @@ public final class ReplicatedLoads {
    * Makes a booker that knows no other router.
    *
    * @param routerId this router, whose own messages are passed over
-   * @param sequences where to book
+   * @param sequences where to book, and what this router states
    * @param clockNs a clock that does not go back, in nanoseconds
+   * @param out receives the placements that other routers ask for; it must be quick and must not
+   *     wait
    */
-  public ReplicatedLoads(long routerId, ActiveSequences sequences, LongSupplier clockNs) {
+  public ReplicatedLoads(
+      long routerId, ActiveSequences sequences, LongSupplier clockNs, Consumer<LoadMessage> out) {
     this.routerId = routerId;
     this.sequences = sequences;
     this.clockNs = clockNs;
+    this.out = out;
   }
 
   /**
-   * Applies a frame that came in. One without messages says that its router is there.
+   * Applies a frame that came in: a {@link LoadFrame}, a {@link LoadStatement} or a {@link
+   * LoadRequest}. A {@link LoadFrame} without messages says that its router is there.
    *
    * @param bytes what came
-   * @throws IllegalArgumentException if it is no frame; nothing has changed then, but the count
+   * @throws IllegalArgumentException if it is no frame, or one of too many routers; nothing has
+   *     changed then, but the count
    */
   public void onFrame(byte[] bytes) {
-    LoadFrame frame;
     try {
-      frame = LoadFrame.decode(bytes);
+      switch (FrameBytes.mark(bytes)) {
+        case LoadStatement.MARK -> apply(LoadStatement.decode(bytes));
+        case LoadRequest.MARK -> apply(LoadRequest.decode(bytes));
+        default -> apply(LoadFrame.decode(bytes));
+      }
     } catch (IllegalArgumentException e) {
       refused++;
       throw e;
     }
+  }
+
+  private void apply(LoadFrame frame) {
     if (frame.routerId() == routerId) {
       echoes += frame.messages().size();
       return;
     }
-    Router router = routers.computeIfAbsent(frame.routerId(), id -> new Router());
-    router.seenNs = clockNs.getAsLong();
+    OtherRouter router = router(frame.routerId());
     for (LoadMessage message : frame.messages()) {
       apply(router, message);
     }
   }
 
-  private void apply(Router router, LoadMessage message) {
+  private void apply(LoadStatement part) {
+    if (part.routerId() == routerId) {
+      echoes++;
+    } else {
+      router(part.routerId()).stated(part);
+    }
+  }
+
+  private void apply(LoadRequest request) {
+    if (request.routerId() == routerId) {
+      echoes++;
+    } else if (request.ofRouterId() == routerId) {
+      for (long attempt : request.attempts()) {
+        report(attempt);
+      }
+    }
+  }
+
+  /** Reports the placement of an own attempt again, unless it has ended or many were reported. */
+  private void report(long attempt) {
+    LoadMessage placed = answered < MOST_ANSWERED ? sequences.report(attempt) : null;
+    if (placed != null && placed.change() instanceof LoadMessage.Added added) {
+      out.accept(placed);
+      answered += 1 + added.load().blocks();
+    }
+  }
+
+  /** The router that has sent a frame now. */
+  private OtherRouter router(long id) {
+    OtherRouter router = routers.get(id);
+    if (router == null) {
+      Checks.within("other routers", routers.size() + 1, 0, MAX_ROUTERS);
+      router = new OtherRouter(sequences);
+      routers.put(id, router);
+    }
+    router.seenNs = clockNs.getAsLong();
+    return router;
+  }
+
+  private void apply(OtherRouter router, LoadMessage message) {
     long attempt = message.attempt();
     if (message.change() instanceof LoadMessage.Added added) {
       add(router, attempt, message, added.load());
     } else if (message.change() instanceof LoadMessage.Freed) {
-      count(sequences.free(router.local.remove(attempt)));
+      count(router.freed(attempt));
     } else {
-      count(sequences.prefillDone(router.local.get(attempt)));
+      count(router.prefillDone(attempt));
     }
   }
 
-  private void add(Router router, long attempt, LoadMessage message, SequenceLoad load) {
-    if (attempt <= router.lastAttempt) {
+  private void add(OtherRouter router, long attempt, LoadMessage message, SequenceLoad load) {
+    if (!router.takes(attempt)) {
       copies++;
       return;
     }
-    router.lastAttempt = attempt;
+    router.placed(attempt);
     try {
-      router.local.put(attempt, sequences.addForeign(message.rank(), load));
+      router.booked(attempt, sequences.addForeign(message.rank(), load));
       applied++;
     } catch (IllegalArgumentException e) {
       refused++; // a rank that is not known here, or other blocks than here
-    }
-    if (router.local.size() >= router.pruneAt) {
-      prune(router);
     }
   }
 
@@ -113,11 +166,26 @@ public final class ReplicatedLoads {
     }
   }
 
-  /** Forgets attempts that have ended here without a message. */
-  private void prune(Router router) {
-    router.local.long2LongEntrySet().removeIf(entry -> !sequences.inFlight(entry.getLongValue()));
-    router.local.trim();
-    router.pruneAt = Math.max(MIN_PRUNED, 2 * router.local.size());
+  /**
+   * States what this router has in flight, and asks other routers for placements that they have
+   * stated and that are missing here. To be called at equal intervals, each second for example.
+   * O(own attempts x log(own attempts) + missing ones).
+   *
+   * @return frames for all other routers, each below 100 kB
+   */
+  public List<byte[]> state() {
+    answered = 0;
+    List<byte[]> frames = new ArrayList<>();
+    LoadStatement.of(routerId, sequences.own(), sequences.lastAttempt())
+        .forEach(part -> frames.add(part.encode()));
+    routers.forEach(
+        (id, router) -> {
+          LongArrayList wanted = router.ask(MOST_ASKED);
+          if (!wanted.isEmpty()) {
+            frames.add(new LoadRequest(routerId, id, wanted.toLongArray()).encode());
+          }
+        });
+    return frames;
   }
 
   /**
@@ -127,19 +195,13 @@ public final class ReplicatedLoads {
    * @return how many attempts ended
    */
   public int removeRouter(long goneRouterId) {
-    Router router = routers.remove(goneRouterId);
-    if (router == null) {
-      return 0;
-    }
-    int ended = 0;
-    for (LongIterator attempts = router.local.values().iterator(); attempts.hasNext(); ) {
-      ended += sequences.free(attempts.nextLong()) ? 1 : 0;
-    }
-    return ended;
+    OtherRouter router = routers.remove(goneRouterId);
+    return router == null ? 0 : router.end();
   }
 
   /**
-   * Ends everything that routers have placed which are gone.
+   * Ends everything that routers have placed which are gone. If one of them is not gone, its next
+   * statement brings back what it has in flight.
    *
    * @param silentNs time without a frame after which a router counts as gone, in nanoseconds
    * @return how many are gone
@@ -160,8 +222,8 @@ public final class ReplicatedLoads {
   /** {@return a snapshot of the counts so far} */
   public Stats stats() {
     int attempts = 0;
-    for (Router router : routers.values()) {
-      attempts += router.local.size();
+    for (OtherRouter router : routers.values()) {
+      attempts += router.attempts();
     }
     return new Stats(routers.size(), attempts, applied, echoes, copies, unknown, refused);
   }
@@ -173,7 +235,7 @@ public final class ReplicatedLoads {
    * @param attempts attempts of theirs that are remembered
    * @param applied messages that took effect
    * @param echoes own messages that came back
-   * @param copies placements that came again
+   * @param copies placements that came again, or were too many of one router
    * @param unknown other messages about attempts that are not in flight here
    * @param refused frames that were none, and placements on unknown ranks or with other block sizes
    */

@@ -35,7 +35,7 @@ class ReplicaSyncTest {
 
     Replica(long routerId) {
       outbox = new ReplicaOutbox(routerId);
-      others = new ReplicatedLoads(routerId, sequences, clockNs::get);
+      others = new ReplicatedLoads(routerId, sequences, clockNs::get, outbox::offer);
       for (RankId rank : RANKS) {
         sequences.addRank(rank);
       }
@@ -241,6 +241,53 @@ class ReplicaSyncTest {
     assertThat(read).usingRecursiveComparison().ignoringFields("sequenceHashes").isEqualTo(load);
     assertThat(frame.messages().get(1).change()).isEqualTo(new LoadMessage.PrefillDone());
     assertThat(frame.messages().get(2).change()).isEqualTo(new LoadMessage.Freed());
+  }
+
+  @Test
+  void statementsAndRequestsSayWhatWasPutIn() {
+    LoadStatement part =
+        new LoadStatement(
+            -9, 3, 90, new long[] {3, 4, 90}, new long[] {0, 7, 1L << 40}, new boolean[] {
+              false, true, true
+            });
+    assertThat(LoadStatement.decode(part.encode())).usingRecursiveComparison().isEqualTo(part);
+    LoadRequest request = new LoadRequest(5, -9, new long[] {90, 3});
+    assertThat(LoadRequest.decode(request.encode())).usingRecursiveComparison().isEqualTo(request);
+    for (byte[] frame : List.of(part.encode(), request.encode())) {
+      for (int length = 0; length < frame.length; length++) {
+        byte[] start = Arrays.copyOf(frame, length);
+        Replica second = new Replica(2);
+        assertThatIllegalArgumentException().isThrownBy(() -> second.others.onFrame(start));
+      }
+    }
+  }
+
+  @Test
+  void statementsWithNumbersOutOfRangeAreRefused() {
+    boolean[] one = {true};
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new LoadStatement(1, 5, 9, new long[] {4}, new long[] {0}, one))
+        .withMessageContaining("attempt must be within 5 to 9");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new LoadStatement(1, 5, 9, new long[] {5}, new long[] {-1}, one))
+        .withMessageContaining("outputTokens");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new LoadStatement(1, 5, 4, new long[0], new long[0], new boolean[0]))
+        .withMessageContaining("to");
+  }
+
+  @Test
+  void aFrameHoldsABoundedNumberOfBlocks() {
+    ReplicaOutbox outbox = new ReplicaOutbox(1);
+    int blocks = ReplicaOutbox.MAX_FRAME_BLOCKS / 3;
+    SequenceLoad load = new SequenceLoad(new long[blocks], blocks, 4 * blocks, 0);
+    for (long attempt = 1; attempt <= 7; attempt++) {
+      outbox.offer(new LoadMessage(attempt, attempt, RANKS[0], "", new LoadMessage.Added(load)));
+    }
+    List<Integer> sizes = new ArrayList<>();
+    assertThat(outbox.drainTo(bytes -> sizes.add(LoadFrame.decode(bytes).messages().size())))
+        .isEqualTo(7);
+    assertThat(sizes).containsExactly(3, 3, 1);
   }
 
   @Test

@@ -220,6 +220,11 @@ public final class CostRouter implements FleetRouter {
   }
 
   @Override
+  public boolean onAlive(long attempt) {
+    return steps.locked(completions -> sequences.renew(attempt));
+  }
+
+  @Override
   public boolean onFinished(long attempt, boolean success) {
     return steps.change(completions -> sequences.free(attempt));
   }
@@ -309,32 +314,12 @@ public final class CostRouter implements FleetRouter {
   @Override
   public LoadExchange exchangeLoads(long routerId, Consumer<LoadMessage> out) {
     Objects.requireNonNull(out, "out");
-    ReplicatedLoads others = new ReplicatedLoads(routerId, sequences, steps::nowNs);
     steps.locked(
         completions -> {
           announcer.reportTo(out);
           return true;
         });
-    return new LoadExchange() {
-      @Override
-      public void onFrame(byte[] frame) {
-        steps.change(
-            completions -> {
-              others.onFrame(frame);
-              return true;
-            });
-      }
-
-      @Override
-      public int removeSilent(long silentNs) {
-        return steps.change(completions -> others.removeSilent(silentNs));
-      }
-
-      @Override
-      public ReplicatedLoads.Stats stats() {
-        return steps.locked(completions -> others.stats());
-      }
-    };
+    return new SharedLoads(steps, new ReplicatedLoads(routerId, sequences, steps::nowNs, out));
   }
 
   @Override

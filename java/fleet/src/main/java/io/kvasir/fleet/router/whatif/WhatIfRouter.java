@@ -256,6 +256,15 @@ public final class WhatIfRouter implements FleetRouter {
   }
 
   @Override
+  public boolean onAlive(long attempt) {
+    boolean inFlight = actual.onAlive(attempt);
+    synchronized (lock) {
+      forEachPlaced(attempts.get(attempt), (router, own) -> router.onAlive(own));
+    }
+    return inFlight;
+  }
+
+  @Override
   public boolean onFinished(long attempt, boolean success) {
     boolean inFlight = actual.onFinished(attempt, success);
     synchronized (lock) {

@@ -1,11 +1,13 @@
 package io.kvasir.fleet.router.cost;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.kvasir.fleet.load.LoadExchange;
 import io.kvasir.fleet.load.LoadFrame;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.load.ReplicaOutbox;
+import io.kvasir.fleet.load.ReplicatedLoads;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterKind;
@@ -43,11 +45,10 @@ class LoadExchangeTest {
     final LoadExchange exchange;
     final List<Long> attempts = new ArrayList<>();
 
-    Replica(String policy, long id) {
+    Replica(String policy, Map<String, Object> args, long id) {
       router =
           FleetRouterKind.named(policy)
-              .create(
-                  Map.of(), new FleetRouterSetup(HashFormat.KVASIR, BLOCK, clockNs::get, Map.of()));
+              .create(args, new FleetRouterSetup(HashFormat.KVASIR, BLOCK, clockNs::get, Map.of()));
       for (int rank = 0; rank < RANKS; rank++) {
         router.addRank(new RankId(rank, 0), RankCapacity.UNKNOWN);
       }
@@ -67,6 +68,26 @@ class LoadExchangeTest {
     /** Sends what waits to all, itself included. */
     void send() {
       outbox.drainTo(frame -> replicas.forEach(each -> each.exchange.onFrame(frame)));
+    }
+
+    /** States what is in flight to all, itself included. */
+    void state() {
+      exchange.state(frame -> replicas.forEach(each -> each.exchange.onFrame(frame)));
+      replicas.forEach(Replica::send);
+    }
+
+    /** Sends what waits, and states what is in flight; some of the frames are lost. */
+    void stateWithLosses(SplittableRandom random) {
+      List<byte[]> frames = new ArrayList<>();
+      outbox.drainTo(frames::add);
+      exchange.state(frames::add);
+      for (byte[] frame : frames) {
+        for (Replica each : replicas) {
+          if (random.nextInt(3) > 0) {
+            each.exchange.onFrame(frame);
+          }
+        }
+      }
     }
 
     List<List<Long>> loads() {
@@ -90,9 +111,17 @@ class LoadExchangeTest {
   }
 
   private void start(String policy, int count) {
+    start(policy, Map.of(), count);
+  }
+
+  private void start(String policy, Map<String, Object> args, int count) {
     for (int i = 0; i < count; i++) {
-      replicas.add(new Replica(policy, i + 1));
+      replicas.add(new Replica(policy, args, i + 1));
     }
+  }
+
+  private static long requests(List<List<Long>> loads) {
+    return loads.stream().mapToLong(load -> load.get(2)).sum();
   }
 
   @ParameterizedTest
@@ -153,6 +182,178 @@ class LoadExchangeTest {
     assertThat(first.exchange.removeSilent(10 * SECOND_NS)).isEqualTo(1);
     assertThat(first.loads()).allSatisfy(load -> assertThat(load).containsOnly(0L));
     assertThat(first.exchange.stats().routers()).isZero();
+    replicas.forEach(Replica::close);
+  }
+
+  /** Answers that do not stream, and long prompts, give no sign of life for minutes. */
+  @ParameterizedTest
+  @ValueSource(strings = {"cost", "projected"})
+  void aBookingLastsAsLongAsItsRequestIsAlive(String policy) {
+    start(policy, 1);
+    Replica replica = replicas.get(0);
+    long silent = replica.place(4_000).attempt();
+    long forgotten = replica.place(4_000).attempt();
+    for (int minute = 0; minute < 20; minute++) {
+      clockNs.addAndGet(60 * SECOND_NS);
+      assertThat(replica.router.onAlive(silent)).isTrue();
+      assertThat(requests(replica.loads())).isEqualTo(minute < 4 ? 2 : 1);
+    }
+    assertThat(replica.router.onAlive(forgotten)).isFalse();
+    assertThat(replica.router.onFinished(silent, true)).isTrue();
+    assertThat(requests(replica.loads())).isZero();
+    replica.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"cost", "projected"})
+  void requestsOfOthersCountAsLongAsTheyAreStated(String policy) {
+    start(policy, 2);
+    Replica first = replicas.get(0);
+    Replica second = replicas.get(1);
+    for (int i = 0; i < 20; i++) {
+      first.place(4_000);
+    }
+    first.send();
+    List<List<Long>> loaded = first.loads();
+    for (int time = 0; time < 1_000; time++) {
+      clockNs.addAndGet(SECOND_NS);
+      if (time % 60 == 0) {
+        first.attempts.forEach(first.router::onAlive);
+      }
+      first.state();
+      assertThat(second.exchange.removeSilent(3 * SECOND_NS)).isZero();
+      assertThat(second.loads()).isEqualTo(loaded);
+    }
+    assertThat(first.loads()).isEqualTo(loaded);
+    assertThat(second.exchange.stats().refused()).isZero();
+    replicas.forEach(Replica::close);
+  }
+
+  @Test
+  void outputBlocksOfOthersStreamsCount() {
+    start("cost", Map.of("router_track_output_blocks", true), 2);
+    Replica first = replicas.get(0);
+    Replica second = replicas.get(1);
+    for (int i = 0; i < 10; i++) {
+      first.place(100 + i);
+    }
+    for (int step = 0; step < 100; step++) {
+      for (int i = 0; i < first.attempts.size(); i += 2) {
+        first.router.onTokens(first.attempts.get(i), 1 + i);
+      }
+      first.send();
+      first.state();
+      assertThat(second.loads()).as("step %d", step).isEqualTo(first.loads());
+    }
+    assertThat(second.loads().stream().mapToLong(load -> load.get(0)).sum())
+        .isGreaterThan(10 * 100 / BLOCK + 5 * 100 / BLOCK);
+    replicas.forEach(Replica::close);
+  }
+
+  @Test
+  void loadsThatWereDroppedDuringAPauseComeBackWithTheNextStatement() {
+    start("projected", 2);
+    Replica first = replicas.get(0);
+    Replica second = replicas.get(1);
+    for (int i = 0; i < 50; i++) {
+      first.place(1_000 + i);
+    }
+    boolean unused = first.router.onPrefillDone(first.attempts.get(7));
+    first.send();
+    List<List<Long>> loaded = first.loads();
+    clockNs.addAndGet(4 * SECOND_NS);
+    assertThat(second.exchange.removeSilent(3 * SECOND_NS)).isEqualTo(1);
+    assertThat(requests(second.loads())).isZero();
+    first.state();
+    second.state(); // asks, and the first answers
+    assertThat(second.loads()).isEqualTo(loaded);
+    replicas.forEach(Replica::close);
+  }
+
+  @Test
+  void aRouterThatStartsLaterLearnsWhatIsInFlight() {
+    start("cost", 1);
+    Replica first = replicas.get(0);
+    for (int i = 0; i < 5_000; i++) {
+      first.place(20);
+    }
+    first.send();
+    Replica second = new Replica("cost", Map.of(), 2);
+    replicas.add(second);
+    for (int round = 0; round < 3; round++) {
+      first.state();
+      second.state();
+    }
+    assertThat(second.loads()).isEqualTo(first.loads());
+    replicas.forEach(Replica::close);
+  }
+
+  @Test
+  void statementsRepairWhatLostMessagesLeaveBehind() {
+    start("cost", 3);
+    SplittableRandom random = new SplittableRandom(SEED);
+    for (int step = 0; step < 2_000; step++) {
+      clockNs.addAndGet(10_000_000);
+      Replica replica = replicas.get(random.nextInt(replicas.size()));
+      if (replica.attempts.isEmpty() || random.nextInt(5) < 3) {
+        replica.place(1 + random.nextInt(500));
+      } else {
+        int index = random.nextInt(replica.attempts.size());
+        replica.router.onFinished(replica.attempts.remove(index), true);
+      }
+      if (step % 20 == 0) {
+        replicas.forEach(each -> each.stateWithLosses(random));
+      }
+    }
+    for (int round = 0; round < 25; round++) { // what was asked for in vain is asked for again
+      replicas.forEach(Replica::state);
+    }
+    List<List<Long>> expected = replicas.get(0).loads();
+    assertThat(requests(expected)).isPositive();
+    assertThat(replicas.get(1).loads()).as("seed %d", SEED).isEqualTo(expected);
+    assertThat(replicas.get(2).loads()).as("seed %d", SEED).isEqualTo(expected);
+    for (Replica replica : replicas) {
+      List.copyOf(replica.attempts).forEach(each -> replica.router.onFinished(each, true));
+    }
+    replicas.forEach(each -> each.exchange.state(this::sendToAll));
+    assertThat(replicas).allSatisfy(each -> assertThat(requests(each.loads())).isZero());
+    replicas.forEach(Replica::close);
+  }
+
+  private void sendToAll(byte[] frame) {
+    replicas.forEach(each -> each.exchange.onFrame(frame));
+  }
+
+  @Test
+  void aLateCopyDoesNotRestoreWhatAStatementHasEnded() {
+    start("cost", 2);
+    Replica first = replicas.get(0);
+    Replica second = replicas.get(1);
+    long attempt = first.place(400).attempt();
+    List<byte[]> placed = new ArrayList<>();
+    first.outbox.drainTo(placed::add);
+    placed.forEach(second.exchange::onFrame);
+    assertThat(requests(second.loads())).isEqualTo(1);
+    first.router.onFinished(attempt, true);
+    first.outbox.drainTo(frame -> {}); // the message of its end is lost
+    first.state();
+    assertThat(requests(second.loads())).isZero();
+    placed.forEach(second.exchange::onFrame);
+    assertThat(requests(second.loads())).isZero();
+    assertThat(second.exchange.stats().copies()).isEqualTo(1);
+    replicas.forEach(Replica::close);
+  }
+
+  @Test
+  void aRouterOfTooManyIsRefused() {
+    start("cost", 1);
+    LoadExchange exchange = replicas.get(0).exchange;
+    for (int id = 2; id < 2 + ReplicatedLoads.MAX_ROUTERS; id++) {
+      exchange.onFrame(new LoadFrame(id, List.of()).encode());
+    }
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> exchange.onFrame(new LoadFrame(-5, List.of()).encode()))
+        .withMessageContaining("other routers must be within 0 to 256");
     replicas.forEach(Replica::close);
   }
 

@@ -421,6 +421,35 @@ public final class ActiveSequences {
     return ended.size();
   }
 
+  /** Ends stale attempts if the last look for them was long ago. Mostly O(1). */
+  public void expireIfDue() {
+    long unused = sweepIfDue();
+  }
+
+  /**
+   * A rank may have room that it had not before, for a reason that is not known here: its capacity
+   * has changed, for example. O(1).
+   *
+   * @param rank which; nothing happens if it is unknown
+   */
+  public void ease(RankId rank) {
+    int slot = ranks.slot(rank);
+    if (slot != LoadedRanks.NONE) {
+      ranks.ease(slot);
+    }
+  }
+
+  /**
+   * Looks at the eased ranks: those whose prefill tokens or blocks may have become fewer, or that
+   * {@link #ease} named. Forgets the ones that do not satisfy a condition. O(eased ranks).
+   *
+   * @param condition tests the load of a rank now
+   * @return the eased ranks that satisfy it, in any order
+   */
+  public List<RankId> retainEased(RankCondition condition) {
+    return ranks.retainEased(condition, named);
+  }
+
   /**
    * The attempt in flight of a request.
    *

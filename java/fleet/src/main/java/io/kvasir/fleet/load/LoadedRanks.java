@@ -1,8 +1,11 @@
 package io.kvasir.fleet.load;
 
 import io.kvasir.model.RankId;
+import it.unimi.dsi.fastutil.ints.IntArrayList;
 import it.unimi.dsi.fastutil.objects.Object2IntOpenHashMap;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * The ranks of one model and their running totals, blocks without a name among them. A rank goes by
@@ -25,6 +28,11 @@ final class LoadedRanks {
 
   /** Thousandths of blocks by which the load is discounted. */
   private long[] discounts = new long[8];
+
+  /** Slots whose prefill tokens or blocks may have become fewer, each once. */
+  private final IntArrayList eased = new IntArrayList();
+
+  private boolean[] isEased = new boolean[8];
 
   LoadedRanks() {
     slots.defaultReturnValue(NONE);
@@ -62,6 +70,7 @@ final class LoadedRanks {
       prefillTokens = Arrays.copyOf(prefillTokens, 2 * slot);
       requests = Arrays.copyOf(requests, 2 * slot);
       discounts = Arrays.copyOf(discounts, 2 * slot);
+      isEased = Arrays.copyOf(isEased, 2 * slot);
     }
     int at = size();
     for (; at > 0 && ids[order[at - 1]].compareTo(rank) > 0; at--) {
@@ -93,10 +102,14 @@ final class LoadedRanks {
     requests[slot]--;
     ownBlocks[slot] -= blocks;
     prefillTokens[slot] -= prefill;
+    ease(slot);
   }
 
   void addOwnBlocks(int slot, long blocks) {
     ownBlocks[slot] += blocks;
+    if (blocks < 0) {
+      ease(slot);
+    }
   }
 
   void discount(int slot, long thousandths) {
@@ -105,6 +118,37 @@ final class LoadedRanks {
 
   void prefilled(int slot, int prefill) {
     prefillTokens[slot] -= prefill;
+    ease(slot);
+  }
+
+  /** The rank in a slot may have room that it had not before. */
+  void ease(int slot) {
+    if (!isEased[slot]) {
+      isEased[slot] = true;
+      eased.add(slot);
+    }
+  }
+
+  /** Keeps those of the eased ranks that satisfy a condition, and returns them. O(eased ranks). */
+  List<RankId> retainEased(RankCondition condition, SequenceTree named) {
+    if (eased.isEmpty()) {
+      return List.of();
+    }
+    List<RankId> retained = new ArrayList<>();
+    int kept = 0;
+    for (int i = 0; i < eased.size(); i++) {
+      int slot = eased.getInt(i);
+      RankId rank = ids[slot];
+      if (rank != null
+          && condition.test(rank, prefillTokens[slot], ownBlocks[slot] + named.blocks(slot))) {
+        retained.add(rank);
+        eased.set(kept++, slot);
+      } else {
+        isEased[slot] = false;
+      }
+    }
+    eased.size(kept);
+    return retained;
   }
 
   /** Tells all totals, and what a request adds of whose blocks so many are live by slot. */

@@ -247,9 +247,12 @@ class ReplicaSyncTest {
   void statementsAndRequestsSayWhatWasPutIn() {
     LoadStatement part =
         new LoadStatement(
-            -9, 3, 90, new long[] {3, 4, 90}, new long[] {0, 7, 1L << 40}, new boolean[] {
-              false, true, true
-            });
+            -9,
+            3,
+            90,
+            new long[] {3, 4, 90},
+            new long[] {0, 7, 1L << 40},
+            new boolean[] {false, true, true});
     assertThat(LoadStatement.decode(part.encode())).usingRecursiveComparison().isEqualTo(part);
     LoadRequest request = new LoadRequest(5, -9, new long[] {90, 3});
     assertThat(LoadRequest.decode(request.encode())).usingRecursiveComparison().isEqualTo(request);

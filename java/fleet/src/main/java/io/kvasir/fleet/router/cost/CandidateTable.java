@@ -7,8 +7,10 @@ import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.model.RankId;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +59,17 @@ final class CandidateTable implements Candidates {
 
   void setCapacity(RankId rank, RankCapacity capacity) {
     ranks.computeIfAbsent(rank, Known::new).capacity = capacity;
+  }
+
+  /** The known ranks; a view. */
+  Set<RankId> ranks() {
+    return Collections.unmodifiableSet(ranks.keySet());
+  }
+
+  /** The capacity of a rank; unknown if the rank is. */
+  RankCapacity capacity(RankId rank) {
+    Known its = ranks.get(rank);
+    return its == null ? RankCapacity.UNKNOWN : its.capacity;
   }
 
   boolean knows(RankId rank) {

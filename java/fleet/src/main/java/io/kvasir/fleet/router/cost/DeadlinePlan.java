@@ -36,6 +36,9 @@ final class DeadlinePlan {
    */
   private static final double SPARE = 1.5;
 
+  /** Part of a number by which rounding changes it at most. */
+  private static final double ROUNDING = 1e-9;
+
   private static final Comparator<WaitingRequest> FIRST_LEFT_OUT =
       Comparator.comparingInt((WaitingRequest waiting) -> waiting.request().strictPriority())
           .thenComparing(WaitingRequest::promptMs, Comparator.reverseOrder())
@@ -45,10 +48,18 @@ final class DeadlinePlan {
   private final Set<WaitingRequest> leftOut = new HashSet<>();
   private final long nowNs;
   private final double[] backlogsMs;
+
+  /** The sum of so many of the shortest backlogs. */
+  private final double[] freeMs;
+
+  /** The most work with which a request may begin on no more than so many ranks. */
+  private final double[] mostMs;
+
   private final double pace;
 
   /**
-   * Plans. O(n (ranks + log n)) for the first 1,024 requests, unless classes differ.
+   * Plans. O(ranks log ranks + n (log ranks + log n)) for the first 1,024 requests, unless classes
+   * differ.
    *
    * @param inOrder the waiting requests in the order of the queue: those with a deadline first,
    *     then those given up
@@ -61,6 +72,9 @@ final class DeadlinePlan {
     this.backlogsMs = backlogsMs.clone();
     this.pace = pace;
     Arrays.sort(this.backlogsMs);
+    this.freeMs = new double[backlogsMs.length + 1];
+    this.mostMs = new double[backlogsMs.length];
+    readBacklogs();
     PriorityQueue<WaitingRequest> taken = new PriorityQueue<>(FIRST_LEFT_OUT);
     double beforeMs = 0;
     for (WaitingRequest waiting : inOrder) {
@@ -92,17 +106,43 @@ final class DeadlinePlan {
     }
   }
 
-  /** When work can begin on some rank, in milliseconds from now, after all work before it. */
-  private double startMs(double beforeMs) {
-    double free = 0;
+  /*
+   * Work B begins when the k ranks with the shortest backlogs b have done it and what is placed on
+   * them, at (B + b1 + ... + bk) / k, where k is the first number for which that is not after the
+   * next rank gets free. This holds for no k with B > k b(k+1) - (b1 + ... + bk), which grows with
+   * k: so the first k that comes into question is found by bisection.
+   */
+
+  private void readBacklogs() {
+    double most = Double.NEGATIVE_INFINITY;
     for (int ranks = 1; ranks <= backlogsMs.length; ranks++) {
-      free += backlogsMs[ranks - 1];
-      double start = (beforeMs / pace + free) / ranks;
-      if (ranks == backlogsMs.length || start <= backlogsMs[ranks]) {
+      freeMs[ranks] = freeMs[ranks - 1] + backlogsMs[ranks - 1];
+      double next =
+          ranks == backlogsMs.length ? Double.POSITIVE_INFINITY : ranks * backlogsMs[ranks];
+      most = Math.max(most, next - freeMs[ranks] + ROUNDING * next);
+      mostMs[ranks - 1] = most;
+    }
+  }
+
+  /** When work can begin on some rank, in milliseconds from now, after all work before it. */
+  double startMs(double beforeMs) {
+    double work = beforeMs / pace;
+    int ranks = 1;
+    for (int high = mostMs.length; ranks < high; ) {
+      int middle = (ranks + high) >>> 1;
+      if (work <= mostMs[middle - 1]) {
+        high = middle;
+      } else {
+        ranks = middle + 1;
+      }
+    }
+    for (; ranks < backlogsMs.length; ranks++) {
+      double start = (work + freeMs[ranks]) / ranks;
+      if (start <= backlogsMs[ranks]) {
         return start;
       }
     }
-    return 0;
+    return (work + freeMs[ranks]) / ranks;
   }
 
   /** The time to spare of a request before which some work is done. */

@@ -3,6 +3,7 @@ package io.kvasir.fleet.router.cost;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.model.RankId;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -22,7 +23,7 @@ final class QueueDispatcher {
   private final RequestQueue queue;
   private final QueuePace pace = new QueuePace();
 
-  /** Ranks that any request may be placed on. */
+  /** Ranks that were not overloaded when a request was placed last. */
   private int ranks = 1;
 
   QueueDispatcher(QueueOptions options, RankChooser chooser, RequestQueue queue) {
@@ -96,9 +97,17 @@ final class QueueDispatcher {
             waiting.matched(), waiting.future(), new RouteOutcome.Refused(refusal)));
   }
 
+  /*
+   * No waiting request has room at the end of a step, except while one is matched again. So one can
+   * have room now only on a rank whose load has fallen since: these eased ranks are looked at, and
+   * forgotten when no waiting request can be placed there. What streams without a change of room
+   * costs nothing.
+   */
+
   /**
-   * Places all waiting requests for which there is room. O(ranks) for each filter of a waiting
-   * request if there is none; each placement also takes O(blocks + requests).
+   * Places all waiting requests for which there is room. O(eased ranks x filters of waiting
+   * requests) if there is none; each placement also takes O(blocks + ranks), and under EDF O(n log
+   * n) for n requests of a plan.
    *
    * @param fresh a request whose matches count as fresh whatever their age; may be null
    * @param completions receives the outcomes
@@ -121,25 +130,32 @@ final class QueueDispatcher {
 
   private @Nullable WaitingRequest servable(long nowNs, List<RouteCompletion> completions) {
     if (queue.isEmpty()) {
+      chooser.forgetEased();
       return null;
     }
-    chooser.readLoads();
-    if (!chooser.anyRoom()) {
-      return null;
-    }
-    ranks = chooser.ranks();
-    Set<RankFilter> withRoom = new HashSet<>();
-    for (RankFilter filter : queue.filters()) {
-      if (filter.isAny() || chooser.hasRoom(filter)) {
-        withRoom.add(filter);
-      }
-    }
+    Set<RankFilter> withRoom = withRoom(chooser.easedWithRoom());
     if (withRoom.isEmpty()) {
+      chooser.forgetEased();
       return null;
     }
+    ranks = chooser.countRanks();
     return queue.next(
         waiting -> withRoom.contains(waiting.filter()),
         options.queuePolicy() == QueuePolicy.EDF ? plan(nowNs, completions) : null);
+  }
+
+  /** The filters of waiting requests that some of these ranks satisfy. */
+  private Set<RankFilter> withRoom(List<RankId> open) {
+    if (open.isEmpty()) {
+      return Set.of();
+    }
+    Set<RankFilter> withRoom = new HashSet<>();
+    for (RankFilter filter : queue.filters()) {
+      if (filter.isAny() || open.stream().anyMatch(filter::allows)) {
+        withRoom.add(filter);
+      }
+    }
+    return withRoom;
   }
 
   /**

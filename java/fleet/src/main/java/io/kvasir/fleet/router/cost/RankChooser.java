@@ -56,12 +56,15 @@ final class RankChooser {
 
   void setBusyThresholds(BusyThresholds thresholds) {
     busyThresholds = thresholds;
+    candidates.ranks().forEach(sequences::ease);
   }
 
   /** Returns false if the rank was known. */
   boolean addRank(RankId rank, RankCapacity capacity) {
     candidates.setCapacity(rank, capacity);
-    return sequences.addRank(rank);
+    boolean added = sequences.addRank(rank);
+    sequences.ease(rank);
+    return added;
   }
 
   /** Returns false if the rank is unknown. */
@@ -79,14 +82,31 @@ final class RankChooser {
     sequences.loads(candidates.loads());
   }
 
-  /** Whether any request at all has room, by the loads read last. O(ranks). */
-  boolean anyRoom() {
-    return hasRoom(RankFilter.ANY);
+  /**
+   * The ranks that have room for a request that may wait, and may not have had it when this was
+   * asked last. O(ranks whose load has fallen since).
+   */
+  List<RankId> easedWithRoom() {
+    sequences.expireIfDue();
+    return sequences.retainEased(this::hasRoom);
   }
 
-  /** Whether requests with this filter have room, by the loads read last. O(ranks). */
-  boolean hasRoom(RankFilter filter) {
-    return candidates.narrow(filter, busyThresholds) == null && candidates.anyRoom(options.queue());
+  /** No request that waits can be placed on the ranks whose load has fallen so far. */
+  void forgetEased() {
+    List<RankId> unused = sequences.retainEased((rank, tokens, blocks) -> false);
+  }
+
+  private boolean hasRoom(RankId rank, long activePrefillTokens, long activeBlocks) {
+    RankCapacity capacity = candidates.capacity(rank);
+    return options.queue().hasRoom(activePrefillTokens, capacity)
+        && !busyThresholds.exceededBy(activePrefillTokens, activeBlocks, capacity);
+  }
+
+  /** Ranks that are not overloaded now. O(ranks). */
+  int countRanks() {
+    readLoads();
+    Refusal unused = candidates.narrow(RankFilter.ANY, busyThresholds);
+    return candidates.size();
   }
 
   /** Whether some rank may serve, overloaded or not, by the loads read last. O(ranks). */
@@ -181,11 +201,6 @@ final class RankChooser {
     return request.strictPriority() < 0
         && !request.targets().isNone()
         && selector.likelihood(candidates, request) < HOPELESS;
-  }
-
-  /** Ranks that any request may be placed on, by the loads read last. */
-  int ranks() {
-    return candidates.size();
   }
 
   /** The time to compute a request on a rank that {@link #consider} found, in milliseconds. */

@@ -38,6 +38,12 @@ final class EngineRanks {
   private long seenNs;
   private boolean several;
 
+  /* What was read for a choice. */
+  private long readFor;
+  private long beganNs;
+  private long lastEndNs;
+  private final LongestSteps longest = new LongestSteps();
+
   /**
    * Begins without ranks.
    *
@@ -101,7 +107,28 @@ final class EngineRanks {
   }
 
   /**
-   * The time until one rank has computed a prompt that is placed now. O(ranks x steps).
+   * Reads what is placed on the ranks, for {@link #togetherMs}. O(ranks + steps), once for each
+   * number of a choice.
+   *
+   * @param choice the number of the choice, from 1; the next one after a change
+   */
+  void read(long choice) {
+    if (choice == readFor) {
+      return;
+    }
+    readFor = choice;
+    beganNs = Long.MAX_VALUE;
+    lastEndNs = Long.MIN_VALUE;
+    for (RankForecast each : ranks) {
+      beganNs = Math.min(beganNs, each.queueBeganNs());
+      lastEndNs = Math.max(lastEndNs, each.endedNs());
+    }
+    longest.read(ranks);
+  }
+
+  /**
+   * The time until one rank has computed a prompt that is placed now, by what was {@linkplain #read
+   * read} last. O(steps).
    *
    * @param rank the rank
    * @param steps the rank's steps until then, without the one in progress if it has no prompt there
@@ -111,24 +138,14 @@ final class EngineRanks {
    *     step in progress
    */
   double togetherMs(RankForecast rank, int steps, double stepMs, long nowNs) {
-    long beganNs = Long.MAX_VALUE;
-    long lastEndNs = Long.MIN_VALUE;
-    for (RankForecast each : ranks) {
-      beganNs = Math.min(beganNs, each.queueBeganNs());
-      lastEndNs = Math.max(lastEndNs, each.endedNs());
-    }
     int inProgress = rank.queueBeganNs() == Long.MAX_VALUE ? 1 : 0;
     double ms = 0;
     double first = 0;
     for (int step = 0; step < steps + inProgress; step++) {
-      double longest = step < inProgress ? 0 : stepMs;
-      for (RankForecast other : ranks) {
-        if (other != rank) {
-          longest = Math.max(longest, other.queueStepMs(step));
-        }
-      }
-      first = step == 0 ? longest : first;
-      ms += longest;
+      double own = step < inProgress ? 0 : stepMs;
+      double all = Math.max(own, longest.besideMs(rank, step));
+      first = step == 0 ? all : first;
+      ms += all;
     }
     if (beganNs == Long.MAX_VALUE) {
       return ms;

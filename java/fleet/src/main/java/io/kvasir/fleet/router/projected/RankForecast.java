@@ -32,7 +32,7 @@ final class RankForecast {
   private static final double MOST_NS = 1e18;
 
   /** Steps that are looked at, at most. */
-  private static final int MOST_STEPS = 32;
+  static final int MOST_STEPS = 32;
 
   final ExpectedTurns.Open open = new ExpectedTurns.Open();
 
@@ -228,7 +228,7 @@ final class RankForecast {
 
   /**
    * The time until a prompt is computed that is placed now, with what the other ranks of the engine
-   * add to the steps. O(ranks of the engine).
+   * add to the steps, by what the engine has read last. O(steps).
    *
    * @param uncached its tokens to compute
    * @param computeMs the rank's own time for it
@@ -241,8 +241,13 @@ final class RankForecast {
 
   /** The rank's own time for prompts in one of the next steps, counted from the one in progress. */
   double queueStepMs(int step) {
-    int steps = Math.min(MOST_STEPS, steps(Math.max(1, queueTokens)));
+    int steps = queueSteps();
     return step < steps ? queueMs / steps : 0;
+  }
+
+  /** The steps in which the prompts of the queue are computed, 1 to {@link #MOST_STEPS}. */
+  int queueSteps() {
+    return Math.min(MOST_STEPS, steps(Math.max(1, queueTokens)));
   }
 
   /** When the first prompt in the queue was placed; the largest number if there is none. */

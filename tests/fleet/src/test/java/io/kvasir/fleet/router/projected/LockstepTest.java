@@ -18,6 +18,7 @@ class LockstepTest {
   private final EngineRanks engine = new EngineRanks(new StepModels(A_MS_EACH), 0);
   private RankForecast rank;
   private RankForecast other;
+  private long choice;
 
   @BeforeEach
   void start() {
@@ -39,6 +40,7 @@ class LockstepTest {
   }
 
   private double together(int tokens, long nowMs) {
+    engine.read(++choice);
     return rank.togetherMs(tokens, tokens, nowMs * MS);
   }
 

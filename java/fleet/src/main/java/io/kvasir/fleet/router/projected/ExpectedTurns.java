@@ -27,6 +27,9 @@ final class ExpectedTurns {
   /** Weight of a new gap. */
   private static final double STEP = 1.0 / 64;
 
+  /** Placements in a gap that give it its full weight. */
+  private static final double OTHERS = 16;
+
   /** What a request leaves of the counts before it. */
   private static final double FADING = 1 - 1.0 / 4096;
 
@@ -45,6 +48,7 @@ final class ExpectedTurns {
   private double timedTurns;
   private double timedMs;
   private double gapNs = PRIOR_GAP_NS;
+  private long placements;
 
   private double keptGaps;
   private double kept = 1;
@@ -54,9 +58,13 @@ final class ExpectedTurns {
     private final Open open;
     private final long atNs;
 
-    Turn(Open open, long atNs) {
+    /** The number of its placement. */
+    private final long placement;
+
+    Turn(Open open, long atNs, long placement) {
       this.open = open;
       this.atNs = atNs;
+      this.placement = placement;
     }
   }
 
@@ -130,6 +138,15 @@ final class ExpectedTurns {
   }
 
   /**
+   * A gap counts in full if requests of others came in it, so that quick turns of one client, such
+   * as parallel calls of tools, do not make the conversations of all others look given up.
+   */
+  private void learnGap(Turn last, long nowNs) {
+    double weight = Math.min(1, (placements - last.placement) / OTHERS);
+    gapNs += (nowNs - last.atNs - gapNs) * STEP * weight;
+  }
+
+  /**
    * Learns from a placement.
    *
    * @param conversationId the request's, or null
@@ -143,6 +160,7 @@ final class ExpectedTurns {
     if (key == NONE) {
       return;
     }
+    placements++;
     Turn last = lastTurns.get(key);
     firstTurns *= FADING;
     furtherTurns *= FADING;
@@ -153,14 +171,14 @@ final class ExpectedTurns {
       furtherTurns++;
       timedTurns = timedTurns * FADING + 1;
       timedMs = timedMs * FADING + ms;
-      gapNs += (nowNs - last.atNs - gapNs) * STEP;
+      learnGap(last, nowNs);
     }
     age(open, nowNs);
     open.count += likelihood();
     if (conversationId == null) {
       prompts.placed(key, hashes);
     }
-    lastTurns.putAndMoveToLast(key, new Turn(open, nowNs));
+    lastTurns.putAndMoveToLast(key, new Turn(open, nowNs, placements));
     if (lastTurns.size() > MOST) {
       lastTurns.removeFirst();
     }

@@ -53,6 +53,10 @@ public final class Gateway implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Gateway.class);
   private static final int TOKENS_PER_BLOCK = 32;
   private static final int DRAIN_POLL_MS = 20;
+
+  /** A fifth of the time after which a router gives up an attempt without a sign of life. */
+  private static final long ALIVE_MS = 60_000;
+
   private static final long TOKENS_TIMEOUT_MS = 2_000;
   private static final long INDEX_BYTES = 1L << 32;
   private static final long TOKENS_CACHE_BYTES = 64 << 20;
@@ -150,6 +154,7 @@ public final class Gateway implements AutoCloseable {
       Gateway gateway = new Gateway(settings, local, vertx, pump, replicas, log);
       CountDownLatch checked = new CountDownLatch(1);
       gateway.health.start(checked::countDown);
+      gateway.planAlive();
       checked.await(3 * settings.health().timeoutMs() + 1_000, TimeUnit.MILLISECONDS);
       return gateway;
     } catch (InterruptedException e) {
@@ -165,6 +170,22 @@ public final class Gateway implements AutoCloseable {
       local.forEach(worker -> worker.upstream().close());
       throw e;
     }
+  }
+
+  private void planAlive() {
+    loop.after(
+        ALIVE_MS,
+        () -> {
+          if (!closed.get()) {
+            reportAlive();
+            planAlive();
+          }
+        });
+  }
+
+  /** Reports to the routers which attempts are in flight. */
+  void reportAlive() {
+    handler.onAlive();
   }
 
   private static @Nullable ReplicaLink link(
@@ -276,6 +297,13 @@ public final class Gateway implements AutoCloseable {
         "kvasir.replica.messages.dropped",
         "Messages to other gateways that were dropped, because too many waited.",
         replicas::dropped);
+    for (String peer : replicas.peers()) {
+      metrics.peerGauge(
+          "kvasir.replica.last.message.age",
+          "Seconds since the last message of another gateway.",
+          peer,
+          () -> replicas.lastMessageAgeSeconds(peer));
+    }
   }
 
   static String invalid(int status, String message) {

@@ -14,8 +14,12 @@ import io.kvasir.gateway.worker.EngineFlavor;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -115,6 +119,73 @@ class ReplicaLoadsTest {
           () -> requests(first).equals(List.of(0, 0)) && requests(second).equals(List.of(0, 0)));
       assertThat(first.metric("kvasir_replica_messages_ignored")).isZero();
       assertThat(first.metric("kvasir_replica_messages_dropped")).isZero();
+    }
+  }
+
+  /** Sends bytes to an endpoint and reads nothing, until the connection ends or all are sent. */
+  private static Socket hostile(String endpoint, byte[] bytes) throws IOException {
+    int port = Integer.parseInt(endpoint.substring(endpoint.lastIndexOf(':') + 1));
+    Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+    try {
+      socket.getOutputStream().write(bytes);
+    } catch (IOException e) { // the gateway may close the connection
+      assertThat(e).isNotNull();
+    }
+    return socket;
+  }
+
+  /** A ZMTP 3.0 subscriber's greeting, its handshake and one subscription. */
+  private static byte[] subscription(int topicBytes) {
+    byte[] greeting = new byte[64];
+    greeting[0] = (byte) 0xff;
+    greeting[9] = 0x7f;
+    greeting[10] = 3;
+    System.arraycopy("NULL".getBytes(StandardCharsets.US_ASCII), 0, greeting, 12, 4);
+    byte[] ready = "\4\31\5READY\13Socket-Type\0\0\0\3SUB".getBytes(StandardCharsets.ISO_8859_1);
+    ByteBuffer out = ByteBuffer.allocate(greeting.length + ready.length + 10 + topicBytes);
+    out.put(greeting).put(ready).put((byte) 2).putLong(1 + topicBytes).put((byte) 1);
+    return out.array();
+  }
+
+  /** A subscription went to a tree by recursion, on the thread that publishes. */
+  @Test
+  void aHostileSubscriberDoesNotStopTheExchange() throws IOException {
+    List<String> endpoints = List.of(freeEndpoint(), freeEndpoint());
+    List<Socket> strangers = new ArrayList<>();
+    try (TestGateway first = gateway(endpoints.get(0), endpoints);
+        TestGateway second = gateway(endpoints.get(1), endpoints)) {
+      Await.until("the second sees the first", () -> second.metric("kvasir_replicas") == 1);
+      byte[] garbage = new byte[1 << 20];
+      new SplittableRandom(1).nextBytes(garbage);
+      for (byte[] bytes :
+          List.of(subscription(60_000), subscription(10_000_000), garbage, new byte[0])) {
+        strangers.add(hostile(endpoints.get(0), bytes));
+      }
+      try (RawClient one = client(first)) {
+        one.send(longRequest());
+        Await.until(
+            "the first's request at the second",
+            () -> second.metric("kvasir_replica_requests") == 1);
+      }
+      Await.until("its end", () -> second.metric("kvasir_replica_requests") == 0);
+      assertThat(second.metric("kvasir_replicas")).isEqualTo(1);
+    } finally {
+      for (Socket stranger : strangers) {
+        stranger.close();
+      }
+    }
+  }
+
+  @Test
+  void theAgeOfTheLastMessageOfEachPeerIsShown() throws IOException {
+    List<String> endpoints = List.of(freeEndpoint(), freeEndpoint());
+    try (TestGateway alone = gateway(endpoints.get(0), endpoints)) {
+      String age = "kvasir_replica_last_message_age_seconds";
+      Await.until(
+          "messages come from the own endpoint, and none from the other",
+          () ->
+              alone.metric(age, "peer=\"" + endpoints.get(1) + "\"")
+                  > 1 + alone.metric(age, "peer=\"" + endpoints.get(0) + "\""));
     }
   }
 

@@ -17,25 +17,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.zeromq.SocketType;
-import org.zeromq.ZContext;
-import org.zeromq.ZMQ;
-import org.zeromq.ZMQException;
 
 /**
  * The exchange of loads with other gateways in front of the same workers: publishes what the
- * routers of this gateway place, and passes on what the others publish. Lost messages are not
- * repeated: a request whose end is lost counts until it is stale. If a gateway is silent for ten
- * seconds, its load no longer counts.
+ * routers of this gateway place, and passes on what the others publish. Each second a gateway
+ * states what it has in flight, which repairs what lost messages leave behind. After three missed
+ * statements its load no longer counts; the next one brings it back.
  *
  * <p>A message is a topic, a number and a payload: eight bytes that name the fleet, and a {@link
- * LoadFrame}.
+ * LoadFrame}, a {@link io.kvasir.fleet.load.LoadStatement} or a {@link
+ * io.kvasir.fleet.load.LoadRequest}.
  *
- * <p>Thread-safe. Sends on its own thread; receives on that of the {@link EventPump}.
+ * <p>Thread-safe. Sends on its own thread, which nothing ends but {@link #close}; receives on that
+ * of the {@link EventPump}.
  */
 public final class ReplicaLink implements AutoCloseable {
 
@@ -43,7 +40,11 @@ public final class ReplicaLink implements AutoCloseable {
 
   private static final byte[] TOPIC = "kvasir-loads".getBytes(StandardCharsets.US_ASCII);
   private static final long BEAT_NS = TimeUnit.SECONDS.toNanos(1);
-  private static final long SILENT_NS = TimeUnit.SECONDS.toNanos(10);
+
+  /** Three statements, and half an interval for their way. */
+  private static final long SILENT_NS = 7 * BEAT_NS / 2;
+
+  private static final long REOPEN_MS = 200;
 
   /** Time from the start in which gateways may not know their workers yet. */
   private static final long START_NS = TimeUnit.SECONDS.toNanos(30);
@@ -51,18 +52,33 @@ public final class ReplicaLink implements AutoCloseable {
   private final EventPump pump;
   private final long routerId = new SecureRandom().nextLong();
   private final Map<Long, Fleet> fleets = new ConcurrentHashMap<>();
-  private final Consumer<byte[]> sink = this::receive;
+  private final List<Peer> peers;
   private final LongAdder ignored = new LongAdder();
   private final AtomicBoolean idle = new AtomicBoolean();
   private final long startedNs = System.nanoTime();
-  private final ZContext context;
-  private final ZMQ.Socket publisher; // used by the thread alone, once it runs
+  private final WriteOnlyPublisher publisher; // used by the thread alone, once it runs
   private final Thread thread;
   private long number;
   private boolean warned; // confined to the pump's thread
   private volatile boolean closing;
 
   private record Fleet(long id, ReplicaOutbox outbox, LoadExchange exchange) {}
+
+  /** An endpoint that is followed. */
+  private final class Peer implements Consumer<byte[]> {
+    final String endpoint;
+    volatile long seenNs = startedNs;
+
+    Peer(String endpoint) {
+      this.endpoint = endpoint;
+    }
+
+    @Override
+    public void accept(byte[] payload) {
+      seenNs = System.nanoTime();
+      receive(payload);
+    }
+  }
 
   /**
    * Begins to publish and to listen.
@@ -74,21 +90,19 @@ public final class ReplicaLink implements AutoCloseable {
    */
   public ReplicaLink(EventPump pump, String endpoint, List<String> peers) throws IOException {
     this.pump = pump;
-    this.context = new ZContext();
-    try {
-      this.publisher = Sockets.bound(context, SocketType.PUB, endpoint);
-    } catch (ZMQException e) {
-      context.close();
-      throw new IOException(
-          endpoint + " cannot be bound: " + ZMQ.Error.findByCode(e.getErrorCode()), e);
-    }
-    for (String peer : peers) {
+    this.publisher = new WriteOnlyPublisher(endpoint);
+    this.peers = peers.stream().distinct().map(Peer::new).toList();
+    for (Peer peer : this.peers) {
       pump.follow(
           new FeedSpec(
-              new RankId(0, 0), peer, null, new String(TOPIC, StandardCharsets.US_ASCII), false),
-          sink);
+              new RankId(0, 0),
+              peer.endpoint,
+              null,
+              new String(TOPIC, StandardCharsets.US_ASCII),
+              false),
+          peer);
     }
-    this.thread = new Thread(this::send, "kvasir-replicas");
+    this.thread = new Thread(this::run, "kvasir-replicas");
     thread.setDaemon(true);
     thread.start();
   }
@@ -106,7 +120,7 @@ public final class ReplicaLink implements AutoCloseable {
             routerId,
             message -> {
               if (outbox.offer(message) && idle.getAndSet(false)) {
-                LockSupport.unpark(thread);
+                publisher.wakeUp();
               }
             });
     if (exchange != null) {
@@ -140,44 +154,90 @@ public final class ReplicaLink implements AutoCloseable {
     return fleets.values().stream().mapToLong(fleet -> fleet.outbox().dropped()).sum();
   }
 
-  private void send() {
+  /** {@return the endpoints that are followed, without repetitions} */
+  public List<String> peers() {
+    return peers.stream().map(peer -> peer.endpoint).toList();
+  }
+
+  /**
+   * The time since a message came from a peer, whether it could be used or not.
+   *
+   * @param endpoint one of {@link #peers}
+   * @return seconds; before the first message, since the start
+   */
+  public double lastMessageAgeSeconds(String endpoint) {
+    long seenNs =
+        peers.stream()
+            .filter(peer -> peer.endpoint.equals(endpoint))
+            .mapToLong(peer -> peer.seenNs)
+            .findAny()
+            .orElse(startedNs);
+    return Math.max(0, System.nanoTime() - seenNs) / 1e9;
+  }
+
+  private void run() {
+    while (!closing) {
+      try {
+        sendUntilClosed();
+      } catch (IOException | RuntimeException | Error e) { // the thread must go on
+        reopen(e);
+      }
+    }
+    publisher.close();
+  }
+
+  private void reopen(Throwable failure) {
+    try {
+      LOG.error("the socket of loads failed, and is opened again", failure);
+      Thread.sleep(REOPEN_MS);
+      publisher.reopen();
+    } catch (InterruptedException e) {
+      LOG.debug("interrupted", e);
+    } catch (IOException | RuntimeException | Error e) {
+      LOG.debug("the socket of loads cannot be opened now", e);
+    }
+  }
+
+  private void sendUntilClosed() throws IOException {
     long beatNs = System.nanoTime();
     while (!closing) {
       long nowNs = System.nanoTime();
       if (nowNs - beatNs >= 0) {
+        boolean inTime = nowNs - beatNs < BEAT_NS;
         beatNs = nowNs + BEAT_NS;
-        fleets.values().forEach(this::beat);
+        fleets.values().forEach(fleet -> beat(fleet, inTime));
       }
       idle.set(true);
       int sent = 0;
       for (Fleet fleet : fleets.values()) {
         sent += fleet.outbox().drainTo(frame -> publish(fleet, frame));
       }
-      if (sent == 0 && !closing) {
-        LockSupport.parkNanos(beatNs - System.nanoTime());
-      }
+      publisher.poll(sent > 0 ? 0 : beatNs - System.nanoTime());
     }
-    context.close();
   }
 
-  private void beat(Fleet fleet) {
-    publish(fleet, new LoadFrame(routerId, List.of()).encode());
+  /**
+   * States what is in flight. After a pause of this process the messages of others wait to be read:
+   * then others do not count as silent.
+   */
+  private void beat(Fleet fleet, boolean inTime) {
     try {
-      int gone = fleet.exchange().removeSilent(SILENT_NS);
+      publish(fleet, new LoadFrame(routerId, List.of()).encode()); // for older gateways
+      fleet.exchange().state(frame -> publish(fleet, frame));
+      int gone = inTime ? fleet.exchange().removeSilent(SILENT_NS) : 0;
       if (gone > 0) {
-        LOG.warn("{} other gateways are silent; their load no longer counts", gone);
+        LOG.warn("{} other gateways are silent; their load does not count now", gone);
       }
-    } catch (RuntimeException e) { // the thread must go on
-      LOG.error("the load of silent gateways cannot be removed", e);
+    } catch (RuntimeException e) { // the other fleets must go on
+      LOG.error("what is in flight cannot be stated", e);
     }
   }
 
   private void publish(Fleet fleet, byte[] frame) {
     ByteBuffer payload = ByteBuffer.allocate(Long.BYTES + frame.length);
     payload.putLong(fleet.id()).put(frame);
-    publisher.send(TOPIC, ZMQ.SNDMORE);
-    publisher.send(ByteBuffer.allocate(Long.BYTES).putLong(number++).array(), ZMQ.SNDMORE);
-    publisher.send(payload.array(), 0);
+    byte[] numberFrame = ByteBuffer.allocate(Long.BYTES).putLong(number++).array();
+    publisher.send(TOPIC, numberFrame, payload.array());
   }
 
   private void receive(byte[] payload) {
@@ -205,9 +265,9 @@ public final class ReplicaLink implements AutoCloseable {
   /** Closes the sockets and waits for the end of the thread. */
   @Override
   public void close() {
-    pump.unfollow(sink);
+    peers.forEach(pump::unfollow);
     closing = true;
-    LockSupport.unpark(thread);
+    publisher.wakeUp();
     boolean interrupted = false;
     while (thread.isAlive()) {
       try {

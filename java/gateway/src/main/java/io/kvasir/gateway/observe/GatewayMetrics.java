@@ -74,6 +74,22 @@ public final class GatewayMetrics {
   }
 
   /**
+   * Adds a time of one other gateway that is read whenever metrics are read.
+   *
+   * @param name the metric, without its unit
+   * @param description what it is, in one sentence
+   * @param peer the gateway's endpoint
+   * @param seconds reads it
+   */
+  public void peerGauge(String name, String description, String peer, Supplier<Number> seconds) {
+    Gauge.builder(name, seconds)
+        .description(description)
+        .baseUnit("seconds")
+        .tag("peer", peer)
+        .register(registry);
+  }
+
+  /**
    * The metrics of a model on one rank.
    *
    * @param model the model

@@ -31,6 +31,13 @@ record ChosenTarget(
     }
   }
 
+  /** The attempt is in flight, though nothing of it may have come yet. */
+  void onAlive() {
+    if (router != null) {
+      router.onAlive(attempt);
+    }
+  }
+
   /** The attempt is over. */
   void onFinished(boolean success) {
     worker.onFinished();

@@ -68,6 +68,14 @@ public final class GatewayHandler implements Consumer<Exchange> {
     runs.forEach(run -> run.onLoop(run::cut));
   }
 
+  /**
+   * Reports to the fleet routers which attempts are in flight, on the requests' event loops: their
+   * bookings do not end before they do. To be called each minute.
+   */
+  public void onAlive() {
+    runs.forEach(run -> run.onLoop(run::onAlive));
+  }
+
   @Override
   public void accept(Exchange exchange) {
     try {

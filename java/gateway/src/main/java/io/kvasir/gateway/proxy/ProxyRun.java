@@ -308,6 +308,13 @@ final class ProxyRun implements Placing.Result {
     }
   }
 
+  /** The request's attempt in flight, if there is one, still is. */
+  void onAlive() {
+    if (current != null) {
+      current.onAlive();
+    }
+  }
+
   /** Runs an action on the run's event loop. */
   void onLoop(Runnable action) {
     exchange.loop().execute(action);

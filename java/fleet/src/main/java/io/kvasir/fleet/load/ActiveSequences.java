@@ -321,7 +321,7 @@ public final class ActiveSequences {
     }
     long more = outputTokens - booking.outputTokens;
     if (more > 0) {
-      push(booking, (int) Math.min(more, Integer.MAX_VALUE / 2), NO_HASHES, 0);
+      push(booking, (int) Math.min(more, LoadStatement.MAX_OUTPUT_TOKENS), NO_HASHES, 0);
     } else if (prefilled) {
       prefilled(booking);
     }

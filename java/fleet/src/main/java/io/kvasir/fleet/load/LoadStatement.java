@@ -19,7 +19,7 @@ import java.util.List;
  * @param from the first number of the range
  * @param to its last number, at least {@code from}
  * @param attempts the attempts in flight, ascending, in the range; at most {@link #MAX_ATTEMPTS}
- * @param outputTokens for each the tokens that have streamed out, at least 0
+ * @param outputTokens for each the tokens that have streamed out, 0 to {@link #MAX_OUTPUT_TOKENS}
  * @param prefilled for each whether its prompt has been computed
  */
 @SuppressWarnings("ArrayRecordComponent") // value semantics of the arrays are never used
@@ -28,6 +28,9 @@ public record LoadStatement(
 
   /** Most attempts of a part. */
   public static final int MAX_ATTEMPTS = 4096;
+
+  /** Most output tokens of an attempt; more count as these. */
+  public static final int MAX_OUTPUT_TOKENS = 1 << 28;
 
   static final int MARK = 0x534c564b; // "KVLS"
 
@@ -47,7 +50,7 @@ public record LoadStatement(
     Checks.atLeast("to", to, from);
     for (int i = 0; i < attempts.length; i++) {
       Checks.within("attempt", attempts[i], i == 0 ? from : attempts[i - 1] + 1, to);
-      Checks.atLeast("outputTokens", outputTokens[i], 0);
+      Checks.within("outputTokens", outputTokens[i], 0, MAX_OUTPUT_TOKENS);
     }
   }
 
@@ -75,7 +78,7 @@ public record LoadStatement(
     for (int i = 0; i < count; i++) {
       Booking booking = inFlight.get(i);
       attempts[i] = booking.attempt;
-      outputTokens[i] = booking.outputTokens;
+      outputTokens[i] = Math.min(MAX_OUTPUT_TOKENS, booking.outputTokens);
       prefilled[i] = booking.prefillTokens == 0;
     }
     return new LoadStatement(routerId, from, to, attempts, outputTokens, prefilled);

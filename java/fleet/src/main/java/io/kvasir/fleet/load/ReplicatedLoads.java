@@ -25,13 +25,18 @@ import java.util.function.LongSupplier;
 public final class ReplicatedLoads {
 
   /** Most other routers; frames of further ones are refused. */
-  public static final int MAX_ROUTERS = 256;
+  public static final int MAX_ROUTERS = 64;
 
   /** Attempts that are asked for, of each router, from one statement to the next. */
   private static final int MOST_ASKED = LoadRequest.MAX_ATTEMPTS;
 
   /** Blocks that are reported again from one statement to the next. */
   private static final long MOST_ANSWERED = 1 << 20;
+
+  /** Requests in flight, and different blocks of them, above which nothing of others is booked. */
+  private static final int MOST_REQUESTS = 1 << 20;
+
+  private static final long MOST_BLOCKS = 1 << 25;
 
   private final long routerId;
   private final ActiveSequences sequences;
@@ -150,6 +155,11 @@ public final class ReplicatedLoads {
       return;
     }
     router.placed(attempt);
+    ActiveSequencesStats held = sequences.stats();
+    if (held.requests() >= MOST_REQUESTS || held.liveBlocks() + load.blocks() > MOST_BLOCKS) {
+      refused++;
+      return;
+    }
     try {
       router.booked(attempt, sequences.addForeign(message.rank(), load));
       applied++;
@@ -237,7 +247,8 @@ public final class ReplicatedLoads {
    * @param echoes own messages that came back
    * @param copies placements that came again, or were too many of one router
    * @param unknown other messages about attempts that are not in flight here
-   * @param refused frames that were none, and placements on unknown ranks or with other block sizes
+   * @param refused frames that were none, and placements on unknown ranks, with other block sizes
+   *     or beyond the limits
    */
   public record Stats(
       int routers,

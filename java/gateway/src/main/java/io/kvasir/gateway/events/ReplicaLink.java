@@ -59,6 +59,7 @@ public final class ReplicaLink implements AutoCloseable {
   private final WriteOnlyPublisher publisher; // used by the thread alone, once it runs
   private final Thread thread;
   private long number;
+  private boolean failing; // confined to the thread
   private boolean warned; // confined to the pump's thread
   private volatile boolean closing;
 
@@ -188,7 +189,10 @@ public final class ReplicaLink implements AutoCloseable {
 
   private void reopen(Throwable failure) {
     try {
-      LOG.error("the socket of loads failed, and is opened again", failure);
+      if (!failing) {
+        failing = true;
+        LOG.error("the socket of loads failed, and is opened again", failure);
+      }
       Thread.sleep(REOPEN_MS);
       publisher.reopen();
     } catch (InterruptedException e) {
@@ -213,6 +217,7 @@ public final class ReplicaLink implements AutoCloseable {
         sent += fleet.outbox().drainTo(frame -> publish(fleet, frame));
       }
       publisher.poll(sent > 0 ? 0 : beatNs - System.nanoTime());
+      failing = false;
     }
   }
 

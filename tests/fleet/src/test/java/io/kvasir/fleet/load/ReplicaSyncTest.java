@@ -251,7 +251,7 @@ class ReplicaSyncTest {
             3,
             90,
             new long[] {3, 4, 90},
-            new long[] {0, 7, 1L << 40},
+            new long[] {0, 7, 1L << 20},
             new boolean[] {false, true, true});
     assertThat(LoadStatement.decode(part.encode())).usingRecursiveComparison().isEqualTo(part);
     LoadRequest request = new LoadRequest(5, -9, new long[] {90, 3});
@@ -274,6 +274,9 @@ class ReplicaSyncTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new LoadStatement(1, 5, 9, new long[] {5}, new long[] {-1}, one))
         .withMessageContaining("outputTokens");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new LoadStatement(1, 5, 9, new long[] {5}, new long[] {1L << 40}, one))
+        .withMessageContaining("outputTokens must be within 0 to 268435456");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new LoadStatement(1, 5, 4, new long[0], new long[0], new boolean[0]))
         .withMessageContaining("to");

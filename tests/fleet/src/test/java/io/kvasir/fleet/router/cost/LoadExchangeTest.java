@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.kvasir.fleet.load.LoadExchange;
 import io.kvasir.fleet.load.LoadFrame;
+import io.kvasir.fleet.load.LoadRequest;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.load.ReplicaOutbox;
 import io.kvasir.fleet.load.ReplicatedLoads;
@@ -18,11 +19,14 @@ import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -344,6 +348,61 @@ class LoadExchangeTest {
     replicas.forEach(Replica::close);
   }
 
+  /** Whatever a peer sends, own requests count as before, and the peer's end with it. */
+  @Test
+  void framesWithoutSenseChangeNothingOfTheOwnLoad() {
+    start("projected", 2);
+    Replica first = replicas.get(0);
+    Replica hostile = replicas.get(1);
+    SplittableRandom random = new SplittableRandom(SEED);
+    for (int i = 0; i < 10; i++) {
+      first.place(1_000);
+    }
+    List<List<Long>> own = first.loads();
+    for (int step = 0; step < 5_000; step++) {
+      hostile.place(1 + random.nextInt(400));
+      List<byte[]> frames = new ArrayList<>();
+      hostile.outbox.drainTo(frames::add);
+      if (step % 10 == 0) {
+        hostile.exchange.state(frames::add);
+        frames.add(new LoadRequest(2, 1, random.longs(5, 0, 20).toArray()).encode());
+      }
+      frames.forEach(frame -> deliver(first, changed(frame, random)));
+      if (step % 50 == 0) {
+        List.copyOf(hostile.attempts).forEach(each -> hostile.router.onFinished(each, true));
+        hostile.attempts.clear();
+      }
+    }
+    assertThat(first.place(100)).isNotNull();
+    first.router.onFinished(first.attempts.get(10), true);
+    clockNs.addAndGet(4 * SECOND_NS);
+    assertThat(first.exchange.removeSilent(3 * SECOND_NS)).isPositive();
+    assertThat(first.loads()).as("-Dkvasir.test.seed=%d", SEED).isEqualTo(own);
+    replicas.forEach(Replica::close);
+  }
+
+  /** A frame with some other bytes and the right checksum. */
+  private static byte[] changed(byte[] frame, SplittableRandom random) {
+    byte[] other = frame.clone();
+    for (int i = random.nextInt(3); i > 0; i--) {
+      other[5 + random.nextInt(other.length - 5)] = (byte) random.nextInt();
+    }
+    CRC32C crc = new CRC32C();
+    crc.update(other, 0, other.length - 4);
+    ByteBuffer.wrap(other)
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .putInt(other.length - 4, (int) crc.getValue());
+    return other;
+  }
+
+  private static void deliver(Replica to, byte[] frame) {
+    try {
+      to.exchange.onFrame(frame);
+    } catch (IllegalArgumentException e) { // the only way to refuse a frame
+      assertThat(e).hasMessageNotContaining("null");
+    }
+  }
+
   @Test
   void aRouterOfTooManyIsRefused() {
     start("cost", 1);
@@ -353,7 +412,7 @@ class LoadExchangeTest {
     }
     assertThatIllegalArgumentException()
         .isThrownBy(() -> exchange.onFrame(new LoadFrame(-5, List.of()).encode()))
-        .withMessageContaining("other routers must be within 0 to 256");
+        .withMessageContaining("other routers must be within 0 to 64");
     replicas.forEach(Replica::close);
   }
 

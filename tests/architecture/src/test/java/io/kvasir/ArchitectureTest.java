@@ -227,6 +227,7 @@ class ArchitectureTest {
             "fleet.wire",
             "gateway.exchange",
             "gateway.worker",
+            "gateway.zmtp",
             "model",
             "timing"));
     edges.put("gateway.exchange", uses());
@@ -272,6 +273,7 @@ class ArchitectureTest {
             "gateway.worker"));
     edges.put("gateway.verify", uses("event", "fleet.index", "fleet.wire", "hash", "model"));
     edges.put("gateway.worker", uses("gateway.exchange", "model"));
+    edges.put("gateway.zmtp", uses());
     edges.put("hash", uses("internal.nativelib", "model"));
     edges.put("internal.nativelib", uses("model"));
     edges.put("llama", uses("gateway.embedded", "gateway.exchange", "internal.nativelib", "model"));

@@ -25,6 +25,14 @@ interface BatchSink {
    */
   void recoverFrom(Feed feed);
 
+  /**
+   * Whether the rank's events go on has become certain, or uncertain: for a while there was neither
+   * a batch nor a heartbeat. At first it is certain.
+   *
+   * @param proven whether it is certain now
+   */
+  default void onProven(boolean proven) {}
+
   /** Asks again for what is still missing. Called about once a second. */
   void retry();
 

@@ -3,12 +3,12 @@ package io.kvasir.gateway.events;
 import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.exchange.Upstream;
 import io.kvasir.gateway.worker.EngineQuestion;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Asks a TensorRT-LLM worker for its block events, again and again: {@code POST /kv_cache_events}.
- * Each event is given to one reader only.
+ * Each event is given to one reader only. The next question follows when the answer has been
+ * applied, so that one answer at most waits.
  *
  * <p>Runs on one event loop.
  */
@@ -21,19 +21,32 @@ public final class EventPoll implements AutoCloseable {
   private static final long INTERVAL_MS = 50;
   private static final long PAUSE_MS = 1_000;
 
-  private final Consumer<byte @Nullable []> answers;
+  private final Answers answers;
   private final Upstream upstream;
   private final EventLoop loop;
   private volatile boolean closed;
 
+  /** Takes the answers of a worker. */
+  @FunctionalInterface
+  public interface Answers {
+
+    /**
+     * A question is over. Called on the poll's event loop.
+     *
+     * @param answer the list of events in JSON; null if there was no answer
+     * @param next to be run once the answer has been applied; any thread
+     */
+    void onAnswer(byte @Nullable [] answer, Runnable next);
+  }
+
   /**
    * Begins.
    *
-   * @param answers receives the lists of events; null for a question without an answer
+   * @param answers receives the lists of events
    * @param upstream the worker's engine
    * @param loop runs the questions
    */
-  public EventPoll(Consumer<byte @Nullable []> answers, Upstream upstream, EventLoop loop) {
+  public EventPoll(Answers answers, Upstream upstream, EventLoop loop) {
     this.answers = answers;
     this.upstream = upstream;
     this.loop = loop;
@@ -48,8 +61,9 @@ public final class EventPoll implements AutoCloseable {
   }
 
   private void onAnswer(int status, byte[] body) {
-    answers.accept(status == 200 ? body : null);
-    loop.after(status == 200 ? INTERVAL_MS : PAUSE_MS, this::ask);
+    long pauseMs = status == 200 ? INTERVAL_MS : PAUSE_MS;
+    answers.onAnswer(
+        status == 200 ? body : null, () -> loop.execute(() -> loop.after(pauseMs, this::ask)));
   }
 
   @Override

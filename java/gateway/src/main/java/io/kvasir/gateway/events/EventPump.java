@@ -1,9 +1,8 @@
 package io.kvasir.gateway.events;
 
+import io.kvasir.gateway.zmtp.ZmtpLoop;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.Pipe;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,9 +16,6 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.zeromq.ZContext;
-import org.zeromq.ZMQ;
-import org.zeromq.ZMQException;
 
 /**
  * The thread that receives the block events of all ranks, and the steps that engines report. Ranks
@@ -40,20 +36,22 @@ public final class EventPump implements AutoCloseable {
   private static final long REOPEN_MS = 200;
   private static final long RETRY_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** Two for each rank; JeroMQ's default is 1,024. */
-  private static final int MAX_SOCKETS = 1 << 14;
+  /** How long a rank's events count as going on after the last sign of its publisher. */
+  private static final long PROOF_NS = TimeUnit.SECONDS.toNanos(10);
 
   private final Queue<Runnable> commands = new ConcurrentLinkedQueue<>();
   private final Map<BatchSink, FeedStatus> statuses = new ConcurrentHashMap<>();
   private final HostNames names = new HostNames();
   private final long turnNs;
-  private final Pipe wakeUps;
+  private final long proofNs;
   private final AtomicBoolean woken = new AtomicBoolean();
   private final Thread thread;
   private volatile boolean closing;
 
+  /** Replaced by the thread, which alone uses more of it than the wake-up. */
+  private volatile ZmtpLoop loop;
+
   // Confined to the thread.
-  private ZContext context = newContext();
   private final List<Entry> entries = new ArrayList<>();
 
   private final List<StepFeed> steps = new ArrayList<>();
@@ -63,19 +61,8 @@ public final class EventPump implements AutoCloseable {
 
   private int first;
 
-  /** A feed, its sink, and where the poller has its sockets. */
-  private static final class Entry {
-    final RankFeed feed;
-    final BatchSink sink;
-    int liveItem = -1;
-    int replayItem = -1;
-    ZMQ.@Nullable Socket replaySocket;
-
-    Entry(RankFeed feed, BatchSink sink) {
-      this.feed = feed;
-      this.sink = sink;
-    }
-  }
+  /** A feed and its sink. */
+  private record Entry(RankFeed feed, BatchSink sink) {}
 
   /**
    * Starts the thread.
@@ -83,28 +70,22 @@ public final class EventPump implements AutoCloseable {
    * @throws UncheckedIOException if the process has too many open files
    */
   public EventPump() {
-    this(TURN_NS);
+    this(TURN_NS, PROOF_NS);
   }
 
   /** Starts the thread with a slice of time of another length. */
   EventPump(long turnNs) {
+    this(turnNs, PROOF_NS);
+  }
+
+  /** The same with another limit for signs of publishers. */
+  EventPump(long turnNs, long proofNs) {
     this.turnNs = turnNs;
-    try {
-      wakeUps = Pipe.open();
-      wakeUps.source().configureBlocking(false);
-      wakeUps.sink().configureBlocking(false);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    this.proofNs = proofNs;
+    loop = new ZmtpLoop();
     thread = new Thread(this::run, "kvasir-events");
     thread.setDaemon(true);
     thread.start();
-  }
-
-  private static ZContext newContext() {
-    ZContext made = new ZContext();
-    made.getContext().setMaxSockets(MAX_SOCKETS);
-    return made;
   }
 
   /** Receives the events of a rank from now on. */
@@ -119,7 +100,7 @@ public final class EventPump implements AutoCloseable {
 
   /** Receives an endpoint's messages, which are not replayed, from now on. */
   void follow(FeedSpec spec, Consumer<byte[]> sink) {
-    execute(() -> steps.add(new StepFeed(spec, sink, context, names)));
+    execute(() -> steps.add(new StepFeed(spec, sink, loop, names)));
   }
 
   /** Stops receiving messages for a sink. */
@@ -155,11 +136,7 @@ public final class EventPump implements AutoCloseable {
 
   private void wake() {
     if (!woken.getAndSet(true)) {
-      try {
-        wakeUps.sink().write(ByteBuffer.allocate(1));
-      } catch (IOException e) {
-        LOG.debug("the thread of block events has ended", e);
-      }
+      loop.wakeUp();
     }
   }
 
@@ -176,23 +153,22 @@ public final class EventPump implements AutoCloseable {
     boolean again = unopened.containsKey(sink);
     closeFeed(sink);
     try {
-      entries.add(new Entry(new RankFeed(spec, sink, context, names, System.nanoTime()), sink));
-    } catch (ZMQException e) {
+      RankFeed feed = new RankFeed(spec, sink, loop, names, System.nanoTime(), proofNs);
+      entries.add(new Entry(feed, sink));
+    } catch (IOException e) {
       if (!again) {
         LOG.warn(
             "{} cannot be opened for the events of {}, and is tried again: {}",
             spec.live(),
             spec.rank(),
-            ZMQ.Error.findByCode(e.getErrorCode()));
+            e.getMessage());
       }
       unopened.put(sink, spec);
     }
   }
 
-  private boolean openAgain() {
-    Map<BatchSink, FeedSpec> waiting = new LinkedHashMap<>(unopened);
-    waiting.forEach((sink, spec) -> open(spec, sink));
-    return !waiting.isEmpty();
+  private void openAgain() {
+    new LinkedHashMap<>(unopened).forEach((sink, spec) -> open(spec, sink));
   }
 
   private void closeFeed(BatchSink sink) {
@@ -218,47 +194,30 @@ public final class EventPump implements AutoCloseable {
     }
     entries.forEach(entry -> entry.feed.close());
     steps.forEach(StepFeed::close);
-    context.close();
+    loop.close();
     names.close();
-    try {
-      wakeUps.sink().close();
-      wakeUps.source().close();
-    } catch (IOException e) {
-      LOG.debug("a pipe cannot be closed", e);
-    }
   }
 
   private void receiveUntilClosed() throws IOException {
     long tickNs = System.nanoTime();
     long retryNs = tickNs + RETRY_NS;
-    ByteBuffer drained = ByteBuffer.allocate(16);
-    ZMQ.Poller poller = poller();
     boolean more = false;
     while (!closing) {
-      boolean changed = runCommands();
-      if (changed || socketsChanged()) {
-        poller.close();
-        poller = poller();
-      }
-      int ready = poller.poll(more ? 0 : WAIT_MS);
-      if (woken.get()) {
-        wakeUps.source().read(drained.clear());
-        woken.set(false);
-      }
-      more = ready > 0 && receive(poller);
+      loop.select(more ? 0 : WAIT_MS);
+      woken.set(false); // before the commands, so that a later one wakes the thread again
+      runCommands();
+      more = receive();
       long nowNs = System.nanoTime();
       if (nowNs - tickNs >= 0) {
         tickNs = nowNs + TICK_NS;
         boolean retry = nowNs - retryNs >= 0;
         retryNs = retry ? nowNs + RETRY_NS : retryNs;
         tick(nowNs, retry);
-        if (retry && openAgain()) {
-          poller.close();
-          poller = poller();
+        if (retry) {
+          openAgain();
         }
       }
     }
-    poller.close();
   }
 
   /** Replaces all sockets. What fails here is tried again. */
@@ -267,11 +226,15 @@ public final class EventPump implements AutoCloseable {
       List<Entry> before = List.copyOf(entries);
       entries.clear();
       before.forEach(entry -> unopened.put(entry.sink, entry.feed.spec()));
-      context.close();
+      before.forEach(entry -> entry.feed.close());
+      steps.forEach(StepFeed::close);
+      loop.close();
       Thread.sleep(REOPEN_MS);
-      context = newContext();
-      steps.replaceAll(feed -> new StepFeed(feed.spec(), feed.sink(), context, names));
-      before.forEach(entry -> entry.sink.onRestart());
+      loop = new ZmtpLoop();
+      steps.replaceAll(feed -> new StepFeed(feed.spec(), feed.sink(), loop, names));
+      for (Entry entry : before) {
+        restart(entry);
+      }
       openAgain();
     } catch (InterruptedException e) {
       LOG.debug("interrupted", e);
@@ -280,61 +243,41 @@ public final class EventPump implements AutoCloseable {
     }
   }
 
-  private boolean runCommands() {
-    boolean any = false;
+  /** Forgets what a rank has published, whose sink may fail. */
+  private static void restart(Entry entry) {
+    try {
+      entry.sink.onRestart();
+    } catch (RuntimeException e) {
+      LOG.error("the events of {} cannot be forgotten", entry.feed.spec().rank(), e);
+    }
+  }
+
+  private void runCommands() {
     for (Runnable next = commands.poll(); next != null; next = commands.poll()) {
       try {
         next.run();
       } catch (RuntimeException e) {
         LOG.error("a change of block events failed", e);
       }
-      any = true;
     }
-    return any;
-  }
-
-  private boolean socketsChanged() {
-    for (Entry entry : entries) {
-      if (entry.replaySocket != entry.feed.replaySocket()) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  private ZMQ.Poller poller() {
-    ZMQ.Poller poller = context.createPoller(2 * entries.size() + steps.size() + 1);
-    poller.register(wakeUps.source(), ZMQ.Poller.POLLIN); // a poller without items would not wait
-    for (Entry entry : entries) {
-      entry.liveItem = poller.register(entry.feed.liveSocket(), ZMQ.Poller.POLLIN);
-      ZMQ.Socket replay = entry.feed.replaySocket();
-      entry.replaySocket = replay;
-      entry.replayItem = replay == null ? -1 : poller.register(replay, ZMQ.Poller.POLLIN);
-    }
-    for (StepFeed feed : steps) {
-      feed.item = poller.register(feed.socket(), ZMQ.Poller.POLLIN);
-    }
-    return poller;
   }
 
   /** Gives each rank with messages a turn; whether some have messages left. */
-  private boolean receive(ZMQ.Poller poller) {
+  private boolean receive() {
     int count = entries.size();
     first = count == 0 ? 0 : (first + 1) % count;
     boolean more = false;
     for (int i = 0; i < count; i++) {
       Entry entry = entries.get((first + i) % count);
-      if (poller.pollin(entry.liveItem)) {
+      if (entry.feed.isLiveReadable()) {
         more |= turn(entry, true);
       }
-      if (entry.replayItem >= 0
-          && entry.replaySocket == entry.feed.replaySocket()
-          && poller.pollin(entry.replayItem)) {
+      if (entry.feed.isReplayReadable()) {
         more |= turn(entry, false);
       }
     }
     for (StepFeed feed : steps) {
-      more |= poller.pollin(feed.item) && turn(feed);
+      more |= feed.isReadable() && turn(feed);
     }
     return more;
   }
@@ -367,9 +310,19 @@ public final class EventPump implements AutoCloseable {
       }
     } catch (RuntimeException e) {
       LOG.error("the events of {} cannot be applied; it starts over", entry.feed.spec().rank(), e);
-      entry.feed.startOver();
+      startOver(entry, nowNs);
     }
     return true;
+  }
+
+  /** Starts a rank over whose sink has failed, and may fail again: no other rank notices. */
+  private static void startOver(Entry entry, long nowNs) {
+    try {
+      entry.feed.startOver();
+    } catch (RuntimeException e) {
+      LOG.error("the events of {} cannot be forgotten", entry.feed.spec().rank(), e);
+      entry.feed.pause(nowNs);
+    }
   }
 
   private void tick(long nowNs, boolean retry) {

@@ -11,7 +11,14 @@ public enum FeedState {
   /** All batches have arrived, as far as the engine's own numbers show. */
   LIVE,
   /** The rank publishes nothing, and its replay socket does not answer. */
-  SILENT;
+  SILENT,
+  /**
+   * For ten seconds neither a batch nor a heartbeat has come, nor an answer to a poll. The rank
+   * matches nothing.
+   */
+  DISCONNECTED,
+  /** The index of the rank's model has failed. The rank matches nothing until a restart. */
+  FAILED;
 
   /** {@return the name in reports} */
   public String id() {

@@ -10,6 +10,8 @@ package io.kvasir.gateway.events;
  * @param replayedBatches batches that came by replay first
  * @param restarts times that the engine started over
  * @param invalidMessages messages that were no batches
+ * @param droppedConnections connections that ended because the publisher exceeded a bound or broke
+ *     the protocol
  */
 public record FeedStatus(
     FeedState state,
@@ -18,8 +20,22 @@ public record FeedStatus(
     long replays,
     long replayedBatches,
     long restarts,
-    long invalidMessages) {
+    long invalidMessages,
+    long droppedConnections) {
 
   /** Nothing has been received yet. */
-  static final FeedStatus NONE = new FeedStatus(FeedState.CONNECTING, -1, 0, 0, 0, 0, 0);
+  static final FeedStatus NONE = new FeedStatus(FeedState.CONNECTING, -1, 0, 0, 0, 0, 0, 0);
+
+  /** The same with another state. */
+  FeedStatus in(FeedState other) {
+    return new FeedStatus(
+        other,
+        lastNumber,
+        batches,
+        replays,
+        replayedBatches,
+        restarts,
+        invalidMessages,
+        droppedConnections);
+  }
 }

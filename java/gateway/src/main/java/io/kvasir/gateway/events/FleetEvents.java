@@ -17,8 +17,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The block events of the ranks that serve one model: reads them, orders them, and applies them to
@@ -27,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. The index changes on the thread of the {@link EventPump} only.
  */
 public final class FleetEvents {
+
+  private static final Logger LOG = LoggerFactory.getLogger(FleetEvents.class);
 
   /** Causes that leave it open what a skipped event has changed. */
   private static final Set<SkipCause> UNREADABLE =
@@ -44,6 +47,9 @@ public final class FleetEvents {
   private final int tokensPerBlock;
   private final Map<RankId, Sink> sinks = new ConcurrentHashMap<>();
   private final Map<Long, PolledRanks> polled = new ConcurrentHashMap<>();
+
+  /** Whether the index takes no changes any more. It still matches, so its ranks are hidden. */
+  private volatile boolean failed;
 
   /** Confined to the pump's thread. */
   private final WireDecoder decoder = new WireDecoder();
@@ -90,22 +96,55 @@ public final class FleetEvents {
    * @param ranks its ranks
    * @param listener sees stored blocks with their tokens, on the pump's thread; null for none
    * @param applied sees all events
-   * @return takes what the worker answers to each poll: TensorRT-LLM's list of events in JSON, or
-   *     null if there was no answer. Ignores answers once the worker is removed
+   * @return takes what the worker answers to each poll. Ignores answers once the worker is removed
    */
-  public Consumer<byte @Nullable []> addPolled(
+  public EventPoll.Answers addPolled(
       long workerId, int ranks, @Nullable StoredListener listener, AppliedListener applied) {
     removePolled(workerId);
     PolledRanks added =
         new PolledRanks(workerId, ranks, tokensPerBlock, streams, listener, applied);
     polled.put(workerId, added);
-    return answer ->
+    return (answer, next) ->
         pump.execute(
             () -> {
-              if (polled.get(workerId) == added) {
-                added.onAnswer(answer);
+              try {
+                if (polled.get(workerId) == added) {
+                  onPolled(added, answer);
+                }
+              } finally {
+                next.run();
               }
             });
+  }
+
+  private void onPolled(PolledRanks ranks, byte @Nullable [] answer) {
+    if (!failed) {
+      try {
+        ranks.onAnswer(answer, System.nanoTime());
+      } catch (RuntimeException | OutOfMemoryError e) {
+        requireIndex(ranks.id(0), e);
+      }
+    }
+    for (int rank = 0; rank < ranks.count(); rank++) {
+      index.stop(ranks.id(rank), failed || !ranks.isProven());
+    }
+  }
+
+  /** Something failed: ends the fleet's events if it was the index, and else throws it again. */
+  private void requireIndex(RankId rank, Throwable cause) {
+    try {
+      index.handles(rank);
+    } catch (IllegalStateException e) {
+      failed = true;
+      LOG.error(
+          "The index of a model has failed: its requests are placed by load until a restart", cause);
+      sinks.keySet().forEach(id -> index.stop(id, true));
+      return;
+    }
+    if (cause instanceof Error error) {
+      throw error;
+    }
+    throw (RuntimeException) cause;
   }
 
   /**
@@ -117,9 +156,16 @@ public final class FleetEvents {
     PolledRanks ranks = polled.remove(workerId);
     for (int rank = 0; ranks != null && rank < ranks.count(); rank++) {
       RankId id = new RankId(workerId, rank);
-      pump.execute(() -> streams.removeRank(id));
+      pump.execute(() -> forget(id));
       index.mute(id, false);
     }
+  }
+
+  private void forget(RankId rank) {
+    if (!failed) {
+      streams.removeRank(rank);
+    }
+    index.stop(rank, failed);
   }
 
   /**
@@ -131,7 +177,7 @@ public final class FleetEvents {
     Sink sink = sinks.remove(rank);
     if (sink != null) {
       pump.remove(sink);
-      pump.execute(() -> streams.removeRank(rank));
+      pump.execute(() -> forget(rank));
       index.mute(rank, false);
     }
   }
@@ -170,7 +216,7 @@ public final class FleetEvents {
         ranks != null && rank.dpRank() < ranks.count()
             ? ranks.status(rank.dpRank())
             : sink == null ? null : pump.status(sink);
-    return feed != null && feed.state() == FeedState.LIVE;
+    return feed != null && feed.state() == FeedState.LIVE && !failed;
   }
 
   /**
@@ -181,21 +227,26 @@ public final class FleetEvents {
   public @Nullable RankReport report(RankId rank) {
     PolledRanks ranks = polled.get(rank.workerId());
     if (ranks != null && rank.dpRank() < ranks.count()) {
-      return ranks.report(rank.dpRank(), index.handles(rank));
+      return ranks.report(rank.dpRank(), blocks(rank), failed);
     }
     Sink sink = sinks.get(rank);
     if (sink == null) {
       return null;
     }
     FeedStatus feed = pump.status(sink);
+    FeedStatus known = feed == null ? FeedStatus.NONE : feed;
     return new RankReport(
-        feed == null ? FeedStatus.NONE : feed,
-        index.handles(rank),
+        failed ? known.in(FeedState.FAILED) : known,
+        blocks(rank),
         sink.gaps,
         sink.untrusted,
         sink.events.otherBlockSize(),
         sink.namedRank,
         sink.events.skips());
+  }
+
+  private long blocks(RankId rank) {
+    return failed ? 0 : index.handles(rank);
   }
 
   /** {@return what the events so far say, without predictions} */
@@ -243,6 +294,18 @@ public final class FleetEvents {
 
     @Override
     public boolean onBatch(long number, byte[] payload, boolean last) {
+      if (failed) {
+        return true;
+      }
+      try {
+        return read(number, payload, last);
+      } catch (RuntimeException | OutOfMemoryError e) {
+        requireIndex(rank, e);
+        return true;
+      }
+    }
+
+    private boolean read(long number, byte[] payload, boolean last) {
       long unreadable = unreadable();
       decoder.decode(payload, 0, payload.length, events);
       List<BlockEvent> batch = events.take();
@@ -281,7 +344,18 @@ public final class FleetEvents {
       untrusted = false;
       lastGap = -1;
       events.reset();
-      streams.removeRank(rank);
+      if (!failed) {
+        try {
+          streams.removeRank(rank);
+        } catch (RuntimeException | OutOfMemoryError e) {
+          requireIndex(rank, e);
+        }
+      }
+    }
+
+    @Override
+    public void onProven(boolean proven) {
+      index.stop(rank, failed || !proven);
     }
 
     @Override
@@ -291,7 +365,9 @@ public final class FleetEvents {
 
     @Override
     public void retry() {
-      streams.retryGap(rank);
+      if (!failed) {
+        streams.retryGap(rank);
+      }
     }
   }
 }

@@ -1,11 +1,14 @@
 package io.kvasir.gateway.events;
 
+import io.kvasir.gateway.zmtp.ZmtpLoop;
+import io.kvasir.gateway.zmtp.ZmtpRole;
+import io.kvasir.gateway.zmtp.ZmtpSocket;
+import io.kvasir.gateway.zmtp.ZmtpSocket.Received;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
-import org.zeromq.SocketType;
-import org.zeromq.ZContext;
-import org.zeromq.ZMQ;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * Receives the live batches of one rank.
@@ -14,18 +17,21 @@ import org.zeromq.ZMQ;
  */
 final class LiveClient {
 
+  private static final int FRAMES = 3;
+
   private final FeedSpec spec;
   private final HostNames names;
-  private final ZMQ.Socket socket;
-  private final AtomicBoolean disconnected = new AtomicBoolean();
-  private @Nullable String connectedTo;
+  private final byte[] topic;
+  private final ZmtpSocket socket;
   private long number;
   private byte[] payload = {};
 
-  /** What a live message was. */
+  /** What was received. */
   enum Message {
-    /** There is none. */
+    /** There is nothing now. */
     NONE,
+    /** No batch yet; there may be more. */
+    OTHER,
     BATCH,
     /** It has not three frames, or no number that a batch can have. */
     INVALID
@@ -34,64 +40,56 @@ final class LiveClient {
   /**
    * Opens the socket.
    *
-   * @throws org.zeromq.ZMQException if the endpoint is to be bound and cannot be
+   * @throws IOException if the endpoint is to be bound and cannot be
    */
-  LiveClient(FeedSpec spec, ZContext context, HostNames names) {
+  LiveClient(FeedSpec spec, ZmtpLoop loop, HostNames names) throws IOException {
     this.spec = spec;
     this.names = names;
-    this.socket =
-        spec.bind()
-            ? Sockets.bound(context, SocketType.SUB, spec.live())
-            : Sockets.unconnected(context, SocketType.SUB);
-    socket.setEventHook(event -> disconnected.set(true), ZMQ.EVENT_DISCONNECTED);
-    socket.subscribe(spec.topic());
+    this.topic = spec.topic().getBytes(StandardCharsets.UTF_8);
+    this.socket = new ZmtpSocket(loop, ZmtpRole.SUB, topic);
+    if (spec.bind()) {
+      socket.bind(spec.live());
+    }
   }
 
-  ZMQ.Socket socket() {
+  ZmtpSocket socket() {
     return socket;
   }
 
   /** Connects once the engine's address is known, and again when it has changed. */
-  void connect(long nowNs) {
+  void tick(long nowNs) {
     String endpoint = spec.bind() ? null : names.resolve(spec.live(), nowNs);
-    if (endpoint == null || endpoint.equals(connectedTo)) {
-      return;
+    if (endpoint != null) {
+      try {
+        socket.connect(endpoint);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
     }
-    String before = connectedTo;
-    connectedTo = endpoint; // an address that fails is not tried again and again
-    if (before != null) {
-      socket.disconnect(before);
-    }
-    socket.connect(endpoint);
+    socket.tick(nowNs);
   }
 
-  /** Takes the next message, if there is one. */
+  /** Takes what comes next, if there is something. */
   Message receive() {
-    byte[] topic = socket.recv(ZMQ.DONTWAIT);
-    if (topic == null) {
-      return Message.NONE;
+    Received received = socket.receive();
+    if (received != Received.MESSAGE) {
+      return received == Received.NOTHING ? Message.NONE : Message.OTHER;
     }
-    byte[] numberFrame = socket.hasReceiveMore() ? socket.recv(ZMQ.DONTWAIT) : null;
-    byte[] payloadFrame = socket.hasReceiveMore() ? socket.recv(ZMQ.DONTWAIT) : null;
-    boolean more = false;
-    while (socket.hasReceiveMore()) {
-      socket.recv(ZMQ.DONTWAIT);
-      more = true;
+    byte[][] frames = socket.takeMessage();
+    if (!hasTopic(frames[0])) {
+      return Message.OTHER;
     }
-    if (numberFrame == null || numberFrame.length != Long.BYTES || payloadFrame == null || more) {
+    if (frames.length != FRAMES || frames[1].length != Long.BYTES) {
       return Message.INVALID;
     }
-    number = ByteBuffer.wrap(numberFrame).getLong();
-    payload = payloadFrame;
+    number = ByteBuffer.wrap(frames[1]).getLong();
+    payload = frames[2];
     return number < 0 ? Message.INVALID : Message.BATCH;
   }
 
-  /**
-   * Whether a connection ended since the last call. Asked after {@link #receive}, so that the first
-   * message of a new connection is never taken for one of the old.
-   */
-  boolean wasDisconnected() {
-    return disconnected.get() && disconnected.getAndSet(false);
+  private boolean hasTopic(byte[] frame) {
+    return frame.length >= topic.length
+        && Arrays.equals(frame, 0, topic.length, topic, 0, topic.length);
   }
 
   /** The number of the batch that was received last. */
@@ -99,9 +97,11 @@ final class LiveClient {
     return number;
   }
 
-  /** The payload of the batch that was received last. */
-  byte[] payload() {
-    return payload;
+  /** Hands out the payload of the batch that was received last. */
+  byte[] takePayload() {
+    byte[] taken = payload;
+    payload = new byte[0];
+    return taken;
   }
 
   void close() {

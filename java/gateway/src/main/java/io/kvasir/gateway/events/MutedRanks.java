@@ -11,8 +11,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An index whose ranks can be kept from matching for a reason that has nothing to do with their
- * event streams. A rank matches if its stream is complete and it is not muted. Thread-safe.
+ * An index whose ranks can be kept from matching for reasons beside gaps in their event streams. A
+ * rank matches if its stream is complete, its events go on, and it is not muted. Thread-safe.
  */
 final class MutedRanks implements PrefixIndex {
 
@@ -20,6 +20,7 @@ final class MutedRanks implements PrefixIndex {
 
   // Guarded by this.
   private final Set<RankId> muted = new HashSet<>();
+  private final Set<RankId> stopped = new HashSet<>();
   private final Set<RankId> incomplete = new HashSet<>();
 
   /** Wraps an index, which its owner closes. */
@@ -29,9 +30,22 @@ final class MutedRanks implements PrefixIndex {
 
   /** Keeps a rank from matching, or no longer. */
   synchronized void mute(RankId rank, boolean now) {
-    if (now ? muted.add(rank) : muted.remove(rank)) {
-      index.setVisible(rank, !now && !incomplete.contains(rank));
+    change(muted, rank, now);
+  }
+
+  /** A rank's events have stopped, or go on. */
+  synchronized void stop(RankId rank, boolean now) {
+    change(stopped, rank, now);
+  }
+
+  private void change(Set<RankId> reason, RankId rank, boolean now) {
+    if (now ? reason.add(rank) : reason.remove(rank)) {
+      index.setVisible(rank, !isKept(rank) && !incomplete.contains(rank));
     }
+  }
+
+  private boolean isKept(RankId rank) {
+    return muted.contains(rank) || stopped.contains(rank);
   }
 
   @Override
@@ -41,14 +55,14 @@ final class MutedRanks implements PrefixIndex {
     } else {
       incomplete.add(rank);
     }
-    index.setVisible(rank, visible && !muted.contains(rank));
+    index.setVisible(rank, visible && !isKept(rank));
   }
 
   @Override
   public synchronized void removeRank(RankId rank) {
     incomplete.remove(rank);
     index.removeRank(rank);
-    if (muted.contains(rank)) {
+    if (isKept(rank)) {
       index.setVisible(rank, false);
     }
   }

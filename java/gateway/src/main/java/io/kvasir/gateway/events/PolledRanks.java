@@ -8,6 +8,7 @@ import io.kvasir.fleet.wire.TrtllmEventJson;
 import io.kvasir.fleet.wire.WireListener;
 import io.kvasir.model.RankId;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +27,9 @@ final class PolledRanks implements TrtllmEventJson.Sink {
   private static final Logger LOG = LoggerFactory.getLogger(PolledRanks.class);
   private static final int NONE = -1;
 
+  /** How long the events count as going on after the last answer. */
+  private static final long PROOF_NS = TimeUnit.SECONDS.toNanos(10);
+
   private final EventStreams streams;
   private final AppliedListener applied;
   private final TrtllmEventJson json;
@@ -38,6 +42,9 @@ final class PolledRanks implements TrtllmEventJson.Sink {
   private long lastOfAll = NONE;
   private boolean numberedApart;
   private volatile boolean damaged;
+  private long answeredNs;
+  private boolean answered;
+  private boolean proven = true;
 
   private static final class Rank {
     final RankId id;
@@ -78,9 +85,26 @@ final class PolledRanks implements TrtllmEventJson.Sink {
     return ranks.length;
   }
 
-  /** Takes an answer; null if there was none. */
-  void onAnswer(byte @Nullable [] answer) {
-    FeedState state = answer == null ? FeedState.SILENT : FeedState.LIVE;
+  RankId id(int of) {
+    return ranks[of].id;
+  }
+
+  /** Whether the worker has answered lately, or never. */
+  boolean isProven() {
+    return proven;
+  }
+
+  /** Takes TensorRT-LLM's list of events in JSON; null if there was no answer. */
+  void onAnswer(byte @Nullable [] answer, long nowNs) {
+    if (answer != null) {
+      answered = true;
+      answeredNs = nowNs;
+    }
+    proven = !answered || nowNs - answeredNs < PROOF_NS;
+    FeedState state =
+        answer != null
+            ? FeedState.LIVE
+            : proven ? FeedState.SILENT : FeedState.DISCONNECTED;
     try {
       if (answer != null && !json.read(answer, 0, answer.length, this)) {
         damaged = true;
@@ -92,7 +116,7 @@ final class PolledRanks implements TrtllmEventJson.Sink {
       }
     }
     for (Rank rank : ranks) {
-      rank.status = new FeedStatus(state, rank.last, rank.batches, 0, 0, 0, 0);
+      rank.status = new FeedStatus(state, rank.last, rank.batches, 0, 0, 0, 0, 0);
     }
   }
 
@@ -154,10 +178,10 @@ final class PolledRanks implements TrtllmEventJson.Sink {
   }
 
   /** A rank's report. Any thread. */
-  RankReport report(int of, long blocks) {
+  RankReport report(int of, long blocks, boolean failed) {
     Rank rank = ranks[of];
     return new RankReport(
-        rank.status,
+        failed ? rank.status.in(FeedState.FAILED) : rank.status,
         blocks,
         rank.gaps,
         damaged,

@@ -1,11 +1,12 @@
 package io.kvasir.gateway.events;
 
 import io.kvasir.fleet.index.RecoverySource;
+import io.kvasir.gateway.zmtp.ZmtpLoop;
+import io.kvasir.gateway.zmtp.ZmtpSocket;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.zeromq.ZContext;
-import org.zeromq.ZMQ;
 
 /**
  * The event stream of one rank: its live batches, and rounds of replay that recover missing ones,
@@ -18,6 +19,10 @@ import org.zeromq.ZMQ;
  * their numbers continue: the next round asks for the batch before it. A round that ends without
  * error may still lack batches: vLLM's replay socket drops what exceeds its send limit. The next
  * question asks for those.
+ *
+ * <p>A rank is proven to be there by anything that its publisher sends, heartbeats among them, or
+ * by an answer of its replay socket. Without a proof for ten seconds its events may have stopped:
+ * the sink is notified.
  *
  * <p>Confined to the thread of the {@link EventPump}, except for {@link #status}.
  */
@@ -37,6 +42,7 @@ final class RankFeed implements BatchSink.Feed {
 
   private final FeedSpec spec;
   private final BatchSink sink;
+  private final long proofNs;
   private final LiveClient live;
   private final @Nullable ReplayClient replay;
 
@@ -55,6 +61,14 @@ final class RankFeed implements BatchSink.Feed {
   private long provenNs;
   private boolean proven;
   private boolean silent;
+
+  /** When something came from the replay socket, if anything ever did. */
+  private long repliedNs;
+
+  private boolean replied;
+
+  /** Whether the proof that the rank's events go on is too old. */
+  private boolean gone;
 
   /** Whether the engine has ever replayed the last batch: it keeps at least that one. */
   private boolean keepsLast;
@@ -96,27 +110,35 @@ final class RankFeed implements BatchSink.Feed {
   /**
    * Opens the sockets of a rank.
    *
-   * @throws org.zeromq.ZMQException if the rank's endpoint is to be bound and cannot be
+   * @param proofNs how long the rank counts as proven after the last sign of it
+   * @throws IOException if the rank's endpoint is to be bound and cannot be
    */
-  RankFeed(FeedSpec spec, BatchSink sink, ZContext context, HostNames names, long nowNs) {
+  RankFeed(
+      FeedSpec spec, BatchSink sink, ZmtpLoop loop, HostNames names, long nowNs, long proofNs)
+      throws IOException {
     this.spec = spec;
     this.sink = sink;
-    this.live = new LiveClient(spec, context, names);
-    this.replay = spec.replay() == null ? null : new ReplayClient(context, names, spec.replay());
+    this.proofNs = proofNs;
+    this.live = new LiveClient(spec, loop, names);
+    this.replay = spec.replay() == null ? null : new ReplayClient(loop, names, spec.replay());
     this.notBeforeNs = nowNs;
     sink.recoverFrom(this);
+    sink.onProven(true);
   }
 
   FeedSpec spec() {
     return spec;
   }
 
-  ZMQ.Socket liveSocket() {
-    return live.socket();
+  /** Whether {@link #receiveLive} may find something now. */
+  boolean isLiveReadable() {
+    return live.socket().isReadable();
   }
 
-  ZMQ.@Nullable Socket replaySocket() {
-    return replay == null ? null : replay.socket();
+  /** Whether {@link #receiveReplay} may find something now. */
+  boolean isReplayReadable() {
+    ZmtpSocket socket = replay == null ? null : replay.socket();
+    return socket != null && socket.isReadable();
   }
 
   /** A snapshot. Any thread. */
@@ -127,16 +149,17 @@ final class RankFeed implements BatchSink.Feed {
   // ---- live batches -------------------------------------------------------------------------
 
   /**
-   * Takes one live message.
+   * Takes one live message, or a part of one.
    *
-   * @return false if there is none
+   * @return false if there is nothing now
    */
   boolean receiveLive(long nowNs) {
     switch (live.receive()) {
       case NONE -> {
         return false;
       }
-      case BATCH -> onLive(live.number(), live.payload(), nowNs);
+      case OTHER -> {}
+      case BATCH -> onLive(live.number(), live.takePayload(), nowNs);
       case INVALID -> invalidMessages++;
     }
     return true;
@@ -146,7 +169,7 @@ final class RankFeed implements BatchSink.Feed {
     if (number <= lastLive) {
       startOver();
     }
-    boolean reconnected = live.wasDisconnected();
+    boolean reconnected = live.socket().wasDisconnected();
     boolean next = number == Math.max(last, lastLive) + 1 && !reconnected;
     if (last >= 0 && (reconnected || number > last + 1)) {
       doubt();
@@ -226,8 +249,11 @@ final class RankFeed implements BatchSink.Feed {
 
   /** Connects where needed. Starts a round if one is due, and ends one that takes too long. */
   void tick(long nowNs) {
-    live.connect(nowNs);
+    live.tick(nowNs);
     Round running = round;
+    if (replay != null) {
+      replay.tick(nowNs);
+    }
     if (replay == null) {
       silent = false;
     } else if (running != null) {
@@ -238,7 +264,7 @@ final class RankFeed implements BatchSink.Feed {
         && (wanted != null || !proven || nowNs - provenNs >= PROOF_INTERVAL_NS)) {
       begin(nowNs);
     }
-    publish();
+    publish(nowNs);
   }
 
   /** Asks nothing for a while, because something failed on this side. */
@@ -246,7 +272,7 @@ final class RankFeed implements BatchSink.Feed {
     endRound();
     silent = true;
     notBeforeNs = nowNs + MAX_PAUSE_NS;
-    publish();
+    publish(nowNs);
   }
 
   private void begin(long nowNs) {
@@ -285,26 +311,34 @@ final class RankFeed implements BatchSink.Feed {
   }
 
   /**
-   * Takes one message of the replay socket.
+   * Takes one message of the replay socket, or a part of one.
    *
-   * @return false if there is none
+   * @return false if there is nothing now
    */
   boolean receiveReplay(long nowNs) {
     if (replay == null) {
       return false;
     }
     ReplayClient.Reply reply = replay.receive();
-    if (reply == ReplayClient.Reply.NONE) {
-      return false;
+    if (reply == ReplayClient.Reply.NONE || reply == ReplayClient.Reply.OTHER) {
+      return reply == ReplayClient.Reply.OTHER;
     }
+    repliedNs = nowNs;
+    replied = true;
     Round running = round;
+    if (reply == ReplayClient.Reply.PART) {
+      if (running != null) {
+        running.repliedNs = nowNs;
+      }
+      return true;
+    }
     if (reply == ReplayClient.Reply.INVALID || running == null) {
       invalidMessages++;
       return true;
     }
     running.repliedNs = nowNs;
     if (reply == ReplayClient.Reply.BATCH) {
-      onReplayed(running, replay.number(), replay.payload());
+      onReplayed(running, replay.number(), replay.takePayload());
     } else {
       onEnd(running, nowNs);
     }
@@ -390,15 +424,38 @@ final class RankFeed implements BatchSink.Feed {
     return hash ^ hash >>> 32;
   }
 
-  private void publish() {
-    FeedState state =
-        silent
-            ? FeedState.SILENT
-            : wanted != null
-                ? FeedState.REPLAYING
-                : proven || last >= 0 ? FeedState.LIVE : FeedState.CONNECTING;
+  private void publish(long nowNs) {
+    long sinceNs = nowNs - proofNs;
+    boolean known = replied || live.socket().wasConnected();
+    boolean nowGone =
+        known && !live.socket().isProven(sinceNs) && !(replied && repliedNs - sinceNs >= 0);
+    if (nowGone != gone) {
+      gone = nowGone;
+      sink.onProven(!gone);
+    }
     status =
-        new FeedStatus(state, last, batches, replays, replayedBatches, restarts, invalidMessages);
+        new FeedStatus(
+            state(),
+            last,
+            batches,
+            replays,
+            replayedBatches,
+            restarts,
+            invalidMessages,
+            live.socket().dropped());
+  }
+
+  private FeedState state() {
+    if (gone) {
+      return FeedState.DISCONNECTED;
+    }
+    if (silent) {
+      return FeedState.SILENT;
+    }
+    if (wanted != null) {
+      return FeedState.REPLAYING;
+    }
+    return proven || last >= 0 ? FeedState.LIVE : FeedState.CONNECTING;
   }
 
   /** Closes the sockets. */

@@ -1,10 +1,13 @@
 package io.kvasir.gateway.events;
 
+import io.kvasir.gateway.zmtp.ZmtpLoop;
+import io.kvasir.gateway.zmtp.ZmtpRole;
+import io.kvasir.gateway.zmtp.ZmtpSocket;
+import io.kvasir.gateway.zmtp.ZmtpSocket.Received;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
-import org.zeromq.SocketType;
-import org.zeromq.ZContext;
-import org.zeromq.ZMQ;
 
 /**
  * Asks the replay socket of one rank for its recent batches. Both framings of engines are read:
@@ -17,17 +20,23 @@ final class ReplayClient {
   /** The number in the message that ends a replay. */
   private static final long END = -1;
 
-  private final ZContext context;
+  private static final byte[] EMPTY = {};
+
+  private final ZmtpLoop loop;
   private final HostNames names;
   private final String endpoint;
-  private ZMQ.@Nullable Socket socket;
+  private @Nullable ZmtpSocket socket;
   private long number;
-  private byte[] payload = {};
+  private byte[] payload = EMPTY;
 
-  /** What a message of the replay socket was. */
+  /** What was received. */
   enum Reply {
-    /** There is no message. */
+    /** There is nothing now. */
     NONE,
+    /** Nothing of the answer; there may be more. */
+    OTHER,
+    /** A part of a message; there may be more. */
+    PART,
     BATCH,
     /** The replay is complete. */
     END,
@@ -35,14 +44,14 @@ final class ReplayClient {
     INVALID
   }
 
-  ReplayClient(ZContext context, HostNames names, String endpoint) {
-    this.context = context;
+  ReplayClient(ZmtpLoop loop, HostNames names, String endpoint) {
+    this.loop = loop;
     this.names = names;
     this.endpoint = endpoint;
   }
 
-  /** The socket, to wait for replies; null before the first question. */
-  ZMQ.@Nullable Socket socket() {
+  /** The socket; null before the first question. */
+  @Nullable ZmtpSocket socket() {
     return socket;
   }
 
@@ -52,44 +61,52 @@ final class ReplayClient {
    * @return false if the question cannot be sent now
    */
   boolean ask(long from, long nowNs) {
-    ZMQ.Socket to = socket;
+    ZmtpSocket to = socket;
     if (to == null) {
       String address = names.resolve(endpoint, nowNs);
       if (address == null) {
         return false;
       }
-      to = Sockets.unconnected(context, SocketType.DEALER);
-      to.connect(address);
+      to = new ZmtpSocket(loop, ZmtpRole.DEALER, EMPTY);
+      try {
+        to.connect(address);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
       socket = to;
     }
-    byte[] start = ByteBuffer.allocate(Long.BYTES).putLong(from).array();
-    return to.send(new byte[0], ZMQ.SNDMORE | ZMQ.DONTWAIT) && to.send(start, ZMQ.DONTWAIT);
+    to.send(EMPTY, ByteBuffer.allocate(Long.BYTES).putLong(from).array());
+    to.tick(nowNs);
+    return true;
   }
 
-  /** Takes the next message, if there is one. */
+  /** Connects where needed. */
+  void tick(long nowNs) {
+    if (socket != null) {
+      socket.tick(nowNs);
+    }
+  }
+
+  /** Takes what comes next, if there is something. */
   Reply receive() {
-    ZMQ.Socket from = socket;
-    byte[] first = from == null ? null : from.recv(ZMQ.DONTWAIT);
-    if (from == null || first == null) {
+    Received received = socket == null ? Received.NOTHING : socket.receive();
+    if (socket == null || received == Received.NOTHING) {
       return Reply.NONE;
     }
-    byte[][] frames = {first, null, null, null};
-    int count = 1;
-    while (from.hasReceiveMore()) {
-      byte[] frame = from.recv(ZMQ.DONTWAIT);
-      if (count < frames.length) {
-        frames[count] = frame;
-      }
-      count++;
+    if (received != Received.MESSAGE) {
+      return received == Received.PART ? Reply.PART : Reply.OTHER;
     }
-    boolean valid = (count == 3 || count == 4) && first.length == 0;
-    byte[] numberFrame = valid ? frames[count - 2] : null;
-    byte[] payloadFrame = valid ? frames[count - 1] : null;
-    if (numberFrame == null || payloadFrame == null || numberFrame.length != Long.BYTES) {
+    byte[][] frames = socket.takeMessage();
+    int count = frames.length;
+    boolean valid =
+        (count == 3 || count == 4)
+            && frames[0].length == 0
+            && frames[count - 2].length == Long.BYTES;
+    if (!valid) {
       return Reply.INVALID;
     }
-    number = ByteBuffer.wrap(numberFrame).getLong();
-    payload = payloadFrame;
+    number = ByteBuffer.wrap(frames[count - 2]).getLong();
+    payload = frames[count - 1];
     if (number == END && payload.length == 0) {
       return Reply.END;
     }
@@ -101,9 +118,11 @@ final class ReplayClient {
     return number;
   }
 
-  /** The payload of the batch that was received last. */
-  byte[] payload() {
-    return payload;
+  /** Hands out the payload of the batch that was received last. */
+  byte[] takePayload() {
+    byte[] taken = payload;
+    payload = EMPTY;
+    return taken;
   }
 
   /** Closes the socket, and with it drops replies that are still to come. */

@@ -1,8 +1,9 @@
 package io.kvasir.gateway.events;
 
+import io.kvasir.gateway.zmtp.ZmtpLoop;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.function.Consumer;
-import org.zeromq.ZContext;
-import org.zeromq.ZMQ;
 
 /**
  * Receives messages that are not replayed: the forward-pass metrics of one rank, or the loads of
@@ -16,13 +17,14 @@ final class StepFeed {
   private final Consumer<byte[]> sink;
   private final LiveClient live;
 
-  /** Where the poller has the socket. */
-  int item = -1;
-
-  StepFeed(FeedSpec spec, Consumer<byte[]> sink, ZContext context, HostNames names) {
+  StepFeed(FeedSpec spec, Consumer<byte[]> sink, ZmtpLoop loop, HostNames names) {
     this.spec = spec;
     this.sink = sink;
-    this.live = new LiveClient(spec, context, names);
+    try {
+      this.live = new LiveClient(spec, loop, names);
+    } catch (IOException e) { // such endpoints are never bound
+      throw new UncheckedIOException(e);
+    }
   }
 
   FeedSpec spec() {
@@ -33,20 +35,21 @@ final class StepFeed {
     return sink;
   }
 
-  ZMQ.Socket socket() {
-    return live.socket();
+  /** Whether {@link #receive} may find something now. */
+  boolean isReadable() {
+    return live.socket().isReadable();
   }
 
   /** Connects if the host's address has become known, or has changed. */
   void tick(long nowNs) {
-    live.connect(nowNs);
+    live.tick(nowNs);
   }
 
-  /** Takes a message; false if there is none. */
+  /** Takes what comes next; false if there is nothing now. */
   boolean receive() {
     LiveClient.Message message = live.receive();
     if (message == LiveClient.Message.BATCH) {
-      sink.accept(live.payload());
+      sink.accept(live.takePayload());
     }
     return message != LiveClient.Message.NONE;
   }

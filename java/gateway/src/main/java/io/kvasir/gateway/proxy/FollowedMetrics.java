@@ -135,6 +135,11 @@ public final class FollowedMetrics {
         "Messages that were no batches.",
         labels,
         report.feed().invalidMessages());
+    counter(
+        "kv_events_dropped_connections",
+        "Connections that ended because the publisher exceeded a bound or broke the protocol.",
+        labels,
+        report.feed().droppedConnections());
     for (SkipCause cause : SkipCause.values()) {
       counter(
           "kv_events_skipped",

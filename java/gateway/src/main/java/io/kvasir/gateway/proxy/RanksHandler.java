@@ -156,6 +156,7 @@ public final class RanksHandler implements Consumer<Exchange> {
     json.writeNumberField("replayed_batches", feed.replayedBatches());
     json.writeNumberField("restarts", feed.restarts());
     json.writeNumberField("invalid_messages", feed.invalidMessages());
+    json.writeNumberField("dropped_connections", feed.droppedConnections());
     json.writeObjectFieldStart("skipped_events");
     for (SkipCause cause : SkipCause.values()) {
       long count = report.skips().of(cause);

@@ -1,0 +1,14 @@
+package io.kvasir.gateway.zmtp;
+
+import java.io.IOException;
+
+/** A peer breaks the protocol or a bound, which costs it the connection. */
+final class ZmtpException extends IOException {
+
+  private static final long serialVersionUID = 1L;
+
+  /** Says what the peer has done, to follow the words "the peer". */
+  ZmtpException(String message) {
+    super(message);
+  }
+}

@@ -1,0 +1,231 @@
+package io.kvasir.gateway.events;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.gateway.Await;
+import io.kvasir.gateway.zmtp.RawPeer;
+import io.kvasir.model.RankId;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Peers that send random greetings, frames, lengths and endless messages, to a live socket that
+ * connects, one that is bound, and a replay socket. Beside them an honest publisher sends batches,
+ * all of which must arrive in order; and the heap must not grow.
+ *
+ * <p>{@code -Dkvasir.fuzz.seconds=20 -Dkvasir.fuzz.seed=1} runs longer or repeats a run.
+ */
+class ZmtpFuzzTest {
+
+  private static final int CONNECTING = 16;
+
+  /** Unfinished messages: 16 MiB and what the doubling of a buffer takes for each at most. */
+  private static final long MAX_HEAP_BYTES = 400L << 20;
+
+  private static final String[] TYPES = {"PUB", "XPUB", "ROUTER", "SUB", "", "PUSH"};
+
+  private final EventPump pump = new EventPump();
+  private final AtomicLong cases = new AtomicLong();
+  private final List<ServerSocket> servers = new ArrayList<>();
+  private volatile boolean ended;
+  private volatile Throwable failure;
+
+  @AfterEach
+  void close() throws IOException {
+    ended = true;
+    pump.close();
+    for (ServerSocket server : servers) {
+      server.close();
+    }
+  }
+
+  private ServerSocket listen() throws IOException {
+    ServerSocket server = RawPeer.listen();
+    server.setSoTimeout(1_000);
+    servers.add(server);
+    return server;
+  }
+
+  /** Opens a connection, to be spoken to as a hostile peer. */
+  private interface Opened {
+    RawPeer get() throws IOException;
+  }
+
+  @Test
+  void hostilePeersDisturbNoHonestPublisher() throws Exception {
+    long seed = Long.getLong("kvasir.fuzz.seed", new Random().nextLong());
+    long endNs =
+        System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("kvasir.fuzz.seconds", 2L));
+    System.out.println("ZmtpFuzzTest: -Dkvasir.fuzz.seed=" + seed);
+    ServerSocket honest = listen();
+    CountingSink sink = new CountingSink();
+    pump.add(new FeedSpec(new RankId(0, 0), RawPeer.endpoint(honest), null, "", false), sink);
+    RawPeer publisher = RawPeer.publisher(honest);
+    start(seed);
+    long before = heapBytes();
+    long number = 0;
+    long most = 0;
+    while (System.nanoTime() - endNs < 0 && failure == null) {
+      publisher.send(RawPeer.batch(number, ByteBuffer.allocate(200).putLong(number).array()));
+      number++;
+      if (number % 1_000 == 0) {
+        long sent = number;
+        Await.until("batches beside seed " + seed, () -> sink.next >= sent - 500);
+        most = Math.max(most, heapBytes());
+      }
+    }
+    long published = number;
+    Await.until("all batches beside seed " + seed, () -> sink.next == published);
+    ended = true;
+    System.out.printf(
+        "ZmtpFuzzTest: %d hostile connections, %d batches, heap %.0f MB before and %.0f MB at most%n",
+        cases.get(), published, before / 1e6, most / 1e6);
+    assertThat(failure).isNull();
+    assertThat(sink.wrong).as("seed %d", seed).isFalse();
+    assertThat(sink.restarts).as("seed %d", seed).isZero();
+    assertThat(most - before).as("growth of the heap, seed %d", seed).isLessThan(MAX_HEAP_BYTES);
+  }
+
+  private void start(long seed) throws IOException {
+    Random seeds = new Random(seed);
+    for (int i = 1; i <= CONNECTING; i++) { // a dropped peer is connected to again after seconds
+      ServerSocket server = listen();
+      boolean replays = i % 4 == 0;
+      String live = RawPeer.endpoint(replays ? listen() : server);
+      String replay = replays ? RawPeer.endpoint(server) : null;
+      follow(new FeedSpec(new RankId(i, 0), live, replay, "", false));
+      start(() -> RawPeer.accept(server), new Random(seeds.nextLong()));
+    }
+    int port;
+    try (ServerSocket free = RawPeer.listen()) {
+      port = free.getLocalPort();
+    }
+    follow(new FeedSpec(new RankId(CONNECTING + 1, 0), "tcp://127.0.0.1:" + port, null, "", true));
+    start(() -> RawPeer.connect(port), new Random(seeds.nextLong()));
+  }
+
+  private void follow(FeedSpec spec) {
+    pump.add(spec, new CountingSink());
+  }
+
+  private void start(Opened target, Random random) {
+    Thread thread = new Thread(() -> attack(target, random), "hostile");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void attack(Opened target, Random random) {
+    while (!ended) {
+      try (RawPeer peer = target.get()) {
+        cases.incrementAndGet();
+        speak(peer, random);
+      } catch (IOException e) {
+        // the connection was dropped, or there is none yet
+      } catch (RuntimeException | Error e) {
+        failure = e;
+        return;
+      }
+    }
+  }
+
+  private void speak(RawPeer peer, Random random) throws IOException {
+    if (random.nextInt(8) == 0) {
+      peer.send(bytes(random, 200));
+      return;
+    }
+    byte[] greeting = RawPeer.greeting(3, "NULL");
+    if (random.nextInt(6) == 0) {
+      greeting[random.nextInt(greeting.length)] = (byte) random.nextInt();
+    }
+    peer.send(greeting);
+    byte[] ready = RawPeer.ready(TYPES[random.nextInt(8) < 6 ? random.nextInt(3) : 3]);
+    if (random.nextInt(6) == 0) {
+      ready[random.nextInt(ready.length)] = (byte) random.nextInt();
+    }
+    peer.send(ready);
+    int frames = 1 + random.nextInt(60);
+    for (int i = 0; i < frames && !ended; i++) {
+      peer.send(frame(random));
+    }
+    if (random.nextInt(10) == 0) {
+      endless(peer, random);
+    }
+  }
+
+  /** A message without an end, until the other side or the test has had enough. */
+  private void endless(RawPeer peer, Random random) throws IOException {
+    byte[] frame = RawPeer.frame(RawPeer.MORE, new byte[random.nextInt(1 << random.nextInt(21))]);
+    for (long bytes = 0; bytes < 1L << 30 && !ended; bytes += frame.length) {
+      peer.send(frame);
+    }
+  }
+
+  private byte[] frame(Random random) {
+    int kind = random.nextInt(20);
+    if (kind < 10) {
+      return RawPeer.batch(random.nextInt(30), bytes(random, 2_000));
+    }
+    if (kind < 12) {
+      return RawPeer.frame(RawPeer.COMMAND, bytes(random, 300));
+    }
+    if (kind < 14) {
+      byte[] ping = "\4PING\0\0context".getBytes(StandardCharsets.US_ASCII);
+      return RawPeer.frame(RawPeer.COMMAND, ping);
+    }
+    if (kind == 14) {
+      return RawPeer.header(random.nextInt(4), random.nextLong());
+    }
+    if (kind == 15) {
+      return RawPeer.header(0, (16 << 20) - random.nextInt(3)); // the rest may never come
+    }
+    return RawPeer.frame(random.nextInt(kind == 16 ? 256 : 2), bytes(random, 1 << 16));
+  }
+
+  private static byte[] bytes(Random random, int most) {
+    byte[] bytes = new byte[random.nextInt(most)];
+    random.nextBytes(bytes);
+    return bytes;
+  }
+
+  private static long heapBytes() {
+    System.gc();
+    Runtime runtime = Runtime.getRuntime();
+    return runtime.totalMemory() - runtime.freeMemory();
+  }
+
+  /** Takes batches, and notes whether they were in order and whole. */
+  private static final class CountingSink implements BatchSink {
+    volatile long next;
+    volatile boolean wrong;
+    volatile int restarts;
+
+    @Override
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
+    public boolean onBatch(long number, byte[] payload, boolean last) {
+      wrong |= number != next || payload.length != 200 || ByteBuffer.wrap(payload).getLong() != next;
+      next++;
+      return true;
+    }
+
+    @Override
+    @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
+    public void onRestart() {
+      restarts++;
+    }
+
+    @Override
+    public void recoverFrom(Feed feed) {}
+
+    @Override
+    public void retry() {}
+  }
+}

@@ -201,6 +201,7 @@ class ArchitectureTest {
             "gateway.proxy",
             "gateway.route",
             "gateway.tokens",
+            "gateway.verify",
             "gateway.worker",
             "hash",
             "model"));

@@ -27,6 +27,7 @@ import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
 import io.kvasir.gateway.tokens.TokenQuestions;
+import io.kvasir.gateway.verify.SentBytes;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Digest64;
@@ -60,11 +61,13 @@ public final class Gateway implements AutoCloseable {
   private static final long TOKENS_TIMEOUT_MS = 2_000;
   private static final long INDEX_BYTES = 1L << 32;
   private static final long TOKENS_CACHE_BYTES = 64 << 20;
+  private static final long SENT_PROMPTS_BYTES = 128 << 20;
 
   private final GatewaySettings settings;
   private final Vertx vertx;
   private final EventLoop loop;
   private final EventPump pump;
+  private final SentBytes sentBytes = new SentBytes(SENT_PROMPTS_BYTES);
   private final @Nullable ReplicaLink replicas;
   private final ModelFleets fleets;
   private final HealthChecks health;
@@ -244,10 +247,10 @@ public final class Gateway implements AutoCloseable {
       FleetRouterProvider policy, FleetRouter router, int tokensPerBlock) {
     PrefixIndex index = policy.followsBlocks() ? router.index() : null;
     if (index != null) {
-      return new FollowedRanks(pump, index, null, tokensPerBlock, loop);
+      return new FollowedRanks(pump, index, null, tokensPerBlock, loop, sentBytes);
     }
     PrefixIndex own = new NativePrefixIndex(HashFormat.KVASIR, tokensPerBlock, INDEX_BYTES);
-    return new FollowedRanks(pump, own, own, tokensPerBlock, loop);
+    return new FollowedRanks(pump, own, own, tokensPerBlock, loop, sentBytes);
   }
 
   private void addGauges(Services services) {

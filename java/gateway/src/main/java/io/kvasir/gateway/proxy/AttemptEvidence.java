@@ -8,6 +8,7 @@ import io.kvasir.gateway.tokens.Detokenizer;
 import io.kvasir.gateway.verify.PromptCheck;
 import io.kvasir.gateway.verify.SentPrompts;
 import io.kvasir.gateway.verify.TokenDifference;
+import io.kvasir.gateway.verify.Witness;
 import io.kvasir.gateway.verify.WorkerChecks;
 import io.kvasir.hash.BlockHashes;
 import java.util.function.BooleanSupplier;
@@ -51,6 +52,7 @@ final class AttemptEvidence {
   /**
    * Begins when a request is sent.
    *
+   * @param client whose request it is
    * @param pinned the rank that the request names; negative if it names none
    * @param matchedTokens prompt tokens that are expected in the rank's cache
    * @param tokens the prompt's tokens
@@ -63,6 +65,7 @@ final class AttemptEvidence {
       EventLoop loop,
       FollowedRanks followed,
       FleetWorker worker,
+      Witness client,
       int pinned,
       long matchedTokens,
       int[] tokens,
@@ -74,7 +77,7 @@ final class AttemptEvidence {
     if (checks == null || prompts == null || tokens.length == 0) {
       return null;
     }
-    PromptCheck prompt = prompts.add(pinned, tokens, hashes, plain, onStored);
+    PromptCheck prompt = prompts.add(client, pinned, tokens, hashes, plain, onStored);
     // The last token of a prompt is always computed.
     long predicted = Math.min(matchedTokens, tokens.length - 1L);
     return new AttemptEvidence(loop, followed, worker, checks, pinned, predicted, prompts, prompt);

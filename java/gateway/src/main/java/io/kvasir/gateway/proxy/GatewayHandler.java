@@ -261,7 +261,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
     if (salt != null && hasLoneSurrogate(salt)) {
       throw new InvalidBodyException("cache_salt", "cache_salt must be well-formed Unicode");
     }
-    return new Inbound(
+    Inbound inbound = new Inbound(
         tally.id(),
         endpoint,
         exchange.method(),
@@ -273,6 +273,8 @@ public final class GatewayHandler implements Consumer<Exchange> {
         ConversationId.of(headers, body),
         Urgency.of(headers),
         services.settings().explain() || "true".equalsIgnoreCase(headers.get(EXPLAIN)));
+    inbound.client(exchange.remote());
+    return inbound;
   }
 
   private static boolean hasLoneSurrogate(String text) {

@@ -3,7 +3,9 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.gateway.openai.BodyScan;
+import io.kvasir.gateway.openai.PlainFields;
 import io.kvasir.gateway.tokens.PromptTokens;
+import io.kvasir.gateway.verify.Witness;
 import io.kvasir.model.CacheScope;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +18,8 @@ final class Inbound {
 
   /** Stands for a prompt that the gateway cannot read, for example one of images only. */
   private static final Prompt UNREADABLE = new Prompt.Texts(List.of(""));
+
+  private static final Witness UNKNOWN = new Witness("");
 
   private final String id;
   private final Endpoint endpoint;
@@ -30,6 +34,7 @@ final class Inbound {
   private final boolean injectsUsage;
   private @Nullable BodyScan body;
   private @Nullable PromptTokens tokens;
+  private Witness client = UNKNOWN;
 
   /**
    * Creates a request.
@@ -144,12 +149,26 @@ final class Inbound {
     tokens = found;
   }
 
+  /** Whose request it is, for evidence about engines. */
+  Witness client() {
+    return client;
+  }
+
+  /** Sets the client by its remote address. */
+  void client(String remote) {
+    client = Witness.at(remote);
+  }
+
   /**
    * Whether engines are known to store its prompt under the hashes of its tokens alone: it has no
-   * images and the like, no adapter and no salt. O(bytes).
+   * images and the like, no adapter and no salt, and no field that could change the prompt.
+   * O(bytes).
    */
   boolean isPlain() {
-    return body != null && scope().equals(CacheScope.NONE) && !body.hasOtherContent();
+    return body != null
+        && scope().equals(CacheScope.NONE)
+        && PlainFields.areAllOf(body)
+        && !body.hasOtherContent();
   }
 
   /** What separates its blocks from those of other requests. */

@@ -237,6 +237,7 @@ final class Placing {
         loop,
         followed,
         worker,
+        inbound.client(),
         rank,
         placement.matchedTokens(),
         tokens.get(0),

@@ -8,6 +8,7 @@ import io.kvasir.gateway.events.FleetEvents;
 import io.kvasir.gateway.events.RankReport;
 import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.verify.EventHistories;
+import io.kvasir.gateway.verify.SentBytes;
 import io.kvasir.gateway.verify.SentPrompts;
 import io.kvasir.gateway.verify.WorkerChecks;
 import io.kvasir.gateway.worker.EventEndpoints;
@@ -35,6 +36,7 @@ public final class FollowedRanks implements AutoCloseable {
   private final @Nullable PrefixIndex owned;
   private final int tokensPerBlock;
   private final EventLoop loop;
+  private final SentBytes sentBytes;
   private final Map<FleetWorker, Followed> workers = new ConcurrentHashMap<>();
 
   /** A worker, and what was seen of it last. Restarts are those when it became unhealthy. */
@@ -71,18 +73,21 @@ public final class FollowedRanks implements AutoCloseable {
    * @param owned the same index if it is to be closed with this object; null if its router does so
    * @param tokensPerBlock block size of the index
    * @param loop runs the polls of workers that do not publish
+   * @param sentBytes bounds what is kept of prompts that were sent
    */
   public FollowedRanks(
       EventPump pump,
       PrefixIndex index,
       @Nullable PrefixIndex owned,
       int tokensPerBlock,
-      EventLoop loop) {
+      EventLoop loop,
+      SentBytes sentBytes) {
     this.histories = new EventHistories(index);
     this.events = new FleetEvents(pump, histories, tokensPerBlock);
     this.owned = owned;
     this.tokensPerBlock = tokensPerBlock;
     this.loop = loop;
+    this.sentBytes = sentBytes;
   }
 
   /** {@return what the ranks hold} */
@@ -108,7 +113,7 @@ public final class FollowedRanks implements AutoCloseable {
             tokensPerBlock,
             worker.flavor().cachedTokensOption(),
             (tokens, steering) -> onVerdict(worker, ranks, tokens, steering));
-    SentPrompts prompts = new SentPrompts(checks, events.index(), worker.id(), tokensPerBlock);
+    SentPrompts prompts = new SentPrompts(checks, events.index(), worker.id(), tokensPerBlock, sentBytes);
     EventPoll poll = null;
     if (endpoints == null) {
       poll =
@@ -135,6 +140,9 @@ public final class FollowedRanks implements AutoCloseable {
 
   void remove(FleetWorker worker) {
     Followed followed = workers.remove(worker);
+    if (followed != null) {
+      followed.prompts.close();
+    }
     if (followed != null && followed.poll != null) {
       followed.poll.close();
       events.removePolled(worker.id());

@@ -11,6 +11,9 @@ public final class PromptCheck {
 
   static final long IN_FLIGHT = Long.MAX_VALUE;
 
+  /** Objects and entries of collections, roughly. */
+  private static final int FIXED_BYTES = 256;
+
   final int pinned;
   final BlockHashes hashes;
 
@@ -31,7 +34,14 @@ public final class PromptCheck {
 
   long endedNs = IN_FLIGHT;
 
+  /** Whose prompt it is. */
+  final Witness client;
+
+  /** What it keeps in memory, in bytes. */
+  final long bytes;
+
   PromptCheck(
+      Witness client,
       int pinned,
       BlockHashes hashes,
       int blocks,
@@ -39,6 +49,7 @@ public final class PromptCheck {
       long storedBefore,
       boolean waiting,
       @Nullable Runnable onStored) {
+    this.client = client;
     this.pinned = pinned;
     this.hashes = hashes;
     this.blocks = blocks;
@@ -46,6 +57,8 @@ public final class PromptCheck {
     this.storedBefore = storedBefore;
     this.waiting = waiting;
     this.onStored = onStored;
+    this.bytes = FIXED_BYTES + 2L * Long.BYTES * hashes.blocks()
+        + (tokens == null ? 0 : (long) Integer.BYTES * tokens.length);
   }
 
   /** The hash of the last block's own tokens. */

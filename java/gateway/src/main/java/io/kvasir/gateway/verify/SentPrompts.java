@@ -38,12 +38,19 @@ public final class SentPrompts {
   /** Prompts at most; the oldest are forgotten first. */
   private static final int MAX_PROMPTS = 4_096;
 
+  /** The memory of one worker's prompts at most, in bytes. */
+  private static final long MAX_BYTES = 32 << 20;
+
   private final WorkerChecks checks;
   private final PrefixIndex index;
   private final long workerId;
   private final int tokensPerBlock;
+  private final SentBytes budget;
 
   // Guarded by this.
+  private long bytes;
+
+  private boolean closed;
   private final Deque<PromptCheck> prompts = new ArrayDeque<>();
   private final Map<Long, List<PromptCheck>> byLastLocal = new HashMap<>();
 
@@ -60,8 +67,15 @@ public final class SentPrompts {
    * @param index what the ranks hold by their events
    * @param workerId the worker
    * @param tokensPerBlock the block size
+   * @param budget bounds the prompts of all workers together
    */
-  public SentPrompts(WorkerChecks checks, PrefixIndex index, long workerId, int tokensPerBlock) {
+  public SentPrompts(
+      WorkerChecks checks,
+      PrefixIndex index,
+      long workerId,
+      int tokensPerBlock,
+      SentBytes budget) {
+    this.budget = budget;
     this.checks = checks;
     this.index = index;
     this.workerId = workerId;
@@ -71,6 +85,7 @@ public final class SentPrompts {
   /**
    * A prompt is about to be sent.
    *
+   * @param client whose request it is
    * @param pinned the rank that its request names; negative if it names none
    * @param tokens its tokens; not copied
    * @param hashes the hashes of its full blocks
@@ -78,9 +93,10 @@ public final class SentPrompts {
    *     only if that matters
    * @param onStored runs on the thread of the events when the prompt's last block is stored, so
    *     that all of it or all but its last step has been computed; null for nothing
-   * @return the prompt; null if it has no block
+   * @return the prompt; null if it has no block, or there is no room for it
    */
   public @Nullable PromptCheck add(
+      Witness client,
       int pinned,
       int[] tokens,
       BlockHashes hashes,
@@ -97,6 +113,7 @@ public final class SentPrompts {
     synchronized (this) {
       PromptCheck prompt =
           new PromptCheck(
+              client,
               pinned,
               hashes,
               blocks,
@@ -105,6 +122,16 @@ public final class SentPrompts {
               waits,
               onStored);
       forgetOld(System.nanoTime());
+      while (!prompts.isEmpty() && bytes + prompt.bytes > MAX_BYTES) {
+        forget(prompts.removeFirst());
+      }
+      while (closed || !budget.take(prompt.bytes)) {
+        if (closed || prompts.isEmpty()) {
+          return null; // the prompts of other workers leave no room
+        }
+        forget(prompts.removeFirst());
+      }
+      bytes += prompt.bytes;
       prompts.addLast(prompt);
       if (waits) {
         byLastLocal.computeIfAbsent(prompt.lastLocal(), key -> new ArrayList<>(1)).add(prompt);
@@ -139,9 +166,22 @@ public final class SentPrompts {
       if (!old && prompts.size() < MAX_PROMPTS) {
         return;
       }
-      prompts.removeFirst();
-      stopWaiting(oldest);
+      forget(prompts.removeFirst());
     }
+  }
+
+  private void forget(PromptCheck prompt) {
+    bytes -= prompt.bytes;
+    budget.giveBack(prompt.bytes);
+    stopWaiting(prompt);
+  }
+
+  /** Forgets all prompts: the worker is followed no longer. */
+  public synchronized void close() {
+    while (!prompts.isEmpty()) {
+      forget(prompts.removeFirst());
+    }
+    closed = true;
   }
 
   private synchronized void stopWaiting(PromptCheck prompt) {
@@ -179,7 +219,7 @@ public final class SentPrompts {
     for (int i = 0; i < handles.length; i++) {
       PromptCheck prompt = awaiting(rank, handles[i], localHashes[i], computed);
       if (prompt != null) {
-        checks.onStoredAsExpected(prompt.pinned, rank.dpRank());
+        checks.onStoredAsExpected(prompt.pinned, rank.dpRank(), prompt.client);
       }
     }
     computed.forEach(Runnable::run);
@@ -263,7 +303,7 @@ public final class SentPrompts {
         || !complete.getAsBoolean()) {
       return false;
     }
-    checks.onNotStored(tokens);
+    checks.onNotStored(tokens, prompt.client);
     return true;
   }
 }

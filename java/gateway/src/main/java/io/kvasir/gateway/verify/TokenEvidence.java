@@ -1,43 +1,115 @@
 package io.kvasir.gateway.verify;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether engines store the tokens that the gateway expects of a prompt. Agreements in a row revise
- * a contradiction. Not thread-safe.
+ * Whether engines store the tokens that the gateway expects of a prompt. A client's field of which
+ * the gateway does not know can make an engine store others, so a client has one vote however many
+ * requests it sends, and the verdict needs several votes where several clients are there.
+ *
+ * <p>Tokens are contradicted by {@value #MIN_CONTRADICTIONS} prompts of clients without an agreement
+ * if these are more clients than those with one, and three of them or all that there are. The
+ * verdict is revised when no more votes are against it than for it. A client's vote is then for the
+ * tokens if it has {@value #MIN_AGREEMENTS} agreements, and one for four contradictions; for a
+ * client without contradictions one agreement is enough. Old evidence of a client counts less and
+ * less. Clients beyond {@value #MAX_WITNESSES} displace the one that has been silent longest.
+ *
+ * <p>Not thread-safe. O(clients) for each change.
  */
 final class TokenEvidence {
 
   /** Contradictions without an agreement that are no coincidence. */
   private static final int MIN_CONTRADICTIONS = 20;
 
-  /** Agreements in a row that revise a contradiction. */
-  private static final int MIN_IN_ROW = 8;
+  private static final int MIN_WITNESSES = 3;
+  private static final int MIN_AGREEMENTS = 8;
+  private static final int MAX_CONTRADICTIONS_FOR_ONE = 4;
+  private static final int HALVED_AT = 64;
+  private static final int MAX_WITNESSES = 256;
 
+  private final Map<Witness, Votes> votes = new LinkedHashMap<>(16, 0.75f, true);
   private int agreements;
   private int contradictions;
-  private int inRow;
   private boolean contradicted;
   private @Nullable TokenDifference difference;
 
-  /** A prompt's blocks were stored. */
-  void agree() {
-    agreements++;
-    inRow++;
-    if (contradicted && inRow >= MIN_IN_ROW) {
-      contradicted = false;
-      difference = null;
+  /** The evidence of one client. */
+  private static final class Votes {
+    int agreements;
+    int contradictions;
+
+    void halve() {
+      if (agreements + contradictions > HALVED_AT) {
+        agreements /= 2;
+        contradictions /= 2;
+      }
+    }
+
+    boolean isFor() {
+      return contradictions == 0
+          ? agreements > 0
+          : agreements >= MIN_AGREEMENTS
+              && MAX_CONTRADICTIONS_FOR_ONE * agreements >= contradictions;
     }
   }
 
+  /** A prompt's blocks were stored. */
+  void agree(Witness of) {
+    agreements++;
+    Votes own = votes(of);
+    own.agreements++;
+    own.halve();
+    judge();
+  }
+
   /** A prompt's blocks were not stored; the first difference to what was, if it is known. */
-  void contradict(@Nullable TokenDifference found) {
+  void contradict(Witness of, @Nullable TokenDifference found) {
     contradictions++;
-    inRow = 0;
-    contradicted |= agreements == 0 && contradictions >= MIN_CONTRADICTIONS;
+    Votes own = votes(of);
+    own.contradictions++;
+    own.halve();
     if (found != null) {
       difference = found;
     }
+    judge();
+  }
+
+  private Votes votes(Witness of) {
+    Votes own = votes.computeIfAbsent(of, any -> new Votes());
+    if (votes.size() > MAX_WITNESSES) {
+      votes.remove(votes.keySet().iterator().next());
+    }
+    return own;
+  }
+
+  private void judge() {
+    int without = 0;
+    int unagreed = 0;
+    int forIt = 0;
+    for (Votes each : votes.values()) {
+      if (each.agreements == 0) {
+        without++;
+        unagreed += each.contradictions;
+      }
+      forIt += each.isFor() ? 1 : 0;
+    }
+    int clients = votes.size();
+    if (contradicted) {
+      contradicted = clients - forIt > forIt;
+      difference = contradicted ? difference : null;
+    } else {
+      contradicted =
+          unagreed >= MIN_CONTRADICTIONS
+              && without >= Math.min(MIN_WITNESSES, clients)
+              && without > clients - without;
+    }
+  }
+
+  /** Clients whose evidence is kept. */
+  int witnesses() {
+    return votes.size();
   }
 
   int agreements() {
@@ -63,17 +135,23 @@ final class TokenEvidence {
     return agreements > 0 ? Verdict.CONFIRMED : Verdict.UNKNOWN;
   }
 
-  String text() {
-    TokenDifference first = difference;
+  /** The verdict in words, without tokens. */
+  String summary() {
     return switch (verdict()) {
       case CONFIRMED -> "the engine stores the tokens that it is expected to";
-      case CONTRADICTED ->
-          "the engine stores other tokens than its tokenize endpoint gives"
-              + (first == null ? "" : "; " + first.text());
+      case CONTRADICTED -> "the engine stores other tokens than its tokenize endpoint gives";
       case UNKNOWN ->
           contradictions == 0
               ? "not enough prompts have been stored"
               : contradictions + " prompts were not stored as expected";
     };
+  }
+
+  /** The verdict in words, with the ids of tokens of a client's prompt: not for logs. */
+  String text() {
+    TokenDifference first = difference;
+    return first == null || verdict() != Verdict.CONTRADICTED
+        ? summary()
+        : summary() + "; " + first.text();
   }
 }

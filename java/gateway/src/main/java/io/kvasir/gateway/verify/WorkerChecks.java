@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 /**
  * What the evidence so far says about one worker. Thread-safe; every call is short.
  *
- * <p>A verdict that changes is logged once, and passed on. Requests name no rank once steering is
+ * <p>A verdict that changes is logged once, without tokens of prompts, and passed on. Requests name no rank once steering is
  * contradicted, so that there is no further evidence; it is tried again after some time.
  */
 public final class WorkerChecks {
@@ -129,12 +129,13 @@ public final class WorkerChecks {
    *
    * @param pinned the rank that the request named; negative if it named none
    * @param observed the rank that stored them
+   * @param client whose prompt it was
    */
-  synchronized void onStoredAsExpected(int pinned, int observed) {
+  synchronized void onStoredAsExpected(int pinned, int observed, Witness client) {
     Verdict before = tokens.verdict();
-    tokens.agree();
+    tokens.agree(client);
     samples.want(false);
-    judge(before, tokens.verdict(), tokens.text());
+    judge(before, tokens.verdict(), tokens.summary());
     before = steering.verdict();
     // Requests from before a contradiction cannot revise it.
     if (before != Verdict.CONTRADICTED && pinned >= 0 && pinned < ranks && observed < ranks) {
@@ -150,14 +151,15 @@ public final class WorkerChecks {
    * A prompt's blocks were not stored although they were new.
    *
    * @param prompt its expected tokens
+   * @param client whose prompt it was
    */
-  void onNotStored(int[] prompt) {
+  void onNotStored(int[] prompt, Witness client) {
     TokenDifference difference = samples.difference(prompt); // outside the lock: it takes longest
     synchronized (this) {
       Verdict before = tokens.verdict();
-      tokens.contradict(difference);
+      tokens.contradict(client, difference);
       samples.want(tokens.verdict() == Verdict.UNKNOWN);
-      judge(before, tokens.verdict(), tokens.text());
+      judge(before, tokens.verdict(), tokens.summary());
     }
   }
 
@@ -166,7 +168,10 @@ public final class WorkerChecks {
       return;
     }
     if (now == Verdict.CONTRADICTED) {
-      LOG.warn("worker {}: {}; its requests are placed by load alone", worker, text);
+      LOG.warn(
+          "worker {}: {}; its requests are placed by load alone; /kvasir/ranks has details",
+          worker,
+          text);
     } else if (before == Verdict.CONTRADICTED) {
       LOG.info("worker {}: {}", worker, text);
     }

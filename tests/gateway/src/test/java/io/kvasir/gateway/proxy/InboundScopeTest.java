@@ -45,6 +45,26 @@ class InboundScopeTest {
   }
 
   @Test
+  void fieldsThatCouldChangeThePromptAreNotPlain() throws InvalidBodyException {
+    for (String plain :
+        new String[] {"\"temperature\":0", "\"stream\":true", "\"seed\":1", "\"tools\":null"}) {
+      assertThat(inbound(false, "," + plain).isPlain()).as(plain).isTrue();
+    }
+    for (String other :
+        new String[] {
+          "\"truncate_prompt_tokens\":33",
+          "\"truncat\\u0065_prompt_tokens\":33",
+          "\"a_field_of_tomorrow\":1",
+          "\"chat_template\":\"x\"",
+          "\"add_special_tokens\":false",
+          "\"mm_processor_kwargs\":{}",
+          "\"documents\":[]"
+        }) {
+      assertThat(inbound(false, "," + other).isPlain()).as(other).isFalse();
+    }
+  }
+
+  @Test
   void adapterAndSaltAreItsParts() throws InvalidBodyException {
     String salt = ",\"cache_salt\":\"tenant-a\"";
     CacheScope lora = CacheScope.NONE.withLora(CacheScope.saltId("sql"));

@@ -15,6 +15,7 @@ import io.kvasir.gateway.exchange.ReplyListener;
 import io.kvasir.gateway.exchange.Upstream;
 import io.kvasir.gateway.exchange.UpstreamCall;
 import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.gateway.verify.SentBytes;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.RankId;
 import java.nio.ByteBuffer;
@@ -99,7 +100,7 @@ class FollowedRanksTest {
     CountingIndex index = new CountingIndex();
     try (ZContext context = new ZContext();
         EventPump pump = new EventPump();
-        FollowedRanks followed = new FollowedRanks(pump, index, null, BLOCK, new NoLoop())) {
+        FollowedRanks followed = new FollowedRanks(pump, index, null, BLOCK, new NoLoop(), new SentBytes(1 << 20))) {
       ZMQ.Socket socket = context.createSocket(SocketType.XPUB);
       int port = socket.bindToRandomPort("tcp://127.0.0.1");
       WorkerSpec spec =

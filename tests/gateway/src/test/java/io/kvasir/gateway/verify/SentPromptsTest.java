@@ -22,13 +22,14 @@ class SentPromptsTest {
   private static final long WORKER = 7;
   private static final int BLOCK = 4;
   private static final int ANY = -1;
+  private static final Witness CLIENT = new Witness("10.0.0.1");
 
   private final NativePrefixIndex index = new NativePrefixIndex(HashFormat.KVASIR, BLOCK, 1 << 20);
   private final List<String> verdicts = new ArrayList<>();
   private final WorkerChecks checks =
       new WorkerChecks(
           "w", 2, BLOCK, "--usage", (tokens, steering) -> verdicts.add(tokens + " " + steering));
-  private final SentPrompts prompts = new SentPrompts(checks, index, WORKER, BLOCK);
+  private final SentPrompts prompts = new SentPrompts(checks, index, WORKER, BLOCK, new SentBytes(1 << 20));
 
   @AfterEach
   void close() {
@@ -48,7 +49,7 @@ class SentPromptsTest {
   }
 
   private PromptCheck send(int pinned, int[] tokens, boolean plain) {
-    return prompts.add(pinned, tokens, hashes(tokens), () -> plain, null);
+    return prompts.add(CLIENT, pinned, tokens, hashes(tokens), () -> plain, null);
   }
 
   private boolean conclude(PromptCheck prompt) {
@@ -111,9 +112,9 @@ class SentPromptsTest {
     int[] stored = {0};
     int[] equal = {0};
     int[] elsewhere = {0};
-    prompts.add(0, tokens(9), hashes(tokens(9)), () -> true, () -> stored[0]++);
-    prompts.add(0, tokens(9), hashes(tokens(9)), () -> true, () -> equal[0]++);
-    prompts.add(1, tokens(9), hashes(tokens(9)), () -> true, () -> elsewhere[0]++);
+    prompts.add(CLIENT, 0, tokens(9), hashes(tokens(9)), () -> true, () -> stored[0]++);
+    prompts.add(CLIENT, 0, tokens(9), hashes(tokens(9)), () -> true, () -> equal[0]++);
+    prompts.add(CLIENT, 1, tokens(9), hashes(tokens(9)), () -> true, () -> elsewhere[0]++);
     store(0, 4);
     assertThat(stored[0]).as("its first block alone").isZero();
     store(0, 9);
@@ -230,7 +231,7 @@ class SentPromptsTest {
   }
 
   @Test
-  void agreementsInARowReviseAContradiction() {
+  void agreementsReviseAContradictionAlsoWithOthersBetween() {
     for (int i = 0; i < 20; i++) {
       contradict(i);
     }
@@ -238,9 +239,8 @@ class SentPromptsTest {
     assertThat(verdicts).containsExactly("false true");
     agree(20, 27);
     contradict(27);
-    agree(28, 35);
     assertThat(checks.tokens().verdict()).isEqualTo(Verdict.CONTRADICTED);
-    agree(35, 36);
+    agree(28, 29);
     assertThat(checks.tokens().verdict()).isEqualTo(Verdict.CONFIRMED);
     assertThat(checks.difference()).isNull();
     assertThat(verdicts.get(verdicts.size() - 1)).isEqualTo("true true");
@@ -278,5 +278,28 @@ class SentPromptsTest {
     assertThat(prompts.end(first)).isNegative();
     store(1, 9);
     assertEvidence(0, 0);
+  }
+
+  @Test
+  void whatIsKeptHasABoundInBytes() {
+    SentBytes budget = new SentBytes(1 << 20);
+    SentPrompts first = new SentPrompts(checks, index, WORKER, BLOCK, budget);
+    SentPrompts second = new SentPrompts(checks, index, WORKER + 1, BLOCK, budget);
+    int[] large = tokens(20_000); // 80 KB of tokens, and as much of hashes
+    for (int i = 0; i < 50; i++) {
+      assertThat(first.add(CLIENT, 0, large, hashes(large), () -> true, null)).isNotNull();
+      assertThat(budget.used()).isBetween(1L, 1L << 20);
+    }
+    assertThat(second.add(CLIENT, 0, large, hashes(large), () -> true, null))
+        .as("no room beside those of another worker")
+        .isNull();
+    first.close();
+    assertThat(budget.used()).isZero();
+    assertThat(second.add(CLIENT, 0, large, hashes(large), () -> true, null)).isNotNull();
+    assertThat(first.add(CLIENT, 0, large, hashes(large), () -> true, null))
+        .as("a worker that is followed no longer")
+        .isNull();
+    second.close();
+    assertThat(budget.used()).isZero();
   }
 }

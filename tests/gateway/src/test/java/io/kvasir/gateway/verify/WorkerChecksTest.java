@@ -2,7 +2,11 @@ package io.kvasir.gateway.verify;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntUnaryOperator;
@@ -12,6 +16,7 @@ import org.junit.jupiter.api.Test;
 class WorkerChecksTest {
 
   private static final int BLOCK = 16;
+  private static final Witness CLIENT = new Witness("10.0.0.1");
 
   private final List<String> verdicts = new ArrayList<>();
   private long nowNs = -5;
@@ -29,7 +34,7 @@ class WorkerChecksTest {
   private static void serve(
       WorkerChecks checks, int ranks, int requests, IntUnaryOperator servedBy) {
     for (int i = 0; i < requests; i++) {
-      checks.onStoredAsExpected(i % ranks, servedBy.applyAsInt(i % ranks));
+      checks.onStoredAsExpected(i % ranks, servedBy.applyAsInt(i % ranks), CLIENT);
     }
   }
 
@@ -89,15 +94,38 @@ class WorkerChecksTest {
     StoredBlocks.of(BLOCK, 3, 2 * BLOCK).passTo(checks.stored());
     int[] prompt = new int[2 * BLOCK + 1];
     for (int i = 0; i < 19; i++) {
-      checks.onNotStored(prompt);
+      checks.onNotStored(prompt, CLIENT);
     }
     assertThat(checks.difference()).isNotNull();
     assertThat(checks.undescribed()).as("a verdict is missing").isNull();
-    checks.onNotStored(prompt);
+    checks.onNotStored(prompt, CLIENT);
     TokenDifference difference = checks.undescribed();
     assertThat(difference).isSameAs(checks.difference());
     checks.describe(difference, "", "");
-    checks.onNotStored(prompt);
+    checks.onNotStored(prompt, CLIENT);
     assertThat(checks.undescribed()).isNull();
+  }
+
+  @Test
+  void theLogHasNoTokensOfPrompts() {
+    PrintStream before = System.err;
+    ByteArrayOutputStream log = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+    try {
+      WorkerChecks checks = checks(1);
+      StoredBlocks.of(BLOCK, 77_777, 2 * BLOCK).passTo(checks.stored());
+      int[] prompt = new int[2 * BLOCK + 1];
+      Arrays.fill(prompt, 66_666);
+      for (int i = 0; i < 20; i++) {
+        checks.onNotStored(prompt, CLIENT);
+      }
+      assertThat(checks.tokens().text()).contains("66666");
+    } finally {
+      System.setErr(before);
+    }
+    assertThat(log.toString(StandardCharsets.UTF_8))
+        .contains("placed by load alone")
+        .doesNotContain("66666")
+        .doesNotContain("7777");
   }
 }

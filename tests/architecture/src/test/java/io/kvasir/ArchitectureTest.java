@@ -87,6 +87,7 @@ class ArchitectureTest {
             "gateway",
             "gateway.embedded",
             "gateway.exchange",
+            "gateway.observe",
             "gateway.openai",
             "gateway.route",
             "gateway.standin",

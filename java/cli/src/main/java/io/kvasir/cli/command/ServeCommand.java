@@ -23,6 +23,7 @@ import io.kvasir.gateway.LocalWorker;
 import io.kvasir.gateway.embedded.EmbeddedEngine;
 import io.kvasir.gateway.embedded.EmbeddedSettings;
 import io.kvasir.gateway.embedded.ModelEngineSettings;
+import io.kvasir.gateway.observe.LastResort;
 import io.kvasir.model.Errors;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -140,6 +141,8 @@ public final class ServeCommand implements Callable<Integer> {
 
   private int run(GatewaySettings settings, Supplier<List<LocalWorker>> local, String workers)
       throws IOException, InterruptedException {
+    Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+    Thread.setDefaultUncaughtExceptionHandler(new LastResort());
     try (OutputStream log = openLog()) {
       try (Gateway gateway = start(settings, local.get(), log)) {
         Runnable announce = () -> announce(settings, gateway, workers);
@@ -150,6 +153,8 @@ public final class ServeCommand implements Callable<Integer> {
         UntilSignal.serve(console, interrupts, announce, gateway::stop);
       }
       return ExitCode.DONE;
+    } finally {
+      Thread.setDefaultUncaughtExceptionHandler(before);
     }
   }
 

@@ -188,14 +188,27 @@ public final class EventPump implements AutoCloseable {
       try {
         receiveUntilClosed();
       } catch (IOException | RuntimeException | Error e) {
-        LOG.error("the sockets of block events failed; all ranks start over", e);
-        reopen();
+        recover(e);
       }
     }
     entries.forEach(entry -> entry.feed.close());
     steps.forEach(StepFeed::close);
     loop.close();
     names.close();
+  }
+
+  /** Opens all sockets again. Without memory, not even a line of the log can be written. */
+  private void recover(Throwable cause) {
+    try {
+      LOG.error("the sockets of block events failed; all ranks start over", cause);
+    } catch (RuntimeException | Error e) {
+      // there is nowhere to say it
+    }
+    try {
+      reopen();
+    } catch (RuntimeException | Error e) {
+      // the next turn fails, and opens them again
+    }
   }
 
   private void receiveUntilClosed() throws IOException {

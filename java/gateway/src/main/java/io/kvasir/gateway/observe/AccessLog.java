@@ -22,6 +22,9 @@ import org.slf4j.LoggerFactory;
  * #QUEUED_LINES} lines behind, further lines are counted instead of written. Lines contain no text
  * of prompts or answers.
  *
+ * <p>What cannot be written, whatever the cause, is counted too, and the next lines are tried
+ * again: nothing ends the thread but {@link #close}.
+ *
  * <p>Thread-safe.
  */
 public final class AccessLog implements AutoCloseable {
@@ -39,6 +42,9 @@ public final class AccessLog implements AutoCloseable {
   private final OutputStream out;
   private final Thread writer;
   private final AtomicLong dropped = new AtomicLong();
+
+  /** Whether the last lines could not be written. Confined to the thread. */
+  private boolean broken;
 
   /** A line that waits; without fields, the end of the log. */
   private record Line(Instant time, @Nullable Fields fields) {}
@@ -84,39 +90,62 @@ public final class AccessLog implements AutoCloseable {
     return dropped.get();
   }
 
+  @SuppressWarnings("CatchingUnchecked") // errors, too: the thread must live
   private void write() {
-    List<Line> batch = new ArrayList<>();
-    boolean broken = false;
-    try {
-      while (true) {
-        batch.add(lines.take());
-        lines.drainTo(batch);
-        boolean last = batch.get(batch.size() - 1).fields() == null;
-        broken = broken || !written(batch);
-        if (last) {
+    while (true) {
+      try {
+        if (writeBatch()) {
           return;
         }
-        batch.clear();
         Thread.sleep(BATCH_MS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      } catch (Exception | Error e) {
+        dropped.incrementAndGet();
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 
-  private boolean written(List<Line> batch) {
+  /** Waits for lines and writes them; true at the end of the log. */
+  private boolean writeBatch() throws InterruptedException {
+    List<Line> batch = new ArrayList<>();
+    batch.add(lines.take());
+    lines.drainTo(batch);
+    int left = batch.size();
     try {
       for (Line line : batch) {
         if (line.fields() != null) {
-          out.write(json(line.time(), line.fields()));
+          write(line.time(), line.fields());
         }
+        left--;
       }
       out.flush();
-      return true;
+      if (broken) {
+        LOG.info("the access log is written again");
+      }
+      broken = false;
     } catch (IOException e) {
-      LOG.warn("the access log ends: {}", e.getMessage());
-      return false;
+      dropped.addAndGet(Math.max(1, left));
+      if (!broken) {
+        LOG.warn("the access log cannot be written: {}", e.getMessage());
+      }
+      broken = true;
     }
+    return batch.get(batch.size() - 1).fields() == null;
+  }
+
+  /** Writes a line, unless it cannot be made: the others must not suffer. */
+  private void write(Instant time, Fields fields) throws IOException {
+    byte[] line;
+    try {
+      line = json(time, fields);
+    } catch (RuntimeException | Error e) {
+      dropped.incrementAndGet();
+      LOG.error("a line of the access log cannot be made", e);
+      return;
+    }
+    out.write(line);
   }
 
   private static byte[] json(Instant time, Fields fields) throws IOException {

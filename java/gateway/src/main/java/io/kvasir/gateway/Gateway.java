@@ -5,6 +5,7 @@ import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.cost.CostSettings;
 import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.ReplicaLink;
@@ -37,6 +38,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -59,7 +61,11 @@ public final class Gateway implements AutoCloseable {
   private static final long ALIVE_MS = 60_000;
 
   private static final long TOKENS_TIMEOUT_MS = 2_000;
-  private static final long INDEX_BYTES = 1L << 32;
+  private static final long INDEX_BYTES = 1L << 33;
+
+  /** One that follows events, and one of predictions. */
+  private static final int INDEXES_OF_A_ROUTER = 2;
+
   private static final long TOKENS_CACHE_BYTES = 64 << 20;
   private static final long SENT_PROMPTS_BYTES = 128 << 20;
 
@@ -67,6 +73,7 @@ public final class Gateway implements AutoCloseable {
   private final Vertx vertx;
   private final EventLoop loop;
   private final EventPump pump;
+  private final IndexMemory indexMemory = new IndexMemory(INDEX_BYTES);
   private final SentBytes sentBytes = new SentBytes(SENT_PROMPTS_BYTES);
   private final @Nullable ReplicaLink replicas;
   private final ModelFleets fleets;
@@ -221,7 +228,7 @@ public final class Gateway implements AutoCloseable {
     boolean publishes = first.publishes();
     FleetRouterProvider policy = settings.policy(publishes);
     FleetRouter router =
-        policy.create(settings.argsOf(policy), FleetRouterSetup.of(tokensPerBlock));
+        policy.create(withIndexMemory(policy), FleetRouterSetup.of(tokensPerBlock));
     if (replicas != null) {
       replicas.join(fleetId(model, tokensPerBlock), router);
     }
@@ -231,6 +238,16 @@ public final class Gateway implements AutoCloseable {
         tokensPerBlock,
         publishes ? followed(policy, router, tokensPerBlock) : null,
         policy.readsForwardPasses() ? new FleetSteps(pump, router) : null);
+  }
+
+  /** The args of a policy, with a share of the memory for indexes if they do not set one. */
+  private Map<String, Object> withIndexMemory(FleetRouterProvider policy) {
+    Map<String, Object> args = settings.argsOf(policy);
+    if (policy.keys().contains(CostSettings.MAX_INDEX_BYTES)
+        && !args.containsKey(CostSettings.MAX_INDEX_BYTES)) {
+      args.put(CostSettings.MAX_INDEX_BYTES, indexMemory.take(INDEXES_OF_A_ROUTER));
+    }
+    return args;
   }
 
   /** The same at all gateways that name the same workers in the same order. */
@@ -249,7 +266,7 @@ public final class Gateway implements AutoCloseable {
     if (index != null) {
       return new FollowedRanks(pump, index, null, tokensPerBlock, loop, sentBytes);
     }
-    PrefixIndex own = new NativePrefixIndex(HashFormat.KVASIR, tokensPerBlock, INDEX_BYTES);
+    PrefixIndex own = new NativePrefixIndex(HashFormat.KVASIR, tokensPerBlock, indexMemory.take(1));
     return new FollowedRanks(pump, own, own, tokensPerBlock, loop, sentBytes);
   }
 

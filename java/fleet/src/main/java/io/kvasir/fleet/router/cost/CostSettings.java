@@ -28,7 +28,7 @@ public record CostSettings(
   public static final String TIES = "ties";
 
   /** Key of {@link #maxIndexBytes}. */
-  static final String MAX_INDEX_BYTES = "max_index_bytes";
+  public static final String MAX_INDEX_BYTES = "max_index_bytes";
 
   /** Key of {@link CostRouterOptions#explain}. */
   static final String EXPLAIN = "explain";

@@ -8,6 +8,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
+import jdk.net.ExtendedSocketOptions;
 
 /**
  * One TCP connection: greeting, handshake, heartbeats, and the messages of the peer. It reads only
@@ -22,6 +23,10 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
 
   /** What may wait until the peer reads it. */
   private static final int MAX_UNSENT_BYTES = 64 << 10;
+
+  private static final int KEEPALIVE_IDLE_SECONDS = 10;
+  private static final int KEEPALIVE_INTERVAL_SECONDS = 5;
+  private static final int KEEPALIVE_COUNT = 3;
 
   private static final int TTL_BYTES = 2;
   private static final int MAX_CONTEXT_BYTES = 16;
@@ -38,6 +43,7 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
   private byte[] greeting = NOTHING;
   private boolean connected;
   private boolean open;
+  private boolean hasSent;
   private boolean readable;
 
   /** Whether the last read took all that there was. */
@@ -77,9 +83,19 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
     connected = true;
     sinceNs = nowNs;
     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-    channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+    keepAlive();
     key.interestOps(SelectionKey.OP_READ);
     send(Frames.greeting());
+  }
+
+  /** Has the system notice within half a minute that the peer's machine is gone. */
+  private void keepAlive() throws IOException {
+    channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+    if (channel.supportedOptions().contains(ExtendedSocketOptions.TCP_KEEPIDLE)) {
+      channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, KEEPALIVE_IDLE_SECONDS);
+      channel.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, KEEPALIVE_INTERVAL_SECONDS);
+      channel.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, KEEPALIVE_COUNT);
+    }
   }
 
   @Override
@@ -110,6 +126,11 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
   /** Whether the handshake is complete. */
   boolean isOpen() {
     return open;
+  }
+
+  /** Whether a message has come, or the connection is newer than a time. */
+  boolean isUseful(long limitNs) {
+    return hasSent || sinceNs - limitNs > 0;
   }
 
   /** Whether the peer is there. */
@@ -155,6 +176,7 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
       throw new ZmtpException("sends a message before READY");
     }
     message = complete;
+    hasSent = true;
   }
 
   /** Bytes to decode; none if there are none now. */

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 /**
  * An endpoint with one peer at a time. A socket that connects does so again whenever it loses its
  * peer. A bound one keeps the peer that came first. Others wait, not greeted, until that one is
- * gone.
+ * gone, or has sent no message in its first ten seconds.
  *
  * <p>A peer that breaks the protocol or a bound loses its connection, and is connected to again
  * after {@value #PAUSE_SECONDS} seconds.
@@ -26,6 +26,10 @@ public final class ZmtpSocket implements AutoCloseable {
   private static final long RECONNECT_NS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long RECONNECT_MAX_NS = TimeUnit.SECONDS.toNanos(1);
   private static final int PAUSE_SECONDS = 5;
+
+  /** How long a peer may send no message at first while others wait. */
+  private static final long SILENT_NS = TimeUnit.SECONDS.toNanos(10);
+
   private static final long WARN_NS = TimeUnit.MINUTES.toNanos(1);
 
   private final ZmtpLoop loop;
@@ -200,7 +204,7 @@ public final class ZmtpSocket implements AutoCloseable {
     try {
       if (connection != null) {
         connection.tick(nowNs);
-        warnOfOthers();
+        lookAtOthers(nowNs);
       } else if (listener != null) {
         SocketChannel next = listener.next();
         if (next != null) {
@@ -218,8 +222,12 @@ public final class ZmtpSocket implements AutoCloseable {
     }
   }
 
-  private void warnOfOthers() {
+  /** Warns of peers that wait, and gives way to them if the present one has sent nothing. */
+  private void lookAtOthers(long nowNs) throws IOException {
     boolean others = listener != null && listener.waiting() > 0;
+    if (others && connection != null && !connection.isUseful(nowNs - SILENT_NS)) {
+      throw new IOException("it has sent nothing, and others wait");
+    }
     if (others && !warnedOfOthers) {
       LOG.warn("{} has several peers; the first one is received, until it is gone", name);
     }

@@ -262,4 +262,26 @@ class ZmtpSocketTest {
     runUntil(socket::wasDisconnected);
     peer[0].close();
   }
+
+  @Test
+  void aPeerThatOnlyTakesTheEndpointGivesWay() throws IOException {
+    int port = server.getLocalPort();
+    server.close();
+    ZmtpSocket socket = new ZmtpSocket(loop, ZmtpRole.SUB, new byte[0]);
+    sockets.add(socket);
+    socket.bind("tcp://127.0.0.1:" + port);
+    RawPeer[] idle = new RawPeer[1];
+    with(
+        () -> {
+          idle[0] = RawPeer.connect(port);
+          idle[0].handshake("PUB");
+        });
+    RawPeer second = RawPeer.connect(port);
+    second.send(RawPeer.greeting(3, "NULL"));
+    second.send(RawPeer.ready("PUB"));
+    second.send(RawPeer.batch(0, new byte[] {2}));
+    runUntil(() -> received.size() == 1);
+    idle[0].close();
+    second.close();
+  }
 }

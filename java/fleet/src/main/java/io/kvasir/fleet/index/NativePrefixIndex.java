@@ -194,21 +194,39 @@ public final class NativePrefixIndex implements PrefixIndex {
     slots.put(rank, slot);
   }
 
+  /** {@inheritDoc} After a change that failed, the rank only matches no longer. */
   @Override
   public void removeRank(RankId rank) {
-    long address = beginChange();
+    changes.lock();
     try {
-      hidden.remove(rank);
-      Integer slot = slots.remove(rank);
-      if (slot != null) {
-        require(IndexLibrary.kvasir_index_clear(address, slot));
-        Known[] fewer = known.clone();
-        fewer[slot] = null;
-        known = fewer;
-        freeSlots.add(slot);
+      if (failed) { // its slot is not used again, because its blocks are not removed
+        Integer slot = slots.remove(rank);
+        hidden.remove(rank);
+        forgetSlot(slot);
+        return;
+      }
+      long address = beginChange();
+      try {
+        hidden.remove(rank);
+        Integer slot = slots.remove(rank);
+        if (slot != null) {
+          require(IndexLibrary.kvasir_index_clear(address, slot));
+          forgetSlot(slot);
+          freeSlots.add(slot);
+        }
+      } finally {
+        endChange();
       }
     } finally {
-      endChange();
+      changes.unlock();
+    }
+  }
+
+  private void forgetSlot(@Nullable Integer slot) {
+    if (slot != null) {
+      Known[] fewer = known.clone();
+      fewer[slot] = null;
+      known = fewer;
     }
   }
 

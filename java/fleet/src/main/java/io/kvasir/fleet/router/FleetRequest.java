@@ -22,10 +22,15 @@ import org.jspecify.annotations.Nullable;
 public final class FleetRequest {
 
   private final long id;
-  private final Prompt prompt;
+  private final PromptSource prompt;
   private final int @Nullable [] promptTokenIds;
-  private final @Nullable List<int[]> tokens;
+
+  /** The tokens, unless they are a prompt that was not decoded yet. */
+  private final @Nullable List<int[]> knownTokens;
+
+  /** Negative until a prompt of tokens is decoded. */
   private final int inputTokens;
+
   private final CacheScope scope;
   private final @Nullable String conversationId;
   private final boolean generationOnly;
@@ -46,8 +51,9 @@ public final class FleetRequest {
     this.id = builder.id;
     this.prompt = builder.prompt;
     this.promptTokenIds = builder.promptTokenIds;
-    this.tokens = builder.allTokens();
-    this.inputTokens = builder.inputTokens();
+    this.knownTokens = builder.knownTokens();
+    this.inputTokens =
+        builder.inputTokens < 0 && !isEncoded() ? size(knownTokens) : builder.inputTokens;
     this.scope = builder.scope;
     this.conversationId = builder.conversationId;
     this.generationOnly = builder.generationOnly;
@@ -66,10 +72,10 @@ public final class FleetRequest {
    *
    * @param id the request's id, unique among the requests in flight; also the seed of its
    *     tie-breaks
-   * @param prompt the prompt as the client sent it
+   * @param prompt the prompt as the client sent it, decoded or not
    * @return a builder without a scope, conversation or filter
    */
-  public static Builder builder(long id, Prompt prompt) {
+  public static Builder builder(long id, PromptSource prompt) {
     return new Builder(id, prompt);
   }
 
@@ -78,8 +84,13 @@ public final class FleetRequest {
     return id;
   }
 
-  /** {@return the prompt as the client sent it} */
+  /** {@return the prompt as the client sent it; decoded by the first call} */
   public Prompt prompt() {
+    return prompt.prompt();
+  }
+
+  /** {@return the prompt as the client sent it, for policies that need only a part of it} */
+  public PromptSource promptSource() {
     return prompt;
   }
 
@@ -90,10 +101,15 @@ public final class FleetRequest {
 
   /**
    * {@return the prompt's tokens: those the client sent, or else those that the caller made of its
-   * text; one list for each prompt; null if the request has no tokens}
+   * text; one list for each prompt; null if the request has no tokens. Decodes a prompt of tokens}
    */
   public @Nullable List<int[]> tokens() {
-    return tokens;
+    return isEncoded() ? ((Prompt.Tokens) prompt.prompt()).sequences() : knownTokens;
+  }
+
+  /** Whether the tokens are a prompt that {@link #tokens} has to ask for. */
+  private boolean isEncoded() {
+    return knownTokens == null && prompt.form() == PromptSource.Form.TOKENS;
   }
 
   /**
@@ -101,7 +117,12 @@ public final class FleetRequest {
    * number was not set}
    */
   public int inputTokens() {
-    return inputTokens;
+    return inputTokens >= 0 ? inputTokens : size(tokens());
+  }
+
+  private static int size(@Nullable List<int[]> tokens) {
+    long sum = tokens == null ? 0 : tokens.stream().mapToLong(sequence -> sequence.length).sum();
+    return (int) Math.min(sum, Integer.MAX_VALUE);
   }
 
   /** {@return the LoRA adapter and cache salt} */
@@ -177,10 +198,12 @@ public final class FleetRequest {
   public BlockHashes hashes(HashFormat format, int tokensPerBlock) {
     return hashes.computeIfAbsent(
         new Naming(format, tokensPerBlock),
-        naming ->
-            tokens == null || tokens.isEmpty()
-                ? new BlockHashes(new long[0], new long[0])
-                : NativeBlockHasher.of(format, tokensPerBlock).hash(tokens.get(0), scope));
+        naming -> {
+          List<int[]> tokens = tokens();
+          return tokens == null || tokens.isEmpty()
+              ? new BlockHashes(new long[0], new long[0])
+              : NativeBlockHasher.of(format, tokensPerBlock).hash(tokens.get(0), scope);
+        });
   }
 
   /**
@@ -196,6 +219,7 @@ public final class FleetRequest {
         new Naming(naming, tokensPerBlock),
         key -> {
           List<long[]> keys = new ArrayList<>();
+          List<int[]> tokens = tokens();
           for (int[] sequence : tokens == null ? List.<int[]>of() : tokens) {
             keys.add(naming.keys(sequence, tokensPerBlock, scope));
           }
@@ -205,13 +229,13 @@ public final class FleetRequest {
 
   @Override
   public String toString() {
-    return "request " + id + " (" + inputTokens + " tokens)";
+    return "request " + id + (inputTokens < 0 ? "" : " (" + inputTokens + " tokens)");
   }
 
   /** Collects the parts of a {@link FleetRequest}. Not thread-safe. */
   public static final class Builder {
     private final long id;
-    private final Prompt prompt;
+    private final PromptSource prompt;
     private int @Nullable [] promptTokenIds;
     private @Nullable List<int[]> tokens;
     private int inputTokens = -1;
@@ -227,7 +251,7 @@ public final class FleetRequest {
     private boolean streams = true;
     private final ConcurrentHashMap<Naming, BlockHashes> hashes = new ConcurrentHashMap<>();
 
-    private Builder(long id, Prompt prompt) {
+    private Builder(long id, PromptSource prompt) {
       this.id = id;
       this.prompt = Objects.requireNonNull(prompt, "prompt");
     }
@@ -388,20 +412,14 @@ public final class FleetRequest {
       return this;
     }
 
-    private @Nullable List<int[]> allTokens() {
+    private @Nullable List<int[]> knownTokens() {
       if (promptTokenIds != null) {
         return List.of(promptTokenIds);
       }
-      return prompt instanceof Prompt.Tokens given ? given.sequences() : tokens;
-    }
-
-    private int inputTokens() {
-      if (inputTokens >= 0) {
-        return inputTokens;
+      if (prompt.form() == PromptSource.Form.TOKENS) {
+        return prompt instanceof Prompt.Tokens given ? given.sequences() : null;
       }
-      List<int[]> all = allTokens();
-      long sum = all == null ? 0 : all.stream().mapToLong(sequence -> sequence.length).sum();
-      return (int) Math.min(sum, Integer.MAX_VALUE);
+      return tokens;
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.kvasir.fleet.router;
 
 import java.util.List;
+import java.util.function.IntConsumer;
 import java.util.stream.Collectors;
 
 /**
@@ -8,7 +9,17 @@ import java.util.stream.Collectors;
  *
  * <p>Immutable by contract: token arrays are not copied and must not be changed by anyone.
  */
-public sealed interface Prompt {
+public sealed interface Prompt extends PromptSource {
+
+  @Override
+  default Prompt prompt() {
+    return this;
+  }
+
+  @Override
+  default void forEachCodePoint(IntConsumer each) {
+    text().codePoints().forEach(each);
+  }
 
   /**
    * The whole prompt as one text: texts joined by line feeds, or one line {@code role:content} per
@@ -63,6 +74,11 @@ public sealed interface Prompt {
     }
 
     @Override
+    public Form form() {
+      return Form.TEXTS;
+    }
+
+    @Override
     public String text() {
       return String.join("\n", texts);
     }
@@ -86,6 +102,11 @@ public sealed interface Prompt {
     }
 
     @Override
+    public Form form() {
+      return Form.TOKENS;
+    }
+
+    @Override
     public String text() {
       throw new IllegalStateException("the prompt is given as tokens and has no text");
     }
@@ -101,6 +122,11 @@ public sealed interface Prompt {
     /** Copies the list. */
     public Chat {
       messages = List.copyOf(messages);
+    }
+
+    @Override
+    public Form form() {
+      return Form.CHAT;
     }
 
     @Override

@@ -2,15 +2,13 @@ package io.kvasir.fleet.router.trtllm;
 
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Placement;
-import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.PromptSource;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Reason;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.fleet.router.Worker;
 import io.kvasir.fleet.router.WorkerRouter;
-import io.kvasir.hash.TrtllmHash;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -183,45 +181,39 @@ public final class ConversationFleetRouter extends WorkerRouter<SessionHost> {
   /** Whether a request is weighed by tokens, not by its text, whether or not it has tokens. */
   private boolean comparesTokens(FleetRequest request) {
     return request.promptTokenIds() != null
-        || request.prompt() instanceof Prompt.Tokens
+        || request.promptSource().form() == PromptSource.Form.TOKENS
         || (options.useTokenIds() && request.conversationId() == null);
   }
 
   private Content content(FleetRequest request, @Nullable List<int[]> tokens) {
-    String text = tokens != null ? "" : request.prompt().text();
     int perToken = tokens != null ? 1 : CHARS_PER_TOKEN;
-    long length =
-        tokens != null
-            ? tokens.stream().mapToLong(sequence -> sequence.length).sum()
-            : text.codePointCount(0, text.length());
-    long[] keys = NO_KEYS;
-    if (request.conversationId() == null) {
-      int[] elements = tokens != null ? concatenated(tokens) : codePoints(text, (int) length);
-      int from = (int) Math.min((long) options.hashSkipCount() * perToken, elements.length);
-      int[] compared = from == 0 ? elements : Arrays.copyOfRange(elements, from, elements.length);
-      keys = TrtllmHash.V1_BLOCK_KEY.keys(compared, options.tokensPerBlock(), request.scope());
+    if (request.conversationId() != null) {
+      long length = tokens != null ? size(tokens) : characters(request.promptSource());
+      return new Content(Math.max(length / perToken, 1), NO_KEYS);
     }
+    StreamedBlockKeys streamed =
+        new StreamedBlockKeys(
+            options.tokensPerBlock(), (long) options.hashSkipCount() * perToken, request.scope());
+    if (tokens != null) {
+      tokens.forEach(streamed::acceptAll);
+    } else {
+      request.promptSource().forEachCodePoint(streamed);
+    }
+    long[] keys = streamed.keys();
     long weight =
         keys.length > 0
             ? (long) keys.length * options.tokensPerBlock()
-            : Math.max(length / perToken, 1);
+            : Math.max(streamed.length() / perToken, 1);
     return new Content(weight, keys);
   }
 
-  private static int[] codePoints(String text, int count) {
-    int[] points = new int[count];
-    int at = 0;
-    for (int i = 0; i < count; i++) {
-      points[i] = text.codePointAt(at);
-      at += Character.charCount(points[i]);
-    }
-    return points;
+  private static long size(List<int[]> tokens) {
+    return tokens.stream().mapToLong(sequence -> sequence.length).sum();
   }
 
-  private static int[] concatenated(List<int[]> sequences) {
-    if (sequences.size() == 1) {
-      return sequences.get(0);
-    }
-    return sequences.stream().flatMapToInt(Arrays::stream).toArray();
+  private static long characters(PromptSource prompt) {
+    long[] count = {0};
+    prompt.forEachCodePoint(any -> count[0]++);
+    return count[0];
   }
 }

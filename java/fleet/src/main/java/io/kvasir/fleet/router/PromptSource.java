@@ -1,0 +1,38 @@
+package io.kvasir.fleet.router;
+
+import java.util.function.IntConsumer;
+
+/**
+ * A prompt that may still be encoded: it is decoded when a policy reads it, and only as far as the
+ * policy needs it.
+ *
+ * <p>Thread-safe. An implementation may refuse to decode, with an exception of its own; policies
+ * read prompts before they change anything, and outside their locks.
+ */
+public interface PromptSource {
+
+  /** The forms of a prompt. */
+  enum Form {
+    /** {@link Prompt.Texts}. */
+    TEXTS,
+    /** {@link Prompt.Chat}. */
+    CHAT,
+    /** {@link Prompt.Tokens}. */
+    TOKENS
+  }
+
+  /** {@return the form of the prompt, known without decoding it} */
+  Form form();
+
+  /** {@return the whole prompt; O(bytes) for the first call} */
+  Prompt prompt();
+
+  /**
+   * Passes on the code points of {@link Prompt#text()} in order, without making the text.
+   * O(characters).
+   *
+   * @param each receives one code point
+   * @throws IllegalStateException if the prompt is given as tokens
+   */
+  void forEachCodePoint(IntConsumer each);
+}

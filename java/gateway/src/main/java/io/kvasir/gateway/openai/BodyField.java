@@ -1,7 +1,9 @@
 package io.kvasir.gateway.openai;
 
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 /** The top-level fields of request bodies that the gateway reads or writes. */
 public enum BodyField {
@@ -111,6 +113,10 @@ public enum BodyField {
   /** The fields that choose ranks and transfers. A client's must not reach an engine. */
   public static final List<BodyField> ROUTING =
       Arrays.stream(values()).filter(field -> field.type == Type.ROUTING).toList();
+
+  /** The fields whose values the gateway decodes, so that their elements have a bound. */
+  static final Set<BodyField> DECODED =
+      EnumSet.of(MESSAGES, PROMPT, INPUT, SYSTEM, INPUT_IDS, PROMPT_TOKEN_IDS);
 
   static final NameTable<BodyField> TABLE = new NameTable<>(BodyField.class);
 

@@ -1,11 +1,13 @@
 package io.kvasir.gateway.openai;
 
 import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.PromptSource.Form;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,12 +25,23 @@ public final class BodyScan {
   /** The deepest nesting of arrays and objects; the body is on level 1. */
   public static final int MAX_DEPTH = JsonCursor.MAX_DEPTH;
 
+  /** The most texts, messages, parts of messages and lists in a field that holds a prompt. */
+  public static final int MAX_PARTS = 1 << 18;
+
+  /** The most tokens in a field that holds a prompt. */
+  public static final int MAX_TOKENS = 1 << 24;
+
+  /** Bytes of objects that decoding makes of one text, message or list, at most. */
+  private static final int BYTES_PER_PART = 96;
+
   private final byte[] bytes;
   private final int offset;
   private final int length;
   private final EnumMap<BodyField, JsonMember> fields;
   private final EnumMap<NestedField, JsonMember> nested;
   private final int members;
+  private final Map<BodyField, Form> forms;
+  private final int elements;
 
   /** Members of objects in the body that the gateway reads. */
   enum NestedField {
@@ -58,13 +71,17 @@ public final class BodyScan {
       int length,
       EnumMap<BodyField, JsonMember> fields,
       EnumMap<NestedField, JsonMember> nested,
-      int members) {
+      int members,
+      Map<BodyField, Form> forms,
+      int elements) {
     this.bytes = bytes;
     this.offset = offset;
     this.length = length;
     this.fields = fields;
     this.nested = nested;
     this.members = members;
+    this.forms = forms;
+    this.elements = elements;
   }
 
   /**
@@ -222,6 +239,40 @@ public final class BodyScan {
     return new PromptReader(this).read();
   }
 
+  /** {@return the form of the prompt, without decoding it; null where {@link #prompt()} is null} */
+  public @Nullable Form promptForm() {
+    BodyField field = promptField();
+    return field == null ? null : forms.get(field);
+  }
+
+  /**
+   * Passes on the code points of {@link Prompt#text()} in order, without making the text. O(bytes)
+   * on each call, and no memory.
+   *
+   * @param each receives one code point
+   * @throws IllegalStateException if there is no prompt, or it has tokens
+   */
+  public void forEachCodePoint(IntConsumer each) {
+    new PromptText(this, each).read();
+  }
+
+  /**
+   * {@return the most bytes of memory that {@link #prompt()} and {@link #tokens} take; known
+   * without decoding}
+   */
+  public long decodedBytes() {
+    return 2L * decodedFieldBytes() + (long) BYTES_PER_PART * elements;
+  }
+
+  private long decodedFieldBytes() {
+    long sum = 0;
+    for (BodyField field : BodyField.DECODED) {
+      JsonMember member = member(field);
+      sum += member == null ? 0 : member.end() - member.value();
+    }
+    return sum;
+  }
+
   /**
    * Whether the prompt has parts that {@link #prompt()} leaves out, such as images. O(bytes) on
    * each call, without decoding texts.
@@ -236,14 +287,15 @@ public final class BodyScan {
    * {@return the size of the value of {@code messages}, {@code prompt} or {@code input} in bytes}
    */
   public int promptBytes() {
-    for (BodyField field :
-        new BodyField[] {BodyField.MESSAGES, BodyField.PROMPT, BodyField.INPUT}) {
-      JsonMember member = member(field);
-      if (member != null) {
-        return member.end() - member.value();
-      }
-    }
-    return 0;
+    BodyField field = promptField();
+    JsonMember member = field == null ? null : member(field);
+    return member == null ? 0 : member.end() - member.value();
+  }
+
+  private @Nullable BodyField promptField() {
+    return has(BodyField.MESSAGES)
+        ? BodyField.MESSAGES
+        : has(BodyField.PROMPT) ? BodyField.PROMPT : has(BodyField.INPUT) ? BodyField.INPUT : null;
   }
 
   private @Nullable String text(BodyField field) {
@@ -295,8 +347,8 @@ public final class BodyScan {
     return offset;
   }
 
-  /** {@return the body's bytes} */
-  int length() {
+  /** {@return the body's size in bytes} */
+  public int length() {
     return length;
   }
 

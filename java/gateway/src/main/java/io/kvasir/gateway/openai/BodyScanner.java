@@ -1,9 +1,11 @@
 package io.kvasir.gateway.openai;
 
+import io.kvasir.fleet.router.PromptSource.Form;
 import io.kvasir.gateway.openai.BodyScan.NestedField;
 import io.kvasir.gateway.openai.JsonException.Kind;
 import io.kvasir.model.Errors;
 import java.util.EnumMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The pass over a body that makes a {@link BodyScan}. Used once, by one thread. */
@@ -16,6 +18,8 @@ final class BodyScanner {
   private final EnumMap<BodyField, JsonMember> fields = new EnumMap<>(BodyField.class);
   private final EnumMap<NestedField, JsonMember> nested = new EnumMap<>(NestedField.class);
   private int members;
+  private final Map<BodyField, Form> forms = new EnumMap<>(BodyField.class);
+  private int elements;
 
   /** Whether the value of a top-level field is being read; then {@link #top} is its key. */
   private boolean inValue;
@@ -48,7 +52,7 @@ final class BodyScanner {
     } catch (JsonException e) {
       throw invalid(e);
     }
-    return new BodyScan(bytes, offset, length, fields, nested, members);
+    return new BodyScan(bytes, offset, length, fields, nested, members, forms, elements);
   }
 
   private void member() throws JsonException, InvalidBodyException {
@@ -72,10 +76,12 @@ final class BodyScanner {
 
   private void read(BodyField field) throws JsonException, InvalidBodyException {
     int first = json.peek();
-    if (first == 'n' || field.type == BodyField.Type.ANY || field.type == BodyField.Type.ROUTING) {
+    if (BodyField.DECODED.contains(field)) {
+      readDecoded(field, first);
+    } else if (first == 'n'
+        || field.type == BodyField.Type.ANY
+        || field.type == BodyField.Type.ROUTING) {
       json.skip();
-    } else if (field.type == BodyField.Type.PROMPT) {
-      readPrompt(field);
     } else if (field.type == BodyField.Type.OBJECT && first == '{') {
       readObject(field);
     } else {
@@ -85,6 +91,71 @@ final class BodyScanner {
     }
     if (field == BodyField.CONVERSATION_PARAMS && first == '{') {
       requireConversationId();
+    }
+  }
+
+  /**
+   * Reads a field that is decoded later. What it takes then is bounded here, before it takes it.
+   */
+  private void readDecoded(BodyField field, int first) throws JsonException, InvalidBodyException {
+    int elementsBefore = json.elements();
+    int numbersBefore = json.numbers();
+    if (first == 'n') {
+      json.skip();
+    } else if (field.type == BodyField.Type.PROMPT) {
+      readPrompt(field);
+    } else if (first == '[') {
+      readList(field);
+    } else {
+      int value = json.at();
+      json.skip();
+      check(field.key(), field.type, value);
+      if (first == '"') {
+        forms.put(field, Form.TEXTS);
+      }
+    }
+    checkSize(field, json.elements() - elementsBefore, json.numbers() - numbersBefore);
+    elements += json.elements() - elementsBefore;
+  }
+
+  /**
+   * The form of a list follows from its elements: messages go before tokens, tokens before texts.
+   */
+  private void readList(BodyField field) throws JsonException, InvalidBodyException {
+    Form form = field == BodyField.MESSAGES ? Form.CHAT : Form.TEXTS;
+    int elementsBefore = json.elements();
+    int numbersBefore = json.numbers();
+    json.beginArray();
+    while (json.nextElement()) {
+      int first = json.peek();
+      if (first == '{') {
+        form = Form.CHAT;
+      } else if (first != '"' && form != Form.CHAT) {
+        form = Form.TOKENS;
+      }
+      if (form(first) == '0') {
+        long ignored = json.skipUnsigned();
+      } else {
+        json.skip();
+      }
+      checkSize(field, json.elements() - elementsBefore, json.numbers() - numbersBefore);
+    }
+    forms.put(field, form);
+  }
+
+  private static void checkSize(BodyField field, int elements, int numbers)
+      throws InvalidBodyException {
+    if (elements > BodyScan.MAX_PARTS) {
+      throw new InvalidBodyException(
+          field.key(),
+          field.key()
+              + " must have at most "
+              + BodyScan.MAX_PARTS
+              + " texts, messages, parts and lists together");
+    }
+    if (numbers > BodyScan.MAX_TOKENS) {
+      throw new InvalidBodyException(
+          field.key(), field.key() + " must have at most " + BodyScan.MAX_TOKENS + " tokens");
     }
   }
 
@@ -149,6 +220,7 @@ final class BodyScanner {
 
   /** A prompt is a text, texts, tokens, or lists of tokens. */
   private void readPrompt(BodyField field) throws JsonException, InvalidBodyException {
+    forms.put(field, Form.TEXTS);
     if (json.peek() == '"') {
       json.skip();
       return;
@@ -158,8 +230,11 @@ final class BodyScanner {
       throw wrongPrompt(field);
     }
     char form = 0;
+    int elementsBefore = json.elements();
+    int numbersBefore = json.numbers();
     json.beginArray();
     while (json.nextElement()) {
+      checkSize(field, json.elements() - elementsBefore, json.numbers() - numbersBefore);
       char each = form(json.peek());
       if (each == 0 || (form != 0 && form != each)) {
         json.skip();
@@ -176,6 +251,9 @@ final class BodyScanner {
       } else {
         json.skip();
       }
+    }
+    if (form == '[' || form == '0') {
+      forms.put(field, Form.TOKENS);
     }
   }
 

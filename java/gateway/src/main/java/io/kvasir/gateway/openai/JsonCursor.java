@@ -28,6 +28,8 @@ final class JsonCursor {
   private int end;
   private int at;
   private int depth;
+  private int elements;
+  private int numbers;
 
   /** Whether the array or object was entered and its first element was not looked for yet. */
   private boolean entered;
@@ -52,6 +54,8 @@ final class JsonCursor {
     at = from;
     end = to;
     depth = 0;
+    elements = 0;
+    numbers = 0;
     entered = false;
     return this;
   }
@@ -183,9 +187,24 @@ final class JsonCursor {
   boolean nextElement() throws JsonException {
     boolean found = next(']');
     if (found) {
-      int ignored = peek();
+      int first = peek();
+      if (isDigit(first) || first == '-') {
+        numbers++;
+      } else {
+        elements++;
+      }
     }
     return found;
+  }
+
+  /** {@return elements of arrays so far, on all levels, that are no numbers} */
+  int elements() {
+    return elements;
+  }
+
+  /** {@return elements of arrays so far, on all levels, that are numbers} */
+  int numbers() {
+    return numbers;
   }
 
   private boolean next(char closing) throws JsonException {

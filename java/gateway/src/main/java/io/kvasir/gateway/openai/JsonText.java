@@ -1,11 +1,15 @@
 package io.kvasir.gateway.openai;
 
 import java.nio.charset.StandardCharsets;
+import java.util.function.IntConsumer;
 
 /** Conversions between JSON strings and Java's. Stateless; every operation is O(characters). */
 public final class JsonText {
 
   private static final String HEX = "0123456789abcdef";
+
+  /** Up to this length, a part of a text is decoded byte by byte. */
+  private static final int SHORT_BYTES = 32;
 
   private JsonText() {}
 
@@ -58,6 +62,9 @@ public final class JsonText {
    * @return the text; an escaped surrogate may lack its pair
    */
   static String decode(byte[] bytes, int from, int to, boolean escaped) {
+    if (to - from == 2) {
+      return "";
+    }
     if (!escaped) {
       return new String(bytes, from + 1, to - from - 2, StandardCharsets.UTF_8);
     }
@@ -69,7 +76,7 @@ public final class JsonText {
         i++;
         continue;
       }
-      text.append(new String(bytes, plain, i - plain, StandardCharsets.UTF_8));
+      appendPlain(text, bytes, plain, i);
       if (bytes[i + 1] == 'u') {
         text.append(unit(bytes, i + 2));
         i += 6;
@@ -79,7 +86,56 @@ public final class JsonText {
       }
       plain = i;
     }
-    return text.append(new String(bytes, plain, i - plain, StandardCharsets.UTF_8)).toString();
+    appendPlain(text, bytes, plain, i);
+    return text.toString();
+  }
+
+  /** Appends bytes without escapes. Short ones without an object for each. */
+  private static void appendPlain(StringBuilder text, byte[] bytes, int from, int to) {
+    if (to - from > SHORT_BYTES) {
+      text.append(new String(bytes, from, to - from, StandardCharsets.UTF_8));
+      return;
+    }
+    for (int i = from; i < to; i += Utf8.length(bytes[i])) {
+      text.appendCodePoint(Utf8.codePoint(bytes, i));
+    }
+  }
+
+  /**
+   * Passes on the code points of a JSON string that {@link JsonCursor} has checked, those of {@link
+   * #decode}.
+   *
+   * @param bytes the array that holds it
+   * @param from index of its opening quote
+   * @param to index after its closing quote
+   * @param each receives one code point
+   */
+  static void forEachCodePoint(byte[] bytes, int from, int to, IntConsumer each) {
+    int end = to - 1;
+    int i = from + 1;
+    while (i < end) {
+      int c = bytes[i];
+      if (c != '\\') {
+        each.accept(c < 0 ? Utf8.codePoint(bytes, i) : c);
+        i += Utf8.length((byte) c);
+      } else if (bytes[i + 1] != 'u') {
+        each.accept(unescaped(bytes[i + 1]));
+        i += 2;
+      } else {
+        char unit = unit(bytes, i + 2);
+        i += 6;
+        if (Character.isHighSurrogate(unit)
+            && i < end
+            && bytes[i] == '\\'
+            && bytes[i + 1] == 'u'
+            && Character.isLowSurrogate(unit(bytes, i + 2))) {
+          each.accept(Character.toCodePoint(unit, unit(bytes, i + 2)));
+          i += 6;
+        } else {
+          each.accept(unit);
+        }
+      }
+    }
   }
 
   private static char unescaped(byte letter) {

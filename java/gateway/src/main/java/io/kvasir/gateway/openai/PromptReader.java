@@ -6,10 +6,14 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Decodes the prompt of a scanned body. Used once, by one thread. */
+/**
+ * Decodes the prompt of a scanned body. {@link PromptText} reads its text in the same way. Used
+ * once, by one thread.
+ */
 final class PromptReader {
 
-  private enum Key {
+  /** The keys of messages and their parts. */
+  enum Key {
     ROLE,
     CONTENT,
     TEXT,
@@ -128,10 +132,11 @@ final class PromptReader {
   private @Nullable List<int[]> sequences() throws JsonException {
     List<int[]> sequences = new ArrayList<>();
     Tokens single = new Tokens();
+    Tokens inner = new Tokens();
     json.beginArray();
     while (json.nextElement()) {
       if (json.peek() == '[') {
-        Tokens inner = new Tokens();
+        inner.clear();
         json.beginArray();
         while (json.nextElement()) {
           if (!inner.addValid(json.skipUnsigned())) {
@@ -242,13 +247,14 @@ final class PromptReader {
     List<int[]> sequences = new ArrayList<>();
     List<Prompt.Message> messages = new ArrayList<>();
     Tokens tokens = new Tokens();
+    Tokens inner = new Tokens();
     json.beginArray();
     while (json.nextElement()) {
       switch (json.peek()) {
         case '"' -> texts.add(text());
         case '{' -> messages.add(message());
         case '[' -> {
-          Tokens inner = new Tokens();
+          inner.clear();
           json.beginArray();
           while (json.nextElement()) {
             token(inner);
@@ -277,6 +283,10 @@ final class PromptReader {
   private static final class Tokens {
     private int[] array = new int[64];
     private int size;
+
+    void clear() {
+      size = 0;
+    }
 
     void add(int token) {
       if (size == array.length) {

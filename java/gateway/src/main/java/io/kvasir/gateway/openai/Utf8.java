@@ -39,6 +39,35 @@ final class Utf8 {
     return i;
   }
 
+  /** {@return the bytes of the character that a byte of valid UTF-8 begins} */
+  static int length(byte lead) {
+    if (lead >= 0) {
+      return 1;
+    }
+    int bits = lead & 0xff;
+    return bits < 0xe0 ? 2 : bits < 0xf0 ? 3 : 4;
+  }
+
+  /**
+   * {@return the code point that begins at a byte of valid UTF-8}
+   *
+   * @param b the array
+   * @param i index of its first byte
+   */
+  static int codePoint(byte[] b, int i) {
+    int lead = b[i];
+    return switch (length(b[i])) {
+      case 1 -> lead;
+      case 2 -> ((lead & 0x1f) << 6) | (b[i + 1] & 0x3f);
+      case 3 -> ((lead & 0xf) << 12) | ((b[i + 1] & 0x3f) << 6) | (b[i + 2] & 0x3f);
+      default ->
+          ((lead & 7) << 18)
+              | ((b[i + 1] & 0x3f) << 12)
+              | ((b[i + 2] & 0x3f) << 6)
+              | (b[i + 3] & 0x3f);
+    };
+  }
+
   private static boolean isTail(byte c) {
     return c < (byte) 0xc0;
   }

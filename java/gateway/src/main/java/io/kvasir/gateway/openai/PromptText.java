@@ -1,0 +1,164 @@
+package io.kvasir.gateway.openai;
+
+import io.kvasir.fleet.router.PromptSource.Form;
+import java.util.function.IntConsumer;
+
+/**
+ * The text of a scanned body's prompt, code point by code point: what {@link PromptReader} makes a
+ * text of, without its objects. Used once, by one thread.
+ */
+final class PromptText {
+
+  private final BodyScan body;
+  private final byte[] bytes;
+  private final IntConsumer out;
+  private final JsonCursor json = new JsonCursor();
+
+  /** Reads values whose range is known, while {@link #json} stays behind them. */
+  private final JsonCursor inner = new JsonCursor();
+
+  private boolean lines;
+
+  PromptText(BodyScan body, IntConsumer out) {
+    this.body = body;
+    this.bytes = body.bytes();
+    this.out = out;
+  }
+
+  void read() {
+    Form form = body.promptForm();
+    if (form == null || form == Form.TOKENS) {
+      throw new IllegalStateException("the body has no prompt with a text");
+    }
+    try {
+      if (body.member(BodyField.MESSAGES) != null) {
+        JsonMember system = body.member(BodyField.SYSTEM);
+        if (system != null) {
+          beginLine();
+          ascii("system:");
+          content(system.value(), system.end());
+        }
+        list(BodyField.MESSAGES, true);
+      } else {
+        BodyField field =
+            body.member(BodyField.PROMPT) != null ? BodyField.PROMPT : BodyField.INPUT;
+        list(field, form == Form.CHAT);
+      }
+    } catch (JsonException e) {
+      throw new IllegalStateException("the body was changed after its scan", e);
+    }
+  }
+
+  /** Passes on a text, or the messages or texts of a list, each on a line. */
+  private void list(BodyField field, boolean chat) throws JsonException {
+    JsonMember member = body.member(field);
+    if (member == null) {
+      return;
+    }
+    json.reset(bytes, member.value(), member.end());
+    if (json.peek() == '"') {
+      JsonText.forEachCodePoint(bytes, member.value(), member.end(), out);
+      return;
+    }
+    json.beginArray();
+    while (json.nextElement()) {
+      int first = json.peek();
+      int from = json.at();
+      if (chat && (first == '{' || field == BodyField.MESSAGES)) {
+        beginLine();
+        message(first);
+      } else {
+        json.skip();
+        if (!chat && first == '"') {
+          beginLine();
+          JsonText.forEachCodePoint(bytes, from, json.at(), out);
+        }
+      }
+    }
+  }
+
+  private void beginLine() {
+    if (lines) {
+      out.accept('\n');
+    }
+    lines = true;
+  }
+
+  private void ascii(String text) {
+    text.chars().forEach(out);
+  }
+
+  /** Passes on a message; of a key that is repeated, the last value counts. */
+  private void message(int first) throws JsonException {
+    int role = 0;
+    int roleEnd = 0;
+    int content = 0;
+    int contentEnd = 0;
+    if (first == '{') {
+      json.beginObject();
+      while (json.nextKey()) {
+        PromptReader.Key key = PromptReader.Key.TABLE.find(json);
+        int from = json.at();
+        json.skip();
+        if (key == PromptReader.Key.ROLE) {
+          role = from;
+          roleEnd = json.at();
+        } else if (key == PromptReader.Key.CONTENT) {
+          content = from;
+          contentEnd = json.at();
+        }
+      }
+    } else {
+      json.skip();
+    }
+    text(role, roleEnd);
+    out.accept(':');
+    content(content, contentEnd);
+  }
+
+  /** Passes on a value if it is a text. */
+  private void text(int from, int to) {
+    if (isText(from, to)) {
+      JsonText.forEachCodePoint(bytes, from, to, out);
+    }
+  }
+
+  private boolean isText(int from, int to) {
+    return to > from && bytes[from] == '"';
+  }
+
+  /** Passes on a text, or the texts of an array's parts that are not empty, each on a line. */
+  private void content(int from, int to) throws JsonException {
+    if (to == from || bytes[from] != '[') {
+      text(from, to);
+      return;
+    }
+    boolean parts = false;
+    inner.reset(bytes, from, to);
+    inner.beginArray();
+    while (inner.nextElement()) {
+      int text = inner.at();
+      int end = text;
+      if (inner.peek() == '{') {
+        inner.beginObject();
+        while (inner.nextKey()) {
+          boolean isText = PromptReader.Key.TABLE.find(inner) == PromptReader.Key.TEXT;
+          int value = inner.at();
+          inner.skip();
+          text = isText ? value : text;
+          end = isText ? inner.at() : end;
+        }
+      } else {
+        inner.skip();
+        end = inner.at();
+      }
+      if (isText(text, end) && end - text > 2) {
+        if (parts) {
+          out.accept('\n');
+        }
+        parts = true;
+        JsonText.forEachCodePoint(bytes, text, end, out);
+      }
+    }
+  }
+}

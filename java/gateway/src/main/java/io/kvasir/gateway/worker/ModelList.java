@@ -45,11 +45,16 @@ public record ModelList(Set<String> names, Map<String, String> adapters) {
     return new ModelList(names, adapters);
   }
 
-  /** Whether a text has characters, not too many, and no surrogate without its pair. */
+  /** Whether a text has characters, not too many, no surrogate without its pair, no line feeds. */
   private static boolean isName(String text) {
     return !text.isEmpty()
         && text.length() <= MAX_NAME_CHARACTERS
         && text.codePoints()
-            .noneMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE);
+            .noneMatch(
+                c ->
+                    (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE)
+                        || Character.isISOControl(c)
+                        || c == '\u2028'
+                        || c == '\u2029');
   }
 }

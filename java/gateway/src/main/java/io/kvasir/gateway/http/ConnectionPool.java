@@ -15,9 +15,11 @@ import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
+import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -34,6 +36,10 @@ final class ConnectionPool {
 
   private static final int MAX_IDLE_SECONDS = 3;
   private static final int SWEEP_MS = 500;
+
+  /** Addresses of an engine's name that are tried, one after the other. */
+  private static final int MAX_ADDRESSES = 4;
+
   private static final int MAX_LINE_BYTES = 4 << 10;
   private static final int MAX_HEADER_BYTES = 64 << 10;
   private static final int MAX_CHUNK_BYTES = 64 << 10;
@@ -101,13 +107,33 @@ final class ConnectionPool {
     if (call.isOver()) {
       return;
     }
+    Future<List<InetSocketAddress>> unused =
+        engine
+            .resolver()
+            .getResolver(loop)
+            .resolveAll(InetSocketAddress.createUnresolved(engine.host(), engine.port()))
+            .addListener(
+                (Future<List<InetSocketAddress>> found) -> {
+                  if (found.isSuccess()) {
+                    connect(call, found.getNow(), 0);
+                  } else {
+                    call.onNotConnected(found.cause());
+                  }
+                });
+  }
+
+  /** Connects to an address of the engine, or else to the next. */
+  private void connect(HttpCall call, List<InetSocketAddress> addresses, int index) {
     ChannelFuture unused =
         bootstrap
-            .connect(engine.host(), engine.port())
+            .connect(addresses.get(index))
             .addListener(
                 (ChannelFuture connected) -> {
                   if (connected.isSuccess()) {
                     onConnected(connected.channel(), call);
+                  } else if (index + 1 < Math.min(addresses.size(), MAX_ADDRESSES)
+                      && !call.isOver()) {
+                    connect(call, addresses, index + 1);
                   } else {
                     call.onNotConnected(connected.cause());
                   }

@@ -12,7 +12,8 @@ final class UntilSignal {
   private UntilSignal() {}
 
   /**
-   * Waits until a signal has stopped a server that runs.
+   * Waits until a signal has stopped a server that runs. A {@link CollectorWatchdog} ends the
+   * process if it can serve no more.
    *
    * @param announce announces the server; from then on a signal stops it
    * @param stop stops the server on the signal's thread; supplies how many requests were cut
@@ -30,6 +31,7 @@ final class UntilSignal {
           ended.countDown();
           return ExitCode.DONE;
         });
+    CollectorWatchdog.start(console);
     announce.run();
     ended.await();
   }

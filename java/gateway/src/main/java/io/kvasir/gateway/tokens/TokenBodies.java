@@ -1,6 +1,7 @@
 package io.kvasir.gateway.tokens;
 
 import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.PromptSource;
 import io.kvasir.gateway.openai.BodyExcerpt;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
@@ -52,11 +53,11 @@ final class TokenBodies {
     return List.of(ByteBufUtil.getBytes(body));
   }
 
-  /** The texts of a completion; null if the request is none. */
+  /** The texts of a completion; null if the request is none, or has too many. */
   static @Nullable List<byte[]> texts(TokenRequest request) {
     BodyScan body = request.body();
     if (!request.path().equals(TokenRequest.COMPLETIONS)
-        || !(request.prompt() instanceof Prompt.Texts prompt)) {
+        || request.prompt().form() != PromptSource.Form.TEXTS) {
       return null;
     }
     if (body.isText(BodyField.PROMPT)) {
@@ -64,7 +65,11 @@ final class TokenBodies {
           BodyExcerpt.of(
               body, List.of(BodyField.MODEL, BodyField.PROMPT, BodyField.ADD_SPECIAL_TOKENS)));
     }
-    return prompt.texts().stream()
+    List<String> texts = ((Prompt.Texts) request.prompt().prompt()).texts();
+    if (texts.size() > TokenQuestions.MAX_PROMPTS) {
+      return null;
+    }
+    return texts.stream()
         .map(text -> BodyExcerpt.of(body, OF_TEXTS, BodyField.PROMPT, JsonText.quoted(text)))
         .toList();
   }
@@ -83,8 +88,11 @@ final class TokenBodies {
     boolean asChat =
         request.path().equals(TokenRequest.MESSAGES)
             || request.path().equals(TokenRequest.RESPONSES);
-    List<Prompt.Message> messages = asChat ? messages(request.prompt()) : null;
-    if (messages == null || UNCLEAR.stream().anyMatch(body::has)) {
+    if (!asChat || UNCLEAR.stream().anyMatch(body::has)) {
+      return null;
+    }
+    List<Prompt.Message> messages = messages(request.prompt().prompt());
+    if (messages == null) {
       return null;
     }
     String json =

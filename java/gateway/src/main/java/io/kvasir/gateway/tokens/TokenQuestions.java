@@ -1,6 +1,7 @@
 package io.kvasir.gateway.tokens;
 
 import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.PromptSource;
 import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
@@ -31,8 +32,12 @@ public final class TokenQuestions {
 
   private static final Logger LOG = LoggerFactory.getLogger(TokenQuestions.class);
   private static final int MAX_ANSWER_BYTES = 64 << 20;
-  private static final int MAX_PROMPT_BYTES = 4 << 20;
-  private static final int MAX_PROMPTS = 16;
+
+  /** The largest body whose copy is sent to a worker. */
+  private static final int MAX_BODY_BYTES = 4 << 20;
+
+  /** Prompts of one request for which a worker is asked. */
+  static final int MAX_PROMPTS = 16;
 
   private final long timeoutMs;
   private final TokenCache cache;
@@ -53,6 +58,44 @@ public final class TokenQuestions {
     this.cache = new TokenCache(maxCachedBytes);
   }
 
+  /** What is asked for a request, made of its body. Immutable. */
+  public static final class Prepared {
+
+    private final FleetWorker worker;
+    private final TokenRequest request;
+    private final @Nullable PromptTokens known;
+    private final List<TokenWay> ways;
+
+    private Prepared(
+        FleetWorker worker,
+        TokenRequest request,
+        @Nullable PromptTokens known,
+        List<TokenWay> ways) {
+      this.worker = worker;
+      this.request = request;
+      this.known = known;
+      this.ways = ways;
+    }
+  }
+
+  /**
+   * Reads the tokens that a request has, or makes the questions for them. O(bytes); any thread may
+   * call it.
+   *
+   * @param worker the worker to ask, if need be
+   * @param request the request
+   * @return what {@link #ask} needs
+   */
+  public Prepared prepare(FleetWorker worker, TokenRequest request) {
+    PromptTokens known = given(worker, request);
+    if (known == null && request.body().length() > MAX_BODY_BYTES) {
+      known = estimate(request);
+    }
+    List<TokenWay> ways =
+        known == null ? TokenDialect.of(worker.flavor()).ways(request) : List.of();
+    return new Prepared(worker, request, known, ways);
+  }
+
   /**
    * Finds the tokens of a request.
    *
@@ -63,13 +106,21 @@ public final class TokenQuestions {
    */
   public void ask(
       FleetWorker worker, EventLoop loop, TokenRequest request, Consumer<PromptTokens> then) {
-    PromptTokens given = given(worker, request);
-    if (given != null) {
-      then.accept(given);
-    } else if (request.body().promptBytes() > MAX_PROMPT_BYTES) {
-      then.accept(estimate(request));
+    ask(prepare(worker, request), loop, then);
+  }
+
+  /**
+   * Finds the tokens of a request.
+   *
+   * @param prepared the questions
+   * @param loop the event loop, which is the current thread
+   * @param then receives the tokens once, on the loop: within this call if no question is needed
+   */
+  public void ask(Prepared prepared, EventLoop loop, Consumer<PromptTokens> then) {
+    if (prepared.known != null) {
+      then.accept(prepared.known);
     } else {
-      new Question(worker, loop, request, then).nextWay();
+      new Question(prepared, loop, then).nextWay();
     }
   }
 
@@ -94,8 +145,8 @@ public final class TokenQuestions {
   private static @Nullable PromptTokens given(FleetWorker worker, TokenRequest request) {
     BodyField field = TokenDialect.of(worker.flavor()).tokensField();
     List<int[]> ids = field == null ? null : request.body().tokens(field);
-    if (ids == null && request.prompt() instanceof Prompt.Tokens tokens) {
-      ids = tokens.sequences();
+    if (ids == null && request.prompt().form() == PromptSource.Form.TOKENS) {
+      ids = ((Prompt.Tokens) request.prompt().prompt()).sequences();
     }
     return ids == null ? null : PromptTokens.given(ids);
   }
@@ -123,13 +174,12 @@ public final class TokenQuestions {
     private boolean asked;
     private final long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
 
-    Question(
-        FleetWorker worker, EventLoop loop, TokenRequest request, Consumer<PromptTokens> then) {
-      this.worker = worker;
+    Question(Prepared prepared, EventLoop loop, Consumer<PromptTokens> then) {
+      this.worker = prepared.worker;
       this.life = WorkerLife.of(worker);
       this.family = family(worker);
       this.loop = loop;
-      this.request = request;
+      this.request = prepared.request;
       this.then = then;
       this.lacks =
           absent.compute(
@@ -138,7 +188,7 @@ public final class TokenQuestions {
                   known == null || !known.isOf(life.recoveries())
                       ? new AbsentWays(life.recoveries())
                       : known);
-      this.ways = TokenDialect.of(worker.flavor()).ways(request).iterator();
+      this.ways = prepared.ways.iterator();
     }
 
     /** Asks in the next way that the worker has. */

@@ -1,6 +1,6 @@
 package io.kvasir.gateway.tokens;
 
-import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.PromptSource;
 import io.kvasir.gateway.openai.BodyScan;
 
 /**
@@ -9,9 +9,9 @@ import io.kvasir.gateway.openai.BodyScan;
  * @param path its endpoint, for example {@code /v1/completions}
  * @param model the model or adapter that serves it
  * @param body its body
- * @param prompt the prompt in the body
+ * @param prompt the prompt in the body, decoded or not
  */
-public record TokenRequest(String path, String model, BodyScan body, Prompt prompt) {
+public record TokenRequest(String path, String model, BodyScan body, PromptSource prompt) {
 
   static final String CHAT = "/v1/chat/completions";
   static final String COMPLETIONS = "/v1/completions";

@@ -30,12 +30,14 @@ final class AdminHandler implements Consumer<Exchange> {
   private final GatewayMetrics metrics;
   private final ModelFleets fleets;
   private final BooleanSupplier ready;
+  private final AdminHosts hosts;
   private final RanksHandler ranks;
   private final ParityHandler parity;
   private final ExplainHandler explain;
   private final QueryHandler query;
 
-  AdminHandler(Services services, BooleanSupplier ready) {
+  AdminHandler(Services services, BooleanSupplier ready, AdminHosts hosts) {
+    this.hosts = hosts;
     this.metrics = services.metrics();
     this.fleets = services.fleets();
     this.ready = ready;
@@ -47,6 +49,14 @@ final class AdminHandler implements Consumer<Exchange> {
 
   @Override
   public void accept(Exchange exchange) {
+    if (!hosts.allows(exchange.headers().get("host"))) {
+      reply(
+          exchange,
+          421,
+          TEXT,
+          "the field Host must be an address, localhost or a name of --admin-allowed-hosts\n");
+      return;
+    }
     String path = exchange.target().replaceFirst("\\?.*", "");
     boolean posts = path.equals("/kvasir/explain") || path.equals("/query");
     String method = posts ? "POST" : "GET";

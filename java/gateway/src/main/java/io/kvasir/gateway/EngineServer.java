@@ -1,6 +1,7 @@
 package io.kvasir.gateway;
 
 import io.kvasir.gateway.exchange.Upstream;
+import io.kvasir.gateway.http.ConnectionLimit;
 import io.kvasir.gateway.http.HttpFront;
 import io.kvasir.gateway.proxy.BodyBudget;
 import io.kvasir.gateway.proxy.DirectHandler;
@@ -34,7 +35,9 @@ public final class EngineServer implements AutoCloseable {
     this.handler =
         new DirectHandler(
             engine, MAX_BODY_BYTES, BODY_TIMEOUT_MS, new BodyBudget(BODY_BUDGET_BYTES));
-    this.front = HttpFront.listen(vertx, host, port, eventLoops, Gateway::invalid, handler);
+    this.front =
+        HttpFront.listen(
+            vertx, host, port, eventLoops, ConnectionLimit.none(), Gateway::invalid, handler);
   }
 
   /**

@@ -11,12 +11,15 @@ import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.ReplicaLink;
 import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.exchange.Upstream;
+import io.kvasir.gateway.http.ConnectionLimit;
 import io.kvasir.gateway.http.HttpFront;
 import io.kvasir.gateway.http.HttpUpstream;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.openai.OpenAiError;
 import io.kvasir.gateway.proxy.BodyBudget;
+import io.kvasir.gateway.proxy.BodyThreads;
+import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.GatewayHandler;
 import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.AdmissionQueue;
@@ -60,6 +63,8 @@ public final class Gateway implements AutoCloseable {
   /** A fifth of the time after which a router gives up an attempt without a sign of life. */
   private static final long ALIVE_MS = 60_000;
 
+  private static final int MAX_BODY_THREADS = 4;
+  private static final int MAX_WAITING_BODIES = 256;
   private static final long TOKENS_TIMEOUT_MS = 2_000;
   private static final long INDEX_BYTES = 1L << 33;
 
@@ -80,6 +85,7 @@ public final class Gateway implements AutoCloseable {
   private final HealthChecks health;
   private final GatewayHandler handler;
   private final AccessLog log;
+  private final BodyThreads threads = bodyThreads();
   private final HttpFront front;
   private final HttpFront admin;
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -101,6 +107,10 @@ public final class Gateway implements AutoCloseable {
     this.fleets = new ModelFleets(workers(local), this::fleet);
     GatewayMetrics metrics = new GatewayMetrics();
     GatewaySettings.Pressure pressure = settings.pressure();
+    ClientLimits clients = settings.proxy().clients();
+    ConnectionLimit connections =
+        new ConnectionLimit(
+            clients.maxConnections(), shareOf(clients.maxConnections(), clients.share()));
     Services services =
         new Services(
             fleets,
@@ -108,11 +118,12 @@ public final class Gateway implements AutoCloseable {
             settings.proxy(),
             new AdmissionQueue(pressure.maxRunningRequests(), pressure.maxQueuedRequests()),
             new RetryBudget(pressure.retryReserve()),
-            new BodyBudget(pressure.bodyBudgetBytes()),
+            budget(settings),
+            threads,
             metrics,
             log);
     this.handler = new GatewayHandler(services);
-    addGauges(services);
+    addGauges(services, connections);
     this.health =
         new HealthChecks(
             fleets, loop, settings.health().intervalMs(), settings.health().timeoutMs());
@@ -122,6 +133,7 @@ public final class Gateway implements AutoCloseable {
             settings.host(),
             settings.port(),
             settings.eventLoops(),
+            connections,
             Gateway::invalid,
             handler);
     this.admin =
@@ -130,8 +142,30 @@ public final class Gateway implements AutoCloseable {
             settings.adminHost(),
             settings.adminPort(),
             1,
+            ConnectionLimit.none(),
             Gateway::invalid,
-            new AdminHandler(services, () -> !handler.draining() && fleets.ready()));
+            new AdminHandler(
+                services, () -> !handler.draining() && fleets.ready(), adminHosts(settings)));
+  }
+
+  private static AdminHosts adminHosts(GatewaySettings settings) {
+    List<String> names = new ArrayList<>(settings.adminAllowedHosts());
+    names.add(settings.adminHost());
+    return new AdminHosts(names);
+  }
+
+  /** A client's share has room for one body of the largest size, whatever the share. */
+  private static BodyBudget budget(GatewaySettings settings) {
+    GatewaySettings.Pressure pressure = settings.pressure();
+    double share = settings.proxy().clients().share();
+    long clientBytes =
+        Math.max((long) (share * pressure.bodyBudgetBytes()), settings.proxy().maxBodyBytes());
+    return new BodyBudget(
+        pressure.bodyBudgetBytes(), clientBytes, shareOf(pressure.maxRunningRequests(), share));
+  }
+
+  private static int shareOf(int all, double share) {
+    return Math.max(1, (int) (share * all));
   }
 
   /**
@@ -196,6 +230,11 @@ public final class Gateway implements AutoCloseable {
   /** Reports to the routers which attempts are in flight. */
   void reportAlive() {
     handler.onAlive();
+  }
+
+  private static BodyThreads bodyThreads() {
+    int cores = Runtime.getRuntime().availableProcessors();
+    return new BodyThreads(Math.max(1, Math.min(MAX_BODY_THREADS, cores / 2)), MAX_WAITING_BODIES);
   }
 
   private static @Nullable ReplicaLink link(
@@ -270,8 +309,9 @@ public final class Gateway implements AutoCloseable {
     return new FollowedRanks(pump, own, own, tokensPerBlock, loop, sentBytes);
   }
 
-  private void addGauges(Services services) {
+  private void addGauges(Services services, ConnectionLimit connections) {
     GatewayMetrics metrics = services.metrics();
+    metrics.gauge("kvasir.connections", "Connections of clients.", connections::open);
     metrics.gauge(
         "kvasir.num.requests.running",
         "Requests in service.",
@@ -281,7 +321,9 @@ public final class Gateway implements AutoCloseable {
         "Requests that wait for their start.",
         () -> services.admission().queued());
     metrics.gauge(
-        "kvasir.body.bytes", "Bytes of request bodies held.", () -> services.bodies().used());
+        "kvasir.body.bytes",
+        "Bytes held of request bodies, as far as they have arrived, and of decoded prompts.",
+        () -> services.bodies().used());
     metrics.gauge(
         "kvasir.access.log.dropped",
         "Access log lines that were counted instead of written.",
@@ -389,6 +431,7 @@ public final class Gateway implements AutoCloseable {
     health.close();
     front.close();
     admin.close();
+    threads.close();
     fleets.workers().forEach(worker -> worker.upstream().close());
     if (replicas != null) {
       replicas.close();

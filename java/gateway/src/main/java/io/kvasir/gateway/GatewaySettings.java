@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param port the public port; 0 for any free one
  * @param adminHost the address of the admin port
  * @param adminPort the admin port; 0 for any free one
+ * @param adminAllowedHosts names under which the admin port answers, besides addresses and the
+ *     local host
  * @param eventLoops threads that serve requests, at least 1
  * @param workers the engines behind HTTP; empty for embedded ranks
  * @param router the fleet router's name, or {@link #AUTO}
@@ -32,6 +34,7 @@ public record GatewaySettings(
     int port,
     String adminHost,
     int adminPort,
+    List<String> adminAllowedHosts,
     int eventLoops,
     List<WorkerSpec> workers,
     String router,
@@ -46,6 +49,7 @@ public record GatewaySettings(
 
   /** Copies the collections. */
   public GatewaySettings {
+    adminAllowedHosts = List.copyOf(adminAllowedHosts);
     workers = List.copyOf(workers);
     routerArgs = Map.copyOf(routerArgs);
   }

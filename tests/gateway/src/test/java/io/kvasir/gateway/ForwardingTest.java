@@ -27,6 +27,15 @@ class ForwardingTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int UPLOAD_BYTES = 5 << 20;
 
+  /** So much of an upload that the gateway passes it on. */
+  private static final String BEGINNING = "x".repeat(70_000);
+
+  private static String upload(String length) {
+    return "POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Type: audio/wav\r\n"
+        + length
+        + "\r\n\r\n";
+  }
+
   private ScriptedEngine engine;
 
   @BeforeEach
@@ -290,7 +299,8 @@ class ForwardingTest {
         RawClient client = gateway.client()) {
       engine.leavesBodiesUnread();
       engine.script((request, link) -> link.body());
-      client.send("POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n12345");
+      client.send(upload("Content-Length: 80000")).send(BEGINNING);
+      engine.next();
       Reply reply = client.reply();
       assertThat(reply.status()).isEqualTo(408);
       assertThat(reply.code()).isEqualTo("body_timeout");
@@ -310,8 +320,8 @@ class ForwardingTest {
         RawClient client = gateway.client()) {
       engine.leavesBodiesUnread();
       engine.script((request, link) -> link.body());
-      client.send("POST /v1/files HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
-      client.send("3\r\nabc\r\n");
+      client.send(upload("Transfer-Encoding: chunked"));
+      client.send(Integer.toHexString(BEGINNING.length()) + "\r\n" + BEGINNING + "\r\n");
       engine.next();
       client.send("zz\r\n");
       assertThat(client.reply().status()).isEqualTo(400);
@@ -332,10 +342,11 @@ class ForwardingTest {
             link.awaitEnd();
             gone.countDown();
           });
-      client.send("POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n12345");
+      client.send(upload("Content-Length: 1000000")).send(BEGINNING);
       assertThat(client.reply().status()).isEqualTo(413);
       EngineLink.await(gone);
-      client.trySend("x".repeat(999_995).getBytes(StandardCharsets.US_ASCII));
+      client.trySend(
+          "x".repeat(1_000_000 - BEGINNING.length()).getBytes(StandardCharsets.US_ASCII));
       assertThat(client.isClosed()).isTrue();
     } catch (InterruptedException e) {
       throw new AssertionError(e);
@@ -412,14 +423,15 @@ class ForwardingTest {
             EngineLink.await(seen);
             link.raw("cd");
           });
-      client.send("POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n12345");
+      client.send(upload("Content-Length: 1000000")).send(BEGINNING);
       assertThat(client.head().status()).isEqualTo(413);
       assertThat(client.bodyByte()).isEqualTo('a');
       assertThat(client.bodyByte()).isEqualTo('b');
       seen.countDown();
       assertThat(client.bodyByte()).isEqualTo('c');
       assertThat(client.bodyByte()).isEqualTo('d');
-      client.trySend("x".repeat(999_995).getBytes(StandardCharsets.US_ASCII));
+      client.trySend(
+          "x".repeat(1_000_000 - BEGINNING.length()).getBytes(StandardCharsets.US_ASCII));
       assertThat(client.isClosed()).isTrue();
     }
   }
@@ -430,7 +442,7 @@ class ForwardingTest {
         TestGateway gateway = TestGateway.of(engine, other).start();
         RawClient client = gateway.client()) {
       engine.script((request, link) -> link.reset());
-      client.send("GET /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
+      client.send(upload("Content-Length: 3").replace("POST", "GET") + "abc");
       assertThat(client.reply().status()).isEqualTo(502);
       assertThat(engine.received() + other.received()).isEqualTo(1);
       client.send("GET /v1/files HTTP/1.1\r\nHost: x\r\n\r\n");

@@ -79,6 +79,17 @@ final class RawClient implements AutoCloseable {
     return to(port, 0);
   }
 
+  /** Connects from another address of this machine, as another client. */
+  static RawClient from(String address, int port) {
+    try {
+      Socket socket = new Socket();
+      socket.bind(new InetSocketAddress(address, 0));
+      return connected(socket, port);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /**
    * Connects.
    *
@@ -90,13 +101,17 @@ final class RawClient implements AutoCloseable {
       if (receiveBytes > 0) {
         socket.setReceiveBufferSize(receiveBytes);
       }
-      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-      socket.setSoTimeout(WAIT_MS);
-      socket.setTcpNoDelay(true);
-      return new RawClient(socket);
+      return connected(socket, port);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private static RawClient connected(Socket socket, int port) throws IOException {
+    socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+    socket.setSoTimeout(WAIT_MS);
+    socket.setTcpNoDelay(true);
+    return new RawClient(socket);
   }
 
   /** The bytes of a POST with a JSON body. */

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.worker.WorkerSpec;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -61,6 +63,8 @@ final class TestGateway implements AutoCloseable {
     private GatewaySettings.Replicas replicas;
     private long drainMs = 5_000;
     private long intervalMs = 60_000;
+    private ClientLimits clients = new ClientLimits(1, 100_000, 600_000, 1);
+    private List<String> adminAllowedHosts = List.of("x"); // that of RawClient
     private int breakerFailures = 1000;
     private long breakerOpenMs = 60_000;
 
@@ -146,6 +150,17 @@ final class TestGateway implements AutoCloseable {
       return this;
     }
 
+    Builder clients(ClientLimits limits) {
+      clients = limits;
+      return this;
+    }
+
+    Builder adminAllowedHosts(String... names) {
+      adminAllowedHosts = new ArrayList<>(List.of(names));
+      adminAllowedHosts.add("x");
+      return this;
+    }
+
     Builder drainMs(long ms) {
       drainMs = ms;
       return this;
@@ -169,6 +184,7 @@ final class TestGateway implements AutoCloseable {
               port,
               "127.0.0.1",
               0,
+              adminAllowedHosts,
               eventLoops,
               workers.stream().map(WorkerSpec::parse).toList(),
               router,
@@ -182,7 +198,8 @@ final class TestGateway implements AutoCloseable {
                   idleTimeoutMs,
                   clientTimeoutMs,
                   maxAttempts,
-                  explain),
+                  explain,
+                  clients),
               new GatewaySettings.Pressure(
                   maxRunning, maxQueued, bodyBudget, retryReserve, drainMs),
               new GatewaySettings.Health(

@@ -8,6 +8,7 @@ import io.kvasir.gateway.Gateway;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.LocalWorker;
 import io.kvasir.gateway.embedded.ModelEngineSettings;
+import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.ProxySettings;
 import java.io.OutputStream;
 import java.net.URI;
@@ -75,12 +76,14 @@ final class FleetRun {
         0,
         "127.0.0.1",
         0,
+        List.of(),
         1,
         List.of(),
         router,
         Map.of(),
         null,
-        new ProxySettings(1 << 20, 30_000, 60_000, 600_000, 120_000, 60_000, 3, true),
+        new ProxySettings(
+            1 << 20, 30_000, 60_000, 600_000, 120_000, 60_000, 3, true, ClientLimits.DEFAULT),
         new GatewaySettings.Pressure(64, 64, 1 << 26, 10, 1_000),
         new GatewaySettings.Health(5_000, 60_000, 60_000, 5, 5_000));
   }

@@ -1,6 +1,7 @@
 package io.kvasir.cli.option;
 
 import io.kvasir.gateway.GatewaySettings;
+import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.ProxySettings;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Option;
@@ -148,8 +149,9 @@ final class ServeLimits {
    * How requests are passed on.
    *
    * @param explain whether every reply explains its placement
+   * @param clients what one client may take
    */
-  ProxySettings proxy(boolean explain) {
+  ProxySettings proxy(boolean explain, ClientLimits clients) {
     return new ProxySettings(
         (long) Values.integer("--max-body-mb", maxBody, 1, MAX_BODY_MB) << 20,
         milliseconds("--body-timeout-seconds", bodyTimeout),
@@ -158,7 +160,8 @@ final class ServeLimits {
         milliseconds("--idle-timeout-seconds", idleTimeout),
         milliseconds("--client-timeout-seconds", clientTimeout),
         Values.integer("--max-attempts", maxAttempts, 1, 100),
-        explain);
+        explain,
+        clients);
   }
 
   /** How many requests run and wait. */

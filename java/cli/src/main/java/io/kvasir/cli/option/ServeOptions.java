@@ -126,6 +126,7 @@ public final class ServeOptions {
   private String explain;
 
   @Mixin private ServeLimits limits;
+  @Mixin private ServeClients clients;
 
   ServeOptions() {}
 
@@ -141,12 +142,13 @@ public final class ServeOptions {
         Values.integer("--port", port, 0, MAX_PORT),
         adminHost,
         Values.integer("--admin-port", adminPort, 0, MAX_PORT),
+        clients.adminNames(),
         eventLoops == null ? loops : Values.integer("--event-loops", eventLoops, 1, 256),
         workers(),
         named().map(FleetRouterProvider::name).orElse(GatewaySettings.AUTO),
         args(),
         replicas(),
-        limits.proxy(Values.flag("--explain-headers", explain)),
+        limits.proxy(Values.flag("--explain-headers", explain), clients.limits()),
         limits.pressure(),
         limits.health());
   }

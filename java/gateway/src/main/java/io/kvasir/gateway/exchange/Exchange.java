@@ -22,6 +22,9 @@ public interface Exchange {
   /** {@return the client's address, for logs} */
   String remote();
 
+  /** {@return the client's address without its port} */
+  String client();
+
   /** {@return the event loop} */
   EventLoop loop();
 

@@ -64,7 +64,9 @@ final class HttpCall implements UpstreamCall {
     String target = engine.prefix() + outbound.target();
     ByteBuf body = outbound.body();
     HttpHeaders headers = headers(outbound, body);
-    keepsAlive = !headers.containsValue(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE, true);
+    keepsAlive =
+        !method.equals(HttpMethod.CONNECT) // what follows a tunnel is no HTTP
+            && !headers.containsValue(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE, true);
     if (body != null) {
       sent = true;
       to.write(

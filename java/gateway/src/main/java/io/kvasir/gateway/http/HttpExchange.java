@@ -15,6 +15,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.internal.buffer.BufferInternal;
+import io.vertx.core.net.SocketAddress;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -110,6 +111,17 @@ final class HttpExchange implements Exchange {
   @Override
   public String remote() {
     return String.valueOf(request.remoteAddress());
+  }
+
+  @Override
+  public String client() {
+    return address(request.remoteAddress());
+  }
+
+  /** {@return a client's address without its port} */
+  static String address(@Nullable SocketAddress remote) {
+    String address = remote == null ? null : remote.hostAddress();
+    return address == null ? "unknown" : address;
   }
 
   @Override

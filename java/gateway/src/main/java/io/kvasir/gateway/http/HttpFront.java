@@ -22,6 +22,7 @@ import java.net.BindException;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -35,8 +36,9 @@ import org.slf4j.LoggerFactory;
  * stay there.
  *
  * <p>Limits: a request line of {@value #MAX_LINE_BYTES} bytes (414), header fields of {@value
- * #MAX_HEADER_BYTES} bytes together (431). What {@link RequestRules} forbids is answered with 400.
- * A connection on which no request is being answered is closed after {@value #IDLE_SECONDS} seconds
+ * #MAX_HEADER_BYTES} bytes together (431). What {@link RequestRules} forbids is answered with 400,
+ * CONNECT and TRACE with 405. Connections beyond a {@link ConnectionLimit} are closed at once. A
+ * connection on which no request is being answered is closed after {@value #IDLE_SECONDS} seconds
  * without a complete request head.
  *
  * <p>Thread-safe.
@@ -56,6 +58,9 @@ public final class HttpFront implements AutoCloseable {
   private static final int SWEEP_MS = 5_000;
   private static final int BACKLOG = 4096;
 
+  /** Methods that are not served: a tunnel passes bytes unread, a trace returns fields. */
+  private static final Set<String> FORBIDDEN = Set.of("CONNECT", "TRACE");
+
   /** Numbers the servers whose loops share one free port. */
   private static final AtomicInteger NEXT_FREE_PORT = new AtomicInteger(1);
 
@@ -66,7 +71,7 @@ public final class HttpFront implements AutoCloseable {
     /**
      * Makes the body of the reply.
      *
-     * @param status 400, 414 or 431
+     * @param status 400, 405, 414 or 431
      * @param message what is wrong
      * @return a JSON document
      */
@@ -110,6 +115,7 @@ public final class HttpFront implements AutoCloseable {
    * @param host the address to listen on
    * @param port the port; 0 for any free one
    * @param eventLoops how many loops serve it
+   * @param limit bounds the connections
    * @param invalid makes the replies to input that is not valid HTTP
    * @param handler receives every exchange, on its event loop
    * @return the server
@@ -120,6 +126,7 @@ public final class HttpFront implements AutoCloseable {
       String host,
       int port,
       int eventLoops,
+      ConnectionLimit limit,
       InvalidRequests invalid,
       Consumer<Exchange> handler)
       throws IOException {
@@ -132,7 +139,7 @@ public final class HttpFront implements AutoCloseable {
       String deployment =
           vertx
               .deployVerticle(
-                  () -> new Loop(address, bound, invalid, handler),
+                  () -> new Loop(address, bound, limit, invalid, handler),
                   new DeploymentOptions().setInstances(eventLoops))
               .toCompletionStage()
               .toCompletableFuture()
@@ -174,6 +181,7 @@ public final class HttpFront implements AutoCloseable {
 
     private final SocketAddress address;
     private final int[] port;
+    private final ConnectionLimit limit;
     private final InvalidRequests invalid;
     private final Consumer<Exchange> handler;
     private final Map<HttpConnection, Use> connections = new HashMap<>();
@@ -190,9 +198,15 @@ public final class HttpFront implements AutoCloseable {
       private long idleSinceNs = System.nanoTime();
     }
 
-    Loop(SocketAddress address, int[] port, InvalidRequests invalid, Consumer<Exchange> handler) {
+    Loop(
+        SocketAddress address,
+        int[] port,
+        ConnectionLimit limit,
+        InvalidRequests invalid,
+        Consumer<Exchange> handler) {
       this.address = address;
       this.port = port;
+      this.limit = limit;
       this.invalid = invalid;
       this.handler = handler;
     }
@@ -225,11 +239,20 @@ public final class HttpFront implements AutoCloseable {
     }
 
     private void onConnection(HttpConnection connection) {
+      String client = HttpExchange.address(connection.remoteAddress());
+      if (!limit.enter(client)) {
+        Connections.closeNow(connection);
+        return;
+      }
       HeapContent.addTo(connection);
       connections.put(connection, new Use());
       connection.exceptionHandler(
           failure -> LOG.debug("a client's connection failed: {}", failure.getClass().getName()));
-      connection.closeHandler(closed -> connections.remove(connection));
+      connection.closeHandler(
+          closed -> {
+            connections.remove(connection);
+            limit.leave(client);
+          });
     }
 
     private void serve(HttpServerRequest request, EventLoop loop) {
@@ -238,7 +261,7 @@ public final class HttpFront implements AutoCloseable {
       if (use == null || use.last) {
         return; // the connection closes after the answer to an earlier request
       }
-      if (!RequestRules.isValid(request)) {
+      if (!RequestRules.isValid(request) || FORBIDDEN.contains(request.method().name())) {
         use.last = true;
         refuse(request);
         return;
@@ -271,9 +294,12 @@ public final class HttpFront implements AutoCloseable {
       int status =
           cause instanceof TooLongHttpLineException
               ? 414
-              : cause instanceof TooLongHttpHeaderException ? 431 : 400;
+              : cause instanceof TooLongHttpHeaderException
+                  ? 431
+                  : cause == null && FORBIDDEN.contains(request.method().name()) ? 405 : 400;
       String message =
           switch (status) {
+            case 405 -> "CONNECT and TRACE are not served";
             case 414 -> "the request line must not exceed " + MAX_LINE_BYTES + " bytes";
             case 431 -> "header fields must not exceed " + MAX_HEADER_BYTES + " bytes together";
             default -> "the request is not valid HTTP/1.1";

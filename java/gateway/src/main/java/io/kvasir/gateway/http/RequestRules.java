@@ -3,18 +3,28 @@ package io.kvasir.gateway.http;
 import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
 import java.util.List;
 
 /**
  * What a request must satisfy besides the syntax that the decoder checks: its target is visible
- * ASCII, and the end of its body is stated in one way only. Stateless.
+ * ASCII, the end of its body is stated in one way only, and it names one host (RFC 9112, section
+ * 3.2). Stateless.
  */
 final class RequestRules {
 
   private RequestRules() {}
 
   static boolean isValid(HttpServerRequest request) {
-    return isVisibleAscii(request.uri()) && isPlainlyFramed(request.headers());
+    return isVisibleAscii(request.uri())
+        && isPlainlyFramed(request.headers())
+        && namesOneHost(request);
+  }
+
+  /** A client of HTTP/1.0 need not name a host. */
+  private static boolean namesOneHost(HttpServerRequest request) {
+    int hosts = request.headers().getAll(HttpHeaders.HOST).size();
+    return hosts == 1 || (hosts == 0 && request.version() == HttpVersion.HTTP_1_0);
   }
 
   private static boolean isVisibleAscii(String target) {

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the body of one request into memory, within a cap, the budget of the process, and a time
- * limit. The whole body counts against the budget until {@link #release}.
+ * limit. What has arrived counts against the budget until {@link #release}; what is only announced
+ * costs nothing.
  *
  * <p>Confined to the exchange's event loop.
  */
@@ -26,10 +27,14 @@ final class BodyReader implements BodyListener {
   private final Limits limits;
   private final Consumer<byte[]> onRead;
   private final Consumer<Problem> onProblem;
+  private final BodyHold hold;
 
   private byte[] bytes = {};
   private int length;
-  private long reserved;
+
+  /** The body's size as announced, or else the cap. */
+  private long most;
+
   private boolean over;
   private EventLoop.@Nullable Timer timer;
 
@@ -39,6 +44,7 @@ final class BodyReader implements BodyListener {
     this.limits = limits;
     this.onRead = onRead;
     this.onProblem = onProblem;
+    this.hold = limits.budget().open(exchange.client());
   }
 
   void start() {
@@ -57,8 +63,8 @@ final class BodyReader implements BodyListener {
     }
     if (expected > limits.maxBytes()) {
       fail(tooLarge());
-    } else if (reserve(declared == null ? FIRST_BYTES : expected)) {
-      bytes = new byte[(int) (declared == null ? FIRST_BYTES : expected)];
+    } else {
+      most = declared == null ? limits.maxBytes() : expected;
       timer = exchange.loop().after(limits.timeoutMs(), this::onTimeout);
       exchange.read(this);
     }
@@ -69,18 +75,25 @@ final class BodyReader implements BodyListener {
         413, "body_too_large", "the body must not exceed " + limits.maxBytes() + " bytes");
   }
 
-  private boolean reserve(long more) {
-    if (limits.budget().take(more)) {
-      reserved += more;
-      return true;
+  /** Moves what has arrived to an array of another size. */
+  private boolean resize(int size) {
+    int more = size - bytes.length;
+    if (more > 0 && !hold.take(more)) {
+      fail(noBudget());
+      return false;
     }
-    fail(
-        Problem.overloaded(
-            503,
-            "body_budget_exhausted",
-            "the gateway holds as many bytes of requests as it may",
-            BUDGET_RETRY_SECONDS));
-    return false;
+    bytes = Arrays.copyOf(bytes, size);
+    hold.give(Math.max(0, -more));
+    return true;
+  }
+
+  /** The reply to a request for which the budget has no room. */
+  static Problem noBudget() {
+    return Problem.overloaded(
+        503,
+        "body_budget_exhausted",
+        "the gateway holds as many bytes of requests as it may, for all clients or for this one",
+        BUDGET_RETRY_SECONDS);
   }
 
   @Override
@@ -96,11 +109,10 @@ final class BodyReader implements BodyListener {
       }
       int needed = length + count;
       if (needed > bytes.length) {
-        int grown = (int) Math.min(limits.maxBytes(), Math.max(needed, bytes.length * 2L));
-        if (!reserve(grown - (long) bytes.length)) {
+        long room = Math.max(FIRST_BYTES, bytes.length * 2L);
+        if (!resize((int) Math.max(needed, Math.min(most, room)))) {
           return;
         }
-        bytes = Arrays.copyOf(bytes, grown);
       }
       part.readBytes(bytes, length, count);
       length = needed;
@@ -111,9 +123,9 @@ final class BodyReader implements BodyListener {
 
   @Override
   public void onBodyEnd() {
-    if (!over) {
+    if (!over && (bytes.length == length || resize(length))) {
       stop();
-      byte[] body = bytes.length == length ? bytes : Arrays.copyOf(bytes, length);
+      byte[] body = bytes;
       bytes = new byte[0];
       onRead.accept(body);
     }
@@ -150,10 +162,14 @@ final class BodyReader implements BodyListener {
     return over;
   }
 
-  /** Returns the body's bytes to the budget. Repeated calls have no effect. */
+  /** What the request holds of the budget. */
+  BodyHold hold() {
+    return hold;
+  }
+
+  /** Returns what the request holds to the budget. Repeated calls have no effect. */
   void release() {
-    limits.budget().release(reserved);
-    reserved = 0;
+    hold.release();
     bytes = new byte[0];
   }
 }

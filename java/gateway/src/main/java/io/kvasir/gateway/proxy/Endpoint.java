@@ -1,7 +1,7 @@
 package io.kvasir.gateway.proxy;
 
 import java.util.Locale;
-import java.util.regex.Pattern;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The endpoints of engines that the gateway distinguishes. */
@@ -17,11 +17,9 @@ enum Endpoint {
   /** Every other path under {@code /v1/}. */
   OTHER("/v1/", false);
 
-  /** A segment of one or two dots, however written, with which a path could leave {@code /v1/}. */
-  private static final Pattern CLIMBS =
-      Pattern.compile(
-          "(?:[/\\\\]|%2f|%5c)(?:\\.|%2e){1,2}(?:[/\\\\;]|%2f|%5c|%3b|$)",
-          Pattern.CASE_INSENSITIVE);
+  /** Paths of engines that change them. A fleet's worker must not change alone. */
+  private static final Set<String> ADMINISTRATIVE =
+      Set.of("/v1/load_lora_adapter", "/v1/unload_lora_adapter");
 
   private final String path;
   private final boolean generates;
@@ -51,13 +49,22 @@ enum Endpoint {
     return this == CHAT_COMPLETIONS || this == COMPLETIONS;
   }
 
-  /** The endpoint of a path without its query; null if the gateway does not serve the path. */
+  /**
+   * The endpoint of a path; null if the gateway does not serve it.
+   *
+   * @param path its normal spelling, without a query
+   */
   static @Nullable Endpoint of(String path) {
     for (Endpoint endpoint : values()) {
       if (endpoint != OTHER && endpoint.path.equals(path)) {
         return endpoint;
       }
     }
-    return path.startsWith(OTHER.path) && !CLIMBS.matcher(path).find() ? OTHER : null;
+    return path.startsWith(OTHER.path) && !isAdministrative(path) ? OTHER : null;
+  }
+
+  /** Whether a path changes an engine. */
+  static boolean isAdministrative(String path) {
+    return ADMINISTRATIVE.contains(path);
   }
 }

@@ -29,6 +29,9 @@ public final class ExplainHandler implements Consumer<Exchange> {
   /** Ids that no request has: those of requests count up from 1. */
   private static final AtomicLong IDS = new AtomicLong(Long.MIN_VALUE);
 
+  /** Questions of the operator count against no budget once they were read. */
+  private static final BodyBudget UNBOUNDED = new BodyBudget(Long.MAX_VALUE);
+
   private final Services services;
 
   /**
@@ -72,10 +75,10 @@ public final class ExplainHandler implements Consumer<Exchange> {
         new Inbound(
             "explain",
             endpoint(body),
-            "POST",
-            endpoint(body).path(),
-            exchange.headers(),
+            new RequestHead("POST", endpoint(body).path(), exchange.headers(), exchange.client()),
             body,
+            UNBOUNDED.open(exchange.client()),
+            null,
             model,
             services.fleets().isAdapter(model),
             conversation,

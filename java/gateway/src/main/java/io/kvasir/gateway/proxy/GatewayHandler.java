@@ -9,12 +9,10 @@ import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.model.Errors;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +28,6 @@ public final class GatewayHandler implements Consumer<Exchange> {
 
   private static final Logger LOG = LoggerFactory.getLogger(GatewayHandler.class);
   private static final String RESPONSES = "/v1/responses/";
-  private static final String MODELS = "/v1/models";
   private static final String EXPLAIN = ForwardedHeaders.KVASIR_PREFIX + "explain";
 
   private final Services services;
@@ -87,9 +84,8 @@ public final class GatewayHandler implements Consumer<Exchange> {
   }
 
   private void handle(Exchange exchange) {
-    String target = exchange.target();
-    int query = target.indexOf('?');
-    String path = query < 0 ? target : target.substring(0, query);
+    RequestTarget target = RequestTarget.of(exchange.target());
+    String path = target == null ? "" : target.path();
     if (path.equals("/health") || path.equals("/ready")) {
       health(exchange, path.equals("/ready"));
       return;
@@ -109,28 +105,51 @@ public final class GatewayHandler implements Consumer<Exchange> {
           endpoint,
           tally,
           Problem.overloaded(503, "shutting_down", "the gateway is shutting down", 1));
-    } else if (endpoint == null) {
-      refuse(
-          exchange,
-          null,
-          tally,
-          Problem.notFound(
-              "not_found",
-              null,
-              "no such path: "
-                  + Errors.shown(path)
-                  + (path.equals("/metrics") ? "; metrics are on the admin port" : "")));
-    } else if (path.equals(MODELS) || path.startsWith(MODELS + "/")) {
+    } else if (target == null || endpoint == null) {
+      refuse(exchange, null, tally, target == null ? oddTarget() : noPath(path));
+    } else if (ModelsJson.serves(path)) {
       models(exchange, path, tally);
     } else if (endpoint != Endpoint.OTHER && !exchange.method().equals("POST")) {
       refuse(exchange, endpoint, tally, wrongMethod("POST"));
-    } else if (path.startsWith(RESPONSES)) {
-      storedResponse(exchange, path, tally);
-    } else if (endpoint == Endpoint.OTHER && !isJson(exchange)) {
-      streamed(exchange, tally);
     } else {
-      read(exchange, endpoint, tally);
+      RequestHead head =
+          new RequestHead(exchange.method(), target.text(), exchange.headers(), exchange.client());
+      serve(exchange, endpoint, head, path, tally);
     }
+  }
+
+  private void serve(
+      Exchange exchange, Endpoint endpoint, RequestHead head, String path, Tally tally) {
+    Target owner = null;
+    if (path.startsWith(RESPONSES)) {
+      owner = owner(exchange, path, tally);
+      if (owner == null) {
+        return;
+      }
+    }
+    boolean hasBody = BodyKinds.hasBody(exchange.headers());
+    if (endpoint != Endpoint.OTHER || (hasBody && BodyKinds.isJson(exchange.headers()))) {
+      read(exchange, endpoint, head, tally, owner);
+    } else if (hasBody) {
+      stream(exchange, head, tally, owner);
+    } else {
+      forward(exchange, head, null, tally, owner, () -> {});
+    }
+  }
+
+  private static Problem oddTarget() {
+    return Problem.invalid(
+        null,
+        "the path must have one meaning: it must not have a backslash, a semicolon or a number"
+            + " sign, nor escapes of them, of a slash or of control characters");
+  }
+
+  private static Problem noPath(String path) {
+    String reason =
+        Endpoint.isAdministrative(path)
+            ? "; it changes one engine: send it to each engine itself"
+            : path.equals("/metrics") ? "; metrics are on the admin port" : "";
+    return Problem.notFound("not_found", null, "no such path: " + Errors.shown(path) + reason);
   }
 
   private static Problem wrongMethod(String right) {
@@ -149,26 +168,13 @@ public final class GatewayHandler implements Consumer<Exchange> {
       return;
     }
     Set<String> models = services.fleets().models();
-    if (path.equals(MODELS)) {
-      Replies.json(exchange, 200, ModelsJson.list(models));
-      tally.close(200);
+    String name = ModelsJson.name(path);
+    if (name != null && !models.contains(name)) {
+      refuse(exchange, Endpoint.OTHER, tally, unknownModel(name));
       return;
     }
-    String name = decoded(path.substring(MODELS.length() + 1));
-    if (models.contains(name)) {
-      Replies.json(exchange, 200, ModelsJson.model(name));
-      tally.close(200);
-    } else {
-      refuse(exchange, Endpoint.OTHER, tally, unknownModel(name));
-    }
-  }
-
-  private static String decoded(String segment) {
-    try {
-      return URLDecoder.decode(segment.replace("+", "%2B"), StandardCharsets.UTF_8);
-    } catch (IllegalArgumentException e) {
-      return segment;
-    }
+    Replies.json(exchange, 200, name == null ? ModelsJson.list(models) : ModelsJson.model(name));
+    tally.close(200);
   }
 
   private Problem unknownModel(String model) {
@@ -181,72 +187,76 @@ public final class GatewayHandler implements Consumer<Exchange> {
             + Errors.shown(String.join(", ", services.fleets().models())));
   }
 
-  private static boolean isJson(Exchange exchange) {
-    String type = exchange.headers().get("content-type");
-    return type != null && type.toLowerCase(Locale.ROOT).startsWith("application/json");
-  }
-
   // ---- requests whose body is read ----------------------------------------------------------
 
-  private void read(Exchange exchange, Endpoint endpoint, Tally tally) {
-    ProxySettings settings = services.settings();
-    BodyReader[] reader = {null};
-    reader[0] =
-        new BodyReader(
-            exchange,
-            new BodyReader.Limits(
-                settings.maxBodyBytes(), settings.bodyTimeoutMs(), services.bodies()),
-            body -> {
-              try {
-                onBody(exchange, endpoint, tally, body, reader[0]);
-              } catch (RuntimeException e) {
-                LOG.error("a request failed in the gateway itself", e);
-                reader[0].release();
-                refuse(exchange, endpoint, tally, Problem.internal());
-              } finally {
-                reading.decrementAndGet();
-              }
-            },
-            problem -> {
-              refuse(exchange, endpoint, tally, problem);
-              reading.decrementAndGet();
-            });
+  private void read(
+      Exchange exchange, Endpoint endpoint, RequestHead head, Tally tally, @Nullable Target owner) {
     reading.incrementAndGet();
-    exchange.onGone(
-        () -> {
-          reading.addAndGet(reader[0].isOver() ? 0 : -1);
-          reader[0].stop();
-          reader[0].release();
-          tally.onError("the client went away");
-          tally.close(Problem.CLIENT_GONE);
+    BodyIntake.start(
+        exchange,
+        services,
+        new BodyIntake.Receiver() {
+          @Override
+          public void onScanned(BodyScan body, BodyHold hold) {
+            try {
+              onBody(exchange, endpoint, head, tally, body, hold, owner);
+            } catch (InvalidBodyException e) {
+              hold.release();
+              refuse(exchange, endpoint, tally, Problem.invalid(e.param(), e.reason()));
+            } catch (RuntimeException e) {
+              LOG.error("a request failed in the gateway itself", e);
+              hold.release();
+              refuse(exchange, endpoint, tally, Problem.internal());
+            } finally {
+              reading.decrementAndGet();
+            }
+          }
+
+          @Override
+          public void onProblem(Problem problem) {
+            refuse(exchange, endpoint, tally, problem);
+            reading.decrementAndGet();
+          }
+
+          @Override
+          public void onGone() {
+            reading.decrementAndGet();
+            clientGone(tally);
+          }
         });
-    reader[0].start();
+  }
+
+  private static void clientGone(Tally tally) {
+    tally.onError("the client went away");
+    tally.close(Problem.CLIENT_GONE);
   }
 
   private void onBody(
-      Exchange exchange, Endpoint endpoint, Tally tally, byte[] bytes, BodyReader reader) {
-    Inbound inbound;
-    try {
-      inbound = inbound(exchange, endpoint, tally, BodyScan.of(bytes, 0, bytes.length));
-    } catch (InvalidBodyException e) {
-      reader.release();
-      refuse(exchange, endpoint, tally, Problem.invalid(e.param(), e.reason()));
-      return;
-    }
+      Exchange exchange,
+      Endpoint endpoint,
+      RequestHead head,
+      Tally tally,
+      BodyScan body,
+      BodyHold hold,
+      @Nullable Target holder)
+      throws InvalidBodyException {
+    Inbound inbound = inbound(endpoint, head, tally, body, hold);
     tally.model(inbound.model());
     tally.targets(inbound.urgency().targets(), inbound.streams());
     ModelFleet fleet = services.fleets().fleet(inbound.model());
     if (fleet == null && !(endpoint == Endpoint.OTHER && inbound.model().isEmpty())) {
-      reader.release();
+      hold.release();
       refuse(exchange, endpoint, tally, unknownModel(inbound.model()));
       return;
     }
-    run(exchange, inbound, fleet, owner(inbound), tally, reader::release).start();
+    Target owner = holder != null ? holder : owner(body);
+    run(exchange, inbound, fleet, owner, tally, hold::release).start();
   }
 
-  private Inbound inbound(Exchange exchange, Endpoint endpoint, Tally tally, BodyScan body)
+  private Inbound inbound(
+      Endpoint endpoint, RequestHead head, Tally tally, BodyScan body, BodyHold hold)
       throws InvalidBodyException {
-    Headers headers = exchange.headers();
+    Headers headers = head.headers();
     String model = body.model();
     if (model == null) {
       model = services.fleets().onlyModel();
@@ -264,17 +274,21 @@ public final class GatewayHandler implements Consumer<Exchange> {
     Inbound inbound = new Inbound(
         tally.id(),
         endpoint,
-        exchange.method(),
-        exchange.target(),
-        headers,
+        head,
         body,
+        hold,
+        null,
         model,
         services.fleets().isAdapter(model),
         ConversationId.of(headers, body),
         Urgency.of(headers),
-        services.settings().explain() || "true".equalsIgnoreCase(headers.get(EXPLAIN)));
+            explains(headers));
     inbound.client(exchange.remote());
     return inbound;
+  }
+
+  private boolean explains(Headers headers) {
+    return services.settings().explain() || "true".equalsIgnoreCase(headers.get(EXPLAIN));
   }
 
   private static boolean hasLoneSurrogate(String text) {
@@ -282,14 +296,15 @@ public final class GatewayHandler implements Consumer<Exchange> {
         .anyMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE);
   }
 
-  private @Nullable Target owner(Inbound inbound) {
-    String previous = inbound.body() == null ? null : inbound.body().previousResponseId();
+  private @Nullable Target owner(BodyScan body) {
+    String previous = body.previousResponseId();
     return previous == null ? null : owners.get(previous);
   }
 
   // ---- requests without a body, or with one that is not read ----------------------------------
 
-  private void storedResponse(Exchange exchange, String path, Tally tally) {
+  /** The target that holds a stored response; null, and the request refused, if none does. */
+  private @Nullable Target owner(Exchange exchange, String path, Tally tally) {
     String rest = path.substring(RESPONSES.length());
     int slash = rest.indexOf('/');
     String responseId = slash < 0 ? rest : rest.substring(0, slash);
@@ -303,31 +318,71 @@ public final class GatewayHandler implements Consumer<Exchange> {
               "response_not_found",
               "response_id",
               "no worker is known to hold the response '" + Errors.shown(responseId) + "'"));
-      return;
     }
-    forward(exchange, Endpoint.OTHER, tally, owner);
+    return owner;
   }
 
-  private void streamed(Exchange exchange, Tally tally) {
-    forward(exchange, Endpoint.OTHER, tally, null);
+  /** Serves a request whose body passes unread, once its beginning is here. */
+  private void stream(Exchange exchange, RequestHead head, Tally tally, @Nullable Target owner) {
+    BodyHold hold = services.bodies().open(head.client());
+    AtomicBoolean waits = new AtomicBoolean(true);
+    UploadStart upload =
+        new UploadStart(
+            exchange,
+            hold,
+            services.settings().bodyTimeoutMs(),
+            ready -> {
+              endReading(waits);
+              Runnable release =
+                  () -> {
+                    ready.stop();
+                    hold.release();
+                  };
+              forward(exchange, head, ready, tally, owner, release);
+            },
+            problem -> {
+              endReading(waits);
+              refuse(exchange, Endpoint.OTHER, tally, problem);
+            });
+    reading.incrementAndGet();
+    exchange.onGone(
+        () -> {
+          if (waits.get()) {
+            endReading(waits);
+            upload.stop();
+            clientGone(tally);
+          }
+        });
+    upload.start();
   }
 
-  private void forward(Exchange exchange, Endpoint endpoint, Tally tally, @Nullable Target owner) {
-    Headers headers = exchange.headers();
+  private void endReading(AtomicBoolean waits) {
+    if (waits.getAndSet(false)) {
+      reading.decrementAndGet();
+    }
+  }
+
+  private void forward(
+      Exchange exchange,
+      RequestHead head,
+      @Nullable UploadStart upload,
+      Tally tally,
+      @Nullable Target owner,
+      Runnable release) {
     Inbound inbound =
         new Inbound(
             tally.id(),
-            endpoint,
-            exchange.method(),
-            exchange.target(),
-            headers,
+            Endpoint.OTHER,
+            head,
             null,
+            null,
+            upload,
             "",
             false,
             null,
             Urgency.NONE,
-            services.settings().explain() || "true".equalsIgnoreCase(headers.get(EXPLAIN)));
-    run(exchange, inbound, null, owner, tally, () -> {}).start();
+            explains(head.headers()));
+    run(exchange, inbound, null, owner, tally, release).start();
   }
 
   private ProxyRun run(
@@ -343,13 +398,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
             exchange,
             inbound,
             new Placing(
-                exchange.loop(),
-                inbound,
-                fleet,
-                workers,
-                owner,
-                services.tokens(),
-                tally.arrivedNs()),
+                exchange.loop(), inbound, fleet, workers, owner, services, tally.arrivedNs()),
             services,
             owners,
             tally,

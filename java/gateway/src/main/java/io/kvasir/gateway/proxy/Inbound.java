@@ -1,13 +1,13 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.PromptSource;
 import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.PlainFields;
 import io.kvasir.gateway.tokens.PromptTokens;
 import io.kvasir.gateway.verify.Witness;
 import io.kvasir.model.CacheScope;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,16 +16,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Inbound {
 
-  /** Stands for a prompt that the gateway cannot read, for example one of images only. */
-  private static final Prompt UNREADABLE = new Prompt.Texts(List.of(""));
-
   private static final Witness UNKNOWN = new Witness("");
 
   private final String id;
   private final Endpoint endpoint;
-  private final String method;
-  private final String target;
-  private final Headers headers;
+  private final RequestHead head;
+  private final @Nullable UploadStart upload;
+  private final @Nullable BodyHold hold;
   private final String model;
   private final boolean adapter;
   private final @Nullable String conversationId;
@@ -33,6 +30,7 @@ final class Inbound {
   private final boolean explain;
   private final boolean injectsUsage;
   private @Nullable BodyScan body;
+  private PromptSource prompt;
   private @Nullable PromptTokens tokens;
   private Witness client = UNKNOWN;
 
@@ -41,10 +39,10 @@ final class Inbound {
    *
    * @param id its id in logs and at engines
    * @param endpoint the endpoint
-   * @param method the method
-   * @param target path and query
-   * @param headers the client's fields
+   * @param head method, target and fields
    * @param body the scanned body; null if there is none or it is streamed unread
+   * @param hold what a scanned body holds of the budget; null without one
+   * @param upload the beginning of a body that is streamed unread; null if there is none
    * @param model the model that serves it; empty for any
    * @param adapter whether the model is a LoRA adapter
    * @param conversationId the conversation that it belongs to; null if it names none
@@ -54,10 +52,10 @@ final class Inbound {
   Inbound(
       String id,
       Endpoint endpoint,
-      String method,
-      String target,
-      Headers headers,
+      RequestHead head,
       @Nullable BodyScan body,
+      @Nullable BodyHold hold,
+      @Nullable UploadStart upload,
       String model,
       boolean adapter,
       @Nullable String conversationId,
@@ -65,10 +63,11 @@ final class Inbound {
       boolean explain) {
     this.id = id;
     this.endpoint = endpoint;
-    this.method = method;
-    this.target = target;
-    this.headers = headers;
+    this.head = head;
     this.body = body;
+    this.hold = hold;
+    this.upload = upload;
+    this.prompt = body == null || hold == null ? BodyPrompt.UNREADABLE : BodyPrompt.of(body, hold);
     this.model = model;
     this.adapter = adapter;
     this.conversationId = conversationId;
@@ -87,15 +86,20 @@ final class Inbound {
   }
 
   String method() {
-    return method;
+    return head.method();
   }
 
   String target() {
-    return target;
+    return head.target();
   }
 
   Headers headers() {
-    return headers;
+    return head.headers();
+  }
+
+  /** Method, target and fields. */
+  RequestHead head() {
+    return head;
   }
 
   String model() {
@@ -129,15 +133,37 @@ final class Inbound {
     return body;
   }
 
+  /** What the scanned body holds of the budget; null without one. */
+  @Nullable BodyHold hold() {
+    return hold;
+  }
+
+  /** The beginning of a body that is streamed unread; null if there is none. */
+  @Nullable UploadStart upload() {
+    return upload;
+  }
+
   /** Frees the body: no attempt follows. */
   void dropBody() {
     body = null;
+    prompt = BodyPrompt.UNREADABLE;
   }
 
-  /** The prompt, for routers. O(bytes). */
-  Prompt prompt() {
-    Prompt prompt = body == null ? null : body.prompt();
-    return prompt == null ? UNREADABLE : prompt;
+  /** The prompt, for routers; decoded once, when one needs it. */
+  PromptSource prompt() {
+    return prompt;
+  }
+
+  /**
+   * Counts the tokens that a body has beside its prompt, before they are decoded.
+   *
+   * @throws BodyPrompt.NoRoom if the budget is used up
+   */
+  void chargeTokens(BodyScan of) {
+    boolean has = of.has(BodyField.INPUT_IDS) || of.has(BodyField.PROMPT_TOKEN_IDS);
+    if (has && prompt instanceof BodyPrompt decodable) {
+      decodable.charge();
+    }
   }
 
   /** The tokens of its prompts; null while no router needed them. */

@@ -24,7 +24,7 @@ final class Outbound {
    * prompt's tokens where the engine loses nothing by them.
    */
   static UpstreamRequest request(Inbound inbound, ChosenTarget choice) {
-    Headers headers = ForwardedHeaders.request(inbound.headers(), inbound.id());
+    Headers headers = ForwardedHeaders.request(inbound.head(), inbound.id());
     FleetWorker worker = choice.worker();
     Steering steering =
         choice.dpRank() < 0 ? Steering.NONE : worker.steering(inbound.endpoint().path());
@@ -65,8 +65,7 @@ final class Outbound {
   /** A request without a body, or with one that is streamed unread. */
   private static UpstreamRequest withoutScan(Inbound inbound, Headers headers) {
     String length = inbound.headers().get("content-length");
-    boolean hasBody = length != null || inbound.headers().get("transfer-encoding") != null;
-    if (!hasBody) {
+    if (inbound.upload() == null) {
       return new UpstreamRequest(
           inbound.method(), inbound.target(), headers, Unpooled.EMPTY_BUFFER);
     }

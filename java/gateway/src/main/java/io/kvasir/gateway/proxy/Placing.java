@@ -29,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * Chooses the targets of one request's attempts: by the fleet router of its model, or by load where
  * a request has no prompt.
  *
- * <p>Confined to the request's event loop.
+ * <p>Confined to the request's event loop, except that a large prompt is decoded, hashed and routed
+ * on one of the {@link BodyThreads} while the loop awaits the {@link Decision}.
  */
 final class Placing {
 
@@ -42,7 +43,7 @@ final class Placing {
   private final @Nullable ModelFleet fleet;
   private final List<FleetWorker> workers;
   private final @Nullable Target owner;
-  private final TokenQuestions questions;
+  private final Services services;
   private final long arrivedNs;
   private final Set<FleetWorker> tried = new HashSet<>();
 
@@ -56,13 +57,22 @@ final class Placing {
     void onRefused(Problem problem);
   }
 
+  /** What routing came to. One of its methods runs, on the event loop. */
+  private interface Decision {
+
+    void settle();
+
+    /** The request is over: the decision must leave nothing. */
+    default void discard() {}
+  }
+
   /**
    * Begins without attempts.
    *
    * @param fleet the workers of the request's model; null for any model
    * @param workers the workers that may serve the request
    * @param owner the target that must serve it; null for any
-   * @param questions finds the tokens of prompts
+   * @param services the threads for large prompts, and what finds the tokens of prompts
    * @param arrivedNs when the request arrived
    */
   Placing(
@@ -71,14 +81,14 @@ final class Placing {
       @Nullable ModelFleet fleet,
       List<FleetWorker> workers,
       @Nullable Target owner,
-      TokenQuestions questions,
+      Services services,
       long arrivedNs) {
     this.loop = loop;
     this.inbound = inbound;
     this.fleet = fleet;
     this.workers = workers;
     this.owner = owner;
-    this.questions = questions;
+    this.services = services;
     this.arrivedNs = arrivedNs;
   }
 
@@ -113,51 +123,132 @@ final class Placing {
       result.onRefused(ownerGone());
       return;
     }
-    FleetRequest request = request(fleet, nowNs);
-    BodyScan body = inbound.body();
-    if (inbound.tokens() == null && body != null && fleet.router().readsTokens(request)) {
-      askTokens(fleet, body, nowNs, result);
-    } else {
-      settle(fleet, request, fleet.route(request), result);
-    }
+    start(fleet, result);
   }
 
-  /** Routes again with the prompt's tokens, or with an estimate of their number. */
-  private void askTokens(ModelFleet among, BodyScan body, long nowNs, Result result) {
-    FleetWorker any = owner != null ? owner.worker() : leastLoaded(nowNs);
-    if (any == null) {
-      result.onRefused(Refusals.noWorker("no worker can take the request"));
+  private void start(ModelFleet among, Result result) {
+    FleetRequest request = request(among, System.nanoTime());
+    BodyScan body = inbound.body();
+    BodyHold hold = inbound.hold();
+    if (body == null || hold == null || body.length() <= BodyThreads.LARGE_BYTES) {
+      settle(decide(among, request, body, result), false, result);
       return;
     }
     boolean[] cancelled = {false};
     result.onWaiting(() -> cancelled[0] = true);
-    questions.ask(
-        any,
-        loop,
-        new TokenRequest(inbound.endpoint().path(), inbound.model(), body, inbound.prompt()),
-        found -> {
-          if (!cancelled[0]) {
-            onTokens(among, found, result);
-          }
-        });
+    boolean runs =
+        services
+            .threads()
+            .run(
+                hold,
+                () -> {
+                  if (!hold.released()) {
+                    Decision decision = decide(among, request, body, result);
+                    loop.execute(() -> settle(decision, cancelled[0], result));
+                  }
+                });
+    if (!runs) {
+      result.onRefused(BodyIntake.tooManyLargeBodies());
+    }
   }
 
-  private void onTokens(ModelFleet among, PromptTokens found, Result result) {
-    long nowNs = System.nanoTime();
-    inbound.tokens(found);
+  private static void settle(Decision decision, boolean cancelled, Result result) {
     try {
-      FleetRequest request = request(among, nowNs);
-      RouteOutcome outcome = among.route(request);
-      if (found.ids() == null
-          && outcome instanceof RouteOutcome.Refused refused
-          && refused.refusal() == Refusal.UNSUPPORTED_REQUEST) {
-        chooseByLoad(nowNs, result); // a policy that needs the tokens themselves
+      if (cancelled) {
+        decision.discard();
       } else {
-        settle(among, request, outcome, result);
+        decision.settle();
       }
     } catch (RuntimeException e) {
       LOG.error("a request failed in the gateway itself", e);
       result.onRefused(Problem.internal());
+    }
+  }
+
+  /** Routes a request, or makes the questions for its tokens. O(bytes). */
+  private Decision decide(
+      ModelFleet among, FleetRequest request, @Nullable BodyScan body, Result result) {
+    try {
+      if (inbound.tokens() == null && body != null && among.router().readsTokens(request)) {
+        return questions(among, body, result);
+      }
+      return new Routed(among, request, among.route(request), result);
+    } catch (BodyPrompt.NoRoom e) {
+      return () -> result.onRefused(BodyReader.noBudget());
+    } catch (RuntimeException e) {
+      LOG.error("a request failed in the gateway itself", e);
+      return () -> result.onRefused(Problem.internal());
+    }
+  }
+
+  private Decision questions(ModelFleet among, BodyScan body, Result result) {
+    FleetWorker any = owner != null ? owner.worker() : leastLoaded(System.nanoTime());
+    if (any == null) {
+      return () -> result.onRefused(Refusals.noWorker("no worker can take the request"));
+    }
+    inbound.chargeTokens(body);
+    TokenQuestions.Prepared prepared =
+        services
+            .tokens()
+            .prepare(
+                any,
+                new TokenRequest(
+                    inbound.endpoint().path(), inbound.model(), body, inbound.prompt()));
+    return () -> ask(among, prepared, result);
+  }
+
+  /** Routes again with the prompt's tokens, or with an estimate of their number. */
+  private void ask(ModelFleet among, TokenQuestions.Prepared prepared, Result result) {
+    boolean[] cancelled = {false};
+    result.onWaiting(() -> cancelled[0] = true);
+    services
+        .tokens()
+        .ask(
+            prepared,
+            loop,
+            found -> {
+              if (!cancelled[0]) {
+                inbound.tokens(found);
+                start(among, result);
+              }
+            });
+  }
+
+  /** An outcome of the router. */
+  private final class Routed implements Decision {
+
+    private final ModelFleet among;
+    private final FleetRequest request;
+    private final RouteOutcome outcome;
+    private final Result result;
+
+    Routed(ModelFleet among, FleetRequest request, RouteOutcome outcome, Result result) {
+      this.among = among;
+      this.request = request;
+      this.outcome = outcome;
+      this.result = result;
+    }
+
+    @Override
+    public void settle() {
+      PromptTokens tokens = inbound.tokens();
+      if (tokens != null
+          && tokens.ids() == null
+          && outcome instanceof RouteOutcome.Refused refused
+          && refused.refusal() == Refusal.UNSUPPORTED_REQUEST) {
+        chooseByLoad(System.nanoTime(), result); // a policy that needs the tokens themselves
+      } else {
+        Placing.this.settle(among, request, outcome, result);
+      }
+    }
+
+    @Override
+    public void discard() {
+      if (outcome instanceof RouteOutcome.Placed placed) {
+        among.router().onFinished(placed.placement().attempt(), false);
+      } else if (outcome instanceof RouteOutcome.Waiting waiting) {
+        waiting.outcome().cancel(false);
+      }
     }
   }
 

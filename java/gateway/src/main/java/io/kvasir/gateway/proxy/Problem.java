@@ -47,6 +47,10 @@ public record Problem(
     return of(408, "body_timeout", "the body did not arrive within " + limitMs + " milliseconds");
   }
 
+  static Problem bodyTooSlow() {
+    return of(408, "body_timeout", "the body arrived with too few bytes a second");
+  }
+
   static Problem internal() {
     return of(500, "internal_error", "the gateway failed; its log has more");
   }

@@ -11,6 +11,7 @@ package io.kvasir.gateway.proxy;
  * @param clientTimeoutMs limit for a client that does not read its reply
  * @param maxAttempts attempts of a request, at least 1
  * @param explain whether every reply names the choice in its headers
+ * @param clients what one client may take
  */
 public record ProxySettings(
     long maxBodyBytes,
@@ -20,4 +21,5 @@ public record ProxySettings(
     long idleTimeoutMs,
     long clientTimeoutMs,
     int maxAttempts,
-    boolean explain) {}
+    boolean explain,
+    ClientLimits clients) {}

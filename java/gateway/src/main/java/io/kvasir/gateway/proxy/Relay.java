@@ -77,9 +77,10 @@ final class Relay implements ReplyListener {
     UpstreamRequest outbound = Outbound.request(inbound, choice);
     UpstreamCall sent = choice.worker().upstream().send(outbound, this, exchange.loop());
     call = sent;
-    if (outbound.body() == null) {
-      streamed = new StreamedBody(exchange, sent, this);
-      exchange.read(streamed);
+    UploadStart upload = inbound.upload();
+    if (outbound.body() == null && upload != null) {
+      streamed = new StreamedBody(exchange, sent, this, upload, settings);
+      streamed.start();
     } else {
       request = outbound;
     }
@@ -95,9 +96,9 @@ final class Relay implements ReplyListener {
     }
     status = replyStatus;
     head = headers;
-    String rank = headers.get(ForwardedHeaders.KVASIR_PREFIX + "dp-rank");
-    if (rank != null && rank.matches("[0-9]{1,4}")) {
-      tally.onRank(Integer.parseInt(rank));
+    int rank = ForwardedHeaders.reportedRank(headers, choice.worker());
+    if (rank >= 0) {
+      tally.onRank(rank);
     }
     if (RETRIED.contains(replyStatus) && run.retries(choice, replyStatus)) {
       cancel();
@@ -324,6 +325,9 @@ final class Relay implements ReplyListener {
   private void finish() {
     over = true;
     stopTimer();
+    if (streamed != null) {
+      streamed.stop();
+    }
   }
 
   /** Whether something of the reply was forwarded. */

@@ -16,6 +16,7 @@ import io.kvasir.gateway.tokens.TokenQuestions;
  * @param admission bounds the requests in service
  * @param retries bounds the retries
  * @param bodies bounds the bytes of bodies
+ * @param threads handles large bodies
  * @param metrics the metrics
  * @param log the access log
  */
@@ -26,5 +27,6 @@ public record Services(
     AdmissionQueue admission,
     RetryBudget retries,
     BodyBudget bodies,
+    BodyThreads threads,
     GatewayMetrics metrics,
     AccessLog log) {}

@@ -18,10 +18,10 @@ class InboundScopeTest {
     return new Inbound(
         "id",
         Endpoint.CHAT_COMPLETIONS,
-        "POST",
-        "/v1/chat/completions",
-        new Headers(),
+        new RequestHead("POST", "/v1/chat/completions", new Headers(), "127.0.0.1"),
         BodyScan.of(body, 0, body.length),
+        null,
+        null,
         "sql",
         adapter,
         null,

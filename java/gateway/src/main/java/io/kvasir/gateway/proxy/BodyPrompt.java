@@ -1,0 +1,92 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.PromptSource;
+import io.kvasir.gateway.openai.BodyScan;
+import java.util.List;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The prompt of a body, decoded once and only if a policy needs more than its text. What is decoded
+ * counts against the budget.
+ *
+ * <p>Thread-safe.
+ */
+final class BodyPrompt implements PromptSource {
+
+  /** Stands for a prompt that the gateway cannot read, for example one of images only. */
+  static final Prompt UNREADABLE = new Prompt.Texts(List.of(""));
+
+  private final BodyScan body;
+  private final BodyHold hold;
+  private final Form form;
+  private boolean charged;
+  private @Nullable Prompt decoded;
+
+  /** The budget has no room for a decoded prompt. */
+  static final class NoRoom extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    NoRoom() {
+      super("the budget of bodies has no room for a decoded prompt", null, false, false);
+    }
+  }
+
+  private BodyPrompt(BodyScan body, BodyHold hold, Form form) {
+    this.body = body;
+    this.hold = hold;
+    this.form = form;
+  }
+
+  /**
+   * {@return the prompt of a body}
+   *
+   * @param body the body
+   * @param hold what the request holds of the budget
+   */
+  static PromptSource of(BodyScan body, BodyHold hold) {
+    Form form = body.promptForm();
+    return form == null ? UNREADABLE : new BodyPrompt(body, hold, form);
+  }
+
+  @Override
+  public Form form() {
+    return form;
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * @throws NoRoom if the budget is used up
+   */
+  @Override
+  public synchronized Prompt prompt() {
+    Prompt known = decoded;
+    if (known == null) {
+      charge();
+      Prompt read = body.prompt();
+      known = read == null ? UNREADABLE : read;
+      decoded = known;
+    }
+    return known;
+  }
+
+  /**
+   * Counts what will be decoded of the body, once.
+   *
+   * @throws NoRoom if the budget is used up
+   */
+  synchronized void charge() {
+    if (!charged && !hold.take(body.decodedBytes())) {
+      throw new NoRoom();
+    }
+    charged = true;
+  }
+
+  @Override
+  public void forEachCodePoint(IntConsumer each) {
+    body.forEachCodePoint(each);
+  }
+}

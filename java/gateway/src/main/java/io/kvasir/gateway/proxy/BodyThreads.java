@@ -1,0 +1,75 @@
+package io.kvasir.gateway.proxy;
+
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Threads that scan, decode and hash large bodies, so that event loops stay free for the requests
+ * and streams of other clients.
+ *
+ * <p>Thread-safe. Owns its threads; they end when they have been idle for some seconds.
+ */
+public final class BodyThreads implements AutoCloseable {
+
+  /** Bodies above this size are handled here; an event loop needs about a millisecond for one. */
+  public static final int LARGE_BYTES = 256 << 10;
+
+  private static final int IDLE_SECONDS = 10;
+
+  private final ThreadPoolExecutor threads;
+
+  /**
+   * Creates threads when they are needed.
+   *
+   * @param maxThreads most threads, at least 1
+   * @param maxWaiting tasks that may wait, at least 1
+   */
+  public BodyThreads(int maxThreads, int maxWaiting) {
+    this.threads =
+        new ThreadPoolExecutor(
+            maxThreads,
+            maxThreads,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(maxWaiting),
+            task -> {
+              Thread thread = new Thread(task, "kvasir-bodies");
+              thread.setDaemon(true);
+              return thread;
+            });
+    threads.allowCoreThreadTimeOut(true);
+  }
+
+  /**
+   * Runs a task.
+   *
+   * @param hold what the task works on; counts against the budget until the task has run
+   * @param task the task; must not throw
+   * @return false if too many tasks wait; the task does not run then
+   */
+  boolean run(BodyHold hold, Runnable task) {
+    hold.pin();
+    try {
+      threads.execute(
+          () -> {
+            try {
+              task.run();
+            } finally {
+              hold.unpin();
+            }
+          });
+      return true;
+    } catch (RejectedExecutionException e) {
+      hold.unpin();
+      return false;
+    }
+  }
+
+  /** Lets running tasks end and drops the others. */
+  @Override
+  public void close() {
+    threads.shutdownNow();
+  }
+}

@@ -20,6 +20,15 @@ import org.junit.jupiter.api.Test;
 /** Connections that close while they are paused: no buffer of Netty's pool is lost. */
 class LeakTest {
 
+  private static final String UPLOAD =
+      String.join(
+          "\r\n",
+          "POST /v1/files HTTP/1.1",
+          "Host: x",
+          "Content-Type: audio/wav",
+          "Content-Length: 99999999",
+          "\r\n");
+
   private final Queue<String> leaks = new ConcurrentLinkedQueue<>();
   private final Level level = ResourceLeakDetector.getLevel();
 
@@ -106,7 +115,7 @@ class LeakTest {
       engine.leavesBodiesUnread();
       for (int i = 0; i < 5; i++) {
         RawClient client = gateway.client();
-        client.send("POST /v1/files HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n");
+        client.send(UPLOAD);
         client.sendUntilStuck(new byte[1 << 16], 500);
         client.reset();
         assertThat(gateway.logLine().path("status").asInt()).isEqualTo(499);

@@ -134,6 +134,9 @@ final class BodyScanner {
         form = Form.TOKENS;
       }
       if (form(first) == '0') {
+        if (field == BodyField.MESSAGES) {
+          json.countAsPart(); // decoded as an empty message
+        }
         long ignored = json.skipUnsigned();
       } else {
         json.skip();

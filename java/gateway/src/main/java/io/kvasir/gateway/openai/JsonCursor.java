@@ -202,6 +202,12 @@ final class JsonCursor {
     return elements;
   }
 
+  /** Counts the latest element, a number, with those that are no numbers. */
+  void countAsPart() {
+    numbers--;
+    elements++;
+  }
+
   /** {@return elements of arrays so far, on all levels, that are numbers} */
   int numbers() {
     return numbers;

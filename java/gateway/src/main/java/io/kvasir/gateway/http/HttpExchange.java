@@ -17,6 +17,7 @@ import io.vertx.core.http.HttpVersion;
 import io.vertx.core.internal.buffer.BufferInternal;
 import io.vertx.core.net.SocketAddress;
 import java.io.IOException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +38,7 @@ final class HttpExchange implements Exchange {
   private final HttpServerResponse response;
   private final Headers headers = new Headers();
   private final EventLoop loop;
+  private final BooleanSupplier leaving;
   private final Runnable onLast;
 
   private Runnable onGone = () -> {};
@@ -57,10 +59,13 @@ final class HttpExchange implements Exchange {
   /**
    * Begins an exchange.
    *
+   * @param leaving whether no connection is kept for a further request
    * @param onLast runs when no further request of the connection is to be served
    */
-  HttpExchange(HttpServerRequest request, EventLoop loop, Runnable onLast) {
+  HttpExchange(
+      HttpServerRequest request, EventLoop loop, BooleanSupplier leaving, Runnable onLast) {
     this.request = request;
+    this.leaving = leaving;
     this.onLast = onLast;
     this.response = request.response();
     this.loop = loop;
@@ -173,7 +178,7 @@ final class HttpExchange implements Exchange {
     replying = true;
     response.setStatusCode(status);
     fields.forEach((name, value) -> response.headers().add(name, value));
-    closes = unread || request.version() == HttpVersion.HTTP_1_0;
+    closes = unread || request.version() == HttpVersion.HTTP_1_0 || leaving.getAsBoolean();
     if (closes) {
       response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
     }

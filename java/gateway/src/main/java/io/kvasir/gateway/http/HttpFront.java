@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -81,11 +82,13 @@ public final class HttpFront implements AutoCloseable {
   private final Vertx vertx;
   private final String deployment;
   private final int port;
+  private final AtomicBoolean leaving;
 
-  private HttpFront(Vertx vertx, String deployment, int port) {
+  private HttpFront(Vertx vertx, String deployment, int port, AtomicBoolean leaving) {
     this.vertx = vertx;
     this.deployment = deployment;
     this.port = port;
+    this.leaving = leaving;
   }
 
   /**
@@ -131,6 +134,7 @@ public final class HttpFront implements AutoCloseable {
       Consumer<Exchange> handler)
       throws IOException {
     int[] bound = {port};
+    AtomicBoolean leaving = new AtomicBoolean();
     SocketAddress address =
         port == 0
             ? SocketAddress.sharedRandomPort(NEXT_FREE_PORT.getAndIncrement(), host)
@@ -139,12 +143,12 @@ public final class HttpFront implements AutoCloseable {
       String deployment =
           vertx
               .deployVerticle(
-                  () -> new Loop(address, bound, limit, invalid, handler),
+                  () -> new Loop(address, bound, limit, invalid, handler, leaving),
                   new DeploymentOptions().setInstances(eventLoops))
               .toCompletionStage()
               .toCompletableFuture()
               .join();
-      return new HttpFront(vertx, deployment, bound[0]);
+      return new HttpFront(vertx, deployment, bound[0], leaving);
     } catch (CompletionException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       String reason =
@@ -170,6 +174,11 @@ public final class HttpFront implements AutoCloseable {
     return port;
   }
 
+  /** Closes each connection after the next reply that begins on it, as the reply says. */
+  public void leave() {
+    leaving.set(true);
+  }
+
   /** Stops listening and closes all connections. */
   @Override
   public void close() {
@@ -184,6 +193,7 @@ public final class HttpFront implements AutoCloseable {
     private final ConnectionLimit limit;
     private final InvalidRequests invalid;
     private final Consumer<Exchange> handler;
+    private final AtomicBoolean leaving;
     private final Map<HttpConnection, Use> connections = new HashMap<>();
 
     private @Nullable HttpServer server;
@@ -203,12 +213,14 @@ public final class HttpFront implements AutoCloseable {
         int[] port,
         ConnectionLimit limit,
         InvalidRequests invalid,
-        Consumer<Exchange> handler) {
+        Consumer<Exchange> handler,
+        AtomicBoolean leaving) {
       this.address = address;
       this.port = port;
       this.limit = limit;
       this.invalid = invalid;
       this.handler = handler;
+      this.leaving = leaving;
     }
 
     @Override
@@ -274,7 +286,7 @@ public final class HttpFront implements AutoCloseable {
                 use.exchanges--;
                 use.idleSinceNs = System.nanoTime();
               });
-      handler.accept(new HttpExchange(request, loop, () -> use.last = true));
+      handler.accept(new HttpExchange(request, loop, leaving::get, () -> use.last = true));
     }
 
     private void sweep() {

@@ -13,7 +13,10 @@ public record UpstreamFailure(Kind kind, String message) {
   public enum Kind {
     /** No connection could be made. */
     CONNECT,
-    /** A connection that had served earlier requests closed before any byte of the reply. */
+    /**
+     * A connection that had served earlier requests closed before any byte of the reply, and so
+     * soon that the engine may have closed it before the request arrived.
+     */
     STALE_CONNECTION,
     /** The connection closed before the end of the reply. */
     CLOSED,

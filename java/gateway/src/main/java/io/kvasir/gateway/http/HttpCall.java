@@ -30,6 +30,12 @@ final class HttpCall implements UpstreamCall {
   /** Methods whose requests state the length of their body even if it is 0. */
   private static final Set<String> WITH_LENGTH = Set.of("POST", "PUT", "PATCH");
 
+  /**
+   * How long after the request the close of a reused connection can have been on its way before the
+   * request: later, the engine has had the request.
+   */
+  private static final long STALE_NS = 1_000_000_000;
+
   private final HttpUpstream.Engine engine;
   private final ReplyListener reply;
 
@@ -42,6 +48,7 @@ final class HttpCall implements UpstreamCall {
   private boolean sent;
   private boolean paused;
   private boolean reused;
+  private long begunNs;
   private boolean keepsAlive = true;
   private boolean begun;
   private boolean over;
@@ -58,6 +65,7 @@ final class HttpCall implements UpstreamCall {
   void begin(EngineConnection to, boolean onReused) {
     connection = to;
     reused = onReused;
+    begunNs = System.nanoTime();
     UpstreamRequest outbound = Objects.requireNonNull(request);
     request = null;
     HttpMethod method = HttpMethod.valueOf(outbound.method());
@@ -146,7 +154,9 @@ final class HttpCall implements UpstreamCall {
   }
 
   void onFailure(Kind kind, Throwable failure) {
-    abort(kind == Kind.CLOSED && reused && !begun ? Kind.STALE_CONNECTION : kind, failure);
+    boolean stale =
+        kind == Kind.CLOSED && reused && !begun && System.nanoTime() - begunNs < STALE_NS;
+    abort(stale ? Kind.STALE_CONNECTION : kind, failure);
   }
 
   void onWritable() {

@@ -139,6 +139,7 @@ class ArchitectureTest {
             "gateway",
             "gateway.embedded",
             "gateway.proxy",
+            "gateway.route",
             "gateway.standin",
             "gateway.worker",
             "hash",

@@ -104,7 +104,7 @@ final class AdminHandler implements Consumer<Exchange> {
         json.writeStringField("flavor", worker.engine());
         json.writeNumberField("ranks", worker.profile().ranks());
         json.writeBooleanField("healthy", worker.healthy());
-        json.writeBooleanField("takes_requests", worker.takes(nowNs));
+        json.writeBooleanField("takes_requests", fleets.takes(worker, nowNs));
         json.writeNumberField("active_requests", worker.activeRequests());
         json.writeArrayFieldStart("models");
         for (String model : worker.models()) {

@@ -24,6 +24,7 @@ import io.kvasir.gateway.proxy.GatewayHandler;
 import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.Breaker;
+import io.kvasir.gateway.route.Ejection;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.HealthChecks;
@@ -45,6 +46,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -104,7 +106,8 @@ public final class Gateway implements AutoCloseable {
     this.replicas = replicas;
     this.log = log;
     this.loop = HttpFront.loop(vertx);
-    this.fleets = new ModelFleets(workers(local), this::fleet);
+    this.fleets =
+        new ModelFleets(workers(local), new Ejection(settings.health().breaker()), this::fleet);
     GatewayMetrics metrics = new GatewayMetrics();
     GatewaySettings.Pressure pressure = settings.pressure();
     ClientLimits clients = settings.proxy().clients();
@@ -145,7 +148,7 @@ public final class Gateway implements AutoCloseable {
             ConnectionLimit.none(),
             Gateway::invalid,
             new AdminHandler(
-                services, () -> !handler.draining() && fleets.ready(), adminHosts(settings)));
+                services, handler::ready, adminHosts(settings)));
   }
 
   private static AdminHosts adminHosts(GatewaySettings settings) {
@@ -255,9 +258,7 @@ public final class Gateway implements AutoCloseable {
   }
 
   private FleetWorker worker(int id, String name, WorkerSpec spec, Upstream upstream) {
-    long openNs = TimeUnit.MILLISECONDS.toNanos(settings.health().breakerOpenMs());
-    Breaker breaker = new Breaker(settings.health().breakerFailures(), openNs);
-    return new FleetWorker(id, name, spec, upstream, breaker);
+    return new FleetWorker(id, name, spec, upstream, new Breaker(settings.health().breaker()));
   }
 
   /** A fleet for a model: what is known of the first worker decides how it works. */
@@ -316,10 +317,8 @@ public final class Gateway implements AutoCloseable {
         "kvasir.num.requests.running",
         "Requests in service.",
         () -> services.admission().running());
-    metrics.gauge(
-        "kvasir.num.requests.waiting",
-        "Requests that wait for their start.",
-        () -> services.admission().queued());
+    waitingGauge(metrics, "admission", () -> services.admission().queued());
+    waitingGauge(metrics, "router", handler::queuedByRouters);
     metrics.gauge(
         "kvasir.body.bytes",
         "Bytes held of request bodies, as far as they have arrived, and of decoded prompts.",
@@ -343,6 +342,15 @@ public final class Gateway implements AutoCloseable {
           worker.name(),
           worker::activeRequests);
     }
+  }
+
+  private static void waitingGauge(GatewayMetrics metrics, String queue, Supplier<Number> value) {
+    metrics.gauge(
+        "kvasir.num.requests.waiting",
+        "Requests that wait for their start, by the queue: the gateway's or the fleet router's.",
+        "queue",
+        queue,
+        value);
   }
 
   private static void addGauges(GatewayMetrics metrics, ReplicaLink replicas) {
@@ -390,14 +398,23 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Stops: refuses new requests, lets those in progress go on for a while, and ends the rest.
+   * Stops: is not ready for a while, in which it still serves requests and closes their
+   * connections; then refuses new requests, lets those in progress go on for a while, and ends the
+   * rest.
    *
    * @return requests that were ended before their reply was complete
    */
   public int stop() {
-    handler.drain();
-    long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.pressure().drainMs());
+    long graceMs = settings.pressure().drainGraceMs();
     try {
+      if (graceMs > 0 && !closed.get()) {
+        handler.leave();
+        front.leave();
+        Thread.sleep(graceMs);
+      }
+      handler.drain();
+      front.leave();
+      long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.pressure().drainMs());
       while (handler.inProgress() > 0 && System.nanoTime() - endNs < 0) {
         Thread.sleep(DRAIN_POLL_MS);
       }

@@ -5,6 +5,7 @@ import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.cost.CostSettings;
 import io.kvasir.fleet.router.cost.Ties;
 import io.kvasir.gateway.proxy.ProxySettings;
+import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.worker.WorkerSpec;
 import java.util.HashMap;
 import java.util.List;
@@ -100,14 +101,17 @@ public record GatewaySettings(
    * @param maxQueuedRequests requests that may wait for their start
    * @param bodyBudgetBytes bytes of request bodies that the gateway holds
    * @param retryReserve retries that can be saved up, besides a tenth of the requests
-   * @param drainMs how long requests may go on after the gateway was asked to stop
+   * @param drainMs how long requests may go on after the gateway has begun to refuse new ones
+   * @param drainGraceMs how long the gateway serves new requests after it was asked to stop, while
+   *     it is not ready: the time in which balancers notice
    */
   public record Pressure(
       int maxRunningRequests,
       int maxQueuedRequests,
       long bodyBudgetBytes,
       int retryReserve,
-      long drainMs) {}
+      long drainMs,
+      long drainGraceMs) {}
 
   /**
    * The checks of workers. Immutable.
@@ -115,13 +119,8 @@ public record GatewaySettings(
    * @param connectTimeoutMs limit for making a connection to a worker
    * @param intervalMs time between two checks
    * @param timeoutMs limit for the answer to a check
-   * @param breakerFailures failures in a row that open a worker's breaker
-   * @param breakerOpenMs how long an open breaker lets nothing through
+   * @param breaker when workers that fail get no requests
    */
   public record Health(
-      int connectTimeoutMs,
-      long intervalMs,
-      long timeoutMs,
-      int breakerFailures,
-      long breakerOpenMs) {}
+      int connectTimeoutMs, long intervalMs, long timeoutMs, BreakerSettings breaker) {}
 }

@@ -64,7 +64,7 @@ class HttpsEngineTest {
     HttpsServer engine = engine(keys("localhost"));
     try (TestGateway gateway = gateway(engine)) {
       assertThat(gateway.metric("kvasir_worker_healthy")).isZero();
-      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(404);
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(503);
     } finally {
       engine.stop(0);
     }

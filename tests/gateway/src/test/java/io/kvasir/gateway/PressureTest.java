@@ -13,10 +13,12 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Queue, budgets, breaker, health checks and time limits. */
+/** Queue, budgets, health checks and time limits. */
 class PressureTest {
 
   @Test
@@ -50,6 +52,77 @@ class PressureTest {
       assertThat(gateway.metric("kvasir_refusals_total", "queue_full")).isEqualTo(1);
       assertThat(gateway.metric("kvasir_refusals_total", "queue_timeout")).isEqualTo(1);
       assertThat(gateway.metric("kvasir_num_requests_running")).isZero();
+    }
+  }
+
+  /** An engine that answers chats after a signal, and has no endpoint for tokens. */
+  private static ScriptedEngine.Script answersAfter(CountDownLatch go, AtomicInteger chats) {
+    return (request, link) -> {
+      if (request.target().equals(CHAT)) {
+        chats.incrementAndGet();
+        EngineLink.await(go);
+        EngineLink.answer(request, link);
+      } else {
+        link.json(404, "{}");
+      }
+    };
+  }
+
+  @Test
+  void theRoutersQueueHasTheSameLimit() {
+    CountDownLatch go = new CountDownLatch(1);
+    AtomicInteger chats = new AtomicInteger();
+    try (ScriptedEngine engine = ScriptedEngine.start(answersAfter(go, chats));
+        TestGateway gateway =
+            TestGateway.of(engine)
+                .router("cost")
+                .routerArgs(Map.of("router_queue_threshold", 0.0))
+                .queue(10, 10, 1_500)
+                .start();
+        RawClient running = gateway.client();
+        RawClient waiting = gateway.client();
+        RawClient leaving = gateway.client()) {
+      running.send(RawClient.post(CHAT, ASK_STREAM));
+      Await.until(() -> chats.get() == 1);
+      waiting.send(RawClient.post(CHAT, ASK_STREAM));
+      leaving.send(RawClient.post(CHAT, ASK_STREAM));
+      Await.until(() -> gateway.metric("kvasir_num_requests_waiting", "queue=\"router\"") == 2);
+      assertThat(gateway.metric("kvasir_num_requests_waiting", "queue=\"admission\"")).isZero();
+      leaving.disconnect();
+      Reply late = waiting.reply();
+      assertThat(late.status()).isEqualTo(503);
+      assertThat(late.code()).isEqualTo("queue_timeout");
+      Await.until(() -> gateway.metric("kvasir_num_requests_waiting") == 0);
+      assertThat(chats).hasValue(1);
+      go.countDown();
+      assertThat(running.reply().status()).isEqualTo(200);
+      gateway.works();
+    }
+  }
+
+  @Test
+  void bothQueuesShareOneLimit() {
+    CountDownLatch go = new CountDownLatch(1);
+    AtomicInteger chats = new AtomicInteger();
+    try (ScriptedEngine engine = ScriptedEngine.start(answersAfter(go, chats));
+        TestGateway gateway =
+            TestGateway.of(engine)
+                .router("cost")
+                .routerArgs(Map.of("router_queue_threshold", 0.0))
+                .queue(2, 10, 2_000)
+                .start();
+        RawClient running = gateway.client();
+        RawClient first = gateway.client();
+        RawClient second = gateway.client()) {
+      running.send(RawClient.post(CHAT, ASK_STREAM));
+      Await.until(() -> chats.get() == 1);
+      first.send(RawClient.post(CHAT, ASK_STREAM)); // waits at the router
+      Await.until(() -> gateway.metric("kvasir_num_requests_waiting", "queue=\"router\"") == 1);
+      second.send(RawClient.post(CHAT, ASK_STREAM)); // waits for its admission, then there
+      assertThat(first.reply().code()).isEqualTo("queue_timeout");
+      assertThat(second.reply().code()).isEqualTo("queue_timeout");
+      go.countDown();
+      assertThat(running.reply().status()).isEqualTo(200);
     }
   }
 
@@ -122,25 +195,6 @@ class PressureTest {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(502);
       assertThat(a.received() + b.received() + c.received()).isEqualTo(2);
       assertThat(gateway.logLine().path("attempts").asInt()).isEqualTo(2);
-    }
-  }
-
-  @Test
-  void aBreakerOpensAndOneTrialClosesIt() {
-    try (ScriptedEngine bad = ScriptedEngine.start((request, link) -> link.reset());
-        TestGateway gateway = TestGateway.of(bad).breaker(3, 1_000).start()) {
-      for (int i = 0; i < 3; i++) {
-        assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(502);
-      }
-      Reply refused = gateway.post(CHAT, ASK);
-      assertThat(refused.status()).isEqualTo(503);
-      assertThat(refused.field("retry-after")).matches("[1-9][0-9]*");
-      assertThat(bad.received()).isEqualTo(3);
-      bad.script(EngineLink::answer);
-      Await.until(() -> gateway.post(CHAT, ASK).status() == 200);
-      for (int i = 0; i < 3; i++) {
-        gateway.works();
-      }
     }
   }
 
@@ -241,10 +295,11 @@ class PressureTest {
         }
       }
       String worker = "http://127.0.0.1:" + full.getLocalPort();
-      try (TestGateway gateway = TestGateway.of(List.of(worker)).healthEveryMs(50).start()) {
+      try (TestGateway gateway =
+          TestGateway.of(List.of(worker)).healthEveryMs(50).healthTimeoutMs(1_000).start()) {
         assertThat(gateway.get("/ready").status()).isEqualTo(503);
         Reply reply = gateway.post(CHAT, ASK);
-        assertThat(reply.status()).isEqualTo(404); // no worker has named its model yet
+        assertThat(reply.status()).isEqualTo(503); // no worker has named its model yet
       }
       for (Socket filler : fillers) {
         filler.close();

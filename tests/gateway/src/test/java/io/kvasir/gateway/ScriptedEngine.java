@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -82,6 +83,7 @@ final class ScriptedEngine implements AutoCloseable {
   private final AtomicInteger received = new AtomicInteger();
   private volatile Script script;
   private volatile boolean healthy = true;
+  private volatile CountDownLatch healthAfter = new CountDownLatch(0);
   private volatile boolean readsBodies = true;
 
   private ScriptedEngine(List<String> models, Script script) throws IOException {
@@ -155,7 +157,10 @@ final class ScriptedEngine implements AutoCloseable {
 
   private int serve(Received request, EngineLink link) throws Exception {
     switch (request.target()) {
-      case "/health" -> link.json(healthy ? 200 : 503, "{}");
+      case "/health" -> {
+        healthAfter.await();
+        link.json(healthy ? 200 : 503, "{}");
+      }
       case "/v1/models" -> link.json(200, models);
       default -> {
         if (FACTS.contains(request.target())) {
@@ -210,6 +215,11 @@ final class ScriptedEngine implements AutoCloseable {
 
   void healthy(boolean now) {
     healthy = now;
+  }
+
+  /** Answers to {@code GET /health} wait for a signal from now on. */
+  void healthAfter(CountDownLatch signal) {
+    healthAfter = signal;
   }
 
   /** From now on scripts start before the request's body is read. */

@@ -48,6 +48,31 @@ class StopTest {
   }
 
   @Test
+  void requestsAreServedWhileBalancersNotice() throws Exception {
+    CountDownLatch go = new CountDownLatch(1);
+    try (ScriptedEngine engine =
+            ScriptedEngine.start(
+                (request, link) -> {
+                  EngineLink.answer(request, link);
+                  go.countDown();
+                });
+        TestGateway gateway = TestGateway.of(engine).drainGraceMs(5_000).start();
+        RawClient kept = gateway.client()) {
+      assertThat(kept.send(RawClient.post(CHAT, ASK)).reply().field("connection")).isNull();
+      EngineLink.await(go);
+      CompletableFuture<Integer> cut = CompletableFuture.supplyAsync(gateway.gateway()::stop);
+      Await.until(() -> gateway.admin("/ready").status() == 503);
+      assertThat(gateway.get("/ready").status()).isEqualTo(503);
+      RawClient.Reply reply = kept.send(RawClient.post(CHAT, ASK)).reply();
+      assertThat(reply.status()).as(reply.text()).isEqualTo(200);
+      assertThat(reply.field("connection")).isEqualTo("close");
+      assertThat(kept.isClosed()).isTrue();
+      gateway.works();
+      assertThat(cut.get()).isZero();
+    }
+  }
+
+  @Test
   void aBodyThatIsArrivingIsAwaited() throws Exception {
     try (ScriptedEngine engine = ScriptedEngine.good();
         TestGateway gateway = TestGateway.of(engine).drainMs(30_000).start();

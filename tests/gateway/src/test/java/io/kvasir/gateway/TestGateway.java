@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.ProxySettings;
+import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.worker.WorkerSpec;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -46,6 +47,7 @@ final class TestGateway implements AutoCloseable {
     private final List<String> workers;
     private List<LocalWorker> local = List.of();
     private String router = "conversation";
+    private Map<String, Object> routerArgs = Map.of();
     private int port;
     private int eventLoops = 2;
     private long maxBodyBytes = 8 << 20;
@@ -62,11 +64,12 @@ final class TestGateway implements AutoCloseable {
     private int retryReserve = 100;
     private GatewaySettings.Replicas replicas;
     private long drainMs = 5_000;
+    private long drainGraceMs;
     private long intervalMs = 60_000;
     private ClientLimits clients = new ClientLimits(1, 100_000, 600_000, 1);
     private List<String> adminAllowedHosts = List.of("x"); // that of RawClient
-    private int breakerFailures = 1000;
-    private long breakerOpenMs = 60_000;
+    private long healthTimeoutMs = 10_000;
+    private BreakerSettings breaker = BreakerSettings.of(1000, 60_000);
 
     private Builder(List<String> workers) {
       this.workers = workers;
@@ -74,6 +77,11 @@ final class TestGateway implements AutoCloseable {
 
     Builder router(String name) {
       router = name;
+      return this;
+    }
+
+    Builder routerArgs(Map<String, Object> args) {
+      routerArgs = args;
       return this;
     }
 
@@ -166,14 +174,27 @@ final class TestGateway implements AutoCloseable {
       return this;
     }
 
+    Builder drainGraceMs(long ms) {
+      drainGraceMs = ms;
+      return this;
+    }
+
     Builder healthEveryMs(long ms) {
       intervalMs = ms;
       return this;
     }
 
+    Builder healthTimeoutMs(long ms) {
+      healthTimeoutMs = ms;
+      return this;
+    }
+
     Builder breaker(int failures, long openMs) {
-      breakerFailures = failures;
-      breakerOpenMs = openMs;
+      return breaker(BreakerSettings.of(failures, openMs));
+    }
+
+    Builder breaker(BreakerSettings settings) {
+      breaker = settings;
       return this;
     }
 
@@ -188,7 +209,7 @@ final class TestGateway implements AutoCloseable {
               eventLoops,
               workers.stream().map(WorkerSpec::parse).toList(),
               router,
-              Map.of(),
+              routerArgs,
               replicas,
               new ProxySettings(
                   maxBodyBytes,
@@ -201,9 +222,8 @@ final class TestGateway implements AutoCloseable {
                   explain,
                   clients),
               new GatewaySettings.Pressure(
-                  maxRunning, maxQueued, bodyBudget, retryReserve, drainMs),
-              new GatewaySettings.Health(
-                  5_000, intervalMs, 10_000, breakerFailures, breakerOpenMs));
+                  maxRunning, maxQueued, bodyBudget, retryReserve, drainMs, drainGraceMs),
+              new GatewaySettings.Health(5_000, intervalMs, healthTimeoutMs, breaker));
       BlockingQueue<String> lines = new LinkedBlockingQueue<>();
       try {
         return new TestGateway(Gateway.start(settings, local, new Lines(lines)), lines);

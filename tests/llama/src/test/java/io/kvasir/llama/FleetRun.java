@@ -10,6 +10,7 @@ import io.kvasir.gateway.LocalWorker;
 import io.kvasir.gateway.embedded.ModelEngineSettings;
 import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.ProxySettings;
+import io.kvasir.gateway.route.BreakerSettings;
 import java.io.OutputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -84,8 +85,8 @@ final class FleetRun {
         null,
         new ProxySettings(
             1 << 20, 30_000, 60_000, 600_000, 120_000, 60_000, 3, true, ClientLimits.DEFAULT),
-        new GatewaySettings.Pressure(64, 64, 1 << 26, 10, 1_000),
-        new GatewaySettings.Health(5_000, 60_000, 60_000, 5, 5_000));
+        new GatewaySettings.Pressure(64, 64, 1 << 26, 10, 1_000, 0),
+        new GatewaySettings.Health(5_000, 60_000, 60_000, BreakerSettings.of(5, 5_000)));
   }
 
   /** Three conversations take turns; each waits for its answer and continues with it. */

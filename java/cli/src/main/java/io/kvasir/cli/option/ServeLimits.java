@@ -4,6 +4,7 @@ import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.ProxySettings;
 import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options of a gateway's limits and timeouts. */
@@ -37,7 +38,9 @@ final class ServeLimits {
       paramLabel = "N",
       defaultValue = "60",
       order = 22,
-      description = "Longest wait for the start of a request (default: ${DEFAULT-VALUE}).")
+      description =
+          "Longest wait for the start of a request, in the gateway's queue and the fleet router's"
+              + " together (default: ${DEFAULT-VALUE}).")
   private String queueTimeout;
 
   @Option(
@@ -121,28 +124,25 @@ final class ServeLimits {
       description = "Time between two checks of a worker (default: ${DEFAULT-VALUE}).")
   private String healthInterval;
 
-  @Option(
-      names = "--breaker-failures",
-      paramLabel = "N",
-      defaultValue = "5",
-      order = 33,
-      description = "Failures in a row after which a worker rests (default: ${DEFAULT-VALUE}).")
-  private String breakerFailures;
+  @Mixin private BreakerLimits breaker;
 
   @Option(
-      names = "--breaker-seconds",
+      names = "--drain-grace-seconds",
       paramLabel = "N",
       defaultValue = "5",
-      order = 34,
-      description = "How long it rests (default: ${DEFAULT-VALUE}).")
-  private String breakerSeconds;
+      order = 35,
+      description =
+          "How long new requests are served after SIGTERM while /ready is 503, so that balancers"
+              + " notice (default: ${DEFAULT-VALUE}).")
+  private String drainGrace;
 
   @Option(
       names = "--drain-seconds",
       paramLabel = "N",
       defaultValue = "30",
       order = 35,
-      description = "How long requests may go on after SIGTERM (default: ${DEFAULT-VALUE}).")
+      description =
+          "How long requests may go on after SIGTERM and the grace (default: ${DEFAULT-VALUE}).")
   private String drain;
 
   /**
@@ -171,7 +171,8 @@ final class ServeLimits {
         Values.integer("--max-queued-requests", maxQueued, 0, MAX_REQUESTS),
         (long) Values.integer("--body-budget-mb", bodyBudget, 1, MAX_MB) << 20,
         Values.integer("--retry-reserve", retryReserve, 0, MAX_REQUESTS),
-        TimeUnit.SECONDS.toMillis(Values.integer("--drain-seconds", drain, 0, MAX_SECONDS)));
+        TimeUnit.SECONDS.toMillis(Values.integer("--drain-seconds", drain, 0, MAX_SECONDS)),
+        Math.round(1e3 * Values.number("--drain-grace-seconds", drainGrace, 0, MAX_SECONDS)));
   }
 
   /** How workers are checked. */
@@ -180,11 +181,10 @@ final class ServeLimits {
         (int) milliseconds("--connect-timeout-seconds", connectTimeout),
         milliseconds("--health-interval-seconds", healthInterval),
         TimeUnit.SECONDS.toMillis(2),
-        Values.integer("--breaker-failures", breakerFailures, 1, MAX_REQUESTS),
-        milliseconds("--breaker-seconds", breakerSeconds));
+        breaker.settings());
   }
 
-  private static long milliseconds(String option, String text) {
+  static long milliseconds(String option, String text) {
     return Math.round(1e3 * Values.number(option, text, 0.001, MAX_SECONDS));
   }
 }

@@ -70,7 +70,21 @@ public final class GatewayMetrics {
    * @param value reads it
    */
   public void workerGauge(String name, String description, String worker, Supplier<Number> value) {
-    Gauge.builder(name, value).description(description).tag("worker_id", worker).register(registry);
+    gauge(name, description, "worker_id", worker, value);
+  }
+
+  /**
+   * Adds a value with a label that is read whenever metrics are read.
+   *
+   * @param name the metric
+   * @param description what it is, in one sentence
+   * @param label the label, the same for all values of the metric
+   * @param of the label's value
+   * @param value reads it
+   */
+  public void gauge(
+      String name, String description, String label, String of, Supplier<Number> value) {
+    Gauge.builder(name, value).description(description).tag(label, of).register(registry);
   }
 
   /**
@@ -135,6 +149,20 @@ public final class GatewayMetrics {
    */
   public void onRetry(String reason) {
     counter("kvasir.retries", "Attempts that were repeated, by reason.", Tags.of("reason", reason))
+        .increment();
+  }
+
+  /**
+   * A worker's stream has failed: the engine reported an error of its own in it, or it broke off or
+   * fell silent after its first event.
+   *
+   * @param worker the worker's name
+   */
+  public void onStreamError(String worker) {
+    counter(
+            "kvasir.stream.errors",
+            "Streams that failed, by an error event of the engine or by an early end.",
+            Tags.of("worker_id", worker))
         .increment();
   }
 

@@ -71,6 +71,10 @@ public enum BodyField {
   PROMPT_LOGPROBS(Type.ANY),
   /** The number of tokens to which the prompt is cut. */
   TRUNCATE_PROMPT_TOKENS(Type.ANY),
+  /** Whether the engine keeps the response. */
+  STORE(Type.ANY),
+  /** Whether the response is computed without a waiting client. */
+  BACKGROUND(Type.ANY),
 
   /** The rank that serves the request, for vLLM and older SGLang. */
   DATA_PARALLEL_RANK(Type.ROUTING),

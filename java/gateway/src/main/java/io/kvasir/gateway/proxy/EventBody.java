@@ -1,5 +1,6 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.gateway.openai.EngineError;
 import io.kvasir.gateway.openai.SseEvent;
 import io.kvasir.gateway.openai.SseEvents;
 import io.kvasir.gateway.openai.UsageStrip;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class EventBody implements ReplyBody {
 
   private static final int MAX_PARTS = 64;
+  private static final int SERVER_ERROR = 500;
 
   private final Tally tally;
   private final ReplyReader reader;
@@ -23,6 +25,7 @@ final class EventBody implements ReplyBody {
   private final SseEvents events = new SseEvents(this::onEvent);
   private @Nullable ByteBuf out;
   private boolean hasData;
+  private int errorStatus;
 
   /**
    * Begins with nothing.
@@ -39,7 +42,7 @@ final class EventBody implements ReplyBody {
   public @Nullable ByteBuf onBytes(ByteBuf bytes, long nowNs) throws ProtocolException {
     events.feed(bytes);
     ByteBuf ready = taken();
-    if (ready != null) {
+    if (ready != null && errorStatus == 0) {
       tally.onData(nowNs);
     }
     return ready;
@@ -69,7 +72,7 @@ final class EventBody implements ReplyBody {
       reader.onEvent(event.bytes());
     }
     if (event.kind() == SseEvent.Kind.ERROR) {
-      tally.onError("the engine reported an error in its stream");
+      onError(EngineError.status(event.bytes()));
     }
     ByteBuf bytes = stripsUsage ? UsageStrip.strip(event) : event.bytes();
     if (bytes == null) {
@@ -82,6 +85,19 @@ final class EventBody implements ReplyBody {
     } else {
       out = Unpooled.compositeBuffer(MAX_PARTS).addComponent(true, out).addComponent(true, bytes);
     }
+  }
+
+  private void onError(int status) {
+    if (status >= SERVER_ERROR && errorStatus == 0) {
+      errorStatus = status;
+    } else if (status < SERVER_ERROR) {
+      tally.onError("the engine reported an error in its stream");
+    }
+  }
+
+  @Override
+  public int errorStatus() {
+    return errorStatus;
   }
 
   @Override

@@ -85,9 +85,10 @@ public final class ExplainHandler implements Consumer<Exchange> {
             urgency,
             true);
     long nowNs = System.nanoTime();
+    boolean panics = services.fleets().ejection().panics(fleet.workers(), model);
     FleetWorker any = null;
     for (FleetWorker worker : fleet.workers()) {
-      if (any == null && worker.takes(nowNs) && worker.models().contains(model)) {
+      if (any == null && worker.takes(panics, nowNs) && worker.models().contains(model)) {
         any = worker;
       }
     }
@@ -108,14 +109,14 @@ public final class ExplainHandler implements Consumer<Exchange> {
     return body.isChat() ? Endpoint.CHAT_COMPLETIONS : Endpoint.COMPLETIONS;
   }
 
-  private static void answer(
-      Exchange exchange, Inbound inbound, ModelFleet fleet, PromptTokens tokens) {
+  private void answer(Exchange exchange, Inbound inbound, ModelFleet fleet, PromptTokens tokens) {
+    boolean panics = services.fleets().ejection().panics(fleet.workers(), inbound.model());
     CacheScope scope = inbound.scope();
     FleetRequest request =
         FleetRequest.builder(IDS.incrementAndGet(), inbound.prompt())
             .conversationId(inbound.conversationId())
             .scope(scope)
-            .filter(fleet.without(Set.of(), inbound.model(), System.nanoTime()))
+            .filter(fleet.without(Set.of(), inbound.model(), panics, System.nanoTime()))
             .targets(inbound.urgency().targets())
             .strictPriority(inbound.urgency().priority())
             .tokens(tokens.ids())

@@ -8,6 +8,7 @@ import io.kvasir.gateway.openai.InvalidBodyException;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
+import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.model.Errors;
 import java.util.List;
 import java.util.Set;
@@ -34,6 +35,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
   private final ResponseOwners owners = new ResponseOwners();
   private final Set<ProxyRun> runs = ConcurrentHashMap.newKeySet();
   private final AtomicInteger reading = new AtomicInteger();
+  private volatile boolean leaving;
   private volatile boolean draining;
 
   /**
@@ -50,13 +52,24 @@ public final class GatewayHandler implements Consumer<Exchange> {
     return runs.size() + reading.get();
   }
 
-  /** {@return whether new requests are refused} */
-  public boolean draining() {
-    return draining;
+  /** {@return requests that wait in the queue of a fleet router} */
+  public long queuedByRouters() {
+    return runs.stream().filter(ProxyRun::queuedByRouter).count();
+  }
+
+  /** {@return whether balancers may send requests: a worker is healthy, and the gateway stays} */
+  public boolean ready() {
+    return !leaving && services.fleets().ready();
+  }
+
+  /** Is not ready from now on, so that balancers send no more requests; serves those that come. */
+  public void leave() {
+    leaving = true;
   }
 
   /** Refuses new requests from now on. */
   public void drain() {
+    leaving = true;
     draining = true;
   }
 
@@ -157,7 +170,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
   }
 
   private void health(Exchange exchange, boolean ready) {
-    boolean good = !ready || (!draining && services.fleets().ready());
+    boolean good = !ready || ready();
     Replies.json(
         exchange, good ? 200 : 503, good ? "{\"status\":\"ok\"}" : "{\"status\":\"not ready\"}");
   }
@@ -169,6 +182,10 @@ public final class GatewayHandler implements Consumer<Exchange> {
     }
     Set<String> models = services.fleets().models();
     String name = ModelsJson.name(path);
+    if (models.isEmpty() && services.fleets().silent() > 0) {
+      refuse(exchange, Endpoint.OTHER, tally, notStarted());
+      return;
+    }
     if (name != null && !models.contains(name)) {
       refuse(exchange, Endpoint.OTHER, tally, unknownModel(name));
       return;
@@ -177,7 +194,18 @@ public final class GatewayHandler implements Consumer<Exchange> {
     tally.close(200);
   }
 
+  /** The reply about a model that no worker has named; a silent worker may serve it. */
   private Problem unknownModel(String model) {
+    return services.fleets().silent() > 0 ? notStarted() : neverServed(model);
+  }
+
+  private Problem notStarted() {
+    return Refusals.noWorker(
+        "no worker is known to serve the model; workers that have not answered yet: "
+            + services.fleets().silent());
+  }
+
+  private Problem neverServed(String model) {
     return Problem.notFound(
         "model_not_found",
         "model",
@@ -240,10 +268,17 @@ public final class GatewayHandler implements Consumer<Exchange> {
       BodyHold hold,
       @Nullable Target holder)
       throws InvalidBodyException {
+    ModelFleets fleets = services.fleets();
+    if (endpoint != Endpoint.OTHER && fleets.models().isEmpty() && fleets.silent() > 0) {
+      hold.release();
+      refuse(exchange, endpoint, tally, notStarted());
+      return;
+    }
     Inbound inbound = inbound(endpoint, head, tally, body, hold);
+    inbound.client(exchange.remote());
     tally.model(inbound.model());
     tally.targets(inbound.urgency().targets(), inbound.streams());
-    ModelFleet fleet = services.fleets().fleet(inbound.model());
+    ModelFleet fleet = fleets.fleet(inbound.model());
     if (fleet == null && !(endpoint == Endpoint.OTHER && inbound.model().isEmpty())) {
       hold.release();
       refuse(exchange, endpoint, tally, unknownModel(inbound.model()));
@@ -271,7 +306,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
     if (salt != null && hasLoneSurrogate(salt)) {
       throw new InvalidBodyException("cache_salt", "cache_salt must be well-formed Unicode");
     }
-    Inbound inbound = new Inbound(
+    return new Inbound(
         tally.id(),
         endpoint,
         head,
@@ -282,9 +317,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
         services.fleets().isAdapter(model),
         ConversationId.of(headers, body),
         Urgency.of(headers),
-            explains(headers));
-    inbound.client(exchange.remote());
-    return inbound;
+        explains(headers));
   }
 
   private boolean explains(Headers headers) {

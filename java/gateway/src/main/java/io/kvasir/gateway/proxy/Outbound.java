@@ -51,7 +51,11 @@ final class Outbound {
     }
     ByteBuf body = splice.build();
     headers.set("content-length", Integer.toString(body.readableBytes()));
-    return new UpstreamRequest(inbound.method(), inbound.target(), headers, body);
+    // What may not be repeated must not meet a connection that its engine closes just then.
+    boolean newConnection =
+        !Repetition.afterSend(inbound)
+            && (inbound.endpoint().generates() || inbound.endpoint() == Endpoint.OTHER);
+    return new UpstreamRequest(inbound.method(), inbound.target(), headers, body, newConnection);
   }
 
   private static String json(int[] tokens) {

@@ -7,6 +7,7 @@ import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.openai.BodyScan;
+import io.kvasir.gateway.route.Ejection;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
@@ -52,7 +53,11 @@ final class Placing {
 
     void onChosen(ChosenTarget choice);
 
+    /** The prompt's tokens are asked for, which has a short limit of its own. */
     void onWaiting(Runnable cancel);
+
+    /** The request waits in the fleet router's queue, without a limit. */
+    void onQueued(Runnable cancel);
 
     void onRefused(Problem problem);
   }
@@ -92,6 +97,11 @@ final class Placing {
     this.arrivedNs = arrivedNs;
   }
 
+  /** The workers that may serve the request. */
+  List<FleetWorker> workers() {
+    return workers;
+  }
+
   /** An attempt at a worker failed; the request does not return there. */
   void onFailed(FleetWorker worker) {
     tried.add(worker);
@@ -99,12 +109,17 @@ final class Placing {
 
   /** Whether a worker is left that can take the request. */
   boolean hasOther(long nowNs) {
-    return owner == null && workers.stream().anyMatch(worker -> isLeft(worker, nowNs));
+    boolean panics = panics();
+    return owner == null && workers.stream().anyMatch(worker -> isLeft(worker, panics, nowNs));
   }
 
-  private boolean isLeft(FleetWorker worker, long nowNs) {
+  private boolean panics() {
+    return services.fleets().ejection().panics(workers, inbound.model());
+  }
+
+  private boolean isLeft(FleetWorker worker, boolean panics, long nowNs) {
     return !tried.contains(worker)
-        && worker.takes(nowNs)
+        && worker.takes(panics, nowNs)
         && (inbound.model().isEmpty() || worker.models().contains(inbound.model()));
   }
 
@@ -119,7 +134,7 @@ final class Placing {
       chooseByLoad(nowNs, result);
       return;
     }
-    if (owner != null && !owner.worker().takes(nowNs)) {
+    if (owner != null && !owner.worker().takes(panics(), nowNs)) {
       result.onRefused(ownerGone());
       return;
     }
@@ -254,7 +269,7 @@ final class Placing {
 
   private FleetRequest request(ModelFleet among, long nowNs) {
     RankFilter filter =
-        owner == null ? among.without(tried, inbound.model(), nowNs) : among.pin(owner);
+        owner == null ? among.without(tried, inbound.model(), panics(), nowNs) : among.pin(owner);
     int expected = inbound.body() == null ? 0 : inbound.body().maxOutputTokens();
     PromptTokens tokens = inbound.tokens();
     FleetRequest.Builder request =
@@ -277,7 +292,7 @@ final class Placing {
     if (outcome instanceof RouteOutcome.Placed placed) {
       place(among, request, placed.placement(), result);
     } else if (outcome instanceof RouteOutcome.Waiting waiting) {
-      result.onWaiting(() -> waiting.outcome().cancel(false));
+      result.onQueued(() -> waiting.outcome().cancel(false));
       CompletableFuture<RouteOutcome> unused =
           waiting
               .outcome()
@@ -346,7 +361,7 @@ final class Placing {
 
   private void chooseByLoad(long nowNs, Result result) {
     if (owner != null) {
-      if (owner.worker().takes(nowNs)) {
+      if (owner.worker().takes(panics(), nowNs)) {
         result.onChosen(byLoad(owner.worker(), steered(owner), "explicit"));
       } else {
         result.onRefused(ownerGone());
@@ -368,8 +383,9 @@ final class Placing {
 
   private @Nullable FleetWorker leastLoaded(long nowNs) {
     FleetWorker least = null;
+    boolean panics = panics();
     for (FleetWorker worker : workers) {
-      if (isLeft(worker, nowNs)
+      if (isLeft(worker, panics, nowNs)
           && (least == null || worker.activeRequests() < least.activeRequests())) {
         least = worker;
       }

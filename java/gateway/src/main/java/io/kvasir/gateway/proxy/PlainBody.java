@@ -60,4 +60,9 @@ final class PlainBody implements ReplyBody {
   public boolean needsData() {
     return false;
   }
+
+  @Override
+  public int errorStatus() {
+    return 0;
+  }
 }

@@ -1,12 +1,14 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.exchange.Exchange;
 import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.gateway.exchange.UpstreamFailure;
 import io.kvasir.gateway.exchange.UpstreamFailure.Kind;
 import io.kvasir.gateway.route.ModelFleet.Target;
+import io.kvasir.gateway.route.RequestFault;
+import io.kvasir.gateway.route.RequestFaults;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,12 +34,16 @@ final class ProxyRun implements Placing.Result {
   private final Runnable releaseBody;
   private final Consumer<ProxyRun> onOver;
   private final Runnable admitted = this::onAdmitted;
+  private final QueueWait wait;
+  private final RequestFaults faults;
+
+  /** Written by the event loop. */
+  private volatile boolean queuedByRouter;
 
   private boolean inService;
   private boolean over;
   private int attempts;
   private Runnable cancelWait = () -> {};
-  private EventLoop.@Nullable Timer queueTimer;
   private @Nullable Relay relay;
   private @Nullable ChosenTarget current;
 
@@ -64,6 +70,9 @@ final class ProxyRun implements Placing.Result {
     this.tally = tally;
     this.releaseBody = releaseBody;
     this.onOver = onOver;
+    this.wait =
+        new QueueWait(exchange.loop(), services.settings().queueTimeoutMs(), this::onQueueTimeout);
+    this.faults = new RequestFaults(services.fleets().ejection(), placing.workers());
   }
 
   void start() {
@@ -74,9 +83,7 @@ final class ProxyRun implements Placing.Result {
         inService = true;
         place();
       }
-      case WAITS ->
-          queueTimer =
-              exchange.loop().after(services.settings().queueTimeoutMs(), this::onQueueTimeout);
+      case WAITS -> wait.begin();
       case REFUSED ->
           refuse(
               Problem.overloaded(
@@ -98,14 +105,14 @@ final class ProxyRun implements Placing.Result {
                 leave();
                 return;
               }
-              stopQueueTimer();
+              wait.end();
               place();
             });
   }
 
   private void onQueueTimeout() {
-    queueTimer = null;
-    if (!over && services.admission().withdraw(admitted)) {
+    if (!over && (queuedByRouter || services.admission().withdraw(admitted))) {
+      cancelWait.run();
       refuse(
           Problem.overloaded(
               503,
@@ -132,6 +139,24 @@ final class ProxyRun implements Placing.Result {
   }
 
   @Override
+  public void onQueued(Runnable cancel) {
+    cancelWait = cancel;
+    queuedByRouter = true;
+    wait.begin();
+  }
+
+  /** Whether the request waits in the fleet router's queue. Thread-safe. */
+  boolean queuedByRouter() {
+    return queuedByRouter;
+  }
+
+  private void endWait() {
+    cancelWait = () -> {};
+    queuedByRouter = false;
+    wait.end();
+  }
+
+  @Override
   public void onRefused(Problem problem) {
     if (!over) {
       refuse(problem);
@@ -140,7 +165,7 @@ final class ProxyRun implements Placing.Result {
 
   @Override
   public void onChosen(ChosenTarget choice) {
-    cancelWait = () -> {};
+    endWait();
     if (over) {
       choice.onFinished(false);
       return;
@@ -148,7 +173,7 @@ final class ProxyRun implements Placing.Result {
     current = choice;
     attempts++;
     tally.onPlaced(choice);
-    choice.worker().breaker().onSent(System.nanoTime());
+    faults.onSent(choice.worker(), System.nanoTime());
     Relay next = new Relay(exchange, inbound, choice, services.settings(), tally, this);
     relay = next;
     next.send();
@@ -159,24 +184,31 @@ final class ProxyRun implements Placing.Result {
   /**
    * A worker answered with a status that another worker may not give. Whether the request goes to
    * another one; the relay is over then.
+   *
+   * @param kind what has the status, as the first part of the reason in the metrics
    */
-  boolean retries(ChosenTarget choice, int status) {
-    boolean faulty = status >= 500;
-    if (faulty) {
-      choice.worker().breaker().onFailure(System.nanoTime());
+  boolean retries(ChosenTarget choice, String kind, int status) {
+    RequestFault fault = RequestFault.ofStatus(status);
+    if (fault != null) {
+      faults.onFailed(fault, System.nanoTime());
     }
-    if (!mayRetry(choice)) {
+    if (!Repetition.afterSend(inbound) || !mayRetry(choice)) {
       return false;
     }
     endAttempt(false);
-    retry(choice, "status_" + status);
+    retry(choice, kind + status);
     return true;
+  }
+
+  /** The engine reports a failure of its own after it has begun to answer. */
+  void onErrorEvent(int status) {
+    faults.onFailed(Objects.requireNonNull(RequestFault.ofStatus(status)), System.nanoTime());
   }
 
   /** An attempt failed before anything of its reply was forwarded. */
   void onFailedUnseen(ChosenTarget choice, UpstreamFailure failure) {
-    failed(choice, failure);
-    if (mayRetry(choice)) {
+    failed(failure);
+    if (Repetition.after(failure, inbound) && mayRetry(choice)) {
       retry(choice, failure.kind().name().toLowerCase(Locale.ROOT));
       return;
     }
@@ -193,17 +225,25 @@ final class ProxyRun implements Placing.Result {
   }
 
   /** An attempt failed after the reply had begun. The reply is cut. */
-  void onFailedLater(ChosenTarget choice, UpstreamFailure failure, int status) {
-    failed(choice, failure);
+  void onFailedLater(UpstreamFailure failure, int status) {
+    failed(failure);
     tally.onError(failure.logged());
     close(status);
   }
 
-  private void failed(ChosenTarget choice, UpstreamFailure failure) {
-    if (choice.worker().breaker().onFailure(System.nanoTime())) {
-      LOG.warn("worker {} fails: {}; its breaker opens", choice.worker().name(), failure.logged());
-    }
+  private void failed(UpstreamFailure failure) {
+    faults.onFailed(RequestFault.of(failure), System.nanoTime());
     endAttempt(false);
+  }
+
+  /**
+   * Whether the attempt is repeated at the same worker, because its connection was closed before
+   * the request can have arrived. It counts as an attempt.
+   */
+  boolean repeats() {
+    boolean allowed = attempts < services.settings().maxAttempts() && Repetition.afterSend(inbound);
+    attempts += allowed ? 1 : 0;
+    return allowed;
   }
 
   /** The request's body did not arrive while it was streamed. */
@@ -218,11 +258,12 @@ final class ProxyRun implements Placing.Result {
 
   private boolean mayRetry(ChosenTarget choice) {
     boolean bodyIsKept = relay != null && !relay.streamsBody();
-    if (!bodyIsKept || (inbound.body() == null && !exchange.method().equals("GET"))) {
+    if (!bodyIsKept) {
       return false;
     }
     placing.onFailed(choice.worker());
-    return attempts < services.settings().maxAttempts()
+    return !faults.isOwn()
+        && attempts < services.settings().maxAttempts()
         && placing.hasOther(System.nanoTime())
         && services.retries().take();
   }
@@ -235,20 +276,19 @@ final class ProxyRun implements Placing.Result {
   }
 
   /** The first part of a reply is forwarded: no attempt follows. */
-  void onBegun(ChosenTarget choice, int status) {
-    if (status < 500) {
-      choice.worker().breaker().onSuccess();
-    }
+  void onBegun() {
+    faults.onBegun(System.nanoTime());
     inbound.dropBody();
     releaseBody.run();
   }
 
-  /** The worker's reply was forwarded completely. */
-  void onServed(int status) {
+  /** The worker's reply was forwarded completely; {@code good} without an error of its own. */
+  void onServed(int status, boolean good) {
+    faults.onServed(System.nanoTime());
     if (status == 200 && current != null && current.evidence() != null) {
       current.evidence().onServed(tally.cachedTokens());
     }
-    endAttempt(status < 400);
+    endAttempt(status < 400 && good);
     close(status);
   }
 
@@ -331,7 +371,7 @@ final class ProxyRun implements Placing.Result {
   private void close(int status) {
     over = true;
     endAttempt(false);
-    stopQueueTimer();
+    endWait();
     tally.close(status);
     leave();
     inbound.dropBody();
@@ -343,13 +383,6 @@ final class ProxyRun implements Placing.Result {
     if (inService) {
       inService = false;
       services.admission().leave();
-    }
-  }
-
-  private void stopQueueTimer() {
-    if (queueTimer != null) {
-      queueTimer.cancel();
-      queueTimer = null;
     }
   }
 }

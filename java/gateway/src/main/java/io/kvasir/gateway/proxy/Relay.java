@@ -48,6 +48,7 @@ final class Relay implements ReplyListener {
   private Headers head = new Headers();
   private int status;
   private boolean forwarding;
+  private boolean failed;
   private boolean paused;
   private boolean over;
 
@@ -100,7 +101,7 @@ final class Relay implements ReplyListener {
     if (rank >= 0) {
       tally.onRank(rank);
     }
-    if (RETRIED.contains(replyStatus) && run.retries(choice, replyStatus)) {
+    if (RETRIED.contains(replyStatus) && run.retries(choice, "status_", replyStatus)) {
       cancel();
       return;
     }
@@ -138,6 +139,10 @@ final class Relay implements ReplyListener {
       return;
     }
     if (out != null) {
+      if (from.errorStatus() != 0 && onErrorEvent(from.errorStatus())) {
+        out.release();
+        return;
+      }
       begin(from);
       exchange.write(out);
       if (exchange.full() && !paused && call != null) {
@@ -148,11 +153,32 @@ final class Relay implements ReplyListener {
     }
   }
 
+  /**
+   * The engine reports a failure of its own in its stream. Before any output it is a failed attempt
+   * like a reply with that status. Whether the request goes to another worker.
+   */
+  private boolean onErrorEvent(int errorStatus) {
+    if (failed) {
+      return false;
+    }
+    failed = true;
+    tally.onStreamError();
+    if (!forwarding && run.retries(choice, "error_event_", errorStatus)) {
+      cancel();
+      return true;
+    }
+    if (forwarding) {
+      run.onErrorEvent(errorStatus);
+    }
+    tally.onError("the engine reported an error in its stream");
+    return false;
+  }
+
   private void begin(ReplyBody from) {
     if (!forwarding) {
       forwarding = true;
       request = null;
-      run.onBegun(choice, status);
+      run.onBegun();
       Headers headers = ForwardedHeaders.reply(head, inbound.id());
       String length = head.get("content-length");
       if (length != null && !from.isStream()) {
@@ -177,13 +203,17 @@ final class Relay implements ReplyListener {
       onAbort(new UpstreamFailure(Kind.CLOSED, "the reply ended before its first event"));
       return;
     }
+    if (rest != null && from.errorStatus() != 0 && onErrorEvent(from.errorStatus())) {
+      rest.release();
+      return;
+    }
     finish();
     begin(from);
     if (rest != null) {
       exchange.write(rest);
     }
-    run.onServed(
-        status); // first, so that the client's next request finds the rank without this one
+    // First, so that the client's next request finds the rank without this one.
+    run.onServed(status, !failed);
     exchange.end();
   }
 
@@ -193,16 +223,19 @@ final class Relay implements ReplyListener {
       return;
     }
     UpstreamRequest again = request;
-    if (failure.kind() == Kind.STALE_CONNECTION && again != null) {
+    if (failure.kind() == Kind.STALE_CONNECTION && again != null && run.repeats()) {
       request = null;
-      tally.onRetry("stale_connection");
+      tally.onRepeated();
       call = choice.worker().upstream().send(again.onNewConnection(), this, exchange.loop());
       return;
     }
     cancel();
     if (forwarding) {
+      if (body != null && body.isStream() && !failed) {
+        tally.onStreamError();
+      }
       cutReply("worker " + choice.worker().name() + " failed: " + failure.message());
-      run.onFailedLater(choice, failure, status);
+      run.onFailedLater(failure, status);
     } else {
       run.onFailedUnseen(choice, failure);
     }

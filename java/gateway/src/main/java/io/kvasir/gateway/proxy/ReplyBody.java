@@ -32,4 +32,10 @@ interface ReplyBody {
 
   /** Whether a complete body must have had data to forward. */
   boolean needsData();
+
+  /**
+   * The status of the first error that the engine has reported inside the body by its own fault; 0
+   * if there is none.
+   */
+  int errorStatus();
 }

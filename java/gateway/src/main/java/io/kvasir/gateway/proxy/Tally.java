@@ -76,6 +76,7 @@ final class Tally {
     choice = placed;
     dpRank = placed.dpRank();
     attempts++;
+    outputTokens = 0;
     placedNs = System.nanoTime();
     target = null;
   }
@@ -92,6 +93,19 @@ final class Tally {
 
   void onRetry(String reason) {
     metrics.onRetry(reason);
+  }
+
+  /** The attempt is repeated at the same worker, because its connection was closed meanwhile. */
+  void onRepeated() {
+    attempts++;
+    metrics.onRetry("stale_connection");
+  }
+
+  /** The stream of the attempt's worker fails. */
+  void onStreamError() {
+    if (choice != null) {
+      metrics.onStreamError(choice.worker().name());
+    }
   }
 
   /** Data was forwarded: for streams, one event or more; otherwise the first bytes. */

@@ -1,28 +1,78 @@
 package io.kvasir.gateway.route;
 
+import java.util.concurrent.TimeUnit;
+
 /**
- * Keeps requests away from a worker that fails. After a number of failures in a row it opens; when
- * some time has passed, one request at a time may try, and its success closes the breaker.
+ * Keeps requests away from a worker that fails. It may open when enough outcomes of a window, and a
+ * large enough share of them, are failures. When some time has passed, one request at a time may
+ * try. The first trial that is served closes it, and so does a trial whose answer has streamed for
+ * as long as the breaker rests: answers can take minutes.
+ *
+ * <p>While it is open, only outcomes of trials count: requests that were sent before say nothing of
+ * the worker as it is now.
  *
  * <p>Thread-safe; every call is O(1).
  */
 public final class Breaker {
 
-  private final int failuresToOpen;
+  /** What a failure weighs that may be the request's own fault, in half failures. */
+  private static final int HALF = 1;
+
+  private static final int WHOLE = 2;
+  private static final int PERCENT = 100;
+
+  private final BreakerSettings settings;
   private final long openNs;
-  private int failures;
-  private boolean open;
+  private final OutcomeWindow window;
+
+  private volatile boolean open;
+
+  /** How often it has opened. */
+  private long openings;
+
+  /** Outcomes and failures of the window at the last opening. */
+  private long outcomesAtOpening;
+
+  private long halvesAtOpening;
   private long retryAtNs;
+  private boolean trialStreams;
+  private long trialStreamsSinceNs;
+
+  /**
+   * A failure that was counted. Immutable.
+   *
+   * @param halves its weight in half failures
+   * @param atNs when it was counted
+   * @param openings how often the breaker had opened before
+   * @param counted whether it is in the window
+   * @param trial whether it is a trial's
+   */
+  record Failure(int halves, long atNs, long openings, boolean counted, boolean trial) {}
 
   /**
    * Creates a closed breaker.
    *
-   * @param failuresToOpen failures in a row that open it, at least 1
+   * @param settings when it opens, and for how long
+   */
+  public Breaker(BreakerSettings settings) {
+    this.settings = settings;
+    this.openNs = TimeUnit.MILLISECONDS.toNanos(settings.openMs());
+    this.window = new OutcomeWindow(TimeUnit.MILLISECONDS.toNanos(settings.windowMs()));
+  }
+
+  /**
+   * Creates a closed breaker with the settings of {@link BreakerSettings#of}.
+   *
+   * @param failures failures within the window from which it may open, at least 1
    * @param openNs how long it lets nothing through, in nanoseconds
    */
-  public Breaker(int failuresToOpen, long openNs) {
-    this.failuresToOpen = failuresToOpen;
-    this.openNs = openNs;
+  public Breaker(int failures, long openNs) {
+    this(BreakerSettings.of(failures, TimeUnit.NANOSECONDS.toMillis(openNs)));
+  }
+
+  /** {@return whether it is open: the worker rests or is on trial} */
+  public boolean isOpen() {
+    return open;
   }
 
   /**
@@ -31,40 +81,131 @@ public final class Breaker {
    * @param nowNs the current time, in nanoseconds
    * @return true if the breaker is closed, or a trial is due
    */
-  public synchronized boolean admits(long nowNs) {
+  public boolean admits(long nowNs) {
+    return !open || admitsTrial(nowNs);
+  }
+
+  private synchronized boolean admitsTrial(long nowNs) {
+    if (open && trialStreams && nowNs - trialStreamsSinceNs >= openNs) {
+      close();
+    }
     return !open || nowNs - retryAtNs >= 0;
   }
 
   /**
-   * A request is sent. In an open breaker it is the trial, and the next one is due later.
+   * A request is sent. In an open breaker it is a trial, and the next one is due later.
    *
    * @param nowNs the current time, in nanoseconds
+   * @return names the request in the calls about its outcome
    */
-  public synchronized void onSent(long nowNs) {
+  public synchronized long onSent(long nowNs) {
     if (open) {
       retryAtNs = nowNs + openNs;
     }
+    return openings << 1 | (open ? 1 : 0);
   }
 
-  /** A request was answered. */
-  public synchronized void onSuccess() {
-    failures = 0;
-    open = false;
+  /**
+   * A request's answer has begun.
+   *
+   * @param sent the value of {@link #onSent}
+   * @param nowNs the current time, in nanoseconds
+   */
+  public void onBegun(long sent, long nowNs) {
+    if ((sent & 1) != 0) {
+      synchronized (this) {
+        if (isTrial(sent) && !trialStreams) {
+          trialStreams = true;
+          trialStreamsSinceNs = nowNs;
+        }
+      }
+    }
+  }
+
+  /**
+   * A request was served to its end.
+   *
+   * @param sent the value of {@link #onSent}
+   * @param nowNs the current time, in nanoseconds
+   */
+  public synchronized void onSuccess(long sent, long nowNs) {
+    if (isTrial(sent)) {
+      close();
+    } else if (!open) {
+      window.add(0, nowNs);
+    }
   }
 
   /**
    * A request failed by the worker's fault.
    *
+   * @param sent the value of {@link #onSent}
+   * @param whole whether the worker is at fault for certain; otherwise the failure counts half
    * @param nowNs the current time, in nanoseconds
-   * @return whether this opened the breaker
+   * @return what was counted
    */
-  public synchronized boolean onFailure(long nowNs) {
-    failures++;
-    boolean opens = !open && failures >= failuresToOpen;
-    if (opens || open) {
-      open = true;
+  synchronized Failure onFailure(long sent, boolean whole, long nowNs) {
+    int halves = whole ? WHOLE : HALF;
+    boolean trial = isTrial(sent);
+    if (trial) {
       retryAtNs = nowNs + openNs;
+      trialStreams = false;
+    } else if (!open) {
+      window.add(halves, nowNs);
     }
-    return opens;
+    return new Failure(halves, nowNs, openings, !open, trial);
+  }
+
+  /**
+   * A failure turned out to be the request's own fault. What it has caused is undone.
+   *
+   * @param failure what was counted
+   * @param nowNs the current time, in nanoseconds
+   */
+  synchronized void undo(Failure failure, long nowNs) {
+    if (failure.trial() && open && failure.openings() == openings) {
+      retryAtNs = nowNs;
+    } else if (failure.counted()) {
+      window.remove(failure.halves(), failure.atNs());
+      if (open && failure.openings() == openings - 1) {
+        outcomesAtOpening--;
+        halvesAtOpening -= failure.halves();
+        open = fails(outcomesAtOpening, halvesAtOpening);
+      }
+    }
+  }
+
+  /** Whether it should open. */
+  synchronized boolean shouldOpen(long nowNs) {
+    return !open && fails(window.outcomes(nowNs), window.failedHalves(nowNs));
+  }
+
+  /** Opens it, unless what it has counted speaks against that by now; {@return whether it did}. */
+  synchronized boolean open(long nowNs) {
+    if (!shouldOpen(nowNs)) {
+      return false;
+    }
+    outcomesAtOpening = window.outcomes(nowNs);
+    halvesAtOpening = window.failedHalves(nowNs);
+    openings++;
+    open = true;
+    trialStreams = false;
+    retryAtNs = nowNs + openNs;
+    return true;
+  }
+
+  private boolean fails(long outcomes, long halves) {
+    return halves >= (long) WHOLE * settings.failures()
+        && halves * PERCENT >= WHOLE * outcomes * settings.failurePercent();
+  }
+
+  private boolean isTrial(long sent) {
+    return open && sent == (openings << 1 | 1);
+  }
+
+  private void close() {
+    open = false;
+    trialStreams = false;
+    window.clear();
   }
 }

@@ -26,6 +26,8 @@ public final class FleetWorker {
   private final AtomicInteger activeRequests = new AtomicInteger();
   private final AtomicInteger recoveries = new AtomicInteger();
   private volatile boolean healthy;
+  private volatile boolean late;
+  private volatile boolean answered;
   private volatile Set<String> models = Set.of();
   private volatile WorkerFacts facts = WorkerFacts.NONE;
   private volatile WorkerProfile profile;
@@ -138,8 +140,27 @@ public final class FleetWorker {
     return healthy;
   }
 
-  void healthy(boolean now) {
-    healthy = now;
+  /** {@return whether it has been healthy since the gateway started} */
+  public boolean hasAnswered() {
+    return answered;
+  }
+
+  /** {@return whether the last health checks had no answer in time, and nothing worse} */
+  public boolean isLate() {
+    return late;
+  }
+
+  /** The health checks are good. */
+  void onHealthy() {
+    late = false;
+    answered = true;
+    healthy = true;
+  }
+
+  /** The health checks are bad; {@code late} if their answers are only missing. */
+  void onUnhealthy(boolean answersLate) {
+    late = answersLate;
+    healthy = false;
   }
 
   /** Its engine answers after it did not: what is known of the time before can be wrong. */
@@ -196,10 +217,16 @@ public final class FleetWorker {
   /**
    * Whether requests may be sent to the worker.
    *
+   * @param panics whether few workers of its fleet are left; see {@link Ejection#panics}
    * @param nowNs the current time, in nanoseconds
-   * @return true if it is healthy and its breaker admits a request
+   * @return true if it is healthy and its breaker admits a request. Where few workers are left, a
+   *     healthy one takes requests in any case, and one whose health checks had no answer in time
+   *     takes them while its breaker admits them
    */
-  public boolean takes(long nowNs) {
+  public boolean takes(boolean panics, long nowNs) {
+    if (panics) {
+      return healthy || (late && breaker.admits(nowNs));
+    }
     return healthy && breaker.admits(nowNs);
   }
 }

@@ -7,6 +7,7 @@ import io.kvasir.gateway.worker.WorkerFacts;
 import io.kvasir.gateway.worker.WorkerProbe;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,7 +15,8 @@ import org.slf4j.LoggerFactory;
  * Asks every worker for its health and its models, at an interval. A worker is unhealthy after two
  * bad answers in a row, and healthy again after one good one. Before it becomes healthy, it is
  * asked about its engine too, and has to answer: what fleets assume of it lasts until the next
- * time. Each question makes a connection of its own.
+ * time. Each question makes a connection of its own. A worker that does not answer in time can be
+ * busy, and is not given up where few others are left; one that refuses or answers badly is.
  *
  * <p>Runs on one event loop.
  */
@@ -52,7 +54,8 @@ public final class HealthChecks {
   /**
    * Starts the checks.
    *
-   * @param firstRound runs on the loop after every worker has answered, or failed to, once
+   * @param firstRound runs on the loop after every worker has answered or refused to once; a worker
+   *     that does not answer in time is asked again
    */
   public void start(Runnable firstRound) {
     loop.execute(
@@ -88,6 +91,9 @@ public final class HealthChecks {
     private Runnable afterFirst;
     private int bad;
 
+    /** Whether the last bad answers are only missing. */
+    private boolean late;
+
     Check(FleetWorker worker, Runnable afterFirst) {
       this.worker = worker;
       this.afterFirst = afterFirst;
@@ -100,7 +106,23 @@ public final class HealthChecks {
     }
 
     private void get(String target, EngineQuestion.Receiver receiver) {
-      EngineQuestion.get(worker.upstream(), target, loop, MAX_REPLY_BYTES, timeoutMs, receiver);
+      long askedNs = System.nanoTime();
+      EngineQuestion.get(
+          worker.upstream(),
+          target,
+          loop,
+          MAX_REPLY_BYTES,
+          timeoutMs,
+          (status, body) -> {
+            if (status != OK) {
+              long tookNs = System.nanoTime() - askedNs;
+              boolean missing =
+                  status == EngineQuestion.NO_ANSWER
+                      && tookNs >= TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+              late = missing && (late || bad == 0);
+            }
+            receiver.onAnswer(status, body);
+          });
     }
 
     private void onHealth(int status) {
@@ -118,6 +140,7 @@ public final class HealthChecks {
       }
       ModelList models = ModelList.parse(body);
       if (models.names().isEmpty()) {
+        late = false;
         done(false, "no model in the answer to GET " + MODELS);
       } else if (worker.healthy()) {
         onFacts(models, worker.facts());
@@ -163,21 +186,27 @@ public final class HealthChecks {
     private void done(boolean good, String problem) {
       boolean before = worker.healthy();
       bad = good ? 0 : bad + 1;
+      late &= !good;
       if (good && !before) {
-        worker.healthy(true);
+        worker.onHealthy();
         loggedReasons.clear();
         LOG.info("worker {} is healthy and serves {}", worker.name(), worker.models());
       } else if (before && bad >= BAD_ANSWERS) {
-        worker.healthy(false);
+        worker.onUnhealthy(late);
         fleets.onUnhealthy(worker);
         loggedReasons.add(problem);
         LOG.warn("worker {} is unhealthy: {}", worker.name(), problem);
       } else if (!good && !before && loggedReasons.add(problem)) {
         LOG.warn("worker {} is not healthy yet: {}", worker.name(), problem);
       }
-      Runnable first = afterFirst;
-      afterFirst = () -> {};
-      first.run();
+      if (!worker.healthy() && !late) {
+        worker.onUnhealthy(false); // it answers now, but badly, or refuses
+      }
+      if (!late) {
+        Runnable first = afterFirst;
+        afterFirst = () -> {};
+        first.run();
+      }
       loop.after(worker.healthy() ? intervalMs : Math.min(intervalMs, 1_000), this::run);
     }
   }

@@ -174,13 +174,17 @@ public final class ModelFleet implements AutoCloseable {
    *
    * @param excluded workers to exclude
    * @param model the fleet's model, or an adapter of it
+   * @param panics whether few workers are left; see {@link Ejection#panics}
    * @param nowNs the current time, in nanoseconds
    * @return the filter
    */
-  public RankFilter without(Collection<FleetWorker> excluded, String model, long nowNs) {
+  public RankFilter without(
+      Collection<FleetWorker> excluded, String model, boolean panics, long nowNs) {
     Set<RankId> ranks = new HashSet<>();
     for (FleetWorker worker : workers) {
-      if (excluded.contains(worker) || !worker.takes(nowNs) || !worker.models().contains(model)) {
+      if (excluded.contains(worker)
+          || !worker.takes(panics, nowNs)
+          || !worker.models().contains(model)) {
         for (int rank = 0; rank < worker.routedRanks(); rank++) {
           ranks.add(rankId(worker, rank));
         }

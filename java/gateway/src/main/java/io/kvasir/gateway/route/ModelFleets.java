@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 public final class ModelFleets implements AutoCloseable {
 
   private final List<FleetWorker> workers;
+  private final Ejection ejection;
   private final BiFunction<String, FleetWorker, ModelFleet> newFleet;
   private final Map<String, ModelFleet> fleets = new ConcurrentHashMap<>();
 
@@ -32,12 +33,16 @@ public final class ModelFleets implements AutoCloseable {
    * Creates the fleets.
    *
    * @param workers all workers
+   * @param ejection decides which of them rest because they fail
    * @param newFleet creates a fleet without workers for a base model and the first worker that
    *     serves it
    */
   public ModelFleets(
-      List<FleetWorker> workers, BiFunction<String, FleetWorker, ModelFleet> newFleet) {
+      List<FleetWorker> workers,
+      Ejection ejection,
+      BiFunction<String, FleetWorker, ModelFleet> newFleet) {
     this.workers = List.copyOf(workers);
+    this.ejection = ejection;
     this.newFleet = newFleet;
   }
 
@@ -79,9 +84,46 @@ public final class ModelFleets implements AutoCloseable {
     return models.size() == 1 ? models.iterator().next() : null;
   }
 
-  /** {@return whether at least one worker is healthy and serves a model} */
+  /** {@return what decides which workers rest because they fail} */
+  public Ejection ejection() {
+    return ejection;
+  }
+
+  /**
+   * {@return whether at least one worker that serves a model is healthy, or may only be too busy to
+   * say so}
+   */
   public boolean ready() {
-    return workers.stream().anyMatch(worker -> worker.healthy() && !worker.models().isEmpty());
+    boolean panics = ejection.panics(workers, "");
+    return workers.stream()
+        .filter(worker -> !worker.models().isEmpty())
+        .anyMatch(worker -> worker.healthy() || (panics && worker.isLate()));
+  }
+
+  /** {@return how many workers have not answered since the gateway started} */
+  public int silent() {
+    int silent = 0;
+    for (FleetWorker worker : workers) {
+      silent += worker.hasAnswered() ? 0 : 1;
+    }
+    return silent;
+  }
+
+  /**
+   * {@return whether requests of some model may be sent to a worker}
+   *
+   * @param worker the worker
+   * @param nowNs the current time, in nanoseconds
+   */
+  public boolean takes(FleetWorker worker, long nowNs) {
+    return worker.takes(false, nowNs)
+        || fleets.values().stream()
+            .map(ModelFleet::workers)
+            .anyMatch(
+                fleet ->
+                    fleet.contains(worker)
+                        && ejection.panics(fleet, "")
+                        && worker.takes(true, nowNs));
   }
 
   /**

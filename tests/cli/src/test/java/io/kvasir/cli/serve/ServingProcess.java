@@ -94,6 +94,7 @@ final class ServingProcess implements AutoCloseable {
       throws IOException, InterruptedException {
     List<String> all = new ArrayList<>(List.of(more));
     all.addAll(List.of("--port", "0", "--admin-port", "0", "--access-log", "none"));
+    all.addAll(List.of("--drain-grace-seconds", "0")); // no balancer asks
     return kvasir(List.of(), "serve", 2, "/ready", options, all.toArray(String[]::new));
   }
 

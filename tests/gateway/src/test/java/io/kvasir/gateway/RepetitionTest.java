@@ -1,0 +1,156 @@
+package io.kvasir.gateway;
+
+import static io.kvasir.gateway.TestGateway.ASK;
+import static io.kvasir.gateway.TestGateway.CHAT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.gateway.ScriptedEngine.Script;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How often engines execute one request of a client. */
+class RepetitionTest {
+
+  private static final String JOB = "{\"input_file_id\":\"f\"}";
+  private static final String RESPONSE = "{\"model\":\"m\",\"input\":\"Hi\"%s}";
+
+  /** Longer than the time in which a closed connection counts as stale. */
+  private static final long COMPUTES_MS = 1_300;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/v1/batches", "/v1/embeddings", "/tokenize", "/v1/fine_tuning/jobs"})
+  void whatDoesNotGenerateIsSentOnce(String path) {
+    String body = path.equals("/v1/batches") ? JOB : "{\"model\":\"m\",\"input\":\"Hi\"}";
+    for (Script failure :
+        new Script[] {(request, link) -> link.reset(), (request, link) -> link.json(503, "{}")}) {
+      try (ScriptedEngine a = ScriptedEngine.start(failure);
+          ScriptedEngine b = ScriptedEngine.start(failure);
+          TestGateway gateway = TestGateway.of(a, b).start()) {
+        assertThat(gateway.post(path, body).status()).isIn(502, 503);
+        assertThat(a.received() + b.received()).isEqualTo(1);
+      }
+    }
+  }
+
+  @Test
+  void whatNeverLeftIsRepeatedWhateverItIs() {
+    try (ScriptedEngine a = ScriptedEngine.good();
+        ScriptedEngine b = ScriptedEngine.good();
+        TestGateway gateway = TestGateway.of(a, b).start()) {
+      a.kill();
+      Await.until(() -> refuses(a.port()));
+      for (int i = 0; i < 4; i++) {
+        assertThat(gateway.post("/v1/batches", JOB).status()).isEqualTo(200);
+      }
+      assertThat(b.received()).isEqualTo(4);
+    }
+  }
+
+  private static boolean refuses(int port) {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return !socket.isConnected();
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "''|1", // responses are stored by default
+        ",\"store\":true|1",
+        ",\"store\":false,\"background\":true|1",
+        ",\"store\":false|2",
+        ",\"store\":false,\"background\":false|2"
+      })
+  void aResponseThatAnEngineKeepsIsSentOnce(String fields, int executions) {
+    Script failure = (request, link) -> link.json(500, "{}");
+    try (ScriptedEngine a = ScriptedEngine.start(failure);
+        ScriptedEngine b = ScriptedEngine.start(failure);
+        TestGateway gateway = TestGateway.of(a, b).start()) {
+      assertThat(gateway.post("/v1/responses", RESPONSE.formatted(fields)).status()).isEqualTo(500);
+      assertThat(a.received() + b.received()).isEqualTo(executions);
+    }
+  }
+
+  @Test
+  void whatMayNotBeRepeatedGetsAConnectionOfItsOwn() {
+    try (ScriptedEngine engine = ScriptedEngine.start(RepetitionTest::closesWhenReused);
+        TestGateway gateway = TestGateway.of(engine).start();
+        RawClient client = gateway.client()) {
+      for (int i = 0; i < 3; i++) {
+        assertThat(client.send(RawClient.post(CHAT, ASK)).reply().status()).isEqualTo(200);
+        assertThat(client.send(RawClient.post("/v1/batches", JOB)).reply().status()).isEqualTo(200);
+      }
+    }
+  }
+
+  private static void closesWhenReused(ScriptedEngine.Received request, EngineLink link)
+      throws Exception {
+    if (request.number() > 0) {
+      link.reset();
+    } else {
+      EngineLink.answer(request, link);
+    }
+  }
+
+  @Test
+  void staleConnectionsCountAsAttempts() {
+    try (ScriptedEngine engine = ScriptedEngine.start(RepetitionTest::closesWhenReused);
+        TestGateway gateway = TestGateway.of(engine).eventLoops(1).maxAttempts(1).start();
+        RawClient client = gateway.client()) {
+      assertThat(client.send(RawClient.post(CHAT, ASK)).reply().status()).isEqualTo(200);
+      assertThat(client.send(RawClient.post(CHAT, ASK)).reply().status()).isEqualTo(502);
+      assertThat(engine.received()).isEqualTo(2);
+    }
+    try (ScriptedEngine engine = ScriptedEngine.start(RepetitionTest::closesWhenReused);
+        TestGateway gateway = TestGateway.of(engine).eventLoops(1).maxAttempts(2).start();
+        RawClient client = gateway.client()) {
+      assertThat(client.send(RawClient.post(CHAT, ASK)).reply().status()).isEqualTo(200);
+      assertThat(gateway.logLine().path("attempts").asInt()).isEqualTo(1);
+      assertThat(client.send(RawClient.post(CHAT, ASK)).reply().status()).isEqualTo(200);
+      assertThat(gateway.logLine().path("attempts").asInt()).isEqualTo(2);
+      assertThat(gateway.metric("kvasir_retries_total", "stale_connection")).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void anEngineThatClosesAfterComputingHasHadTheRequest() {
+    Script computes =
+        (request, link) -> {
+          if (request.text().contains("slow")) {
+            Thread.sleep(COMPUTES_MS); // the engine's work
+            link.reset();
+          } else {
+            EngineLink.answer(request, link);
+          }
+        };
+    try (ScriptedEngine engine = ScriptedEngine.start(computes);
+        TestGateway gateway = TestGateway.of(engine).eventLoops(1).start();
+        RawClient client = gateway.client()) {
+      assertThat(client.send(RawClient.post(CHAT, ASK)).reply().status()).isEqualTo(200);
+      Reply reply = client.send(RawClient.post(CHAT, ASK.replace("Hi", "slow"))).reply();
+      assertThat(reply.status()).isEqualTo(502);
+      assertThat(engine.received()).isEqualTo(2);
+      assertThat(gateway.metric("kvasir_retries_total")).isZero();
+    }
+  }
+
+  @Test
+  void aPromptThatIsNotAnsweredInTimeRunsOnce() {
+    Script silent = (request, link) -> link.awaitGone();
+    try (ScriptedEngine a = ScriptedEngine.start(silent);
+        ScriptedEngine b = ScriptedEngine.start(silent);
+        TestGateway gateway = TestGateway.of(a, b).firstByteTimeoutMs(300).start()) {
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(504);
+      assertThat(a.received() + b.received()).isEqualTo(1);
+    }
+  }
+}

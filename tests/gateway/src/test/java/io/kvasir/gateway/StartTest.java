@@ -1,0 +1,57 @@
+package io.kvasir.gateway;
+
+import static io.kvasir.gateway.TestGateway.ASK;
+import static io.kvasir.gateway.TestGateway.CHAT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.kvasir.gateway.RawClient.Reply;
+import org.junit.jupiter.api.Test;
+
+/** What a gateway answers before its workers have. */
+class StartTest {
+
+  private static final String OTHER = ASK.replace("\"m\"", "\"other\"");
+
+  @Test
+  void modelsAreNotMissingWhileAWorkerHasNeverAnswered() {
+    try (ScriptedEngine engine = ScriptedEngine.good()) {
+      engine.healthy(false);
+      try (TestGateway gateway = TestGateway.of(engine).healthEveryMs(20).start()) {
+        isNotReady(gateway.post(CHAT, ASK));
+        isNotReady(gateway.post(CHAT, ASK.replace("\"model\":\"m\",", "")));
+        isNotReady(gateway.get("/v1/models"));
+        isNotReady(gateway.get("/v1/models/m"));
+        assertThat(gateway.get("/ready").status()).isEqualTo(503);
+        engine.healthy(true);
+        Await.until(() -> gateway.get("/ready").status() == 200);
+        gateway.works();
+        assertThat(gateway.get("/v1/models").text()).contains("\"m\"");
+        assertThat(gateway.post(CHAT, OTHER).status()).isEqualTo(404);
+        assertThat(gateway.get("/v1/models/other").status()).isEqualTo(404);
+        engine.healthy(false); // it has answered once
+        Await.until(() -> gateway.get("/ready").status() == 503);
+        assertThat(gateway.post(CHAT, OTHER).status()).isEqualTo(404);
+        assertThat(gateway.get("/v1/models").status()).isEqualTo(200);
+      }
+    }
+  }
+
+  @Test
+  void aSilentWorkerMayServeAnUnknownModel() {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        ScriptedEngine silent = ScriptedEngine.good()) {
+      silent.healthy(false);
+      try (TestGateway gateway = TestGateway.of(engine, silent).start()) {
+        gateway.works();
+        assertThat(gateway.get("/v1/models").text()).contains("\"m\"");
+        isNotReady(gateway.post(CHAT, OTHER));
+      }
+    }
+  }
+
+  private static void isNotReady(Reply reply) {
+    assertThat(reply.status()).as(reply.text()).isEqualTo(503);
+    assertThat(reply.code()).isEqualTo("no_endpoint");
+    assertThat(reply.field("retry-after")).matches("[1-9][0-9]*");
+  }
+}

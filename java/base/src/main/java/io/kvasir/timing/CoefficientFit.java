@@ -202,7 +202,8 @@ final class CoefficientFit {
       setLog(i, logs[i] + gain[i] * residual / (noise + spread));
       for (int j = 0; j < logs.length; j++) {
         covariance[i][j] -= shrink * gain[i] * gain[j];
-        if ((shares[i] == 0) != (shares[j] == 0)) { // so that what is not seen does not follow noise
+        if ((shares[i] == 0)
+            != (shares[j] == 0)) { // so that what is not seen does not follow noise
           covariance[i][j] *= forgetting;
         }
       }

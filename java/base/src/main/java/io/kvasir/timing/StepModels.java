@@ -6,17 +6,17 @@ import java.util.List;
 
 /**
  * The step times of several engines. Each has a model of its own, which learns from its own steps
- * alone, so no engine's reports change what is expected of another that is observed. Of what was not
- * observed of an engine, it is expected to be like the others: coefficient by coefficient, like the
- * median of the engines that have shown theirs.
+ * alone, so no engine's reports change what is expected of another that is observed. Of what was
+ * not observed of an engine, it is expected to be like the others: coefficient by coefficient, like
+ * the median of the engines that have shown theirs.
  *
  * <p>Not thread-safe. Equal observations in equal order give equal times on all machines.
  */
 public final class StepModels {
 
   /**
-   * Engines that must have reported a coefficient, unless there are fewer, and their least share. Of
-   * times that were measured here, one engine's are enough.
+   * Engines that must have reported a coefficient, unless there are fewer, and their least share.
+   * Of times that were measured here, one engine's are enough.
    */
   private static final int WITNESSES = 3;
 

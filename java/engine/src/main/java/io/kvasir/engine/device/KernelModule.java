@@ -102,9 +102,7 @@ public record KernelModule(long bytes, List<String> architectures, String cudaVe
       abi = NativeMemory.view(word, Integer.BYTES).getInt(0);
     } finally {
       ReleaseSteps.onceIdle(
-          device,
-          stream,
-          List.of(() -> device.closeStream(stream), () -> device.freePinned(word)));
+          device, stream, List.of(() -> device.closeStream(stream), () -> device.freePinned(word)));
     }
     if (abi != expected) {
       throw new FatalDeviceException(

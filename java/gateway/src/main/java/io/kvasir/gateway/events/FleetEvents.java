@@ -137,7 +137,8 @@ public final class FleetEvents {
     } catch (IllegalStateException e) {
       failed = true;
       LOG.error(
-          "The index of a model has failed: its requests are placed by load until a restart", cause);
+          "The index of a model has failed: its requests are placed by load until a restart",
+          cause);
       sinks.keySet().forEach(id -> index.stop(id, true));
       return;
     }

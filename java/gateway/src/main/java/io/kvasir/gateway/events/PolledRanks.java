@@ -102,9 +102,7 @@ final class PolledRanks implements TrtllmEventJson.Sink {
     }
     proven = !answered || nowNs - answeredNs < PROOF_NS;
     FeedState state =
-        answer != null
-            ? FeedState.LIVE
-            : proven ? FeedState.SILENT : FeedState.DISCONNECTED;
+        answer != null ? FeedState.LIVE : proven ? FeedState.SILENT : FeedState.DISCONNECTED;
     try {
       if (answer != null && !json.read(answer, 0, answer.length, this)) {
         damaged = true;

@@ -113,8 +113,7 @@ final class RankFeed implements BatchSink.Feed {
    * @param proofNs how long the rank counts as proven after the last sign of it
    * @throws IOException if the rank's endpoint is to be bound and cannot be
    */
-  RankFeed(
-      FeedSpec spec, BatchSink sink, ZmtpLoop loop, HostNames names, long nowNs, long proofNs)
+  RankFeed(FeedSpec spec, BatchSink sink, ZmtpLoop loop, HostNames names, long nowNs, long proofNs)
       throws IOException {
     this.spec = spec;
     this.sink = sink;

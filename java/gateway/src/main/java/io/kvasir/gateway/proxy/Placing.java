@@ -7,7 +7,6 @@ import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.openai.BodyScan;
-import io.kvasir.gateway.route.Ejection;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;

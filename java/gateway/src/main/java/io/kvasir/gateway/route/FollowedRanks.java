@@ -113,7 +113,8 @@ public final class FollowedRanks implements AutoCloseable {
             tokensPerBlock,
             worker.flavor().cachedTokensOption(),
             (tokens, steering) -> onVerdict(worker, ranks, tokens, steering));
-    SentPrompts prompts = new SentPrompts(checks, events.index(), worker.id(), tokensPerBlock, sentBytes);
+    SentPrompts prompts =
+        new SentPrompts(checks, events.index(), worker.id(), tokensPerBlock, sentBytes);
     EventPoll poll = null;
     if (endpoints == null) {
       poll =

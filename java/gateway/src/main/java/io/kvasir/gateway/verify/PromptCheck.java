@@ -57,8 +57,10 @@ public final class PromptCheck {
     this.storedBefore = storedBefore;
     this.waiting = waiting;
     this.onStored = onStored;
-    this.bytes = FIXED_BYTES + 2L * Long.BYTES * hashes.blocks()
-        + (tokens == null ? 0 : (long) Integer.BYTES * tokens.length);
+    this.bytes =
+        FIXED_BYTES
+            + 2L * Long.BYTES * hashes.blocks()
+            + (tokens == null ? 0 : (long) Integer.BYTES * tokens.length);
   }
 
   /** The hash of the last block's own tokens. */

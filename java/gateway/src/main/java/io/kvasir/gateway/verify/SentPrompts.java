@@ -70,11 +70,7 @@ public final class SentPrompts {
    * @param budget bounds the prompts of all workers together
    */
   public SentPrompts(
-      WorkerChecks checks,
-      PrefixIndex index,
-      long workerId,
-      int tokensPerBlock,
-      SentBytes budget) {
+      WorkerChecks checks, PrefixIndex index, long workerId, int tokensPerBlock, SentBytes budget) {
     this.budget = budget;
     this.checks = checks;
     this.index = index;

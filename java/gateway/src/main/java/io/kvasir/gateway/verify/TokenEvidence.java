@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  * the gateway does not know can make an engine store others, so a client has one vote however many
  * requests it sends, and the verdict needs several votes where several clients are there.
  *
- * <p>Tokens are contradicted by {@value #MIN_CONTRADICTIONS} prompts of clients without an agreement
- * if these are more clients than those with one, and three of them or all that there are. The
- * verdict is revised when no more votes are against it than for it. A client's vote is then for the
- * tokens if it has {@value #MIN_AGREEMENTS} agreements, and one for four contradictions; for a
+ * <p>Tokens are contradicted by {@value #MIN_CONTRADICTIONS} prompts of clients without an
+ * agreement if these are more clients than those with one, and three of them or all that there are.
+ * The verdict is revised when no more votes are against it than for it. A client's vote is then for
+ * the tokens if it has {@value #MIN_AGREEMENTS} agreements, and one for four contradictions; for a
  * client without contradictions one agreement is enough. Old evidence of a client counts less and
  * less. Clients beyond {@value #MAX_WITNESSES} displace the one that has been silent longest.
  *

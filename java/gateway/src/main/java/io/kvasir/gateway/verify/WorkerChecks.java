@@ -11,8 +11,9 @@ import org.slf4j.LoggerFactory;
 /**
  * What the evidence so far says about one worker. Thread-safe; every call is short.
  *
- * <p>A verdict that changes is logged once, without tokens of prompts, and passed on. Requests name no rank once steering is
- * contradicted, so that there is no further evidence; it is tried again after some time.
+ * <p>A verdict that changes is logged once, without tokens of prompts, and passed on. Requests name
+ * no rank once steering is contradicted, so that there is no further evidence; it is tried again
+ * after some time.
  */
 public final class WorkerChecks {
 

@@ -285,8 +285,7 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
     if (unsent.remaining() + frames.length > MAX_UNSENT_BYTES) {
       throw new ZmtpException("does not read what is sent to it");
     }
-    unsent =
-        ByteBuffer.allocate(unsent.remaining() + frames.length).put(unsent).put(frames).flip();
+    unsent = ByteBuffer.allocate(unsent.remaining() + frames.length).put(unsent).put(frames).flip();
     write();
   }
 

@@ -57,8 +57,7 @@ class KernelModuleTest {
       try (ShimDevice device = ShimDevice.of(1 << 20, seed)) {
         KernelModule.requireAbi(device, PoolLibrary.kvasir_abi_version());
         device.failAt(call, 1, OUT_OF_MEMORY);
-        assertThatThrownBy(
-                () -> KernelModule.requireAbi(device, PoolLibrary.kvasir_abi_version()))
+        assertThatThrownBy(() -> KernelModule.requireAbi(device, PoolLibrary.kvasir_abi_version()))
             .isInstanceOf(RetryableDeviceException.class);
       }
     }

@@ -298,8 +298,7 @@ public final class ShimDevice implements DeviceApi {
     copiesToDevice +=
         memory.contains(destination, bytes) && !memory.contains(source, bytes) ? 1 : 0;
     open(stream)
-        .submit(
-            () -> view(destination, bytes).put(view(source, bytes)), destination, source);
+        .submit(() -> view(destination, bytes).put(view(source, bytes)), destination, source);
   }
 
   @Override

@@ -86,8 +86,7 @@ class FailedIndexTest {
       first.publishBatch();
       second.publishBatch();
       Await.until(
-          "first batches",
-          () -> batches(ofFailing, first) == 1 && batches(ofHealthy, second) == 1);
+          "first batches", () -> batches(ofFailing, first) == 1 && batches(ofHealthy, second) == 1);
       failing.fails = true;
       first.publishBatch();
       Await.until(

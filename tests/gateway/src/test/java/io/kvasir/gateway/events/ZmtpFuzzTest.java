@@ -211,7 +211,8 @@ class ZmtpFuzzTest {
     @Override
     @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
     public boolean onBatch(long number, byte[] payload, boolean last) {
-      wrong |= number != next || payload.length != 200 || ByteBuffer.wrap(payload).getLong() != next;
+      wrong |=
+          number != next || payload.length != 200 || ByteBuffer.wrap(payload).getLong() != next;
       next++;
       return true;
     }

@@ -100,7 +100,8 @@ class FollowedRanksTest {
     CountingIndex index = new CountingIndex();
     try (ZContext context = new ZContext();
         EventPump pump = new EventPump();
-        FollowedRanks followed = new FollowedRanks(pump, index, null, BLOCK, new NoLoop(), new SentBytes(1 << 20))) {
+        FollowedRanks followed =
+            new FollowedRanks(pump, index, null, BLOCK, new NoLoop(), new SentBytes(1 << 20))) {
       ZMQ.Socket socket = context.createSocket(SocketType.XPUB);
       int port = socket.bindToRandomPort("tcp://127.0.0.1");
       WorkerSpec spec =

@@ -29,7 +29,8 @@ class SentPromptsTest {
   private final WorkerChecks checks =
       new WorkerChecks(
           "w", 2, BLOCK, "--usage", (tokens, steering) -> verdicts.add(tokens + " " + steering));
-  private final SentPrompts prompts = new SentPrompts(checks, index, WORKER, BLOCK, new SentBytes(1 << 20));
+  private final SentPrompts prompts =
+      new SentPrompts(checks, index, WORKER, BLOCK, new SentBytes(1 << 20));
 
   @AfterEach
   void close() {

@@ -35,8 +35,7 @@ class FrameDecoderTest {
       for (int f = 0; f < message.length; f++) {
         message[f] = new byte[random.nextInt(random.nextBoolean() ? 20 : 20_000)];
         random.nextBytes(message[f]);
-        bytes.writeBytes(
-            RawPeer.frame(f < message.length - 1 ? FrameDecoder.MORE : 0, message[f]));
+        bytes.writeBytes(RawPeer.frame(f < message.length - 1 ? FrameDecoder.MORE : 0, message[f]));
         if (random.nextInt(4) == 0) { // libzmq sends heartbeats between frames
           bytes.writeBytes(RawPeer.frame(FrameDecoder.COMMAND, new byte[] {4, 'P', 'I', 'N', 'G'}));
         }
@@ -85,8 +84,7 @@ class FrameDecoderTest {
   @Test
   void lengthsBeyondTheBoundAreRefused() {
     for (long length : new long[] {FrameDecoder.MAX_MESSAGE_BYTES + 1, Long.MAX_VALUE, -1}) {
-      byte[] header =
-          ByteBuffer.allocate(9).put((byte) FrameDecoder.LONG).putLong(length).array();
+      byte[] header = ByteBuffer.allocate(9).put((byte) FrameDecoder.LONG).putLong(length).array();
       assertThatThrownBy(() -> new FrameDecoder().decode(ByteBuffer.wrap(header)))
           .isInstanceOf(ZmtpException.class);
     }

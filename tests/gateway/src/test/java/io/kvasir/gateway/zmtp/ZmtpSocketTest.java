@@ -151,7 +151,10 @@ class ZmtpSocketTest {
   void peersThatAreNoPublishersAreDropped() throws IOException {
     List<byte[][]> greetings =
         List.of(
-            new byte[][] {"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n                        ".getBytes(StandardCharsets.US_ASCII)},
+            new byte[][] {
+              "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n                        "
+                  .getBytes(StandardCharsets.US_ASCII)
+            },
             new byte[][] {RawPeer.greeting(1, "NULL")},
             new byte[][] {RawPeer.greeting(3, "CURVE")},
             new byte[][] {RawPeer.greeting(3, "NULL"), RawPeer.ready("PUSH")},

@@ -461,8 +461,7 @@ public final class CudaBlockPool implements BlockPool {
     if (guard.close() != 0) {
       List<Runnable> steps =
           List.of(() -> device.closeStream(stream), submission::close, memory::close);
-      ReleaseSteps.all(
-          List.of(mirror::close, () -> ReleaseSteps.onceIdle(device, stream, steps)));
+      ReleaseSteps.all(List.of(mirror::close, () -> ReleaseSteps.onceIdle(device, stream, steps)));
     }
   }
 

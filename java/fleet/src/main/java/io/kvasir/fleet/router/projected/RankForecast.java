@@ -83,11 +83,7 @@ final class RankForecast {
    * @param interval compares expected and actual times of first tokens
    * @param engine the ranks of its engine, to which it is not added
    */
-  RankForecast(
-      RankId rank,
-      LoadEstimate load,
-      ForecastInterval interval,
-      EngineRanks engine) {
+  RankForecast(RankId rank, LoadEstimate load, ForecastInterval interval, EngineRanks engine) {
     this.rank = rank;
     this.engine = engine;
     this.model = engine.model();

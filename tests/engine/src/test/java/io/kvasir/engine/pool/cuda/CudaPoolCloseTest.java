@@ -100,8 +100,7 @@ class CudaPoolCloseTest {
       for (long seed = 0; seed < SEEDS; seed++) {
         try (ShimDevice first = ShimDevice.of(BYTES, seed);
             ShimDevice second = ShimDevice.of(BYTES, seed + 1);
-            RankPools pools =
-                RankPools.onDevices(List.of(first, second), 2, SHAPE, KvShape.NONE)) {
+            RankPools pools = RankPools.onDevices(List.of(first, second), 2, SHAPE, KvShape.NONE)) {
           ProbeBatch batch = new ProbeBatch();
           batch.add(new long[] {1, 2, 3}, 3);
           second.failAt(call, 1, OUT_OF_MEMORY);

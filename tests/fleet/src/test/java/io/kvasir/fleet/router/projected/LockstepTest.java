@@ -28,8 +28,7 @@ class LockstepTest {
 
   private RankForecast added(int dpRank) {
     RankForecast made =
-        new RankForecast(
-            new RankId(0, dpRank), new LoadEstimate(), new ForecastInterval(), engine);
+        new RankForecast(new RankId(0, dpRank), new LoadEstimate(), new ForecastInterval(), engine);
     made.limitStep(1_000);
     engine.add(made);
     return made;

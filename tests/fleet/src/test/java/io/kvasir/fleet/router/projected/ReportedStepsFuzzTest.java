@@ -17,9 +17,9 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * One engine reports any steps, in any number, beside honest ones: their times stay right, and every
- * request is placed. {@code -Dkvasir.fuzz.seconds} makes the run longer, {@code -Dkvasir.fuzz.seed}
- * repeats one.
+ * One engine reports any steps, in any number, beside honest ones: their times stay right, and
+ * every request is placed. {@code -Dkvasir.fuzz.seconds} makes the run longer, {@code
+ * -Dkvasir.fuzz.seed} repeats one.
  */
 class ReportedStepsFuzzTest {
 
@@ -115,14 +115,12 @@ class ReportedStepsFuzzTest {
     int kind = random.nextInt(9);
     int liesPerReport = 1 + random.nextInt(20);
     int most = engines * (liesPerReport + 1) * HONEST_REPORTS;
-    try (FleetRouter router =
-        ProjectedRouters.of(engines, Map.of("explain", true), () -> nowNs)) {
+    try (FleetRouter router = ProjectedRouters.of(engines, Map.of("explain", true), () -> nowNs)) {
       for (int i = 0; i < most; i++) {
         nowNs += 5_000_000;
         boolean lie = random.nextInt(liesPerReport + 1) > 0 || alone;
         int engine = lie ? engines - 1 : random.nextInt(engines - 1);
-        router.onForwardPass(
-            new RankId(engine, 0), lie ? lie(kind, i, random) : honest(random));
+        router.onForwardPass(new RankId(engine, 0), lie ? lie(kind, i, random) : honest(random));
         if (i > most / 2 && i % 1_000 == 0) {
           assertHonestTimes(router, engines);
         }

@@ -16,7 +16,7 @@ class TogetherOracleTest {
   private static final long SEED = Long.getLong("kvasir.test.seed", 12);
   private static final long MS = 1_000_000;
 
-  private final EngineRanks engine = new EngineRanks(new StepModels(StepTiming.DEFAULT, 1), 0);
+  private final EngineRanks engine = new EngineRanks(new StepModels(StepTiming.DEFAULT), 0);
   private final List<RankForecast> ranks = new ArrayList<>();
   private final List<Attempt> attempts = new ArrayList<>();
 

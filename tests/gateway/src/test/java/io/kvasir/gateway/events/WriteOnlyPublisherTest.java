@@ -92,7 +92,7 @@ class WriteOnlyPublisherTest {
   @Test
   void aZmqSubscriberGetsEveryMessage() {
     try (ZContext context = new ZContext()) {
-      ZMQ.Socket subscriber = Sockets.unconnected(context, SocketType.SUB);
+      ZMQ.Socket subscriber = context.createSocket(SocketType.SUB);
       subscriber.subscribe("topic");
       subscriber.connect(endpoint);
       byte[] large = new byte[1 << 20];

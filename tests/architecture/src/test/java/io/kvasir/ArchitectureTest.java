@@ -274,7 +274,9 @@ class ArchitectureTest {
             "gateway.openai",
             "gateway.route",
             "gateway.worker"));
-    edges.put("gateway.verify", uses("event", "fleet.index", "fleet.wire", "hash", "model"));
+    edges.put(
+        "gateway.verify",
+        uses("event", "fleet.index", "fleet.wire", "gateway.exchange", "hash", "model"));
     edges.put("gateway.worker", uses("gateway.exchange", "model"));
     edges.put("gateway.zmtp", uses());
     edges.put("hash", uses("internal.nativelib", "model"));

@@ -43,6 +43,10 @@ final class ProxyRun implements Placing.Result {
   private boolean inService;
   private boolean over;
   private int attempts;
+
+  /** Whether the last attempt is a repetition at the same worker. */
+  private boolean repeated;
+
   private Runnable cancelWait = () -> {};
   private @Nullable Relay relay;
   private @Nullable ChosenTarget current;
@@ -172,6 +176,7 @@ final class ProxyRun implements Placing.Result {
     }
     current = choice;
     attempts++;
+    repeated = false;
     tally.onPlaced(choice);
     faults.onSent(choice.worker(), System.nanoTime());
     Relay next = new Relay(exchange, inbound, choice, services.settings(), tally, this);
@@ -192,7 +197,7 @@ final class ProxyRun implements Placing.Result {
     if (fault != null) {
       faults.onFailed(fault, System.nanoTime());
     }
-    if (!Repetition.afterSend(inbound) || !mayRetry(choice)) {
+    if (!Repetition.afterSend(inbound) || !mayRetry(choice, true)) {
       return false;
     }
     endAttempt(false);
@@ -208,7 +213,11 @@ final class ProxyRun implements Placing.Result {
   /** An attempt failed before anything of its reply was forwarded. */
   void onFailedUnseen(ChosenTarget choice, UpstreamFailure failure) {
     failed(failure);
-    if (Repetition.after(failure, inbound) && mayRetry(choice)) {
+    boolean connected = failure.kind() != Kind.CONNECT;
+    if (!connected && repeated) {
+      attempts--; // nothing was repeated
+    }
+    if (Repetition.after(failure, inbound) && mayRetry(choice, connected)) {
       retry(choice, failure.kind().name().toLowerCase(Locale.ROOT));
       return;
     }
@@ -243,6 +252,7 @@ final class ProxyRun implements Placing.Result {
   boolean repeats() {
     boolean allowed = attempts < services.settings().maxAttempts() && Repetition.afterSend(inbound);
     attempts += allowed ? 1 : 0;
+    repeated = allowed;
     return allowed;
   }
 
@@ -256,7 +266,8 @@ final class ProxyRun implements Placing.Result {
     }
   }
 
-  private boolean mayRetry(ChosenTarget choice) {
+  /** Whether another worker may be tried. An attempt without a connection costs engines nothing. */
+  private boolean mayRetry(ChosenTarget choice, boolean connected) {
     boolean bodyIsKept = relay != null && !relay.streamsBody();
     if (!bodyIsKept) {
       return false;
@@ -265,7 +276,7 @@ final class ProxyRun implements Placing.Result {
     return !faults.isOwn()
         && attempts < services.settings().maxAttempts()
         && placing.hasOther(System.nanoTime())
-        && services.retries().take();
+        && (!connected || services.retries().take());
   }
 
   private void retry(ChosenTarget choice, String reason) {

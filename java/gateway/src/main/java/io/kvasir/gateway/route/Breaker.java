@@ -6,7 +6,9 @@ import java.util.concurrent.TimeUnit;
  * Keeps requests away from a worker that fails. It may open when enough outcomes of a window, and a
  * large enough share of them, are failures. When some time has passed, one request at a time may
  * try. The first trial that is served closes it, and so does a trial whose answer has streamed for
- * as long as the breaker rests: answers can take minutes.
+ * as long as the breaker rests: answers can take minutes. A worker that accepts no connection is
+ * not measured by shares, because no request can be the reason: as many attempts in a row without a
+ * connection may open the breaker too.
  *
  * <p>While it is open, only outcomes of trials count: requests that were sent before say nothing of
  * the worker as it is now.
@@ -26,6 +28,9 @@ public final class Breaker {
   private final OutcomeWindow window;
 
   private volatile boolean open;
+
+  /** Attempts without a connection since the last request that was served. */
+  private volatile int unconnected;
 
   /** How often it has opened. */
   private long openings;
@@ -129,6 +134,7 @@ public final class Breaker {
    * @param nowNs the current time, in nanoseconds
    */
   public synchronized void onSuccess(long sent, long nowNs) {
+    unconnected = 0;
     if (isTrial(sent)) {
       close();
     } else if (!open) {
@@ -156,6 +162,16 @@ public final class Breaker {
     return new Failure(halves, nowNs, openings, !open, trial);
   }
 
+  /** A request could not be sent, because the worker accepted no connection. */
+  synchronized void onUnconnected() {
+    unconnected++;
+  }
+
+  /** Whether the worker has accepted no connection often enough, since it last served a request. */
+  boolean isUnreachable() {
+    return unconnected >= settings.failures();
+  }
+
   /**
    * A failure turned out to be the request's own fault. What it has caused is undone.
    *
@@ -170,14 +186,15 @@ public final class Breaker {
       if (open && failure.openings() == openings - 1) {
         outcomesAtOpening--;
         halvesAtOpening -= failure.halves();
-        open = fails(outcomesAtOpening, halvesAtOpening);
+        open = isUnreachable() || fails(outcomesAtOpening, halvesAtOpening);
       }
     }
   }
 
   /** Whether it should open. */
   synchronized boolean shouldOpen(long nowNs) {
-    return !open && fails(window.outcomes(nowNs), window.failedHalves(nowNs));
+    return !open
+        && (isUnreachable() || fails(window.outcomes(nowNs), window.failedHalves(nowNs)));
   }
 
   /** Opens it, unless what it has counted speaks against that by now; {@return whether it did}. */
@@ -205,6 +222,7 @@ public final class Breaker {
 
   private void close() {
     open = false;
+    unconnected = 0;
     trialStreams = false;
     window.clear();
   }

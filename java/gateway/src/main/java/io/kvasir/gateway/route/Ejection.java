@@ -7,8 +7,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Decides which workers of a fleet rest because they fail, as Envoy's outlier detection does: at
  * most a share of them, and none when too few are left. A fault that many workers have is seldom
- * theirs, and a worker that may fail is better than none. Workers whose health checks fail as well
- * rest without a share.
+ * theirs, and a worker that may fail is better than none. Workers whose health checks fail as well,
+ * or that accept no connections, rest without a share.
  *
  * <p>Thread-safe. Calls are O(workers); the lock is held for one look at each breaker, and no
  * breaker's lock is held when it is taken.
@@ -35,22 +35,23 @@ public final class Ejection {
    *
    * @param worker the worker
    * @param sent the value of {@link Breaker#onSent}
-   * @param whole whether the worker is at fault for certain
+   * @param fault how it failed
    * @param fleet the workers that the request could go to
-   * @param reason why, for the log
    * @param nowNs the current time, in nanoseconds
    * @return what was counted
    */
   Breaker.Failure onFailure(
       FleetWorker worker,
       long sent,
-      boolean whole,
+      RequestFault fault,
       Collection<FleetWorker> fleet,
-      String reason,
       long nowNs) {
-    Breaker.Failure failure = worker.breaker().onFailure(sent, whole, nowNs);
+    if (fault.unconnected()) {
+      worker.breaker().onUnconnected();
+    }
+    Breaker.Failure failure = worker.breaker().onFailure(sent, fault.whole(), nowNs);
     if (worker.breaker().shouldOpen(nowNs) && eject(worker, fleet, nowNs)) {
-      LOG.warn("worker {} fails: {}; its breaker opens", worker.name(), reason);
+      LOG.warn("worker {} fails: {}; its breaker opens", worker.name(), fault.logged());
     }
     return failure;
   }
@@ -62,7 +63,8 @@ public final class Ejection {
       ejected += other.healthy() && other.breaker().isOpen() ? 1 : 0;
     }
     int most = Math.max(1, fleet.size() * settings.maxEjectionPercent() / PERCENT);
-    boolean allowed = !worker.healthy() || ejected < most;
+    boolean allowed =
+        !worker.healthy() || worker.breaker().isUnreachable() || ejected < most;
     return allowed && worker.breaker().open(nowNs);
   }
 

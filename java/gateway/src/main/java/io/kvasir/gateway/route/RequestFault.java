@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
  * @param whole whether the worker is at fault for certain; otherwise the failure counts half
  * @param mayBeRequests whether the request can be the reason: it was sent, and the worker does not
  *     say that it is busy
+ * @param unconnected whether the worker accepted no connection
  * @param logged the failure in words for logs
  */
-public record RequestFault(String way, boolean whole, boolean mayBeRequests, String logged) {
+public record RequestFault(String way, boolean whole, boolean mayBeRequests, boolean unconnected, String logged) {
 
   private static final int INTERNAL_ERROR = 500;
   private static final int BAD_GATEWAY = 502;
@@ -34,6 +35,7 @@ public record RequestFault(String way, boolean whole, boolean mayBeRequests, Str
               "status_" + status,
               status != INTERNAL_ERROR,
               status != UNAVAILABLE,
+              false,
               "it answers with status " + status);
       default -> null;
     };
@@ -49,6 +51,7 @@ public record RequestFault(String way, boolean whole, boolean mayBeRequests, Str
         failure.kind().name().toLowerCase(Locale.ROOT),
         true,
         failure.kind() != Kind.CONNECT,
+        failure.kind() == Kind.CONNECT,
         failure.logged());
   }
 }

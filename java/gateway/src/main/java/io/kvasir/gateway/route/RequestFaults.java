@@ -93,7 +93,7 @@ public final class RequestFaults {
       at.breaker().undo(at.breaker().onFailure(sent, fault.whole(), nowNs), nowNs);
     } else {
       Breaker.Failure failure =
-          ejection.onFailure(at, sent, fault.whole(), fleet, fault.logged(), nowNs);
+          ejection.onFailure(at, sent, fault, fleet, nowNs);
       known.put(fault.way(), new Counted(at, failure));
     }
   }

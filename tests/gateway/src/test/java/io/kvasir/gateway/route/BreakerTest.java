@@ -54,6 +54,21 @@ class BreakerTest {
   }
 
   @Test
+  void asManyRefusedConnectionsInARowOpenItWhateverTheShare() {
+    for (int i = 0; i < 1_000; i++) {
+      succeeds();
+    }
+    for (int i = 0; i < 5; i++) {
+      assertThat(breaker.shouldOpen(nowNs)).isFalse();
+      breaker.onUnconnected();
+      fails(true);
+    }
+    assertThat(breaker.shouldOpen(nowNs)).isTrue();
+    succeeds();
+    assertThat(breaker.shouldOpen(nowNs)).isFalse();
+  }
+
+  @Test
   void aFailureThatMayBeTheRequestsCountsHalf() {
     for (int i = 0; i < 9; i++) {
       fails(false);

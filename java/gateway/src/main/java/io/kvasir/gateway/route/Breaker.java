@@ -193,8 +193,7 @@ public final class Breaker {
 
   /** Whether it should open. */
   synchronized boolean shouldOpen(long nowNs) {
-    return !open
-        && (isUnreachable() || fails(window.outcomes(nowNs), window.failedHalves(nowNs)));
+    return !open && (isUnreachable() || fails(window.outcomes(nowNs), window.failedHalves(nowNs)));
   }
 
   /** Opens it, unless what it has counted speaks against that by now; {@return whether it did}. */

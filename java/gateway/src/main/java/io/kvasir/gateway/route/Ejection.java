@@ -63,8 +63,7 @@ public final class Ejection {
       ejected += other.healthy() && other.breaker().isOpen() ? 1 : 0;
     }
     int most = Math.max(1, fleet.size() * settings.maxEjectionPercent() / PERCENT);
-    boolean allowed =
-        !worker.healthy() || worker.breaker().isUnreachable() || ejected < most;
+    boolean allowed = !worker.healthy() || worker.breaker().isUnreachable() || ejected < most;
     return allowed && worker.breaker().open(nowNs);
   }
 

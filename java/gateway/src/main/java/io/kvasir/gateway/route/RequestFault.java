@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param unconnected whether the worker accepted no connection
  * @param logged the failure in words for logs
  */
-public record RequestFault(String way, boolean whole, boolean mayBeRequests, boolean unconnected, String logged) {
+public record RequestFault(
+    String way, boolean whole, boolean mayBeRequests, boolean unconnected, String logged) {
 
   private static final int INTERNAL_ERROR = 500;
   private static final int BAD_GATEWAY = 502;

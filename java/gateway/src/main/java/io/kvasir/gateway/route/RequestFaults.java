@@ -92,8 +92,7 @@ public final class RequestFaults {
       before.worker().breaker().undo(before.failure(), nowNs);
       at.breaker().undo(at.breaker().onFailure(sent, fault.whole(), nowNs), nowNs);
     } else {
-      Breaker.Failure failure =
-          ejection.onFailure(at, sent, fault, fleet, nowNs);
+      Breaker.Failure failure = ejection.onFailure(at, sent, fault, fleet, nowNs);
       known.put(fault.way(), new Counted(at, failure));
     }
   }

@@ -81,8 +81,7 @@ class LongHoursTest {
       double ms = trueMs(engine, prompt.length) * noise();
       freeNs[engine] = Math.max(nowNs, freeNs[engine]) + Math.round(ms * NS_PER_MS);
       ForwardPass step = new ForwardPass(Math.round(ms * NS_PER_MS), 1, prompt.length, 0, 0, 0);
-      firstTokens.add(
-          new FirstToken(freeNs[engine], placement.attempt(), step, placement.rank()));
+      firstTokens.add(new FirstToken(freeNs[engine], placement.attempt(), step, placement.rank()));
       times = count == times.length ? Arrays.copyOf(times, 2 * count) : times;
       times[count++] = (freeNs[engine] - nowNs) / NS_PER_MS;
     }

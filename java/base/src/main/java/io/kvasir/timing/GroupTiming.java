@@ -184,7 +184,7 @@ public final class GroupTiming {
     return changed ? slowest : -1;
   }
 
-  /** A rank without others has no speed, because it could not be told from the coefficients. */
+  /** The only rank of a group has no speed: its speed and the coefficients cannot be separated. */
   private boolean learn(int rank, double ms) {
     StepModel.Outcome outcome =
         speeds.length == 1

@@ -296,8 +296,8 @@ public final class ActiveSequences {
   }
 
   /**
-   * A request is still being served: its age begins anew. For requests that give no other sign of
-   * life, such as those whose answers do not stream.
+   * Resets the age of a request that is still being served. Needed where nothing else shows it,
+   * such as for answers that do not stream.
    *
    * @param attempt whose
    * @return false if the attempt is not in flight

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A ZMQ publisher (ZMTP 3.0, mechanism NULL) that sends every message to every subscriber and
  * interprets nothing that a subscriber sends after its handshake. So subscriptions cost nothing,
- * and whoever reaches the endpoint can neither fill its memory nor stop it: bytes are read into one
+ * and a hostile client can neither fill the memory nor stop the publisher: bytes are read into one
  * buffer and dropped, connections are limited, and one that does not read its messages is closed.
  *
  * <p>Confined to one thread, except for {@link #wakeUp}.

@@ -115,6 +115,13 @@ final class CoefficientFit {
     }
   }
 
+  /** Coefficients of these features have become less certain, each for itself. */
+  void widen(double[] features, double variance) {
+    for (int i = 0; i < logs.length; i++) {
+      covariance[i][i] += features[i] == 0 ? 0 : variance * scaling(i) * scaling(i);
+    }
+  }
+
   /** The derivative of x by the logarithm of a common factor. */
   private double scaling(int i) {
     return coefficients[i] / (coefficients[i] + offsets[i]);

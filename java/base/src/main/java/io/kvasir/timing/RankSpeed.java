@@ -18,7 +18,8 @@ public final class RankSpeed {
   private static final double MOST_LOCATION = 4;
 
   private final ChangeAlarm alarm = new ChangeAlarm();
-  private final OutlierGate gate = new OutlierGate();
+  private final OutlierGate ofPrompts = new OutlierGate();
+  private final OutlierGate ofDecoding = new OutlierGate();
   private double location;
   private double variance = PRIOR_VARIANCE;
   private double factor = 1;
@@ -41,9 +42,9 @@ public final class RankSpeed {
     return location;
   }
 
-  /** Which of the rank's observations are learned from. */
-  OutlierGate gate() {
-    return gate;
+  /** Which of the rank's observations of such work are learned from. */
+  OutlierGate gate(StepWork work) {
+    return work.isPrefill() ? ofPrompts : ofDecoding;
   }
 
   private void move(double newLocation) {

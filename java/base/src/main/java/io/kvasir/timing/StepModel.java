@@ -21,7 +21,7 @@ public final class StepModel {
    * share it by their uncertainty: in a new group the coefficients take it, later the speed of a rank
    * that has changed. With two losses, whose minima differ by a part of the noise, one would rise and
    * the other fall for ever. Nothing but an observation of it moves a coefficient, except a change:
-   * when residuals of one sign add up, a factor that all coefficients have in common becomes
+   * when large residuals of one sign add up, a factor that all coefficients have in common becomes
    * uncertain, so kinds of work that are not seen follow those that are.
    */
 
@@ -39,20 +39,13 @@ public final class StepModel {
 
   private static final double FORGETTING = 0.998;
 
-  /** A residual beyond this many typical ones counts as that many. */
-  private static final double MOST_DEVIATIONS = 2.5;
-
-  private static final double DEVIATION_STEP = 1.0 / 64;
-  private static final double FIRST_DEVIATION = 0.3;
-
-  /** Without noise, a change would look like hundreds of outliers. */
-  private static final double LEAST_DEVIATION = 0.01;
+  /** Logarithm of a factor from which on a change of one kind of steps is expected of all kinds. */
+  private static final double CHANGE_OF_ALL = StrictMath.log(1.5);
 
   private final StepTiming prior;
   private final CoefficientFit fit;
-  private final ChangeAlarm alarm = new ChangeAlarm();
-  private final OutlierGate gate = new OutlierGate();
-  private double deviation = FIRST_DEVIATION;
+  private final Residuals ofPrompts = new Residuals();
+  private final Residuals ofDecoding = new Residuals();
   private long observations;
   private long dropped;
   private boolean reported;
@@ -69,7 +62,7 @@ public final class StepModel {
         new CoefficientFit(
             new double[] {1, 1, 1, 1, 0, 0},
             priorWeight,
-            RankSpeed.PRIOR_VARIANCE / (FIRST_DEVIATION * FIRST_DEVIATION),
+            inObservations(Residuals.FIRST_DEVIATION),
             FORGETTING);
   }
 
@@ -173,13 +166,19 @@ public final class StepModel {
   public Outcome learn(StepWork work, double ms) {
     double expected = ms(work);
     double residual = StrictMath.log(ms / expected);
-    if (!gate.admits(residual)) {
+    Residuals residuals = residuals(work);
+    if (!residuals.gate().admits(residual)) {
       return drop();
     }
-    double kept = keep(residual);
-    boolean changed = alarm.add(kept / deviation);
+    double kept = residuals.keep(residual);
+    boolean changed = residuals.haveChanged(kept);
     if (changed) {
-      fit.widenScale(RankSpeed.PRIOR_VARIANCE / (deviation * deviation));
+      double variance = inObservations(residuals.deviation());
+      if (Math.abs(residuals.recent()) > CHANGE_OF_ALL) {
+        fit.widenScale(variance);
+      } else {
+        fit.widen(work.priorMs, variance);
+      }
     }
     fit.learn(work.priorMs, expected, kept, 1);
     return end(changed);
@@ -196,10 +195,12 @@ public final class StepModel {
   public Outcome learn(StepWork work, double ms, RankSpeed speed) {
     double expected = ms(work);
     double residual = StrictMath.log(ms / (expected * speed.factor()));
-    if (!speed.gate().admits(residual)) {
+    if (!speed.gate(work).admits(residual)) {
       return drop();
     }
-    double kept = keep(residual);
+    Residuals residuals = residuals(work);
+    double kept = residuals.keep(residual);
+    double deviation = residuals.deviation();
     double noise = deviation * deviation;
     double ofFit = fit.variance(work.priorMs, expected) * noise;
     double ofSpeed = speed.variance() / noise;
@@ -208,25 +209,26 @@ public final class StepModel {
     return end(changed);
   }
 
+  private Residuals residuals(StepWork work) {
+    return work.isPrefill() ? ofPrompts : ofDecoding;
+  }
+
+  /** The variance of a change, in the unit of the fit. */
+  private static double inObservations(double deviation) {
+    return RankSpeed.PRIOR_VARIANCE / (deviation * deviation);
+  }
+
   private Outcome drop() {
     dropped++;
     return Outcome.DROPPED;
   }
 
-  /** Limits a residual, and learns its typical size. */
-  private double keep(double residual) {
-    observations++;
-    double most = MOST_DEVIATIONS * deviation;
-    double kept = Math.max(-most, Math.min(most, residual));
-    deviation += (Math.abs(kept) * 1.4826 - deviation) * DEVIATION_STEP;
-    deviation = Math.max(LEAST_DEVIATION, deviation);
-    return kept;
-  }
-
   private Outcome end(boolean changed) {
+    observations++;
     if (!fit.isSound()) {
       fit.reset();
-      deviation = FIRST_DEVIATION;
+      ofPrompts.reset();
+      ofDecoding.reset();
       return Outcome.RESET;
     }
     return changed ? Outcome.CHANGED : Outcome.LEARNED;

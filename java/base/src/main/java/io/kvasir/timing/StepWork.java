@@ -31,6 +31,11 @@ public final class StepWork {
     Arrays.fill(priorMs, 0);
   }
 
+  /** Whether it is prefill for the most part. */
+  boolean isPrefill() {
+    return priorMs[STEPS] + priorMs[TOKENS] + priorMs[PAIRS] > priorMs[DECODING];
+  }
+
   /**
    * Adds other work.
    *

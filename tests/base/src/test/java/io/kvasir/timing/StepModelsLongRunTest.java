@@ -9,6 +9,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Forecasts of all kinds of work after many observations of some kinds. {@code
@@ -149,6 +150,36 @@ class StepModelsLongRunTest {
     }
     own.assertClose(1, 1);
     common.assertClose(1, 1);
+  }
+
+  /** Prompts beside decode steps of little noise, which the prior knows better than prompts. */
+  @ParameterizedTest
+  @CsvSource({"5, 0.01", "5, 0.05", "40, 0.01", "0.03, 0.05"})
+  void rarePromptsBesideSteadyDecodeStepsAreLearned(double promptFactor, double noise) {
+    StepModel engine = new StepModels(StepTiming.DEFAULT).add();
+    StepWork work = PUBLISHED.newWork();
+    for (long i = 0; i < 250 * 200; i++) {
+      boolean prompt = Mixture.HARDLY_ANY_PROMPTS.isPrompt(i);
+      double ms = someWork(work, prompt) * (prompt ? promptFactor : 1);
+      engine.learn(work, ms * Math.exp(noise * random.nextGaussian()));
+    }
+    assertThat(promptFactor(engine)).isCloseTo(promptFactor, within(0.05 * promptFactor));
+    assertThat(decodeFactor(engine)).isCloseTo(1, within(0.05));
+  }
+
+  /** Decode steps that are 15 % shorter and longer for 2,000 steps in turn. */
+  @ParameterizedTest
+  @ValueSource(doubles = {0.02, 0.1})
+  void decodeStepsThatChangeALittleMoveNoPrompts(double noise) {
+    StepModel engine = new StepModels(StepTiming.DEFAULT).add();
+    StepWork work = PUBLISHED.newWork();
+    for (long i = 0; i < OBSERVATIONS; i++) {
+      boolean prompt = Mixture.DECODING_AFTER_PROMPTS.isPrompt(i);
+      double factor = prompt ? 1 : i % 4_000 < 2_000 ? 0.85 : 1.15;
+      double ms = someWork(work, prompt) * factor;
+      engine.learn(work, ms * Math.exp(noise * random.nextGaussian()));
+    }
+    assertThat(promptFactor(engine)).isCloseTo(1, within(0.05));
   }
 
   @Test

@@ -1,0 +1,64 @@
+package io.kvasir.timing;
+
+/**
+ * The residuals of one kind of steps: their typical size, and whether those of one sign add up.
+ * Prompts and decode steps have one each, because a constant batch decodes with little noise,
+ * beside which the first prompts of an unknown engine would look like outliers.
+ *
+ * <p>Not thread-safe.
+ */
+final class Residuals {
+
+  /** A residual beyond this many typical ones counts as that many. */
+  private static final double MOST_DEVIATIONS = 2.5;
+
+  private static final double STEP = 1.0 / 64;
+  private static final double RECENT_STEP = 1.0 / 4;
+
+  /** The typical size before any observation. */
+  static final double FIRST_DEVIATION = 0.3;
+
+  /** Without noise, a change would look like hundreds of outliers. */
+  private static final double LEAST_DEVIATION = 0.01;
+
+  private final ChangeAlarm alarm = new ChangeAlarm();
+  private final OutlierGate gate = new OutlierGate();
+  private double deviation = FIRST_DEVIATION;
+  private double recent;
+
+  /** The typical size. */
+  double deviation() {
+    return deviation;
+  }
+
+  /** Which observations are learned from, of an engine without ranks. */
+  OutlierGate gate() {
+    return gate;
+  }
+
+  /** The mean of the last few. */
+  double recent() {
+    return recent;
+  }
+
+  /** Limits a residual, and learns its typical size. */
+  double keep(double residual) {
+    recent += (residual - recent) * RECENT_STEP;
+    double most = MOST_DEVIATIONS * deviation;
+    double kept = Math.max(-most, Math.min(most, residual));
+    deviation += (Math.abs(kept) * 1.4826 - deviation) * STEP;
+    deviation = Math.max(LEAST_DEVIATION, deviation);
+    return kept;
+  }
+
+  /** Whether, with this kept residual, those of one sign have added up to a change. */
+  boolean haveChanged(double kept) {
+    return alarm.add(kept / deviation);
+  }
+
+  /** Begins again with the first typical size. */
+  void reset() {
+    deviation = FIRST_DEVIATION;
+    recent = 0;
+  }
+}

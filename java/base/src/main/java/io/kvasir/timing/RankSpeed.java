@@ -47,6 +47,11 @@ public final class RankSpeed {
     return work.isPrefill() ? ofPrompts : ofDecoding;
   }
 
+  /** Whether a residual of this sign can no longer move it. */
+  boolean isAtBound(double residual) {
+    return location * Math.signum(residual) >= MOST_LOCATION;
+  }
+
   private void move(double newLocation) {
     location = Math.max(-MOST_LOCATION, Math.min(MOST_LOCATION, newLocation));
     factor = StrictMath.exp(location);

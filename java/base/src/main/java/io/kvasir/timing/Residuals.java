@@ -21,6 +21,9 @@ final class Residuals {
   /** Without noise, a change would look like hundreds of outliers. */
   private static final double LEAST_DEVIATION = 0.01;
 
+  /** Beyond it, true times after false ones would be learned slowly. */
+  private static final double MOST_DEVIATION = 1;
+
   private final ChangeAlarm alarm = new ChangeAlarm();
   private final OutlierGate gate = new OutlierGate();
   private double deviation = FIRST_DEVIATION;
@@ -47,7 +50,7 @@ final class Residuals {
     double most = MOST_DEVIATIONS * deviation;
     double kept = Math.max(-most, Math.min(most, residual));
     deviation += (Math.abs(kept) * 1.4826 - deviation) * STEP;
-    deviation = Math.max(LEAST_DEVIATION, deviation);
+    deviation = Math.max(LEAST_DEVIATION, Math.min(MOST_DEVIATION, deviation));
     return kept;
   }
 

@@ -205,7 +205,9 @@ public final class StepModel {
     double ofFit = fit.variance(work.priorMs, expected) * noise;
     double ofSpeed = speed.variance() / noise;
     boolean changed = speed.learn(kept, deviation, ofFit);
-    fit.learn(work.priorMs, expected, kept, 1 + ofSpeed);
+    if (!speed.isAtBound(kept)) { // else the other ranks would follow one that is far off
+      fit.learn(work.priorMs, expected, kept, 1 + ofSpeed);
+    }
     return end(changed);
   }
 

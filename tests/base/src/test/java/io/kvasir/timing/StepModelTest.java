@@ -3,7 +3,9 @@ package io.kvasir.timing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -157,6 +159,43 @@ class StepModelTest {
     model.learn(work, 60_000, speed);
 
     assertThat(speed.factor() * model.promptMs(4000, 0, 1)).isBetween(before, 1.1 * before);
+  }
+
+  /** One rank of eight reports wrong times, ten times as often as the others. */
+  @ParameterizedTest
+  @ValueSource(doubles = {0.01, 0.1, 10, 1000})
+  void oneRanksTimesMoveNoOthers(double factor) {
+    StepModel model = newModel();
+    List<RankSpeed> speeds = Stream.generate(RankSpeed::new).limit(8).toList();
+    Random random = new Random(1);
+    double expected = newModel().promptMs(4_000, 0, 1);
+    for (int i = 0; i < 40_000; i++) {
+      int rank = i < 2_000 ? i % 8 : i % 17 < 10 ? 0 : 1 + random.nextInt(7);
+      learn(model, speeds.get(rank), i >= 2_000 && rank == 0 ? factor : 1, random);
+      if (i % 16 == 0) {
+        model.centre(speeds);
+      }
+      if (i > 2_000) {
+        assertThat(speeds.get(1).factor() * model.promptMs(4_000, 0, 1))
+            .as("after " + i)
+            .isCloseTo(expected, within(0.1 * expected));
+      }
+    }
+  }
+
+  @Test
+  void trueTimesAfterAbsurdOnesAreLearnedSoon() {
+    StepModel model = newModel();
+    StepWork work = model.newWork();
+    Random random = new Random(1);
+    for (int i = 0; i < 52_000; i++) {
+      long uncached = 1L + random.nextInt(8_000);
+      work.clear();
+      work.addPrompt(uncached, 0);
+      work.addSteps(1);
+      model.learn(work, i < 50_000 ? 1e-9 : new Engine(1, 1, 1, 0).ms(uncached, 0, 1));
+    }
+    assertThat(model.promptMs(4_000, 0, 1) / newModel().promptMs(4_000, 0, 1)).isBetween(0.9, 1.1);
   }
 
   private static void learn(StepModel model, RankSpeed speed, double factor, Random random) {

@@ -183,8 +183,10 @@ class StepModelTest {
     }
   }
 
-  @Test
-  void trueTimesAfterAbsurdOnesAreLearnedSoon() {
+  @ParameterizedTest
+  @CsvSource({"1e-9, 1e9", "1e-9, 1e-9", "3.6e6, 3.6e6"})
+  void trueTimesAfterAbsurdOnesAreLearnedSoon(double first, double second) {
+    double[] absurd = {first, second};
     StepModel model = newModel();
     StepWork work = model.newWork();
     Random random = new Random(1);
@@ -193,7 +195,7 @@ class StepModelTest {
       work.clear();
       work.addPrompt(uncached, 0);
       work.addSteps(1);
-      model.learn(work, i < 50_000 ? 1e-9 : new Engine(1, 1, 1, 0).ms(uncached, 0, 1));
+      model.learn(work, i < 50_000 ? absurd[i % 2] : new Engine(1, 1, 1, 0).ms(uncached, 0, 1));
     }
     assertThat(model.promptMs(4_000, 0, 1) / newModel().promptMs(4_000, 0, 1)).isBetween(0.9, 1.1);
   }

@@ -241,7 +241,9 @@ final class ProxyRun implements Placing.Result {
   }
 
   private void failed(UpstreamFailure failure) {
-    faults.onFailed(RequestFault.of(failure), System.nanoTime());
+    if (failure.kind() != Kind.STALE_CONNECTION) { // for which the connection's age is the reason
+      faults.onFailed(RequestFault.of(failure), System.nanoTime());
+    }
     endAttempt(false);
   }
 

@@ -87,7 +87,11 @@ final class ProxyRun implements Placing.Result {
         inService = true;
         place();
       }
-      case WAITS -> wait.begin();
+      case WAITS -> {
+        // If that is too late, the action runs soon, and leaves.
+        cancelWait = () -> services.admission().withdraw(admitted);
+        wait.begin();
+      }
       case REFUSED ->
           refuse(
               Problem.overloaded(
@@ -109,14 +113,13 @@ final class ProxyRun implements Placing.Result {
                 leave();
                 return;
               }
-              wait.end();
+              endWait();
               place();
             });
   }
 
   private void onQueueTimeout() {
     if (!over && (queuedByRouter || services.admission().withdraw(admitted))) {
-      cancelWait.run();
       refuse(
           Problem.overloaded(
               503,
@@ -324,10 +327,7 @@ final class ProxyRun implements Placing.Result {
     }
     if (relay != null) {
       relay.cancel();
-    } else if (!inService) {
-      services.admission().withdraw(admitted); // otherwise the action runs soon, and leaves
     }
-    cancelWait.run();
     tally.onError("the client went away");
     close(Problem.CLIENT_GONE);
   }
@@ -383,7 +383,9 @@ final class ProxyRun implements Placing.Result {
 
   private void close(int status) {
     over = true;
+    faults.onAbandoned(System.nanoTime());
     endAttempt(false);
+    cancelWait.run();
     endWait();
     tally.close(status);
     leave();

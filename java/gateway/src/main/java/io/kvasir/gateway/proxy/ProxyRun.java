@@ -295,13 +295,19 @@ final class ProxyRun implements Placing.Result {
   void onBegun() {
     faults.onBegun(System.nanoTime());
     inbound.dropBody();
-    releaseBody.run();
+    if (relay == null || !relay.streamsBody()) { // otherwise the body may still be arriving
+      releaseBody.run();
+    }
   }
 
   /** The worker's reply was forwarded completely; {@code good} without an error of its own. */
   void onServed(int status, boolean good) {
     faults.onServed(System.nanoTime());
-    if (status == 200 && current != null && current.evidence() != null) {
+    if (status == 200
+        && good
+        && tally.isErrorFree()
+        && current != null
+        && current.evidence() != null) {
       current.evidence().onServed(tally.cachedTokens());
     }
     endAttempt(status < 400 && good);

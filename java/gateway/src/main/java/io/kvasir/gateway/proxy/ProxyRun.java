@@ -182,7 +182,8 @@ final class ProxyRun implements Placing.Result {
     repeated = false;
     tally.onPlaced(choice);
     faults.onSent(choice.worker(), System.nanoTime());
-    Relay next = new Relay(exchange, inbound, choice, services.settings(), tally, this);
+    ReplyMemory memory = new ReplyMemory(services.bodies(), exchange.client());
+    Relay next = new Relay(exchange, inbound, choice, services.settings(), tally, memory, this);
     relay = next;
     next.send();
   }
@@ -261,7 +262,7 @@ final class ProxyRun implements Placing.Result {
     return allowed;
   }
 
-  /** The request's body did not arrive while it was streamed. */
+  /** The request's body did not arrive, or the gateway has no memory for a part of the reply. */
   void onBodyFailed(Problem problem) {
     if (exchange.replying()) {
       tally.onError(problem.message());

@@ -132,6 +132,34 @@ class ClientShareTest {
   }
 
   @Test
+  void anUploadKeepsItsPlaceWhileItsReplyStreams() {
+    engine.leavesBodiesUnread();
+    engine.script(
+        (request, link) -> {
+          link.stream();
+          link.chunk("early");
+          link.awaitEnd();
+        });
+    try (TestGateway gateway =
+        TestGateway.of(engine)
+            .queue(8, 8, 30_000)
+            .clients(new ClientLimits(0.25, 1_000, 60_000, 1))
+            .start()) {
+      for (int i = 0; i < 2; i++) {
+        RawClient client = client(gateway).send(upload(100 * MIB)).send("-".repeat(70_000));
+        assertThat(client.head().status()).isEqualTo(200);
+      }
+      Reply refused = client(gateway).send(upload(100 * MIB)).send("-".repeat(70_000)).reply();
+      assertThat(refused.status()).isEqualTo(429);
+      assertThat(refused.code()).isEqualTo("client_uploads");
+      clients.get(0).send(new byte[MIB]).close();
+      Await.until(() -> gateway.metric("kvasir_num_requests_running") == 1);
+      RawClient next = client(gateway).send(upload(100 * MIB)).send("-".repeat(70_000));
+      assertThat(next.head().status()).isEqualTo(200);
+    }
+  }
+
+  @Test
   void anUploadThatDribblesEnds() {
     engine.leavesBodiesUnread();
     engine.script((request, link) -> link.awaitEnd());

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.ScriptedEngine.Script;
+import io.kvasir.gateway.route.BreakerSettings;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -18,22 +19,76 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RepetitionTest {
 
   private static final String JOB = "{\"input_file_id\":\"f\"}";
+  private static final String INPUT = "{\"model\":\"m\",\"input\":\"Hi\"}";
   private static final String RESPONSE = "{\"model\":\"m\",\"input\":\"Hi\"%s}";
 
   /** Longer than the time in which a closed connection counts as stale. */
   private static final long COMPUTES_MS = 1_300;
 
   @ParameterizedTest
-  @ValueSource(strings = {"/v1/batches", "/v1/embeddings", "/tokenize", "/v1/fine_tuning/jobs"})
-  void whatDoesNotGenerateIsSentOnce(String path) {
-    String body = path.equals("/v1/batches") ? JOB : "{\"model\":\"m\",\"input\":\"Hi\"}";
+  @CsvSource({
+    "/v1/batches, 1",
+    "/v1/fine_tuning/jobs, 1",
+    "/v1/embeddings, 2",
+    "/tokenize, 2",
+    "/detokenize, 2",
+    "/v1/messages/count_tokens, 2"
+  })
+  void onlyWhatComputesIsRepeated(String path, int executions) {
+    String body = path.equals("/v1/batches") ? JOB : INPUT;
     for (Script failure :
         new Script[] {(request, link) -> link.reset(), (request, link) -> link.json(503, "{}")}) {
       try (ScriptedEngine a = ScriptedEngine.start(failure);
           ScriptedEngine b = ScriptedEngine.start(failure);
           TestGateway gateway = TestGateway.of(a, b).start()) {
         assertThat(gateway.post(path, body).status()).isIn(502, 503);
-        assertThat(a.received() + b.received()).isEqualTo(1);
+        assertThat(a.received() + b.received()).isEqualTo(executions);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"/v1/embeddings", "/tokenize", "/detokenize", "/v1/messages/count_tokens"})
+  void whatComputesSurvivesAStaleConnection(String path) {
+    try (ScriptedEngine engine = ScriptedEngine.start(RepetitionTest::closesWhenReused);
+        TestGateway gateway = TestGateway.of(engine).eventLoops(1).start();
+        RawClient client = gateway.client()) {
+      for (int i = 0; i < 3; i++) {
+        assertThat(client.send(RawClient.post(path, INPUT)).reply().status()).isEqualTo(200);
+      }
+      assertThat(gateway.metric("kvasir_retries_total", "stale_connection")).isEqualTo(2);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"GET /v1/files", "POST /v1/batches/b/cancel", "DELETE /v1/files/f"})
+  void requestsWithoutABodySurviveAStaleConnection(String line) {
+    String request = line + " HTTP/1.1\r\nHost: x\r\n\r\n";
+    try (ScriptedEngine engine = ScriptedEngine.start(RepetitionTest::closesWhenReused);
+        TestGateway gateway = TestGateway.of(engine).eventLoops(1).start();
+        RawClient client = gateway.client()) {
+      for (int i = 0; i < 3; i++) {
+        assertThat(client.send(RawClient.post(CHAT, ASK)).reply().status()).isEqualTo(200);
+        assertThat(client.send(request).reply().status()).isEqualTo(200);
+      }
+    }
+  }
+
+  @Test
+  void staleConnectionsAreNoFailuresOfTheWorker() {
+    BreakerSettings strict = new BreakerSettings(1, 1, 600_000, 600_000, 100, 0);
+    try (ScriptedEngine a = ScriptedEngine.start(RepetitionTest::closesWhenReused);
+        ScriptedEngine b = ScriptedEngine.start(RepetitionTest::closesWhenReused);
+        TestGateway gateway =
+            TestGateway.of(a, b)
+                .router("round_robin")
+                .eventLoops(1)
+                .maxAttempts(1)
+                .breaker(strict)
+                .start()) {
+      for (int status : new int[] {200, 200, 502, 502, 200, 200}) {
+        assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(status);
       }
     }
   }

@@ -4,14 +4,21 @@ import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.RouteOutcome;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The policy {@code cost} with a clock that tests move, and a count of the attempts renewed. */
+/**
+ * The policy {@code cost} with a clock that tests move, a count of the attempts renewed, and the
+ * requests that waited.
+ */
 public final class ShiftedClockPolicy implements FleetRouterProvider {
 
   static final String NAME = "cost_with_shifted_clock";
@@ -21,6 +28,9 @@ public final class ShiftedClockPolicy implements FleetRouterProvider {
 
   /** Calls of {@link FleetRouter#onAlive} so far. */
   static final AtomicInteger ALIVE = new AtomicInteger();
+
+  /** What became of the requests that waited. */
+  static final Queue<Future<?>> WAITING = new ConcurrentLinkedQueue<>();
 
   /** Creates it; for {@link java.util.ServiceLoader}. */
   public ShiftedClockPolicy() {}
@@ -66,7 +76,11 @@ public final class ShiftedClockPolicy implements FleetRouterProvider {
             new Class<?>[] {FleetRouter.class},
             (proxy, method, arguments) -> {
               try {
-                return method.invoke(router, arguments);
+                Object result = method.invoke(router, arguments);
+                if (result instanceof RouteOutcome.Waiting waiting) {
+                  WAITING.add(waiting.outcome());
+                }
+                return result;
               } catch (InvocationTargetException e) {
                 throw e.getCause();
               } finally {

@@ -8,9 +8,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -115,6 +119,42 @@ class StopTest {
       assertThat(reply.code()).isEqualTo("shutting_down");
       assertThat(gateway.logLine().path("error").asText()).contains("shut");
       assertThat(gateway.logLine().path("error").asText()).contains("shut");
+    }
+  }
+
+  @Test
+  void whatIsCutLeavesTheRoutersQueue() {
+    ShiftedClockPolicy.WAITING.clear();
+    try (ScriptedEngine engine =
+            ScriptedEngine.start(
+                (request, link) -> {
+                  if (request.target().equals(CHAT)) {
+                    link.awaitGone();
+                  } else {
+                    link.json(404, "{}");
+                  }
+                });
+        TestGateway gateway =
+            TestGateway.of(engine)
+                .router(ShiftedClockPolicy.NAME)
+                .routerArgs(Map.of("router_queue_threshold", 0.0))
+                .drainMs(200)
+                .start();
+        RawClient running = gateway.client()) {
+      running.send(RawClient.post(CHAT, ASK_STREAM));
+      Await.until(() -> gateway.metric("kvasir_worker_requests_running") == 1);
+      List<RawClient> waiting = new ArrayList<>();
+      for (int i = 0; i < 10; i++) {
+        waiting.add(gateway.client().send(RawClient.post(CHAT, ASK_STREAM)));
+      }
+      Await.until(() -> ShiftedClockPolicy.WAITING.size() == waiting.size());
+      assertThat(gateway.gateway().stop()).isEqualTo(1 + waiting.size());
+      for (RawClient client : waiting) {
+        assertThat(client.reply().code()).isEqualTo("shutting_down");
+        client.close();
+      }
+      // Not all: what is cut may make room for another just before that one is cut.
+      assertThat(ShiftedClockPolicy.WAITING).anyMatch(Future::isCancelled);
     }
   }
 

@@ -229,6 +229,48 @@ class WorkerFaultsTest {
   }
 
   @Test
+  void aTrialWhoseClientLeavesProvesNothing() throws InterruptedException {
+    int failures = 20;
+    long restMs = 300;
+    BreakerSettings quick = new BreakerSettings(failures, 50, 600_000, restMs, 10, 50);
+    try (ScriptedEngine bad = ScriptedEngine.start((request, link) -> link.reset());
+        ScriptedEngine good = ScriptedEngine.good();
+        TestGateway gateway =
+            TestGateway.of(bad, good).router("round_robin").breaker(quick).start()) {
+      Await.until(
+          () -> {
+            gateway.works(); // what fails at the bad worker is repeated
+            return takers(gateway) == 1;
+          });
+      bad.script(
+          (request, link) -> {
+            link.stream();
+            link.token("a");
+            link.awaitGone();
+          });
+      int before = bad.received();
+      Await.until(
+          () -> {
+            try (RawClient client = gateway.client()) {
+              client.send(RawClient.post(CHAT, ASK_STREAM)).head();
+              client.event();
+            }
+            return bad.received() > before;
+          });
+      bad.script((request, link) -> link.reset());
+      Await.until(() -> gateway.metric("kvasir_num_requests_running") == 0);
+      Thread.sleep(2 * restMs); // a trial that streams for so long closes it
+      int trials = bad.received();
+      Await.until(
+          () -> {
+            gateway.works();
+            return takers(gateway) == 1;
+          });
+      assertThat(bad.received() - trials).isBetween(1, failures - 1); // it was open all the time
+    }
+  }
+
+  @Test
   void theOnlyWorkerIsNeverLeft() {
     try (ScriptedEngine engine = ScriptedEngine.start((request, link) -> link.reset());
         TestGateway gateway = TestGateway.of(engine).breaker(BREAKER).start()) {
@@ -236,6 +278,25 @@ class WorkerFaultsTest {
         assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(502);
       }
       engine.script(EngineLink::answer);
+      gateway.works();
+    }
+  }
+
+  @Test
+  void anEngineWhoseRecoveryFailsIsNotBusy() {
+    try (ScriptedEngine engine = ScriptedEngine.good();
+        TestGateway gateway =
+            TestGateway.of(engine).healthEveryMs(20).healthTimeoutMs(500).start()) {
+      CountDownLatch busy = new CountDownLatch(1);
+      engine.healthAfter(busy);
+      Await.until(() -> gateway.metric("kvasir_worker_healthy") == 0);
+      gateway.works();
+      engine.fact("/version", "500"); // it answers, but badly
+      busy.countDown();
+      Await.until(() -> gateway.get("/ready").status() == 503);
+      assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(503);
+      engine.fact("/version", "404");
+      Await.until(() -> gateway.metric("kvasir_worker_healthy") == 1);
       gateway.works();
     }
   }

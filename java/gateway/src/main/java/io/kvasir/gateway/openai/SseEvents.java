@@ -84,6 +84,11 @@ public final class SseEvents {
     }
   }
 
+  /** {@return bytes of memory for an event that is not complete} */
+  public int kept() {
+    return partial.length;
+  }
+
   /** Ends the body. Passes on the bytes after the last complete event, if any, as an event. */
   public void end() {
     if (partialLength > 0) {

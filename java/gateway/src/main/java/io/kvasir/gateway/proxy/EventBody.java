@@ -21,6 +21,7 @@ final class EventBody implements ReplyBody {
 
   private final Tally tally;
   private final ReplyReader reader;
+  private final ReplyMemory memory;
   private final boolean stripsUsage;
   private final SseEvents events = new SseEvents(this::onEvent);
   private @Nullable ByteBuf out;
@@ -30,17 +31,22 @@ final class EventBody implements ReplyBody {
   /**
    * Begins with nothing.
    *
+   * @param memory counts the bytes of incomplete events
    * @param stripsUsage whether the client has not asked for the usage that the stream ends with
    */
-  EventBody(Tally tally, ReplyReader reader, boolean stripsUsage) {
+  EventBody(Tally tally, ReplyReader reader, ReplyMemory memory, boolean stripsUsage) {
     this.tally = tally;
     this.reader = reader;
+    this.memory = memory;
     this.stripsUsage = stripsUsage;
   }
 
   @Override
   public @Nullable ByteBuf onBytes(ByteBuf bytes, long nowNs) throws ProtocolException {
     events.feed(bytes);
+    if (!memory.holds(events.kept())) {
+      throw new NoRoomException();
+    }
     ByteBuf ready = taken();
     if (ready != null && errorStatus == 0) {
       tally.onData(nowNs);

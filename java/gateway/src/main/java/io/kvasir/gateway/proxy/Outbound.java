@@ -12,6 +12,7 @@ import io.kvasir.gateway.worker.Steering;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** Makes the request that a worker receives. Stateless. */
 final class Outbound {
@@ -51,11 +52,13 @@ final class Outbound {
     }
     ByteBuf body = splice.build();
     headers.set("content-length", Integer.toString(body.readableBytes()));
-    // What may not be repeated must not meet a connection that its engine closes just then.
-    boolean newConnection =
-        !Repetition.afterSend(inbound)
-            && (inbound.endpoint().generates() || inbound.endpoint() == Endpoint.OTHER);
-    return new UpstreamRequest(inbound.method(), inbound.target(), headers, body, newConnection);
+    return request(inbound, headers, body);
+  }
+
+  /** What may not be repeated must not meet a connection that its engine closes just then. */
+  private static UpstreamRequest request(Inbound inbound, Headers headers, @Nullable ByteBuf body) {
+    return new UpstreamRequest(
+        inbound.method(), inbound.target(), headers, body, !Repetition.afterSend(inbound));
   }
 
   private static String json(int[] tokens) {
@@ -70,12 +73,11 @@ final class Outbound {
   private static UpstreamRequest withoutScan(Inbound inbound, Headers headers) {
     String length = inbound.headers().get("content-length");
     if (inbound.upload() == null) {
-      return new UpstreamRequest(
-          inbound.method(), inbound.target(), headers, Unpooled.EMPTY_BUFFER);
+      return request(inbound, headers, Unpooled.EMPTY_BUFFER);
     }
     if (length != null) {
       headers.set("content-length", length);
     }
-    return new UpstreamRequest(inbound.method(), inbound.target(), headers, null, true);
+    return request(inbound, headers, null);
   }
 }

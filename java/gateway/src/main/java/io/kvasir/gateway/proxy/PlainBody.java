@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A reply that is no stream of events. It is forwarded as it arrives; of a generated answer, a copy
- * of at most {@value #MAX_READ_BYTES} bytes is kept to read its usage and its id.
+ * of at most {@value #MAX_READ_BYTES} bytes is kept to read its usage and its id, if there is
+ * memory for it.
  */
 final class PlainBody implements ReplyBody {
 
@@ -15,16 +16,19 @@ final class PlainBody implements ReplyBody {
 
   private final Tally tally;
   private final ReplyReader reader;
+  private final ReplyMemory memory;
   private @Nullable ByteBuf read;
 
   /**
    * Begins with nothing.
    *
+   * @param memory counts the copy
    * @param reads whether the answer's usage and id are read
    */
-  PlainBody(Tally tally, ReplyReader reader, boolean reads) {
+  PlainBody(Tally tally, ReplyReader reader, ReplyMemory memory, boolean reads) {
     this.tally = tally;
     this.reader = reader;
+    this.memory = memory;
     this.read = reads ? Unpooled.buffer() : null;
   }
 
@@ -33,7 +37,8 @@ final class PlainBody implements ReplyBody {
     tally.onData(nowNs);
     ByteBuf copy = read;
     if (copy != null) {
-      if (copy.readableBytes() + bytes.readableBytes() > MAX_READ_BYTES) {
+      int length = copy.readableBytes() + bytes.readableBytes();
+      if (length > MAX_READ_BYTES || !memory.holds(length)) {
         read = null;
       } else {
         copy.writeBytes(bytes, bytes.readerIndex(), bytes.readableBytes());

@@ -87,7 +87,11 @@ final class ProxyRun implements Placing.Result {
         inService = true;
         place();
       }
-      case WAITS -> wait.begin();
+      case WAITS -> {
+        // If that is too late, the action runs soon, and leaves.
+        cancelWait = () -> services.admission().withdraw(admitted);
+        wait.begin();
+      }
       case REFUSED ->
           refuse(
               Problem.overloaded(
@@ -109,14 +113,13 @@ final class ProxyRun implements Placing.Result {
                 leave();
                 return;
               }
-              wait.end();
+              endWait();
               place();
             });
   }
 
   private void onQueueTimeout() {
     if (!over && (queuedByRouter || services.admission().withdraw(admitted))) {
-      cancelWait.run();
       refuse(
           Problem.overloaded(
               503,
@@ -179,7 +182,8 @@ final class ProxyRun implements Placing.Result {
     repeated = false;
     tally.onPlaced(choice);
     faults.onSent(choice.worker(), System.nanoTime());
-    Relay next = new Relay(exchange, inbound, choice, services.settings(), tally, this);
+    ReplyMemory memory = new ReplyMemory(services.bodies(), exchange.client());
+    Relay next = new Relay(exchange, inbound, choice, services.settings(), tally, memory, this);
     relay = next;
     next.send();
   }
@@ -241,7 +245,9 @@ final class ProxyRun implements Placing.Result {
   }
 
   private void failed(UpstreamFailure failure) {
-    faults.onFailed(RequestFault.of(failure), System.nanoTime());
+    if (failure.kind() != Kind.STALE_CONNECTION) { // for which the connection's age is the reason
+      faults.onFailed(RequestFault.of(failure), System.nanoTime());
+    }
     endAttempt(false);
   }
 
@@ -256,7 +262,7 @@ final class ProxyRun implements Placing.Result {
     return allowed;
   }
 
-  /** The request's body did not arrive while it was streamed. */
+  /** The request's body did not arrive, or the gateway has no memory for a part of the reply. */
   void onBodyFailed(Problem problem) {
     if (exchange.replying()) {
       tally.onError(problem.message());
@@ -290,13 +296,19 @@ final class ProxyRun implements Placing.Result {
   void onBegun() {
     faults.onBegun(System.nanoTime());
     inbound.dropBody();
-    releaseBody.run();
+    if (relay == null || !relay.streamsBody()) { // otherwise the body may still be arriving
+      releaseBody.run();
+    }
   }
 
   /** The worker's reply was forwarded completely; {@code good} without an error of its own. */
   void onServed(int status, boolean good) {
     faults.onServed(System.nanoTime());
-    if (status == 200 && current != null && current.evidence() != null) {
+    if (status == 200
+        && good
+        && tally.isErrorFree()
+        && current != null
+        && current.evidence() != null) {
       current.evidence().onServed(tally.cachedTokens());
     }
     endAttempt(status < 400 && good);
@@ -322,10 +334,7 @@ final class ProxyRun implements Placing.Result {
     }
     if (relay != null) {
       relay.cancel();
-    } else if (!inService) {
-      services.admission().withdraw(admitted); // otherwise the action runs soon, and leaves
     }
-    cancelWait.run();
     tally.onError("the client went away");
     close(Problem.CLIENT_GONE);
   }
@@ -381,7 +390,9 @@ final class ProxyRun implements Placing.Result {
 
   private void close(int status) {
     over = true;
+    faults.onAbandoned(System.nanoTime());
     endAttempt(false);
+    cancelWait.run();
     endWait();
     tally.close(status);
     leave();

@@ -34,6 +34,7 @@ final class Relay implements ReplyListener {
   private final ProxySettings settings;
   private final Tally tally;
   private final ProxyRun run;
+  private final ReplyMemory memory;
 
   /** What was sent; null once no repetition is possible. */
   private @Nullable UpstreamRequest request;
@@ -64,6 +65,7 @@ final class Relay implements ReplyListener {
       ChosenTarget choice,
       ProxySettings settings,
       Tally tally,
+      ReplyMemory memory,
       ProxyRun run) {
     this.exchange = exchange;
     this.inbound = inbound;
@@ -71,6 +73,7 @@ final class Relay implements ReplyListener {
     this.settings = settings;
     this.tally = tally;
     this.run = run;
+    this.memory = memory;
   }
 
   void send() {
@@ -117,9 +120,9 @@ final class Relay implements ReplyListener {
             inbound.endpoint() == Endpoint.RESPONSES ? id -> run.onResponseId(choice, id) : null);
     String type = headers.get("content-type");
     if (served && type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream")) {
-      return new EventBody(tally, reader, inbound.injectsUsage());
+      return new EventBody(tally, reader, memory, inbound.injectsUsage());
     }
-    return new PlainBody(tally, reader, served);
+    return new PlainBody(tally, reader, memory, served);
   }
 
   @Override
@@ -137,6 +140,9 @@ final class Relay implements ReplyListener {
     } catch (ProtocolException e) {
       onAbort(new UpstreamFailure(Kind.INVALID, Errors.reason(e)));
       return;
+    } catch (ReplyBody.NoRoomException e) {
+      onNoRoom();
+      return;
     }
     if (out != null) {
       if (from.errorStatus() != 0 && onErrorEvent(from.errorStatus())) {
@@ -151,6 +157,16 @@ final class Relay implements ReplyListener {
         restartTimer();
       }
     }
+  }
+
+  /** The budget has no room for what must be kept of the reply: by no fault of the worker. */
+  private void onNoRoom() {
+    Problem problem = BodyReader.noBudget();
+    cancel();
+    if (forwarding) {
+      cutReply(problem.message());
+    }
+    run.onBodyFailed(problem);
   }
 
   /**
@@ -358,6 +374,7 @@ final class Relay implements ReplyListener {
   private void finish() {
     over = true;
     stopTimer();
+    memory.release();
     if (streamed != null) {
       streamed.stop();
     }

@@ -7,7 +7,7 @@ import io.kvasir.gateway.openai.BodyScan;
 /**
  * Which requests may be sent again after an attempt failed. An attempt whose request never left
  * says nothing to an engine. After that, only requests whose repetition changes nothing are sent
- * again (RFC 9110, section 9.2.2): those that generate an answer and leave nothing behind at the
+ * again (RFC 9110, section 9.2.2): those that compute an answer and leave nothing behind at the
  * engine, and {@code GET} and {@code HEAD}. Stateless.
  */
 final class Repetition {
@@ -17,9 +17,12 @@ final class Repetition {
   /** Whether a request may be sent again although an engine may have begun with it. */
   static boolean afterSend(Inbound inbound) {
     BodyScan body = inbound.body();
+    if (inbound.upload() != null) {
+      return false;
+    }
     return body == null
         ? isSafe(inbound)
-        : inbound.endpoint().generates() && !leavesState(inbound.endpoint(), body);
+        : inbound.endpoint() != Endpoint.OTHER && !leavesState(inbound.endpoint(), body);
   }
 
   /**

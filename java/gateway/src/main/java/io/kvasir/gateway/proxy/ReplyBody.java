@@ -17,6 +17,7 @@ interface ReplyBody {
    * @param nowNs the time of its arrival
    * @return the bytes to forward, which the caller owns; null for none yet
    * @throws ProtocolException if the body is not what its head announced
+   * @throws NoRoomException if the budget has no room for what must be kept of it
    */
   @Nullable ByteBuf onBytes(ByteBuf bytes, long nowNs) throws ProtocolException;
 
@@ -26,6 +27,16 @@ interface ReplyBody {
    * @return bytes that are left to forward, or null
    */
   @Nullable ByteBuf onEnd();
+
+  /** The budget of bodies is used up. */
+  final class NoRoomException extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    NoRoomException() {
+      super("the budget of bodies has no room for a part of a reply", null, false, false);
+    }
+  }
 
   /** Whether it is a stream of events. */
   boolean isStream();

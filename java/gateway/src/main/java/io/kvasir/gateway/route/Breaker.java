@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
  * large enough share of them, are failures. When some time has passed, one request at a time may
  * try. The first trial that is served closes it, and so does a trial whose answer has streamed for
  * as long as the breaker rests: answers can take minutes. A worker that accepts no connection is
- * not measured by shares, because no request can be the reason: as many attempts in a row without a
- * connection may open the breaker too.
+ * not measured by shares, because no request can be the reason: as many attempts of the window in a
+ * row without a connection may open the breaker too.
  *
  * <p>While it is open, only outcomes of trials count: requests that were sent before say nothing of
  * the worker as it is now.
@@ -27,10 +27,13 @@ public final class Breaker {
   private final long openNs;
   private final OutcomeWindow window;
 
+  /** Attempts without a connection since the last answer. */
+  private final OutcomeWindow unconnected;
+
   private volatile boolean open;
 
-  /** Attempts without a connection since the last request that was served. */
-  private volatile int unconnected;
+  /** Whether {@link #unconnected} has any. */
+  private volatile boolean hasUnconnected;
 
   /** How often it has opened. */
   private long openings;
@@ -39,6 +42,7 @@ public final class Breaker {
   private long outcomesAtOpening;
 
   private long halvesAtOpening;
+  private boolean unreachableAtOpening;
   private long retryAtNs;
   private boolean trialStreams;
   private long trialStreamsSinceNs;
@@ -62,7 +66,9 @@ public final class Breaker {
   public Breaker(BreakerSettings settings) {
     this.settings = settings;
     this.openNs = TimeUnit.MILLISECONDS.toNanos(settings.openMs());
-    this.window = new OutcomeWindow(TimeUnit.MILLISECONDS.toNanos(settings.windowMs()));
+    long windowNs = TimeUnit.MILLISECONDS.toNanos(settings.windowMs());
+    this.window = new OutcomeWindow(windowNs);
+    this.unconnected = new OutcomeWindow(windowNs);
   }
 
   /**
@@ -91,10 +97,14 @@ public final class Breaker {
   }
 
   private synchronized boolean admitsTrial(long nowNs) {
+    closeIfTrialLasts(nowNs);
+    return !open || nowNs - retryAtNs >= 0;
+  }
+
+  private void closeIfTrialLasts(long nowNs) {
     if (open && trialStreams && nowNs - trialStreamsSinceNs >= openNs) {
       close();
     }
-    return !open || nowNs - retryAtNs >= 0;
   }
 
   /**
@@ -117,8 +127,9 @@ public final class Breaker {
    * @param nowNs the current time, in nanoseconds
    */
   public void onBegun(long sent, long nowNs) {
-    if ((sent & 1) != 0) {
+    if ((sent & 1) != 0 || hasUnconnected) {
       synchronized (this) {
+        onConnected();
         if (isTrial(sent) && !trialStreams) {
           trialStreams = true;
           trialStreamsSinceNs = nowNs;
@@ -134,11 +145,30 @@ public final class Breaker {
    * @param nowNs the current time, in nanoseconds
    */
   public synchronized void onSuccess(long sent, long nowNs) {
-    unconnected = 0;
+    onConnected();
     if (isTrial(sent)) {
       close();
     } else if (!open) {
       window.add(0, nowNs);
+    }
+  }
+
+  /**
+   * A request ended early without the worker's fault. A trial that ends so proves nothing, unless
+   * its answer has streamed for long enough. If its answer had begun, another may follow at once.
+   *
+   * @param sent the value of {@link #onSent}
+   * @param nowNs the current time, in nanoseconds
+   */
+  public void onAbandoned(long sent, long nowNs) {
+    if ((sent & 1) != 0) {
+      synchronized (this) {
+        closeIfTrialLasts(nowNs);
+        if (isTrial(sent) && trialStreams) {
+          trialStreams = false;
+          retryAtNs = nowNs;
+        }
+      }
     }
   }
 
@@ -163,13 +193,23 @@ public final class Breaker {
   }
 
   /** A request could not be sent, because the worker accepted no connection. */
-  synchronized void onUnconnected() {
-    unconnected++;
+  synchronized void onUnconnected(long nowNs) {
+    hasUnconnected = true;
+    unconnected.add(0, nowNs);
   }
 
-  /** Whether the worker has accepted no connection often enough, since it last served a request. */
-  boolean isUnreachable() {
-    return unconnected >= settings.failures();
+  private void onConnected() {
+    if (hasUnconnected) {
+      hasUnconnected = false;
+      unconnected.clear();
+    }
+  }
+
+  /**
+   * Whether the worker accepted no connection often enough within the window, without an answer.
+   */
+  synchronized boolean isUnreachable(long nowNs) {
+    return hasUnconnected && unconnected.outcomes(nowNs) >= settings.failures();
   }
 
   /**
@@ -186,14 +226,15 @@ public final class Breaker {
       if (open && failure.openings() == openings - 1) {
         outcomesAtOpening--;
         halvesAtOpening -= failure.halves();
-        open = isUnreachable() || fails(outcomesAtOpening, halvesAtOpening);
+        open = unreachableAtOpening || fails(outcomesAtOpening, halvesAtOpening);
       }
     }
   }
 
   /** Whether it should open. */
   synchronized boolean shouldOpen(long nowNs) {
-    return !open && (isUnreachable() || fails(window.outcomes(nowNs), window.failedHalves(nowNs)));
+    return !open
+        && (isUnreachable(nowNs) || fails(window.outcomes(nowNs), window.failedHalves(nowNs)));
   }
 
   /** Opens it, unless what it has counted speaks against that by now; {@return whether it did}. */
@@ -203,6 +244,7 @@ public final class Breaker {
     }
     outcomesAtOpening = window.outcomes(nowNs);
     halvesAtOpening = window.failedHalves(nowNs);
+    unreachableAtOpening = isUnreachable(nowNs);
     openings++;
     open = true;
     trialStreams = false;
@@ -221,7 +263,7 @@ public final class Breaker {
 
   private void close() {
     open = false;
-    unconnected = 0;
+    onConnected();
     trialStreams = false;
     window.clear();
   }

@@ -47,7 +47,7 @@ public final class Ejection {
       Collection<FleetWorker> fleet,
       long nowNs) {
     if (fault.unconnected()) {
-      worker.breaker().onUnconnected();
+      worker.breaker().onUnconnected(nowNs);
     }
     Breaker.Failure failure = worker.breaker().onFailure(sent, fault.whole(), nowNs);
     if (worker.breaker().shouldOpen(nowNs) && eject(worker, fleet, nowNs)) {
@@ -63,7 +63,7 @@ public final class Ejection {
       ejected += other.healthy() && other.breaker().isOpen() ? 1 : 0;
     }
     int most = Math.max(1, fleet.size() * settings.maxEjectionPercent() / PERCENT);
-    boolean allowed = !worker.healthy() || worker.breaker().isUnreachable() || ejected < most;
+    boolean allowed = !worker.healthy() || worker.breaker().isUnreachable(nowNs) || ejected < most;
     return allowed && worker.breaker().open(nowNs);
   }
 

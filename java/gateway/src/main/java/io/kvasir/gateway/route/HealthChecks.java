@@ -115,14 +115,16 @@ public final class HealthChecks {
           timeoutMs,
           (status, body) -> {
             if (status != OK) {
-              long tookNs = System.nanoTime() - askedNs;
-              boolean missing =
-                  status == EngineQuestion.NO_ANSWER
-                      && tookNs >= TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+              boolean missing = status == EngineQuestion.NO_ANSWER && isOver(askedNs);
               late = missing && (late || bad == 0);
             }
             receiver.onAnswer(status, body);
           });
+    }
+
+    /** Whether the limit for an answer has passed. */
+    private boolean isOver(long askedNs) {
+      return System.nanoTime() - askedNs >= TimeUnit.MILLISECONDS.toNanos(timeoutMs);
     }
 
     private void onHealth(int status) {
@@ -146,13 +148,17 @@ public final class HealthChecks {
         onFacts(models, worker.facts());
         done(true, "");
       } else {
+        long askedNs = System.nanoTime();
         WorkerProbe.ask(
             worker.spec(),
             worker.upstream(),
             loop,
             timeoutMs,
             facts -> onRecovered(models, facts),
-            problem -> done(false, problem));
+            problem -> {
+              late &= isOver(askedNs);
+              done(false, problem);
+            });
       }
     }
 

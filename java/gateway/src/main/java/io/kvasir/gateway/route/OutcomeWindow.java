@@ -26,11 +26,11 @@ final class OutcomeWindow {
     halves[part] += failedHalves;
   }
 
-  /** Takes an outcome out that was added at a time, if it is still in the window. */
+  /** Takes an outcome out that was added at a time, if it can still be in the window. */
   void remove(int failedHalves, long addedNs) {
     long number = Math.floorDiv(addedNs, partNs);
     int part = Math.floorMod(number, PARTS);
-    if (numbers[part] == number && outcomes[part] > 0) {
+    if (numbers[part] == number && outcomes[part] > 0 && halves[part] >= failedHalves) {
       outcomes[part]--;
       halves[part] -= failedHalves;
     }

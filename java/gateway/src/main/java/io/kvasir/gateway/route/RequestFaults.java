@@ -73,6 +73,20 @@ public final class RequestFaults {
   }
 
   /**
+   * The attempt ended early without the worker's fault: by the client's, or the gateway's. No
+   * effect if its outcome is known.
+   *
+   * @param nowNs the current time, in nanoseconds
+   */
+  public void onAbandoned(long nowNs) {
+    FleetWorker at = worker;
+    worker = null;
+    if (at != null) {
+      at.breaker().onAbandoned(sent, nowNs);
+    }
+  }
+
+  /**
    * The attempt failed. Further calls about it have no effect.
    *
    * @param fault how

@@ -60,12 +60,95 @@ class BreakerTest {
     }
     for (int i = 0; i < 5; i++) {
       assertThat(breaker.shouldOpen(nowNs)).isFalse();
-      breaker.onUnconnected();
-      fails(true);
+      isRefused();
     }
     assertThat(breaker.shouldOpen(nowNs)).isTrue();
     succeeds();
     assertThat(breaker.shouldOpen(nowNs)).isFalse();
+  }
+
+  private void isRefused() {
+    breaker.onUnconnected(nowNs);
+    fails(true);
+  }
+
+  @Test
+  void refusedConnectionsOfEarlierWindowsDoNotOpenIt() {
+    for (int i = 0; i < 20; i++) {
+      isRefused();
+      nowNs += 3 * SECOND;
+    }
+    assertThat(breaker.isUnreachable(nowNs)).isFalse();
+    nowNs += 60 * SECOND;
+    for (int i = 0; i < 4; i++) {
+      isRefused();
+    }
+    assertThat(breaker.isUnreachable(nowNs)).isFalse();
+    isRefused();
+    assertThat(breaker.isUnreachable(nowNs)).isTrue();
+  }
+
+  @Test
+  void theFirstByteOfAnAnswerEndsARowOfRefusedConnections() {
+    long answered = breaker.onSent(nowNs);
+    for (int i = 0; i < 5; i++) {
+      isRefused();
+    }
+    assertThat(breaker.isUnreachable(nowNs)).isTrue();
+    breaker.onBegun(answered, nowNs);
+    assertThat(breaker.isUnreachable(nowNs)).isFalse();
+  }
+
+  @Test
+  void aTrialWhoseClientLeavesDoesNotCloseIt() {
+    opens();
+    nowNs += REST;
+    long trial = breaker.onSent(nowNs);
+    breaker.onBegun(trial, nowNs);
+    nowNs += SECOND;
+    breaker.onAbandoned(trial, nowNs);
+    assertThat(breaker.admits(nowNs)).as("another trial").isTrue();
+    nowNs += 10 * REST;
+    assertThat(breaker.admits(nowNs)).isTrue();
+    assertThat(breaker.isOpen()).isTrue();
+    breaker.onSent(nowNs);
+    assertThat(breaker.admits(nowNs)).as("a trial at a time").isFalse();
+  }
+
+  @Test
+  void aSilentTrialWhoseClientLeavesIsNotFollowedAtOnce() {
+    opens();
+    nowNs += REST;
+    long trial = breaker.onSent(nowNs);
+    breaker.onAbandoned(trial, nowNs);
+    assertThat(breaker.admits(nowNs)).isFalse();
+    nowNs += REST;
+    assertThat(breaker.admits(nowNs)).isTrue();
+  }
+
+  @Test
+  void aTrialWhoseClientLeavesAfterTheRestClosesIt() {
+    opens();
+    nowNs += REST;
+    long trial = breaker.onSent(nowNs);
+    breaker.onBegun(trial, nowNs);
+    nowNs += REST;
+    breaker.onAbandoned(trial, nowNs);
+    assertThat(breaker.isOpen()).isFalse();
+  }
+
+  @Test
+  void anUndoneFailureThatWasForgottenTakesNothingElse() {
+    OutcomeWindow window = new OutcomeWindow(10 * SECOND);
+    window.add(2, 0);
+    window.clear();
+    window.add(0, 0);
+    window.remove(2, 0);
+    assertThat(window.failedHalves(0)).isZero();
+    assertThat(window.outcomes(0)).isEqualTo(1);
+    window.add(1, 0);
+    window.remove(2, 0);
+    assertThat(window.failedHalves(0)).isEqualTo(1);
   }
 
   @Test

@@ -6,6 +6,7 @@ import io.kvasir.gateway.exchange.UpstreamFailure;
 import io.kvasir.gateway.exchange.UpstreamFailure.Kind;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -75,6 +76,24 @@ class RequestFaultsTest {
       faults.onServed(0); // has no effect any more
     }
     assertThat(fleet.get(0).breaker().isOpen()).isTrue();
+  }
+
+  @Test
+  void aTrialWhoseClientLeavesLeavesTheBreakerOpen() {
+    List<FleetWorker> fleet = TestWorkers.healthy(2, SETTINGS);
+    FleetWorker worker = fleet.get(0);
+    fail(fleet, worker, CRASH);
+    fail(fleet, worker, CRASH);
+    long nowNs = TimeUnit.SECONDS.toNanos(60);
+    RequestFaults trial = new RequestFaults(ejection, fleet);
+    trial.onSent(worker, nowNs);
+    trial.onBegun(nowNs);
+    trial.onAbandoned(nowNs);
+    trial.onServed(nowNs); // has no effect any more
+    assertThat(worker.takes(false, nowNs)).as("another trial").isTrue();
+    nowNs += TimeUnit.SECONDS.toNanos(600);
+    assertThat(worker.takes(false, nowNs)).isTrue();
+    assertThat(worker.breaker().isOpen()).isTrue();
   }
 
   @Test

@@ -1,0 +1,59 @@
+package io.kvasir.gateway.proxy;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the gateway keeps of one reply: more than {@value #FREE_BYTES} bytes count against the
+ * budget of bodies, until the reply is over.
+ *
+ * <p>Confined to the exchange's event loop.
+ */
+final class ReplyMemory {
+
+  /** Bytes that do not count: as much may wait in any connection. */
+  static final int FREE_BYTES = 64 << 10;
+
+  private final BodyBudget budget;
+  private final String client;
+  private @Nullable BodyHold hold;
+  private long counted;
+
+  /**
+   * Begins with nothing.
+   *
+   * @param client the client's address
+   */
+  ReplyMemory(BodyBudget budget, String client) {
+    this.budget = budget;
+    this.client = client;
+  }
+
+  /**
+   * Counts what is kept now, if that is more than ever before: what was kept can wait for a slow
+   * client.
+   *
+   * @param bytes all that is kept of the reply
+   * @return false if the budget has no room
+   */
+  boolean holds(long bytes) {
+    long more = bytes - FREE_BYTES - counted;
+    if (more <= 0) {
+      return true;
+    }
+    if (hold == null) {
+      hold = budget.open(client);
+    }
+    if (!hold.take(more)) {
+      return false;
+    }
+    counted += more;
+    return true;
+  }
+
+  /** The reply is over. Repeated calls have no effect. */
+  void release() {
+    if (hold != null) {
+      hold.release();
+    }
+  }
+}

@@ -109,12 +109,20 @@ public enum BodyField {
 
     final String words;
 
+    /** The most bytes of a value in the body: what an event loop decodes must be short. */
+    final int maxBytes;
+
     Type(String words) {
+      this(words, Integer.MAX_VALUE);
+    }
+
+    Type(String words, int maxBytes) {
       this.words = words;
+      this.maxBytes = maxBytes;
     }
   }
 
-  /** The fields that choose ranks and transfers. A client's must not reach an engine. */
+  /** The fields that choose ranks, hosts and transfers. A client's must not reach an engine. */
   public static final List<BodyField> ROUTING =
       Arrays.stream(values()).filter(field -> field.type == Type.ROUTING).toList();
 

@@ -93,13 +93,17 @@ public enum BodyField {
   /** The transfer of the prompt's KV blocks, for SGLang. */
   BOOTSTRAP_ROOM(Type.ROUTING),
   /** The name of the host that computes the prompt, for SGLang. */
-  BOOTSTRAP_PAIR_KEY(Type.ROUTING);
+  BOOTSTRAP_PAIR_KEY(Type.ROUTING),
+  /** The request's id, for vLLM, whose P2pNccl connector takes hosts from it. */
+  REQUEST_ID(Type.ROUTING),
+  /** Dynamo's extensions, which can name workers, ranks and tokens. */
+  NVEXT(Type.ROUTING);
 
   /** What a field's value must be; every field can also be null. */
   enum Type {
-    TEXT("a string or null"),
+    TEXT("a string or null", 8 << 10),
     FLAG("true, false or null"),
-    INTEGER("an integer or null"),
+    INTEGER("an integer or null", 64),
     OBJECT("an object or null"),
     LIST("an array or null"),
     PROMPT("a string, an array of strings, an array of tokens or an array of such arrays"),

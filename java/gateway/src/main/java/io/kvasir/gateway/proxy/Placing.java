@@ -188,7 +188,7 @@ final class Placing {
       }
       return new Routed(among, request, among.route(request), result);
     } catch (BodyPrompt.NoRoom e) {
-      return () -> result.onRefused(BodyReader.noBudget());
+      return () -> result.onRefused(e.problem());
     } catch (RuntimeException e) {
       LOG.error("a request failed in the gateway itself", e);
       return () -> result.onRefused(Problem.internal());

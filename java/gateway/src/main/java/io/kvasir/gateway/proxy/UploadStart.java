@@ -76,7 +76,7 @@ final class UploadStart implements BodyListener {
       counted += count;
     } else if (!ready) {
       bytes.release();
-      fail(BodyReader.noBudget());
+      fail(hold.refusal(count));
       return;
     }
     first.addComponent(true, bytes);

@@ -41,6 +41,8 @@ class AdaptersTest {
       assertThat(fleets.isAdapter("sql")).isTrue();
       assertThat(fleets.isAdapter("m")).isFalse();
       assertThat(fleets.onlyModel()).isEqualTo("m");
+      assertThat(fleets.models()).containsExactly("chat", "m", "sql");
+      assertThat(fleets.models()).as("made once").isSameAs(fleets.models());
       for (int i = 0; i < 6; i++) {
         Reply reply = gateway.post(CHAT, ASK_SQL);
         assertThat(reply.status()).as(reply.text()).isEqualTo(200);

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.ScriptedEngine.Received;
 import io.kvasir.gateway.openai.BodyField;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -101,12 +100,75 @@ class SpellingTest {
     assertThat(engine.next().text()).doesNotContain("10.0.0.9");
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "application/x-ndjson+json",
+        "application/jsonl+json",
+        "application/x-ndjson",
+        "application/json-seq"
+      })
+  void everyTypeThatNamesJsonIsRead(String type) {
+    assertThat(post("/v1/rerank", type, withRoutingFields()).status()).isEqualTo(200);
+    assertThat(engine.next().text()).doesNotContain("10.0.0.9");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "text/plain,''",
+    "audio/wav,''",
+    "application/x-www-form-urlencoded,' \n'",
+    "multipart/form-data,''",
+    "audio/wav,' '"
+  })
+  void jsonUnderAnotherTypeIs415(String type, String before) {
+    int received = engine.received();
+    String spaces = type.equals("audio/wav") ? before.repeat(70_000) : before;
+    Reply reply = post("/v1/rerank", type, spaces + withRoutingFields());
+    assertThat(reply.status()).as(reply.text()).isEqualTo(415);
+    assertThat(reply.code()).isEqualTo("unsupported_media_type");
+    assertThat(engine.received()).isEqualTo(received);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "___prefill_addr_10.0.0.9:80___decode_addr_10.0.0.8:80_x",
+        "cmpl-___decode_addr_10.0.0.8:80",
+        "___PREFILL_ADDR_10.0.0.9:80",
+        "a_Addr_b",
+        "a___b"
+      })
+  void idsThatNameHostsDoNotPass(String id) {
+    Reply reply = gateway.post(CHAT, ASK, "X-Request-Id: " + id);
+    assertThat(reply.status()).isEqualTo(200);
+    assertThat(reply.field("x-request-id")).startsWith("req-");
+    assertThat(engine.next().field("x-request-id")).isEqualTo(reply.field("x-request-id"));
+    String body = "{\"model\":\"m\",\"input\":\"Hi\",\"request_id\":\"" + id + "\"}";
+    assertThat(gateway.post("/v1/responses", body).status()).isEqualTo(200);
+    assertThat(engine.next().text()).isEqualTo("{\"model\":\"m\",\"input\":\"Hi\"}");
+  }
+
+  @Test
+  void otherIdsPass() {
+    String id = "trace__a_address.B:1";
+    assertThat(gateway.post(CHAT, ASK, "X-Request-Id: " + id).field("x-request-id")).isEqualTo(id);
+    assertThat(engine.next().field("x-request-id")).isEqualTo(id);
+  }
+
+  @Test
+  void workersOfDynamoAreNotChosenByClients() {
+    String more = "\"nvext\":{\"backend_instance_id\":7,\"token_data\":[1]},";
+    assertThat(gateway.post(CHAT, ASK.replaceFirst("\\{", "{" + more)).status()).isEqualTo(200);
+    assertThat(engine.next().text()).isEqualTo(ASK);
+  }
+
   @Test
   void otherMediaPassUnread() {
     assertThat(post("/v1/audio/transcriptions", "audio/wav", "RIFF{\"a\"").status()).isEqualTo(200);
     assertThat(engine.next().text()).isEqualTo("RIFF{\"a\"");
-    assertThat(post("/v1/batches", "application/x-ndjson", "{}\n{}\n").status()).isEqualTo(200);
-    assertThat(engine.next().body()).isEqualTo("{}\n{}\n".getBytes(StandardCharsets.US_ASCII));
+    assertThat(post("/v1/audio/speech", "text/plain", " a{}").status()).isEqualTo(200);
+    assertThat(engine.next().text()).isEqualTo(" a{}");
   }
 
   @ParameterizedTest

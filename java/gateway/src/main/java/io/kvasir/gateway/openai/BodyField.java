@@ -93,13 +93,17 @@ public enum BodyField {
   /** The transfer of the prompt's KV blocks, for SGLang. */
   BOOTSTRAP_ROOM(Type.ROUTING),
   /** The name of the host that computes the prompt, for SGLang. */
-  BOOTSTRAP_PAIR_KEY(Type.ROUTING);
+  BOOTSTRAP_PAIR_KEY(Type.ROUTING),
+  /** The request's id, for vLLM, whose P2pNccl connector takes hosts from it. */
+  REQUEST_ID(Type.ROUTING),
+  /** Dynamo's extensions, which can name workers, ranks and tokens. */
+  NVEXT(Type.ROUTING);
 
   /** What a field's value must be; every field can also be null. */
   enum Type {
-    TEXT("a string or null"),
+    TEXT("a string or null", 8 << 10),
     FLAG("true, false or null"),
-    INTEGER("an integer or null"),
+    INTEGER("an integer or null", 64),
     OBJECT("an object or null"),
     LIST("an array or null"),
     PROMPT("a string, an array of strings, an array of tokens or an array of such arrays"),
@@ -109,12 +113,20 @@ public enum BodyField {
 
     final String words;
 
+    /** The most bytes of a value in the body: what an event loop decodes must be short. */
+    final int maxBytes;
+
     Type(String words) {
+      this(words, Integer.MAX_VALUE);
+    }
+
+    Type(String words, int maxBytes) {
       this.words = words;
+      this.maxBytes = maxBytes;
     }
   }
 
-  /** The fields that choose ranks and transfers. A client's must not reach an engine. */
+  /** The fields that choose ranks, hosts and transfers. A client's must not reach an engine. */
   public static final List<BodyField> ROUTING =
       Arrays.stream(values()).filter(field -> field.type == Type.ROUTING).toList();
 

@@ -91,8 +91,8 @@ public final class BodyScan {
    * @param offset index of its first byte
    * @param length its bytes
    * @return what the body asks for
-   * @throws InvalidBodyException if the body is not a valid JSON object, or a field is repeated or
-   *     has a wrong type
+   * @throws InvalidBodyException if the body is not a valid JSON object, or a field is repeated,
+   *     has a wrong type or is too long
    * @throws IndexOutOfBoundsException if the range is outside the array
    */
   public static BodyScan of(byte[] bytes, int offset, int length) throws InvalidBodyException {

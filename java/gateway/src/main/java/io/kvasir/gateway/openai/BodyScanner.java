@@ -190,9 +190,13 @@ final class BodyScanner {
     }
   }
 
-  /** Checks the type of the value that was skipped last. */
+  /** Checks the size and the type of the value that was skipped last. */
   private void check(String path, BodyField.Type type, int value) throws InvalidBodyException {
     int first = bytes[value];
+    if (json.at() - value > type.maxBytes) {
+      throw new InvalidBodyException(
+          path, path + " must be " + type.words + ", of at most " + type.maxBytes + " bytes");
+    }
     boolean allowed =
         first == 'n'
             || switch (type) {
@@ -290,7 +294,10 @@ final class BodyScanner {
 
   private InvalidBodyException invalid(JsonException e) {
     String where = " (byte " + (e.index() - offset) + ")";
-    if (e.kind() == Kind.UTF8 && inValue && top != null) {
+    if (e.kind() == Kind.UTF8
+        && inValue
+        && top != null
+        && top.end() - top.start() <= BodyField.Type.TEXT.maxBytes) {
       String name = Errors.shown(top.text(bytes));
       return new InvalidBodyException(name, name + " is not valid UTF-8" + where);
     }

@@ -2,6 +2,7 @@ package io.kvasir.gateway.proxy;
 
 import io.kvasir.gateway.exchange.Exchange;
 import io.kvasir.gateway.exchange.Headers;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,6 +20,22 @@ final class AdminBody {
    * @param then receives it; an exception becomes an error reply
    */
   static void read(Exchange exchange, Services services, Consumer<byte[]> then) {
+    readHeld(
+        exchange,
+        services,
+        (body, hold) -> {
+          then.accept(body);
+          hold.release();
+        });
+  }
+
+  /**
+   * The same for an answer that comes later.
+   *
+   * @param then receives the body and what it holds of the budget, and releases that; an exception
+   *     releases it too, as does a client that goes away
+   */
+  static void readHeld(Exchange exchange, Services services, BiConsumer<byte[], BodyHold> then) {
     ProxySettings settings = services.settings();
     BodyReader[] reader = {null};
     reader[0] =
@@ -28,12 +45,11 @@ final class AdminBody {
                 settings.maxBodyBytes(), settings.bodyTimeoutMs(), services.bodies()),
             body -> {
               try {
-                then.accept(body);
+                then.accept(body, reader[0].hold());
               } catch (RuntimeException e) {
                 LOG.error("a request to the admin port failed", e);
-                problem(exchange, Problem.internal());
-              } finally {
                 reader[0].release();
+                problem(exchange, Problem.internal());
               }
             },
             problem -> problem(exchange, problem));

@@ -120,6 +120,11 @@ public final class BodyBudget {
     return held.equals(Held.NOTHING) ? null : held;
   }
 
+  /** {@return the most bytes that one request can hold, when no other one holds any} */
+  long mostOfOne() {
+    return Math.min(maxBytes, maxClientBytes);
+  }
+
   /** {@return bytes in use} */
   public long used() {
     return used.get();

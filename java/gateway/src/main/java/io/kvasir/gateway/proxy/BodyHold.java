@@ -8,6 +8,8 @@ package io.kvasir.gateway.proxy;
  */
 final class BodyHold {
 
+  private static final int BUDGET_RETRY_SECONDS = 1;
+
   private final BodyBudget budget;
   private final String client;
   private long bytes;
@@ -27,6 +29,21 @@ final class BodyHold {
     }
     bytes += more;
     return true;
+  }
+
+  /** The reply to a request that cannot take as many more bytes: now, or ever. */
+  synchronized Problem refusal(long more) {
+    long most = budget.mostOfOne();
+    return bytes + more <= most
+        ? Problem.overloaded(
+            503,
+            "body_budget_exhausted",
+            "the gateway holds as many bytes of requests as it may, for all clients or for this one",
+            BUDGET_RETRY_SECONDS)
+        : Problem.of(
+            413,
+            "body_too_large",
+            "the body and what is decoded of it must not exceed " + most + " bytes together");
   }
 
   /** Returns some of the bytes. */

@@ -1,14 +1,18 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.gateway.exchange.Headers;
+import io.netty.buffer.ByteBuf;
 import java.util.List;
 import java.util.Locale;
 
-/** Which bodies are read, by the header fields of their requests. Stateless. */
+/** Which bodies are read. Stateless. */
 final class BodyKinds {
 
-  /** Types of several JSON documents, which no engine takes for one. */
-  private static final List<String> SEVERAL = List.of("ndjson", "jsonl", "json-seq");
+  /** White space, and the bytes of UTF-16, UTF-32 and byte order marks. */
+  private static final String BEFORE_JSON = " \t\r\n\0\u00ef\u00bb\u00bf\u00fe\u00ff";
+
+  /** Bytes of 0 in a row that a text of UTF-32 can begin with; sound begins with more. */
+  private static final int MAX_NULLS = 3;
 
   private BodyKinds() {}
 
@@ -30,6 +34,24 @@ final class BodyKinds {
   private static boolean isJson(String type) {
     int parameters = type.indexOf(';');
     String name = (parameters < 0 ? type : type.substring(0, parameters)).toLowerCase(Locale.ROOT);
-    return name.isBlank() || (name.contains("json") && SEVERAL.stream().noneMatch(name::contains));
+    return name.isBlank() || name.contains("json");
+  }
+
+  /**
+   * Whether a body may be JSON by its beginning, which engines can read as such whatever its type
+   * says: an object or an array in any Unicode encoding, or nothing yet that says otherwise.
+   *
+   * @param beginning the first bytes; not changed
+   */
+  static boolean looksLikeJson(ByteBuf beginning) {
+    int nulls = 0;
+    for (int i = beginning.readerIndex(); i < beginning.writerIndex(); i++) {
+      int each = beginning.getUnsignedByte(i);
+      nulls = each == 0 ? nulls + 1 : 0;
+      if (nulls > MAX_NULLS || BEFORE_JSON.indexOf(each) < 0) {
+        return each == '{' || each == '[';
+      }
+    }
+    return beginning.isReadable();
   }
 }

@@ -29,8 +29,16 @@ final class BodyPrompt implements PromptSource {
 
     private static final long serialVersionUID = 1;
 
-    NoRoom() {
-      super("the budget of bodies has no room for a decoded prompt", null, false, false);
+    private final transient Problem problem;
+
+    NoRoom(Problem problem) {
+      super(problem.message(), null, false, false);
+      this.problem = problem;
+    }
+
+    /** The reply to the request. */
+    Problem problem() {
+      return problem;
     }
   }
 
@@ -79,8 +87,9 @@ final class BodyPrompt implements PromptSource {
    * @throws NoRoom if the budget is used up
    */
   synchronized void charge() {
-    if (!charged && !hold.take(body.decodedBytes())) {
-      throw new NoRoom();
+    long bytes = body.decodedBytes();
+    if (!charged && !hold.take(bytes)) {
+      throw new NoRoom(hold.refusal(bytes));
     }
     charged = true;
   }

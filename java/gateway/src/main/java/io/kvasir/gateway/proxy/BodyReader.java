@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 final class BodyReader implements BodyListener {
 
   private static final int FIRST_BYTES = 4 << 10;
-  private static final int BUDGET_RETRY_SECONDS = 1;
 
   /** Limits of bodies, shared by all requests. */
   record Limits(long maxBytes, long timeoutMs, BodyBudget budget) {}
@@ -79,21 +78,12 @@ final class BodyReader implements BodyListener {
   private boolean resize(int size) {
     int more = size - bytes.length;
     if (more > 0 && !hold.take(more)) {
-      fail(noBudget());
+      fail(hold.refusal(more));
       return false;
     }
     bytes = Arrays.copyOf(bytes, size);
     hold.give(Math.max(0, -more));
     return true;
-  }
-
-  /** The reply to a request for which the budget has no room. */
-  static Problem noBudget() {
-    return Problem.overloaded(
-        503,
-        "body_budget_exhausted",
-        "the gateway holds as many bytes of requests as it may, for all clients or for this one",
-        BUDGET_RETRY_SECONDS);
   }
 
   @Override

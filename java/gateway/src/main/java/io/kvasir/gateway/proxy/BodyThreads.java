@@ -4,6 +4,8 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Threads that scan, decode and hash large bodies, so that event loops stay free for the requests
@@ -16,7 +18,9 @@ public final class BodyThreads implements AutoCloseable {
   /** Bodies above this size are handled here; an event loop needs about a millisecond for one. */
   public static final int LARGE_BYTES = 256 << 10;
 
+  private static final Logger LOG = LoggerFactory.getLogger(BodyThreads.class);
   private static final int IDLE_SECONDS = 10;
+  private static final int CLOSE_SECONDS = 10;
 
   private final ThreadPoolExecutor threads;
 
@@ -46,7 +50,7 @@ public final class BodyThreads implements AutoCloseable {
    * Runs a task.
    *
    * @param hold what the task works on; counts against the budget until the task has run
-   * @param task the task; must not throw
+   * @param task the task; an exception is logged, and nothing else follows from it
    * @return false if too many tasks wait; the task does not run then
    */
   boolean run(BodyHold hold, Runnable task) {
@@ -56,6 +60,10 @@ public final class BodyThreads implements AutoCloseable {
           () -> {
             try {
               task.run();
+            } catch (RejectedExecutionException e) {
+              LOG.debug("the event loop of a request has ended", e);
+            } catch (RuntimeException e) {
+              LOG.error("a large body could not be handled", e);
             } finally {
               hold.unpin();
             }
@@ -67,9 +75,16 @@ public final class BodyThreads implements AutoCloseable {
     }
   }
 
-  /** Lets running tasks end and drops the others. */
+  /** Waits until running tasks have ended, for some seconds at most, and drops the others. */
   @Override
   public void close() {
     threads.shutdownNow();
+    try {
+      if (!threads.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+        LOG.warn("a large body is still being handled");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

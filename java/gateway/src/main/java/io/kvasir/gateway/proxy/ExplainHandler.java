@@ -15,7 +15,6 @@ import io.kvasir.model.Errors;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Says where a request would go, without sending it: {@code POST /kvasir/explain} with the body of
@@ -28,9 +27,6 @@ public final class ExplainHandler implements Consumer<Exchange> {
 
   /** Ids that no request has: those of requests count up from 1. */
   private static final AtomicLong IDS = new AtomicLong(Long.MIN_VALUE);
-
-  /** Questions of the operator count against no budget once they were read. */
-  private static final BodyBudget UNBOUNDED = new BodyBudget(Long.MAX_VALUE);
 
   private final Services services;
 
@@ -45,45 +41,64 @@ public final class ExplainHandler implements Consumer<Exchange> {
 
   @Override
   public void accept(Exchange exchange) {
-    AdminBody.read(exchange, services, body -> explain(exchange, body));
+    AdminBody.readHeld(
+        exchange,
+        services,
+        (body, hold) -> guard(exchange, hold, () -> explain(exchange, body, hold)));
   }
 
-  private void explain(Exchange exchange, byte[] bytes) {
+  /** A part of the way to an answer. */
+  private interface Step {
+
+    /** Whether the request is answered. */
+    boolean run() throws InvalidBodyException;
+  }
+
+  /** Takes a step, and releases what the request holds once it is answered. */
+  private static void guard(Exchange exchange, BodyHold hold, Step step) {
+    boolean answered = true;
     try {
-      BodyScan body = BodyScan.of(bytes, 0, bytes.length);
-      String model = body.model() == null ? services.fleets().onlyModel() : body.model();
-      ModelFleet fleet = model == null ? null : services.fleets().fleet(model);
-      if (model == null || fleet == null) {
-        throw new InvalidBodyException(
-            "model", "model must be one of " + Errors.shown("" + services.fleets().models()));
-      }
-      String conversation = ConversationId.of(exchange.headers(), body);
-      tokens(exchange, body, model, fleet, conversation, Urgency.of(exchange.headers()));
+      answered = step.run();
     } catch (InvalidBodyException e) {
       AdminBody.problem(exchange, Problem.invalid(e.param(), e.reason()));
+    } catch (BodyPrompt.NoRoom e) {
+      AdminBody.problem(exchange, e.problem());
+    } finally {
+      if (answered) {
+        hold.release();
+      }
     }
   }
 
-  private void tokens(
-      Exchange exchange,
-      BodyScan body,
-      String model,
-      ModelFleet fleet,
-      @Nullable String conversation,
-      Urgency urgency) {
+  private boolean explain(Exchange exchange, byte[] bytes, BodyHold hold)
+      throws InvalidBodyException {
+    BodyScan body = BodyScan.of(bytes, 0, bytes.length);
+    String model = body.model() == null ? services.fleets().onlyModel() : body.model();
+    ModelFleet fleet = model == null ? null : services.fleets().fleet(model);
+    if (model == null || fleet == null) {
+      throw new InvalidBodyException(
+          "model", "model must be one of " + Errors.shown("" + services.fleets().models()));
+    }
     Inbound inbound =
         new Inbound(
             "explain",
             endpoint(body),
             new RequestHead("POST", endpoint(body).path(), exchange.headers(), exchange.client()),
             body,
-            UNBOUNDED.open(exchange.client()),
+            hold,
             null,
             model,
             services.fleets().isAdapter(model),
-            conversation,
-            urgency,
+            ConversationId.of(exchange.headers(), body),
+            Urgency.of(exchange.headers()),
             true);
+    return tokens(exchange, body, inbound, fleet, hold);
+  }
+
+  /** Asks for the tokens of the prompt; true if that cannot be done. */
+  private boolean tokens(
+      Exchange exchange, BodyScan body, Inbound inbound, ModelFleet fleet, BodyHold hold) {
+    String model = inbound.model();
     long nowNs = System.nanoTime();
     boolean panics = services.fleets().ejection().panics(fleet.workers(), model);
     FleetWorker any = null;
@@ -94,22 +109,25 @@ public final class ExplainHandler implements Consumer<Exchange> {
     }
     if (any == null) {
       AdminBody.problem(exchange, Refusals.noWorker("no worker can take the request"));
-      return;
+      return true;
     }
+    inbound.chargeTokens(body);
     services
         .tokens()
         .ask(
             any,
             exchange.loop(),
             new TokenRequest(inbound.endpoint().path(), model, body, inbound.prompt()),
-            found -> answer(exchange, inbound, fleet, found));
+            found -> guard(exchange, hold, () -> answer(exchange, inbound, fleet, found)));
+    return false;
   }
 
   private static Endpoint endpoint(BodyScan body) {
     return body.isChat() ? Endpoint.CHAT_COMPLETIONS : Endpoint.COMPLETIONS;
   }
 
-  private void answer(Exchange exchange, Inbound inbound, ModelFleet fleet, PromptTokens tokens) {
+  private boolean answer(
+      Exchange exchange, Inbound inbound, ModelFleet fleet, PromptTokens tokens) {
     boolean panics = services.fleets().ejection().panics(fleet.workers(), inbound.model());
     CacheScope scope = inbound.scope();
     FleetRequest request =
@@ -125,5 +143,6 @@ public final class ExplainHandler implements Consumer<Exchange> {
     RouteOutcome outcome = fleet.router().preview(request);
     Replies.json(
         exchange, 200, ExplanationJson.of(inbound.model(), fleet, request, tokens, outcome));
+    return true;
   }
 }

@@ -248,8 +248,8 @@ public final class GatewayHandler implements Consumer<Exchange> {
 
           @Override
           public void onGone() {
-            reading.decrementAndGet();
             clientGone(tally);
+            reading.decrementAndGet();
           }
         });
   }
@@ -365,25 +365,28 @@ public final class GatewayHandler implements Consumer<Exchange> {
             hold,
             services.settings().bodyTimeoutMs(),
             ready -> {
-              endReading(waits);
               Runnable release =
                   () -> {
                     ready.stop();
                     hold.release();
                   };
-              forward(exchange, head, ready, tally, owner, release);
+              try {
+                forward(exchange, head, ready, tally, owner, release);
+              } finally {
+                endReading(waits);
+              }
             },
             problem -> {
-              endReading(waits);
               refuse(exchange, Endpoint.OTHER, tally, problem);
+              endReading(waits);
             });
     reading.incrementAndGet();
     exchange.onGone(
         () -> {
           if (waits.get()) {
-            endReading(waits);
             upload.stop();
             clientGone(tally);
+            endReading(waits);
           }
         });
     upload.start();

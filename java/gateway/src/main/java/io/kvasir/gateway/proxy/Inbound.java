@@ -187,21 +187,26 @@ final class Inbound {
 
   /**
    * Whether engines are known to store its prompt under the hashes of its tokens alone: it has no
-   * images and the like, no adapter and no salt, and no field that could change the prompt.
-   * O(bytes).
+   * images and the like, no adapter and no salt, and no field that could change the prompt. Any
+   * thread may ask. O(bytes).
    */
   boolean isPlain() {
-    return body != null
-        && scope().equals(CacheScope.NONE)
-        && PlainFields.areAllOf(body)
-        && !body.hasOtherContent();
+    BodyScan plain = body;
+    return plain != null
+        && scope(plain).equals(CacheScope.NONE)
+        && PlainFields.areAllOf(plain)
+        && !plain.hasOtherContent();
   }
 
   /** What separates its blocks from those of other requests. */
   CacheScope scope() {
+    return scope(body);
+  }
+
+  private CacheScope scope(@Nullable BodyScan of) {
     CacheScope scope =
         adapter ? CacheScope.NONE.withLora(CacheScope.saltId(model)) : CacheScope.NONE;
-    String salt = body == null ? null : body.cacheSalt();
+    String salt = of == null ? null : of.cacheSalt();
     return salt == null ? scope : scope.withSalt(salt);
   }
 }

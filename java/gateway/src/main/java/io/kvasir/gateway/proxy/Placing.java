@@ -1,20 +1,17 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.fleet.router.FleetRequest;
-import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;
-import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.tokens.PromptTokens;
 import io.kvasir.gateway.tokens.TokenQuestions;
 import io.kvasir.gateway.tokens.TokenRequest;
-import io.kvasir.hash.HashFormat;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -145,7 +142,7 @@ final class Placing {
     BodyScan body = inbound.body();
     BodyHold hold = inbound.hold();
     if (body == null || hold == null || body.length() <= BodyThreads.LARGE_BYTES) {
-      settle(decide(among, request, body, result), false, result);
+      settle(decide(among, request, body, null, result), false, result);
       return;
     }
     boolean[] cancelled = {false};
@@ -157,7 +154,7 @@ final class Placing {
                 hold,
                 () -> {
                   if (!hold.released()) {
-                    Decision decision = decide(among, request, body, result);
+                    Decision decision = decide(among, request, body, hold, result);
                     loop.execute(() -> settle(decision, cancelled[0], result));
                   }
                 });
@@ -179,16 +176,24 @@ final class Placing {
     }
   }
 
-  /** Routes a request, or makes the questions for its tokens. O(bytes). */
+  /**
+   * Routes a request, or makes the questions for its tokens. O(bytes).
+   *
+   * @param large what a request with a large body holds; null for any other request
+   */
   private Decision decide(
-      ModelFleet among, FleetRequest request, @Nullable BodyScan body, Result result) {
+      ModelFleet among,
+      FleetRequest request,
+      @Nullable BodyScan body,
+      @Nullable BodyHold large,
+      Result result) {
     try {
       if (inbound.tokens() == null && body != null && among.router().readsTokens(request)) {
         return questions(among, body, result);
       }
-      return new Routed(among, request, among.route(request), result);
+      return new Routed(among, request, among.route(request), large, true, result);
     } catch (BodyPrompt.NoRoom e) {
-      return () -> result.onRefused(BodyReader.noBudget());
+      return () -> result.onRefused(e.problem());
     } catch (RuntimeException e) {
       LOG.error("a request failed in the gateway itself", e);
       return () -> result.onRefused(Problem.internal());
@@ -228,40 +233,105 @@ final class Placing {
             });
   }
 
-  /** An outcome of the router. */
+  /** An outcome of the router. O(bytes) to make. */
   private final class Routed implements Decision {
 
     private final ModelFleet among;
     private final FleetRequest request;
     private final RouteOutcome outcome;
+    private final @Nullable BodyHold large;
     private final Result result;
+    private final @Nullable BookedAttempt booked;
 
-    Routed(ModelFleet among, FleetRequest request, RouteOutcome outcome, Result result) {
+    Routed(
+        ModelFleet among,
+        FleetRequest request,
+        RouteOutcome outcome,
+        @Nullable BodyHold large,
+        boolean observed,
+        Result result) {
       this.among = among;
       this.request = request;
       this.outcome = outcome;
+      this.large = large;
       this.result = result;
+      this.booked =
+          outcome instanceof RouteOutcome.Placed placed
+              ? BookedAttempt.of(loop, inbound, among, request, placed.placement(), observed)
+              : null;
     }
 
     @Override
     public void settle() {
+      if (booked != null) {
+        ChosenTarget choice = booked.send();
+        if (choice == null) {
+          result.onRefused(Refusals.noWorker("the chosen worker was removed"));
+        } else {
+          result.onChosen(choice);
+        }
+      } else if (outcome instanceof RouteOutcome.Waiting waiting) {
+        result.onQueued(() -> waiting.outcome().cancel(false));
+        CompletableFuture<RouteOutcome> unused = waiting.outcome().whenComplete(this::onLater);
+      } else if (outcome instanceof RouteOutcome.Refused refused) {
+        onRefused(refused);
+      }
+    }
+
+    private void onRefused(RouteOutcome.Refused refused) {
       PromptTokens tokens = inbound.tokens();
       if (tokens != null
           && tokens.ids() == null
-          && outcome instanceof RouteOutcome.Refused refused
           && refused.refusal() == Refusal.UNSUPPORTED_REQUEST) {
         chooseByLoad(System.nanoTime(), result); // a policy that needs the tokens themselves
       } else {
-        Placing.this.settle(among, request, outcome, result);
+        result.onRefused(Refusals.problem(refused));
+      }
+    }
+
+    /** The wait is over. Runs on any thread. */
+    private void onLater(@Nullable RouteOutcome later, @Nullable Throwable failure) {
+      if (later == null) {
+        if (!(failure instanceof CancellationException)) {
+          loop.execute(() -> result.onRefused(Problem.internal()));
+        }
+        return;
+      }
+      boolean beside =
+          large != null
+              && services
+                  .threads()
+                  .run(
+                      large,
+                      () -> {
+                        Routed next = new Routed(among, request, later, large, true, result);
+                        loop.execute(() -> Placing.settle(next, false, result));
+                      });
+      if (!beside) {
+        loop.execute(
+            () ->
+                Placing.settle(
+                    new Routed(among, request, later, large, large == null, result),
+                    false,
+                    result));
       }
     }
 
     @Override
     public void discard() {
-      if (outcome instanceof RouteOutcome.Placed placed) {
-        among.router().onFinished(placed.placement().attempt(), false);
+      if (booked != null) {
+        booked.drop();
       } else if (outcome instanceof RouteOutcome.Waiting waiting) {
         waiting.outcome().cancel(false);
+        CompletableFuture<RouteOutcome> unused =
+            waiting
+                .outcome()
+                .whenComplete(
+                    (later, failure) -> {
+                      if (later instanceof RouteOutcome.Placed placed) { // before it was cancelled
+                        among.router().onFinished(placed.placement().attempt(), false);
+                      }
+                    });
       }
     }
   }
@@ -287,81 +357,10 @@ final class Placing {
     return request.build();
   }
 
-  private void settle(ModelFleet among, FleetRequest request, RouteOutcome outcome, Result result) {
-    if (outcome instanceof RouteOutcome.Placed placed) {
-      place(among, request, placed.placement(), result);
-    } else if (outcome instanceof RouteOutcome.Waiting waiting) {
-      result.onQueued(() -> waiting.outcome().cancel(false));
-      CompletableFuture<RouteOutcome> unused =
-          waiting
-              .outcome()
-              .whenComplete(
-                  (later, failure) -> {
-                    if (later != null) {
-                      loop.execute(() -> settle(among, request, later, result));
-                    } else if (!(failure instanceof CancellationException)) {
-                      loop.execute(() -> result.onRefused(Problem.internal()));
-                    }
-                  });
-    } else if (outcome instanceof RouteOutcome.Refused refused) {
-      result.onRefused(Refusals.problem(refused));
-    }
-  }
-
-  private void place(ModelFleet among, FleetRequest request, Placement placement, Result result) {
-    Target target = among.target(placement.rank());
-    if (target == null) {
-      among.router().onFinished(placement.attempt(), false);
-      result.onRefused(Refusals.noWorker("the chosen worker was removed"));
-      return;
-    }
-    target.worker().onSent();
-    int rank = steered(target);
-    result.onChosen(
-        new ChosenTarget(
-            target.worker(),
-            rank,
-            placement.reason().id(),
-            placement.matchedTokens(),
-            among.router(),
-            placement.attempt(),
-            evidence(among, request, target.worker(), rank, placement)));
-  }
-
-  private @Nullable AttemptEvidence evidence(
-      ModelFleet among, FleetRequest request, FleetWorker worker, int rank, Placement placement) {
-    FollowedRanks followed = among.followed();
-    List<int[]> tokens = request.tokens();
-    if (followed == null || tokens == null || tokens.size() != 1) {
-      return null;
-    }
-    // Where the answer streams, its first token says more exactly when the prompt was computed.
-    Runnable onStored =
-        request.streams() ? null : () -> among.router().onPrefillDone(placement.attempt());
-    return AttemptEvidence.begin(
-        loop,
-        followed,
-        worker,
-        inbound.client(),
-        rank,
-        placement.matchedTokens(),
-        tokens.get(0),
-        request.hashes(HashFormat.KVASIR, among.tokensPerBlock()),
-        inbound::isPlain,
-        onStored);
-  }
-
-  /** The rank that the request can demand of its target. */
-  private int steered(Target target) {
-    return target.worker().steering(inbound.endpoint().path()).steers()
-        ? target.dpRank()
-        : ModelFleet.ANY_RANK;
-  }
-
   private void chooseByLoad(long nowNs, Result result) {
     if (owner != null) {
       if (owner.worker().takes(panics(), nowNs)) {
-        result.onChosen(byLoad(owner.worker(), steered(owner), "explicit"));
+        result.onChosen(byLoad(owner.worker(), BookedAttempt.steered(owner, inbound), "explicit"));
       } else {
         result.onRefused(ownerGone());
       }

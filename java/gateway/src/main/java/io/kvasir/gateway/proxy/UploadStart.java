@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The beginning of a body that is streamed. A request takes a place in service, and a connection to
  * an engine, only when {@value #FIRST_BYTES} bytes or all of its body are here. What waits counts
- * against the budget.
+ * against the budget. A body that looks like JSON is refused, because no such body passes unread.
  *
  * <p>Confined to the exchange's event loop.
  */
@@ -76,7 +76,7 @@ final class UploadStart implements BodyListener {
       counted += count;
     } else if (!ready) {
       bytes.release();
-      fail(BodyReader.noBudget());
+      fail(hold.refusal(count));
       return;
     }
     first.addComponent(true, bytes);
@@ -101,7 +101,13 @@ final class UploadStart implements BodyListener {
       if (!complete) {
         exchange.pauseBody();
       }
-      if (!complete && !hold.takeUpload()) {
+      if (BodyKinds.looksLikeJson(first)) {
+        fail(
+            Problem.of(
+                415,
+                "unsupported_media_type",
+                "the body looks like JSON: its content-type must be application/json"));
+      } else if (!complete && !hold.takeUpload()) {
         fail(
             Problem.overloaded(
                 429, "client_uploads", "the client has as many uploads in service as it may", 1));

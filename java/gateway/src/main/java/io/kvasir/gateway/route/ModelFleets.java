@@ -2,6 +2,7 @@ package io.kvasir.gateway.route;
 
 import io.kvasir.gateway.worker.WorkerFacts;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -28,6 +29,11 @@ public final class ModelFleets implements AutoCloseable {
 
   /** The base model of every model that was ever served; its own name if it is no adapter. */
   private final Map<String, String> bases = new ConcurrentHashMap<>();
+
+  /** The models that at least one worker serves, in alphabetical order. Not changed in place. */
+  private volatile Set<String> models = Set.of();
+
+  private volatile @Nullable String onlyModel;
 
   /**
    * Creates the fleets.
@@ -72,16 +78,20 @@ public final class ModelFleets implements AutoCloseable {
 
   /** {@return the models that at least one worker serves, in alphabetical order} */
   public Set<String> models() {
-    Set<String> models = new TreeSet<>();
-    workers.forEach(worker -> models.addAll(worker.models()));
     return models;
   }
 
   /** {@return the only model, adapters aside; null if there are none or several} */
   public @Nullable String onlyModel() {
-    Set<String> models = models();
-    models.removeIf(this::isAdapter);
-    return models.size() == 1 ? models.iterator().next() : null;
+    return onlyModel;
+  }
+
+  private void nameModels() {
+    Set<String> served = new TreeSet<>();
+    workers.forEach(worker -> served.addAll(worker.models()));
+    models = Collections.unmodifiableSet(served);
+    List<String> own = served.stream().filter(model -> !isAdapter(model)).toList();
+    onlyModel = own.size() == 1 ? own.get(0) : null;
   }
 
   /** {@return what decides which workers rest because they fail} */
@@ -157,6 +167,7 @@ public final class ModelFleets implements AutoCloseable {
     }
     after.forEach(fleet -> fleet.add(worker));
     bases.putAll(named);
+    nameModels();
     before.removeAll(after);
     before.forEach(fleet -> fleet.remove(worker));
   }

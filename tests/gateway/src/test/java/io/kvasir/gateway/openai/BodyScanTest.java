@@ -121,6 +121,56 @@ class BodyScanTest {
     assertThat(scan(json.replace('\'', '"')).hasOtherContent()).isTrue();
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "model",
+        "user",
+        "prompt_cache_key",
+        "previous_response_id",
+        "cache_salt",
+        "conversation_params.conversation_id",
+        "client_metadata.thread_id",
+        "client_metadata.session_id"
+      })
+  void namesAreShort(String path) throws InvalidBodyException {
+    String most = member(path, "\"" + "x".repeat(8190) + "\"");
+    assertThat(scan(most).length()).isEqualTo(most.length());
+    refused(
+        member(path, "\"" + "x".repeat(8191) + "\""),
+        path,
+        path + " must be a string or null, of at most 8192 bytes");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"max_completion_tokens", "max_tokens", "max_output_tokens", "n", "priority"})
+  void integersAreShort(String field) throws InvalidBodyException {
+    assertThat(scan(member(field, "1".repeat(64))).members()).isOne();
+    for (String integer :
+        new String[] {"1".repeat(65), "1." + "0".repeat(70), "1e" + "0".repeat(80)}) {
+      refused(
+          member(field, integer),
+          field,
+          field + " must be an integer or null, of at most 64 bytes");
+    }
+  }
+
+  private static String member(String path, String value) {
+    int dot = path.indexOf('.');
+    return dot < 0
+        ? "{\"" + path + "\":" + value + "}"
+        : "{\"" + path.substring(0, dot) + "\":" + member(path.substring(dot + 1), value) + "}";
+  }
+
+  @Test
+  void aLongKeyIsNotDecodedForAMessage() {
+    String key = "k".repeat(9_000);
+    byte[] body = ("{\"" + key + "\":\"\u00ff\"}").getBytes(StandardCharsets.ISO_8859_1);
+    assertThatThrownBy(() -> BodyScan.of(body, 0, body.length))
+        .isInstanceOfSatisfying(InvalidBodyException.class, e -> assertThat(e.param()).isNull());
+  }
+
   @Test
   void tokensAreUnsigned() throws InvalidBodyException {
     Prompt prompt = scan("{\"prompt\": [[1, 4294967295], []]}").prompt();

@@ -113,10 +113,30 @@ class BodyBudgetTest {
 
   @Test
   void aPromptForWhichThereIsNoRoomIsNotDecoded() throws InvalidBodyException {
-    PromptSource prompt =
-        BodyPrompt.of(scan("{\"prompt\":\"" + "x".repeat(300) + "\"}"), budget.open("a"));
-    assertThatThrownBy(prompt::prompt).isInstanceOf(BodyPrompt.NoRoom.class);
+    BodyHold other = budget.open("a");
+    assertThat(other.take(200)).isTrue();
+    assertRefused(100, 503, "body_budget_exhausted");
+    other.release();
     assertThat(budget.used()).isZero();
+  }
+
+  /** A time to retry would be of no use. */
+  @Test
+  void aPromptThatNeverFitsIsTooLarge() throws InvalidBodyException {
+    assertRefused(300, 413, "body_too_large");
+    assertThat(budget.used()).isZero();
+  }
+
+  private void assertRefused(int characters, int status, String code) throws InvalidBodyException {
+    PromptSource prompt =
+        BodyPrompt.of(scan("{\"prompt\":\"" + "x".repeat(characters) + "\"}"), budget.open("a"));
+    assertThatThrownBy(prompt::prompt)
+        .isInstanceOfSatisfying(
+            BodyPrompt.NoRoom.class,
+            e -> {
+              assertThat(e.problem().status()).isEqualTo(status);
+              assertThat(e.problem().code()).isEqualTo(code);
+            });
   }
 
   private static BodyScan scan(String json) throws InvalidBodyException {

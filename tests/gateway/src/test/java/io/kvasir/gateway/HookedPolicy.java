@@ -1,0 +1,112 @@
+package io.kvasir.gateway;
+
+import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.router.FleetRouter;
+import io.kvasir.fleet.router.FleetRouterKind;
+import io.kvasir.fleet.router.FleetRouterProvider;
+import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.RouteOutcome;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+
+/** The policy {@code cost}, whose outcomes a test changes, and whose calls it sees. */
+public final class HookedPolicy implements FleetRouterProvider {
+
+  static final String NAME = "cost_with_hooks";
+
+  /** Changes what {@link FleetRouter#route} answers. */
+  static volatile UnaryOperator<RouteOutcome> outcome = UnaryOperator.identity();
+
+  /** Calls of {@link FleetRouter#onFinished} so far. */
+  static final AtomicInteger FINISHED = new AtomicInteger();
+
+  /** The threads on which the gateway itself has asked what ranks hold. */
+  static final Set<String> MATCHERS = ConcurrentHashMap.newKeySet();
+
+  /** Creates it; for {@link java.util.ServiceLoader}. */
+  public HookedPolicy() {}
+
+  private static FleetRouterProvider cost() {
+    return FleetRouterKind.named("cost");
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public List<String> keys() {
+    return cost().keys();
+  }
+
+  @Override
+  public boolean choosesRanks() {
+    return cost().choosesRanks();
+  }
+
+  @Override
+  public boolean followsBlocks() {
+    return cost().followsBlocks();
+  }
+
+  @Override
+  public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
+    FleetRouter router = cost().create(args, setup);
+    PrefixIndex index = router.index();
+    PrefixIndex seen = index == null ? null : seen(index);
+    return hooked(
+        FleetRouter.class,
+        (method, arguments) ->
+            switch (method.getName()) {
+              case "index" -> seen;
+              case "route" -> outcome.apply((RouteOutcome) call(router, method, arguments));
+              case "onFinished" -> {
+                FINISHED.incrementAndGet();
+                yield call(router, method, arguments);
+              }
+              default -> call(router, method, arguments);
+            });
+  }
+
+  private static PrefixIndex seen(PrefixIndex index) {
+    return hooked(
+        PrefixIndex.class,
+        (method, arguments) -> {
+          Object answer = call(index, method, arguments);
+          switch (method.getName()) {
+            case "matchAll" -> MATCHERS.add(Thread.currentThread().getName());
+            case "confirmed" -> answer = seen((PrefixIndex) answer);
+            default -> {}
+          }
+          return answer;
+        });
+  }
+
+  private interface Hook {
+    Object on(Method method, Object[] arguments) throws Throwable;
+  }
+
+  private static <T> T hooked(Class<T> type, Hook hook) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) -> hook.on(method, arguments)));
+  }
+
+  private static Object call(Object of, Method method, Object[] arguments) throws Throwable {
+    try {
+      return method.invoke(of, arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
+  }
+}

@@ -1,0 +1,74 @@
+package io.kvasir.gateway.proxy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The threads that handle large bodies live, and end with the gateway. */
+class BodyThreadsTest {
+
+  private final BodyBudget budget = new BodyBudget(1_000);
+
+  /** Another thread would mean that the first one has died, which ends the process. */
+  @ParameterizedTest
+  @ValueSource(classes = {RejectedExecutionException.class, IllegalStateException.class})
+  void anExceptionEndsNoThread(Class<? extends RuntimeException> type) throws Exception {
+    RuntimeException thrown = type.getConstructor().newInstance();
+    List<Thread> ran = new ArrayList<>();
+    CountDownLatch done = new CountDownLatch(1);
+    try (BodyThreads threads = new BodyThreads(1, 2)) {
+      threads.run(
+          budget.open("a"),
+          () -> {
+            ran.add(Thread.currentThread());
+            throw thrown;
+          });
+      threads.run(
+          budget.open("b"),
+          () -> {
+            ran.add(Thread.currentThread());
+            done.countDown();
+          });
+      assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(ran.get(1)).isSameAs(ran.get(0));
+    }
+  }
+
+  @Test
+  void closeWaitsForWhatRuns() throws InterruptedException {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch never = new CountDownLatch(1);
+    BodyThreads threads = new BodyThreads(1, 1);
+    Thread closer = new Thread(threads::close);
+    boolean[] awaited = {false};
+    CountDownLatch done = new CountDownLatch(1);
+    threads.run(
+        budget.open("a"),
+        () -> {
+          begun.countDown();
+          try {
+            awaited[0] = never.await(60, TimeUnit.SECONDS);
+          } catch (InterruptedException e) { // it is being closed
+            Thread.State state = closer.getState();
+            while (state != Thread.State.TIMED_WAITING && state != Thread.State.TERMINATED) {
+              Thread.onSpinWait();
+              state = closer.getState();
+            }
+            awaited[0] = state == Thread.State.TIMED_WAITING;
+          }
+          done.countDown();
+        });
+    assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+    closer.start();
+    closer.join();
+    assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(awaited[0]).isTrue();
+  }
+}

@@ -35,15 +35,20 @@ final class BodyHold {
   synchronized Problem refusal(long more) {
     long most = budget.mostOfOne();
     return bytes + more <= most
-        ? Problem.overloaded(
-            503,
-            "body_budget_exhausted",
-            "the gateway holds as many bytes of requests as it may, for all clients or for this one",
-            BUDGET_RETRY_SECONDS)
+        ? noRoom()
         : Problem.of(
             413,
             "body_too_large",
             "the body and what is decoded of it must not exceed " + most + " bytes together");
+  }
+
+  /** The reply to a request for which the budget has no room now. */
+  static Problem noRoom() {
+    return Problem.overloaded(
+        503,
+        "body_budget_exhausted",
+        "the gateway holds as many bytes of requests as it may, for all clients or for this one",
+        BUDGET_RETRY_SECONDS);
   }
 
   /** Returns some of the bytes. */

@@ -161,7 +161,7 @@ final class Relay implements ReplyListener {
 
   /** The budget has no room for what must be kept of the reply: by no fault of the worker. */
   private void onNoRoom() {
-    Problem problem = BodyReader.noBudget();
+    Problem problem = BodyHold.noRoom();
     cancel();
     if (forwarding) {
       cutReply(problem.message());

@@ -220,6 +220,33 @@ class WriteOnlyPublisherTest {
     assertThat(publisher.connections()).isEqualTo(1);
   }
 
+  /** Without file descriptors, the connection waits, and the selector would return at once. */
+  @Test
+  void aConnectionThatCannotBeAcceptedDoesNotKeepTheThreadBusy() throws IOException {
+    publisher.close();
+    int[] tries = {0};
+    boolean[] full = {true};
+    publisher =
+        new WriteOnlyPublisher(
+            endpoint,
+            from -> {
+              tries[0]++;
+              if (full[0]) {
+                throw new IOException("Too many open files");
+              }
+              return from.accept();
+            });
+    stranger();
+    until("the first try", () -> tries[0] > 0);
+    int polls = 0;
+    for (int before = tries[0]; tries[0] == before; polls++) {
+      publisher.poll(10 * MS);
+    }
+    assertThat(polls).as("polls until the next try").isLessThan(100);
+    full[0] = false;
+    until("accepted", () -> publisher.connections() == 1);
+  }
+
   @Test
   void anEndpointInUseIsNamed() {
     assertThatThrownBy(() -> new WriteOnlyPublisher(endpoint))

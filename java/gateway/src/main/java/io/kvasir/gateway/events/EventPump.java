@@ -134,6 +134,11 @@ public final class EventPump implements AutoCloseable {
     wake();
   }
 
+  /** The time by which ranks are judged, {@link ZmtpLoop#nowNs}; on the pump's thread. */
+  long nowNs() {
+    return loop.nowNs();
+  }
+
   private void wake() {
     if (!woken.getAndSet(true)) {
       loop.wakeUp();
@@ -153,7 +158,7 @@ public final class EventPump implements AutoCloseable {
     boolean again = unopened.containsKey(sink);
     closeFeed(sink);
     try {
-      RankFeed feed = new RankFeed(spec, sink, loop, names, System.nanoTime(), proofNs);
+      RankFeed feed = new RankFeed(spec, sink, loop, names, loop.nowNs(), proofNs);
       entries.add(new Entry(feed, sink));
     } catch (IOException e) {
       if (!again) {
@@ -212,7 +217,7 @@ public final class EventPump implements AutoCloseable {
   }
 
   private void receiveUntilClosed() throws IOException {
-    long tickNs = System.nanoTime();
+    long tickNs = loop.nowNs();
     long retryNs = tickNs + RETRY_NS;
     boolean more = false;
     while (!closing) {
@@ -220,7 +225,7 @@ public final class EventPump implements AutoCloseable {
       woken.set(false); // before the commands, so that a later one wakes the thread again
       runCommands();
       more = receive();
-      long nowNs = System.nanoTime();
+      long nowNs = loop.nowNs();
       if (nowNs - tickNs >= 0) {
         tickNs = nowNs + TICK_NS;
         boolean retry = nowNs - retryNs >= 0;
@@ -312,14 +317,14 @@ public final class EventPump implements AutoCloseable {
 
   /** Takes messages of one socket until there are none, or the slice of time is over. */
   private boolean turn(Entry entry, boolean live) {
-    long startNs = System.nanoTime();
+    long startNs = loop.nowNs();
     long nowNs = startNs;
     try {
       while (nowNs - startNs < turnNs) {
         if (!(live ? entry.feed.receiveLive(nowNs) : entry.feed.receiveReplay(nowNs))) {
           return false;
         }
-        nowNs = System.nanoTime();
+        nowNs = loop.nowNs();
       }
     } catch (RuntimeException e) {
       LOG.error("the events of {} cannot be applied; it starts over", entry.feed.spec().rank(), e);

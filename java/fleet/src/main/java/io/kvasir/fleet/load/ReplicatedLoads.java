@@ -79,24 +79,31 @@ public final class ReplicatedLoads {
   }
 
   /**
-   * Applies a frame that came in: a {@link LoadFrame}, a {@link LoadStatement} or a {@link
-   * LoadRequest}. A {@link LoadFrame} without messages says that its router is there.
+   * Applies a part of a frame that came in. A {@link LoadFrame} without messages says that its
+   * router is there.
    *
-   * @param bytes what came
-   * @throws IllegalArgumentException if it is no frame, or one of too many routers; nothing has
-   *     changed then, but the count
+   * @param part the part
+   * @throws IllegalArgumentException if it is of one router too many; nothing has changed then, but
+   *     the count
    */
-  public void onFrame(byte[] bytes) {
+  public void apply(ReplicaFrame part) {
     try {
-      switch (FrameBytes.mark(bytes)) {
-        case LoadStatement.MARK -> apply(LoadStatement.decode(bytes));
-        case LoadRequest.MARK -> apply(LoadRequest.decode(bytes));
-        default -> apply(LoadFrame.decode(bytes));
+      if (part instanceof LoadStatement statement) {
+        apply(statement);
+      } else if (part instanceof LoadRequest request) {
+        apply(request);
+      } else if (part instanceof LoadFrame frame) {
+        apply(frame);
       }
     } catch (IllegalArgumentException e) {
-      refused++;
+      refuse();
       throw e;
     }
+  }
+
+  /** Counts a frame that cannot be read. */
+  public void refuse() {
+    refused++;
   }
 
   private void apply(LoadFrame frame) {

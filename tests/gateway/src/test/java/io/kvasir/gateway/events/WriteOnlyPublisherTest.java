@@ -203,6 +203,19 @@ class WriteOnlyPublisherTest {
     assertThat(isClosed(first, nothing.clear())).isFalse();
   }
 
+  @Test
+  void aNetworkOfIpv6IsOneAddress() throws IOException {
+    InetAddress one = InetAddress.getByName("2001:db8:0:1::1");
+    assertThat(isSame(one, "2001:db8:0:1:a:b:c:d")).isTrue();
+    assertThat(isSame(one, "2001:db8:0:2::1")).isFalse();
+    assertThat(isSame(one, "10.0.0.1")).isFalse();
+    assertThat(isSame(InetAddress.getByName("10.0.0.1"), "10.0.0.2")).isFalse();
+  }
+
+  private static boolean isSame(InetAddress one, String other) throws IOException {
+    return SubscriberChannel.isSameClient(one, InetAddress.getByName(other));
+  }
+
   private static boolean isClosed(SocketChannel channel, ByteBuffer into) {
     try {
       return channel.read(into) < 0;

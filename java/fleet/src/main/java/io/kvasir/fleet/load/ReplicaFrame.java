@@ -25,6 +25,17 @@ public sealed interface ReplicaFrame permits LoadFrame, LoadStatement, LoadReque
     };
   }
 
+  /**
+   * The router that a frame names as its sender, without a look at the rest of it.
+   *
+   * @param bytes a frame
+   * @return the router's id
+   * @throws IllegalArgumentException if it is too short
+   */
+  static long routerId(byte[] bytes) {
+    return FrameBytes.routerId(bytes);
+  }
+
   private static List<ReplicaFrame> cut(LoadFrame frame) {
     List<ReplicaFrame> parts = new ArrayList<>(1);
     List<LoadMessage> messages = frame.messages();

@@ -338,6 +338,12 @@ public final class ActiveSequences {
     return bookings.lastAttempt();
   }
 
+  /** Whether an attempt is in flight and was placed by this router. */
+  boolean isOwn(long attempt) {
+    Booking booking = bookings.get(attempt);
+    return booking != null && !booking.foreign;
+  }
+
   /** The message that reports an own attempt in flight to a router that lacks it, or null. */
   @Nullable LoadMessage report(long attempt) {
     Booking booking = bookings.get(attempt);

@@ -45,6 +45,18 @@ final class FrameBytes {
   }
 
   /**
+   * The sender's id.
+   *
+   * @throws IllegalArgumentException if it is too short
+   */
+  static long routerId(byte[] bytes) {
+    if (bytes.length < HEAD_BYTES + CRC_BYTES) {
+      throw new IllegalArgumentException("a frame of " + bytes.length + " bytes is too short");
+    }
+    return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getLong(5);
+  }
+
+  /**
    * Reads the head.
    *
    * @return the sender's id and the body

@@ -20,7 +20,7 @@ import java.util.List;
  * @param routerId the router that tells; drawn anew whenever it starts
  * @param messages in order; at most {@link #MAX_MESSAGES}
  */
-public record LoadFrame(long routerId, List<LoadMessage> messages) {
+public record LoadFrame(long routerId, List<LoadMessage> messages) implements ReplicaFrame {
 
   /** Most messages of a frame. */
   public static final int MAX_MESSAGES = 256;

@@ -16,7 +16,7 @@ import java.nio.ByteBuffer;
  * @param attempts numbers of that router's attempts; at most {@link #MAX_ATTEMPTS}
  */
 @SuppressWarnings("ArrayRecordComponent") // value semantics of the array are never used
-public record LoadRequest(long routerId, long ofRouterId, long[] attempts) {
+public record LoadRequest(long routerId, long ofRouterId, long[] attempts) implements ReplicaFrame {
 
   /** Most attempts of a request. */
   public static final int MAX_ATTEMPTS = 4096;

@@ -24,7 +24,8 @@ import java.util.List;
  */
 @SuppressWarnings("ArrayRecordComponent") // value semantics of the arrays are never used
 public record LoadStatement(
-    long routerId, long from, long to, long[] attempts, long[] outputTokens, boolean[] prefilled) {
+    long routerId, long from, long to, long[] attempts, long[] outputTokens, boolean[] prefilled)
+    implements ReplicaFrame {
 
   /** Most attempts of a part. */
   public static final int MAX_ATTEMPTS = 4096;

@@ -28,8 +28,11 @@ final class OtherRouter {
   /** Attempts of a router that are booked or wanted. */
   static final int MOST = 1 << 17;
 
-  /** Statements until a placement is asked for again. */
-  private static final int ASK_AGAIN = 10;
+  /** Statements until a placement is asked for again: after two, the answer or question is lost. */
+  private static final int ASK_AGAIN = 2;
+
+  /** The same after an answer that could not be booked. */
+  private static final int ASK_AGAIN_REFUSED = 10;
 
   private static final int MIN_PRUNED = 1024;
 
@@ -61,7 +64,7 @@ final class OtherRouter {
     return (attempt > lastAttempt || wanted.containsKey(attempt)) && local.size() < MOST;
   }
 
-  /** The attempt has been placed; {@link #booked} follows unless it cannot be booked. */
+  /** The attempt has been placed; {@link #booked} or {@link #refused} follows. */
   void placed(long attempt) {
     lastAttempt = Math.max(lastAttempt, attempt);
   }
@@ -71,6 +74,13 @@ final class OtherRouter {
     local.put(attempt, localAttempt);
     if (local.size() >= pruneAt) {
       prune();
+    }
+  }
+
+  /** The attempt cannot be booked now, because its rank is not known here for example. */
+  void refused(long attempt) {
+    if (wanted.containsKey(attempt)) {
+      wanted.put(attempt, ASK_AGAIN_REFUSED);
     }
   }
 

@@ -3,6 +3,8 @@ package io.kvasir.fleet.load;
 import io.kvasir.model.Checks;
 import it.unimi.dsi.fastutil.longs.Long2ObjectOpenHashMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
+import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
+import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -15,8 +17,10 @@ import java.util.function.LongSupplier;
  * A message whose attempt is not above all earlier ones is a late copy and cannot restore a request
  * that has ended. {@linkplain LoadStatement Statements}, to be sent at intervals by {@link #state},
  * repair what lost messages leave behind: what is not stated any more has ended, and placements
- * that are missing here are {@linkplain LoadRequest asked for}. They are also signs of life,
- * without which a booking ends when it is stale, and they say how many tokens have streamed.
+ * that are missing here are {@linkplain LoadRequest asked for}. All routers read an answer, so each
+ * attempt is reported once from one statement to the next, whoever asks; what is too much waits for
+ * the next statement. They are also signs of life, without which a booking ends when it is stale,
+ * and they say how many tokens have streamed.
  *
  * <p>Not thread-safe: guarded by the lock of its {@link ActiveSequences}. A message costs what the
  * same call there costs. Memory is in proportion to the attempts in flight, and the routers; both
@@ -43,6 +47,13 @@ public final class ReplicatedLoads {
   private final LongSupplier clockNs;
   private final Consumer<LoadMessage> out;
   private final Long2ObjectOpenHashMap<OtherRouter> routers = new Long2ObjectOpenHashMap<>();
+
+  /** Attempts that have been reported again since the last statement. */
+  private final LongOpenHashSet reported = new LongOpenHashSet();
+
+  /** Attempts that are to be reported again from the next statement on, in order. */
+  private final LongLinkedOpenHashSet owed = new LongLinkedOpenHashSet();
+
   private long answered;
   private long applied;
   private long echoes;
@@ -68,24 +79,31 @@ public final class ReplicatedLoads {
   }
 
   /**
-   * Applies a frame that came in: a {@link LoadFrame}, a {@link LoadStatement} or a {@link
-   * LoadRequest}. A {@link LoadFrame} without messages says that its router is there.
+   * Applies a part of a frame that came in. A {@link LoadFrame} without messages says that its
+   * router is there.
    *
-   * @param bytes what came
-   * @throws IllegalArgumentException if it is no frame, or one of too many routers; nothing has
-   *     changed then, but the count
+   * @param part the part
+   * @throws IllegalArgumentException if it is of one router too many; nothing has changed then, but
+   *     the count
    */
-  public void onFrame(byte[] bytes) {
+  public void apply(ReplicaFrame part) {
     try {
-      switch (FrameBytes.mark(bytes)) {
-        case LoadStatement.MARK -> apply(LoadStatement.decode(bytes));
-        case LoadRequest.MARK -> apply(LoadRequest.decode(bytes));
-        default -> apply(LoadFrame.decode(bytes));
+      if (part instanceof LoadStatement statement) {
+        apply(statement);
+      } else if (part instanceof LoadRequest request) {
+        apply(request);
+      } else if (part instanceof LoadFrame frame) {
+        apply(frame);
       }
     } catch (IllegalArgumentException e) {
-      refused++;
+      refuse();
       throw e;
     }
+  }
+
+  /** Counts a frame that cannot be read. */
+  public void refuse() {
+    refused++;
   }
 
   private void apply(LoadFrame frame) {
@@ -117,12 +135,28 @@ public final class ReplicatedLoads {
     }
   }
 
-  /** Reports the placement of an own attempt again, unless it has ended or many were reported. */
+  /** Reports the placement of an own attempt again, now or later, unless it has ended. */
   private void report(long attempt) {
-    LoadMessage placed = answered < MOST_ANSWERED ? sequences.report(attempt) : null;
+    if (answered >= MOST_ANSWERED) {
+      if (owed.size() < OtherRouter.MOST && sequences.isOwn(attempt)) {
+        owed.add(attempt);
+      }
+      return;
+    }
+    LoadMessage placed = reported.contains(attempt) ? null : sequences.report(attempt);
     if (placed != null && placed.change() instanceof LoadMessage.Added added) {
+      reported.add(attempt);
       out.accept(placed);
       answered += 1 + added.load().blocks();
+    }
+  }
+
+  /** Reports what was too much before. */
+  private void reportOwed() {
+    answered = 0;
+    reported.clear();
+    while (!owed.isEmpty() && answered < MOST_ANSWERED) {
+      report(owed.removeFirstLong());
     }
   }
 
@@ -158,6 +192,7 @@ public final class ReplicatedLoads {
     ActiveSequencesStats held = sequences.stats();
     if (held.requests() >= MOST_REQUESTS || held.liveBlocks() + load.blocks() > MOST_BLOCKS) {
       refused++;
+      router.refused(attempt);
       return;
     }
     try {
@@ -165,6 +200,7 @@ public final class ReplicatedLoads {
       applied++;
     } catch (IllegalArgumentException e) {
       refused++; // a rank that is not known here, or other blocks than here
+      router.refused(attempt);
     }
   }
 
@@ -184,7 +220,7 @@ public final class ReplicatedLoads {
    * @return frames for all other routers, each below 100 kB
    */
   public List<byte[]> state() {
-    answered = 0;
+    reportOwed();
     List<byte[]> frames = new ArrayList<>();
     LoadStatement.of(routerId, sequences.own(), sequences.lastAttempt())
         .forEach(part -> frames.add(part.encode()));

@@ -4,15 +4,18 @@ import io.kvasir.gateway.zmtp.ZmtpLoop;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,6 +47,7 @@ public final class EventPump implements AutoCloseable {
   private final HostNames names = new HostNames();
   private final long turnNs;
   private final long proofNs;
+  private final Supplier<ZmtpLoop> loops;
   private final AtomicBoolean woken = new AtomicBoolean();
   private final Thread thread;
   private volatile boolean closing;
@@ -56,8 +60,11 @@ public final class EventPump implements AutoCloseable {
 
   private final List<StepFeed> steps = new ArrayList<>();
 
-  /** Sinks whose endpoint could not be bound so far. */
+  /** Sinks whose sockets are to be opened. */
   private final Map<BatchSink, FeedSpec> unopened = new LinkedHashMap<>();
+
+  /** Sinks among them that have not forgotten yet what came through the sockets before. */
+  private final Set<BatchSink> stale = new HashSet<>();
 
   private int first;
 
@@ -80,9 +87,15 @@ public final class EventPump implements AutoCloseable {
 
   /** The same with another limit for signs of publishers. */
   EventPump(long turnNs, long proofNs) {
+    this(turnNs, proofNs, ZmtpLoop::new);
+  }
+
+  /** The same with another way to open a selector. */
+  EventPump(long turnNs, long proofNs, Supplier<ZmtpLoop> loops) {
     this.turnNs = turnNs;
     this.proofNs = proofNs;
-    loop = new ZmtpLoop();
+    this.loops = loops;
+    loop = loops.get();
     thread = new Thread(this::run, "kvasir-events");
     thread.setDaemon(true);
     thread.start();
@@ -134,6 +147,11 @@ public final class EventPump implements AutoCloseable {
     wake();
   }
 
+  /** The time by which ranks are judged, {@link ZmtpLoop#nowNs}; on the pump's thread. */
+  long nowNs() {
+    return loop.nowNs();
+  }
+
   private void wake() {
     if (!woken.getAndSet(true)) {
       loop.wakeUp();
@@ -153,7 +171,7 @@ public final class EventPump implements AutoCloseable {
     boolean again = unopened.containsKey(sink);
     closeFeed(sink);
     try {
-      RankFeed feed = new RankFeed(spec, sink, loop, names, System.nanoTime(), proofNs);
+      RankFeed feed = new RankFeed(spec, sink, loop, names, loop.nowNs(), proofNs);
       entries.add(new Entry(feed, sink));
     } catch (IOException e) {
       if (!again) {
@@ -168,11 +186,33 @@ public final class EventPump implements AutoCloseable {
   }
 
   private void openAgain() {
-    new LinkedHashMap<>(unopened).forEach((sink, spec) -> open(spec, sink));
+    new LinkedHashMap<>(unopened)
+        .forEach(
+            (sink, spec) -> {
+              if (forget(sink, spec)) {
+                open(spec, sink);
+              }
+            });
+  }
+
+  /** Has a sink forget what its rank has published, if it must; whether it has. */
+  private boolean forget(BatchSink sink, FeedSpec spec) {
+    if (!stale.contains(sink)) {
+      return true;
+    }
+    try {
+      sink.onRestart();
+      stale.remove(sink);
+      return true;
+    } catch (RuntimeException | Error e) { // the other ranks must go on
+      LOG.error("the events of {} cannot be forgotten, which is tried again", spec.rank(), e);
+      return false;
+    }
   }
 
   private void closeFeed(BatchSink sink) {
     unopened.remove(sink);
+    stale.remove(sink);
     entries.removeIf(
         entry -> {
           if (entry.sink == sink) {
@@ -212,7 +252,7 @@ public final class EventPump implements AutoCloseable {
   }
 
   private void receiveUntilClosed() throws IOException {
-    long tickNs = System.nanoTime();
+    long tickNs = loop.nowNs();
     long retryNs = tickNs + RETRY_NS;
     boolean more = false;
     while (!closing) {
@@ -220,7 +260,7 @@ public final class EventPump implements AutoCloseable {
       woken.set(false); // before the commands, so that a later one wakes the thread again
       runCommands();
       more = receive();
-      long nowNs = System.nanoTime();
+      long nowNs = loop.nowNs();
       if (nowNs - tickNs >= 0) {
         tickNs = nowNs + TICK_NS;
         boolean retry = nowNs - retryNs >= 0;
@@ -236,32 +276,23 @@ public final class EventPump implements AutoCloseable {
   /** Replaces all sockets. What fails here is tried again. */
   private void reopen() {
     try {
-      List<Entry> before = List.copyOf(entries);
+      for (Entry entry : entries) {
+        unopened.put(entry.sink, entry.feed.spec());
+        stale.add(entry.sink);
+      }
+      entries.forEach(entry -> entry.feed.close());
       entries.clear();
-      before.forEach(entry -> unopened.put(entry.sink, entry.feed.spec()));
-      before.forEach(entry -> entry.feed.close());
+      unopened.forEach(this::forget); // it must not be matched while sockets cannot be opened
       steps.forEach(StepFeed::close);
       loop.close();
       Thread.sleep(REOPEN_MS);
-      loop = new ZmtpLoop();
+      loop = loops.get();
       steps.replaceAll(feed -> new StepFeed(feed.spec(), feed.sink(), loop, names));
-      for (Entry entry : before) {
-        restart(entry);
-      }
       openAgain();
     } catch (InterruptedException e) {
       LOG.debug("interrupted", e);
     } catch (RuntimeException | Error e) {
       LOG.error("the sockets of block events cannot be opened again", e);
-    }
-  }
-
-  /** Forgets what a rank has published, whose sink may fail. */
-  private static void restart(Entry entry) {
-    try {
-      entry.sink.onRestart();
-    } catch (RuntimeException e) {
-      LOG.error("the events of {} cannot be forgotten", entry.feed.spec().rank(), e);
     }
   }
 
@@ -312,14 +343,14 @@ public final class EventPump implements AutoCloseable {
 
   /** Takes messages of one socket until there are none, or the slice of time is over. */
   private boolean turn(Entry entry, boolean live) {
-    long startNs = System.nanoTime();
+    long startNs = loop.nowNs();
     long nowNs = startNs;
     try {
       while (nowNs - startNs < turnNs) {
         if (!(live ? entry.feed.receiveLive(nowNs) : entry.feed.receiveReplay(nowNs))) {
           return false;
         }
-        nowNs = System.nanoTime();
+        nowNs = loop.nowNs();
       }
     } catch (RuntimeException e) {
       LOG.error("the events of {} cannot be applied; it starts over", entry.feed.spec().rank(), e);

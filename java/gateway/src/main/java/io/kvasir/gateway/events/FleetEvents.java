@@ -120,7 +120,7 @@ public final class FleetEvents {
   private void onPolled(PolledRanks ranks, byte @Nullable [] answer) {
     if (!failed) {
       try {
-        ranks.onAnswer(answer, System.nanoTime());
+        ranks.onAnswer(answer, pump.nowNs());
       } catch (RuntimeException | OutOfMemoryError e) {
         requireIndex(ranks.id(0), e);
       }

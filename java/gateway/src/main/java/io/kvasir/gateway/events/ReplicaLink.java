@@ -2,6 +2,7 @@ package io.kvasir.gateway.events;
 
 import io.kvasir.fleet.load.LoadExchange;
 import io.kvasir.fleet.load.LoadFrame;
+import io.kvasir.fleet.load.ReplicaFrame;
 import io.kvasir.fleet.load.ReplicaOutbox;
 import io.kvasir.fleet.load.ReplicatedLoads;
 import io.kvasir.fleet.router.FleetRouter;
@@ -53,6 +54,7 @@ public final class ReplicaLink implements AutoCloseable {
   private final long routerId = new SecureRandom().nextLong();
   private final Map<Long, Fleet> fleets = new ConcurrentHashMap<>();
   private final List<Peer> peers;
+  private final ReplicaSenders senders; // confined to the pump's thread
   private final LongAdder ignored = new LongAdder();
   private final AtomicBoolean idle = new AtomicBoolean();
   private final long startedNs = System.nanoTime();
@@ -77,7 +79,7 @@ public final class ReplicaLink implements AutoCloseable {
     @Override
     public void accept(byte[] payload) {
       seenNs = System.nanoTime();
-      receive(payload);
+      receive(payload, endpoint);
     }
   }
 
@@ -93,6 +95,7 @@ public final class ReplicaLink implements AutoCloseable {
     this.pump = pump;
     this.publisher = new WriteOnlyPublisher(endpoint);
     this.peers = peers.stream().distinct().map(Peer::new).toList();
+    this.senders = new ReplicaSenders(ReplicatedLoads.MAX_ROUTERS, this.peers.size(), SILENT_NS);
     for (Peer peer : this.peers) {
       pump.follow(
           new FeedSpec(
@@ -245,15 +248,21 @@ public final class ReplicaLink implements AutoCloseable {
     publisher.send(TOPIC, numberFrame, payload.array());
   }
 
-  private void receive(byte[] payload) {
+  private void receive(byte[] payload, String endpoint) {
     Fleet fleet =
         payload.length < Long.BYTES ? null : fleets.get(ByteBuffer.wrap(payload).getLong());
     if (fleet == null) {
       ignore("is about other workers or models than here; all gateways must name the same workers");
       return;
     }
+    byte[] frame = Arrays.copyOfRange(payload, Long.BYTES, payload.length);
     try {
-      fleet.exchange().onFrame(Arrays.copyOfRange(payload, Long.BYTES, payload.length));
+      long sender = ReplicaFrame.routerId(frame);
+      if (sender != routerId && !senders.takes(sender, endpoint, System.nanoTime())) {
+        ignore("is of a gateway that publishes at another endpoint, or of one too many");
+        return;
+      }
+      fleet.exchange().onFrame(frame);
     } catch (IllegalArgumentException e) {
       ignore("cannot be read: " + e.getMessage());
     }

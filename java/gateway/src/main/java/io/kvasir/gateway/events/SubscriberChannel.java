@@ -1,6 +1,7 @@
 package io.kvasir.gateway.events;
 
 import java.io.IOException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -8,6 +9,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -76,7 +78,15 @@ final class SubscriberChannel {
   }
 
   boolean isFrom(InetAddress address) {
-    return from.equals(address);
+    return isSameClient(from, address);
+  }
+
+  /** Whether two addresses count as one: of IPv6, a client has all with the same first 64 bits. */
+  static boolean isSameClient(InetAddress one, InetAddress other) {
+    byte[] first = one.getAddress();
+    byte[] second = other.getAddress();
+    int bytes = one instanceof Inet6Address ? Long.BYTES : first.length;
+    return first.length == second.length && Arrays.mismatch(first, 0, bytes, second, 0, bytes) < 0;
   }
 
   /** Whether the handshake is over. */

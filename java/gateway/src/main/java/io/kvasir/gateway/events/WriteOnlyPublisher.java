@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,12 +44,22 @@ final class WriteOnlyPublisher implements AutoCloseable {
   private static final byte LONG = 2;
 
   private final String endpoint;
+  private final Acceptor acceptor;
   private final ByteBuffer scratch = ByteBuffer.allocateDirect(READ_BYTES);
   private final List<SubscriberChannel> subscribers = new ArrayList<>();
   private final InetSocketAddress address;
   private volatile Selector selector;
-  private ServerSocketChannel server;
+  private SelectionKey key;
+  private boolean paused;
   private long acceptsNs;
+
+  /** Accepts a connection. */
+  @FunctionalInterface
+  interface Acceptor {
+
+    /** Returns null if there is none. */
+    @Nullable SocketChannel accept(ServerSocketChannel from) throws IOException;
+  }
 
   /**
    * Binds the endpoint.
@@ -57,10 +68,16 @@ final class WriteOnlyPublisher implements AutoCloseable {
    * @throws IOException if it cannot be bound, with the reason
    */
   WriteOnlyPublisher(String endpoint) throws IOException {
+    this(endpoint, ServerSocketChannel::accept);
+  }
+
+  /** The same with another way to accept. */
+  WriteOnlyPublisher(String endpoint, Acceptor acceptor) throws IOException {
     this.endpoint = endpoint;
+    this.acceptor = acceptor;
     this.address = address(endpoint);
     this.selector = Selector.open();
-    this.server = bind(selector);
+    this.key = bind(selector);
   }
 
   private static InetSocketAddress address(String endpoint) {
@@ -70,14 +87,13 @@ final class WriteOnlyPublisher implements AutoCloseable {
     return host.equals("*") ? new InetSocketAddress(port) : new InetSocketAddress(host, port);
   }
 
-  private ServerSocketChannel bind(Selector with) throws IOException {
+  private SelectionKey bind(Selector with) throws IOException {
     ServerSocketChannel made = ServerSocketChannel.open();
     try {
       made.setOption(StandardSocketOptions.SO_REUSEADDR, true);
       made.configureBlocking(false);
       made.bind(address, BACKLOG);
-      made.register(with, SelectionKey.OP_ACCEPT);
-      return made;
+      return made.register(with, SelectionKey.OP_ACCEPT);
     } catch (IOException | RuntimeException e) {
       made.close();
       with.close();
@@ -93,8 +109,9 @@ final class WriteOnlyPublisher implements AutoCloseable {
   void reopen() throws IOException {
     close();
     Selector made = Selector.open();
-    server = bind(made);
+    key = bind(made);
     selector = made;
+    paused = false;
   }
 
   /** Ends a {@link #poll} that waits, or the next one at once. Any thread. */
@@ -157,20 +174,24 @@ final class WriteOnlyPublisher implements AutoCloseable {
    * @throws IOException if the selector fails
    */
   void poll(long timeoutNs) throws IOException {
-    long timeoutMs = TimeUnit.NANOSECONDS.toMillis(timeoutNs);
+    long timeoutMs =
+        TimeUnit.NANOSECONDS.toMillis(paused ? Math.min(timeoutNs, ACCEPT_PAUSE_NS) : timeoutNs);
     if (timeoutMs <= 0) {
       selector.selectNow();
     } else {
       selector.select(timeoutMs);
     }
     long nowNs = System.nanoTime();
+    if (paused && nowNs - acceptsNs >= 0) {
+      pause(false);
+    }
     for (SelectionKey key : selector.selectedKeys()) {
       if (!key.isValid()) {
         continue;
       }
       if (key.attachment() instanceof SubscriberChannel subscriber) {
         subscriber.onReady(scratch);
-      } else if (nowNs - acceptsNs >= 0) {
+      } else {
         accept(nowNs);
       }
     }
@@ -180,11 +201,19 @@ final class WriteOnlyPublisher implements AutoCloseable {
   }
 
   private void accept(long nowNs) {
+    SocketChannel channel;
     try {
-      SocketChannel channel = server.accept();
-      if (channel == null) {
-        return;
-      }
+      channel = acceptor.accept((ServerSocketChannel) key.channel());
+    } catch (IOException e) { // too many open files, for example
+      LOG.debug("a connection to {} cannot be accepted", endpoint, e);
+      acceptsNs = nowNs + ACCEPT_PAUSE_NS;
+      pause(true);
+      return;
+    }
+    if (channel == null) {
+      return;
+    }
+    try {
       InetAddress from = ((InetSocketAddress) channel.getRemoteAddress()).getAddress();
       long ofAddress = subscribers.stream().filter(other -> other.isFrom(from)).count();
       if (subscribers.size() >= MAX_CONNECTIONS || ofAddress >= MAX_CONNECTIONS_OF_ADDRESS) {
@@ -192,10 +221,15 @@ final class WriteOnlyPublisher implements AutoCloseable {
         return;
       }
       subscribers.add(new SubscriberChannel(channel, selector, from, nowNs));
-    } catch (IOException e) { // too many open files, for example
-      LOG.debug("a connection to {} cannot be accepted", endpoint, e);
-      acceptsNs = nowNs + ACCEPT_PAUSE_NS;
+    } catch (IOException e) { // it has ended already
+      LOG.debug("a connection to {} is gone", endpoint, e);
     }
+  }
+
+  /** Accepts nothing for a moment: the connection still waits, and select would return at once. */
+  private void pause(boolean now) {
+    paused = now;
+    key.interestOps(now ? 0 : SelectionKey.OP_ACCEPT);
   }
 
   private void removeClosed() {
@@ -208,7 +242,7 @@ final class WriteOnlyPublisher implements AutoCloseable {
     subscribers.forEach(SubscriberChannel::close);
     subscribers.clear();
     try {
-      server.close();
+      key.channel().close();
       selector.close();
     } catch (IOException e) {
       LOG.debug("{} cannot be closed", endpoint, e);

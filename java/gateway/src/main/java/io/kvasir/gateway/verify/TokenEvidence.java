@@ -2,6 +2,8 @@ package io.kvasir.gateway.verify;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * client without contradictions one agreement is enough. Old evidence of a client counts less and
  * less. Clients beyond {@value #MAX_WITNESSES} displace the one that has been silent longest.
  *
+ * <p>The agreements of a client are forgotten {@value #MAX_AGE_MINUTES} minutes after the last of
+ * them, and so are its contradictions: an engine may have been given another tokenizer.
+ *
  * <p>Not thread-safe. O(clients) for each change.
  */
 final class TokenEvidence {
@@ -28,10 +33,14 @@ final class TokenEvidence {
   private static final int MAX_CONTRADICTIONS_FOR_ONE = 4;
   private static final int HALVED_AT = 64;
   private static final int MAX_WITNESSES = 256;
+  private static final int MAX_AGE_MINUTES = 10;
+  private static final long MAX_AGE_NS = TimeUnit.MINUTES.toNanos(MAX_AGE_MINUTES);
 
+  private final LongSupplier clockNs;
   private final Map<Witness, Votes> votes = new LinkedHashMap<>(16, 0.75f, true);
   private int agreements;
   private int contradictions;
+  private boolean agreed;
   private boolean contradicted;
   private @Nullable TokenDifference difference;
 
@@ -39,12 +48,33 @@ final class TokenEvidence {
   private static final class Votes {
     int agreements;
     int contradictions;
+    long agreedNs;
+    long contradictedNs;
 
-    void halve() {
+    void agree(long nowNs) {
+      agreements++;
+      agreedNs = nowNs;
+      halve();
+    }
+
+    void contradict(long nowNs) {
+      contradictions++;
+      contradictedNs = nowNs;
+      halve();
+    }
+
+    private void halve() {
       if (agreements + contradictions > HALVED_AT) {
         agreements /= 2;
         contradictions /= 2;
       }
+    }
+
+    /** Forgets what is too old; whether nothing is left. */
+    boolean age(long nowNs) {
+      agreements = nowNs - agreedNs >= MAX_AGE_NS ? 0 : agreements;
+      contradictions = nowNs - contradictedNs >= MAX_AGE_NS ? 0 : contradictions;
+      return agreements + contradictions == 0;
     }
 
     boolean isFor() {
@@ -55,24 +85,32 @@ final class TokenEvidence {
     }
   }
 
+  /** Begins without votes, with a clock in nanoseconds. */
+  TokenEvidence(LongSupplier clockNs) {
+    this.clockNs = clockNs;
+  }
+
   /** A prompt's blocks were stored. */
   void agree(Witness of) {
     agreements++;
-    Votes own = votes(of);
-    own.agreements++;
-    own.halve();
-    judge();
+    votes(of).agree(clockNs.getAsLong());
+    age();
   }
 
   /** A prompt's blocks were not stored; the first difference to what was, if it is known. */
   void contradict(Witness of, @Nullable TokenDifference found) {
     contradictions++;
-    Votes own = votes(of);
-    own.contradictions++;
-    own.halve();
+    votes(of).contradict(clockNs.getAsLong());
     if (found != null) {
       difference = found;
     }
+    age();
+  }
+
+  /** Forgets what is too old, and judges by the rest. */
+  void age() {
+    long nowNs = clockNs.getAsLong();
+    votes.values().removeIf(each -> each.age(nowNs));
     judge();
   }
 
@@ -96,6 +134,7 @@ final class TokenEvidence {
       forIt += each.isFor() ? 1 : 0;
     }
     int clients = votes.size();
+    agreed = without < clients;
     if (contradicted) {
       contradicted = clients - forIt > forIt;
       difference = contradicted ? difference : null;
@@ -112,10 +151,12 @@ final class TokenEvidence {
     return votes.size();
   }
 
+  /** Agreements so far. */
   int agreements() {
     return agreements;
   }
 
+  /** Contradictions so far. */
   int contradictions() {
     return contradictions;
   }
@@ -132,7 +173,7 @@ final class TokenEvidence {
     if (contradicted) {
       return Verdict.CONTRADICTED;
     }
-    return agreements > 0 ? Verdict.CONFIRMED : Verdict.UNKNOWN;
+    return agreed ? Verdict.CONFIRMED : Verdict.UNKNOWN;
   }
 
   /** The verdict in words, without tokens. */
@@ -141,10 +182,14 @@ final class TokenEvidence {
       case CONFIRMED -> "the engine stores the tokens that it is expected to";
       case CONTRADICTED -> "the engine stores other tokens than its tokenize endpoint gives";
       case UNKNOWN ->
-          contradictions == 0
+          votes.isEmpty()
               ? "not enough prompts have been stored"
-              : contradictions + " prompts were not stored as expected";
+              : lately() + " prompts were not stored as expected";
     };
+  }
+
+  private int lately() {
+    return votes.values().stream().mapToInt(each -> each.contradictions).sum();
   }
 
   /** The verdict in words, with the ids of tokens of a client's prompt: not for logs. */

@@ -30,7 +30,7 @@ public final class WorkerChecks {
   private final StoredSamples samples;
 
   // Guarded by this.
-  private TokenEvidence tokens = new TokenEvidence();
+  private TokenEvidence tokens;
   private SteeringEvidence steering;
   private final HitEvidence[] hits;
   private final @Nullable BlockParity[] parity;
@@ -91,6 +91,7 @@ public final class WorkerChecks {
     this.usageOption = usageOption;
     this.onVerdict = onVerdict;
     this.samples = new StoredSamples(tokensPerBlock);
+    this.tokens = new TokenEvidence(clockNs);
     this.steering = new SteeringEvidence(ranks);
     this.hits = new HitEvidence[ranks];
     this.parity = new BlockParity[ranks];
@@ -106,7 +107,7 @@ public final class WorkerChecks {
 
   /** The worker was restarted or described anew: earlier evidence does not count. */
   public synchronized void reset() {
-    tokens = new TokenEvidence();
+    tokens = new TokenEvidence(clockNs);
     steering = new SteeringEvidence(ranks);
     askedFor = null;
     samples.want(true);
@@ -114,10 +115,14 @@ public final class WorkerChecks {
   }
 
   /**
-   * A prompt is about to be sent. Steering that has been contradicted for long enough is tried
-   * again without the earlier evidence, from the next request on.
+   * A prompt is about to be sent. Evidence about tokens that is too old is forgotten. Steering that
+   * has been contradicted for long enough is tried again without the earlier evidence, from the
+   * next request on.
    */
   synchronized void onSent() {
+    Verdict before = tokens.verdict();
+    tokens.age();
+    judge(before, tokens.verdict(), "its tokens are compared again");
     if (steering.verdict() == Verdict.CONTRADICTED
         && clockNs.getAsLong() - unsteeredNs >= STEERING_RETRY_NS) {
       steering = new SteeringEvidence(ranks);

@@ -29,17 +29,35 @@ final class Frames {
   }
 
   /**
+   * Checks the beginning of a peer's greeting. Peers of older versions send no more than that, and
+   * wait.
+   *
+   * @param greeting what has come of it, at least a byte
+   * @throws ZmtpException if it has another protocol or an older version
+   */
+  static void requireVersion(byte[] greeting) throws ZmtpException {
+    int count = greeting.length;
+    boolean signed = greeting[0] == (byte) 0xFF;
+    if (!signed && count > 1) { // in version 1, the length of the first frame and its flags
+      throw greeting[1] == 0
+          ? new ZmtpVersionException("1.0")
+          : new ZmtpException("does not speak ZMTP");
+    }
+    if (count >= VERSION_AT && (greeting[VERSION_AT - 1] & 1) == 0) { // a long first frame
+      throw new ZmtpVersionException("1.0");
+    }
+    if (count > VERSION_AT && greeting[VERSION_AT] < 3) {
+      throw new ZmtpVersionException(greeting[VERSION_AT] == 0 ? "1.0" : "2.0");
+    }
+  }
+
+  /**
    * Checks a peer's greeting.
    *
    * @throws ZmtpException if it has another protocol, an older version or another mechanism
    */
   static void requireGreeting(byte[] greeting) throws ZmtpException {
-    if (greeting[0] != (byte) 0xFF || (greeting[9] & 1) == 0) {
-      throw new ZmtpException("does not speak ZMTP");
-    }
-    if (greeting[VERSION_AT] < 3) {
-      throw new ZmtpException("speaks ZMTP " + greeting[VERSION_AT] + ", not 3 (ZeroMQ 4)");
-    }
+    requireVersion(greeting);
     for (int i = 0; i < MECHANISM_BYTES; i++) {
       if (greeting[MECHANISM_AT + i] != (i < NULL.length ? NULL[i] : 0)) {
         throw new ZmtpException("demands authentication");

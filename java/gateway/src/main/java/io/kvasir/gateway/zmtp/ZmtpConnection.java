@@ -2,6 +2,7 @@ package io.kvasir.gateway.zmtp;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
@@ -32,6 +33,7 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
   private static final int MAX_CONTEXT_BYTES = 16;
   private static final byte[] NO_TTL_NO_CONTEXT = new byte[TTL_BYTES];
   private static final byte[] NOTHING = {};
+  private static final ByteBuffer NO_BYTES = ByteBuffer.wrap(NOTHING);
   private static final byte[][] NO_MESSAGE = {};
 
   private final ZmtpLoop loop;
@@ -41,6 +43,7 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
   private final FrameDecoder decoder = new FrameDecoder();
 
   private byte[] greeting = NOTHING;
+  private String peer = "";
   private boolean connected;
   private boolean open;
   private boolean hasSent;
@@ -50,9 +53,9 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
   private boolean drained;
 
   /** What was read and not decoded when another connection needed the buffer. */
-  private ByteBuffer kept = ByteBuffer.wrap(NOTHING);
+  private ByteBuffer kept = NO_BYTES;
 
-  private ByteBuffer unsent = ByteBuffer.wrap(NOTHING);
+  private ByteBuffer unsent = NO_BYTES;
   private byte[][] message = NO_MESSAGE;
   private int heldBytes;
   private final Heartbeats heartbeats;
@@ -82,6 +85,9 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
   void onConnected(long nowNs) throws IOException {
     connected = true;
     sinceNs = nowNs;
+    if (channel.getRemoteAddress() instanceof InetSocketAddress remote) {
+      peer = remote.getAddress().getHostAddress();
+    }
     channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
     keepAlive();
     key.interestOps(SelectionKey.OP_READ);
@@ -103,7 +109,7 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
     try {
       if (!connected) {
         if (channel.finishConnect()) {
-          onConnected(System.nanoTime());
+          onConnected(loop.nowNs());
         }
       } else {
         readable |= key.isReadable();
@@ -126,6 +132,11 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
   /** Whether the handshake is complete. */
   boolean isOpen() {
     return open;
+  }
+
+  /** The address of the peer; empty before it is connected. */
+  String peer() {
+    return peer;
   }
 
   /** Whether a message has come, or the connection is newer than a time. */
@@ -184,6 +195,7 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
     if (kept.hasRemaining()) {
       return kept;
     }
+    kept = NO_BYTES;
     ByteBuffer buffer = loop.buffer(this);
     if (buffer.hasRemaining()) {
       return buffer;
@@ -205,7 +217,7 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
     }
     drained = count < buffer.capacity();
     if (count > 0) {
-      heartbeats.onHeard(System.nanoTime());
+      heartbeats.onHeard(loop.nowNs());
     }
     return buffer;
   }
@@ -213,6 +225,11 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
   /** Copies what is left in the shared buffer, which another connection needs. */
   void keep(ByteBuffer rest) {
     kept = ByteBuffer.allocate(rest.remaining()).put(rest).flip();
+  }
+
+  /** Bytes of its buffers, without the unfinished message. */
+  long bufferBytes() {
+    return (long) kept.capacity() + unsent.capacity();
   }
 
   private void account() throws ZmtpException {
@@ -240,6 +257,7 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
     int count = Math.min(in.remaining(), Frames.GREETING_BYTES - before);
     greeting = Arrays.copyOf(greeting, before + count);
     in.get(greeting, before, count);
+    Frames.requireVersion(greeting);
     if (greeting.length == Frames.GREETING_BYTES) {
       Frames.requireGreeting(greeting);
       send(Frames.ready(socket.role()));
@@ -292,12 +310,13 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
   private void write() throws IOException {
     channel.write(unsent);
     int waits = unsent.hasRemaining() ? SelectionKey.OP_WRITE : 0;
+    unsent = waits == 0 ? NO_BYTES : unsent;
     key.interestOps(SelectionKey.OP_READ | waits);
   }
 
   /**
-   * Sends heartbeats, and notices that an answer is overdue. To be called after what has come was
-   * read, so that a pause of this process is not taken for one of the peer.
+   * Sends heartbeats, and notices that an answer is overdue by the loop's time, in which pauses of
+   * this process do not count. To be called after what has come was read.
    *
    * @throws IOException if the connection must end
    */

@@ -3,7 +3,7 @@ package io.kvasir.gateway.zmtp;
 import java.io.IOException;
 
 /** A peer breaks the protocol or a bound, which costs it the connection. */
-final class ZmtpException extends IOException {
+sealed class ZmtpException extends IOException permits ZmtpVersionException {
 
   private static final long serialVersionUID = 1L;
 

@@ -8,6 +8,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,8 +26,24 @@ final class ZmtpListener {
   /** Peers that wait; one more takes the place of the oldest. */
   private static final int MAX_WAITING = 4;
 
+  /** After a failure, such as too many open files, no peer is accepted for so long. */
+  private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
+
   private final ServerSocketChannel server;
+  private final ZmtpLoop loop;
+  private final Acceptor acceptor;
+  private final SelectionKey key;
   private final Deque<SocketChannel> waiting = new ArrayDeque<>();
+  private boolean paused;
+  private long notBeforeNs;
+
+  /** Accepts a connection. */
+  @FunctionalInterface
+  interface Acceptor {
+
+    /** Returns null if there is none. */
+    @Nullable SocketChannel accept(ServerSocketChannel from) throws IOException;
+  }
 
   /**
    * Binds an address.
@@ -34,11 +51,18 @@ final class ZmtpListener {
    * @throws IOException if it cannot be bound
    */
   ZmtpListener(ZmtpLoop loop, SocketAddress address) throws IOException {
+    this(loop, address, ServerSocketChannel::accept);
+  }
+
+  /** The same with another way to accept. */
+  ZmtpListener(ZmtpLoop loop, SocketAddress address, Acceptor acceptor) throws IOException {
+    this.loop = loop;
+    this.acceptor = acceptor;
     server = ServerSocketChannel.open();
     try {
       server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
       server.bind(address);
-      loop.register(server, SelectionKey.OP_ACCEPT, this::accept);
+      key = loop.register(server, SelectionKey.OP_ACCEPT, this::accept);
     } catch (IOException | RuntimeException e) {
       server.close();
       throw e;
@@ -47,7 +71,7 @@ final class ZmtpListener {
 
   private void accept() {
     try {
-      SocketChannel accepted = server.accept();
+      SocketChannel accepted = acceptor.accept(server);
       if (accepted != null) {
         waiting.addLast(accepted);
         if (waiting.size() > MAX_WAITING) {
@@ -55,7 +79,18 @@ final class ZmtpListener {
         }
       }
     } catch (IOException e) {
-      LOG.debug("a peer is gone", e);
+      LOG.debug("a peer cannot be accepted now", e);
+      paused = true; // the peer still waits, and the selector would return at once
+      notBeforeNs = loop.nowNs() + PAUSE_NS;
+      key.interestOps(0);
+    }
+  }
+
+  /** Accepts again after a pause. */
+  void tick(long nowNs) {
+    if (paused && nowNs - notBeforeNs >= 0) {
+      paused = false;
+      key.interestOps(SelectionKey.OP_ACCEPT);
     }
   }
 

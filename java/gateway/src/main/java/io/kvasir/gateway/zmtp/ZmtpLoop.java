@@ -8,6 +8,8 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,10 +24,17 @@ public final class ZmtpLoop implements AutoCloseable {
   private static final int READ_BYTES = 64 << 10;
   private static final long MAX_HELD_BYTES = 256 << 20;
 
+  /** More between two looks at the clock is a pause. */
+  private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
   private final Selector selector;
   private final ByteBuffer shared = ByteBuffer.allocateDirect(READ_BYTES).limit(0);
   private final Set<ZmtpConnection> connections = new HashSet<>();
+  private final PeerFaults faults = new PeerFaults();
   private final long maxHeldBytes;
+  private final LongSupplier clockNs;
+  private long readNs;
+  private long pausedNs;
   private @Nullable ZmtpConnection reader;
   private long heldBytes;
 
@@ -43,17 +52,40 @@ public final class ZmtpLoop implements AutoCloseable {
    * @throws UncheckedIOException if the process has too many open files
    */
   public ZmtpLoop() {
-    this(MAX_HELD_BYTES);
+    this(MAX_HELD_BYTES, System::nanoTime);
   }
 
-  /** The same with another bound on unfinished messages. */
-  ZmtpLoop(long maxHeldBytes) {
+  /** The same with another bound on unfinished messages, and another clock in nanoseconds. */
+  ZmtpLoop(long maxHeldBytes, LongSupplier clockNs) {
     this.maxHeldBytes = maxHeldBytes;
+    this.clockNs = clockNs;
+    this.readNs = clockNs.getAsLong();
     try {
       selector = Selector.open();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /**
+   * The time by which peers are judged. It stands still while this thread does: while the process
+   * is suspended, or all threads wait for the garbage collector, peers cannot show that they are
+   * there. To be read several times a second.
+   *
+   * @return nanoseconds since some moment
+   */
+  public long nowNs() {
+    long nowNs = clockNs.getAsLong();
+    if (nowNs - readNs > PAUSE_NS) {
+      pausedNs += nowNs - readNs;
+    }
+    readNs = nowNs;
+    return nowNs - pausedNs;
+  }
+
+  /** Logs what peers do wrong. */
+  PeerFaults faults() {
+    return faults;
   }
 
   /**
@@ -142,6 +174,11 @@ public final class ZmtpLoop implements AutoCloseable {
   /** Bytes of the unfinished messages of all connections. */
   long heldBytes() {
     return heldBytes;
+  }
+
+  /** Bytes of the buffers that the connections have of their own. */
+  long bufferBytes() {
+    return connections.stream().mapToLong(ZmtpConnection::bufferBytes).sum();
   }
 
   /** Closes the selector. Sockets are closed by their owners. */

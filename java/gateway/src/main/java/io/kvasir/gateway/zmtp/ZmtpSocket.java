@@ -12,7 +12,8 @@ import org.slf4j.LoggerFactory;
 /**
  * An endpoint with one peer at a time. A socket that connects does so again whenever it loses its
  * peer. A bound one keeps the peer that came first. Others wait, not greeted, until that one is
- * gone, or has sent no message in its first ten seconds.
+ * gone. If it has sent no message in its first ten seconds, the others are greeted, one after the
+ * other for ten seconds each, and the first of them that sends a message takes its place.
  *
  * <p>A peer that breaks the protocol or a bound loses its connection, and is connected to again
  * after {@value #PAUSE_SECONDS} seconds.
@@ -30,8 +31,6 @@ public final class ZmtpSocket implements AutoCloseable {
   /** How long a peer may send no message at first while others wait. */
   private static final long SILENT_NS = TimeUnit.SECONDS.toNanos(10);
 
-  private static final long WARN_NS = TimeUnit.MINUTES.toNanos(1);
-
   private final ZmtpLoop loop;
   private final ZmtpRole role;
   private final byte[] first;
@@ -42,13 +41,15 @@ public final class ZmtpSocket implements AutoCloseable {
   private long notBeforeNs;
   private long pauseNs = RECONNECT_NS;
   private @Nullable ZmtpConnection connection;
+
+  /** One of those that wait, which takes the place of the present peer if it is first to send. */
+  private @Nullable ZmtpConnection candidate;
+
   private byte @Nullable [] question;
   private boolean disconnected;
   private long heardNs;
   private boolean everHeard;
   private long dropped;
-  private long warnedNs;
-  private boolean warned;
   private boolean warnedOfOthers;
 
   /** What {@link #receive} has found. */
@@ -77,7 +78,7 @@ public final class ZmtpSocket implements AutoCloseable {
     subscription[0] = 1;
     System.arraycopy(topic, 0, subscription, 1, topic.length);
     this.first = role == ZmtpRole.SUB ? Frames.message(subscription) : new byte[0];
-    this.notBeforeNs = System.nanoTime();
+    this.notBeforeNs = loop.nowNs();
   }
 
   ZmtpRole role() {
@@ -110,7 +111,7 @@ public final class ZmtpSocket implements AutoCloseable {
     name = endpoint;
     address = parsed(endpoint);
     disconnect();
-    notBeforeNs = System.nanoTime();
+    notBeforeNs = loop.nowNs();
   }
 
   private static InetSocketAddress parsed(String endpoint) throws IOException {
@@ -122,21 +123,12 @@ public final class ZmtpSocket implements AutoCloseable {
         : new InetSocketAddress(InetAddress.getByName(host), port);
   }
 
-  private void begin(SocketChannel channel, boolean connected, long nowNs) throws IOException {
-    ZmtpConnection begun;
+  private ZmtpConnection begin(SocketChannel channel, long nowNs) throws IOException {
     try {
-      begun = new ZmtpConnection(loop, this, channel, nowNs);
+      return new ZmtpConnection(loop, this, channel, nowNs);
     } catch (IOException | RuntimeException e) {
       channel.close();
       throw e;
-    }
-    connection = begun;
-    if (connected) {
-      try {
-        begun.onConnected(nowNs);
-      } catch (IOException e) {
-        onBroken(begun, e);
-      }
     }
   }
 
@@ -159,20 +151,20 @@ public final class ZmtpSocket implements AutoCloseable {
   }
 
   /** A connection has ended, or must end. */
-  void onBroken(ZmtpConnection broken, IOException cause) {
-    if (broken != connection) {
+  void onBroken(@Nullable ZmtpConnection broken, IOException cause) {
+    if (broken == null || (broken != connection && broken != candidate)) {
       return;
     }
-    long nowNs = System.nanoTime();
-    disconnect();
-    if (cause instanceof ZmtpException) {
+    long nowNs = loop.nowNs();
+    if (broken == candidate) {
+      endCandidate();
+    } else {
+      disconnect();
+    }
+    if (cause instanceof ZmtpException fault) {
       dropped++;
       notBeforeNs = nowNs + TimeUnit.SECONDS.toNanos(PAUSE_SECONDS);
-      if (!warned || nowNs - warnedNs >= WARN_NS) {
-        warned = true;
-        warnedNs = nowNs;
-        LOG.warn("{}: the peer {}; the connection is dropped", name, cause.getMessage());
-      }
+      loop.faults().log(name, broken.peer(), fault, nowNs);
     } else {
       notBeforeNs = nowNs + pauseNs;
       pauseNs = Math.min(2 * pauseNs, RECONNECT_MAX_NS);
@@ -194,25 +186,34 @@ public final class ZmtpSocket implements AutoCloseable {
     ended.close();
   }
 
+  private void endCandidate() {
+    ZmtpConnection ended = candidate;
+    candidate = null;
+    if (ended != null) {
+      ended.close();
+    }
+  }
+
+  /** The candidate takes the place of the present peer, if there is one. */
+  private void promote() {
+    ZmtpConnection next = candidate;
+    candidate = null;
+    disconnect();
+    connection = next;
+  }
+
   /**
    * Connects or takes the next peer where there is none, sends heartbeats, and ends a connection
    * that does not answer. To be called now and then, after what has come was received.
    *
-   * @param nowNs the time
+   * @param nowNs the time, {@link ZmtpLoop#nowNs}
    */
   public void tick(long nowNs) {
     try {
       if (connection != null) {
         connection.tick(nowNs);
-        lookAtOthers(nowNs);
-      } else if (listener != null) {
-        SocketChannel next = listener.next();
-        if (next != null) {
-          begin(next, true, nowNs);
-        }
-      } else if (address != null && nowNs - notBeforeNs >= 0) {
-        notBeforeNs = nowNs + pauseNs;
-        open(address, nowNs);
+      } else {
+        connect(nowNs);
       }
     } catch (IOException | RuntimeException e) { // an address that NIO refuses, for example
       if (connection != null) {
@@ -220,14 +221,55 @@ public final class ZmtpSocket implements AutoCloseable {
       }
       LOG.debug("{} cannot be connected", name, e);
     }
+    if (listener != null) {
+      listener.tick(nowNs);
+      lookAtOthers(listener, nowNs);
+    }
   }
 
-  /** Warns of peers that wait, and gives way to them if the present one has sent nothing. */
-  private void lookAtOthers(long nowNs) throws IOException {
-    boolean others = listener != null && listener.waiting() > 0;
-    if (others && connection != null && !connection.isUseful(nowNs - SILENT_NS)) {
-      throw new IOException("it has sent nothing, and others wait");
+  private void connect(long nowNs) throws IOException {
+    if (candidate != null) {
+      promote();
+    } else if (listener != null) {
+      connection = taken(listener, nowNs);
+    } else if (address != null && nowNs - notBeforeNs >= 0) {
+      notBeforeNs = nowNs + pauseNs;
+      open(address, nowNs);
     }
+  }
+
+  /** The next of those that wait, greeted; null if there is none. */
+  private @Nullable ZmtpConnection taken(ZmtpListener from, long nowNs) throws IOException {
+    SocketChannel next = from.next();
+    if (next == null) {
+      return null;
+    }
+    ZmtpConnection begun = begin(next, nowNs);
+    try {
+      begun.onConnected(nowNs);
+    } catch (IOException e) {
+      begun.close();
+      throw e;
+    }
+    return begun;
+  }
+
+  /** Warns of peers that wait, and greets one of them if the present one has sent nothing. */
+  private void lookAtOthers(ZmtpListener from, long nowNs) {
+    ZmtpConnection tried = candidate;
+    try {
+      if (tried != null) {
+        tried.tick(nowNs);
+        if (from.waiting() > 0 && !tried.isUseful(nowNs - SILENT_NS)) {
+          throw new IOException("it has sent nothing, and others wait");
+        }
+      } else if (connection != null && !connection.isUseful(nowNs - SILENT_NS)) {
+        candidate = taken(from, nowNs);
+      }
+    } catch (IOException e) {
+      onBroken(tried, e);
+    }
+    boolean others = from.waiting() > 0 || candidate != null;
     if (others && !warnedOfOthers) {
       LOG.warn("{} has several peers; the first one is received, until it is gone", name);
     }
@@ -244,22 +286,41 @@ public final class ZmtpSocket implements AutoCloseable {
       opened.close();
       throw e;
     }
-    begin(opened, connected, nowNs);
+    ZmtpConnection begun = begin(opened, nowNs);
+    connection = begun;
+    if (connected) {
+      begun.onConnected(nowNs);
+    }
   }
 
   /** {@return whether {@link #receive} may find something now} */
   public boolean isReadable() {
-    return connection != null && connection.isReadable();
+    return readable() != null;
+  }
+
+  private @Nullable ZmtpConnection readable() {
+    ZmtpConnection present = connection;
+    if (present != null && present.isReadable()) {
+      return present;
+    }
+    ZmtpConnection tried = candidate;
+    return tried != null && tried.isReadable() ? tried : null;
   }
 
   /** {@return what there is; {@link #takeMessage} has it if it is a message. Never blocks} */
   public Received receive() {
-    ZmtpConnection from = connection;
-    if (from == null || !from.isReadable()) {
+    ZmtpConnection from = readable();
+    if (from == null) {
       return Received.NOTHING;
     }
     try {
-      return from.receive();
+      Received found = from.receive();
+      if (found == Received.MESSAGE && from == candidate) {
+        promote();
+      } else if (found == Received.MESSAGE) {
+        endCandidate(); // the present peer has shown that it publishes
+      }
+      return found;
     } catch (IOException e) {
       onBroken(from, e);
       return Received.NOTHING;
@@ -326,6 +387,7 @@ public final class ZmtpSocket implements AutoCloseable {
   @Override
   public void close() {
     disconnect();
+    endCandidate();
     address = null;
     ZmtpListener bound = listener;
     listener = null;

@@ -41,6 +41,17 @@ class ReplicaSyncTest {
       }
     }
 
+    void onFrame(byte[] bytes) {
+      List<ReplicaFrame> parts;
+      try {
+        parts = ReplicaFrame.parts(bytes);
+      } catch (IllegalArgumentException e) {
+        others.refuse();
+        throw e;
+      }
+      parts.forEach(others::apply);
+    }
+
     void act(SplittableRandom random) {
       if (inFlight.isEmpty() || random.nextInt(3) == 0) {
         SequenceLoad load = load(random);
@@ -123,21 +134,21 @@ class ReplicaSyncTest {
         actor.outbox.drainTo(
             frame -> {
               old.add(frame);
-              first.others.onFrame(frame);
-              second.others.onFrame(frame);
+              first.onFrame(frame);
+              second.onFrame(frame);
             });
       }
       if (!old.isEmpty() && random.nextInt(5) == 0) {
         byte[] copy = old.get(random.nextInt(old.size()));
-        first.others.onFrame(copy);
-        second.others.onFrame(copy);
+        first.onFrame(copy);
+        second.onFrame(copy);
         assertThatIllegalArgumentException()
             .as("-Dkvasir.test.seed=%d", SEED)
-            .isThrownBy(() -> second.others.onFrame(flipped(copy, random)));
+            .isThrownBy(() -> second.onFrame(flipped(copy, random)));
       }
     }
-    first.outbox.drainTo(second.others::onFrame);
-    second.outbox.drainTo(first.others::onFrame);
+    first.outbox.drainTo(second::onFrame);
+    second.outbox.drainTo(first::onFrame);
     assertThat(first.loads()).as("-Dkvasir.test.seed=%d", SEED).isEqualTo(second.loads());
     assertThat(first.others.stats().echoes()).isPositive();
     assertThat(first.others.stats().copies()).isPositive();
@@ -145,8 +156,8 @@ class ReplicaSyncTest {
     for (Replica replica : List.of(first, second)) {
       List.copyOf(replica.inFlight).forEach(replica::end);
     }
-    first.outbox.drainTo(second.others::onFrame);
-    second.outbox.drainTo(first.others::onFrame);
+    first.outbox.drainTo(second::onFrame);
+    second.outbox.drainTo(first::onFrame);
     assertThat(first.loads()).allMatch(line -> line.endsWith(": 0 blocks, 0 tokens, 0 requests"));
     assertThat(second.loads()).isEqualTo(first.loads());
   }
@@ -161,7 +172,7 @@ class ReplicaSyncTest {
       first.outbox.drainTo(
           frame -> {
             if (random.nextInt(3) != 0) {
-              second.others.onFrame(frame);
+              second.onFrame(frame);
             }
           });
     }
@@ -184,7 +195,7 @@ class ReplicaSyncTest {
       clockNs.addAndGet(ActiveSequencesOptions.DEFAULT.staleAfterNs() / 10);
       LoadMessage message =
           new LoadMessage(attempt, attempt, RANKS[0], "", new LoadMessage.Added(load(random)));
-      second.others.onFrame(new LoadFrame(1, List.of(message)).encode());
+      second.onFrame(new LoadFrame(1, List.of(message)).encode());
     }
     assertThat(second.sequences.stats().requests()).isBetween(1, 12);
     assertThat(second.others.stats().attempts()).isLessThan(1_100);
@@ -199,10 +210,10 @@ class ReplicaSyncTest {
     LoadMessage added =
         new LoadMessage(77, attempt, RANKS[0], "adapter-a", new LoadMessage.Added(load));
     byte[] placed = new LoadFrame(1, List.of(added)).encode();
-    second.others.onFrame(placed);
+    second.onFrame(placed);
     assertThat(second.loads().get(2)).isEqualTo(RANKS[0] + ": 3 blocks, 9 tokens, 1 requests");
-    second.others.onFrame(new LoadFrame(1, List.of(with(added, new LoadMessage.Freed()))).encode());
-    second.others.onFrame(placed);
+    second.onFrame(new LoadFrame(1, List.of(with(added, new LoadMessage.Freed()))).encode());
+    second.onFrame(placed);
     assertThat(second.loads().get(2)).isEqualTo(RANKS[0] + ": 0 blocks, 0 tokens, 0 requests");
     assertThat(second.others.stats().copies()).isEqualTo(1);
   }
@@ -215,7 +226,7 @@ class ReplicaSyncTest {
     for (int step = 0; step < 50; step++) {
       first.act(random);
     }
-    first.outbox.drainTo(second.others::onFrame);
+    first.outbox.drainTo(second::onFrame);
     assertThat(second.others.removeRouter(1)).isEqualTo(first.inFlight.size());
     assertThat(second.others.removeRouter(1)).isZero();
     assertThat(second.sequences.stats().requests()).isZero();
@@ -260,7 +271,7 @@ class ReplicaSyncTest {
       for (int length = 0; length < frame.length; length++) {
         byte[] start = Arrays.copyOf(frame, length);
         Replica second = new Replica(2);
-        assertThatIllegalArgumentException().isThrownBy(() -> second.others.onFrame(start));
+        assertThatIllegalArgumentException().isThrownBy(() -> second.onFrame(start));
       }
     }
   }
@@ -294,6 +305,27 @@ class ReplicaSyncTest {
     assertThat(outbox.drainTo(bytes -> sizes.add(LoadFrame.decode(bytes).messages().size())))
         .isEqualTo(7);
     assertThat(sizes).containsExactly(3, 3, 1);
+  }
+
+  /** The lock of a router is free between two parts. */
+  @Test
+  void aFrameOfManyBlocksIsAppliedInParts() {
+    List<LoadMessage> messages = new ArrayList<>();
+    int blocks = ReplicaFrame.MAX_PART_BLOCKS / 2;
+    for (int i = 1; i <= 20; i++) {
+      int more = i == 10 ? 100 * blocks : blocks;
+      SequenceLoad load = new SequenceLoad(new long[more], more, more * TOKENS_PER_BLOCK, 0);
+      messages.add(new LoadMessage(i, i, RANKS[0], "", new LoadMessage.Added(load)));
+    }
+    List<ReplicaFrame> parts = ReplicaFrame.parts(new LoadFrame(1, messages).encode());
+    assertThat(parts).allSatisfy(part -> assertThat(part).isInstanceOf(LoadFrame.class));
+    List<LoadFrame> frames = parts.stream().map(part -> (LoadFrame) part).toList();
+    assertThat(frames.stream().map(frame -> frame.messages().size()))
+        .containsExactly(2, 2, 2, 2, 1, 1, 2, 2, 2, 2, 2);
+    assertThat(frames.stream().flatMap(frame -> frame.messages().stream()))
+        .extracting(LoadMessage::attempt)
+        .isEqualTo(messages.stream().map(LoadMessage::attempt).toList());
+    assertThat(ReplicaFrame.parts(new LoadFrame(1, List.of()).encode())).hasSize(1);
   }
 
   @Test

@@ -203,6 +203,19 @@ class WriteOnlyPublisherTest {
     assertThat(isClosed(first, nothing.clear())).isFalse();
   }
 
+  @Test
+  void aNetworkOfIpv6IsOneAddress() throws IOException {
+    InetAddress one = InetAddress.getByName("2001:db8:0:1::1");
+    assertThat(isSame(one, "2001:db8:0:1:a:b:c:d")).isTrue();
+    assertThat(isSame(one, "2001:db8:0:2::1")).isFalse();
+    assertThat(isSame(one, "10.0.0.1")).isFalse();
+    assertThat(isSame(InetAddress.getByName("10.0.0.1"), "10.0.0.2")).isFalse();
+  }
+
+  private static boolean isSame(InetAddress one, String other) throws IOException {
+    return SubscriberChannel.isSameClient(one, InetAddress.getByName(other));
+  }
+
   private static boolean isClosed(SocketChannel channel, ByteBuffer into) {
     try {
       return channel.read(into) < 0;
@@ -218,6 +231,33 @@ class WriteOnlyPublisherTest {
     assertThat(publisher.connections()).isZero();
     greeted();
     assertThat(publisher.connections()).isEqualTo(1);
+  }
+
+  /** Without file descriptors, the connection waits, and the selector would return at once. */
+  @Test
+  void aConnectionThatCannotBeAcceptedDoesNotKeepTheThreadBusy() throws IOException {
+    publisher.close();
+    int[] tries = {0};
+    boolean[] full = {true};
+    publisher =
+        new WriteOnlyPublisher(
+            endpoint,
+            from -> {
+              tries[0]++;
+              if (full[0]) {
+                throw new IOException("Too many open files");
+              }
+              return from.accept();
+            });
+    stranger();
+    until("the first try", () -> tries[0] > 0);
+    int polls = 0;
+    for (int before = tries[0]; tries[0] == before; polls++) {
+      publisher.poll(10 * MS);
+    }
+    assertThat(polls).as("polls until the next try").isLessThan(100);
+    full[0] = false;
+    until("accepted", () -> publisher.connections() == 1);
   }
 
   @Test

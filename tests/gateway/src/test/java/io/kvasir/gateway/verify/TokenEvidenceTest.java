@@ -2,12 +2,14 @@ package io.kvasir.gateway.verify;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Verdicts by the votes of clients. */
 class TokenEvidenceTest {
 
-  private final TokenEvidence evidence = new TokenEvidence();
+  private long nowNs = -5;
+  private final TokenEvidence evidence = new TokenEvidence(() -> nowNs);
 
   private static Witness client(int number) {
     return new Witness("10.0.0." + number);
@@ -40,7 +42,7 @@ class TokenEvidenceTest {
     agree(3, 1);
     contradict(1, 1_000);
     assertThat(evidence.verdict()).isEqualTo(Verdict.CONFIRMED);
-    TokenEvidence withoutAgreements = new TokenEvidence();
+    TokenEvidence withoutAgreements = new TokenEvidence(() -> nowNs);
     withoutAgreements.contradict(client(2), null);
     for (int i = 0; i < 18; i++) {
       withoutAgreements.contradict(client(1), null);
@@ -68,6 +70,44 @@ class TokenEvidenceTest {
       contradict(1, 1);
     }
     assertThat(evidence.verdict()).isEqualTo(Verdict.CONFIRMED);
+  }
+
+  @Test
+  void oldAgreementsDoNotHideAnotherTokenizer() {
+    for (int client = 1; client <= 50; client++) {
+      agree(client, 100);
+    }
+    nowNs += TimeUnit.MINUTES.toNanos(10) - 1;
+    evidence.age();
+    assertThat(evidence.verdict()).isEqualTo(Verdict.CONFIRMED);
+    nowNs++;
+    evidence.age();
+    assertThat(evidence.verdict()).isEqualTo(Verdict.UNKNOWN);
+    assertThat(evidence.summary()).isEqualTo("not enough prompts have been stored");
+    contradict(1, 19);
+    contradict(2, 1);
+    assertThat(evidence.verdict()).isEqualTo(Verdict.CONTRADICTED);
+  }
+
+  @Test
+  void oldContradictionsDoNotOutvoteNewAgreements() {
+    for (int client = 1; client <= 50; client++) {
+      contradict(client, 20);
+    }
+    assertThat(evidence.verdict()).isEqualTo(Verdict.CONTRADICTED);
+    nowNs += TimeUnit.MINUTES.toNanos(10);
+    agree(51, 1);
+    assertThat(evidence.verdict()).isEqualTo(Verdict.CONFIRMED);
+  }
+
+  @Test
+  void oldAgreementsOfAClientDoNotWeakenItsNewContradictions() {
+    agree(1, 1);
+    for (int minute = 0; minute < 20; minute++) {
+      nowNs += TimeUnit.MINUTES.toNanos(1);
+      contradict(1, 2);
+    }
+    assertThat(evidence.verdict()).isEqualTo(Verdict.CONTRADICTED);
   }
 
   @Test

@@ -67,6 +67,26 @@ class WorkerChecksTest {
     assertThat(checks.steering().text()).contains("none of 10 was served by its rank");
   }
 
+  /** Tokens that are confirmed are compared no more, so only age can end the verdict. */
+  @Test
+  void confirmedTokensAreComparedAgainAfterTenMinutesWithoutEvidence() {
+    WorkerChecks checks = checks(1);
+    serve(checks, 1, 50, rank -> rank);
+    assertThat(checks.compares()).isFalse();
+    nowNs += TimeUnit.MINUTES.toNanos(10);
+    checks.onSent();
+    assertThat(checks.compares()).isTrue();
+    for (int i = 0; i < 20; i++) {
+      checks.onNotStored(new int[BLOCK], CLIENT);
+    }
+    assertThat(checks.tokens().verdict()).isEqualTo(Verdict.CONTRADICTED);
+    assertThat(verdicts).last().isEqualTo("false true");
+    nowNs += TimeUnit.MINUTES.toNanos(10);
+    checks.onSent();
+    assertThat(checks.tokens().verdict()).isEqualTo(Verdict.UNKNOWN);
+    assertThat(verdicts).last().isEqualTo("true true");
+  }
+
   @Test
   void steeringIsTriedAgainAfterTenMinutes() {
     WorkerChecks checks = checks(4);

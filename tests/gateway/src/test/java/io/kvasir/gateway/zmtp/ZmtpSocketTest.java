@@ -2,11 +2,16 @@ package io.kvasir.gateway.zmtp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -20,10 +25,12 @@ class ZmtpSocketTest {
   private static final long MAX_HELD_BYTES = 1 << 20;
   private static final int TRIES = 6_000;
 
-  private final ZmtpLoop loop = new ZmtpLoop(MAX_HELD_BYTES);
+  private final ZmtpLoop loop =
+      new ZmtpLoop(MAX_HELD_BYTES, () -> System.nanoTime() + this.skippedNs);
   private final List<ZmtpSocket> sockets = new ArrayList<>();
   private final List<byte[][]> received = new ArrayList<>();
   private ServerSocket server;
+  private long skippedNs;
 
   @BeforeEach
   void listen() throws IOException {
@@ -51,20 +58,51 @@ class ZmtpSocketTest {
   private void runUntil(Condition condition) throws IOException {
     boolean holds = condition.holds();
     for (int i = 0; i < TRIES && !holds; i++) {
-      loop.select(10);
-      for (ZmtpSocket socket : sockets) {
-        ZmtpSocket.Received found = socket.receive();
-        while (found != ZmtpSocket.Received.NOTHING) {
-          if (found == ZmtpSocket.Received.MESSAGE) {
-            received.add(socket.takeMessage());
-          }
-          found = socket.receive();
-        }
-        socket.tick(System.nanoTime());
-      }
+      turn(10);
       holds = condition.holds();
     }
     assertThat(holds).isTrue();
+  }
+
+  private void turn(int waitMs) throws IOException {
+    loop.select(waitMs);
+    for (ZmtpSocket socket : sockets) {
+      ZmtpSocket.Received found = socket.receive();
+      while (found != ZmtpSocket.Received.NOTHING) {
+        if (found == ZmtpSocket.Received.MESSAGE) {
+          received.add(socket.takeMessage());
+        }
+        found = socket.receive();
+      }
+      socket.tick(loop.nowNs());
+    }
+  }
+
+  /** Runs the loop while time passes quickly. */
+  private void pass(int seconds) throws IOException {
+    for (int i = 0; i < 10 * seconds; i++) {
+      skippedNs += 100_000_000;
+      turn(0);
+    }
+  }
+
+  private ZmtpSocket bound() throws IOException {
+    server.close();
+    ZmtpSocket socket = new ZmtpSocket(loop, ZmtpRole.SUB, new byte[0]);
+    sockets.add(socket);
+    socket.bind(RawPeer.endpoint(server));
+    return socket;
+  }
+
+  /** A peer that sends what a publisher sends, without reading. */
+  private RawPeer sender(byte[]... messages) throws IOException {
+    RawPeer peer = RawPeer.connect(server.getLocalPort());
+    peer.send(RawPeer.greeting(3, "NULL"));
+    peer.send(RawPeer.ready("PUB"));
+    for (byte[] message : messages) {
+      peer.send(message);
+    }
+    return peer;
   }
 
   /** Runs what a peer does on a thread of its own, and the loop until it is done. */
@@ -244,7 +282,7 @@ class ZmtpSocketTest {
     with(() -> peer[0] = RawPeer.publisher(server));
     for (int i = 0; i < 2; i++) {
       with(() -> peer[0].answerHeartbeat());
-      long sentNs = System.nanoTime(); // the answer may have been read already
+      long sentNs = loop.nowNs(); // the answer may have been read already
       with(() -> peer[0].answerHeartbeat());
       runUntil(() -> socket.isProven(sentNs));
     }
@@ -258,9 +296,9 @@ class ZmtpSocketTest {
     RawPeer[] peer = new RawPeer[1];
     with(() -> peer[0] = RawPeer.publisher(server));
     with(() -> peer[0].answerHeartbeat());
-    long answeredNs = System.nanoTime();
+    long answeredNs = loop.nowNs();
     with(() -> peer[0].readFrame()); // the next heartbeat
-    assertThat(socket.isProven(System.nanoTime())).isFalse();
+    assertThat(socket.isProven(loop.nowNs())).isFalse();
     assertThat(socket.isProven(answeredNs - Integer.MAX_VALUE * 60L)).isTrue();
     runUntil(socket::wasDisconnected);
     peer[0].close();
@@ -268,23 +306,168 @@ class ZmtpSocketTest {
 
   @Test
   void aPeerThatOnlyTakesTheEndpointGivesWay() throws IOException {
+    ZmtpSocket socket = bound();
+    RawPeer idle = sender();
+    runUntil(socket::wasConnected);
+    RawPeer second = sender(RawPeer.batch(0, new byte[] {2}));
+    pass(9);
+    assertThat(received).isEmpty();
+    pass(2);
+    runUntil(() -> received.size() == 1);
+    assertThat(socket.wasDisconnected()).isTrue();
+    idle.close();
+    second.close();
+  }
+
+  @Test
+  void aPeerThatSendsNothingDoesNotTakeThePlaceOfAnIdleOne() throws IOException {
+    ZmtpSocket socket = bound();
+    RawPeer idle = sender();
+    runUntil(socket::wasConnected);
+    RawPeer dead = RawPeer.connect(server.getLocalPort());
+    RawPeer garbage = RawPeer.connect(server.getLocalPort());
+    garbage.send(new byte[100]);
+    RawPeer silent = sender();
+    pass(60);
+    assertThat(socket.wasDisconnected()).isFalse();
+    assertThat(socket.isReadable()).isFalse();
+    idle.send(RawPeer.batch(0, new byte[] {1}));
+    runUntil(() -> received.size() == 1);
+    assertThat(socket.wasDisconnected()).isFalse();
+    with(silent::awaitClose); // it waits from now on, like any other
+    idle.close();
+    RawPeer next = sender(RawPeer.batch(0, new byte[] {2}));
+    runUntil(() -> received.size() == 2);
+    assertThat(received.get(1)[2]).containsExactly(2);
+    dead.close();
+    garbage.close();
+    next.close();
+  }
+
+  @Test
+  void othersThatSendNothingDoNotKeepAPublisherFromItsTurn() throws IOException {
+    ZmtpSocket socket = bound();
+    RawPeer idle = sender();
+    runUntil(socket::wasConnected);
+    RawPeer silent = sender();
+    RawPeer publisher = sender(RawPeer.batch(0, new byte[] {3}));
+    pass(15);
+    assertThat(received).isEmpty();
+    pass(10);
+    runUntil(() -> received.size() == 1);
+    idle.close();
+    silent.close();
+    publisher.close();
+  }
+
+  /** The answer has arrived, and this process has not read it, because it was suspended. */
+  @Test
+  void aPauseOfThisProcessIsNotThePeersSilence() throws IOException {
+    ZmtpSocket socket = subscriber();
+    RawPeer[] peer = new RawPeer[1];
+    with(() -> peer[0] = RawPeer.publisher(server));
+    with(() -> peer[0].answerHeartbeat());
+    with(() -> peer[0].readFrame()); // the next heartbeat
+    peer[0].send(RawPeer.frame(RawPeer.COMMAND, "\4PONG".getBytes(StandardCharsets.ISO_8859_1)));
+    skippedNs += 60_000_000_000L;
+    socket.tick(loop.nowNs());
+    assertThat(socket.wasDisconnected()).isFalse();
+    assertThat(socket.isProven(loop.nowNs() - 10_000_000_000L)).isTrue();
+    with(() -> peer[0].answerHeartbeat());
+    assertThat(socket.wasDisconnected()).isFalse();
+    peer[0].close();
+  }
+
+  @Test
+  void noBufferIsKeptAfterItsMessages() throws IOException {
+    ZmtpSocket first = subscriber();
+    RawPeer[] peers = new RawPeer[2];
+    with(() -> peers[0] = RawPeer.publisher(server));
+    ZmtpSocket second = subscriber();
+    with(() -> peers[1] = RawPeer.publisher(server));
+    byte[] batch = RawPeer.batch(0, new byte[1_000]);
+    byte[] two = Arrays.copyOf(batch, 2 * batch.length);
+    System.arraycopy(batch, 0, two, batch.length, batch.length);
+    for (RawPeer peer : peers) {
+      peer.send(two);
+    }
+    for (int i = 0; i < TRIES && !(first.isReadable() && second.isReadable()); i++) {
+      loop.select(10);
+    }
+    assertThat(first.receive()).isEqualTo(ZmtpSocket.Received.MESSAGE);
+    assertThat(second.receive()).isEqualTo(ZmtpSocket.Received.MESSAGE);
+    assertThat(loop.bufferBytes()).as("what the first has not decoded").isPositive();
+    runUntil(() -> received.size() == 2);
+    assertThat(loop.bufferBytes()).isZero();
+    for (RawPeer peer : peers) {
+      peer.close();
+    }
+  }
+
+  /** Peers of older versions send the beginning of a greeting, and wait for a reply they know. */
+  @Test
+  void aPeerOfAnOlderVersionIsLoggedOnce() throws IOException {
+    byte[] second = Arrays.copyOf(RawPeer.greeting(1, "NULL"), 12);
+    List<byte[]> greetings = List.of(new byte[] {1, 0}, second);
+    PrintStream before = System.err;
+    ByteArrayOutputStream log = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+    try {
+      for (byte[] greeting : greetings) {
+        for (int time = 0; time < 3; time++) {
+          ZmtpSocket socket = subscriber();
+          RawPeer[] peer = new RawPeer[1];
+          with(
+              () -> {
+                peer[0] = RawPeer.accept(server);
+                peer[0].send(greeting);
+              });
+          runUntil(() -> socket.dropped() == 1);
+          socket.close();
+          sockets.remove(socket);
+          peer[0].close();
+        }
+      }
+    } finally {
+      System.setErr(before);
+    }
+    assertThat(log.toString(StandardCharsets.UTF_8))
+        .containsOnlyOnce("the peer 127.0.0.1 speaks ZMTP 1.0, and only ZMTP 3 (ZeroMQ 4)")
+        .containsOnlyOnce("the peer 127.0.0.1 speaks ZMTP 2.0, and only ZMTP 3 (ZeroMQ 4)");
+  }
+
+  /** Without file descriptors, the peer waits, and the selector would return at once. */
+  @Test
+  void aPeerThatCannotBeAcceptedDoesNotKeepTheThreadBusy() throws IOException {
     int port = server.getLocalPort();
     server.close();
-    ZmtpSocket socket = new ZmtpSocket(loop, ZmtpRole.SUB, new byte[0]);
-    sockets.add(socket);
-    socket.bind("tcp://127.0.0.1:" + port);
-    RawPeer[] idle = new RawPeer[1];
-    with(
-        () -> {
-          idle[0] = RawPeer.connect(port);
-          idle[0].handshake("PUB");
-        });
-    RawPeer second = RawPeer.connect(port);
-    second.send(RawPeer.greeting(3, "NULL"));
-    second.send(RawPeer.ready("PUB"));
-    second.send(RawPeer.batch(0, new byte[] {2}));
-    runUntil(() -> received.size() == 1);
-    idle[0].close();
-    second.close();
+    int[] tries = {0};
+    boolean[] full = {true};
+    ZmtpListener listener =
+        new ZmtpListener(
+            loop,
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+            from -> {
+              tries[0]++;
+              if (full[0]) {
+                throw new IOException("Too many open files");
+              }
+              return from.accept();
+            });
+    RawPeer peer = RawPeer.connect(port);
+    for (int i = 0; i < 100; i++) {
+      loop.select(1);
+      listener.tick(loop.nowNs());
+    }
+    assertThat(tries[0]).isEqualTo(1);
+    full[0] = false;
+    for (int i = 0; i < 20; i++) {
+      skippedNs += 100_000_000;
+      loop.select(1);
+      listener.tick(loop.nowNs());
+    }
+    assertThat(listener.waiting()).isEqualTo(1);
+    listener.close();
+    peer.close();
   }
 }

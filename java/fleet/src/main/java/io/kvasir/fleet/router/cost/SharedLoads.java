@@ -1,8 +1,10 @@
 package io.kvasir.fleet.router.cost;
 
 import io.kvasir.fleet.load.LoadExchange;
+import io.kvasir.fleet.load.ReplicaFrame;
 import io.kvasir.fleet.load.ReplicaPort;
 import io.kvasir.fleet.load.ReplicatedLoads;
+import java.util.List;
 
 /** The exchange of a router's loads, in steps of the router. Thread-safe. */
 final class SharedLoads implements LoadExchange {
@@ -17,11 +19,26 @@ final class SharedLoads implements LoadExchange {
 
   @Override
   public void onFrame(byte[] frame) {
-    steps.change(
-        completions -> {
-          others.onFrame(frame);
-          return true;
-        });
+    for (ReplicaFrame part : parts(frame)) { // requests are placed in between
+      steps.change(
+          completions -> {
+            others.apply(part);
+            return true;
+          });
+    }
+  }
+
+  private List<ReplicaFrame> parts(byte[] frame) {
+    try {
+      return ReplicaFrame.parts(frame);
+    } catch (IllegalArgumentException e) {
+      steps.locked(
+          completions -> {
+            others.refuse();
+            return true;
+          });
+      throw e;
+    }
   }
 
   @Override

@@ -292,6 +292,78 @@ class LoadExchangeTest {
     replicas.forEach(Replica::close);
   }
 
+  /** More blocks than a router reports again from one statement to the next. */
+  @Test
+  void manyLongPromptsThatWereLostComeBackInAFewStatements() {
+    start("cost", 2);
+    Replica first = replicas.get(0);
+    Replica second = replicas.get(1);
+    for (int i = 0; i < 1_200; i++) {
+      first.place(1_000 * BLOCK);
+    }
+    first.outbox.drainTo(frame -> {}); // lost
+    for (int round = 0; round < 3; round++) {
+      first.state();
+      second.state();
+    }
+    assertThat(requests(second.loads())).isEqualTo(1_200);
+    assertThat(second.loads()).isEqualTo(first.loads());
+    assertThat(second.exchange.stats().copies()).isZero();
+    replicas.forEach(Replica::close);
+  }
+
+  @Test
+  void anAnswerThatIsLostIsAskedForAgainSoon() {
+    start("cost", 2);
+    Replica first = replicas.get(0);
+    Replica second = replicas.get(1);
+    first.place(400);
+    first.exchange.state(second.exchange::onFrame);
+    second.exchange.state(first.exchange::onFrame);
+    assertThat(first.outbox.drainTo(frame -> {})).as("the answers are lost").isEqualTo(2);
+    for (int round = 0; round < 3; round++) {
+      first.state();
+      second.state();
+    }
+    assertThat(second.loads()).isEqualTo(first.loads());
+    replicas.forEach(Replica::close);
+  }
+
+  @Test
+  void oneAnswerServesAllRoutersThatAsk() {
+    start("cost", 6);
+    Replica first = replicas.get(0);
+    for (int i = 0; i < 50; i++) {
+      first.place(400);
+    }
+    first.outbox.drainTo(frame -> {}); // lost
+    first.exchange.state(this::sendToAll);
+    replicas.forEach(each -> each.exchange.state(this::sendToAll));
+    assertThat(first.outbox.drainTo(this::sendToAll)).isEqualTo(50);
+    assertThat(replicas).allSatisfy(each -> assertThat(each.loads()).isEqualTo(first.loads()));
+    replicas.forEach(Replica::close);
+  }
+
+  @Test
+  void placementsThatCannotBeBookedAreAskedForSeldom() {
+    start("cost", 2);
+    Replica first = replicas.get(0);
+    Replica second = replicas.get(1);
+    for (int rank = 0; rank < RANKS; rank++) {
+      second.router.removeRank(new RankId(rank, 0));
+    }
+    first.place(400);
+    first.send();
+    int answers = 0;
+    for (int round = 0; round < 33; round++) {
+      first.exchange.state(second.exchange::onFrame);
+      second.exchange.state(first.exchange::onFrame);
+      answers += first.outbox.drainTo(second.exchange::onFrame);
+    }
+    assertThat(answers).isBetween(2, 4);
+    replicas.forEach(Replica::close);
+  }
+
   @Test
   void statementsRepairWhatLostMessagesLeaveBehind() {
     start("cost", 3);
@@ -309,7 +381,7 @@ class LoadExchangeTest {
         replicas.forEach(each -> each.stateWithLosses(random));
       }
     }
-    for (int round = 0; round < 25; round++) { // what was asked for in vain is asked for again
+    for (int round = 0; round < 6; round++) { // what was asked for in vain is asked for again
       replicas.forEach(Replica::state);
     }
     List<List<Long>> expected = replicas.get(0).loads();

@@ -28,7 +28,13 @@ final class RequestRules {
   }
 
   private static boolean isVisibleAscii(String target) {
-    return target.chars().allMatch(c -> c > ' ' && c < 0x7f);
+    for (int i = 0; i < target.length(); i++) {
+      char c = target.charAt(i);
+      if (c <= ' ' || c >= 0x7f) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static boolean isPlainlyFramed(MultiMap headers) {

@@ -114,10 +114,13 @@ public final class JsonText {
     int end = to - 1;
     int i = from + 1;
     while (i < end) {
-      int c = bytes[i];
-      if (c != '\\') {
-        each.accept(c < 0 ? Utf8.codePoint(bytes, i) : c);
-        i += Utf8.length((byte) c);
+      byte c = bytes[i];
+      if (c >= 0 && c != '\\') {
+        each.accept(c);
+        i++;
+      } else if (c < 0) {
+        each.accept(Utf8.codePoint(bytes, i));
+        i += Utf8.length(c);
       } else if (bytes[i + 1] != 'u') {
         each.accept(unescaped(bytes[i + 1]));
         i += 2;

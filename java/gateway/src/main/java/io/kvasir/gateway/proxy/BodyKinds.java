@@ -32,6 +32,9 @@ final class BodyKinds {
   }
 
   private static boolean isJson(String type) {
+    if (type.equals("application/json")) {
+      return true; // nearly always
+    }
     int parameters = type.indexOf(';');
     String name = (parameters < 0 ? type : type.substring(0, parameters)).toLowerCase(Locale.ROOT);
     return name.isBlank() || name.contains("json");

@@ -17,18 +17,19 @@ final class StreamedBlockKeys implements IntConsumer {
   /** Elements of a window, about; short prompts are hashed by one call. */
   private static final int WINDOW = 4 << 10;
 
-  private static final int FIRST_ELEMENTS = 256;
+  private static final int FIRST_ELEMENTS = 1_024;
 
   private final int tokensPerBlock;
-  private final long skipped;
   private final CacheScope scope;
 
   /** Most elements of the window: whole blocks, and the element behind them. */
   private final int most;
 
+  private long leftOut; // of the first elements, those that are still to come
+  private long before; // elements before the window
   private int[] window;
   private int size;
-  private long length;
+  private int room; // size from which on an element takes more than a store
   private long[] keys = {};
   private int blocks;
 
@@ -41,21 +42,29 @@ final class StreamedBlockKeys implements IntConsumer {
    */
   StreamedBlockKeys(int tokensPerBlock, long skipped, CacheScope scope) {
     this.tokensPerBlock = tokensPerBlock;
-    this.skipped = skipped;
+    this.leftOut = skipped;
     this.scope = scope;
     this.most = Math.max(1, WINDOW / tokensPerBlock) * tokensPerBlock + 1;
     this.window = new int[Math.min(most, FIRST_ELEMENTS)];
+    this.room = skipped > 0 ? 0 : window.length;
   }
 
   @Override
   public void accept(int element) {
-    if (length++ < skipped) {
-      return;
-    }
-    if (size == window.length) {
+    if (size == room) {
+      if (leftOut > 0) {
+        leaveOut();
+        return;
+      }
       makeRoom();
     }
     window[size++] = element;
+  }
+
+  private void leaveOut() {
+    leftOut--;
+    before++;
+    room = leftOut > 0 ? 0 : window.length;
   }
 
   /** Adds elements in order. */
@@ -68,9 +77,11 @@ final class StreamedBlockKeys implements IntConsumer {
   private void makeRoom() {
     if (size < most) {
       window = Arrays.copyOf(window, Math.min(most, 2 * size));
+      room = window.length;
       return;
     }
     hash(size - 1);
+    before += size - 1;
     window[0] = window[size - 1];
     size = 1;
   }
@@ -96,13 +107,14 @@ final class StreamedBlockKeys implements IntConsumer {
 
   /** {@return elements so far, including those left out} */
   long length() {
-    return length;
+    return before + size;
   }
 
   /** {@return the keys; the last element has none, and nothing may follow} */
   long[] keys() {
     if (size > 1) {
       hash(size - 1);
+      before += size;
       size = 0;
     }
     return blocks == keys.length ? keys : Arrays.copyOf(keys, blocks);

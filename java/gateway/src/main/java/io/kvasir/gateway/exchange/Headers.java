@@ -13,8 +13,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Headers {
 
+  private static final int USUAL_FIELDS = 16;
+
   /** Names at even, values at odd positions. */
-  private final List<String> fields = new ArrayList<>();
+  private final List<String> fields = new ArrayList<>(2 * USUAL_FIELDS);
 
   /** Creates an empty list of fields. */
   public Headers() {}

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Which header fields pass the gateway. Stateless. */
 final class ForwardedHeaders {
@@ -34,18 +36,6 @@ final class ForwardedHeaders {
           "upgrade",
           "content-length");
 
-  /** Fields of requests that the gateway sets itself or that clients must not set. */
-  private static final Set<String> NOT_FROM_CLIENTS =
-      Set.of(
-          "host",
-          "expect",
-          "accept-encoding",
-          "proxy-authorization",
-          X_FORWARDED_FOR,
-          FORWARDED,
-          DP_RANK,
-          REQUEST_ID);
-
   /**
    * Fields with which clients would choose hosts, workers or ranks behind the gateway, for the
    * sidecars and engines of llm-d, Dynamo and SGLang.
@@ -70,12 +60,31 @@ final class ForwardedHeaders {
   private static final List<String> STEERING_PREFIXES =
       List.of("x-gateway-destination-", "x-dynamo-", "x-epp-", KVASIR_PREFIX);
 
-  /** Fields of replies that the gateway sets itself. */
-  private static final Set<String> NOT_FROM_WORKERS = Set.of(REQUEST_ID);
+  /** Fields of requests that the gateway sets itself or that clients must not set. */
+  private static final Set<String> NOT_FROM_CLIENTS =
+      dropped(
+          Set.of(
+              "host",
+              "expect",
+              "accept-encoding",
+              "proxy-authorization",
+              X_FORWARDED_FOR,
+              FORWARDED,
+              DP_RANK,
+              REQUEST_ID));
+
+  /** Fields of replies that the gateway sets itself or that engines must not set. */
+  private static final Set<String> NOT_FROM_WORKERS = dropped(Set.of(REQUEST_ID));
 
   private static final Pattern RANK = Pattern.compile("[0-9]{1,4}");
 
   private ForwardedHeaders() {}
+
+  private static Set<String> dropped(Set<String> others) {
+    return Stream.of(HOP_BY_HOP, STEERING, others)
+        .flatMap(Set::stream)
+        .collect(Collectors.toUnmodifiableSet());
+  }
 
   /**
    * The fields of a client's request that its worker receives: the client's address follows those
@@ -109,16 +118,14 @@ final class ForwardedHeaders {
     from.forEach(
         (name, value) -> {
           String lower = name.toLowerCase(Locale.ROOT);
-          if (!HOP_BY_HOP.contains(lower)
-              && !dropped.contains(lower)
-              && !named.contains(lower)
-              && !isSteering(lower)) {
+          if (!dropped.contains(lower) && !named.contains(lower) && !isSteering(lower)) {
             kept.add(name, value);
           }
         });
     return kept;
   }
 
+  /** Whether a name begins like those of {@link #STEERING}. */
   private static boolean isSteering(String lower) {
     if (!lower.startsWith("x-")) {
       return false;
@@ -128,7 +135,7 @@ final class ForwardedHeaders {
         return true;
       }
     }
-    return STEERING.contains(lower);
+    return false;
   }
 
   /**

@@ -9,15 +9,16 @@ import java.util.function.IntConsumer;
  * The keys of {@link TrtllmBlockKeys#ofPrompt}, of elements that arrive one by one: the prompt is
  * never in memory as a whole. The first elements can be left out.
  *
- * <p>Used once, by one thread. O(1) for each element, and a call of native code for each window of
- * blocks; memory for one window and the keys.
+ * <p>Used once, by one thread, which begins no other before {@link #keys}. O(1) for each element,
+ * and a call of native code for each window of blocks; memory for one window and the keys.
  */
 final class StreamedBlockKeys implements IntConsumer {
 
   /** Elements of a window, about; short prompts are hashed by one call. */
   private static final int WINDOW = 4 << 10;
 
-  private static final int FIRST_ELEMENTS = 1_024;
+  /** A window for each thread, because most prompts are shorter than one is worth zeroing. */
+  private static final ThreadLocal<int[]> WINDOWS = ThreadLocal.withInitial(() -> new int[0]);
 
   private final int tokensPerBlock;
   private final CacheScope scope;
@@ -27,7 +28,7 @@ final class StreamedBlockKeys implements IntConsumer {
 
   private long leftOut; // of the first elements, those that are still to come
   private long before; // elements before the window
-  private int[] window;
+  private final int[] window;
   private int size;
   private int room; // size from which on an element takes more than a store
   private long[] keys = {};
@@ -45,8 +46,17 @@ final class StreamedBlockKeys implements IntConsumer {
     this.leftOut = skipped;
     this.scope = scope;
     this.most = Math.max(1, WINDOW / tokensPerBlock) * tokensPerBlock + 1;
-    this.window = new int[Math.min(most, FIRST_ELEMENTS)];
-    this.room = skipped > 0 ? 0 : window.length;
+    this.window = window(most);
+    this.room = skipped > 0 ? 0 : most;
+  }
+
+  private static int[] window(int most) {
+    int[] window = WINDOWS.get();
+    if (window.length < most) {
+      window = new int[most];
+      WINDOWS.set(window);
+    }
+    return window;
   }
 
   @Override
@@ -64,7 +74,7 @@ final class StreamedBlockKeys implements IntConsumer {
   private void leaveOut() {
     leftOut--;
     before++;
-    room = leftOut > 0 ? 0 : window.length;
+    room = leftOut > 0 ? 0 : most;
   }
 
   /** Adds elements in order. */
@@ -75,11 +85,6 @@ final class StreamedBlockKeys implements IntConsumer {
   }
 
   private void makeRoom() {
-    if (size < most) {
-      window = Arrays.copyOf(window, Math.min(most, 2 * size));
-      room = window.length;
-      return;
-    }
     hash(size - 1);
     before += size - 1;
     window[0] = window[size - 1];

@@ -2,14 +2,8 @@ package io.kvasir.gateway;
 
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.router.FleetRouter;
-import io.kvasir.fleet.router.FleetRouterKind;
-import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.RouteOutcome;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
 /** The policy {@code cost}, whose outcomes a test changes, and whose calls it sees. */
-public final class HookedPolicy implements FleetRouterProvider {
+public final class HookedPolicy extends CostPolicy {
 
   static final String NAME = "cost_with_hooks";
 
@@ -33,28 +27,9 @@ public final class HookedPolicy implements FleetRouterProvider {
   /** Creates it; for {@link java.util.ServiceLoader}. */
   public HookedPolicy() {}
 
-  private static FleetRouterProvider cost() {
-    return FleetRouterKind.named("cost");
-  }
-
   @Override
   public String name() {
     return NAME;
-  }
-
-  @Override
-  public List<String> keys() {
-    return cost().keys();
-  }
-
-  @Override
-  public boolean choosesRanks() {
-    return cost().choosesRanks();
-  }
-
-  @Override
-  public boolean followsBlocks() {
-    return cost().followsBlocks();
   }
 
   @Override
@@ -88,25 +63,5 @@ public final class HookedPolicy implements FleetRouterProvider {
           }
           return answer;
         });
-  }
-
-  private interface Hook {
-    Object on(Method method, Object[] arguments) throws Throwable;
-  }
-
-  private static <T> T hooked(Class<T> type, Hook hook) {
-    return type.cast(
-        Proxy.newProxyInstance(
-            type.getClassLoader(),
-            new Class<?>[] {type},
-            (proxy, method, arguments) -> hook.on(method, arguments)));
-  }
-
-  private static Object call(Object of, Method method, Object[] arguments) throws Throwable {
-    try {
-      return method.invoke(of, arguments);
-    } catch (InvocationTargetException e) {
-      throw e.getCause();
-    }
   }
 }

@@ -40,6 +40,14 @@ class WorkerFaultsTest {
     return gateway.admin("/workers").text().split("\"takes_requests\":true", -1).length - 1;
   }
 
+  private static void workUntilOneRests(TestGateway gateway) {
+    Await.until(
+        () -> {
+          gateway.works(); // what fails at the bad worker is repeated
+          return takers(gateway) == 1;
+        });
+  }
+
   /** What engines do with a request that they cannot bear. */
   static Stream<Named<Script>> poisons() {
     return Stream.of(
@@ -208,11 +216,7 @@ class WorkerFaultsTest {
         ScriptedEngine good = ScriptedEngine.good();
         TestGateway gateway =
             TestGateway.of(bad, good).router("round_robin").breaker(quick).start()) {
-      Await.until(
-          () -> {
-            gateway.works(); // what fails at the bad worker is repeated
-            return takers(gateway) == 1;
-          });
+      workUntilOneRests(gateway);
       bad.script(EngineLink::answer);
       int before = bad.received();
       Await.until(
@@ -237,11 +241,7 @@ class WorkerFaultsTest {
         ScriptedEngine good = ScriptedEngine.good();
         TestGateway gateway =
             TestGateway.of(bad, good).router("round_robin").breaker(quick).start()) {
-      Await.until(
-          () -> {
-            gateway.works(); // what fails at the bad worker is repeated
-            return takers(gateway) == 1;
-          });
+      workUntilOneRests(gateway);
       bad.script(
           (request, link) -> {
             link.stream();

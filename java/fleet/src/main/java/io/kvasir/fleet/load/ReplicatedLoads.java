@@ -18,9 +18,9 @@ import java.util.function.LongSupplier;
  * that has ended. {@linkplain LoadStatement Statements}, to be sent at intervals by {@link #state},
  * repair what lost messages leave behind: what is not stated any more has ended, and placements
  * that are missing here are {@linkplain LoadRequest asked for}. All routers read an answer, so each
- * attempt is reported once from one statement to the next, whoever asks; what is too much waits for
- * the next statement. They are also signs of life, without which a booking ends when it is stale,
- * and they say how many tokens have streamed.
+ * attempt is reported at most once between two statements, however many routers ask for it; what
+ * exceeds the limits is reported after the next statement. Statements are also signs of life,
+ * without which a booking ends when it is stale, and they say how many tokens have streamed.
  *
  * <p>Not thread-safe: guarded by the lock of its {@link ActiveSequences}. A message costs what the
  * same call there costs. Memory is in proportion to the attempts in flight, and the routers; both
@@ -31,10 +31,10 @@ public final class ReplicatedLoads {
   /** Most other routers; frames of further ones are refused. */
   public static final int MAX_ROUTERS = 64;
 
-  /** Attempts that are asked for, of each router, from one statement to the next. */
+  /** Attempts that are asked for, of each router, between two statements. */
   private static final int MOST_ASKED = LoadRequest.MAX_ATTEMPTS;
 
-  /** Blocks that are reported again from one statement to the next. */
+  /** Blocks that are reported again between two statements. */
   private static final long MOST_ANSWERED = 1 << 20;
 
   /** Requests in flight, and different blocks of them, above which nothing of others is booked. */

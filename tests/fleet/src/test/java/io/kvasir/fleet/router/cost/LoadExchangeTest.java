@@ -124,6 +124,13 @@ class LoadExchangeTest {
     }
   }
 
+  private static void stateThrice(Replica first, Replica second) {
+    for (int round = 0; round < 3; round++) {
+      first.state();
+      second.state();
+    }
+  }
+
   private static long requests(List<List<Long>> loads) {
     return loads.stream().mapToLong(load -> load.get(2)).sum();
   }
@@ -284,15 +291,12 @@ class LoadExchangeTest {
     first.send();
     Replica second = new Replica("cost", Map.of(), 2);
     replicas.add(second);
-    for (int round = 0; round < 3; round++) {
-      first.state();
-      second.state();
-    }
+    stateThrice(first, second);
     assertThat(second.loads()).isEqualTo(first.loads());
     replicas.forEach(Replica::close);
   }
 
-  /** More blocks than a router reports again from one statement to the next. */
+  /** More blocks than a router reports again between two statements. */
   @Test
   void manyLongPromptsThatWereLostComeBackInAFewStatements() {
     start("cost", 2);
@@ -302,10 +306,7 @@ class LoadExchangeTest {
       first.place(1_000 * BLOCK);
     }
     first.outbox.drainTo(frame -> {}); // lost
-    for (int round = 0; round < 3; round++) {
-      first.state();
-      second.state();
-    }
+    stateThrice(first, second);
     assertThat(requests(second.loads())).isEqualTo(1_200);
     assertThat(second.loads()).isEqualTo(first.loads());
     assertThat(second.exchange.stats().copies()).isZero();
@@ -321,10 +322,7 @@ class LoadExchangeTest {
     first.exchange.state(second.exchange::onFrame);
     second.exchange.state(first.exchange::onFrame);
     assertThat(first.outbox.drainTo(frame -> {})).as("the answers are lost").isEqualTo(2);
-    for (int round = 0; round < 3; round++) {
-      first.state();
-      second.state();
-    }
+    stateThrice(first, second);
     assertThat(second.loads()).isEqualTo(first.loads());
     replicas.forEach(Replica::close);
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.route.ModelFleets;
+import io.kvasir.testing.harness.Await;
 import org.junit.jupiter.api.Test;
 
 /** LoRA adapters share the fleet of their base model. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.ScriptedEngine.Script;
+import io.kvasir.testing.harness.Await;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.ScriptedEngine.Received;
 import io.kvasir.gateway.ScriptedEngine.Script;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -10,6 +10,7 @@ import io.kvasir.gateway.embedded.EmbeddedSettings;
 import io.kvasir.gateway.standin.EventForm;
 import io.kvasir.gateway.standin.EventSettings;
 import io.kvasir.gateway.worker.EngineFlavor;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.worker.EngineFlavor;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;

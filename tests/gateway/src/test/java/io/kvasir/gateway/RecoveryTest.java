@@ -6,6 +6,7 @@ import io.kvasir.gateway.events.RankReport;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.worker.EngineFlavor;
+import io.kvasir.testing.harness.Await;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;

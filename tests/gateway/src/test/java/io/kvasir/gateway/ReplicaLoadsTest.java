@@ -11,6 +11,7 @@ import io.kvasir.gateway.embedded.EmbeddedSettings;
 import io.kvasir.gateway.standin.EventForm;
 import io.kvasir.gateway.standin.EventSettings;
 import io.kvasir.gateway.worker.EngineFlavor;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

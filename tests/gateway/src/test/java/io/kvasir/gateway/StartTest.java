@@ -5,6 +5,7 @@ import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.testing.harness.Await;
 import org.junit.jupiter.api.Test;
 
 /** What a gateway answers before its workers have. */

@@ -11,6 +11,7 @@ import io.kvasir.gateway.ScriptedEngine.Received;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.worker.LoadBalancing;
 import io.kvasir.gateway.worker.WorkerProfile;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;

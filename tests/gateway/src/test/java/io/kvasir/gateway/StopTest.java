@@ -6,6 +6,7 @@ import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvasir.testing.harness.Await;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;

@@ -15,7 +15,6 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.internal.buffer.BufferInternal;
-import io.vertx.core.net.SocketAddress;
 import java.io.IOException;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +35,7 @@ final class HttpExchange implements Exchange {
 
   private final HttpServerRequest request;
   private final HttpServerResponse response;
+  private final Peer peer;
   private final Headers headers = new Headers();
   private final EventLoop loop;
   private final BooleanSupplier leaving;
@@ -59,12 +59,18 @@ final class HttpExchange implements Exchange {
   /**
    * Begins an exchange.
    *
+   * @param peer the connection's other end
    * @param leaving whether no connection is kept for a further request
    * @param onLast runs when no further request of the connection is to be served
    */
   HttpExchange(
-      HttpServerRequest request, EventLoop loop, BooleanSupplier leaving, Runnable onLast) {
+      HttpServerRequest request,
+      Peer peer,
+      EventLoop loop,
+      BooleanSupplier leaving,
+      Runnable onLast) {
     this.request = request;
+    this.peer = peer;
     this.leaving = leaving;
     this.onLast = onLast;
     this.response = request.response();
@@ -115,18 +121,12 @@ final class HttpExchange implements Exchange {
 
   @Override
   public String remote() {
-    return String.valueOf(request.remoteAddress());
+    return peer.remote();
   }
 
   @Override
   public String client() {
-    return address(request.remoteAddress());
-  }
-
-  /** {@return a client's address without its port} */
-  static String address(@Nullable SocketAddress remote) {
-    String address = remote == null ? null : remote.hostAddress();
-    return address == null ? "unknown" : address;
+    return peer.address();
   }
 
   @Override

@@ -199,13 +199,18 @@ public final class HttpFront implements AutoCloseable {
     private @Nullable HttpServer server;
 
     /**
-     * The use of a connection: exchanges in progress, when the latest one ended, and whether no
+     * The use of a connection: whose it is, exchanges in progress, when the latest one ended, and whether no
      * further request is served.
      */
     private static final class Use {
+      private final Peer peer;
       private int exchanges;
       private boolean last;
       private long idleSinceNs = System.nanoTime();
+
+      private Use(Peer peer) {
+        this.peer = peer;
+      }
     }
 
     Loop(
@@ -251,19 +256,19 @@ public final class HttpFront implements AutoCloseable {
     }
 
     private void onConnection(HttpConnection connection) {
-      String client = HttpExchange.address(connection.remoteAddress());
-      if (!limit.enter(client)) {
+      Peer peer = Peer.of(connection.remoteAddress());
+      if (!limit.enter(peer.address())) {
         Connections.closeNow(connection);
         return;
       }
       HeapContent.addTo(connection);
-      connections.put(connection, new Use());
+      connections.put(connection, new Use(peer));
       connection.exceptionHandler(
           failure -> LOG.debug("a client's connection failed: {}", failure.getClass().getName()));
       connection.closeHandler(
           closed -> {
             connections.remove(connection);
-            limit.leave(client);
+            limit.leave(peer.address());
           });
     }
 
@@ -286,7 +291,8 @@ public final class HttpFront implements AutoCloseable {
                 use.exchanges--;
                 use.idleSinceNs = System.nanoTime();
               });
-      handler.accept(new HttpExchange(request, loop, leaving::get, () -> use.last = true));
+      handler.accept(
+          new HttpExchange(request, use.peer, loop, leaving::get, () -> use.last = true));
     }
 
     private void sweep() {

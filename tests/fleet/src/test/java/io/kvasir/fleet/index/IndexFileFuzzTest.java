@@ -3,7 +3,7 @@ package io.kvasir.fleet.index;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.event.BlockEvent;
-import io.kvasir.fleet.Fuzz;
+import io.kvasir.testing.harness.Fuzz;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import java.io.ByteArrayInputStream;

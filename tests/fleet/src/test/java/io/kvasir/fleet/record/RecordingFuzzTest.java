@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.event.BlockEvent;
-import io.kvasir.fleet.Fuzz;
+import io.kvasir.testing.harness.Fuzz;
 import io.kvasir.model.RankId;
 import java.io.IOException;
 import java.nio.file.Files;

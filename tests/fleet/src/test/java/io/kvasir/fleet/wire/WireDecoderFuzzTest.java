@@ -2,7 +2,7 @@ package io.kvasir.fleet.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.fleet.Fuzz;
+import io.kvasir.testing.harness.Fuzz;
 import java.io.IOException;
 import java.util.HexFormat;
 import java.util.Random;

@@ -3,9 +3,9 @@ package io.kvasir.gateway.events;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.index.NativePrefixIndex;
-import io.kvasir.gateway.Await;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.Await;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;

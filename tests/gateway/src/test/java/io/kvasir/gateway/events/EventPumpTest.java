@@ -2,8 +2,8 @@ package io.kvasir.gateway.events;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.gateway.Await;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -12,7 +12,6 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -53,12 +52,8 @@ class EventPumpTest {
     return IntStream.range(from, to).boxed().toList();
   }
 
-  private void await(BooleanSupplier condition, String what) {
-    Await.until(what, condition);
-  }
-
   private void awaitApplied(List<Integer> expected) {
-    await(() -> sink.applied().equals(expected), "all batches");
+    Await.until("all batches", () -> sink.applied().equals(expected));
   }
 
   private FeedStatus status() {
@@ -77,7 +72,7 @@ class EventPumpTest {
     awaitApplied(numbers(0, 100));
     assertThat(sink.restarts()).isZero();
     assertThat(sink.gone()).isZero();
-    await(() -> status().state() == FeedState.LIVE, "a complete stream");
+    Await.until("a complete stream", () -> status().state() == FeedState.LIVE);
   }
 
   @Test
@@ -139,7 +134,7 @@ class EventPumpTest {
     awaitApplied(numbers(0, 20));
     publisher.restart();
     publisher.lose(batches(100, 100 + unseen));
-    await(publisher::subscribed, "a subscriber");
+    Await.until("a subscriber", publisher::subscribed);
     publisher.publish(batch(100 + unseen));
     awaitApplied(numbers(100, 101 + unseen));
     assertThat(sink.restarts()).isEqualTo(1);
@@ -151,9 +146,9 @@ class EventPumpTest {
     publisher.lose(batches(0, 5));
     follow();
     awaitApplied(numbers(0, 5));
-    await(() -> publisher.replays() >= 2, "a question to the idle rank");
+    Await.until("a question to the idle rank", () -> publisher.replays() >= 2);
     publisher.restart();
-    await(() -> sink.restarts() == 1 && sink.applied().isEmpty(), "a restart");
+    Await.until("a restart", () -> sink.restarts() == 1 && sink.applied().isEmpty());
     publisher.lose(batches(7, 9));
     awaitApplied(numbers(7, 9));
     assertThat(sink.restarts()).isEqualTo(1);
@@ -175,21 +170,20 @@ class EventPumpTest {
     publisher.answerReplay(false);
     publisher.lose(batches(0, 5));
     follow();
-    await(() -> status() != null && status().state() == FeedState.SILENT, "silence");
+    Await.until("silence", () -> status() != null && status().state() == FeedState.SILENT);
     publisher.answerReplay(true);
     awaitApplied(numbers(0, 5));
-    await(() -> status().state() == FeedState.LIVE, "a complete stream");
+    Await.until("a complete stream", () -> status().state() == FeedState.LIVE);
   }
 
   @Test
   void withoutAReplaySocketAGapIsACleanStart() {
     pump.add(new FeedSpec(RANK, publisher.live(), null, "kv", false), sink);
-    await(
+    Await.until("a first batch", 
         () -> {
           publisher.publish(batch(1));
           return !sink.applied().isEmpty();
-        },
-        "a first batch");
+        });
     publisher.lose(batches(2, 5));
     publisher.publish(batches(7, 9));
     awaitApplied(numbers(7, 9));
@@ -219,7 +213,7 @@ class EventPumpTest {
     publisher.send(topic, new byte[] {-1, 0, 0, 0, 0, 0, 0, 0}, batch(1));
     publisher.publish(batch(1));
     awaitApplied(numbers(0, 2));
-    await(() -> status().invalidMessages() == 5, "five invalid messages");
+    Await.until("five invalid messages", () -> status().invalidMessages() == 5);
     assertThat(sink.restarts()).isZero();
   }
 
@@ -229,7 +223,7 @@ class EventPumpTest {
     follow();
     awaitApplied(numbers(0, 2));
     pump.remove(sink);
-    await(() -> pump.status(sink) == null, "the end of the feed");
+    Await.until("the end of the feed", () -> pump.status(sink) == null);
     publisher.publish(batches(2, 4));
     assertThat(sink.applied()).isEqualTo(numbers(0, 2));
   }
@@ -241,12 +235,11 @@ class EventPumpTest {
     String replay = publisher.replay().replace("127.0.0.1", "localhost");
     pump.add(new FeedSpec(RANK, live, replay, "", false), sink);
     awaitApplied(numbers(0, 1));
-    await(
+    Await.until("a live batch", 
         () -> {
           publisher.publish(batch(sink.applied().size()));
           return status().batches() > status().replayedBatches() + 1;
-        },
-        "a live batch");
+        });
   }
 
   @Test
@@ -276,15 +269,14 @@ class EventPumpTest {
       ZMQ.Socket engine = context.createSocket(SocketType.PUB);
       engine.connect(spec.live());
       byte[] number = new byte[Long.BYTES];
-      await(
+      Await.until("a batch at the port", 
           () -> {
             engine.sendMore("");
             engine.sendMore(number);
             engine.send(batch(0));
             number[Long.BYTES - 1]++;
             return !sink.applied().isEmpty();
-          },
-          "a batch at the port");
+          });
     }
   }
 
@@ -293,7 +285,7 @@ class EventPumpTest {
     GapSink other = new GapSink();
     publisher.lose(batches(0, 1));
     pump.add(new FeedSpec(rank, publisher.live(), publisher.replay(), "", false), other);
-    await(() -> !other.applied().isEmpty(), "another rank's batches");
+    Await.until("another rank's batches", () -> !other.applied().isEmpty());
   }
 
   @Test
@@ -303,7 +295,7 @@ class EventPumpTest {
     awaitApplied(numbers(0, 3));
     publisher.skip(4);
     publisher.publish(batches(7, 9));
-    await(() -> sink.gone() == 1, "a hole that no replay fills");
+    Await.until("a hole that no replay fills", () -> sink.gone() == 1);
     awaitApplied(numbers(7, 9));
     publisher.publish(batches(9, 12));
     awaitApplied(numbers(7, 12));
@@ -327,9 +319,9 @@ class EventPumpTest {
     follow();
     GapSink second = new GapSink();
     pump.add(new FeedSpec(RANK, publisher.live(), publisher.replay(), "", false), second);
-    await(() -> !second.applied().isEmpty(), "the second sink's batches");
+    Await.until("the second sink's batches", () -> !second.applied().isEmpty());
     pump.remove(second);
-    await(() -> pump.status(second) == null, "the end of the second feed");
+    Await.until("the end of the second feed", () -> pump.status(second) == null);
     publisher.publish(batches(1, 4));
     awaitApplied(numbers(0, 4));
   }
@@ -352,9 +344,8 @@ class EventPumpTest {
         });
     follow();
     awaitApplied(numbers(0, 1));
-    await(
-        () -> pump.status(failing) != null && pump.status(failing).state() == FeedState.SILENT,
-        "a failure");
+    Await.until("a failure", 
+        () -> pump.status(failing) != null && pump.status(failing).state() == FeedState.SILENT);
     publisher.publish(batches(1, 3));
     awaitApplied(numbers(0, 3));
     assertThat(sink.restarts()).isZero();

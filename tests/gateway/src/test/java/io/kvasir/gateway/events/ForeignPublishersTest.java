@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.index.NativePrefixIndex;
 import io.kvasir.fleet.index.StreamStats;
-import io.kvasir.gateway.Await;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;

@@ -3,7 +3,7 @@ package io.kvasir.gateway.events;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.kvasir.gateway.Await;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

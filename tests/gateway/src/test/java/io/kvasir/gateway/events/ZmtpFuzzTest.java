@@ -2,9 +2,9 @@ package io.kvasir.gateway.events;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.gateway.Await;
 import io.kvasir.gateway.zmtp.RawPeer;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;

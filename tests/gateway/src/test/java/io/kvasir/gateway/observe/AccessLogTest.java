@@ -2,7 +2,7 @@ package io.kvasir.gateway.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.gateway.Await;
+import io.kvasir.testing.harness.Await;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,34 +1,42 @@
-package io.kvasir.fleet;
+package io.kvasir.testing.harness;
 
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
  * Runs random cases for {@code -Dkvasir.fuzz.seconds} (2 by default). Case i of a run has the seed
- * of the run plus i; {@code -Dkvasir.fuzz.seed} repeats a case. A case that takes over 5 seconds
- * fails.
+ * of the run plus i; {@code -Dkvasir.fuzz.seed} repeats a case. A case that takes longer than {@link
+ * Await#limit} fails. At least one case runs.
+ *
+ * <p>Stateless.
  */
 public final class Fuzz {
-
-  private static final long CASE_SECONDS = 5;
 
   private Fuzz() {}
 
   /** One case. */
   public interface Case {
 
-    /** Fails with any exception or error. */
+    /**
+     * Fails with any exception or error.
+     *
+     * @param random what the case is made of
+     * @throws Exception if it fails
+     */
     void run(Random random) throws Exception;
   }
 
-  /** Runs cases until the time is over. */
-  public static void run(String name, Case fuzzed) throws InterruptedException {
+  /**
+   * Runs cases until the time is over.
+   *
+   * @param name of the test, for messages
+   * @param fuzzed runs one case
+   */
+  public static void run(String name, Case fuzzed) {
     long first = Long.getLong("kvasir.fuzz.seed", new Random().nextLong(1_000_000_000_000L));
     long endNs =
         System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("kvasir.fuzz.seconds", 2));
@@ -48,24 +56,23 @@ public final class Fuzz {
     return thread;
   }
 
-  private static void run(String name, long seed, Case fuzzed, ExecutorService thread)
-      throws InterruptedException {
-    String repeat = name + ", -Dkvasir.fuzz.seed=" + seed + ": ";
+  private static void run(String name, long seed, Case fuzzed, ExecutorService thread) {
     Callable<Void> one =
         () -> {
           fuzzed.run(new Random(seed));
           return null;
         };
-    try {
-      thread.submit(one).get(CASE_SECONDS, TimeUnit.SECONDS);
-    } catch (ExecutionException e) {
-      throw new AssertionError(repeat + e.getCause(), e.getCause());
-    } catch (TimeoutException e) {
-      throw new AssertionError(repeat + "took over " + CASE_SECONDS + " seconds", e);
-    }
+    Await.result(name + ", -Dkvasir.fuzz.seed=" + seed, thread.submit(one));
   }
 
-  /** Damages bytes in one to four random ways. */
+  /**
+   * Damages bytes in one to four random ways.
+   *
+   * @param random chooses
+   * @param original the bytes; not changed
+   * @param tokens what is put between them, at least one
+   * @return the damaged bytes
+   */
   public static byte[] mutated(Random random, byte[] original, byte[]... tokens) {
     byte[] bytes = original;
     for (int i = 1 + random.nextInt(4); i > 0; i--) {

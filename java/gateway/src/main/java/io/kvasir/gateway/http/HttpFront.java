@@ -199,8 +199,8 @@ public final class HttpFront implements AutoCloseable {
     private @Nullable HttpServer server;
 
     /**
-     * The use of a connection: whose it is, exchanges in progress, when the latest one ended, and whether no
-     * further request is served.
+     * The use of a connection: whose it is, exchanges in progress, when the latest one ended, and
+     * whether no further request is served.
      */
     private static final class Use {
       private final Peer peer;

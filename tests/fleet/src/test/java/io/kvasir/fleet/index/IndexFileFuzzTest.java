@@ -3,9 +3,9 @@ package io.kvasir.fleet.index;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.event.BlockEvent;
-import io.kvasir.testing.harness.Fuzz;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.Fuzz;
 import java.io.ByteArrayInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;

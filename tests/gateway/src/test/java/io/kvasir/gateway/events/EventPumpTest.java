@@ -179,7 +179,8 @@ class EventPumpTest {
   @Test
   void withoutAReplaySocketAGapIsACleanStart() {
     pump.add(new FeedSpec(RANK, publisher.live(), null, "kv", false), sink);
-    Await.until("a first batch", 
+    Await.until(
+        "a first batch",
         () -> {
           publisher.publish(batch(1));
           return !sink.applied().isEmpty();
@@ -235,7 +236,8 @@ class EventPumpTest {
     String replay = publisher.replay().replace("127.0.0.1", "localhost");
     pump.add(new FeedSpec(RANK, live, replay, "", false), sink);
     awaitApplied(numbers(0, 1));
-    Await.until("a live batch", 
+    Await.until(
+        "a live batch",
         () -> {
           publisher.publish(batch(sink.applied().size()));
           return status().batches() > status().replayedBatches() + 1;
@@ -269,7 +271,8 @@ class EventPumpTest {
       ZMQ.Socket engine = context.createSocket(SocketType.PUB);
       engine.connect(spec.live());
       byte[] number = new byte[Long.BYTES];
-      Await.until("a batch at the port", 
+      Await.until(
+          "a batch at the port",
           () -> {
             engine.sendMore("");
             engine.sendMore(number);
@@ -344,7 +347,8 @@ class EventPumpTest {
         });
     follow();
     awaitApplied(numbers(0, 1));
-    Await.until("a failure", 
+    Await.until(
+        "a failure",
         () -> pump.status(failing) != null && pump.status(failing).state() == FeedState.SILENT);
     publisher.publish(batches(1, 3));
     awaitApplied(numbers(0, 3));

@@ -29,8 +29,7 @@ public final class ChildProcess implements AutoCloseable {
     this.name = name;
     this.process = process;
     this.output = new Output("output of " + name, process.getInputStream());
-    this.errors =
-        errorsApart ? new Output("errors of " + name, process.getErrorStream()) : output;
+    this.errors = errorsApart ? new Output("errors of " + name, process.getErrorStream()) : output;
   }
 
   /**
@@ -42,8 +41,7 @@ public final class ChildProcess implements AutoCloseable {
    * @throws IOException if it cannot be started
    */
   public static ChildProcess start(String name, ProcessBuilder builder) throws IOException {
-    ChildProcess started =
-        new ChildProcess(name, builder.start(), !builder.redirectErrorStream());
+    ChildProcess started = new ChildProcess(name, builder.start(), !builder.redirectErrorStream());
     synchronized (STARTED) {
       STARTED.add(started);
     }

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Runs random cases for {@code -Dkvasir.fuzz.seconds} (2 by default). Case i of a run has the seed
- * of the run plus i; {@code -Dkvasir.fuzz.seed} repeats a case. A case that takes longer than {@link
- * Await#limit} fails. At least one case runs.
+ * of the run plus i; {@code -Dkvasir.fuzz.seed} repeats a case. A case that takes longer than
+ * {@link Await#limit} fails. At least one case runs.
  *
  * <p>Stateless.
  */

@@ -1,7 +1,8 @@
 package io.kvasir.testing.harness;
 
 /**
- * Whether tests run in their long form: the environment variable {@code KVASIR_LONG} is 1. Stateless.
+ * Whether tests run in their long form: the environment variable {@code KVASIR_LONG} is 1.
+ * Stateless.
  */
 public final class LongRuns {
 

@@ -27,6 +27,7 @@ final class AdminHandler implements Consumer<Exchange> {
   private static final JsonFactory JSON = new JsonFactory();
   private static final String TEXT = "text/plain; charset=utf-8";
 
+  private final Services services;
   private final GatewayMetrics metrics;
   private final ModelFleets fleets;
   private final BooleanSupplier ready;
@@ -37,6 +38,7 @@ final class AdminHandler implements Consumer<Exchange> {
   private final QueryHandler query;
 
   AdminHandler(Services services, BooleanSupplier ready, AdminHosts hosts) {
+    this.services = services;
     this.hosts = hosts;
     this.metrics = services.metrics();
     this.fleets = services.fleets();
@@ -95,7 +97,7 @@ final class AdminHandler implements Consumer<Exchange> {
 
   private String workers() {
     StringWriter text = new StringWriter();
-    long nowNs = System.nanoTime();
+    long nowNs = services.nowNs();
     try (JsonGenerator json = JSON.createGenerator(text)) {
       json.writeStartArray();
       for (FleetWorker worker : fleets.workers()) {

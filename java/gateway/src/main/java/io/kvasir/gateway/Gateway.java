@@ -46,6 +46,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -67,7 +68,6 @@ public final class Gateway implements AutoCloseable {
 
   private static final int MAX_BODY_THREADS = 4;
   private static final int MAX_WAITING_BODIES = 256;
-  private static final long TOKENS_TIMEOUT_MS = 2_000;
   private static final long INDEX_BYTES = 1L << 33;
 
   /** One that follows events, and one of predictions. */
@@ -76,6 +76,7 @@ public final class Gateway implements AutoCloseable {
   private static final long TOKENS_CACHE_BYTES = 64 << 20;
   private static final long SENT_PROMPTS_BYTES = 128 << 20;
 
+  private final Times times;
   private final GatewaySettings settings;
   private final Vertx vertx;
   private final EventLoop loop;
@@ -92,14 +93,35 @@ public final class Gateway implements AutoCloseable {
   private final HttpFront admin;
   private final AtomicBoolean closed = new AtomicBoolean();
 
+  /**
+   * Times that are no settings.
+   *
+   * @param clockNs the time by which workers rest and connections count as stale, in nanoseconds
+   * @param tokensTimeoutMs limit for finding the tokens of a prompt, in milliseconds
+   */
+  record Times(LongSupplier clockNs, long tokensTimeoutMs) {
+
+    static final Times REAL = new Times(System::nanoTime, 2_000);
+  }
+
+  /** The time in which a gateway that stops still serves requests. */
+  @FunctionalInterface
+  interface Grace {
+
+    /** Waits until it is over. */
+    void pass() throws InterruptedException;
+  }
+
   private Gateway(
       GatewaySettings settings,
       List<LocalWorker> local,
       Vertx vertx,
       EventPump pump,
       @Nullable ReplicaLink replicas,
-      AccessLog log)
+      AccessLog log,
+      Times times)
       throws IOException {
+    this.times = times;
     this.settings = settings;
     this.vertx = vertx;
     this.pump = pump;
@@ -117,14 +139,15 @@ public final class Gateway implements AutoCloseable {
     Services services =
         new Services(
             fleets,
-            new TokenQuestions(TOKENS_TIMEOUT_MS, TOKENS_CACHE_BYTES),
+            new TokenQuestions(times.tokensTimeoutMs(), TOKENS_CACHE_BYTES),
             settings.proxy(),
             new AdmissionQueue(pressure.maxRunningRequests(), pressure.maxQueuedRequests()),
             new RetryBudget(pressure.retryReserve()),
             budget(settings),
             threads,
             metrics,
-            log);
+            log,
+            times.clockNs());
     this.handler = new GatewayHandler(services);
     addGauges(services, connections);
     this.health =
@@ -185,6 +208,13 @@ public final class Gateway implements AutoCloseable {
   public static Gateway start(
       GatewaySettings settings, List<LocalWorker> local, OutputStream accessLog)
       throws IOException {
+    return start(settings, local, accessLog, Times.REAL);
+  }
+
+  /** The same with other times. */
+  static Gateway start(
+      GatewaySettings settings, List<LocalWorker> local, OutputStream accessLog, Times times)
+      throws IOException {
     for (boolean publishes : new boolean[] {false, true}) { // wrong args are refused before a start
       settings
           .policy(publishes)
@@ -197,7 +227,7 @@ public final class Gateway implements AutoCloseable {
     ReplicaLink replicas = null;
     try {
       replicas = link(settings.replicas(), pump);
-      Gateway gateway = new Gateway(settings, local, vertx, pump, replicas, log);
+      Gateway gateway = new Gateway(settings, local, vertx, pump, replicas, log, times);
       CountDownLatch checked = new CountDownLatch(1);
       gateway.health.start(checked::countDown);
       gateway.planAlive();
@@ -250,7 +280,9 @@ public final class Gateway implements AutoCloseable {
       workers.add(worker(workers.size(), worker.name(), WorkerSpec.inProcess(), worker.upstream()));
     }
     for (WorkerSpec spec : settings.workers()) {
-      Upstream http = new HttpUpstream(vertx, spec.url(), settings.health().connectTimeoutMs());
+      Upstream http =
+          new HttpUpstream(
+              vertx, spec.url(), settings.health().connectTimeoutMs(), times.clockNs());
       workers.add(worker(workers.size(), spec.name(), spec, http));
     }
     return workers;
@@ -405,11 +437,16 @@ public final class Gateway implements AutoCloseable {
    */
   public int stop() {
     long graceMs = settings.pressure().drainGraceMs();
+    return stop(graceMs > 0 ? () -> Thread.sleep(graceMs) : null);
+  }
+
+  /** The same with another grace; null for none. */
+  int stop(@Nullable Grace grace) {
     try {
-      if (graceMs > 0 && !closed.get()) {
+      if (grace != null && !closed.get()) {
         handler.leave();
         front.leave();
-        Thread.sleep(graceMs);
+        grace.pass();
       }
       handler.drain();
       front.leave();

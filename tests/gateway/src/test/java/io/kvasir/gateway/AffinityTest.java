@@ -54,7 +54,7 @@ class AffinityTest {
     CountDownLatch go = new CountDownLatch(1);
     Script held =
         (request, link) -> {
-          EngineLink.await(go);
+          Await.opened("the signal to go on", go);
           EngineLink.answer(request, link);
         };
     try (ScriptedEngine a = ScriptedEngine.start(held);
@@ -114,7 +114,7 @@ class AffinityTest {
             }
           }
           all.countDown();
-          EngineLink.await(go);
+          Await.opened("the signal to go on", go);
           if (number < 0) {
             link.stream();
           }
@@ -129,7 +129,7 @@ class AffinityTest {
         byte[] request = RawClient.post(CHAT, ASK_STREAM, "X-Session-ID: c" + i);
         clients.add(gateway.client().send(request));
       }
-      EngineLink.await(all);
+      Await.opened("all requests are at an engine", all);
       Await.until(() -> gateway.metric("kvasir_time_to_first_token_seconds_count") == 17);
       int atA = a.received();
       assertThat(atA).isBetween(10, 40);
@@ -156,8 +156,6 @@ class AffinityTest {
       assertThat(cut).isLessThanOrEqualTo(17);
       assertThat(cut + b.received()).isGreaterThanOrEqualTo(requests);
       assertThat(gateway.metric("kvasir_num_requests_running")).isZero();
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
     }
   }
 

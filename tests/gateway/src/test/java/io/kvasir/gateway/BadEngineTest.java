@@ -69,7 +69,7 @@ class BadEngineTest {
                   link.raw("HTTP/1.1 200 OK\r\n" + field + "\r\nConnection: close\r\n\r\n{}");
                   link.close();
                 });
-        TestGateway gateway = TestGateway.of(engine).firstByteTimeoutMs(20_000).start()) {
+        TestGateway gateway = TestGateway.of(engine).start()) {
       Reply reply = gateway.post(CHAT, ASK);
       assertThat(reply.status()).as(reply.text()).isIn(200, 502);
       engine.script(EngineLink::answer);
@@ -141,7 +141,7 @@ class BadEngineTest {
   void anOddReplyIsAnswered(Script script) {
     for (String body : new String[] {ASK, ASK_STREAM}) {
       try (ScriptedEngine engine = ScriptedEngine.start(script);
-          TestGateway gateway = TestGateway.of(engine).firstByteTimeoutMs(2_000).start();
+          TestGateway gateway = TestGateway.of(engine).start();
           RawClient client = gateway.client()) {
         client.send(RawClient.post(CHAT, body));
         assertThat(client.head().status()).isBetween(200, 599);

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -90,7 +89,7 @@ class ClientShareTest {
 
   @Test
   void uploadsTakeNoPlaceAndNoConnectionBeforeTheirBeginningIsHere() {
-    try (TestGateway gateway = TestGateway.of(engine).queue(4, 0, 30_000).start()) {
+    try (TestGateway gateway = TestGateway.of(engine).queue(4, 0).start()) {
       for (int i = 0; i < 8; i++) {
         client(gateway).send(upload(100 * MIB)).send("-");
       }
@@ -114,21 +113,19 @@ class ClientShareTest {
         });
     try (TestGateway gateway =
         TestGateway.of(engine)
-            .queue(4, 4, 30_000)
+            .queue(4, 4)
             .clients(new ClientLimits(0.5, 1_000, 60_000, 1))
             .start()) {
       for (int i = 0; i < 2; i++) {
         client(gateway).send(upload(100 * MIB)).send("-".repeat(70_000));
       }
-      EngineLink.await(begun);
+      Await.opened("both uploads have begun", begun);
       Reply refused = client(gateway).send(upload(100 * MIB)).send("-".repeat(70_000)).reply();
       assertThat(refused.status()).as(refused.text()).isEqualTo(429);
       assertThat(refused.code()).isEqualTo("client_uploads");
       clients.forEach(RawClient::close);
       Await.until(() -> gateway.metric("kvasir_num_requests_running") == 0);
       Await.until(() -> gateway.metric("kvasir_body_bytes") == 0);
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
     }
   }
 
@@ -143,7 +140,7 @@ class ClientShareTest {
         });
     try (TestGateway gateway =
         TestGateway.of(engine)
-            .queue(8, 8, 30_000)
+            .queue(8, 8)
             .clients(new ClientLimits(0.25, 1_000, 60_000, 1))
             .start()) {
       for (int i = 0; i < 2; i++) {
@@ -167,7 +164,7 @@ class ClientShareTest {
     AtomicBoolean over = new AtomicBoolean();
     try (TestGateway gateway =
         TestGateway.of(engine)
-            .bodyTimeoutMs(1_000)
+            .bodyTimeoutMs(300)
             .clients(new ClientLimits(1, 1_000, 60_000, 4 * MIB))
             .start()) {
       RawClient slow = client(gateway);
@@ -177,12 +174,13 @@ class ClientShareTest {
               () -> {
                 while (!over.get()) {
                   slow.trySend(new byte[] {'-'});
-                  LockSupport.parkNanos(20_000_000);
+                  gateway.metrics(); // the byte has arrived before
                 }
               });
       dribble.start();
       Reply reply = slow.reply();
       over.set(true);
+      Await.end(dribble);
       assertThat(reply.status()).isEqualTo(408);
       assertThat(reply.code()).isEqualTo("body_timeout");
       assertThat(reply.message()).contains("bytes a second");

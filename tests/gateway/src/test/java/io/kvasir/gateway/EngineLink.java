@@ -3,19 +3,16 @@ package io.kvasir.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.gateway.ScriptedEngine.Received;
+import io.kvasir.testing.harness.Await;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 /** A scripted engine's side of one connection. */
 final class EngineLink implements AutoCloseable {
-
-  private static final int WAIT_MS = 30_000;
 
   private final Socket socket;
   private final OutputStream out;
@@ -109,7 +106,7 @@ final class EngineLink implements AutoCloseable {
 
   /** Waits until the gateway has closed the connection. */
   void awaitGone() throws IOException {
-    socket.setSoTimeout(WAIT_MS);
+    socket.setSoTimeout(Await.limitMs());
     try {
       assertThat(socket.getInputStream().read()).isEqualTo(-1);
     } catch (SocketException | EOFException e) {
@@ -119,18 +116,13 @@ final class EngineLink implements AutoCloseable {
 
   /** Reads and drops what arrives until the gateway closes the connection. */
   void awaitEnd() throws IOException {
-    socket.setSoTimeout(WAIT_MS);
+    socket.setSoTimeout(Await.limitMs());
     try {
       byte[] dropped = new byte[1 << 16];
       while (socket.getInputStream().read(dropped) >= 0) {}
     } catch (SocketException e) {
       // reset
     }
-  }
-
-  /** Waits for a signal of the test. */
-  static void await(CountDownLatch signal) throws InterruptedException {
-    assertThat(signal.await(WAIT_MS, TimeUnit.MILLISECONDS)).isTrue();
   }
 
   /** Closes the connection with a reset. */

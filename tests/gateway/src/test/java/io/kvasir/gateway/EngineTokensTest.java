@@ -50,7 +50,7 @@ class EngineTokensTest {
       String answer = answers.get(request.target());
       if (request.target().equals("/tokenize") || request.target().equals(RENDER)) {
         questions.add(request);
-        EngineLink.await(gate);
+        Await.opened("the gate", gate);
         if (answer == null) {
           link.json(404, "{}");
         } else if (answer.matches("[0-9]{3}")) {
@@ -352,10 +352,12 @@ class EngineTokensTest {
     Tokenizer vllm = new Tokenizer();
     vllm.gate = new CountDownLatch(1);
     try (ScriptedEngine engine = ScriptedEngine.start(vllm);
-        TestGateway gateway = gateway(engine, "")) {
+        TestGateway gateway =
+            TestGateway.of(engine).router("approximate").tokensTimeoutMs(200).start()) {
       ask(gateway, COMPLETIONS, "\"prompt\":\"a\"");
       ask(gateway, COMPLETIONS, "\"prompt\":\"b\"");
-      assertThat(vllm.asked()).hasSize(1); // the way rests after its failure
+      // The way rests after its failure; the limit may pass before the question is sent.
+      assertThat(vllm.asked()).hasSizeLessThanOrEqualTo(1);
       vllm.gate.countDown();
     }
   }

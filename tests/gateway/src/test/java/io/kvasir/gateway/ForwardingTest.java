@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.ScriptedEngine.Received;
 import io.kvasir.gateway.openai.BodyField;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
@@ -344,12 +345,10 @@ class ForwardingTest {
           });
       client.send(upload("Content-Length: 1000000")).send(BEGINNING);
       assertThat(client.reply().status()).isEqualTo(413);
-      EngineLink.await(gone);
+      Await.opened("the connection has ended", gone);
       client.trySend(
           "x".repeat(1_000_000 - BEGINNING.length()).getBytes(StandardCharsets.US_ASCII));
       assertThat(client.isClosed()).isTrue();
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
     }
   }
 
@@ -396,7 +395,7 @@ class ForwardingTest {
           (request, link) -> {
             link.stream();
             link.token("Hello");
-            EngineLink.await(seen);
+            Await.opened("the first part is seen", seen);
             link.endStream();
           });
       client.send(
@@ -420,7 +419,7 @@ class ForwardingTest {
           (request, link) -> {
             link.head(413, "Content-Length: 4");
             link.raw("ab");
-            EngineLink.await(seen);
+            Await.opened("the first part is seen", seen);
             link.raw("cd");
           });
       client.send(upload("Content-Length: 1000000")).send(BEGINNING);

@@ -23,10 +23,12 @@ import java.util.concurrent.Executors;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** An engine behind TLS is used if its certificate is trusted and names it, and not otherwise. */
+@Tag("process")
 class HttpsEngineTest {
 
   private static final String PASSWORD = "changeit";
@@ -111,7 +113,7 @@ class HttpsEngineTest {
                 PASSWORD)
             .inheritIO()
             .start();
-    assertThat(keytool.waitFor()).isZero();
+    assertThat(Await.end("keytool", keytool)).isZero();
     return file;
   }
 

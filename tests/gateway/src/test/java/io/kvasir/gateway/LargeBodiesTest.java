@@ -128,7 +128,7 @@ class LargeBodiesTest {
     CountDownLatch go = new CountDownLatch(1);
     engine.script(
         (request, link) -> {
-          EngineLink.await(go);
+          Await.opened("the signal to go on", go);
           EngineLink.answer(request, link);
         });
     byte[] request = RawClient.post(CHAT, ASK.replace("Hi", "é ".repeat(1 << 20)));
@@ -174,24 +174,20 @@ class LargeBodiesTest {
   }
 
   @Test
-  void aPlaceThatComesAfterItsClientHasLeftIsGivenBack() throws InterruptedException {
+  void aPlaceThatComesAfterItsClientHasLeftIsGivenBack() {
     CountDownLatch routes = new CountDownLatch(1);
     CountDownLatch go = new CountDownLatch(1);
     HookedPolicy.outcome =
         outcome -> {
           routes.countDown();
-          try {
-            EngineLink.await(go);
-          } catch (InterruptedException e) {
-            throw new AssertionError(e);
-          }
+          Await.opened("the signal to go on", go);
           return new RouteOutcome.Waiting(CompletableFuture.completedFuture(outcome));
         };
     HookedPolicy.FINISHED.set(0);
     try (TestGateway gateway = TestGateway.of(engine).router(HookedPolicy.NAME).start()) {
       RawClient client = gateway.client();
       client.send(RawClient.post(CHAT, ASK.replace("Hi", "x".repeat(400_000))));
-      EngineLink.await(routes);
+      Await.opened("the routing begins", routes);
       client.disconnect();
       Await.until(() -> gateway.metric("kvasir_num_requests_running") == 0);
       go.countDown();

@@ -5,6 +5,7 @@ import static io.kvasir.gateway.TestGateway.ASK_STREAM;
 import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.Await;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.util.ResourceLeakDetector;
@@ -65,8 +66,8 @@ class LeakTest {
                     link.token(token);
                   }
                 });
-        TestGateway gateway = TestGateway.of(engine).clientTimeoutMs(300).start()) {
-      for (int i = 0; i < 5; i++) {
+        TestGateway gateway = TestGateway.of(engine).clientTimeoutMs(100).start()) {
+      for (int i = 0; i < 2; i++) {
         try (RawClient client = RawClient.to(gateway.gateway().port(), 4_096)) {
           client.send(RawClient.post(CHAT, ASK_STREAM));
           client.head();
@@ -85,7 +86,7 @@ class LeakTest {
     try (ScriptedEngine engine =
             ScriptedEngine.start(
                 (request, link) -> {
-                  EngineLink.await(go);
+                  Await.opened("the signal to go on", go);
                   EngineLink.answer(request, link);
                 });
         TestGateway gateway = TestGateway.of(engine).start()) {
@@ -110,13 +111,14 @@ class LeakTest {
   void uploadsThatEndWhileTheyArePaused() {
     CountDownLatch done = new CountDownLatch(1);
     try (ScriptedEngine engine =
-            ScriptedEngine.start((request, link) -> EngineLink.await(done)); // reads nothing
-        TestGateway gateway = TestGateway.of(engine).start()) {
+            ScriptedEngine.start( // reads nothing
+                (request, link) -> Await.opened("the end of the test", done));
+        TestGateway gateway = TestGateway.of(engine).eventLoops(1).start()) {
       engine.leavesBodiesUnread();
-      for (int i = 0; i < 5; i++) {
+      for (int i = 0; i < 2; i++) {
         RawClient client = gateway.client();
         client.send(UPLOAD);
-        client.sendUntilStuck(new byte[1 << 16], 500);
+        client.sendUntilStuck(new byte[1 << 16], gateway::metrics);
         client.reset();
         assertThat(gateway.logLine().path("status").asInt()).isEqualTo(499);
       }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.testing.harness.Await;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -13,7 +14,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
-import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -21,7 +21,9 @@ import java.util.concurrent.atomic.AtomicLong;
 final class RawClient implements AutoCloseable {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final int WAIT_MS = 30_000;
+
+  /** Turns without progress after which a connection takes no more. */
+  private static final int IDLE_TURNS = 20;
 
   private final Socket socket;
   private final HttpInput in;
@@ -109,7 +111,7 @@ final class RawClient implements AutoCloseable {
 
   private static RawClient connected(Socket socket, int port) throws IOException {
     socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-    socket.setSoTimeout(WAIT_MS);
+    socket.setSoTimeout(Await.limitMs());
     socket.setTcpNoDelay(true);
     return new RawClient(socket);
   }
@@ -153,19 +155,22 @@ final class RawClient implements AutoCloseable {
     }
   }
 
-  /** Sends a part again and again until the other side takes no more for a while. */
-  void sendUntilStuck(byte[] part, int ms) {
+  /**
+   * Sends a part again and again until the other side takes no more.
+   *
+   * @param turn lets the other side do what it can
+   */
+  void sendUntilStuck(byte[] part, Runnable turn) {
     Thread sender = new Thread(() -> sendForever(part));
     sender.setDaemon(true);
     sender.start();
-    try {
-      long before = -1;
-      while (sender.isAlive() && before != sent.get()) {
+    long before = 0;
+    for (int idle = 0; sender.isAlive() && idle < IDLE_TURNS; idle++) {
+      turn.run();
+      if (sent.get() != before || before == 0) {
         before = sent.get();
-        sender.join(ms);
+        idle = 0;
       }
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
     }
   }
 
@@ -207,13 +212,14 @@ final class RawClient implements AutoCloseable {
   String event() {
     ByteArrayOutputStream event = new ByteArrayOutputStream();
     try {
-      while (!event.toString(StandardCharsets.UTF_8).endsWith("\n\n")) {
-        int next = in.bodyByte();
+      int next = 0;
+      for (int last = 0; last != '\n' || next != '\n'; event.write(next)) {
+        last = next;
+        next = in.bodyByte();
         if (next < 0) {
           assertThat(event.size()).isZero();
           return null;
         }
-        event.write(next);
       }
       return event.toString(StandardCharsets.UTF_8);
     } catch (IOException e) {
@@ -259,25 +265,11 @@ final class RawClient implements AutoCloseable {
     }
   }
 
-  /** Whether nothing arrives for a while. */
-  boolean isSilent(int ms) {
+  /** Whether nothing has arrived since the last reply. */
+  boolean isSilent() {
     try {
-      socket.setSoTimeout(ms);
-      int next = socket.getInputStream().read();
-      throw new AssertionError("read " + next);
-    } catch (SocketTimeoutException e) {
-      return true;
+      return socket.getInputStream().available() == 0;
     } catch (IOException e) {
-      return false;
-    } finally {
-      restoreTimeout();
-    }
-  }
-
-  private void restoreTimeout() {
-    try {
-      socket.setSoTimeout(WAIT_MS);
-    } catch (SocketException e) {
       throw new UncheckedIOException(e);
     }
   }

@@ -26,7 +26,7 @@ class RecoveryTest {
     String worker = "http://" + health.name() + ",ranks=1,block_size=" + StandInServer.BLOCK;
     return TestGateway.of(List.of(worker + engine.liveEvents()))
         .router(GatewaySettings.AUTO)
-        .healthEveryMs(400)
+        .healthEveryMs(20)
         .start();
   }
 
@@ -48,7 +48,9 @@ class RecoveryTest {
     return report(gateway).blocks() > 0;
   }
 
-  private static void becomesUnhealthy(ScriptedEngine health, TestGateway gateway) {
+  private static void becomesUnhealthy(
+      ScriptedEngine health, StandInServer engine, TestGateway gateway) {
+    Await.until("all blocks", () -> report(gateway).feed().lastNumber() == engine.lastBatch());
     health.healthy(false);
     Await.until("an unhealthy worker", () -> !worker(gateway).healthy());
   }
@@ -59,7 +61,7 @@ class RecoveryTest {
         ScriptedEngine health = ScriptedEngine.good();
         TestGateway gateway = gateway(health, engine)) {
       Await.until("blocks", () -> publishes(engine, gateway));
-      becomesUnhealthy(health, gateway);
+      becomesUnhealthy(health, engine, gateway);
       assertThat(report(gateway).blocks()).isPositive();
       health.healthy(true);
       Await.until("a healthy worker", () -> worker(gateway).healthy());
@@ -73,7 +75,7 @@ class RecoveryTest {
         ScriptedEngine health = ScriptedEngine.good();
         TestGateway gateway = gateway(health, engine)) {
       Await.until("blocks", () -> publishes(engine, gateway));
-      becomesUnhealthy(health, gateway);
+      becomesUnhealthy(health, engine, gateway);
       engine.faults("{'restart':true}");
       Await.until(
           "blocks of the new life",

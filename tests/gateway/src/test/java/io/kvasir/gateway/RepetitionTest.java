@@ -179,19 +179,15 @@ class RepetitionTest {
 
   @Test
   void anEngineThatClosesAfterComputingHasHadTheRequest() {
-    Script computes =
-        (request, link) -> {
-          if (request.text().contains("slow")) {
-            Thread.sleep(COMPUTES_MS); // the engine's work
-            link.reset();
-          } else {
-            EngineLink.answer(request, link);
-          }
-        };
-    try (ScriptedEngine engine = ScriptedEngine.start(computes);
+    try (ScriptedEngine engine = ScriptedEngine.good();
         TestGateway gateway = TestGateway.of(engine).eventLoops(1).start();
         RawClient client = gateway.client()) {
       assertThat(client.send(RawClient.post(CHAT, ASK)).reply().status()).isEqualTo(200);
+      engine.script(
+          (request, link) -> {
+            gateway.pass(COMPUTES_MS); // the engine's work
+            link.reset();
+          });
       Reply reply = client.send(RawClient.post(CHAT, ASK.replace("Hi", "slow"))).reply();
       assertThat(reply.status()).isEqualTo(502);
       assertThat(engine.received()).isEqualTo(2);
@@ -206,6 +202,7 @@ class RepetitionTest {
         ScriptedEngine b = ScriptedEngine.start(silent);
         TestGateway gateway = TestGateway.of(a, b).firstByteTimeoutMs(300).start()) {
       assertThat(gateway.post(CHAT, ASK).status()).isEqualTo(504);
+      Await.until("the prompt at an engine", () -> a.received() + b.received() > 0);
       assertThat(a.received() + b.received()).isEqualTo(1);
     }
   }

@@ -46,7 +46,7 @@ class ReplyMemoryTest {
                       "Content-Length: " + (2 * half.length() + 2));
                   link.raw("\"" + half);
                   halves.countDown();
-                  EngineLink.await(go);
+                  Await.opened("the signal to go on", go);
                   link.raw(half + "\"");
                 });
         TestGateway gateway = gateway(engine)) {
@@ -54,7 +54,7 @@ class ReplyMemoryTest {
       for (int i = 0; i < 4; i++) {
         replies.add(CompletableFuture.supplyAsync(() -> gateway.post(CHAT, ASK), threads));
       }
-      EngineLink.await(halves);
+      Await.opened("all halves are sent", halves);
       Await.until(() -> gateway.metric("kvasir_body_bytes") > 500 * KIB);
       assertThat(gateway.metric("kvasir_body_bytes")).isLessThanOrEqualTo(BUDGET);
       go.countDown();

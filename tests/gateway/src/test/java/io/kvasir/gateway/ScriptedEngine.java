@@ -1,7 +1,6 @@
 package io.kvasir.gateway;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
+import io.kvasir.testing.harness.Await;
 import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -17,7 +16,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,8 +65,6 @@ final class ScriptedEngine implements AutoCloseable {
 
   /** The answer of an engine that closes the connection instead. */
   static final String CUT = "cut";
-
-  private static final int WAIT_SECONDS = 30;
 
   /** Endpoints at which engines describe themselves; this one has those that a test sets. */
   private static final Set<String> FACTS =
@@ -158,7 +154,7 @@ final class ScriptedEngine implements AutoCloseable {
   private int serve(Received request, EngineLink link) throws Exception {
     switch (request.target()) {
       case "/health" -> {
-        healthAfter.await();
+        Await.opened("the signal to answer", healthAfter);
         link.json(healthy ? 200 : 503, "{}");
       }
       case "/v1/models" -> link.json(200, models);
@@ -229,13 +225,7 @@ final class ScriptedEngine implements AutoCloseable {
 
   /** The next request; waits for it. Health checks do not count. */
   Received next() {
-    try {
-      Received next = requests.poll(WAIT_SECONDS, TimeUnit.SECONDS);
-      assertThat(next).as("a request at %s", name()).isNotNull();
-      return next;
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
+    return Await.next("a request at " + name(), requests);
   }
 
   /** Requests so far. Health checks do not count. */

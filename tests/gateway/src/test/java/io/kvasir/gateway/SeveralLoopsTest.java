@@ -5,6 +5,7 @@ import static io.kvasir.gateway.TestGateway.ASK_STREAM;
 import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +13,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -31,15 +31,14 @@ class SeveralLoopsTest {
     try (ScriptedEngine a = ScriptedEngine.good();
         ScriptedEngine b = ScriptedEngine.good();
         ScriptedEngine c = ScriptedEngine.good();
-        TestGateway gateway =
-            TestGateway.of(a, b, c).eventLoops(LOOPS).queue(8, 100, 30_000).start()) {
+        TestGateway gateway = TestGateway.of(a, b, c).eventLoops(LOOPS).queue(8, 100).start()) {
       List<Future<?>> clients = new ArrayList<>();
       for (int i = 0; i < CLIENTS; i++) {
         String conversation = "X-Session-Affinity: c" + i;
         clients.add(threads.submit(() -> converse(gateway, conversation, workerOf)));
       }
       for (Future<?> client : clients) {
-        client.get(120, TimeUnit.SECONDS);
+        Await.result("a conversation", client);
       }
       int all = CLIENTS * REQUESTS;
       assertThat(a.received() + b.received() + c.received()).isEqualTo(all);

@@ -30,7 +30,7 @@ class SmugglingTest {
   @BeforeAll
   void start() {
     engine = ScriptedEngine.good();
-    gateway = TestGateway.of(engine).bodyTimeoutMs(2_000).start();
+    gateway = TestGateway.of(engine).start();
   }
 
   @AfterAll

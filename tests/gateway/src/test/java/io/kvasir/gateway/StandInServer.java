@@ -95,6 +95,14 @@ final class StandInServer implements AutoCloseable {
     return "http://127.0.0.1:" + server.port() + ",flavor=" + flavor.id() + ",ranks=" + ranks;
   }
 
+  /** The number of the last batch that its first rank has published. */
+  long lastBatch() {
+    try (RawClient client = RawClient.to(server.port())) {
+      client.send("GET /debug/blocks?rank=0 HTTP/1.1\r\nHost: x\r\n\r\n");
+      return client.reply().json().at("/ranks/0/last_batch").asLong(-1);
+    }
+  }
+
   /** Changes faults; the body may use single quotes. */
   StandInServer faults(String body) {
     post("/debug/faults", body.replace('\'', '"'));

@@ -30,10 +30,10 @@ class StopTest {
                 (request, link) -> {
                   link.stream();
                   link.token("Hello");
-                  EngineLink.await(go);
+                  Await.opened("the signal to go on", go);
                   link.endStream();
                 });
-        TestGateway gateway = TestGateway.of(engine).drainMs(30_000).start();
+        TestGateway gateway = TestGateway.of(engine).drainMs(Await.limitMs()).start();
         RawClient client = gateway.client();
         RawClient late = gateway.client()) {
       client.send(RawClient.post(CHAT, ASK_STREAM)).head();
@@ -48,7 +48,7 @@ class StopTest {
       go.countDown();
       assertThat(client.event()).isEqualTo("data: [DONE]\n\n");
       assertThat(client.event()).isNull();
-      assertThat(cut.get()).isZero();
+      assertThat(Await.result("the end of the gateway", cut)).isZero();
     }
   }
 
@@ -61,11 +61,14 @@ class StopTest {
                   EngineLink.answer(request, link);
                   go.countDown();
                 });
-        TestGateway gateway = TestGateway.of(engine).drainGraceMs(5_000).start();
+        TestGateway gateway = TestGateway.of(engine).start();
         RawClient kept = gateway.client()) {
       assertThat(kept.send(RawClient.post(CHAT, ASK)).reply().field("connection")).isNull();
-      EngineLink.await(go);
-      CompletableFuture<Integer> cut = CompletableFuture.supplyAsync(gateway.gateway()::stop);
+      Await.opened("the answer is sent", go);
+      CountDownLatch noticed = new CountDownLatch(1);
+      CompletableFuture<Integer> cut =
+          CompletableFuture.supplyAsync(
+              () -> gateway.gateway().stop(() -> Await.opened("the balancers", noticed)));
       Await.until(() -> gateway.admin("/ready").status() == 503);
       assertThat(gateway.get("/ready").status()).isEqualTo(503);
       RawClient.Reply reply = kept.send(RawClient.post(CHAT, ASK)).reply();
@@ -73,14 +76,15 @@ class StopTest {
       assertThat(reply.field("connection")).isEqualTo("close");
       assertThat(kept.isClosed()).isTrue();
       gateway.works();
-      assertThat(cut.get()).isZero();
+      noticed.countDown();
+      assertThat(Await.result("the end of the gateway", cut)).isZero();
     }
   }
 
   @Test
   void aBodyThatIsArrivingIsAwaited() throws Exception {
     try (ScriptedEngine engine = ScriptedEngine.good();
-        TestGateway gateway = TestGateway.of(engine).drainMs(30_000).start();
+        TestGateway gateway = TestGateway.of(engine).drainMs(Await.limitMs()).start();
         RawClient client = gateway.client()) {
       byte[] request = RawClient.post(CHAT, ASK);
       client.send(java.util.Arrays.copyOf(request, request.length - 1));
@@ -89,7 +93,7 @@ class StopTest {
       Await.until(() -> gateway.admin("/ready").status() == 503);
       client.send(new byte[] {request[request.length - 1]});
       assertThat(client.reply().status()).isEqualTo(200);
-      assertThat(cut.get()).isZero();
+      assertThat(Await.result("the end of the gateway", cut)).isZero();
     }
   }
 
@@ -125,7 +129,6 @@ class StopTest {
 
   @Test
   void whatIsCutLeavesTheRoutersQueue() {
-    ShiftedClockPolicy.WAITING.clear();
     try (ScriptedEngine engine =
             ScriptedEngine.start(
                 (request, link) -> {
@@ -156,6 +159,8 @@ class StopTest {
       }
       // Not all: what is cut may make room for another just before that one is cut.
       assertThat(ShiftedClockPolicy.WAITING).anyMatch(Future::isCancelled);
+    } finally {
+      ShiftedClockPolicy.WAITING.clear();
     }
   }
 
@@ -181,7 +186,7 @@ class StopTest {
   @Test
   void aGatewayCanBeStoppedAndClosedRepeatedly() {
     try (ScriptedEngine engine = ScriptedEngine.good();
-        TestGateway gateway = TestGateway.of(engine).start()) {
+        TestGateway gateway = TestGateway.of(engine).drainGraceMs(1).start()) {
       gateway.works();
       assertThat(gateway.gateway().stop()).isZero();
       assertThat(gateway.gateway().stop()).isZero();

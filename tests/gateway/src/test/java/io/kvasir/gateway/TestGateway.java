@@ -9,6 +9,7 @@ import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.worker.WorkerSpec;
+import io.kvasir.testing.harness.Await;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -20,8 +21,12 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
-/** A gateway in front of scripted engines, its access log and its metrics. */
+/**
+ * A gateway in front of scripted engines, its access log and its metrics. The time by which workers
+ * rest and connections count as stale passes only by {@link #pass}.
+ */
 final class TestGateway implements AutoCloseable {
 
   static final String CHAT = "/v1/chat/completions";
@@ -31,14 +36,15 @@ final class TestGateway implements AutoCloseable {
       "{\"model\":\"m\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}";
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final int WAIT_SECONDS = 30;
 
   private final Gateway gateway;
   private final BlockingQueue<String> lines;
+  private final AtomicLong clockNs;
 
-  private TestGateway(Gateway gateway, BlockingQueue<String> lines) {
+  private TestGateway(Gateway gateway, BlockingQueue<String> lines, AtomicLong clockNs) {
     this.gateway = gateway;
     this.lines = lines;
+    this.clockNs = clockNs;
   }
 
   /** Settings of a gateway under test. Limits are far away unless a test sets them. */
@@ -51,11 +57,12 @@ final class TestGateway implements AutoCloseable {
     private int port;
     private int eventLoops = 2;
     private long maxBodyBytes = 8 << 20;
-    private long bodyTimeoutMs = 30_000;
-    private long queueTimeoutMs = 30_000;
-    private long firstByteTimeoutMs = 30_000;
-    private long idleTimeoutMs = 30_000;
-    private long clientTimeoutMs = 30_000;
+    private long bodyTimeoutMs = Await.limitMs();
+    private long queueTimeoutMs = Await.limitMs();
+    private long firstByteTimeoutMs = Await.limitMs();
+    private long idleTimeoutMs = Await.limitMs();
+    private long clientTimeoutMs = Await.limitMs();
+    private long tokensTimeoutMs = Await.limitMs();
     private int maxAttempts = 3;
     private boolean explain = true;
     private int maxRunning = 1000;
@@ -68,7 +75,7 @@ final class TestGateway implements AutoCloseable {
     private long intervalMs = 60_000;
     private ClientLimits clients = new ClientLimits(1, 100_000, 600_000, 1);
     private List<String> adminAllowedHosts = List.of("x"); // that of RawClient
-    private long healthTimeoutMs = 10_000;
+    private long healthTimeoutMs = Await.limitMs();
     private BreakerSettings breaker = BreakerSettings.of(1000, 60_000);
 
     private Builder(List<String> workers) {
@@ -115,6 +122,10 @@ final class TestGateway implements AutoCloseable {
       return this;
     }
 
+    Builder queue(int running, int queued) {
+      return queue(running, queued, Await.limitMs());
+    }
+
     Builder queue(int running, int queued, long timeoutMs) {
       maxRunning = running;
       maxQueued = queued;
@@ -134,6 +145,12 @@ final class TestGateway implements AutoCloseable {
 
     Builder clientTimeoutMs(long ms) {
       clientTimeoutMs = ms;
+      return this;
+    }
+
+    /** Limits how long the tokens of a prompt are looked for. */
+    Builder tokensTimeoutMs(long ms) {
+      tokensTimeoutMs = ms;
       return this;
     }
 
@@ -223,10 +240,13 @@ final class TestGateway implements AutoCloseable {
                   clients),
               new GatewaySettings.Pressure(
                   maxRunning, maxQueued, bodyBudget, retryReserve, drainMs, drainGraceMs),
-              new GatewaySettings.Health(5_000, intervalMs, healthTimeoutMs, breaker));
+              new GatewaySettings.Health(Await.limitMs(), intervalMs, healthTimeoutMs, breaker));
       BlockingQueue<String> lines = new LinkedBlockingQueue<>();
       try {
-        return new TestGateway(Gateway.start(settings, local, new Lines(lines)), lines);
+        AtomicLong clockNs = new AtomicLong(System.nanoTime());
+        Gateway.Times times = new Gateway.Times(clockNs::get, tokensTimeoutMs);
+        Gateway gateway = Gateway.start(settings, local, new Lines(lines), times);
+        return new TestGateway(gateway, lines, clockNs);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
@@ -276,13 +296,16 @@ final class TestGateway implements AutoCloseable {
     assertThat(reply.text()).contains("Hello you");
   }
 
+  /** Lets time pass for workers that rest and for connections. */
+  void pass(long ms) {
+    clockNs.addAndGet(TimeUnit.MILLISECONDS.toNanos(ms));
+  }
+
   /** The next line of the access log; waits for it. */
   JsonNode logLine() {
     try {
-      String line = lines.poll(WAIT_SECONDS, TimeUnit.SECONDS);
-      assertThat(line).as("a line of the access log").isNotNull();
-      return JSON.readTree(line);
-    } catch (InterruptedException | IOException e) {
+      return JSON.readTree(Await.next("a line of the access log", lines));
+    } catch (IOException e) {
       throw new AssertionError(e);
     }
   }

@@ -65,7 +65,7 @@ final class HttpCall implements UpstreamCall {
   void begin(EngineConnection to, boolean onReused) {
     connection = to;
     reused = onReused;
-    begunNs = System.nanoTime();
+    begunNs = engine.clockNs().getAsLong();
     UpstreamRequest outbound = Objects.requireNonNull(request);
     request = null;
     HttpMethod method = HttpMethod.valueOf(outbound.method());
@@ -155,7 +155,10 @@ final class HttpCall implements UpstreamCall {
 
   void onFailure(Kind kind, Throwable failure) {
     boolean stale =
-        kind == Kind.CLOSED && reused && !begun && System.nanoTime() - begunNs < STALE_NS;
+        kind == Kind.CLOSED
+            && reused
+            && !begun
+            && engine.clockNs().getAsLong() - begunNs < STALE_NS;
     abort(stale ? Kind.STALE_CONNECTION : kind, failure);
   }
 

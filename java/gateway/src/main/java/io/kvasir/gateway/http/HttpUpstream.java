@@ -17,6 +17,7 @@ import java.net.URI;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +47,7 @@ public final class HttpUpstream implements Upstream {
    * @param tls makes connections private; null for plain ones
    * @param channels makes sockets of the event loops' kind
    * @param resolver finds addresses of names
+   * @param clockNs the time by which a closed connection counts as stale, in nanoseconds
    */
   record Engine(
       String host,
@@ -55,7 +57,8 @@ public final class HttpUpstream implements Upstream {
       int connectTimeoutMs,
       @Nullable SslContext tls,
       ChannelFactory<? extends Channel> channels,
-      AddressResolverGroup<InetSocketAddress> resolver) {}
+      AddressResolverGroup<InetSocketAddress> resolver,
+      LongSupplier clockNs) {}
 
   /**
    * Creates an upstream; connections are made when requests need them.
@@ -63,9 +66,10 @@ public final class HttpUpstream implements Upstream {
    * @param vertx the event loops
    * @param url scheme, host, port, and a path without a slash at its end that precedes every target
    * @param connectTimeoutMs limit for making a connection, in milliseconds
+   * @param clockNs the time by which a closed connection counts as stale, in nanoseconds
    * @throws IllegalStateException if the URL demands TLS, and Java offers none
    */
-  public HttpUpstream(Vertx vertx, URI url, int connectTimeoutMs) {
+  public HttpUpstream(Vertx vertx, URI url, int connectTimeoutMs, LongSupplier clockNs) {
     boolean secure = "https".equalsIgnoreCase(url.getScheme());
     String host = url.getHost();
     VertxInternal internal = (VertxInternal) vertx;
@@ -79,7 +83,8 @@ public final class HttpUpstream implements Upstream {
             connectTimeoutMs,
             secure ? tls() : null,
             internal.transport().channelFactory(false),
-            internal.nameResolver().nettyAddressResolverGroup());
+            internal.nameResolver().nettyAddressResolverGroup(),
+            clockNs);
   }
 
   private static SslContext tls() {

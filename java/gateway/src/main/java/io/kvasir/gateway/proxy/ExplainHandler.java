@@ -99,7 +99,7 @@ public final class ExplainHandler implements Consumer<Exchange> {
   private boolean tokens(
       Exchange exchange, BodyScan body, Inbound inbound, ModelFleet fleet, BodyHold hold) {
     String model = inbound.model();
-    long nowNs = System.nanoTime();
+    long nowNs = services.nowNs();
     boolean panics = services.fleets().ejection().panics(fleet.workers(), model);
     FleetWorker any = null;
     for (FleetWorker worker : fleet.workers()) {
@@ -134,7 +134,7 @@ public final class ExplainHandler implements Consumer<Exchange> {
         FleetRequest.builder(IDS.incrementAndGet(), inbound.prompt())
             .conversationId(inbound.conversationId())
             .scope(scope)
-            .filter(fleet.without(Set.of(), inbound.model(), panics, System.nanoTime()))
+            .filter(fleet.without(Set.of(), inbound.model(), panics, services.nowNs()))
             .targets(inbound.urgency().targets())
             .strictPriority(inbound.urgency().priority())
             .tokens(tokens.ids())

@@ -125,7 +125,7 @@ final class Placing {
    * @param result receives the choice or a refusal, at once or after a wait, on the event loop
    */
   void choose(Result result) {
-    long nowNs = System.nanoTime();
+    long nowNs = services.nowNs();
     if (fleet == null || !inbound.endpoint().generates()) {
       chooseByLoad(nowNs, result);
       return;
@@ -138,7 +138,7 @@ final class Placing {
   }
 
   private void start(ModelFleet among, Result result) {
-    FleetRequest request = request(among, System.nanoTime());
+    FleetRequest request = request(among);
     BodyScan body = inbound.body();
     BodyHold hold = inbound.hold();
     if (body == null || hold == null || body.length() <= BodyThreads.LARGE_BYTES) {
@@ -201,7 +201,7 @@ final class Placing {
   }
 
   private Decision questions(ModelFleet among, BodyScan body, Result result) {
-    FleetWorker any = owner != null ? owner.worker() : leastLoaded(System.nanoTime());
+    FleetWorker any = owner != null ? owner.worker() : leastLoaded(services.nowNs());
     if (any == null) {
       return () -> result.onRefused(Refusals.noWorker("no worker can take the request"));
     }
@@ -283,7 +283,7 @@ final class Placing {
       if (tokens != null
           && tokens.ids() == null
           && refused.refusal() == Refusal.UNSUPPORTED_REQUEST) {
-        chooseByLoad(System.nanoTime(), result); // a policy that needs the tokens themselves
+        chooseByLoad(services.nowNs(), result); // a policy that needs the tokens themselves
       } else {
         result.onRefused(Refusals.problem(refused));
       }
@@ -336,9 +336,12 @@ final class Placing {
     }
   }
 
-  private FleetRequest request(ModelFleet among, long nowNs) {
+  private FleetRequest request(ModelFleet among) {
     RankFilter filter =
-        owner == null ? among.without(tried, inbound.model(), panics(), nowNs) : among.pin(owner);
+        owner == null
+            ? among.without(tried, inbound.model(), panics(), services.nowNs())
+            : among.pin(owner);
+    long waitedNs = System.nanoTime() - arrivedNs;
     int expected = inbound.body() == null ? 0 : inbound.body().maxOutputTokens();
     PromptTokens tokens = inbound.tokens();
     FleetRequest.Builder request =
@@ -346,7 +349,7 @@ final class Placing {
             .conversationId(inbound.conversationId())
             .scope(inbound.scope())
             .filter(filter)
-            .targets(inbound.urgency().targets().after((nowNs - arrivedNs) / NS_PER_MS))
+            .targets(inbound.urgency().targets().after(waitedNs / NS_PER_MS))
             .strictPriority(inbound.urgency().priority())
             .streams(inbound.streams())
             .expectedOutputTokens(expected);

@@ -181,7 +181,7 @@ final class ProxyRun implements Placing.Result {
     attempts++;
     repeated = false;
     tally.onPlaced(choice);
-    faults.onSent(choice.worker(), System.nanoTime());
+    faults.onSent(choice.worker(), services.nowNs());
     ReplyMemory memory = new ReplyMemory(services.bodies(), exchange.client());
     Relay next = new Relay(exchange, inbound, choice, services.settings(), tally, memory, this);
     relay = next;
@@ -199,7 +199,7 @@ final class ProxyRun implements Placing.Result {
   boolean retries(ChosenTarget choice, String kind, int status) {
     RequestFault fault = RequestFault.ofStatus(status);
     if (fault != null) {
-      faults.onFailed(fault, System.nanoTime());
+      faults.onFailed(fault, services.nowNs());
     }
     if (!Repetition.afterSend(inbound) || !mayRetry(choice, true)) {
       return false;
@@ -211,7 +211,7 @@ final class ProxyRun implements Placing.Result {
 
   /** The engine reports a failure of its own after it has begun to answer. */
   void onErrorEvent(int status) {
-    faults.onFailed(Objects.requireNonNull(RequestFault.ofStatus(status)), System.nanoTime());
+    faults.onFailed(Objects.requireNonNull(RequestFault.ofStatus(status)), services.nowNs());
   }
 
   /** An attempt failed before anything of its reply was forwarded. */
@@ -246,7 +246,7 @@ final class ProxyRun implements Placing.Result {
 
   private void failed(UpstreamFailure failure) {
     if (failure.kind() != Kind.STALE_CONNECTION) { // for which the connection's age is the reason
-      faults.onFailed(RequestFault.of(failure), System.nanoTime());
+      faults.onFailed(RequestFault.of(failure), services.nowNs());
     }
     endAttempt(false);
   }
@@ -281,7 +281,7 @@ final class ProxyRun implements Placing.Result {
     placing.onFailed(choice.worker());
     return !faults.isOwn()
         && attempts < services.settings().maxAttempts()
-        && placing.hasOther(System.nanoTime())
+        && placing.hasOther(services.nowNs())
         && (!connected || services.retries().take());
   }
 
@@ -294,7 +294,7 @@ final class ProxyRun implements Placing.Result {
 
   /** The first part of a reply is forwarded: no attempt follows. */
   void onBegun() {
-    faults.onBegun(System.nanoTime());
+    faults.onBegun(services.nowNs());
     inbound.dropBody();
     if (relay == null || !relay.streamsBody()) { // otherwise the body may still be arriving
       releaseBody.run();
@@ -303,7 +303,7 @@ final class ProxyRun implements Placing.Result {
 
   /** The worker's reply was forwarded completely; {@code good} without an error of its own. */
   void onServed(int status, boolean good) {
-    faults.onServed(System.nanoTime());
+    faults.onServed(services.nowNs());
     if (status == 200
         && good
         && tally.isErrorFree()
@@ -390,7 +390,7 @@ final class ProxyRun implements Placing.Result {
 
   private void close(int status) {
     over = true;
-    faults.onAbandoned(System.nanoTime());
+    faults.onAbandoned(services.nowNs());
     endAttempt(false);
     cancelWait.run();
     endWait();

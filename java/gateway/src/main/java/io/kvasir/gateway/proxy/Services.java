@@ -6,6 +6,7 @@ import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
 import io.kvasir.gateway.tokens.TokenQuestions;
+import java.util.function.LongSupplier;
 
 /**
  * What all requests of a gateway share. Each part is thread-safe.
@@ -19,6 +20,7 @@ import io.kvasir.gateway.tokens.TokenQuestions;
  * @param threads handles large bodies
  * @param metrics the metrics
  * @param log the access log
+ * @param clockNs the time by which workers rest, in nanoseconds
  */
 public record Services(
     ModelFleets fleets,
@@ -29,4 +31,11 @@ public record Services(
     BodyBudget bodies,
     BodyThreads threads,
     GatewayMetrics metrics,
-    AccessLog log) {}
+    AccessLog log,
+    LongSupplier clockNs) {
+
+  /** {@return the time by which workers rest, in nanoseconds} */
+  public long nowNs() {
+    return clockNs.getAsLong();
+  }
+}

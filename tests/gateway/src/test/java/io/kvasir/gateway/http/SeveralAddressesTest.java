@@ -8,6 +8,7 @@ import io.kvasir.gateway.exchange.UpstreamCall;
 import io.kvasir.gateway.exchange.UpstreamFailure;
 import io.kvasir.gateway.exchange.UpstreamFailure.Kind;
 import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.testing.harness.Await;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;
@@ -34,8 +35,6 @@ import org.junit.jupiter.api.Test;
 
 /** Engines whose name has several addresses. */
 class SeveralAddressesTest {
-
-  private static final int WAIT_SECONDS = 60;
 
   private final MultiThreadIoEventLoopGroup loops =
       new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
@@ -72,10 +71,11 @@ class SeveralAddressesTest {
             port,
             "engine",
             "",
-            5_000,
+            Await.limitMs(),
             null,
             NioSocketChannel::new,
-            new Addresses(List.of(addresses)));
+            new Addresses(List.of(addresses)),
+            System::nanoTime);
     EventLoop loop = loops.next();
     CompletableFuture<String> outcome = new CompletableFuture<>();
     loop.execute(
@@ -86,7 +86,7 @@ class SeveralAddressesTest {
                       new UpstreamRequest("GET", "/", new Headers(), Unpooled.EMPTY_BUFFER),
                       new Outcome(outcome));
         });
-    return outcome.get(WAIT_SECONDS, TimeUnit.SECONDS);
+    return Await.result("the outcome of the request", outcome);
   }
 
   private static void answer(ServerSocket server) {

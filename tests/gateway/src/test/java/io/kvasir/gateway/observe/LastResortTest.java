@@ -2,6 +2,7 @@ package io.kvasir.gateway.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.Await;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -12,7 +13,7 @@ class LastResortTest {
   private final List<Integer> halts = new ArrayList<>();
   private final LastResort lastResort = new LastResort(halts::add);
 
-  private void end(String name, Throwable cause) throws InterruptedException {
+  private void end(String name, Throwable cause) {
     Thread thread =
         new Thread(
             () -> {
@@ -24,11 +25,11 @@ class LastResortTest {
             name);
     thread.setUncaughtExceptionHandler(lastResort);
     thread.start();
-    thread.join();
+    Await.end(thread);
   }
 
   @Test
-  void aThreadThatMustLiveEndsTheProcess() throws InterruptedException {
+  void aThreadThatMustLiveEndsTheProcess() {
     for (String name :
         new String[] {"kvasir-replicas", "iothread-2", "reaper-1", "vert.x-eventloop-thread-0"}) {
       end(name, new IllegalStateException("for the test"));
@@ -37,14 +38,14 @@ class LastResortTest {
   }
 
   @Test
-  void anErrorOfTheVirtualMachineEndsTheProcess() throws InterruptedException {
+  void anErrorOfTheVirtualMachineEndsTheProcess() {
     end("any", new OutOfMemoryError("for the test"));
     end("any", new StackOverflowError("for the test"));
     assertThat(halts).hasSize(2);
   }
 
   @Test
-  void anotherThreadDoesNot() throws InterruptedException {
+  void anotherThreadDoesNot() {
     end("ForkJoinPool.commonPool-worker-1", new IllegalStateException("for the test"));
     assertThat(halts).isEmpty();
   }

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.kvasir.fleet.router.PromptSource;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.InvalidBodyException;
+import io.kvasir.testing.harness.Await;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** What requests hold of the budget of bodies, and what one client may hold. */
@@ -60,7 +60,7 @@ class BodyBudgetTest {
   }
 
   @Test
-  void whatAThreadWorksOnCountsUntilItIsDone() throws InterruptedException {
+  void whatAThreadWorksOnCountsUntilItIsDone() {
     BodyHold hold = budget.open("a");
     assertThat(hold.take(100)).isTrue();
     CountDownLatch begun = new CountDownLatch(1);
@@ -71,14 +71,10 @@ class BodyBudgetTest {
                   hold,
                   () -> {
                     begun.countDown();
-                    try {
-                      assertThat(go.await(60, TimeUnit.SECONDS)).isTrue();
-                    } catch (InterruptedException e) {
-                      throw new AssertionError(e);
-                    }
+                    Await.opened("the signal to go on", go);
                   }))
           .isTrue();
-      assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+      Await.opened("the beginning of the task", begun);
       hold.release();
       assertThat(hold.take(1)).isFalse();
       assertThat(budget.used()).isEqualTo(100);
@@ -86,10 +82,8 @@ class BodyBudgetTest {
       assertThat(threads.run(budget.open("c"), () -> {})).as("a third task").isFalse();
       CountDownLatch after = new CountDownLatch(1);
       go.countDown();
-      while (!threads.run(budget.open("d"), after::countDown)) {
-        Thread.onSpinWait();
-      }
-      assertThat(after.await(60, TimeUnit.SECONDS)).isTrue();
+      Await.until("room for a task", () -> threads.run(budget.open("d"), after::countDown));
+      Await.opened("the end of another task", after);
       assertThat(budget.used()).isZero();
       assertThat(budget.clients()).isZero();
     }

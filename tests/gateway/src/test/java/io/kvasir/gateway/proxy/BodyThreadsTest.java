@@ -2,11 +2,11 @@ package io.kvasir.gateway.proxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,13 +36,13 @@ class BodyThreadsTest {
             ran.add(Thread.currentThread());
             done.countDown();
           });
-      assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+      Await.opened("the end of the task", done);
       assertThat(ran.get(1)).isSameAs(ran.get(0));
     }
   }
 
   @Test
-  void closeWaitsForWhatRuns() throws InterruptedException {
+  void closeWaitsForWhatRuns() {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch never = new CountDownLatch(1);
     BodyThreads threads = new BodyThreads(1, 1);
@@ -54,7 +54,7 @@ class BodyThreadsTest {
         () -> {
           begun.countDown();
           try {
-            awaited[0] = never.await(60, TimeUnit.SECONDS);
+            never.await();
           } catch (InterruptedException e) { // it is being closed
             Thread.State state = closer.getState();
             while (state != Thread.State.TIMED_WAITING && state != Thread.State.TERMINATED) {
@@ -65,10 +65,10 @@ class BodyThreadsTest {
           }
           done.countDown();
         });
-    assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+    Await.opened("the beginning of the task", begun);
     closer.start();
-    closer.join();
-    assertThat(done.await(60, TimeUnit.SECONDS)).isTrue();
+    Await.end(closer);
+    Await.opened("the end of the task", done);
     assertThat(awaited[0]).isTrue();
   }
 }

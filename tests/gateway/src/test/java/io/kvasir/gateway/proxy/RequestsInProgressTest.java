@@ -106,7 +106,8 @@ class RequestsInProgressTest {
                 new BodyBudget(budget),
                 threads,
                 new GatewayMetrics(),
-                new AccessLog(OutputStream.nullOutputStream())));
+                new AccessLog(OutputStream.nullOutputStream()),
+                System::nanoTime));
     handler.accept(upload("4"));
     assertThat(body).isNotNull();
     assertThat(handler.inProgress()).isOne();

@@ -2,6 +2,7 @@ package io.kvasir.gateway.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.LongRuns;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -163,7 +164,7 @@ class FlavorProbeTest {
             "{}",
             "65535",
             "5557");
-    for (int i = 0; i < 20_000; i++) {
+    for (int i = 0; i < LongRuns.cases(4_000, 20_000); i++) {
       Random random = new Random(seed + i);
       String events = object(random, inner, values);
       String info = object(random, keys, values).replace("'kv_events':1", "'kv_events':" + events);

@@ -4,15 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.gateway.embedded.EngineClient.Reply;
+import io.kvasir.testing.harness.Fuzz;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Damaged requests get an answer or a refusal, never a failure of the engine. */
 class EmbeddedFuzzTest {
-
-  private static final long SEED = Long.getLong("kvasir.fuzz.seed", System.nanoTime());
-  private static final int SECONDS = Integer.getInteger("kvasir.fuzz.seconds", 2);
 
   private static final List<String> PATHS =
       List.of(
@@ -52,24 +51,22 @@ class EmbeddedFuzzTest {
   };
 
   @Test
+  @Tag("fuzz")
   void noBodyBreaksTheEngine() {
-    Random random = new Random(SEED);
     try (EmbeddedEngine engine =
             EmbeddedEngine.open(
                 EmbeddedSettings.builder("words").ranks(2).poolTokens(4096).speed(1e6).build(),
                 RankPools.Place.HOST);
         EngineClient client = new EngineClient(engine)) {
-      long endNs = System.nanoTime() + SECONDS * 1_000_000_000L;
-      while (System.nanoTime() < endNs) {
-        String body = damaged(random);
-        for (String path : PATHS) {
-          Reply reply = client.post(path, body);
-          assertThat(reply.failure()).isNull();
-          assertThat(reply.status())
-              .as("seed %d, %s, %s: %s", SEED, path, body, reply.text())
-              .isIn(200, 400, 404);
-        }
-      }
+      Fuzz.run("EmbeddedFuzzTest", random -> send(client, damaged(random)));
+    }
+  }
+
+  private static void send(EngineClient client, String body) {
+    for (String path : PATHS) {
+      Reply reply = client.post(path, body);
+      assertThat(reply.failure()).isNull();
+      assertThat(reply.status()).as("%s, %s: %s", path, body, reply.text()).isIn(200, 400, 404);
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.kvasir.gateway.zmtp.RawPeer;
 import io.kvasir.model.RankId;
 import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.Fuzz;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
@@ -12,21 +13,21 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
+import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Peers that send random greetings, frames, lengths and endless messages, to a live socket that
  * connects, one that is bound, and a replay socket. Beside them an honest publisher sends batches,
- * all of which must arrive in order; and the heap must not grow.
- *
- * <p>{@code -Dkvasir.fuzz.seconds=20 -Dkvasir.fuzz.seed=1} runs longer or repeats a run.
+ * all of which must arrive in order; and the heap must not grow. A case is some batches.
  */
 class ZmtpFuzzTest {
 
   private static final int CONNECTING = 16;
+  private static final int BATCHES = 1_000;
 
   /** Unfinished messages: 16 MiB and what the doubling of a buffer takes for each at most. */
   private static final long MAX_HEAP_BYTES = 400L << 20;
@@ -34,8 +35,9 @@ class ZmtpFuzzTest {
   private static final String[] TYPES = {"PUB", "XPUB", "ROUTER", "SUB", "", "PUSH"};
 
   private final EventPump pump = new EventPump();
-  private final AtomicLong cases = new AtomicLong();
+  private final AtomicLong connections = new AtomicLong();
   private final List<ServerSocket> servers = new ArrayList<>();
+  private volatile SplittableRandom seeds;
   private volatile boolean ended;
   private volatile Throwable failure;
 
@@ -50,7 +52,6 @@ class ZmtpFuzzTest {
 
   private ServerSocket listen() throws IOException {
     ServerSocket server = RawPeer.listen();
-    server.setSoTimeout(1_000);
     servers.add(server);
     return server;
   }
@@ -61,73 +62,84 @@ class ZmtpFuzzTest {
   }
 
   @Test
-  void hostilePeersDisturbNoHonestPublisher() throws Exception {
-    long seed = Long.getLong("kvasir.fuzz.seed", new Random().nextLong());
-    long endNs =
-        System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("kvasir.fuzz.seconds", 2L));
-    System.out.println("ZmtpFuzzTest: -Dkvasir.fuzz.seed=" + seed);
+  @Tag("fuzz")
+  void hostilePeersDisturbNoHonestPublisher() throws IOException {
     ServerSocket honest = listen();
     CountingSink sink = new CountingSink();
     pump.add(new FeedSpec(new RankId(0, 0), RawPeer.endpoint(honest), null, "", false), sink);
     RawPeer publisher = RawPeer.publisher(honest);
-    start(seed);
     long before = heapBytes();
-    long number = 0;
-    long most = 0;
-    while (System.nanoTime() - endNs < 0 && failure == null) {
-      publisher.send(RawPeer.batch(number, ByteBuffer.allocate(200).putLong(number).array()));
-      number++;
-      if (number % 1_000 == 0) {
-        long sent = number;
-        Await.until("batches beside seed " + seed, () -> sink.next >= sent - 500);
-        most = Math.max(most, heapBytes());
-      }
-    }
-    long published = number;
-    Await.until("all batches beside seed " + seed, () -> sink.next == published);
-    ended = true;
+    long[] most = {0};
+    Fuzz.run(
+        "ZmtpFuzzTest",
+        random -> {
+          begin(random);
+          publish(publisher, sink);
+          most[0] = Math.max(most[0], heapBytes());
+          assertThat(failure).isNull();
+          assertThat(sink.wrong).isFalse();
+          assertThat(sink.restarts).isZero();
+          assertThat(most[0] - before).as("growth of the heap").isLessThan(MAX_HEAP_BYTES);
+        });
     System.out.printf(
         "ZmtpFuzzTest: %d hostile connections, %d batches, heap %.0f MB before and %.0f MB at most%n",
-        cases.get(), published, before / 1e6, most / 1e6);
-    assertThat(failure).isNull();
-    assertThat(sink.wrong).as("seed %d", seed).isFalse();
-    assertThat(sink.restarts).as("seed %d", seed).isZero();
-    assertThat(most - before).as("growth of the heap, seed %d", seed).isLessThan(MAX_HEAP_BYTES);
+        connections.get(), sink.next, before / 1e6, most[0] / 1e6);
   }
 
-  private void start(long seed) throws IOException {
-    Random seeds = new Random(seed);
+  /** Sends batches and waits for all of them. */
+  private static void publish(RawPeer publisher, CountingSink sink) throws IOException {
+    long end = sink.next + BATCHES;
+    for (long number = sink.next; number < end; number++) {
+      publisher.send(RawPeer.batch(number, ByteBuffer.allocate(200).putLong(number).array()));
+    }
+    Await.until("all batches beside hostile peers", () -> sink.next == end);
+  }
+
+  /** From now on hostile connections are made of another seed; starts their threads at first. */
+  private void begin(Random random) throws IOException {
+    boolean first = seeds == null;
+    seeds = new SplittableRandom(random.nextLong());
+    if (first) {
+      start();
+    }
+  }
+
+  private synchronized Random nextRandom() {
+    return new Random(seeds.nextLong());
+  }
+
+  private void start() throws IOException {
     for (int i = 1; i <= CONNECTING; i++) { // a dropped peer is connected to again after seconds
       ServerSocket server = listen();
       boolean replays = i % 4 == 0;
       String live = RawPeer.endpoint(replays ? listen() : server);
       String replay = replays ? RawPeer.endpoint(server) : null;
       follow(new FeedSpec(new RankId(i, 0), live, replay, "", false));
-      start(() -> RawPeer.accept(server), new Random(seeds.nextLong()));
+      start(() -> RawPeer.accept(server));
     }
     int port;
     try (ServerSocket free = RawPeer.listen()) {
       port = free.getLocalPort();
     }
     follow(new FeedSpec(new RankId(CONNECTING + 1, 0), "tcp://127.0.0.1:" + port, null, "", true));
-    start(() -> RawPeer.connect(port), new Random(seeds.nextLong()));
+    start(() -> RawPeer.connect(port));
   }
 
   private void follow(FeedSpec spec) {
     pump.add(spec, new CountingSink());
   }
 
-  private void start(Opened target, Random random) {
-    Thread thread = new Thread(() -> attack(target, random), "hostile");
+  private void start(Opened target) {
+    Thread thread = new Thread(() -> attack(target), "hostile");
     thread.setDaemon(true);
     thread.start();
   }
 
-  private void attack(Opened target, Random random) {
+  private void attack(Opened target) {
     while (!ended) {
       try (RawPeer peer = target.get()) {
-        cases.incrementAndGet();
-        speak(peer, random);
+        connections.incrementAndGet();
+        speak(peer, nextRandom());
       } catch (IOException e) {
         // the connection was dropped, or there is none yet
       } catch (RuntimeException | Error e) {

@@ -6,19 +6,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.management.ThreadMXBean;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.PromptSource;
+import io.kvasir.testing.harness.Fuzz;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * What bodies cost that are made of elements instead of texts: memory in proportion to their bytes,
- * whatever the elements. {@code kvasir.fuzz.seconds} sets the time of the fuzz test, {@code
- * kvasir.fuzz.seed} repeats a case.
+ * whatever the elements.
  */
 class BodyCostTest {
 
@@ -62,6 +63,26 @@ class BodyCostTest {
           "{\"content\":[{},{},{\"text\":\"a\"}]}",
           "{\"content\":[{\"type\":\"text\",\"text\":\"\\\"\"}]}",
           "{\"content\":\"a\",\"tool_calls\":[{\"x\":[1,2,[3]]}]}");
+
+  @BeforeAll
+  static void loadClasses() { // which costs memory, too
+    for (String field : FIELDS) {
+      for (String unit : UNITS) {
+        byte[] body = body(field, unit, 3);
+        if (refusal(body) == null) {
+          readAll(scan(body));
+        }
+      }
+    }
+  }
+
+  private static BodyScan scan(byte[] body) {
+    try {
+      return BodyScan.of(body, 0, body.length);
+    } catch (InvalidBodyException e) {
+      throw new AssertionError(e);
+    }
+  }
 
   @ParameterizedTest(name = "{0} of {1}")
   @CsvSource(
@@ -136,20 +157,12 @@ class BodyCostTest {
   }
 
   @Test
+  @Tag("fuzz")
   void memoryIsInProportionToBytesWhateverTheElements() {
-    long first = Long.getLong("kvasir.fuzz.seed", System.nanoTime());
-    System.out.println("body costs: -Dkvasir.fuzz.seed=" + first);
-    long end =
-        System.nanoTime() + Duration.ofSeconds(Long.getLong("kvasir.fuzz.seconds", 2)).toNanos();
-    long seed = first;
-    do {
-      check("-Dkvasir.fuzz.seed=" + seed, new Random(seed));
-      seed++;
-    } while (System.nanoTime() < end);
-    System.out.println("body costs: " + (seed - first) + " cases");
+    Fuzz.run("BodyCostTest", BodyCostTest::check);
   }
 
-  private static void check(String as, Random random) {
+  private static void check(Random random) {
     StringBuilder json = new StringBuilder("{\"model\":\"m\"");
     for (String field : FIELDS) {
       if (random.nextInt(3) == 0) {
@@ -164,15 +177,15 @@ class BodyCostTest {
     try {
       scan = BodyScan.of(body, 0, body.length);
     } catch (InvalidBodyException e) {
-      assertThat(allocated() - before).as(as).isLessThan(BESIDE);
+      assertThat(allocated() - before).isLessThan(BESIDE);
       return;
     }
-    assertThat(allocated() - before).as(as).isLessThan(BESIDE);
+    assertThat(allocated() - before).isLessThan(BESIDE);
     readAll(scan);
     long cost = allocated() - before;
     long limit = (long) PER_BYTE * body.length + BESIDE;
-    assertThat(cost).as(as + ": " + body.length + " bytes").isLessThan(limit);
-    assertHeld(as, scan);
+    assertThat(cost).as("%d bytes", body.length).isLessThan(limit);
+    assertHeld(scan);
   }
 
   private static void appendUnits(StringBuilder json, Random random) {
@@ -198,7 +211,7 @@ class BodyCostTest {
   }
 
   /** What a scan announces is enough for the texts and arrays of a decoded prompt. */
-  private static void assertHeld(String as, BodyScan scan) {
+  private static void assertHeld(BodyScan scan) {
     long held = 0;
     Prompt prompt = scan.prompt();
     if (prompt instanceof Prompt.Texts texts) {
@@ -208,7 +221,7 @@ class BodyCostTest {
     } else if (prompt instanceof Prompt.Chat chat) {
       held = chat.messages().stream().mapToLong(m -> 8 + 24 + 2L * m.content().length()).sum();
     }
-    assertThat(scan.decodedBytes()).as(as).isGreaterThanOrEqualTo(held - 1_000);
+    assertThat(scan.decodedBytes()).isGreaterThanOrEqualTo(held - 1_000);
   }
 
   private static byte[] body(String field, String unit, int times) {

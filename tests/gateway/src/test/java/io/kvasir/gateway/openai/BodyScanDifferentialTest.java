@@ -4,17 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.PromptSource;
+import io.kvasir.testing.harness.Fuzz;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.Random;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * Random bodies, valid and damaged, against Jackson. {@code kvasir.fuzz.seconds} sets the time of
- * the fuzz test, {@code kvasir.fuzz.seed} repeats a case.
- */
+/** Random bodies, valid and damaged, against Jackson. */
 class BodyScanDifferentialTest {
 
   private static final int BODIES = 5_000;
@@ -30,17 +28,9 @@ class BodyScanDifferentialTest {
   }
 
   @Test
+  @Tag("fuzz")
   void damagedBodiesAreRefused() {
-    long first = Long.getLong("kvasir.fuzz.seed", System.nanoTime());
-    System.out.println("bodies: -Dkvasir.fuzz.seed=" + first);
-    long end =
-        System.nanoTime() + Duration.ofSeconds(Long.getLong("kvasir.fuzz.seconds", 2)).toNanos();
-    long seed = first;
-    do {
-      check("-Dkvasir.fuzz.seed=" + seed, new Random(seed));
-      seed++;
-    } while (System.nanoTime() < end);
-    System.out.println("bodies: " + (seed - first) + " cases");
+    Fuzz.run("BodyScanDifferentialTest", random -> check("a random body", random));
   }
 
   /** Jackson takes a character that is not ASCII for the hex digit of its low byte. */

@@ -4,14 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.gateway.openai.SseEvent.Kind;
+import io.kvasir.testing.harness.Fuzz;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import java.io.ByteArrayOutputStream;
 import java.net.ProtocolException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -158,34 +162,29 @@ class SseEventsTest {
   }
 
   @Test
-  void damagedStreamsArePassedOn() throws ProtocolException {
-    long first = Long.getLong("kvasir.fuzz.seed", System.nanoTime());
-    System.out.println("events: -Dkvasir.fuzz.seed=" + first);
-    long end = System.nanoTime() + Long.getLong("kvasir.fuzz.seconds", 2) * 1_000_000_000L;
-    long seed = first;
-    do {
-      Random random = new Random(seed);
-      byte[] stream = stream(random);
-      java.io.ByteArrayOutputStream passed = new java.io.ByteArrayOutputStream();
-      SseEvents events =
-          new SseEvents(
-              event -> {
-                byte[] bytes = io.netty.buffer.ByteBufUtil.getBytes(event.bytes());
-                passed.writeBytes(bytes);
-                ByteBuf rest = UsageStrip.strip(event);
-                if (rest != null) {
-                  rest.release();
-                }
-              });
-      int cut = random.nextInt(stream.length + 1);
-      events.feed(Unpooled.copiedBuffer(stream, 0, cut));
-      events.feed(Unpooled.copiedBuffer(stream, cut, stream.length - cut));
-      events.end();
-      assertThat(passed.toByteArray()).as("-Dkvasir.fuzz.seed=%d", seed).isEqualTo(stream);
-      Usage ignored = Usage.of(Unpooled.wrappedBuffer(stream));
-      seed++;
-    } while (System.nanoTime() < end);
-    System.out.println("events: " + (seed - first) + " cases");
+  @Tag("fuzz")
+  void damagedStreamsArePassedOn() {
+    Fuzz.run("SseEventsTest", SseEventsTest::passOn);
+  }
+
+  private static void passOn(Random random) throws ProtocolException {
+    byte[] stream = stream(random);
+    ByteArrayOutputStream passed = new ByteArrayOutputStream();
+    SseEvents events =
+        new SseEvents(
+            event -> {
+              passed.writeBytes(ByteBufUtil.getBytes(event.bytes()));
+              ByteBuf rest = UsageStrip.strip(event);
+              if (rest != null) {
+                rest.release();
+              }
+            });
+    int cut = random.nextInt(stream.length + 1);
+    events.feed(Unpooled.copiedBuffer(stream, 0, cut));
+    events.feed(Unpooled.copiedBuffer(stream, cut, stream.length - cut));
+    events.end();
+    assertThat(passed.toByteArray()).isEqualTo(stream);
+    Usage ignored = Usage.of(Unpooled.wrappedBuffer(stream));
   }
 
   @Test

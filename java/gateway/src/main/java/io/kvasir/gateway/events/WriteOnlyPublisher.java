@@ -119,6 +119,11 @@ final class WriteOnlyPublisher implements AutoCloseable {
     selector.wakeup();
   }
 
+  /** {@return the port to which it is bound} */
+  int port() {
+    return ((ServerSocketChannel) key.channel()).socket().getLocalPort();
+  }
+
   /** {@return the number of connections} */
   int connections() {
     return subscribers.size();

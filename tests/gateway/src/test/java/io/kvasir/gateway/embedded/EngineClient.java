@@ -8,6 +8,7 @@ import io.kvasir.gateway.exchange.Upstream;
 import io.kvasir.gateway.exchange.UpstreamCall;
 import io.kvasir.gateway.exchange.UpstreamFailure;
 import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.testing.harness.Await;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.UncheckedIOException;
@@ -15,18 +16,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /** Sends requests to an upstream from an event loop of its own, and collects the replies. */
 final class EngineClient implements AutoCloseable {
 
   static final ObjectMapper MAPPER = new ObjectMapper();
-
-  private static final int PATIENCE_S = 60;
 
   private final Upstream upstream;
   private final ExecutorService loop = Executors.newSingleThreadExecutor();
@@ -129,11 +125,7 @@ final class EngineClient implements AutoCloseable {
   }
 
   static <T> T get(CompletableFuture<T> future) {
-    try {
-      return future.get(PATIENCE_S, TimeUnit.SECONDS);
-    } catch (InterruptedException | ExecutionException | TimeoutException e) {
-      throw new AssertionError(e);
-    }
+    return Await.result("an engine's answer", future);
   }
 
   /** Sends a request whose body may use single quotes. */

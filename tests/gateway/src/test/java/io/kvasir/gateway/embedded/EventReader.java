@@ -1,6 +1,7 @@
 package io.kvasir.gateway.embedded;
 
 import io.kvasir.gateway.standin.EventPublisher;
+import io.kvasir.testing.harness.Await;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -17,7 +18,6 @@ import org.zeromq.ZMQ;
  */
 final class EventReader implements AutoCloseable {
 
-  private static final int PATIENCE_MS = 60_000;
   private static final long END = -1;
 
   /** JeroMQ's handshake sometimes stalls; it connects again after this time. */
@@ -36,7 +36,7 @@ final class EventReader implements AutoCloseable {
   EventReader(EventPublisher publisher, int rank, String topic) {
     this.publisher = publisher;
     this.rank = rank;
-    live.setReceiveTimeOut(PATIENCE_MS);
+    live.setReceiveTimeOut(Await.limitMs());
     live.setHandshakeIvl(HANDSHAKE_MS);
     live.subscribe(topic);
     live.connect("tcp://127.0.0.1:" + (publisher.eventsPort() + rank));
@@ -64,7 +64,7 @@ final class EventReader implements AutoCloseable {
       }
       return topic != null;
     } finally {
-      live.setReceiveTimeOut(PATIENCE_MS);
+      live.setReceiveTimeOut(Await.limitMs());
     }
   }
 
@@ -83,7 +83,7 @@ final class EventReader implements AutoCloseable {
   /** Asks for the batches from a number on, with both frames or with more; returns the replies. */
   List<List<byte[]>> ask(long from, byte[]... before) {
     ZMQ.Socket replay = context.createSocket(SocketType.DEALER);
-    replay.setReceiveTimeOut(PATIENCE_MS);
+    replay.setReceiveTimeOut(Await.limitMs());
     replay.setRcvHWM(0);
     replay.setHandshakeIvl(HANDSHAKE_MS);
     replay.connect("tcp://127.0.0.1:" + (publisher.replayPort() + rank));

@@ -12,6 +12,7 @@ import io.kvasir.gateway.standin.EventSettings;
 import io.kvasir.gateway.standin.HandleForm;
 import io.kvasir.gateway.standin.ReplayForm;
 import io.kvasir.gateway.worker.EngineFlavor;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
@@ -228,7 +229,7 @@ class StandInEventsTest {
         socket.send(new byte[8]); // four frames
         socket.sendMore(new byte[0]);
         socket.send(new byte[] {-1, -1, -1, -1, -1, -1, -1, -1}); // beyond the last batch
-        socket.setReceiveTimeOut(60_000);
+        socket.setReceiveTimeOut(Await.limitMs());
         assertThat(socket.recv()).isEmpty();
         assertThat(socket.recv()).isEmpty();
         assertThat(socket.recv()).containsOnly(0xff); // the end is the first reply

@@ -40,14 +40,23 @@ class StandInFaultsTest {
     return standIn.blocks(rank).path("last_batch").asLong(-1);
   }
 
+  private void makeBatch(int rank) {
+    long before = last(rank);
+    while (last(rank) == before) {
+      standIn.run(rank, random, "");
+    }
+    standIn.readers.get(rank).receiveTo(last(rank));
+  }
+
+  /** Waits until all batches of rank 0 are sent or lost: those of rank 1 come after them. */
+  private void settle() {
+    makeBatch(1);
+  }
+
   /** Makes one more batch, without faults, and receives up to it. */
   private void endFault(String body) {
     standIn.faults(body);
-    long before = last(0);
-    while (last(0) == before) {
-      standIn.run(0, random, "");
-    }
-    reader.receiveTo(last(0));
+    makeBatch(0);
   }
 
   private List<Long> missing() {
@@ -79,9 +88,10 @@ class StandInFaultsTest {
     reader.receiveTo(last(0));
     standIn.faults("{'pause':true,'rank':0}");
     load();
-    standIn.run(1, random, "");
-    standIn.readers.get(1).receiveTo(last(1));
-    assertThat(reader.arrives(50)).isFalse();
+    for (int i = 0; i < 5; i++) {
+      settle();
+      assertThat(reader.arrives(0)).isFalse();
+    }
     assertThat(standIn.client.get("/debug/faults").json().at("/ranks/0/pause").asBoolean())
         .isTrue();
     standIn.faults("{'pause':false}");
@@ -102,10 +112,11 @@ class StandInFaultsTest {
   @Test
   void aPauseCanLoseBatches() {
     load();
-    reader.receiveTo(last(0));
-    standIn.faults("{'pause':true,'pause_loses':true}");
+    settle();
     long first = last(0);
+    standIn.faults("{'pause':true,'pause_loses':true,'rank':0}");
     load();
+    settle();
     long end = last(0);
     endFault("{'pause':false,'pause_loses':false}");
     assertThat(missing()).isEqualTo(LongStream.rangeClosed(first + 1, end).boxed().toList());

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.gateway.embedded.EngineClient.Pending;
 import io.kvasir.gateway.embedded.EngineClient.Reply;
 import io.kvasir.gateway.exchange.UpstreamFailure;
+import io.kvasir.testing.harness.Await;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumSet;
 import java.util.List;
@@ -269,9 +270,9 @@ class TextModelEngineTest {
     closing.start();
     Set<Thread.State> settled =
         EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING, Thread.State.TERMINATED);
-    while (!settled.contains(closing.getState())) {
-      Thread.onSpinWait(); // until it waits for the model's current step, or need not wait
-    }
+    Await.until(
+        "it waits for the model's current step, or need not wait",
+        () -> settled.contains(closing.getState()));
     model.permits.release(100);
     assertThat(running.await().failure().kind()).isEqualTo(UpstreamFailure.Kind.CLOSED);
     assertThat(waiting.await().failure().kind()).isEqualTo(UpstreamFailure.Kind.CLOSED);

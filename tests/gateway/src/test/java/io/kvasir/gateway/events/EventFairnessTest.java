@@ -73,7 +73,7 @@ class EventFairnessTest {
     flood.awaitSubscriber();
     light.awaitSubscriber();
     CountDownLatch published = new CountDownLatch(1);
-    pump.execute(() -> await(published));
+    pump.execute(() -> Await.opened("the flood", published));
     pump.execute(light::publishBatch);
     for (int i = 0; i < FLOOD; i++) {
       flood.publishBurst();
@@ -90,14 +90,6 @@ class EventFairnessTest {
         events.sink(publisher.spec().rank(), null, AppliedListener.NONE),
         publisher::sentNs,
         delays);
-  }
-
-  private static void await(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   /** Publishes the light rank's next batch after each until the flood is over. */

@@ -1,5 +1,6 @@
 package io.kvasir.gateway.events;
 
+import io.kvasir.testing.harness.Await;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -10,6 +11,7 @@ import java.util.function.LongPredicate;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
 import org.zeromq.ZMQ;
+import org.zeromq.ZMQException;
 
 /**
  * The publisher of one rank: numbered batches on one socket, the last ones again on another. Its
@@ -149,13 +151,7 @@ final class FakePublisher implements AutoCloseable {
           command.run();
           done.countDown();
         });
-    try {
-      if (!done.await(20, TimeUnit.SECONDS)) {
-        throw new AssertionError("the publisher's thread has ended");
-      }
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
+    Await.opened("the publisher's thread", done);
   }
 
   private void open() {
@@ -173,15 +169,16 @@ final class FakePublisher implements AutoCloseable {
     if (port == 0) {
       return socket.bindToRandomPort("tcp://127.0.0.1");
     }
-    for (int i = 0; i < 100; i++) {
-      try {
-        socket.bind("tcp://127.0.0.1:" + port);
-        return port;
-      } catch (RuntimeException e) {
-        ZMQ.sleep(50, TimeUnit.MILLISECONDS); // the old socket closes in the background
-      }
+    Await.until("the old socket, which closes in the background", () -> binds(socket, port));
+    return port;
+  }
+
+  private static boolean binds(ZMQ.Socket socket, int port) {
+    try {
+      return socket.bind("tcp://127.0.0.1:" + port);
+    } catch (ZMQException e) {
+      return false;
     }
-    throw new AssertionError("port " + port + " stays in use");
   }
 
   private void closeSockets() {
@@ -249,10 +246,6 @@ final class FakePublisher implements AutoCloseable {
   @Override
   public void close() {
     closing = true;
-    try {
-      thread.join();
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
+    Await.end(thread);
   }
 }

@@ -10,11 +10,13 @@ import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Publishers in Python and JavaScript: afterwards the index equals what they hold. */
+@Tag("process")
 class ForeignPublishersTest {
 
   private static final RankId RANK = new RankId(3, 1);

@@ -1,6 +1,5 @@
 package io.kvasir.gateway.events;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -8,9 +7,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.CacheScope;
-import java.io.BufferedReader;
-import java.io.BufferedWriter;
+import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -28,22 +28,22 @@ final class PublisherProcess implements AutoCloseable {
   private static final Path SOURCES =
       Path.of(System.getProperty("kvasir.root", "../.."), "tests/gateway/publishers");
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final int LIMIT_MINUTES = 5;
 
-  private final Process process;
-  private final BufferedWriter commands;
-  private final BufferedReader answers;
+  /** For npm, too, which downloads packages. */
+  private static final long LIMIT_MS = 5L * Await.limitMs();
+
+  private final ChildProcess process;
   private final JsonNode ports;
+  private int answered;
 
   private PublisherProcess(Path folder, String... command) throws IOException {
-    process =
-        new ProcessBuilder(List.of(command))
-            .directory(folder.toFile())
-            .redirectError(ProcessBuilder.Redirect.INHERIT)
-            .start();
-    commands = process.outputWriter();
-    answers = process.inputReader();
+    process = start(folder, command);
     ports = answer();
+  }
+
+  private static ChildProcess start(Path folder, String... command) throws IOException {
+    return ChildProcess.start(
+        command[0], new ProcessBuilder(List.of(command)).directory(folder.toFile()));
   }
 
   /** Starts the publisher of a language; skips the test if its packages cannot be had. */
@@ -96,14 +96,8 @@ final class PublisherProcess implements AutoCloseable {
   }
 
   private static boolean succeeds(Path folder, String... command) throws InterruptedException {
-    try {
-      Process process =
-          new ProcessBuilder(List.of(command))
-              .directory(folder.toFile())
-              .redirectErrorStream(true)
-              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-              .start();
-      return process.waitFor(LIMIT_MINUTES, TimeUnit.MINUTES) && process.exitValue() == 0;
+    try (ChildProcess process = start(folder, command)) {
+      return process.process().waitFor(LIMIT_MS, TimeUnit.MILLISECONDS) && process.exitCode() == 0;
     } catch (IOException e) {
       return false;
     }
@@ -161,20 +155,19 @@ final class PublisherProcess implements AutoCloseable {
   }
 
   private JsonNode command(String line) throws IOException {
-    commands.write(line);
-    commands.newLine();
-    commands.flush();
+    process.input().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+    process.input().flush();
     return answer();
   }
 
+  /** The next line of its output. */
   private JsonNode answer() throws IOException {
-    String line = answers.readLine();
-    assertThat(line).as("an answer of the publisher").isNotNull();
-    return JSON.readTree(line);
+    process.await("has answered", () -> process.output().lines().skip(answered).count() > 0);
+    return JSON.readTree(process.output().lines().skip(answered++).findFirst().orElseThrow());
   }
 
   @Override
   public void close() {
-    process.destroyForcibly();
+    process.close();
   }
 }

@@ -3,6 +3,7 @@ package io.kvasir.gateway.events;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.Await;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -18,7 +19,6 @@ import org.zeromq.ZMQ;
 final class SoakPublisher implements AutoCloseable {
 
   private static final int REMEMBERED = 1 << 14;
-  private static final int SUBSCRIBE_MS = 30_000;
 
   private final AtomicLongArray sent = new AtomicLongArray(REMEMBERED);
   private final SoakFrames frames;
@@ -35,7 +35,7 @@ final class SoakPublisher implements AutoCloseable {
     socket = context.createSocket(SocketType.XPUB); // shows subscriptions
     socket.setSndHWM(100_000);
     socket.setLinger(0);
-    socket.setReceiveTimeOut(SUBSCRIBE_MS);
+    socket.setReceiveTimeOut(Await.limitMs());
     port = socket.bindToRandomPort("tcp://127.0.0.1");
   }
 

@@ -1,5 +1,6 @@
 package io.kvasir.gateway.zmtp;
 
+import io.kvasir.testing.harness.Await;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
@@ -19,15 +20,13 @@ public final class RawPeer implements AutoCloseable {
   public static final int LONG = 2;
   public static final int COMMAND = 4;
 
-  private static final int TIMEOUT_MS = 60_000;
-
   private final Socket socket;
   private final DataInputStream in;
   private final OutputStream out;
 
   private RawPeer(Socket socket) throws IOException {
     this.socket = socket;
-    socket.setSoTimeout(TIMEOUT_MS);
+    socket.setSoTimeout(Await.limitMs());
     socket.setTcpNoDelay(true);
     in = new DataInputStream(socket.getInputStream());
     out = socket.getOutputStream();
@@ -36,7 +35,7 @@ public final class RawPeer implements AutoCloseable {
   /** A port of loopback to accept at. */
   public static ServerSocket listen() throws IOException {
     ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    server.setSoTimeout(TIMEOUT_MS);
+    server.setSoTimeout(Await.limitMs());
     return server;
   }
 

@@ -2,6 +2,7 @@ package io.kvasir.gateway.zmtp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.Await;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -23,7 +24,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ZmtpSocketTest {
 
   private static final long MAX_HELD_BYTES = 1 << 20;
-  private static final int TRIES = 6_000;
+
+  /** Silence in which a peer is asked once. */
+  private static final int HEARTBEAT_SECONDS = 2;
 
   private final ZmtpLoop loop =
       new ZmtpLoop(MAX_HELD_BYTES, () -> System.nanoTime() + this.skippedNs);
@@ -48,6 +51,10 @@ class ZmtpSocketTest {
     boolean holds() throws IOException;
   }
 
+  private interface Step {
+    void run() throws IOException;
+  }
+
   private ZmtpSocket subscriber() throws IOException {
     ZmtpSocket socket = new ZmtpSocket(loop, ZmtpRole.SUB, new byte[0]);
     sockets.add(socket);
@@ -56,12 +63,16 @@ class ZmtpSocketTest {
   }
 
   private void runUntil(Condition condition) throws IOException {
-    boolean holds = condition.holds();
-    for (int i = 0; i < TRIES && !holds; i++) {
-      turn(10);
-      holds = condition.holds();
+    repeat(() -> turn(10), condition);
+  }
+
+  /** Unlike {@link Await}, without a pause between the steps. */
+  private static void repeat(Step step, Condition until) throws IOException {
+    long startNs = System.nanoTime();
+    while (!until.holds()) {
+      assertThat(System.nanoTime() - startNs).isLessThan(Await.limit().toNanos());
+      step.run();
     }
-    assertThat(holds).isTrue();
   }
 
   private void turn(int waitMs) throws IOException {
@@ -86,6 +97,11 @@ class ZmtpSocketTest {
     }
   }
 
+  private void answerNextHeartbeat(RawPeer peer) throws IOException {
+    pass(HEARTBEAT_SECONDS);
+    with(peer::answerHeartbeat);
+  }
+
   private ZmtpSocket bound() throws IOException {
     server.close();
     ZmtpSocket socket = new ZmtpSocket(loop, ZmtpRole.SUB, new byte[0]);
@@ -106,7 +122,7 @@ class ZmtpSocketTest {
   }
 
   /** Runs what a peer does on a thread of its own, and the loop until it is done. */
-  private void with(Peer peer) throws IOException {
+  private void with(Step peer) throws IOException {
     Thread thread =
         new Thread(
             () -> {
@@ -119,10 +135,6 @@ class ZmtpSocketTest {
     thread.setDaemon(true);
     thread.start();
     runUntil(() -> !thread.isAlive());
-  }
-
-  private interface Peer {
-    void run() throws IOException;
   }
 
   @ParameterizedTest
@@ -281,9 +293,9 @@ class ZmtpSocketTest {
     RawPeer[] peer = new RawPeer[1];
     with(() -> peer[0] = RawPeer.publisher(server));
     for (int i = 0; i < 2; i++) {
-      with(() -> peer[0].answerHeartbeat());
+      answerNextHeartbeat(peer[0]);
       long sentNs = loop.nowNs(); // the answer may have been read already
-      with(() -> peer[0].answerHeartbeat());
+      answerNextHeartbeat(peer[0]);
       runUntil(() -> socket.isProven(sentNs));
     }
     assertThat(socket.wasDisconnected()).isFalse();
@@ -295,11 +307,13 @@ class ZmtpSocketTest {
     ZmtpSocket socket = subscriber();
     RawPeer[] peer = new RawPeer[1];
     with(() -> peer[0] = RawPeer.publisher(server));
-    with(() -> peer[0].answerHeartbeat());
+    answerNextHeartbeat(peer[0]);
     long answeredNs = loop.nowNs();
-    with(() -> peer[0].readFrame()); // the next heartbeat
+    pass(HEARTBEAT_SECONDS);
+    with(() -> peer[0].readFrame());
     assertThat(socket.isProven(loop.nowNs())).isFalse();
     assertThat(socket.isProven(answeredNs - Integer.MAX_VALUE * 60L)).isTrue();
+    pass(6);
     runUntil(socket::wasDisconnected);
     peer[0].close();
   }
@@ -366,14 +380,15 @@ class ZmtpSocketTest {
     ZmtpSocket socket = subscriber();
     RawPeer[] peer = new RawPeer[1];
     with(() -> peer[0] = RawPeer.publisher(server));
-    with(() -> peer[0].answerHeartbeat());
-    with(() -> peer[0].readFrame()); // the next heartbeat
+    answerNextHeartbeat(peer[0]);
+    pass(HEARTBEAT_SECONDS);
+    with(() -> peer[0].readFrame());
     peer[0].send(RawPeer.frame(RawPeer.COMMAND, "\4PONG".getBytes(StandardCharsets.ISO_8859_1)));
     skippedNs += 60_000_000_000L;
     socket.tick(loop.nowNs());
     assertThat(socket.wasDisconnected()).isFalse();
     assertThat(socket.isProven(loop.nowNs() - 10_000_000_000L)).isTrue();
-    with(() -> peer[0].answerHeartbeat());
+    answerNextHeartbeat(peer[0]);
     assertThat(socket.wasDisconnected()).isFalse();
     peer[0].close();
   }
@@ -391,9 +406,7 @@ class ZmtpSocketTest {
     for (RawPeer peer : peers) {
       peer.send(two);
     }
-    for (int i = 0; i < TRIES && !(first.isReadable() && second.isReadable()); i++) {
-      loop.select(10);
-    }
+    repeat(() -> loop.select(10), () -> first.isReadable() && second.isReadable());
     assertThat(first.receive()).isEqualTo(ZmtpSocket.Received.MESSAGE);
     assertThat(second.receive()).isEqualTo(ZmtpSocket.Received.MESSAGE);
     assertThat(loop.bufferBytes()).as("what the first has not decoded").isPositive();

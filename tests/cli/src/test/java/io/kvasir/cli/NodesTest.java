@@ -25,9 +25,9 @@ import org.junit.jupiter.api.Test;
 class NodesTest {
 
   private static final String REPLAY =
-      "replay --sessions 6 --turns 2-3 --concurrency 3 --ranks 4 --pool-tokens 20000"
+      "replay --sessions 3 --turns 2-3 --concurrency 3 --ranks 4 --pool-tokens 20000"
           + " --router kv_cache_aware --format json --device cpu";
-  private static final String LONG_REPLAY = REPLAY.replace("--sessions 6", "--sessions 300");
+  private static final String LONG_REPLAY = REPLAY.replace("--sessions 3", "--sessions 300");
   private static final int PROCESSES = 3;
   private static final long SEED = 20261123;
 

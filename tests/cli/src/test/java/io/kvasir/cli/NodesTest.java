@@ -27,7 +27,7 @@ class NodesTest {
   private static final String REPLAY =
       "replay --sessions 3 --turns 2-3 --concurrency 3 --ranks 4 --pool-tokens 20000"
           + " --router kv_cache_aware --format json --device cpu";
-  private static final String LONG_REPLAY = REPLAY.replace("--sessions 3", "--sessions 300");
+  private static final String LONG_REPLAY = REPLAY.replace("--sessions 3", "--sessions 80");
   private static final int PROCESSES = 3;
   private static final long SEED = 20261123;
 

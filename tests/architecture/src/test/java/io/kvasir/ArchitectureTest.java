@@ -358,6 +358,7 @@ class ArchitectureTest {
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
           .withImportOption(location -> !location.contains("/jmh_generated/"))
+          .withImportOption(location -> !location.contains("/io/kvasir/testing/"))
           .importPackages("io.kvasir");
 
   private static Map<String, Set<String>> found(Collection<JavaClass> classes) {

@@ -2,6 +2,8 @@ package io.kvasir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.ChildProcess;
+import io.kvasir.testing.harness.Jdk;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,12 +12,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * The Java code of docs and examples/README.md compiles and prints what the documents say: each
  * block is a whole file of examples/embedding. ReadmeTest does the same for the README.
  */
+@Tag("process")
 class DocumentedCodeTest {
 
   private static final Path ROOT =
@@ -37,14 +40,13 @@ class DocumentedCodeTest {
   private static final Pattern PINNED =
       Pattern.compile(
           " *<!--[^>]*-->\n *<pluginManagement>.*</pluginManagement>\n", Pattern.DOTALL);
-  private static final int PATIENCE_S = 120;
 
   @TempDir private static Path folder;
 
   private static Path classes;
 
   @BeforeAll
-  static void compileTheExample() throws IOException, InterruptedException {
+  static void compileTheExample() throws IOException {
     classes = folder.resolve("classes");
     compile(classes, "-cp", CLASS_PATH);
   }
@@ -68,7 +70,7 @@ class DocumentedCodeTest {
   }
 
   @Test
-  void theDeclaredModuleCompiles() throws IOException, InterruptedException {
+  void theDeclaredModuleCompiles() throws IOException {
     List<String> modules =
         blocks(ROOT.resolve("docs/embedding.md")).stream()
             .filter(block -> block.startsWith("module "))
@@ -85,8 +87,7 @@ class DocumentedCodeTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"FirstDecision", "CustomPolicies", "EngineEvents"})
-  void theDocumentShowsWhatAnExamplePrints(String example)
-      throws IOException, InterruptedException {
+  void theDocumentShowsWhatAnExamplePrints(String example) throws IOException {
     String output = java("com.example.kvasir." + example);
     assertThat(Files.readString(ROOT.resolve("docs/embedding.md")))
         .contains("```\n" + output + "```\n");
@@ -94,8 +95,7 @@ class DocumentedCodeTest {
 
   @ParameterizedTest
   @CsvSource({"shortest_prefill, 1", "adapter, 2"})
-  void aReplayTakesACustomPolicy(String policy, String ranks)
-      throws IOException, InterruptedException {
+  void aReplayTakesACustomPolicy(String policy, String ranks) throws IOException {
     String report =
         java(
             "io.kvasir.cli.Main",
@@ -144,11 +144,14 @@ class DocumentedCodeTest {
         .toList();
   }
 
-  private static void compile(Path target, String... options)
-      throws IOException, InterruptedException {
+  private static void compile(Path target, String... options) throws IOException {
     List<String> command =
         new ArrayList<>(
-            List.of("javac", "--release", "17", "-Xlint:all,-module,-classfile,-processing,-path"));
+            List.of(
+                Jdk.tool("javac"),
+                "--release",
+                "17",
+                "-Xlint:all,-module,-classfile,-processing,-path"));
     command.addAll(List.of("-proc:none", "-Werror", "-d", target.toString()));
     command.addAll(List.of(options));
     for (Path source : sources()) {
@@ -157,29 +160,24 @@ class DocumentedCodeTest {
     run(command);
   }
 
-  private static String java(String... mainAndWords) throws IOException, InterruptedException {
+  private static String java(String... mainAndWords) throws IOException {
     String path = String.join(File.pathSeparator, classes.toString(), "" + RESOURCES, CLASS_PATH);
     List<String> command =
-        new ArrayList<>(List.of("java", "--enable-native-access=ALL-UNNAMED", "-cp", path));
+        new ArrayList<>(
+            List.of(
+                Jdk.tool("java"),
+                "-XX:TieredStopAtLevel=1",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                path));
     command.addAll(List.of(mainAndWords));
     return run(command);
   }
 
-  /** Runs a tool of this JDK, and returns its output if it succeeds. */
-  private static String run(List<String> command) throws IOException, InterruptedException {
-    List<String> line = new ArrayList<>(command);
-    line.set(0, Path.of(System.getProperty("java.home"), "bin", command.get(0)).toString());
-    Path output = folder.resolve("output");
-    Path errors = folder.resolve("errors");
-    Process process =
-        new ProcessBuilder(line)
-            .redirectOutput(output.toFile())
-            .redirectError(errors.toFile())
-            .start();
-    if (!process.waitFor(PATIENCE_S, TimeUnit.SECONDS)) {
-      process.destroyForcibly().waitFor();
-    }
-    assertThat(process.exitValue()).as(Files.readString(errors)).isZero();
-    return Files.readString(output);
+  /** Runs a command, and returns its output if it succeeds. */
+  private static String run(List<String> command) throws IOException {
+    ChildProcess ended = ChildProcess.run(command.get(0), new ProcessBuilder(command));
+    assertThat(ended.exitCode()).as(ended.errors()).isZero();
+    return ended.output();
   }
 }

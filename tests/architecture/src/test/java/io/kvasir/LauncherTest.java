@@ -2,24 +2,23 @@ package io.kvasir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the launcher passes to Java, in a repository that is built and with a Java that prints. */
+@Tag("process")
 class LauncherTest {
-
-  private static final int PATIENCE_S = 60;
 
   @TempDir private Path folder;
 
@@ -61,36 +60,26 @@ class LauncherTest {
 
   @Test
   void aMissingJarIsAnError() throws Exception {
-    Process process = start(folder + ":missing policy.jar");
-    assertThat(process.waitFor()).isEqualTo(1);
-    assertThat(errors())
+    ChildProcess ended = run(folder + ":missing policy.jar");
+    assertThat(ended.exitCode()).isEqualTo(1);
+    assertThat(ended.errors())
         .isEqualTo("kvasir: no 'missing policy.jar', which KVASIR_CLASSPATH names\n");
   }
 
-  private List<String> launch(String classPath) throws IOException, InterruptedException {
-    Process process = start(classPath);
-    assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
-    assertThat(process.exitValue()).as(errors()).isZero();
-    return Files.readAllLines(folder.resolve("output"));
+  private List<String> launch(String classPath) throws IOException {
+    ChildProcess ended = run(classPath);
+    assertThat(ended.exitCode()).as(ended.errors()).isZero();
+    return ended.output().lines().toList();
   }
 
-  private Process start(String classPath) throws IOException {
+  private ChildProcess run(String classPath) throws IOException {
     ProcessBuilder launcher =
-        new ProcessBuilder(
-            new ArrayList<>(
-                List.of("sh", root.resolve("kvasir").toString(), "replay", "--sessions", "a b")));
+        new ProcessBuilder("sh", root.resolve("kvasir").toString(), "replay", "--sessions", "a b");
     launcher.environment().keySet().removeIf(name -> name.startsWith("KVASIR_"));
     launcher.environment().put("JAVA_HOME", folder.resolve("jdk").toString());
     if (classPath != null) {
       launcher.environment().put("KVASIR_CLASSPATH", classPath);
     }
-    return launcher
-        .redirectOutput(folder.resolve("output").toFile())
-        .redirectError(folder.resolve("errors").toFile())
-        .start();
-  }
-
-  private String errors() throws IOException {
-    return Files.readString(folder.resolve("errors"));
+    return ChildProcess.run("kvasir", launcher);
   }
 }

@@ -2,6 +2,8 @@ package io.kvasir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.ChildProcess;
+import io.kvasir.testing.harness.Jdk;
 import java.io.File;
 import java.io.IOException;
 import java.lang.module.ModuleDescriptor;
@@ -17,9 +19,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -53,15 +55,15 @@ class NamedModulesTest {
     return modules;
   }
 
-  private static final int PATIENCE_S = 120;
-
   @TempDir private Path folder;
 
+  @Tag("process")
   @Test
   void anIndexWorksInANamedModule() throws Exception {
     assertThat(compileAndRun("fleet")).isEqualTo("matched 2\n");
   }
 
+  @Tag("process")
   @Test
   void aPoolWorksInANamedModule() throws Exception {
     assertThat(compileAndRun("engine")).isEqualTo("matched 3\n");
@@ -77,12 +79,13 @@ class NamedModulesTest {
         .contains("jcuda", "org.bytedeco.cuda");
   }
 
-  private String compileAndRun(String half) throws IOException, InterruptedException {
+  private String compileAndRun(String half) throws IOException {
     Path sources = SOURCES.resolve(half);
     Path classes = folder.resolve("classes");
     String path = join(modulePath("io.kvasir." + half));
     List<String> compile =
-        new ArrayList<>(List.of("javac", "--module-path", path, "-d", classes.toString()));
+        new ArrayList<>(
+            List.of(Jdk.tool("javac"), "--module-path", path, "-d", classes.toString()));
     try (Stream<Path> files = Files.walk(sources)) {
       files
           .filter(file -> file.toString().endsWith(".java"))
@@ -91,7 +94,7 @@ class NamedModulesTest {
     run(compile);
     return run(
         List.of(
-            "java",
+            Jdk.tool("java"),
             "--enable-native-access=ALL-UNNAMED",
             "-XX:TieredStopAtLevel=1",
             "--module-path",
@@ -100,22 +103,11 @@ class NamedModulesTest {
             "example." + half + "/example." + half + ".Main"));
   }
 
-  /** Runs a tool of this JDK, and returns its output if it succeeds. */
-  private String run(List<String> command) throws IOException, InterruptedException {
-    List<String> line = new ArrayList<>(command);
-    line.set(0, Path.of(System.getProperty("java.home"), "bin", command.get(0)).toString());
-    Path output = folder.resolve("output");
-    Path errors = folder.resolve("errors");
-    Process process =
-        new ProcessBuilder(line)
-            .redirectOutput(output.toFile())
-            .redirectError(errors.toFile())
-            .start();
-    if (!process.waitFor(PATIENCE_S, TimeUnit.SECONDS)) {
-      process.destroyForcibly().waitFor();
-    }
-    assertThat(process.exitValue()).as(Files.readString(errors)).isZero();
-    return Files.readString(output);
+  /** Runs a command, and returns its output if it succeeds. */
+  private static String run(List<String> command) throws IOException {
+    ChildProcess ended = ChildProcess.run(command.get(0), new ProcessBuilder(command));
+    assertThat(ended.exitCode()).as(ended.errors()).isZero();
+    return ended.output();
   }
 
   /** Where a module and everything it requires lie. */

@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -189,6 +190,7 @@ class CommandsTest {
     }
   }
 
+  @Tag("process")
   @Test
   void severalProcessesGiveTheReportOfOne() {
     String line = SMALL.replace("--ranks 2", "--ranks 4") + " --format json --seed 3";

@@ -11,12 +11,11 @@ import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.Machine;
 import io.kvasir.engine.device.NativeLibrary;
 import io.kvasir.engine.device.Unavailability;
+import io.kvasir.testing.harness.ReservedPort;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -268,16 +267,18 @@ class DeviceCommandsTest {
     Path secret = folder.resolve("secret");
     Files.writeString(secret, "0123456789abcdef".repeat(4) + "\n");
     Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
-    int port;
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = socket.getLocalPort();
+    try (ReservedPort port = new ReservedPort()) {
+      assertProcessesTakeGpus(
+          SMALL
+              + " --collective tcp --rank 0 --world-size 1 --master-addr 127.0.0.1 --secret-file "
+              + secret
+              + " --master-port "
+              + port.number(),
+          secret);
     }
-    String launch =
-        SMALL
-            + " --collective tcp --rank 0 --world-size 1 --master-addr 127.0.0.1 --secret-file "
-            + secret
-            + " --master-port "
-            + port;
+  }
+
+  private static void assertProcessesTakeGpus(String launch, Path secret) throws IOException {
     assertThat(run(FakeMachine.withGpus(), launch + " --local-rank 1 --device cuda:local").err())
         .contains("CUDA device 1 (NVIDIA H100 MIG 1g) is lost");
     assertThat(run(FakeMachine.withGpus(), launch + " --local-rank 3 --device cuda:local").err())

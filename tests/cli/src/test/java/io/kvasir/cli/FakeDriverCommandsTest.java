@@ -6,19 +6,17 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.kvasir.engine.device.KernelModule;
 import io.kvasir.testing.device.FakeDriver;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Commands in processes that find a CUDA driver without a device: the whole way to its calls. */
+@Tag("process")
 class FakeDriverCommandsTest {
 
   private static final String REPLAY =
       "replay --format json --sessions 6 --turns 2 --concurrency 4 --ranks 2 --pool-tokens 8192";
-
-  @TempDir private Path folder;
 
   @BeforeEach
   void requireKernels() {
@@ -42,11 +40,11 @@ class FakeDriverCommandsTest {
 
   @Test
   void aReplayOnTheDeviceReportsWhatTheHostDoes() throws Exception {
-    FakeDriver.Result host = run(Map.of(), REPLAY + " --device cpu");
+    Outcome host = Outcome.of(Map.of(), REPLAY + " --device cpu");
     FakeDriver.Result device = run(Map.of(), REPLAY + " --device cuda");
-    assertThat(host.exitCode()).as(host.errors()).isZero();
+    assertThat(host.exitCode()).as(host.err()).isZero();
     assertThat(device.exitCode()).as(device.errors()).isZero();
-    assertThat(timeless(device.output())).isEqualTo(timeless(host.output()));
+    assertThat(timeless(device.output())).isEqualTo(timeless(host.out()));
     assertThat(device.output()).contains("\"ranks\"");
     assertThat(device.errors()).doesNotContain("fake CUDA driver");
   }
@@ -57,11 +55,11 @@ class FakeDriverCommandsTest {
         REPLAY.replace("--pool-tokens 8192", "--pool-tokens 3840")
             + " --router kv_cache_aware --instances 2 --serve-router kv_cache_aware"
             + " --serve-router-args track_routed_blocks=false";
-    FakeDriver.Result host = run(Map.of(), line + " --device cpu");
+    Outcome host = Outcome.of(Map.of(), line + " --device cpu");
     FakeDriver.Result device = run(Map.of(), line + " --device cuda");
     assertThat(device.exitCode()).as(device.errors()).isZero();
-    assertThat(timeless(device.output())).isEqualTo(timeless(host.output()));
-    assertThat(host.output()).contains("\"score\"").containsPattern("\"evictedBlocks\" *: *[1-9]");
+    assertThat(timeless(device.output())).isEqualTo(timeless(host.out()));
+    assertThat(host.out()).contains("\"score\"").containsPattern("\"evictedBlocks\" *: *[1-9]");
   }
 
   @Test
@@ -83,8 +81,7 @@ class FakeDriverCommandsTest {
     return report.replaceAll("\"wallSeconds\"\\s*:\\s*[0-9.eE+-]+", "\"wallSeconds\":0");
   }
 
-  private FakeDriver.Result run(Map<String, String> variables, String line)
-      throws IOException, InterruptedException {
-    return FakeDriver.run(folder, variables, Main.class, line.split(" "));
+  private FakeDriver.Result run(Map<String, String> variables, String line) throws IOException {
+    return FakeDriver.run(variables, Main.class, line.split(" "));
   }
 }

@@ -1,13 +1,13 @@
 package io.kvasir.cli;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.ChildProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -134,6 +134,7 @@ class HelpTest {
         .doesNotContain("kvasir.sh", "kvasir.bash");
   }
 
+  @Tag("process")
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -166,10 +167,8 @@ class HelpTest {
                 .formatted(script, words)
             + "; COMP_LINE=\"${COMP_WORDS[*]}\"; _complete_kvasir; echo ${COMPREPLY[*]}";
 
-    Process bash = new ProcessBuilder("bash", "-c", shell).redirectErrorStream(true).start();
-
-    assertThat(new String(bash.getInputStream().readAllBytes(), UTF_8)).isEqualTo(completed + "\n");
-    assertThat(bash.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    ProcessBuilder bash = new ProcessBuilder("bash", "-c", shell).redirectErrorStream(true);
+    assertThat(ChildProcess.run("bash", bash).output()).isEqualTo(completed + "\n");
   }
 
   private static Outcome run(String line) {

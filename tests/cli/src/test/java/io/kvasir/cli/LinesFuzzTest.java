@@ -9,24 +9,24 @@ import io.kvasir.cli.lines.LineLimit;
 import io.kvasir.cli.lines.index.IndexLines;
 import io.kvasir.cli.lines.route.RouteLines;
 import io.kvasir.model.Errors;
+import io.kvasir.testing.harness.Fuzz;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Random lines between valid ones. Every line is answered, and a run of only the valid lines gives
- * the same answers. {@code kvasir.fuzz.seconds} sets the time for each command, {@code
- * kvasir.fuzz.seed} repeats a case.
+ * the same answers.
  */
 class LinesFuzzTest {
 
@@ -34,28 +34,17 @@ class LinesFuzzTest {
   private static final int LINES = 60;
   private static final int MAX_TOKENS = 100_000;
   private static final double MUTATED = 0.35;
-  private static final Duration LONGEST_CASE = Duration.ofSeconds(5);
 
+  @Tag("fuzz")
   @ParameterizedTest
   @ValueSource(strings = {"route", "index"})
-  void invalidLinesChangeNothing(String command) throws IOException {
-    long first = Long.getLong("kvasir.fuzz.seed", System.nanoTime());
-    System.out.println("kvasir " + command + ": -Dkvasir.fuzz.seed=" + first);
-    long end =
-        System.nanoTime() + Duration.ofSeconds(Long.getLong("kvasir.fuzz.seconds", 2)).toNanos();
-    long seed = first;
-    do {
-      check(command, seed++);
-    } while (System.nanoTime() < end);
-    System.out.println("kvasir " + command + ": " + (seed - first) + " cases");
+  void invalidLinesChangeNothing(String command) {
+    Fuzz.run("kvasir " + command, random -> check(command, random));
   }
 
-  private static void check(String command, long seed) throws IOException {
-    String as = "-Dkvasir.fuzz.seed=" + seed;
-    List<byte[]> lines = lines(command, new Random(seed));
-    long start = System.nanoTime();
-    List<JsonNode> answers = answers(as, command, lines);
-    assertThat(Duration.ofNanos(System.nanoTime() - start)).as(as).isLessThan(LONGEST_CASE);
+  private static void check(String command, Random random) throws IOException {
+    List<byte[]> lines = lines(command, random);
+    List<JsonNode> answers = answers(command, lines);
     List<byte[]> valid = new ArrayList<>();
     List<JsonNode> expected = new ArrayList<>();
     for (int i = 0; i < lines.size(); i++) {
@@ -65,19 +54,19 @@ class LinesFuzzTest {
         expected.add(answers.get(i));
       } else {
         String text = text(lines.get(i));
-        assertThat(error.isTextual()).as(as + ": " + text).isTrue();
+        assertThat(error.isTextual()).as(text).isTrue();
         assertThat(error.textValue())
-            .as(as + ": " + text)
+            .as(text)
             .isNotBlank()
             .doesNotContain(
                 "internal error", "Exception", "out of bounds", "null pointer", "overflow")
             .hasSizeLessThan(1000);
-        assertThat(answers.get(i).get("line").asInt()).as(as).isEqualTo(i + 1);
+        assertThat(answers.get(i).get("line").asInt()).isEqualTo(i + 1);
       }
     }
-    List<JsonNode> shadow = answers(as, command, valid);
+    List<JsonNode> shadow = answers(command, valid);
     for (int i = 0; i < shadow.size(); i++) {
-      assertThat(shadow.get(i)).as(as + ": " + text(valid.get(i))).isEqualTo(expected.get(i));
+      assertThat(shadow.get(i)).as(text(valid.get(i))).isEqualTo(expected.get(i));
     }
   }
 
@@ -103,8 +92,7 @@ class LinesFuzzTest {
     return lines;
   }
 
-  private static List<JsonNode> answers(String as, String command, List<byte[]> lines)
-      throws IOException {
+  private static List<JsonNode> answers(String command, List<byte[]> lines) throws IOException {
     ByteArrayOutputStream in = new ByteArrayOutputStream();
     for (byte[] line : lines) {
       in.writeBytes(line);
@@ -118,7 +106,7 @@ class LinesFuzzTest {
       withoutWaits(node);
       answers.add(node);
     }
-    assertThat(answers).as(as).hasSameSizeAs(lines);
+    assertThat(answers).hasSameSizeAs(lines);
     assertThat(answers.stream().noneMatch(answer -> answer.has("error"))).isEqualTo(allValid);
     return answers;
   }

@@ -2,13 +2,13 @@ package io.kvasir.cli;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.BufferedReader;
+import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
-import java.io.Writer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A network namespace behind a link that delays and loses packets: {@code network/lossy_link.py}.
@@ -17,16 +17,13 @@ import java.util.concurrent.TimeUnit;
 final class LossyLink implements AutoCloseable {
 
   private static final int NAMESPACES = 60;
-  private static final long CLOSE_SECONDS = 10;
 
-  private final Process process;
-  private final Writer commands;
+  private final ChildProcess process;
   private final String name;
   private final String outerAddress;
 
-  private LossyLink(Process process, String name, String outerAddress) {
+  private LossyLink(ChildProcess process, String name, String outerAddress) {
     this.process = process;
-    this.commands = process.outputWriter();
     this.name = name;
     this.outerAddress = outerAddress;
   }
@@ -38,33 +35,24 @@ final class LossyLink implements AutoCloseable {
     String name = "kvl" + number;
     String outer = "198.19.255." + (4 * number + 1);
     String inner = "198.19.255." + (4 * number + 2);
-    ProcessBuilder builder =
-        new ProcessBuilder(
-            "python3",
-            "network/lossy_link.py",
-            name,
-            outer,
-            inner,
-            Integer.toString(delayMs),
-            Integer.toString(lossPercent),
-            Long.toString(seed));
-    Path errors = Files.createTempFile("lossy-link", ".err");
-    Process process = builder.redirectError(errors.toFile()).start();
-    BufferedReader output = process.inputReader();
-    boolean ready = "ready".equals(output.readLine());
-    if (!ready) {
-      process.destroy();
-    }
-    assumeTrue(ready, () -> "no network namespace: " + read(errors));
+    ChildProcess process =
+        ChildProcess.start(
+            "lossy_link.py",
+            new ProcessBuilder(
+                "python3",
+                "network/lossy_link.py",
+                name,
+                outer,
+                inner,
+                Integer.toString(delayMs),
+                Integer.toString(lossPercent),
+                Long.toString(seed)));
+    Await.until(
+        "a link, or none",
+        () -> process.output().contains("ready\n") || !process.process().isAlive());
+    assumeTrue(
+        process.process().isAlive(), () -> "no network namespace: " + process.errors().strip());
     return new LossyLink(process, name, outer);
-  }
-
-  private static String read(Path file) {
-    try {
-      return Files.readString(file).strip();
-    } catch (IOException e) {
-      return e.getMessage();
-    }
   }
 
   /** The words before a command that runs it behind the link. */
@@ -88,20 +76,13 @@ final class LossyLink implements AutoCloseable {
   }
 
   private void command(String line) throws IOException {
-    commands.write(line);
-    commands.flush();
+    process.input().write(line.getBytes(StandardCharsets.US_ASCII));
+    process.input().flush();
   }
 
   @Override
   public void close() throws IOException {
-    commands.close();
-    try {
-      if (!process.waitFor(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-      }
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
-    }
+    process.input().close(); // it removes the namespace
+    process.exitCode();
   }
 }

@@ -12,6 +12,7 @@ import io.kvasir.fleet.record.JsonEvent;
 import io.kvasir.fleet.record.RankChange;
 import io.kvasir.fleet.record.RecorderOptions;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PipedInputStream;
@@ -23,10 +24,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(60)
 class RecordCommandTest {
 
   private static final String LINES =
@@ -149,11 +148,10 @@ class RecordCommandTest {
       recording.start();
       lines.write(LINES.getBytes(StandardCharsets.UTF_8));
       lines.flush();
-      while (Files.notExists(Path.of(file())) || Files.size(Path.of(file())) == 0) {
-        Thread.onSpinWait();
-      }
+      Await.until(
+          "a written line", () -> Files.exists(Path.of(file())) && Files.size(Path.of(file())) > 0);
     }
-    recording.join();
+    Await.end(recording);
     assertThat(run("", "--replay", file(), "--as-fast-as-possible").out()).isEqualTo(LINES);
   }
 

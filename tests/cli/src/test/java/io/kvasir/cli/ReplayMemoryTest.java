@@ -2,21 +2,21 @@ package io.kvasir.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.ChildProcess;
+import io.kvasir.testing.harness.Jdk;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A replay that runs out of memory names the cause; one whose requests wait needs little. */
-@Timeout(240)
+@Tag("process")
 class ReplayMemoryTest {
 
   @TempDir private Path folder;
@@ -41,14 +41,8 @@ class ReplayMemoryTest {
   private Outcome replay(List<String> prefix, String memory, String... options) throws Exception {
     List<String> command = new ArrayList<>(prefix);
     command.addAll(
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xmx" + memory,
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseParallelGC",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp",
-            System.getProperty("java.class.path"),
+        Jdk.java(
+            List.of("-Xmx" + memory, "-XX:+UseParallelGC", "--enable-native-access=ALL-UNNAMED"),
             Main.class.getName(),
             "replay",
             "--router",
@@ -56,22 +50,8 @@ class ReplayMemoryTest {
             "--ranks",
             "1"));
     command.addAll(List.of(options));
-    Path out = folder.resolve("out");
-    Path err = folder.resolve("err");
-    Process process =
-        new ProcessBuilder(command)
-            .redirectOutput(out.toFile())
-            .redirectError(err.toFile())
-            .start();
-    try {
-      assertThat(process.waitFor(200, TimeUnit.SECONDS)).isTrue();
-    } finally {
-      process.destroyForcibly();
-    }
-    return new Outcome(
-        process.exitValue(),
-        Files.readString(out, StandardCharsets.UTF_8),
-        Files.readString(err, StandardCharsets.UTF_8));
+    ChildProcess ended = ChildProcess.run("replay", new ProcessBuilder(command));
+    return new Outcome(ended.exitCode(), ended.output(), ended.errors());
   }
 
   @Test

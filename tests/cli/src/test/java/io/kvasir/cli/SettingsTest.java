@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -290,6 +291,7 @@ class SettingsTest {
     assertThat(errorOf(bomb.toString())).contains(":2: unknown key 'k1'");
   }
 
+  @Tag("process")
   @Test
   void otherProcessesSeeTheFileToo() throws IOException {
     String config = file("ranks: 4\npool_tokens: 50000\nrouter: [default, kv_cache_aware]\n");

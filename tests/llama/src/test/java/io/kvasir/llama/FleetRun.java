@@ -30,10 +30,10 @@ final class FleetRun {
 
   static final int WORKERS = 4;
   static final int CONVERSATIONS = 3;
-  static final int TURNS = 10;
+  static final int TURNS = 6;
   static final int COLD_PROMPTS = 3;
 
-  private static final int ANSWER_TOKENS = 32;
+  private static final int ANSWER_TOKENS = 16;
   private static final int QUESTION_WORDS = 25;
   private static final int SYSTEM_WORDS = 40;
   private static final ObjectMapper MAPPER = new ObjectMapper();

@@ -5,20 +5,19 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.testing.harness.ChildProcess;
+import io.kvasir.testing.harness.Jdk;
 import io.kvasir.testing.llama.GgufWriter;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -32,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
     value = OS.LINUX,
     architectures = "amd64",
     disabledReason = "llama.cpp is tested on Linux for x86_64 only")
+@Tag("process")
 class RealEngineTest {
 
   /** A request's line in llama.cpp's log: milliseconds and evaluated tokens of its prompt. */
@@ -39,7 +39,6 @@ class RealEngineTest {
       Pattern.compile("^prompt eval time = +([0-9.]+) ms / +([0-9]+) tokens", Pattern.MULTILINE);
 
   private static final int MOST_PERCENT = 40;
-  private static final int PATIENCE_S = 300;
 
   @TempDir private Path folder;
   private Path model;
@@ -53,46 +52,32 @@ class RealEngineTest {
   private record Run(JsonNode seen, int prompts, long evaluatedTokens, double promptMs) {}
 
   private Run run(String router, String mode) throws Exception {
-    Path out = folder.resolve(router + ".out");
-    Path log = folder.resolve(router + ".log");
-    Process process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx256m",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                Objects.requireNonNull(System.getProperty("java.class.path")),
-                FleetRun.class.getName(),
-                model.toString(),
-                router,
-                mode)
-            .redirectOutput(out.toFile())
-            .redirectError(log.toFile())
-            .start();
-    if (!process.waitFor(PATIENCE_S, TimeUnit.SECONDS)) {
-      process.destroyForcibly();
-      throw new AssertionError("no end; " + tail(log));
-    }
-    assertThat(process.exitValue()).as(() -> tail(log)).isZero();
+    ChildProcess process =
+        ChildProcess.run(
+            "llama.cpp behind " + router,
+            new ProcessBuilder(
+                Jdk.java(
+                    List.of("-Xmx256m"),
+                    FleetRun.class.getName(),
+                    model.toString(),
+                    router,
+                    mode)));
+    assertThat(process.exitCode()).as(() -> tail(process.errors())).isZero();
     int prompts = 0;
     long tokens = 0;
     double ms = 0;
-    Matcher line = PROMPT.matcher(Files.readString(log, StandardCharsets.ISO_8859_1));
+    Matcher line = PROMPT.matcher(process.errors());
     while (line.find()) {
       prompts++;
       ms += Double.parseDouble(line.group(1));
       tokens += Long.parseLong(line.group(2));
     }
-    return new Run(new ObjectMapper().readTree(Files.readString(out)), prompts, tokens, ms);
+    return new Run(new ObjectMapper().readTree(process.output()), prompts, tokens, ms);
   }
 
-  private static String tail(Path log) {
-    try {
-      List<String> lines = Files.readAllLines(log, StandardCharsets.ISO_8859_1);
-      return String.join("\n", lines.subList(Math.max(0, lines.size() - 20), lines.size()));
-    } catch (IOException e) {
-      return e.toString();
-    }
+  private static String tail(String log) {
+    List<String> lines = log.lines().toList();
+    return String.join("\n", lines.subList(Math.max(0, lines.size() - 20), lines.size()));
   }
 
   @Test

@@ -1,143 +1,181 @@
 package io.kvasir.mpi;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.ChildProcess;
+import io.kvasir.testing.harness.LongRuns;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
+import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
-/** The collective over MPI, among real processes of every library that is installed. */
-@Timeout(900)
+/**
+ * The collective over MPI, among real processes. Each library that is installed and each fault is
+ * there once, and all faults with all libraries in the long form.
+ */
+@Tag("process")
 class MpiCollectiveTest {
 
-  private static final Duration TIMEOUT = Duration.ofSeconds(3);
-
-  /** By when all processes must have ended after a member's death. */
-  private static final Duration LATEST = TIMEOUT.plusSeconds(60);
-
-  private static final String LONG_MS = "60000";
+  /** Far more than members of a busy machine need for a gather: only a stopped one is silent. */
+  private static final long SILENT_MS = Await.limitMs() / 12;
 
   @TempDir private Path folder;
 
-  private MpiRun start(String library, int count, String what, String timeoutMs)
+  private static List<String> openMpiFirst() {
+    return LongRuns.cases(List.of("openmpi"), List.of("mpich"));
+  }
+
+  private static List<String> mpichFirst() {
+    return LongRuns.cases(List.of("mpich"), List.of("openmpi"));
+  }
+
+  private ChildProcess start(String library, int count, String what) throws IOException {
+    return start(library, count, what, Await.limitMs());
+  }
+
+  private ChildProcess start(String library, int count, String what, long timeoutMs)
+      throws IOException {
+    return start(library, count, Map.of(), what, timeoutMs);
+  }
+
+  private ChildProcess start(
+      String library, int count, Map<String, String> variables, String what, long timeoutMs)
       throws IOException {
     return MpiRun.start(
         library,
         count,
-        folder,
-        Map.of(),
-        "io.kvasir.mpi.MpiMember",
+        variables,
+        MpiMember.class.getName(),
         what,
         folder.toString(),
-        timeoutMs);
+        Long.toString(timeoutMs));
   }
 
-  private MpiRun.End run(String library, int count, String what) throws Exception {
-    try (MpiRun run = start(library, count, what, LONG_MS)) {
-      return run.await();
-    }
+  private static void assertAllEnd(ChildProcess run, int count) {
+    assertThat(run.exitCode()).as(run.output()).isZero();
+    assertThat(run.output().lines().filter("ended"::equals)).as(run.output()).hasSize(count);
+  }
+
+  private static void assertFails(ChildProcess run) {
+    assertThat(run.exitCode()).as(run.output()).isNotZero();
+  }
+
+  private static List<Arguments> groups() {
+    return LongRuns.cases(
+        List.of(arguments("openmpi", 3), arguments("mpich", 2)),
+        List.of(arguments("openmpi", 2), arguments("mpich", 3)));
   }
 
   @ParameterizedTest
-  @CsvSource({"openmpi,2", "mpich,2", "openmpi,3", "mpich,3"})
+  @MethodSource("groups")
   void everyMemberGetsTheFramesOfAllInOrder(String library, int count) throws Exception {
-    MpiRun.End end = run(library, count, "scenarios");
-    assertThat(end.output().lines().filter("ended"::equals)).as(end.output()).hasSize(count);
-    assertThat(end.exitCode()).as(end.output()).isZero();
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"openmpi", "mpich"})
-  void nullsAreStillExceptions(String library) throws Exception {
-    MpiRun.End end = run(library, 2, "nulls");
-    assertThat(end.output().lines().filter("ended"::equals)).as(end.output()).hasSize(2);
-    assertThat(end.exitCode()).as(end.output()).isZero();
-  }
-
-  @ParameterizedTest
-  @CsvSource({"openmpi,KILL", "mpich,KILL", "openmpi,STOP", "mpich,STOP"})
-  void withoutAMemberAllEndAndNameIt(String library, String signal) throws Exception {
-    String timeoutMs = Long.toString(TIMEOUT.toMillis());
-    try (MpiRun run = start(library, 3, "endless", timeoutMs)) {
-      Path pid = folder.resolve("pid-1");
-      for (int i = 0; i < 6_000 && !(Files.exists(pid) && Files.size(pid) > 0); i++) {
-        Thread.sleep(10);
-      }
-      Thread.sleep(500); // so that members gather
-      String member = Files.readString(pid);
-      assertThat(new ProcessBuilder("kill", "-" + signal, member).start().waitFor()).isZero();
-      long startNs = System.nanoTime();
-      MpiRun.End end = run.await();
-      assertThat(Duration.ofNanos(System.nanoTime() - startNs)).as(end.output()).isLessThan(LATEST);
-      assertThat(end.exitCode()).as(end.output()).isNotZero();
-      if (signal.equals("STOP")) {
-        assertThat(end.output())
-            .contains("[member 1 (rank 1)] was silent for too long; MPI ends all processes");
-      } else if (library.equals("openmpi")) {
-        assertThat(end.output()).contains("rank 1"); // the launcher is faster than members
-      } else {
-        assertThat(end.output()).contains("BAD TERMINATION"); // of a process that it has killed too
-      }
-      while (ProcessHandle.of(Long.parseLong(member)).filter(ProcessHandle::isAlive).isPresent()) {
-        assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(LATEST);
-        Thread.sleep(10);
-      }
+    try (ChildProcess run = start(library, count, "scenarios")) {
+      assertAllEnd(run, count);
     }
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"openmpi", "mpich"})
+  @MethodSource("openMpiFirst")
+  void nullsAreStillExceptions(String library) throws Exception {
+    try (ChildProcess run = start(library, 2, "nulls")) {
+      assertAllEnd(run, 2);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("openMpiFirst")
+  void aKilledMemberEndsAllAndIsNamed(String library) throws Exception {
+    try (ChildProcess run = start(library, 3, "endless")) {
+      long member = gathering(run);
+      ChildProcess.signal("KILL", member);
+      assertFails(run);
+      assertThat(run.output()) // the launchers are faster than members
+          .contains(library.equals("openmpi") ? "rank 1" : "BAD TERMINATION");
+      awaitEnd(member);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("mpichFirst")
+  void aStoppedMemberEndsAllAndIsNamed(String library) throws Exception {
+    try (ChildProcess run = start(library, 3, "endless", SILENT_MS)) {
+      long member = gathering(run);
+      ChildProcess.signal("STOP", member);
+      assertFails(run);
+      assertThat(run.output())
+          .contains("[member 1 (rank 1)] was silent for too long; MPI ends all processes");
+      awaitEnd(member);
+    }
+  }
+
+  /** Waits until all members gather; returns the process id of member 1. */
+  private long gathering(ChildProcess run) throws IOException {
+    run.await(
+        "gathering", () -> run.output().lines().filter(MpiMember.GATHERING::equals).count() == 3);
+    return Long.parseLong(Files.readString(folder.resolve("pid-1")));
+  }
+
+  private static void awaitEnd(long pid) {
+    Await.until(
+        "the end of process " + pid,
+        () -> ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isEmpty());
+  }
+
+  @ParameterizedTest
+  @MethodSource("mpichFirst")
   void aMemberThatLeavesEarlyIsNamed(String library) throws Exception {
-    MpiRun.End end = run(library, 2, "leaves");
-    assertThat(end.exitCode()).as(end.output()).isNotZero();
-    assertThat(end.output()) // whichever comes first
-        .containsAnyOf(
-            "member 1 (rank 1) has left early; MPI ends all processes",
-            "process 1 leaves while process 0 does not")
-        .doesNotContain("ended");
+    try (ChildProcess run = start(library, 2, "leaves")) {
+      assertFails(run);
+      assertThat(run.output()) // whichever comes first
+          .containsAnyOf(
+              "member 1 (rank 1) has left early; MPI ends all processes",
+              "process 1 leaves while process 0 does not")
+          .doesNotContain("ended");
+    }
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"openmpi", "mpich"})
+  @MethodSource("openMpiFirst")
   void anExceptionOfOneMemberEndsAll(String library) throws Exception {
-    MpiRun.End end = run(library, 2, "throws");
-    assertThat(end.exitCode()).as(end.output()).isNotZero();
-    assertThat(end.output()).contains("member 1 fails on its own").doesNotContain("ended");
+    try (ChildProcess run = start(library, 2, "throws")) {
+      assertFails(run);
+      assertThat(run.output()).contains("member 1 fails on its own").doesNotContain("ended");
+    }
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"openmpi", "mpich"})
+  @MethodSource("mpichFirst")
   void membersOfOtherSettingsAreNamed(String library) throws Exception {
-    MpiRun.End end = run(library, 2, "settings");
-    assertThat(end.exitCode()).as(end.output()).isNotZero();
-    assertThat(end.output()).contains("its settings or its workload differ from those of member 0");
+    try (ChildProcess run = start(library, 2, "settings")) {
+      assertFails(run);
+      assertThat(run.output())
+          .contains("its settings or its workload differ from those of member 0");
+    }
+  }
+
+  private static List<Arguments> foreignLaunchers() {
+    return LongRuns.cases(
+        List.of(arguments("openmpi", "mpich", "Open MPI")),
+        List.of(arguments("mpich", "openmpi", "MPICH")));
   }
 
   @ParameterizedTest
-  @CsvSource({"openmpi,mpich,Open MPI", "mpich,openmpi,MPICH"})
+  @MethodSource("foreignLaunchers")
   void theLauncherOfAnotherLibraryIsNamed(String launcher, String compiler, String name)
       throws Exception {
     MpiRun.assumeInstalled(compiler);
-    try (MpiRun run =
-        MpiRun.start(
-            launcher,
-            2,
-            folder,
-            Map.of(MpiShim.COMPILER, "mpicc." + compiler),
-            "io.kvasir.mpi.MpiMember",
-            "nulls",
-            folder.toString(),
-            LONG_MS)) {
-      MpiRun.End end = run.await();
-      assertThat(end.exitCode()).as(end.output()).isNotZero();
-      assertThat(end.output())
+    Map<String, String> other = Map.of(MpiShim.COMPILER, "mpicc." + compiler);
+    try (ChildProcess run = start(launcher, 2, other, "nulls", Await.limitMs())) {
+      assertFails(run);
+      assertThat(run.output())
           .contains(name + " has started 2 processes, but ")
           .contains(" finds 1: the launcher belongs to another MPI library");
     }

@@ -22,6 +22,9 @@ final class MpiMember {
 
   static final int LOCKSTEP_FAILED = 3;
 
+  /** What a member prints once it has gathered, if it does so until it is ended. */
+  static final String GATHERING = "gathering";
+
   private MpiMember() {}
 
   public static void main(String[] arguments) throws Exception {
@@ -51,7 +54,7 @@ final class MpiMember {
           catchNulls();
           gather(processes, timeout, 100);
         }
-        case "endless" -> gather(processes, timeout, Integer.MAX_VALUE);
+        case "endless" -> gatherForever(processes, timeout);
         case "leaves" -> gather(processes, timeout, processes.rank() == 1 ? 10 : 1_000);
         case "settings" ->
             processes.form(settings(processes, timeout, processes.rank() == 1 ? 2 : 1));
@@ -83,6 +86,16 @@ final class MpiMember {
     try (RankCollective collective = processes.form(settings(processes, timeout, 1))) {
       for (int i = 0; i < gathers; i++) {
         collective.gather(ByteBuffer.allocate(i % 300));
+      }
+    }
+  }
+
+  private static void gatherForever(ProcessGroup processes, Duration timeout) {
+    try (RankCollective collective = processes.form(settings(processes, timeout, 1))) {
+      collective.gather(ByteBuffer.allocate(1));
+      System.out.println(GATHERING);
+      while (true) {
+        collective.gather(ByteBuffer.allocate(1));
       }
     }
   }

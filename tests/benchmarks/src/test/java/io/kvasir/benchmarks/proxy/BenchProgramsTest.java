@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.kvasir.testing.harness.Await;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -14,18 +15,19 @@ import java.net.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The stub engine and the load generator agree about what was sent, and wrong answers are seen. */
+@Tag("process")
 class BenchProgramsTest {
 
   @TempDir private static Path folder;
@@ -98,9 +100,7 @@ class BenchProgramsTest {
             engine.port(), 200, () -> assertThat(engine.stats().number("running")).isEqualTo(200));
     assertThat(report.failed()).as(report.firstError()).isZero();
     assertThat(report.number("all_chunks")).isEqualTo(200);
-    while (engine.stats().number("running") > 0) {
-      Thread.onSpinWait();
-    }
+    Await.until("the end of all streams", () -> engine.stats().number("running") == 0);
     assertThat(engine.stats().number("disconnects")).isEqualTo(200);
   }
 
@@ -132,10 +132,9 @@ class BenchProgramsTest {
   }
 
   @Test
-  void theEngineEndsWithItsParent() throws IOException, InterruptedException {
-    engine.process().getOutputStream().close();
-    assertThat(engine.process().waitFor(1, TimeUnit.MINUTES)).isTrue();
-    assertThat(engine.process().exitValue()).isZero();
+  void theEngineEndsWithItsParent() throws IOException {
+    engine.process().input().close();
+    assertThat(engine.process().exitCode()).isZero();
   }
 
   @ParameterizedTest

@@ -1,41 +1,41 @@
 package io.kvasir.benchmarks.proxy;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import java.io.BufferedReader;
+import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A stub engine that runs by itself. */
 final class StubProcess implements AutoCloseable {
 
-  private final Process process;
+  private static final Pattern READY = Pattern.compile("ready (\\d+)\n");
+
+  private final ChildProcess process;
   private final int port;
 
-  private StubProcess(Process process, int port) {
+  private StubProcess(ChildProcess process, int port) {
     this.process = process;
     this.port = port;
   }
 
   static StubProcess start(Path program) throws IOException {
-    Process process = new ProcessBuilder(List.of(program.toString(), "--seconds", "60")).start();
-    BufferedReader lines = process.inputReader(StandardCharsets.US_ASCII);
-    String ready = lines.readLine();
-    assertThat(ready).startsWith("ready ");
-    return new StubProcess(process, Integer.parseInt(ready.substring("ready ".length())));
+    ChildProcess process =
+        ChildProcess.start("the stub engine", new ProcessBuilder(program.toString()));
+    Matcher ready = READY.matcher("");
+    process.await("ready", () -> ready.reset(process.output()).find());
+    return new StubProcess(process, Integer.parseInt(ready.group(1)));
   }
 
   int port() {
     return port;
   }
 
-  Process process() {
+  ChildProcess process() {
     return process;
   }
 
@@ -62,6 +62,6 @@ final class StubProcess implements AutoCloseable {
 
   @Override
   public void close() {
-    process.destroyForcibly();
+    process.close();
   }
 }

@@ -1,5 +1,6 @@
 package io.kvasir.cli.serve;
 
+import io.kvasir.testing.harness.Await;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -63,7 +64,6 @@ final class EventReader implements AutoCloseable {
     }
     last = line;
     events++;
-    notifyAll();
     return line.equals("data: [DONE]")
         ? End.DONE
         : line.startsWith("data: {\"error\"") ? End.ERROR_EVENT : before;
@@ -71,30 +71,31 @@ final class EventReader implements AutoCloseable {
 
   private synchronized void end(End how) {
     end = how;
-    notifyAll();
   }
 
   /** Waits until a number of events have arrived. */
-  synchronized void awaitEvents(int count) throws InterruptedException {
-    long endNs = System.nanoTime() + ServingProcess.PATIENCE.toNanos();
-    while (events < count) {
-      if (end != null || System.nanoTime() - endNs > 0) {
-        throw new AssertionError(events + " of " + count + " events, " + end + ": " + last);
-      }
-      wait(100);
-    }
+  void awaitEvents(int count) {
+    Await.until(
+        count + " events",
+        () -> {
+          boolean ended = ended();
+          if (ended && events() < count) {
+            throw new AssertionError(events() + " of " + count + " events: " + last());
+          }
+          return events() >= count;
+        });
+  }
+
+  private synchronized boolean ended() {
+    return end != null;
   }
 
   /** Waits until the stream has ended. */
-  synchronized End awaitEnd() throws InterruptedException {
-    long endNs = System.nanoTime() + ServingProcess.PATIENCE.toNanos();
-    while (end == null) {
-      if (System.nanoTime() - endNs > 0) {
-        throw new AssertionError("no end after " + events + " events: " + last);
-      }
-      wait(100);
+  End awaitEnd() {
+    Await.until("the end of the stream", this::ended);
+    synchronized (this) {
+      return end;
     }
-    return end;
   }
 
   /** Events so far. */

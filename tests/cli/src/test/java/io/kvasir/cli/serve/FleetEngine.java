@@ -46,7 +46,7 @@ final class FleetEngine implements AutoCloseable {
    * @param forms its options of events, beside those that all have
    */
   FleetEngine(@Nullable NetworkNamespace network, String model, String flavor, String... forms)
-      throws IOException, InterruptedException {
+      throws IOException {
     this.network = network;
     this.model = model;
     this.flavor = flavor;
@@ -59,8 +59,7 @@ final class FleetEngine implements AutoCloseable {
     this.replayPort = Integer.parseInt(ports.group(2));
   }
 
-  private ServingProcess start(int atPort, String... options)
-      throws IOException, InterruptedException {
+  private ServingProcess start(int atPort, String... options) throws IOException {
     List<String> prefix = network == null ? List.of() : network.prefix();
     return ServingProcess.engine(prefix, atPort, options);
   }
@@ -107,13 +106,13 @@ final class FleetEngine implements AutoCloseable {
   }
 
   /** Kills it, as {@code kill -9} does, and waits for its end. */
-  void kill() throws InterruptedException {
+  void kill() {
     process.kill();
     process.exitCode();
   }
 
   /** Starts it again at the same ports, with empty pools. */
-  void restart() throws IOException, InterruptedException {
+  void restart() throws IOException {
     process = start(port, options(eventsPort, replayPort));
   }
 

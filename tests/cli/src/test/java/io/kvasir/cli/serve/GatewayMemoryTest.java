@@ -8,25 +8,25 @@ import io.kvasir.benchmarks.proxy.ProxyBench;
 import io.kvasir.benchmarks.proxy.ProxyBenchSettings;
 import io.kvasir.benchmarks.proxy.ProxyBenchText;
 import io.kvasir.cli.Main;
+import io.kvasir.testing.harness.Jdk;
+import io.kvasir.testing.harness.LongRuns;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * The gateway's memory with many open streams, and during many requests, of which each gets the
  * right answer. Heap is touched at the start, so that resident memory grows only if something
  * outside of the heap does.
- *
- * <p>{@code -Dkvasir.gateway.requests=1000000} sends that many requests.
  */
-@Timeout(3600)
+@Tag("process")
 class GatewayMemoryTest {
 
-  private static final int REQUESTS = Integer.getInteger("kvasir.gateway.requests", 20_000);
+  private static final int REQUESTS = LongRuns.cases(20_000, 1_000_000);
   private static final int STREAMS = 2_000;
 
   @Test
@@ -47,7 +47,7 @@ class GatewayMemoryTest {
 
   private static List<String> gateway(int port, int adminPort, int enginePort) {
     List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add(Jdk.tool("java"));
     command.addAll(List.of("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:+AlwaysPreTouch"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
     command.addAll(List.of("serve", "--port", Integer.toString(port)));

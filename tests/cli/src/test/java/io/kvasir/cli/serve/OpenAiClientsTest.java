@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The official clients of OpenAI's API against gateways in processes of their own. */
-@Timeout(900)
+@Tag("process")
 class OpenAiClientsTest {
 
   /** Modelled seconds in one second: short answers take no time, long ones outlast the tests. */
@@ -32,7 +32,7 @@ class OpenAiClientsTest {
   }
 
   @BeforeAll
-  static void start() throws IOException, InterruptedException {
+  static void start() throws IOException {
     try {
       ServingProcess embedded = add(ServingProcess.embedded(FAST));
       ServingProcess one = add(ServingProcess.engine(ENGINE));
@@ -46,7 +46,7 @@ class OpenAiClientsTest {
           Map.of(
               Servers.EMBEDDED_RANKS, environment(embedded, embedded),
               Servers.TWO_ENGINES, environment(gateway, gateway, one, other));
-    } catch (IOException | InterruptedException | RuntimeException | Error e) {
+    } catch (IOException | RuntimeException | Error e) {
       stop();
       throw e;
     }

@@ -1,71 +1,49 @@
 package io.kvasir.cli.serve;
 
 import io.kvasir.cli.Main;
-import java.io.BufferedReader;
+import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.ChildProcess;
+import io.kvasir.testing.harness.Jdk;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.InputStreamReader;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/**
- * A server in a process of its own, which prints its URLs when it listens. Thread-safe.
- *
- * <p>Every wait is bounded by {@link #PATIENCE}, which is far more than a slow machine needs.
- */
+/** A server in a process of its own, which prints its URLs when it listens. Thread-safe. */
 final class ServingProcess implements AutoCloseable {
-
-  static final Duration PATIENCE = Duration.ofMinutes(2);
 
   static final HttpClient HTTP =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
   private static final Pattern URL = Pattern.compile("http://(?:127|198)(?:\\.\\d+){3}:\\d+");
-  private static final int POLL_MS = 20;
 
-  private final String name;
-  private final Process process;
-  private final Thread reader;
-
-  @SuppressWarnings("JdkObsolete") // two threads use it
-  private final StringBuffer output = new StringBuffer();
-
+  private final ChildProcess process;
   private final List<String> urls;
 
   private ServingProcess(String name, ProcessBuilder builder, int urls, String readyPath)
-      throws IOException, InterruptedException {
-    this.name = name;
-    this.process = builder.redirectErrorStream(true).start();
-    this.reader = new Thread(() -> read(process.getInputStream()), "output of " + name);
-    reader.setDaemon(true);
-    reader.start();
+      throws IOException {
+    this.process = ChildProcess.start(name, builder.redirectErrorStream(true));
     try {
       this.urls = awaitUrls(urls);
       await("ready", () -> get(url() + readyPath).statusCode() == 200);
-    } catch (InterruptedException | RuntimeException | Error e) {
-      process.destroyForcibly();
+    } catch (RuntimeException | Error e) {
+      process.close();
       throw e;
     }
   }
 
   /** Starts {@code kvasir engine} on a free port. */
-  static ServingProcess engine(String... options) throws IOException, InterruptedException {
+  static ServingProcess engine(String... options) throws IOException {
     return engine(0, options);
   }
 
   /** Starts {@code kvasir engine} on a port; 0 takes a free one. */
-  static ServingProcess engine(int port, String... options)
-      throws IOException, InterruptedException {
+  static ServingProcess engine(int port, String... options) throws IOException {
     return engine(List.of(), port, options);
   }
 
@@ -73,25 +51,23 @@ final class ServingProcess implements AutoCloseable {
    * Starts {@code kvasir engine} by way of another command, which runs the words behind its own.
    */
   static ServingProcess engine(List<String> prefix, int port, String... options)
-      throws IOException, InterruptedException {
+      throws IOException {
     return kvasir(prefix, "engine", 1, "/health", options, "--port", "" + port, "--device", "cpu");
   }
 
   /** Starts {@code kvasir serve} over embedded ranks. */
-  static ServingProcess embedded(String... options) throws IOException, InterruptedException {
+  static ServingProcess embedded(String... options) throws IOException {
     return serve(options, "--device", "cpu");
   }
 
   /** Starts {@code kvasir serve} in front of servers. */
-  static ServingProcess gateway(List<String> workers, String... options)
-      throws IOException, InterruptedException {
+  static ServingProcess gateway(List<String> workers, String... options) throws IOException {
     List<String> more = new ArrayList<>();
     workers.forEach(worker -> more.addAll(List.of("--worker", worker)));
     return serve(options, more.toArray(String[]::new));
   }
 
-  private static ServingProcess serve(String[] options, String... more)
-      throws IOException, InterruptedException {
+  private static ServingProcess serve(String[] options, String... more) throws IOException {
     List<String> all = new ArrayList<>(List.of(more));
     all.addAll(List.of("--port", "0", "--admin-port", "0", "--access-log", "none"));
     all.addAll(List.of("--drain-grace-seconds", "0")); // no balancer asks
@@ -105,41 +81,26 @@ final class ServingProcess implements AutoCloseable {
       String readyPath,
       String[] options,
       String... more)
-      throws IOException, InterruptedException {
+      throws IOException {
     List<String> words = new ArrayList<>(prefix);
-    words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    words.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m"));
-    words.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
-    words.add(command);
+    words.addAll(Jdk.java(List.of("-XX:+UseSerialGC", "-Xmx512m"), Main.class.getName(), command));
     words.addAll(List.of(options));
     words.addAll(List.of(more));
     return new ServingProcess(command, new ProcessBuilder(words), urls, readyPath);
   }
 
   /** Starts another server that prints its URL and answers {@code GET /health}. */
-  static ServingProcess of(String name, ProcessBuilder builder)
-      throws IOException, InterruptedException {
+  static ServingProcess of(String name, ProcessBuilder builder) throws IOException {
     return new ServingProcess(name, builder, 1, "/health");
   }
 
-  private void read(InputStream from) {
-    try (BufferedReader lines =
-        new BufferedReader(new InputStreamReader(from, StandardCharsets.UTF_8))) {
-      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-        output.append(line).append('\n');
-      }
-    } catch (IOException e) {
-      output.append("(the output was closed)\n");
-    }
-  }
-
-  private List<String> awaitUrls(int count) throws InterruptedException {
+  private List<String> awaitUrls(int count) {
     List<String> found = new ArrayList<>();
     await(
         "listening",
         () -> {
           found.clear();
-          Matcher matcher = URL.matcher(output);
+          Matcher matcher = URL.matcher(output());
           while (found.size() < count && matcher.find()) {
             found.add(matcher.group());
           }
@@ -148,28 +109,20 @@ final class ServingProcess implements AutoCloseable {
     return List.copyOf(found);
   }
 
-  /** A condition that may not be met yet. */
-  @FunctionalInterface
-  interface Condition {
-    boolean met() throws IOException, InterruptedException;
-  }
-
-  /** Waits for a condition; fails with the output if it is not met in time. */
-  void await(String what, Condition condition) throws InterruptedException {
-    long endNs = System.nanoTime() + PATIENCE.toNanos();
-    while (true) {
-      try {
-        if (condition.met()) {
-          return;
-        }
-      } catch (IOException e) {
-        output.append("(").append(e).append(")\n");
-      }
-      if (!process.isAlive() || System.nanoTime() - endNs > 0) {
-        throw new AssertionError(this + " is not " + what);
-      }
-      Thread.sleep(POLL_MS);
-    }
+  /**
+   * Waits for a state; fails as soon as the process has ended without it. A server that does not
+   * answer yet is not in the state.
+   */
+  void await(String what, Await.Condition state) {
+    process.await(
+        what,
+        () -> {
+          try {
+            return state.met();
+          } catch (IOException e) {
+            return false;
+          }
+        });
   }
 
   /** The URL without a path. */
@@ -199,7 +152,7 @@ final class ServingProcess implements AutoCloseable {
   }
 
   static HttpResponse<String> get(String url) throws IOException, InterruptedException {
-    HttpRequest request = HttpRequest.newBuilder(URI.create(url)).timeout(PATIENCE).build();
+    HttpRequest request = HttpRequest.newBuilder(URI.create(url)).timeout(Await.limit()).build();
     return HTTP.send(request, HttpResponse.BodyHandlers.ofString());
   }
 
@@ -207,7 +160,7 @@ final class ServingProcess implements AutoCloseable {
       throws IOException, InterruptedException {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(url))
-            .timeout(PATIENCE)
+            .timeout(Await.limit())
             .header("content-type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(body));
     if (headers.length > 0) {
@@ -222,7 +175,7 @@ final class ServingProcess implements AutoCloseable {
         ("{'model':'kvasir','messages':[{'role':'user','content':'Hello'}]" + more + "}")
             .replace('\'', '"');
     return HttpRequest.newBuilder(URI.create(url() + "/v1/chat/completions"))
-        .timeout(PATIENCE)
+        .timeout(Await.limit())
         .header("content-type", "application/json")
         .header("x-kvasir-explain", "true")
         .POST(HttpRequest.BodyPublishers.ofString(body))
@@ -231,35 +184,31 @@ final class ServingProcess implements AutoCloseable {
 
   /** Sends SIGTERM. */
   void terminate() {
-    process.toHandle().destroy(); // the method of the process would also close its output
+    process.terminate();
   }
 
   /** Sends SIGKILL. */
   void kill() {
-    process.destroyForcibly();
+    process.kill();
   }
 
   /** The exit code, once the process has ended. */
-  int exitCode() throws InterruptedException {
-    if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
-      throw new AssertionError(this + " does not end");
-    }
-    reader.join(PATIENCE.toMillis());
-    return process.exitValue();
+  int exitCode() {
+    return process.exitCode();
   }
 
   /** What the process printed so far. */
   String output() {
-    return output.toString();
+    return process.output();
   }
 
   @Override
   public String toString() {
-    return name + " (" + (process.isAlive() ? "running" : "ended") + "):\n" + output;
+    return process.toString();
   }
 
   @Override
   public void close() {
-    process.destroyForcibly();
+    process.close();
   }
 }

@@ -7,11 +7,11 @@ import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Signals to gateways and engines in processes of their own. */
-@Timeout(600)
+@Tag("process")
 class ServingSignalsTest {
 
   private static final String[] FOUR_RANKS = {"--ranks", "4"};

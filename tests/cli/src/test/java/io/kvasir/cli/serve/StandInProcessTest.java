@@ -7,9 +7,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** {@code kvasir engine --flavor}, as a process. */
+@Tag("process")
 class StandInProcessTest {
 
   private static final Pattern PORTS =

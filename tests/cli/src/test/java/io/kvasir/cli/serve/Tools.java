@@ -2,15 +2,13 @@ package io.kvasir.cli.serve;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.File;
+import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** Programs that tests need besides Java. Stateless. */
@@ -19,8 +17,6 @@ final class Tools {
   /** Where the clients and the stub server lie. */
   static final Path CLIENTS =
       Path.of(System.getProperty("kvasir.root", "../.."), "tests/gateway/clients");
-
-  private static final int LIMIT_MINUTES = 5;
 
   private Tools() {}
 
@@ -34,7 +30,7 @@ final class Tools {
   }
 
   /** Skips the test if a package of Python is missing. */
-  static void requirePython(String... packages) throws IOException, InterruptedException {
+  static void requirePython(String... packages) throws IOException {
     for (String name : packages) {
       Result found;
       try {
@@ -55,7 +51,7 @@ final class Tools {
   }
 
   /** A copy of the clients with the packages of npm. Fails if node or npm is missing. */
-  static Path nodeFolder() throws IOException, InterruptedException {
+  static Path nodeFolder() throws IOException {
     Path folder = Files.createDirectories(Path.of("target", "clients"));
     try (Stream<Path> files = Files.list(CLIENTS)) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
@@ -69,7 +65,7 @@ final class Tools {
 
   /** Runs a program that must be there and succeed. */
   private static void require(Path folder, String program, String debian, String... arguments)
-      throws IOException, InterruptedException {
+      throws IOException {
     String[] command = new String[arguments.length + 1];
     command[0] = program;
     System.arraycopy(arguments, 0, command, 1, arguments.length);
@@ -88,27 +84,13 @@ final class Tools {
 
   /** Runs a program to its end. Its proxy, if any, is not used for this machine. */
   static Result run(Path folder, Map<String, String> variables, String... command)
-      throws IOException, InterruptedException {
-    File output = File.createTempFile("tool", ".log");
-    try {
-      ProcessBuilder builder =
-          new ProcessBuilder(List.of(command))
-              .directory(folder.toFile())
-              .redirectErrorStream(true)
-              .redirectOutput(output);
-      builder.environment().putAll(variables);
-      builder.environment().put("NO_PROXY", "127.0.0.1");
-      builder.environment().put("no_proxy", "127.0.0.1");
-      Process process = builder.start();
-      try {
-        boolean ended = process.waitFor(LIMIT_MINUTES, TimeUnit.MINUTES);
-        String text = Files.readString(output.toPath(), StandardCharsets.UTF_8);
-        return new Result(ended ? process.exitValue() : -1, ended ? text : text + "\ntimed out");
-      } finally {
-        process.destroyForcibly();
-      }
-    } finally {
-      Files.delete(output.toPath());
-    }
+      throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(List.of(command)).directory(folder.toFile()).redirectErrorStream(true);
+    builder.environment().putAll(variables);
+    builder.environment().put("NO_PROXY", "127.0.0.1");
+    builder.environment().put("no_proxy", "127.0.0.1");
+    ChildProcess ended = ChildProcess.run(command[0], builder);
+    return new Result(ended.exitCode(), ended.output());
   }
 }

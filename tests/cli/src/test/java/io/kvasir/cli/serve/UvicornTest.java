@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.LongRuns;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -20,20 +23,18 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
- * A gateway in front of uvicorn, which closes idle connections. Requests come in bursts, and the
- * pauses between them end about when the server closes its connections.
- *
- * <p>{@code -Dkvasir.uvicorn.requests=10000} sends that many requests.
+ * A gateway in front of uvicorn, which closes idle connections. Requests come in bursts, and each
+ * burst begins when the server closes a connection that was used during the burst before: just when
+ * it closes those of the gateway.
  */
-@Timeout(3600)
+@Tag("process")
 class UvicornTest {
 
-  private static final int SHORT = 600;
-  private static final int REQUESTS = Integer.getInteger("kvasir.uvicorn.requests", SHORT);
+  private static final int BURST = 150;
   private static final int CLIENTS = 40;
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -43,7 +44,7 @@ class UvicornTest {
   private ServingProcess uvicorn;
   private ServingProcess gateway;
 
-  private void start(int keepAliveSeconds) throws IOException, InterruptedException {
+  private void start(int keepAliveSeconds) throws IOException {
     ProcessBuilder stub =
         new ProcessBuilder(
             Tools.python(),
@@ -55,7 +56,7 @@ class UvicornTest {
   }
 
   @BeforeEach
-  void requirePackages() throws IOException, InterruptedException {
+  void requirePackages() throws IOException {
     Tools.requirePython("fastapi", "uvicorn");
   }
 
@@ -70,73 +71,73 @@ class UvicornTest {
     }
   }
 
+  /** The gateway closes its idle connections before the server does. */
   @Test
   void noRequestFailsWithTheServersDefaults() throws Exception {
     start(5);
-    // The gateway closes its idle connections after 3 s, before the server does.
-    if (REQUESTS > SHORT) {
-      assertNoFailure(200, 3_000, 7_000);
-    } else {
-      assertNoFailure(150, 5_000, 5_200);
-    }
+    assertNoFailure(LongRuns.cases(2, 60));
   }
 
   /** Connections are closed while requests are on their way, so the gateway repeats these. */
   @Test
   void noRequestFailsIfTheServerClosesConnectionsBeforeTheGatewayDoes() throws Exception {
     start(1);
-    assertNoFailure(REQUESTS > SHORT ? 200 : 100, 950, 1_050);
+    assertNoFailure(LongRuns.cases(4, 60));
   }
 
-  private void assertNoFailure(int burst, int leastPauseMs, int mostPauseMs) throws Exception {
-    Future<Integer> idle = clients.submit(this::readOfIdleConnection);
+  private void assertNoFailure(int bursts) throws Exception {
     List<String> failures = new ArrayList<>();
-    for (int sent = 0; sent < REQUESTS; sent += burst) {
-      if (sent > 0) {
-        // The pause is the input of this test: it decides which connections are still open.
-        Thread.sleep(leastPauseMs + random.nextInt(mostPauseMs - leastPauseMs + 1));
+    for (int i = 0; i < bursts; i++) {
+      try (Socket used = new Socket()) {
+        failures.addAll(burst(i * BURST, used));
+        if (i < bursts - 1) {
+          awaitEnd(used);
+        }
       }
-      failures.addAll(burst(sent, Math.min(burst, REQUESTS - sent)));
     }
     String figures =
         String.format(
             "%d requests, %d failures, %.0f repeated attempts, -Dkvasir.test.seed=%d",
-            REQUESTS, failures.size(), gateway.metric("kvasir_retries_total"), seed);
+            bursts * BURST, failures.size(), gateway.metric("kvasir_retries_total"), seed);
     assertThat(failures).as("%s%n%s%n%s", figures, gateway, uvicorn).isEmpty();
-    assertThat(idle.get()).as("the server closes idle connections").isEqualTo(-1);
     System.out.println(figures);
   }
 
-  /** Waits until the server closes a connection that has served a request. */
-  private int readOfIdleConnection() throws IOException {
-    URI url = URI.create(uvicorn.url());
-    try (Socket socket = new Socket(url.getHost(), url.getPort())) {
-      socket.setSoTimeout((int) ServingProcess.PATIENCE.toMillis());
-      socket
-          .getOutputStream()
-          .write("GET /health HTTP/1.1\r\nhost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-      InputStream in = socket.getInputStream();
-      int read;
-      do {
-        read = in.read();
-      } while (read >= 0);
-      return read;
-    }
-  }
-
-  private List<String> burst(int first, int count) throws Exception {
+  /** Sends a burst of requests to the gateway, and among them one to the server itself. */
+  private List<String> burst(int first, Socket direct) throws Exception {
     List<Callable<String>> requests = new ArrayList<>();
-    for (int i = first; i < first + count; i++) {
+    for (int i = first; i < first + BURST; i++) {
       int number = i;
       requests.add(() -> problem(number));
     }
+    requests.add(random.nextInt(requests.size()), () -> problemOf(direct));
     List<String> failures = new ArrayList<>();
     for (Future<String> result : clients.invokeAll(requests)) {
-      if (result.get() != null) {
-        failures.add(result.get());
+      String problem = Await.result("a request", result);
+      if (problem != null) {
+        failures.add(problem);
       }
     }
     return failures;
+  }
+
+  /** Sends a request over a connection and leaves it open. */
+  private String problemOf(Socket direct) throws IOException {
+    URI url = URI.create(uvicorn.url());
+    direct.connect(new InetSocketAddress(url.getHost(), url.getPort()));
+    direct.setSoTimeout(Await.limitMs());
+    direct
+        .getOutputStream()
+        .write("GET /health HTTP/1.1\r\nhost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+    return direct.getInputStream().read() == 'H' ? null : "no answer from the server itself";
+  }
+
+  /** Waits until the server closes a connection. */
+  private static void awaitEnd(Socket connection) throws IOException {
+    InputStream in = connection.getInputStream();
+    while (in.read() >= 0) {
+      // the rest of the answer
+    }
   }
 
   /** Sends one request; null if its answer is right. Every other answer is a stream. */
@@ -148,7 +149,7 @@ class UvicornTest {
             .formatted(streamed, text);
     HttpRequest request =
         HttpRequest.newBuilder(URI.create(gateway.url() + "/v1/chat/completions"))
-            .timeout(ServingProcess.PATIENCE)
+            .timeout(Await.limit())
             .header("content-type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(body))
             .build();

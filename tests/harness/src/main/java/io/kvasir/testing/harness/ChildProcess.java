@@ -48,6 +48,22 @@ public final class ChildProcess implements AutoCloseable {
     return started;
   }
 
+  /**
+   * Runs a process without input to its end.
+   *
+   * @param name what it is, for messages
+   * @param builder starts it
+   * @return the process, which has ended
+   * @throws IOException if it cannot be started
+   */
+  public static ChildProcess run(String name, ProcessBuilder builder) throws IOException {
+    try (ChildProcess process = start(name, builder)) {
+      process.input().close();
+      process.exitCode();
+      return process;
+    }
+  }
+
   /** {@return the process itself} */
   public Process process() {
     return process;
@@ -98,6 +114,30 @@ public final class ChildProcess implements AutoCloseable {
     output.awaitEnd();
     errors.awaitEnd();
     return code;
+  }
+
+  /**
+   * Sends a signal.
+   *
+   * @param signal its name, such as STOP
+   * @throws IOException if it cannot be sent
+   */
+  public void signal(String signal) throws IOException {
+    signal(signal, pid());
+  }
+
+  /**
+   * Sends a signal to a process that another one has started.
+   *
+   * @param signal its name, such as STOP
+   * @param pid the process
+   * @throws IOException if it cannot be sent
+   */
+  public static void signal(String signal, long pid) throws IOException {
+    ChildProcess kill = run("kill", new ProcessBuilder("kill", "-" + signal, "" + pid));
+    if (kill.exitCode() != 0) {
+      throw new IOException(kill.toString());
+    }
   }
 
   /** Sends SIGTERM. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.execute.KvTransfer;
 import io.kvasir.simulator.replay.ReplayMode;
+import io.kvasir.testing.harness.LongRuns;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class SampledCasesTest {
 
   private static final long SEED = 20_261_123;
-  private static final int CASES = 12;
+  private static final int CASES = LongRuns.cases(4, 12);
 
   @Test
   void projectedIsTheBestRouterOrCloseToIt() throws InterruptedException {

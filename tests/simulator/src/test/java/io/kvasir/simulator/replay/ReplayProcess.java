@@ -16,14 +16,14 @@ import io.kvasir.simulator.workload.MultiTurn;
 import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
 import io.kvasir.simulator.workload.Workload;
+import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.ChildProcess;
+import io.kvasir.testing.harness.Jdk;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 
 /** A member process of a distributed replay, and the workload that all members replay. */
@@ -31,7 +31,6 @@ final class ReplayProcess {
 
   static final int RANKS = 8;
   static final GroupSecret SECRET = GroupSecret.random();
-  static final Duration JOIN_TIMEOUT = Duration.ofMinutes(2);
 
   private ReplayProcess() {}
 
@@ -69,38 +68,24 @@ final class ReplayProcess {
         1,
         2,
         Member.evenly(members, RANKS),
-        Duration.ofSeconds(60),
+        Await.limit(),
         GroupSettings.DEFAULT_MAX_FRAME_BYTES);
   }
 
-  static Process start(
-      ReplaySettings settings,
-      int member,
-      int members,
-      int port,
-      List<String> javaOptions,
-      Path errors)
+  static ChildProcess start(
+      ReplaySettings settings, int member, int members, int port, List<String> javaOptions)
       throws IOException {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.add("-XX:TieredStopAtLevel=1");
-    command.addAll(javaOptions);
-    command.add("-cp");
-    command.add(System.getProperty("java.class.path"));
-    command.add(ReplayProcess.class.getName());
-    command.addAll(
-        List.of(
+    List<String> command =
+        Jdk.java(
+            javaOptions,
+            ReplayProcess.class.getName(),
             settings.routing().router().name(),
             settings.mode().id(),
             Integer.toString(member),
             Integer.toString(members),
-            Integer.toString(port)));
-    Process process =
-        new ProcessBuilder(command)
-            .redirectError(errors.toFile())
-            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-            .start();
-    try (OutputStream pipe = process.getOutputStream()) {
+            Integer.toString(port));
+    ChildProcess process = ChildProcess.start("member " + member, new ProcessBuilder(command));
+    try (OutputStream pipe = process.input()) {
       pipe.write(SECRET.hex().getBytes(StandardCharsets.UTF_8));
     }
     return process;
@@ -117,7 +102,7 @@ final class ReplayProcess {
     GroupSecret secret =
         GroupSecret.parse(new String(System.in.readAllBytes(), StandardCharsets.UTF_8));
     try (RankCollective collective =
-        TcpMember.connect(coordinator, group, secret, member, JOIN_TIMEOUT)) {
+        TcpMember.connect(coordinator, group, secret, member, Await.limit())) {
       Replay.run(workload(), settings, collective, RankPools.Place.HOST, ReplayProgress.SILENT);
     }
   }

@@ -9,23 +9,22 @@ import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.lockstep.tcp.MemberWatch;
 import io.kvasir.engine.lockstep.tcp.TcpCoordinator;
+import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.ChildProcess;
 import io.kvasir.testing.lockstep.ThreadCollective;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,7 +32,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A replay distributed over several processes gives the same result as in one. */
 class ReplayProcessesTest {
 
-  @TempDir private Path folder;
+  private final List<ChildProcess> processes = new ArrayList<>();
+
+  @AfterEach
+  void endProcesses() {
+    processes.forEach(ChildProcess::close);
+  }
 
   private static ReplayResult alone(AdpRouterKind router) {
     return alone(ReplayProcess.settings(router));
@@ -94,7 +98,7 @@ class ReplayProcessesTest {
     ExecutorService threads = Executors.newFixedThreadPool(members.size());
     try {
       List<Future<ReplayResult>> running = new ArrayList<>();
-      for (RankCollective collective : ThreadCollective.of(members, Duration.ofSeconds(60))) {
+      for (RankCollective collective : ThreadCollective.of(members, Await.limit())) {
         running.add(
             threads.submit(
                 () -> {
@@ -109,7 +113,7 @@ class ReplayProcessesTest {
                 }));
       }
       for (Future<ReplayResult> result : running) {
-        assertSame(result.get(120, TimeUnit.SECONDS), expected);
+        assertSame(Await.result("a member's replay", result), expected);
       }
     } finally {
       threads.shutdownNow();
@@ -119,41 +123,28 @@ class ReplayProcessesTest {
   /** Coordinates members that run in separate processes. */
   private ReplayResult coordinate(
       ReplaySettings settings, List<List<String>> javaOptions, Watch watch) throws IOException {
-    List<Process> processes = new ArrayList<>();
     try (ServerSocketChannel server = ServerSocketChannel.open()) {
       server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
       int members = javaOptions.size() + 1;
-      for (int member = 1; member < members; member++) {
-        processes.add(
-            ReplayProcess.start(
-                settings,
-                member,
-                members,
-                server.socket().getLocalPort(),
-                javaOptions.get(member - 1),
-                errors(member)));
+      int port = server.socket().getLocalPort();
+      for (List<String> options : javaOptions) {
+        processes.add(ReplayProcess.start(settings, processes.size() + 1, members, port, options));
       }
       try (RankCollective collective =
           TcpCoordinator.accept(
               server,
               ReplayProcess.group(members),
               ReplayProcess.SECRET,
-              ReplayProcess.JOIN_TIMEOUT,
+              Await.limit(),
               MemberWatch.NONE)) {
         return Replay.run(
             ReplayProcess.workload(),
             settings,
             collective,
             RankPools.Place.HOST,
-            (settled, arrived, planned, virtualNs) -> watch.at(settled, processes));
+            (settled, arrived, planned, virtualNs) -> watch.at(settled));
       }
-    } finally {
-      processes.forEach(Process::destroyForcibly);
     }
-  }
-
-  private Path errors(int member) {
-    return folder.resolve("member-" + member + ".err");
   }
 
   private static boolean isOfTheVirtualMachine(String line) {
@@ -164,20 +155,20 @@ class ReplayProcessesTest {
 
   private ReplayResult coordinate(ReplaySettings settings, List<List<String>> javaOptions)
       throws IOException {
-    ReplayResult result = coordinate(settings, javaOptions, (settled, processes) -> {});
-    for (int member = 1; member <= javaOptions.size(); member++) {
-      assertThat(Files.readAllLines(errors(member)))
-          .as("what member %d complains of", member)
-          .allMatch(ReplayProcessesTest::isOfTheVirtualMachine);
+    ReplayResult result = coordinate(settings, javaOptions, settled -> {});
+    for (ChildProcess member : processes) {
+      assertThat(member.exitCode()).as(member.toString()).isZero();
+      assertThat(member.errors().lines()).allMatch(ReplayProcessesTest::isOfTheVirtualMachine);
     }
     return result;
   }
 
   @FunctionalInterface
   private interface Watch {
-    void at(long settled, List<Process> processes);
+    void at(long settled);
   }
 
+  @Tag("process")
   @Test
   void processesOfOtherLocalesHeapsAndFlagsStayInStep() throws IOException {
     List<String> turkish =
@@ -198,12 +189,14 @@ class ReplayProcessesTest {
     assertSame(result, alone(settings));
   }
 
+  @Tag("process")
   @Test
   void twoProcessesProjectLikeOne() throws IOException {
     ReplaySettings settings = ReplayProcess.settings(AdpRouterKind.PROJECTED);
     assertSame(coordinate(settings, List.of(List.of())), alone(settings));
   }
 
+  @Tag("process")
   @ParameterizedTest
   @ValueSource(strings = {"aggregated", "context"})
   void theOthersGoOnWithoutAKilledProcessAndEveryRequestEndsOnce(String mode) throws IOException {
@@ -217,9 +210,9 @@ class ReplayProcessesTest {
         coordinate(
             settings,
             List.of(List.of(), List.of()),
-            (settled, processes) -> {
+            settled -> {
               if (settled > 30 && killedAt.isEmpty()) {
-                processes.get(0).destroyForcibly(); // SIGKILL
+                processes.get(0).kill();
                 killedAt.add(settled);
               }
             });

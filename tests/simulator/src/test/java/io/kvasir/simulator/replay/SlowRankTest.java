@@ -15,9 +15,9 @@ import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
 import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.ThinkTime;
+import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.lockstep.ThreadCollective;
 import io.kvasir.timing.StepTiming;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -102,8 +102,7 @@ class SlowRankTest {
     ExecutorService threads = Executors.newCachedThreadPool();
     try {
       List<Future<ReplayResult>> results = new ArrayList<>();
-      for (RankCollective collective :
-          ThreadCollective.of(Member.of(1, 2, 1), Duration.ofSeconds(60))) {
+      for (RankCollective collective : ThreadCollective.of(Member.of(1, 2, 1), Await.limit())) {
         results.add(
             threads.submit(
                 () ->

@@ -3,11 +3,13 @@ package io.kvasir.simulator.report;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvasir.testing.harness.ChildProcess;
+import io.kvasir.testing.harness.Jdk;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -100,22 +102,15 @@ class RunJournalTest {
     }
   }
 
+  @Tag("process")
   @Test
-  void oneProcessAtATimeHasItOpen() throws IOException, InterruptedException {
+  void oneProcessAtATimeHasItOpen() throws IOException {
     try (RunJournal journal = RunJournal.open(file(), "1")) {
       journal.of("first", () -> List.of(1.0));
-      Process other =
-          new ProcessBuilder(
-                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                  "-cp",
-                  System.getProperty("java.class.path"),
-                  Opens.class.getName(),
-                  file().toString())
-              .redirectErrorStream(true)
-              .start();
-      String said = new String(other.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      assertThat(other.waitFor()).as(said).isEqualTo(1);
-      assertThat(said).contains(file() + ": open in another process");
+      List<String> command = Jdk.java(List.of(), Opens.class.getName(), file().toString());
+      ChildProcess other = ChildProcess.run("another process", new ProcessBuilder(command));
+      assertThat(other.exitCode()).as(other.toString()).isEqualTo(1);
+      assertThat(other.errors()).contains(file() + ": open in another process");
     }
   }
 

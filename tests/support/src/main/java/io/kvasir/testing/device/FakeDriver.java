@@ -1,12 +1,12 @@
 package io.kvasir.testing.device;
 
+import io.kvasir.testing.harness.ChildProcess;
+import io.kvasir.testing.harness.Jdk;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A CUDA driver without a device, {@code tests/native/fake_cuda_driver.cpp}, which lets Java
@@ -19,8 +19,6 @@ public final class FakeDriver {
   /** The folder of its {@code libcuda.so.1}. */
   private static final Path FOLDER =
       Path.of(System.getProperty("kvasir.root"), "java/base/target/native/cmake/tests/fake_cuda");
-
-  private static final int PATIENCE_S = 120;
 
   private FakeDriver() {}
 
@@ -45,39 +43,28 @@ public final class FakeDriver {
   /**
    * Runs a class on this process's class path in a new process that loads the driver.
    *
-   * @param folder for its output
    * @param variables environment variables that the driver reads, such as faults
    * @param main the class
    * @param arguments its arguments
    * @return its outcome
-   * @throws IOException if it cannot be started or its output cannot be read
-   * @throws InterruptedException if this thread is interrupted
+   * @throws IOException if it cannot be started
    */
-  public static Result run(
-      Path folder, Map<String, String> variables, Class<?> main, String... arguments)
-      throws IOException, InterruptedException {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "-Djava.library.path=" + System.getProperty("java.library.path"),
-                "-Dkvasir.root=" + System.getProperty("kvasir.root"),
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                main.getName()));
-    command.addAll(List.of(arguments));
-    Path output = folder.resolve("output");
-    Path errors = folder.resolve("errors");
+  public static Result run(Map<String, String> variables, Class<?> main, String... arguments)
+      throws IOException {
+    String[] words = new String[arguments.length + 1];
+    words[0] = main.getName();
+    System.arraycopy(arguments, 0, words, 1, arguments.length);
     ProcessBuilder builder =
-        new ProcessBuilder(command).redirectOutput(output.toFile()).redirectError(errors.toFile());
+        new ProcessBuilder(
+            Jdk.java(
+                List.of(
+                    "--enable-native-access=ALL-UNNAMED",
+                    "-Djava.library.path=" + System.getProperty("java.library.path"),
+                    "-Dkvasir.root=" + System.getProperty("kvasir.root")),
+                words));
     builder.environment().put("LD_LIBRARY_PATH", FOLDER.toString());
     builder.environment().putAll(variables);
-    Process process = builder.start();
-    if (!process.waitFor(PATIENCE_S, TimeUnit.SECONDS)) {
-      process.destroyForcibly().waitFor();
-    }
-    return new Result(process.exitValue(), Files.readString(output), Files.readString(errors));
+    ChildProcess ended = ChildProcess.run(main.getSimpleName(), builder);
+    return new Result(ended.exitCode(), ended.output(), ended.errors());
   }
 }

@@ -1,10 +1,9 @@
 package io.kvasir.testing.network;
 
+import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A network namespace of Linux, linked to this process's own by a pair of addresses. The link can
@@ -14,8 +13,6 @@ import java.util.concurrent.TimeUnit;
  * <p>Confined to one thread.
  */
 public final class NetworkNamespace implements AutoCloseable {
-
-  private static final long COMMAND_LIMIT_S = 10;
 
   /** A hardware address that no interface has. */
   private static final String NO_INTERFACE = "02:00:00:00:00:01";
@@ -117,16 +114,11 @@ public final class NetworkNamespace implements AutoCloseable {
   private static void ip(String... words) throws IOException {
     List<String> command = new ArrayList<>(List.of("ip"));
     command.addAll(List.of(words));
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    try {
-      if (!process.waitFor(COMMAND_LIMIT_S, TimeUnit.SECONDS) || process.exitValue() != 0) {
-        throw new IOException(String.join(" ", command) + ": " + output.strip());
-      }
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted", e);
+    ChildProcess ended =
+        ChildProcess.run(
+            String.join(" ", command), new ProcessBuilder(command).redirectErrorStream(true));
+    if (ended.exitCode() != 0) {
+      throw new IOException(ended.toString().strip());
     }
   }
 

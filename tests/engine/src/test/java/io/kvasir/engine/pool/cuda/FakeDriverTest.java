@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.testing.device.FakeDriver;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -17,8 +15,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FakeDriverTest {
 
   private final long seed = Long.getLong("kvasir.test.seed", System.nanoTime());
-
-  @TempDir private Path folder;
 
   @ParameterizedTest
   @ValueSource(strings = {"device", "history", "memory", "close"})
@@ -64,6 +60,6 @@ class FakeDriverTest {
       throws IOException, InterruptedException {
     Map<String, String> variables = new HashMap<>(faults);
     variables.put("KVASIR_FAKE_CUDA_SEED", Long.toString(seed));
-    return FakeDriver.run(folder, variables, FakeDriverProcess.class, what);
+    return FakeDriver.run(variables, FakeDriverProcess.class, what);
   }
 }

@@ -3,6 +3,7 @@ package io.kvasir.testing.lockstep;
 import io.kvasir.engine.lockstep.GatheredFrames;
 import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.RankCollective;
+import io.kvasir.testing.harness.LongRuns;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -39,8 +40,11 @@ public enum CollectiveScenario {
     }
   },
 
-  /** One member in turn is late, by more than a member polls before it sleeps. */
-  SLOW_MEMBERS(8) {
+  /**
+   * One member in turn is late, by more than a member polls before it sleeps. How late it really is
+   * changes how the others wait, not what they get.
+   */
+  SLOW_MEMBERS(4) {
     @Override
     int bytes(SplittableRandom random, int round) {
       return 100;
@@ -55,7 +59,7 @@ public enum CollectiveScenario {
   },
 
   /** Many gathers. */
-  MANY(20_000) {
+  MANY(LongRuns.cases(4_000, 20_000)) {
     @Override
     int bytes(SplittableRandom random, int round) {
       return random.nextInt(300);

@@ -6,19 +6,15 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.kvasir.engine.device.KernelModule;
 import io.kvasir.testing.device.FakeDriver;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Commands in processes that find a CUDA driver without a device: the whole way to its calls. */
 class FakeDriverCommandsTest {
 
   private static final String REPLAY =
       "replay --format json --sessions 6 --turns 2 --concurrency 4 --ranks 2 --pool-tokens 8192";
-
-  @TempDir private Path folder;
 
   @BeforeEach
   void requireKernels() {
@@ -83,8 +79,7 @@ class FakeDriverCommandsTest {
     return report.replaceAll("\"wallSeconds\"\\s*:\\s*[0-9.eE+-]+", "\"wallSeconds\":0");
   }
 
-  private FakeDriver.Result run(Map<String, String> variables, String line)
-      throws IOException, InterruptedException {
-    return FakeDriver.run(folder, variables, Main.class, line.split(" "));
+  private FakeDriver.Result run(Map<String, String> variables, String line) throws IOException {
+    return FakeDriver.run(variables, Main.class, line.split(" "));
   }
 }

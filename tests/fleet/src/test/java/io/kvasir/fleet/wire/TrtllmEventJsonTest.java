@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.event.BlockEvent;
-import io.kvasir.testing.harness.Fuzz;
 import io.kvasir.model.CacheScope;
+import io.kvasir.testing.harness.Fuzz;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;

@@ -1,12 +1,12 @@
 package io.kvasir.testing.device;
 
+import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A CUDA driver without a device, {@code tests/native/fake_cuda_driver.cpp}, which lets Java
@@ -19,8 +19,6 @@ public final class FakeDriver {
   /** The folder of its {@code libcuda.so.1}. */
   private static final Path FOLDER =
       Path.of(System.getProperty("kvasir.root"), "java/base/target/native/cmake/tests/fake_cuda");
-
-  private static final int PATIENCE_S = 120;
 
   private FakeDriver() {}
 
@@ -45,17 +43,14 @@ public final class FakeDriver {
   /**
    * Runs a class on this process's class path in a new process that loads the driver.
    *
-   * @param folder for its output
    * @param variables environment variables that the driver reads, such as faults
    * @param main the class
    * @param arguments its arguments
    * @return its outcome
-   * @throws IOException if it cannot be started or its output cannot be read
-   * @throws InterruptedException if this thread is interrupted
+   * @throws IOException if it cannot be started
    */
-  public static Result run(
-      Path folder, Map<String, String> variables, Class<?> main, String... arguments)
-      throws IOException, InterruptedException {
+  public static Result run(Map<String, String> variables, Class<?> main, String... arguments)
+      throws IOException {
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -68,16 +63,11 @@ public final class FakeDriver {
                 System.getProperty("java.class.path"),
                 main.getName()));
     command.addAll(List.of(arguments));
-    Path output = folder.resolve("output");
-    Path errors = folder.resolve("errors");
-    ProcessBuilder builder =
-        new ProcessBuilder(command).redirectOutput(output.toFile()).redirectError(errors.toFile());
+    ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().put("LD_LIBRARY_PATH", FOLDER.toString());
     builder.environment().putAll(variables);
-    Process process = builder.start();
-    if (!process.waitFor(PATIENCE_S, TimeUnit.SECONDS)) {
-      process.destroyForcibly().waitFor();
+    try (ChildProcess process = ChildProcess.start("fake driver", builder)) {
+      return new Result(process.exitCode(), process.output(), process.errors());
     }
-    return new Result(process.exitValue(), Files.readString(output), Files.readString(errors));
   }
 }

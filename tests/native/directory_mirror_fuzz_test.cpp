@@ -109,7 +109,7 @@ uint64_t damage_and_repair(uint64_t seed) {
   DirectoryMirror mirror(kBlocks);
   uint64_t refused = 0;
   for (int round = 0; round < 40; round++) {
-    alarm(kPatienceSeconds);
+    alarm(patience_seconds());
     for (uint32_t steps = random.below(12); steps > 0; steps--) {
       pool.step();
     }

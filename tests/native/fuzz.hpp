@@ -1,5 +1,5 @@
 // What the fuzz tests share. KVASIR_FUZZ_SECONDS (2) is how long one runs, KVASIR_FUZZ_SEED (the
-// time) the first of its seeds.
+// time) the first of its seeds. A case that takes a minute, times KVASIR_TEST_PATIENCE (1), hangs.
 #pragma once
 
 #include <signal.h>
@@ -13,8 +13,6 @@
 #include "check.hpp"
 
 namespace kvasir {
-
-constexpr unsigned kPatienceSeconds = 5;
 
 inline uint64_t fuzz_setting(const char* name, uint64_t otherwise) {
   const char* value = std::getenv(name);
@@ -39,15 +37,21 @@ inline uint64_t odd_word(TestRandom& random, uint64_t word) {
   }
 }
 
-[[noreturn]] inline void fail_slow_call(int) {
-  fail_check(__FILE__, __LINE__, "a call returns in 5 s");
+[[noreturn]] inline void fail_slow_case(int) {
+  fail_check(__FILE__, __LINE__, "a case does not hang");
+}
+
+inline unsigned patience_seconds() {
+  const char* factor = std::getenv("KVASIR_TEST_PATIENCE");
+  const double seconds = 60 * (factor == nullptr ? 1 : std::strtod(factor, nullptr));
+  return seconds < 1 ? 1 : static_cast<unsigned>(seconds);
 }
 
 // Runs cases with increasing seeds. Each returns how much of its damage was refused; a run in which
 // nothing was refused proves nothing and fails.
 inline int fuzz(const char* name, uint64_t (*run_case)(uint64_t seed)) {
   using Clock = std::chrono::steady_clock;
-  signal(SIGALRM, fail_slow_call);
+  signal(SIGALRM, fail_slow_case);
   const auto now = static_cast<uint64_t>(Clock::now().time_since_epoch().count());
   const uint64_t first = fuzz_setting("KVASIR_FUZZ_SEED", now);
   const auto end = Clock::now() + std::chrono::seconds(fuzz_setting("KVASIR_FUZZ_SECONDS", 2));
@@ -55,8 +59,9 @@ inline int fuzz(const char* name, uint64_t (*run_case)(uint64_t seed)) {
   std::fflush(stdout);
   uint64_t refused = 0;
   g_seed = first;
+  const unsigned patience = patience_seconds();
   do {
-    alarm(kPatienceSeconds);
+    alarm(patience);
     refused += run_case(g_seed++);
   } while (Clock::now() < end);
   alarm(0);

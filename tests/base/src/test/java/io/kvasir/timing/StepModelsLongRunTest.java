@@ -3,6 +3,7 @@ package io.kvasir.timing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.kvasir.testing.harness.LongRuns;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -11,13 +12,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Forecasts of all kinds of work after many observations of some kinds. {@code
- * -Dkvasir.timing.observations=10000000} is the long form.
- */
+/** Forecasts of all kinds of work after many observations of some kinds. */
 class StepModelsLongRunTest {
 
-  private static final long OBSERVATIONS = Long.getLong("kvasir.timing.observations", 400_000);
+  private static final long OBSERVATIONS = LongRuns.cases(400_000, 10_000_000);
   private static final int FIRST_PROMPTS = 2_000;
   private static final StepModel PUBLISHED = new StepModel(StepTiming.DEFAULT, 1);
 

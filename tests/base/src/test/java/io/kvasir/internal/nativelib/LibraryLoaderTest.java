@@ -3,22 +3,22 @@ package io.kvasir.internal.nativelib;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * From which file a new process loads the library: never from one that another user could plant.
  */
+@Tag("process")
 class LibraryLoaderTest {
-
-  private static final int PATIENCE_S = 60;
 
   @TempDir Path folder;
 
@@ -36,7 +36,6 @@ class LibraryLoaderTest {
     assumeThat(LibraryLoader.class.getResource("LibraryLoader.class").getProtocol())
         .as("a library in a folder of classes is loaded from there")
         .isEqualTo("jar");
-    Path log = folder.resolve("output");
     List<String> command =
         new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow()));
     command.addAll(List.of("-Duser.home=" + home, "-Djava.io.tmpdir=" + temporary));
@@ -44,10 +43,10 @@ class LibraryLoaderTest {
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().remove("XDG_CACHE_HOME");
-    builder.redirectErrorStream(true).redirectOutput(log.toFile());
-    Process process = builder.start();
-    assertThat(process.waitFor(PATIENCE_S, TimeUnit.SECONDS)).isTrue();
-    return new Outcome(process.exitValue(), Files.readString(log));
+    builder.redirectErrorStream(true);
+    try (ChildProcess process = ChildProcess.start("loader", builder)) {
+      return new Outcome(process.exitCode(), process.output());
+    }
   }
 
   private Path folder(String name, String mode) throws IOException {

@@ -2,6 +2,7 @@ package io.kvasir.engine.adp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.LongRuns;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -9,12 +10,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The routers against the oracle on random histories of calls. {@code -Dkvasir.test.cases=100000}
- * makes the run longer, {@code -Dkvasir.test.seed} repeats one.
+ * The routers against the oracle on random histories of calls. {@code -Dkvasir.test.seed} repeats
+ * one.
  */
 class AdpRouterDifferentialTest {
 
-  private static final int CASES = Integer.getInteger("kvasir.test.cases", 4_000);
+  private static final int CASES = LongRuns.cases(2_000, 100_000);
   private static final long SEED = Long.getLong("kvasir.test.seed", 0x6b7661736972L);
 
   @ParameterizedTest

@@ -3,6 +3,7 @@ package io.kvasir.engine.adp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.model.Request;
+import io.kvasir.testing.harness.LongRuns;
 import io.kvasir.timing.StepTiming;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -12,12 +13,11 @@ import org.junit.jupiter.api.Test;
 
 /**
  * {@code projected} against its oracle on random histories of calls, every term of every compared
- * rank included. {@code -Dkvasir.test.cases=100000} makes the run longer, {@code
- * -Dkvasir.test.seed} repeats one.
+ * rank included. {@code -Dkvasir.test.seed} repeats one.
  */
 class ProjectedAdpRouterDifferentialTest {
 
-  private static final int CASES = Integer.getInteger("kvasir.test.cases", 4_000);
+  private static final int CASES = LongRuns.cases(4_000, 100_000);
   private static final long SEED = Long.getLong("kvasir.test.seed", 0x6b7661736972L);
 
   /** One history in so many is long enough for what the router keeps of pools' ticks to be full. */

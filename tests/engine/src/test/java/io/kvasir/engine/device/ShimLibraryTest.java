@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.internal.nativelib.NativeMemory;
 import io.kvasir.internal.nativelib.PoolLibrary;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
@@ -44,13 +45,13 @@ class ShimLibraryTest {
   }
 
   @Test
-  void runsAKernel() throws InterruptedException {
+  void runsAKernel() {
     runsModuleAbi();
     Throwable[] failure = new Throwable[1];
     Thread other = new Thread(ShimLibraryTest::runsModuleAbi);
     other.setUncaughtExceptionHandler((thread, thrown) -> failure[0] = thrown);
     other.start();
-    other.join();
+    Await.end(other);
     assertThat(failure[0]).isNull();
   }
 

@@ -10,6 +10,7 @@ import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.testing.execute.KvStampEngine;
+import io.kvasir.testing.harness.LongRuns;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -27,7 +28,7 @@ class BlockReuseTest {
   static final int LAYERS = 2;
   static final int VOCABULARY = 1 << 20;
   static final int CONVERSATIONS = 16;
-  private static final int SEEDS = Integer.getInteger("kvasir.execute.seeds", 150);
+  private static final int SEEDS = LongRuns.cases(50, 150);
 
   @Test
   void outputsAreTheSameHoweverARequestRan() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.kvasir.engine.adp.LoadMetric;
 import io.kvasir.engine.adp.RankState;
 import io.kvasir.engine.pool.Occupancy;
+import io.kvasir.testing.harness.LongRuns;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
  */
 class ContextHistoriesTest {
 
-  private static final int SEEDS = Integer.getInteger("kvasir.execute.seeds", 150);
+  private static final int SEEDS = LongRuns.cases(50, 150);
   private static final LoadMetric COUNTING = LoadMetric.UNCACHED_PROMPT_TOKENS_AND_TRANSFERS;
 
   /** What was told of one request. */

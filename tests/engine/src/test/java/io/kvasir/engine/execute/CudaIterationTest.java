@@ -8,6 +8,7 @@ import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.cuda.CudaBlockPool;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
+import io.kvasir.testing.harness.LongRuns;
 import io.kvasir.timing.StepTiming;
 import java.util.List;
 import java.util.Random;
@@ -19,7 +20,7 @@ class CudaIterationTest {
   private static final int TOKENS_PER_BLOCK = 2;
   private static final int LARGEST_REQUEST = 32; // blocks
   private static final long DEVICE_BYTES = 1 << 24;
-  private static final int SEEDS = Integer.getInteger("kvasir.device.seeds", 6);
+  private static final int SEEDS = LongRuns.cases(3, 12);
 
   /** Counts of all iterations of a workload. */
   private static final class Tally {

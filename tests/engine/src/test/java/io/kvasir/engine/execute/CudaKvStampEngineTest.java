@@ -20,6 +20,7 @@ import io.kvasir.engine.pool.cuda.DeviceBlocks;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.model.Request;
 import io.kvasir.testing.execute.CudaKvStampEngine;
+import io.kvasir.testing.harness.LongRuns;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
@@ -35,7 +36,7 @@ class CudaKvStampEngineTest {
   private static final long SHIM_BYTES = 1 << 30;
   private static final int OUT_OF_MEMORY = 2;
   private static final int ILLEGAL_ADDRESS = 700;
-  private static final int SEEDS = Integer.getInteger("kvasir.device.seeds", 12);
+  private static final int SEEDS = LongRuns.cases(4, 24);
 
   @Test
   void outputsEqualTheHosts() {

@@ -14,6 +14,7 @@ import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.cuda.CudaBlockPool;
 import io.kvasir.engine.pool.cuda.CudaPrefixMatcher;
 import io.kvasir.testing.execute.CudaKvStampEngine;
+import io.kvasir.testing.harness.LongRuns;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.Test;
 /** Instances on two devices, one of which dies or falls ill in the middle of their work. */
 class DeviceLossTest {
 
-  private static final int SEEDS = Integer.getInteger("kvasir.device.seeds", 16);
+  private static final int SEEDS = LongRuns.cases(8, 32);
   private static final long BYTES = 1 << 28;
   private static final int ILLEGAL_ADDRESS = 700;
   private static final List<Call> CALLS =

@@ -5,6 +5,7 @@ import static io.kvasir.engine.execute.TestInstance.requestBuilder;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.engine.device.FatalDeviceException;
+import io.kvasir.testing.harness.LongRuns;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -18,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Ranks that fail at any call and at any time, and what comes out in the end. */
 class FaultInjectionTest {
 
-  private static final int SEEDS = Integer.getInteger("kvasir.execute.seeds", 150);
+  private static final int SEEDS = LongRuns.cases(50, 150);
   private static final List<Fault.Site> SITES = List.of(Fault.Site.values());
   private static final long MARKED = 1000;
   private static final int MARKED_OUTPUTS = 6;

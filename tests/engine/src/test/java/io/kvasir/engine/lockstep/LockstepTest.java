@@ -7,11 +7,11 @@ import io.kvasir.engine.adp.IterationStats;
 import io.kvasir.engine.adp.RankState;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.model.Digest64;
+import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.lockstep.ThreadCollective;
 import java.lang.management.ManagementFactory;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -22,13 +22,12 @@ import org.junit.jupiter.api.Test;
 
 class LockstepTest {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
   /** Runs members over one group of threads. */
   private static List<Object> together(List<Member> members, MemberPart part) throws Exception {
     List<Callable<Object>> threads = new ArrayList<>();
-    for (RankCollective collective : ThreadCollective.of(members, PATIENCE)) {
+    for (RankCollective collective : ThreadCollective.of(members, Await.limit())) {
       threads.add(() -> part.run(collective));
     }
     return Threads.run(threads);

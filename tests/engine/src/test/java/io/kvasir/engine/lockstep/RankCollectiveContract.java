@@ -3,6 +3,7 @@ package io.kvasir.engine.lockstep;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.lockstep.CollectiveScenario;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -19,13 +20,16 @@ import org.junit.jupiter.params.provider.EnumSource;
 public abstract class RankCollectiveContract {
 
   /** Longer than anything takes. */
-  protected static final Duration LONG = Duration.ofSeconds(30);
+  protected static final Duration LONG = Await.limit();
 
   private static final Duration SHORT = Duration.ofMillis(200);
 
-  /** A group, each member's collective in order. */
-  protected abstract List<RankCollective> group(List<Member> members, Duration timeout)
-      throws Exception;
+  /** A group with a timeout of {@link #LONG}, each member's collective in order. */
+  protected abstract List<RankCollective> group(List<Member> members) throws Exception;
+
+  /** Gathers as the first member, with another timeout. */
+  protected abstract GatheredFrames gather(
+      RankCollective first, ByteBuffer frame, Duration timeout);
 
   private static byte[] frame(int member, int round) {
     byte[] bytes =
@@ -37,7 +41,7 @@ public abstract class RankCollectiveContract {
   @ParameterizedTest
   @EnumSource(CollectiveScenario.class)
   void everyMemberGetsTheFramesOfAllInOrder(CollectiveScenario scenario) throws Exception {
-    List<RankCollective> group = group(Member.of(4, 1, 3), LONG);
+    List<RankCollective> group = group(Member.of(4, 1, 3));
     List<Callable<Object>> members = new ArrayList<>();
     for (RankCollective collective : group) {
       assertThat(collective.members().get(collective.self()).index()).isEqualTo(collective.self());
@@ -54,17 +58,22 @@ public abstract class RankCollectiveContract {
   private static List<String> losses(RankCollective collective, int rounds) {
     List<String> losses = new ArrayList<>();
     for (int round = 0; round < rounds; round++) {
-      GatheredFrames gathered = collective.gather(ByteBuffer.wrap(frame(collective.self(), round)));
-      assertThat(gathered.frame(collective.self())).isNotNull();
-      assertThat(gathered.frame(1) == null).isEqualTo(gathered.loss(1) != null);
-      losses.add(gathered.loss(1));
+      ByteBuffer frame = ByteBuffer.wrap(frame(collective.self(), round));
+      losses.add(loss(collective, collective.gather(frame)));
     }
     return losses;
   }
 
+  /** How the second member was lost; null if it was not. */
+  private static String loss(RankCollective collective, GatheredFrames gathered) {
+    assertThat(gathered.frame(collective.self())).isNotNull();
+    assertThat(gathered.frame(1) == null).isEqualTo(gathered.loss(1) != null);
+    return gathered.loss(1);
+  }
+
   @Test
   void whoLeavesIsLostByNameForAllOthersAlike() throws Exception {
-    List<RankCollective> group = group(Member.of(2, 2, 2), LONG);
+    List<RankCollective> group = group(Member.of(2, 2, 2));
     List<Object> results =
         Threads.run(
             List.of(
@@ -85,12 +94,21 @@ public abstract class RankCollectiveContract {
 
   @Test
   void whoIsSilentForTooLongIsLostAndIsToldSoWhenItComesBack() throws Exception {
-    List<RankCollective> group = group(Member.of(2, 2, 2), SHORT);
-    List<Object> results =
-        Threads.run(List.of(() -> losses(group.get(0), 2), () -> losses(group.get(2), 2)));
-    assertThat(results.get(0)).isEqualTo(results.get(1));
-    assertThat(results.get(0))
-        .asInstanceOf(org.assertj.core.api.InstanceOfAssertFactories.LIST)
+    List<RankCollective> group = group(Member.of(2, 2, 2));
+    RankCollective first = group.get(0);
+    ByteBuffer small = ByteBuffer.allocate(8);
+    RunningMember third =
+        RunningMember.start(
+            () ->
+                Arrays.asList(
+                    loss(group.get(2), group.get(2).gather(small)),
+                    loss(group.get(2), group.get(2).gather(small))));
+    third.awaitIn("receive", "awaitEnd"); // so that only the second one is late
+    List<String> losses = new ArrayList<>();
+    losses.add(loss(first, gather(first, small, SHORT)));
+    losses.add(loss(first, first.gather(small)));
+    assertThat(third.outcome()).isEqualTo(losses);
+    assertThat(losses)
         .allSatisfy(
             loss ->
                 assertThat(loss).asString().contains("member 1 (ranks 2 to 3)").contains("silent"));
@@ -100,7 +118,7 @@ public abstract class RankCollectiveContract {
 
   @Test
   void whoHasLeftCannotGather() throws Exception {
-    List<RankCollective> group = group(Member.of(1, 1), LONG);
+    List<RankCollective> group = group(Member.of(1, 1));
     group.get(0).close();
     group.get(0).close();
     assertThatThrownBy(() -> losses(group.get(0), 1)).isInstanceOf(LockstepException.class);

@@ -12,8 +12,13 @@ import org.junit.jupiter.api.Test;
 class ThreadCollectiveTest extends RankCollectiveContract {
 
   @Override
-  protected List<RankCollective> group(List<Member> members, Duration timeout) {
-    return ThreadCollective.of(members, timeout);
+  protected List<RankCollective> group(List<Member> members) {
+    return ThreadCollective.of(members, LONG);
+  }
+
+  @Override
+  protected GatheredFrames gather(RankCollective first, ByteBuffer frame, Duration timeout) {
+    return ((ThreadCollective) first).gather(frame, timeout);
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.kvasir.engine.pool;
 
+import io.kvasir.testing.harness.LongRuns;
 import io.kvasir.testing.pool.TestHash;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -9,8 +10,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * What every {@link BlockPool} must do: one interface per topic with readable cases, and random
  * operation sequences beside {@link NaiveBlockPool}.
  *
- * <p>A failure prints its seed. {@code -Dkvasir.test.seed=N} repeats it, {@code
- * -Dkvasir.test.steps=N} sets the steps of each random run.
+ * <p>A failure prints its seed. {@code -Dkvasir.test.seed=N} repeats it.
  */
 public abstract class BlockPoolContract
     implements MatchContract,
@@ -21,7 +21,7 @@ public abstract class BlockPoolContract
         EventContract,
         ReadContract {
 
-  private static final int DEFAULT_STEPS = 400;
+  private static final int STEPS = LongRuns.cases(400, 10_000);
 
   static List<PoolShape> shapes() {
     return List.of(
@@ -52,9 +52,8 @@ public abstract class BlockPoolContract
 
   private void compare(PoolShape shape, TestHash hash) {
     long seed = Long.getLong("kvasir.test.seed", System.nanoTime());
-    int steps = Integer.getInteger("kvasir.test.steps", DEFAULT_STEPS);
     try (BlockPool pool = create(shape)) {
-      new RandomPoolRun(pool, hash, seed).run(steps);
+      new RandomPoolRun(pool, hash, seed).run(STEPS);
     }
   }
 }

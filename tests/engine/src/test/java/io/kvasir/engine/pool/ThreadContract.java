@@ -2,6 +2,7 @@ package io.kvasir.engine.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.pool.PoolScenario;
 import io.kvasir.testing.pool.SettledBlockPool;
 import java.util.ArrayList;
@@ -28,10 +29,10 @@ public interface ThreadContract extends PoolContract {
       for (int i = 0; i < 2; i++) {
         readers.add(start("reader-" + i, () -> probeUntilClosed(readable(pool), batch, probing)));
       }
-      probing.await();
+      Await.opened("the readers probe", probing);
       pool.close();
       for (FutureTask<Throwable> reader : readers) {
-        assertThat(reader.get())
+        assertThat(Await.result("a reader", reader))
             .isInstanceOf(IllegalStateException.class)
             .hasMessageContaining("is closed");
       }
@@ -70,12 +71,13 @@ public interface ThreadContract extends PoolContract {
               pool::events,
               pool.pool()::handOver);
       for (Runnable change : changes) {
-        assertThat(start("other", () -> failure(change)).get())
+        assertThat(Await.result("other", start("other", () -> failure(change))))
             .isInstanceOf(IllegalStateException.class)
             .hasMessageContaining("'" + owner + "'")
             .hasMessageContaining("'other'");
       }
-      assertThat(start("other", () -> failure(readable(pool)::occupancy)).get()).isNull();
+      assertThat(Await.result("other", start("other", () -> failure(readable(pool)::occupancy))))
+          .isNull();
       assertThat(pool.occupancy()).isEqualTo(before);
     }
   }
@@ -88,8 +90,8 @@ public interface ThreadContract extends PoolContract {
       FutureTask<Throwable> next = new FutureTask<>(() -> failure(() -> pool.release(lease)));
       Thread thread = new Thread(next, "next");
       thread.start();
-      thread.join();
-      assertThat(next.get()).isNull();
+      Await.end(thread);
+      assertThat(Await.result("next", next)).isNull();
       // A thread that has ended owns nothing.
       assertThat(pool.start(pool.want("C"))).isNotEqualTo(LeaseBatch.REFUSED);
     }

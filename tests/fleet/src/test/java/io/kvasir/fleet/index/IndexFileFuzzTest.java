@@ -21,12 +21,14 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
 import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Mutated files of an index. Each is refused with an I/O exception, or gives an index that behaves
  * as the file says.
  */
+@Tag("fuzz")
 class IndexFileFuzzTest {
 
   private static final byte[][] TOKENS =

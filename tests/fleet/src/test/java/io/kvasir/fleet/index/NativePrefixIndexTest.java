@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -46,7 +47,7 @@ class NativePrefixIndexTest extends PrefixIndexContract {
   }
 
   @Test
-  void closeWaitsForCallsAndLaterOnesThrow() throws Exception {
+  void closeWaitsForCallsAndLaterOnesThrow() {
     for (int round = 0; round < 50; round++) {
       NativePrefixIndex index = new NativePrefixIndex(HashFormat.KVASIR, 4, Long.MAX_VALUE);
       index.apply(RANK, BlockEvent.Stored.named(null, HASHES));
@@ -55,10 +56,10 @@ class NativePrefixIndexTest extends PrefixIndexContract {
       users.add(start(begun, () -> match(index)));
       users.add(start(begun, () -> match(index)));
       users.add(start(begun, () -> index.apply(RANK, BlockEvent.Stored.named(null, HASHES))));
-      begun.await();
+      Await.opened("the users have begun", begun);
       index.close();
       for (FutureTask<Throwable> user : users) {
-        assertThat(user.get())
+        assertThat(Await.result("a user", user))
             .isInstanceOf(IllegalStateException.class)
             .hasMessage("the prefix index is closed");
       }

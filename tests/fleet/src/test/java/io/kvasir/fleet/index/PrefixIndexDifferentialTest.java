@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.LongRuns;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.function.Function;
@@ -16,13 +17,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Random histories, applied to each index and to the naive one. A failure prints its seed; {@code
- * -Dkvasir.test.seed} repeats one, {@code -Dkvasir.differential.operations} makes all of them
- * longer.
+ * -Dkvasir.test.seed} repeats one.
  */
 class PrefixIndexDifferentialTest {
 
-  private static final int OPERATIONS =
-      Integer.getInteger("kvasir.differential.operations", 50_000);
+  private static final int OPERATIONS = LongRuns.cases(20_000, 500_000);
   private static final int PER_RUN = 5_000;
 
   static Stream<Named<Function<HashFormat, PrefixIndex>>> indexes() {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,13 +16,12 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
 class EventRecorderTest {
 
   private static final long NS_PER_MS = 1_000_000;
@@ -56,10 +57,10 @@ class EventRecorderTest {
     recorder.record(
         json -> {
           writing.countDown();
-          await(goOn);
+          Await.opened("five more are recorded", goOn);
           numbered(0).writeTo(json);
         });
-    writing.await();
+    Await.opened("the first is written", writing);
     for (int i = 1; i <= 5; i++) {
       assertThat(recorder.record(numbered(i))).isEqualTo(i <= 3);
     }
@@ -96,7 +97,7 @@ class EventRecorderTest {
         thread.start();
       }
       for (Thread producer : producers) {
-        producer.join();
+        Await.end(producer);
       }
     }
     List<Integer> numbers = numbers(file());
@@ -201,9 +202,7 @@ class EventRecorderTest {
         new RecorderOptions(2048, 0, TimeUnit.MILLISECONDS.toNanos(1), 0, 0, false);
     try (EventRecorder recorder = EventRecorder.open(file(), options)) {
       recorder.record(numbered(0));
-      while (recorder.stats().written() == 0) {
-        Thread.onSpinWait();
-      }
+      Await.until("a flush", () -> recorder.stats().written() > 0);
       assertThat(numbers(file())).containsExactly(0);
     }
   }
@@ -220,9 +219,7 @@ class EventRecorderTest {
       }
       recorder.record(after(flushed));
       queued.countDown();
-      while (recorder.stats().written() == 0) {
-        Thread.onSpinWait();
-      }
+      Await.until("a flush", () -> recorder.stats().written() > 0);
       flushed.countDown();
     }
     assertThat(numbers(file())).hasSize(302);
@@ -230,7 +227,7 @@ class EventRecorderTest {
 
   private static JsonEvent after(CountDownLatch latch) {
     return json -> {
-      await(latch);
+      Await.opened("the test goes on", latch);
       numbered(0).writeTo(json);
     };
   }
@@ -279,9 +276,7 @@ class EventRecorderTest {
     try (EventRecorder recorder = EventRecorder.open(file(), options)) {
       recorder.record(numbered(0));
       recorder.record(numbered(1));
-      while (recorder.stats().written() < 2) {
-        Thread.onSpinWait();
-      }
+      Await.until("a flush", () -> recorder.stats().written() == 2);
       refused(file());
       refused(second);
     }
@@ -296,23 +291,23 @@ class EventRecorderTest {
   }
 
   @Test
+  @Tag("process")
   void anotherProcessIsRefusedUntilThisOneDies() throws Exception {
-    Process process = RecorderProcess.start(file(), Long.MAX_VALUE);
-    try {
-      assertThat(process.inputReader().readLine()).isEqualTo(RecorderProcess.RECORDING);
+    try (ChildProcess process = RecorderProcess.start(file(), Long.MAX_VALUE)) {
+      assertThat(process.nextLine()).isEqualTo(RecorderProcess.RECORDING);
       refused(file());
-    } finally {
-      process.destroyForcibly().waitFor();
+      process.kill();
+      process.exitCode();
     }
     int recorded = numbers(file()).size();
     RecorderOptions append = new RecorderOptions(2048, 0, 0, 0, 0, true);
     try (EventRecorder recorder = EventRecorder.open(file(), append)) {
       assertThat(numbers(file())).as("a reader does not end the lock").hasSize(recorded);
       refused(file());
-      Process second = RecorderProcess.start(file(), 1);
-      assertThat(new String(second.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
-          .contains("RecordingInUseException: " + file());
-      assertThat(second.waitFor()).isEqualTo(1);
+      try (ChildProcess second = RecorderProcess.start(file(), 1)) {
+        assertThat(second.exitCode()).isEqualTo(1);
+        assertThat(second.output()).contains("RecordingInUseException: " + file());
+      }
       recorder.record(numbered(0));
     }
     assertThat(numbers(file())).hasSize(recorded + 1);
@@ -362,11 +357,12 @@ class EventRecorderTest {
   }
 
   @Test
+  @Tag("process")
   void aProcessThatDiesLeavesWholeLines() throws Exception {
     int wanted = 3000;
-    Process process = RecorderProcess.start(file(), wanted);
-    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor()).as(output).isEqualTo(RecorderProcess.DIED);
+    try (ChildProcess process = RecorderProcess.start(file(), wanted)) {
+      assertThat(process.exitCode()).as(process.output()).isEqualTo(RecorderProcess.DIED);
+    }
     List<Integer> numbers = numbers(file());
     assertThat(numbers).hasSizeGreaterThanOrEqualTo(wanted);
     for (int i = 0; i < numbers.size(); i++) {
@@ -410,14 +406,6 @@ class EventRecorderTest {
       }
     }
     return numbers;
-  }
-
-  private static void await(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      throw new AssertionError(e);
-    }
   }
 
   private static void recordWaiting(EventRecorder recorder, int number) {

@@ -1,5 +1,6 @@
 package io.kvasir.fleet.record;
 
+import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
@@ -15,16 +16,16 @@ final class RecorderProcess {
 
   private RecorderProcess() {}
 
-  static Process start(Path file, long wanted) throws IOException {
-    return new ProcessBuilder(
+  static ChildProcess start(Path file, long wanted) throws IOException {
+    ProcessBuilder process =
+        new ProcessBuilder(
             ProcessHandle.current().info().command().orElse("java"),
             "-cp",
             System.getProperty("java.class.path"),
             RecorderProcess.class.getName(),
             file.toString(),
-            Long.toString(wanted))
-        .redirectErrorStream(true)
-        .start();
+            Long.toString(wanted));
+    return ChildProcess.start("recorder", process.redirectErrorStream(true));
   }
 
   /**

@@ -7,9 +7,11 @@ import java.io.IOException;
 import java.util.HexFormat;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Random, damaged and hostile payloads, against {@link WireOracle} and a bound of memory. */
+@Tag("fuzz")
 class WireDecoderFuzzTest {
 
   private static final byte[][] TOKENS =

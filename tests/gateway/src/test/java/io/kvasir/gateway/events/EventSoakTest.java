@@ -8,6 +8,7 @@ import io.kvasir.fleet.index.StreamStats;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
 import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.LongRuns;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
@@ -21,14 +22,13 @@ import org.zeromq.ZContext;
 /**
  * Many ranks publish, and now and then all at once: nothing is lost, and memory stays flat.
  *
- * <p>{@code -Dkvasir.events.seconds=600} publishes that long at a steady rate, and prints how long
- * batches took in the second half, when the code is compiled; the publishers are on a thread of the
+ * <p>The long form publishes ten minutes at a steady rate, and prints how long batches took in the second half, when the code is compiled; the publishers are on a thread of the
  * same process.
  */
 class EventSoakTest {
 
   /** 0 for some batches without a rate. */
-  private static final int SECONDS = Integer.getInteger("kvasir.events.seconds", 0);
+  private static final int SECONDS = LongRuns.cases(0, 600);
 
   private static final long SEED = Long.getLong("kvasir.test.seed", 20261122);
   private static final int RANKS = 64;

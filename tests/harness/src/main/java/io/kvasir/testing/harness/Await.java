@@ -3,10 +3,12 @@ package io.kvasir.testing.harness;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -164,6 +166,23 @@ public final class Await {
     } catch (InterruptedException e) {
       throw interrupted(what);
     }
+  }
+
+  /**
+   * Runs a call that could hang, in a thread of its own.
+   *
+   * @param <T> the type of its result
+   * @param what the call in words
+   * @param call the call
+   * @return its result
+   * @throws AssertionError if it failed; the cause is its failure
+   */
+  public static <T> T call(String what, Callable<T> call) {
+    FutureTask<T> task = new FutureTask<>(call);
+    Thread thread = new Thread(task, what);
+    thread.setDaemon(true); // a call that never returns must not keep the tests
+    thread.start();
+    return result(what, task);
   }
 
   /**

@@ -8,6 +8,9 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 
 /**
  * A process that a test runs. What it prints is kept; when the test fails, it is printed with the
@@ -84,6 +87,11 @@ public final class ChildProcess implements AutoCloseable {
     return output.toString();
   }
 
+  /** {@return the next line of its standard output, which it may have to write first} */
+  public String nextLine() {
+    return Await.next("a line of " + name, output.untaken).orElseThrow(this::ended);
+  }
+
   /** {@return what it has written to its standard error so far, if that is not its output} */
   public String errors() {
     return errors.toString();
@@ -106,6 +114,10 @@ public final class ChildProcess implements AutoCloseable {
           }
           return met;
         });
+  }
+
+  private AssertionError ended() {
+    return new AssertionError("has written no other line: " + this);
   }
 
   /** {@return its exit code, once it has ended and all that it wrote has been read} */
@@ -181,6 +193,10 @@ public final class ChildProcess implements AutoCloseable {
   private static final class Output {
 
     private final StringBuilder text = new StringBuilder();
+
+    /** Those that nobody took, and then its end. */
+    private final BlockingQueue<Optional<String>> untaken = new LinkedBlockingQueue<>();
+
     private final Thread reader;
 
     Output(String name, InputStream from) {
@@ -194,10 +210,12 @@ public final class ChildProcess implements AutoCloseable {
           new BufferedReader(new InputStreamReader(from, StandardCharsets.UTF_8))) {
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
           append(line);
+          untaken.add(Optional.of(line));
         }
       } catch (IOException e) {
         append("(closed)");
       }
+      untaken.add(Optional.empty());
     }
 
     private synchronized void append(String line) {

@@ -20,7 +20,6 @@ public final class ThreadCollective implements RankCollective {
   /** The state shared by the members; guarded by its monitor. */
   private static final class Meeting {
     final List<Member> members;
-    final long timeoutNs;
     final String[] losses;
 
     /** Frames of the current round, by member. */
@@ -31,9 +30,8 @@ public final class ThreadCollective implements RankCollective {
 
     long round;
 
-    Meeting(List<Member> members, long timeoutNs) {
+    Meeting(List<Member> members) {
       this.members = members;
-      this.timeoutNs = timeoutNs;
       this.given = new byte[members.size()][];
       this.losses = new String[members.size()];
     }
@@ -61,7 +59,7 @@ public final class ThreadCollective implements RankCollective {
       }
     }
 
-    void loseAbsent() {
+    void loseAbsent(long timeoutNs) {
       for (int member = 0; member < given.length; member++) {
         if (given[member] == null) {
           lose(member, "was silent for " + TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms");
@@ -71,25 +69,27 @@ public final class ThreadCollective implements RankCollective {
     }
 
     /** Waits for the end of a round, or the loss of the waiting member. */
-    void awaitEnd(int member, long ofRound) throws InterruptedException {
+    void awaitEnd(int member, long ofRound, long timeoutNs) throws InterruptedException {
       long deadlineNs = System.nanoTime() + timeoutNs;
       while (round == ofRound && losses[member] == null) {
         long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
         if (leftMs > 0) {
           wait(leftMs);
         } else {
-          loseAbsent();
+          loseAbsent(timeoutNs);
         }
       }
     }
   }
 
   private final Meeting meeting;
+  private final Duration timeout;
   private final int self;
   private final GatheredFrames result;
 
-  private ThreadCollective(Meeting meeting, int self) {
+  private ThreadCollective(Meeting meeting, Duration timeout, int self) {
     this.meeting = meeting;
+    this.timeout = timeout;
     this.self = self;
     this.result = new GatheredFrames(meeting.members.size());
   }
@@ -102,9 +102,10 @@ public final class ThreadCollective implements RankCollective {
    * @return the collective of each member, in order
    */
   public static List<RankCollective> of(List<Member> members, Duration timeout) {
-    Meeting meeting = new Meeting(members, timeout.toNanos());
+    Meeting meeting = new Meeting(members);
     List<RankCollective> collectives = new ArrayList<>();
-    members.forEach(member -> collectives.add(new ThreadCollective(meeting, member.index())));
+    members.forEach(
+        member -> collectives.add(new ThreadCollective(meeting, timeout, member.index())));
     return List.copyOf(collectives);
   }
 
@@ -120,6 +121,17 @@ public final class ThreadCollective implements RankCollective {
 
   @Override
   public GatheredFrames gather(ByteBuffer frame) {
+    return gather(frame, timeout);
+  }
+
+  /**
+   * Gathers with a timeout of its own.
+   *
+   * @param frame this member's frame
+   * @param timeout how long this member waits for missing members
+   * @return the frames of all members
+   */
+  public GatheredFrames gather(ByteBuffer frame, Duration timeout) {
     byte[] copy = new byte[frame.remaining()];
     frame.duplicate().get(copy);
     synchronized (meeting) {
@@ -128,7 +140,7 @@ public final class ThreadCollective implements RankCollective {
       meeting.given[self] = copy;
       meeting.endRoundIfComplete();
       try {
-        meeting.awaitEnd(self, round);
+        meeting.awaitEnd(self, round, timeout.toNanos());
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         close();

@@ -35,22 +35,27 @@ final class CoordinatorJoin {
 
   static final int MAX_PENDING = 64;
 
+  /** How long a connection may take to prove to have the secret. */
+  static final Duration PROOF = Duration.ofSeconds(5);
+
   private static final Logger LOG = LoggerFactory.getLogger(CoordinatorJoin.class);
-  private static final long PROOF_NS = TimeUnit.SECONDS.toNanos(5);
   private static final long NOTICE_NS = TimeUnit.SECONDS.toNanos(1);
   private static final long WATCH_MS = 100;
 
   private final ServerSocketChannel server;
   private final GroupSettings group;
   private final GroupSecret secret;
+  private final Duration proof;
   private final Set<PendingConnection> pending = new LinkedHashSet<>(); // by age
   private final FrameChannel[] channels;
   private int dropped;
 
-  CoordinatorJoin(ServerSocketChannel server, GroupSettings group, GroupSecret secret) {
+  CoordinatorJoin(
+      ServerSocketChannel server, GroupSettings group, GroupSecret secret, Duration proof) {
     this.server = server;
     this.group = group;
     this.secret = secret;
+    this.proof = proof;
     this.channels = new FrameChannel[group.members().size()];
   }
 
@@ -170,7 +175,7 @@ final class CoordinatorJoin {
     try {
       SocketChannel socket = server.accept();
       if (socket != null) {
-        long deadlineNs = System.nanoTime() + PROOF_NS;
+        long deadlineNs = System.nanoTime() + proof.toNanos();
         pending.add(new PendingConnection(socket, secret, selector, deadlineNs));
       }
       if (pending.size() > MAX_PENDING) {

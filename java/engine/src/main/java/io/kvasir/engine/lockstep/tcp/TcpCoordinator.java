@@ -58,8 +58,19 @@ public final class TcpCoordinator implements RankCollective {
       GroupSecret secret,
       Duration timeout,
       MemberWatch watch) {
+    return accept(server, group, secret, timeout, watch, CoordinatorJoin.PROOF);
+  }
+
+  /** Also chooses how long a connection may take to prove to have the secret. */
+  static TcpCoordinator accept(
+      ServerSocketChannel server,
+      GroupSettings group,
+      GroupSecret secret,
+      Duration timeout,
+      MemberWatch watch,
+      Duration proof) {
     return new TcpCoordinator(
-        group, new CoordinatorJoin(server, group, secret).await(timeout, watch));
+        group, new CoordinatorJoin(server, group, secret, proof).await(timeout, watch));
   }
 
   @Override
@@ -74,12 +85,17 @@ public final class TcpCoordinator implements RankCollective {
 
   @Override
   public GatheredFrames gather(ByteBuffer frame) {
+    return gather(frame, group.timeout());
+  }
+
+  /** Gathers, waiting so long for the frames of the others. */
+  GatheredFrames gather(ByteBuffer frame, Duration timeout) {
     if (closed) {
       throw new LockstepException("the coordinator has left its group");
     }
     group.requireBounded(frame);
     gathered.set(0, frame);
-    long deadlineNs = System.nanoTime() + group.timeout().toNanos();
+    long deadlineNs = System.nanoTime() + timeout.toNanos();
     for (int member = 1; member < channels.length; member++) {
       if (unreachable[member] != null) {
         lose(member, unreachable[member]);

@@ -4,12 +4,15 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvasir.engine.lockstep.GatheredFrames;
 import io.kvasir.engine.lockstep.GroupSettings;
 import io.kvasir.engine.lockstep.LockstepException;
 import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.lockstep.RankCollectiveContract;
+import io.kvasir.engine.lockstep.RunningMember;
 import io.kvasir.engine.lockstep.Threads;
+import io.kvasir.testing.harness.Await;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -30,17 +33,20 @@ import java.util.concurrent.Callable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@Tag("process")
 class EncryptedTcpTest extends RankCollectiveContract {
 
   private static final GroupSecret PLAIN = GroupSecret.random();
 
   @TempDir private static Path folder;
   private static TestCertificates files;
+  private static TestCertificates foreignFiles;
   private static GroupSecret encrypted;
   private static GroupSecret foreign;
 
@@ -50,7 +56,8 @@ class EncryptedTcpTest extends RankCollectiveContract {
   static void makeCertificates() throws Exception {
     files = TestCertificates.make(folder, "group", "EC");
     encrypted = PLAIN.encrypting(files.read());
-    foreign = PLAIN.encrypting(TestCertificates.make(folder, "foreign", "RSA").read());
+    foreignFiles = TestCertificates.make(folder, "foreign", "RSA");
+    foreign = PLAIN.encrypting(foreignFiles.read());
   }
 
   @BeforeEach
@@ -64,8 +71,8 @@ class EncryptedTcpTest extends RankCollectiveContract {
     server.close();
   }
 
-  private static GroupSettings settings(List<Member> members, Duration timeout) {
-    return new GroupSettings("worker", 7, 42, members, timeout, 1 << 20);
+  private static GroupSettings settings(List<Member> members) {
+    return new GroupSettings("worker", 7, 42, members, LONG, 1 << 20);
   }
 
   /** The coordinator's end and those of members that have the second secret, or what they threw. */
@@ -81,10 +88,9 @@ class EncryptedTcpTest extends RankCollectiveContract {
   }
 
   @Override
-  protected List<RankCollective> group(List<Member> members, Duration timeout) throws Exception {
+  protected List<RankCollective> group(List<Member> members) throws Exception {
     List<RankCollective> group = new ArrayList<>();
-    for (Object met :
-        meet(settings(members, timeout), encrypted, encrypted, server.getLocalAddress())) {
+    for (Object met : meet(settings(members), encrypted, encrypted, server.getLocalAddress())) {
       if (met instanceof Exception e) {
         throw e;
       }
@@ -93,9 +99,14 @@ class EncryptedTcpTest extends RankCollectiveContract {
     return group;
   }
 
+  @Override
+  protected GatheredFrames gather(RankCollective first, ByteBuffer frame, Duration timeout) {
+    return ((TcpCoordinator) first).gather(frame, timeout);
+  }
+
   @Test
   void aMemberOfAnotherAuthorityEndsTheRunOnBothSides() throws Exception {
-    GroupSettings group = settings(Member.of(1, 1), LONG);
+    GroupSettings group = settings(Member.of(1, 1));
     List<Object> met = meet(group, encrypted, foreign, server.getLocalAddress());
     assertThat(met.get(0))
         .isInstanceOf(LockstepException.class)
@@ -115,26 +126,21 @@ class EncryptedTcpTest extends RankCollectiveContract {
         "false | it does not encrypt its connections, and this process does"
       })
   void eitherAllEncryptOrNone(boolean coordinatorEncrypts, String problem) throws Exception {
-    GroupSettings group = settings(Member.of(1, 1), LONG);
+    GroupSettings group = settings(Member.of(1, 1));
+    GroupSecret ofCoordinator = coordinatorEncrypts ? encrypted : PLAIN;
+    GroupSecret ofMember = coordinatorEncrypts ? PLAIN : encrypted;
+    RunningMember coordinator =
+        RunningMember.start(
+            () -> TcpCoordinator.accept(server, group, ofCoordinator, LONG, MemberWatch.NONE));
     SocketAddress address = server.getLocalAddress();
-    List<Object> met =
-        Threads.run(
-            List.of(
-                () ->
-                    TcpCoordinator.accept(
-                        server,
-                        group,
-                        coordinatorEncrypts ? encrypted : PLAIN,
-                        Duration.ofSeconds(2),
-                        MemberWatch.NONE),
-                () ->
-                    TcpMember.connect(
-                        address, group, coordinatorEncrypts ? PLAIN : encrypted, 1, LONG)));
-    assertThat(met.get(0))
+    assertThatThrownBy(() -> TcpMember.connect(address, group, ofMember, 1, LONG))
+        .isInstanceOf(LockstepException.class)
+        .hasMessageContaining(problem);
+    coordinator.interrupt();
+    assertThat(coordinator.outcome())
         .isInstanceOf(LockstepException.class)
         .asString()
-        .contains("[member 1 (rank 1)] did not join within 2000 ms");
-    assertThat(met.get(1)).isInstanceOf(LockstepException.class).asString().contains(problem);
+        .contains("interrupted while [member 1 (rank 1)] had not joined");
   }
 
   @Test
@@ -147,9 +153,10 @@ class EncryptedTcpTest extends RankCollectiveContract {
   private String overheard(GroupSecret secret) throws Exception {
     ByteArrayOutputStream passed = new ByteArrayOutputStream();
     try (ServerSocket relay = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      Thread thread = new Thread(() -> relay(relay, passed));
+      Thread thread = new Thread(() -> relay(relay, passed), "relay");
+      thread.setDaemon(true);
       thread.start();
-      GroupSettings group = settings(Member.of(1, 1), LONG);
+      GroupSettings group = settings(Member.of(1, 1));
       List<Callable<Object>> gathers = new ArrayList<>();
       List<Object> met = meet(group, secret, secret, relay.getLocalSocketAddress());
       for (Object collective : met) {
@@ -160,7 +167,7 @@ class EncryptedTcpTest extends RankCollectiveContract {
       for (Object collective : met) {
         ((RankCollective) collective).close();
       }
-      thread.join();
+      Await.end(thread);
     }
     return passed.toString(ISO_8859_1);
   }
@@ -197,7 +204,7 @@ class EncryptedTcpTest extends RankCollectiveContract {
   @Test
   void filesThatHoldSomethingElseAreNamed() throws Exception {
     Path empty = Files.createFile(folder.resolve("empty"));
-    Path other = TestCertificates.make(folder, "other", "RSA").key();
+    Path other = foreignFiles.key();
     assertThatThrownBy(() -> GroupCertificates.read(empty, files.key(), files.certificate()))
         .isInstanceOf(IOException.class)
         .hasMessage(empty + " must hold certificates in PEM; it holds none");

@@ -1,12 +1,12 @@
 package io.kvasir.engine.lockstep.tcp;
 
 import io.kvasir.engine.lockstep.MemberHello;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
-import java.util.concurrent.TimeUnit;
 
 /** A connection whose frames a test chooses. */
 final class RawMember implements AutoCloseable {
@@ -54,7 +54,7 @@ final class RawMember implements AutoCloseable {
   }
 
   private static long deadlineNs() {
-    return System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+    return System.nanoTime() + Await.limit().toNanos();
   }
 
   @Override

@@ -2,13 +2,16 @@ package io.kvasir.engine.lockstep.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.engine.lockstep.GatheredFrames;
 import io.kvasir.engine.lockstep.GroupSettings;
 import io.kvasir.engine.lockstep.LockstepException;
 import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.MemberHello;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.lockstep.RankCollectiveContract;
+import io.kvasir.engine.lockstep.RunningMember;
 import io.kvasir.engine.lockstep.Threads;
+import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -18,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,7 +47,7 @@ class TcpCollectiveTest extends RankCollectiveContract {
     return new GroupSettings("instance", 7, 42, members, timeout, 1 << 20);
   }
 
-  private RankCollective accept(GroupSettings group) {
+  private TcpCoordinator accept(GroupSettings group) {
     return TcpCoordinator.accept(server, group, SECRET, LONG, MemberWatch.NONE);
   }
 
@@ -60,8 +64,13 @@ class TcpCollectiveTest extends RankCollectiveContract {
   }
 
   @Override
-  protected List<RankCollective> group(List<Member> members, Duration timeout) throws Exception {
-    return group(agreed(members, timeout));
+  protected List<RankCollective> group(List<Member> members) throws Exception {
+    return group(agreed(members, LONG));
+  }
+
+  @Override
+  protected GatheredFrames gather(RankCollective first, ByteBuffer frame, Duration timeout) {
+    return ((TcpCoordinator) first).gather(frame, timeout);
   }
 
   private List<RankCollective> group(GroupSettings group) throws Exception {
@@ -175,26 +184,25 @@ class TcpCollectiveTest extends RankCollectiveContract {
 
   @Test
   void aPeerThatTakesNothingIsGivenUp() throws Exception {
+    ByteBuffer large = ByteBuffer.allocate(64 << 20);
     GroupSettings group =
-        new GroupSettings("instance", 7, 42, Member.of(1, 1), Duration.ofMillis(300), 64 << 20);
-    List<Object> met =
-        Threads.run(
-            List.of(
-                () -> {
-                  try (RankCollective coordinator = accept(group)) {
-                    ByteBuffer large = ByteBuffer.allocate(64 << 20);
-                    assertThat(coordinator.gather(large).loss(1)).isNull();
-                    return coordinator.gather(large).loss(1);
-                  }
-                },
-                () -> {
-                  RawMember member = join(group);
-                  member.send(ByteBuffer.allocate(1));
-                  return member;
-                }));
-    assertThat(met.get(0)).asString().startsWith("member 1 (rank 1) is lost");
-    if (met.get(1) instanceof RawMember member) {
-      member.close();
+        new GroupSettings(
+            "instance", 7, 42, Member.of(1, 1), Duration.ofMillis(100), large.capacity());
+    CountDownLatch sent = new CountDownLatch(1);
+    RunningMember running =
+        RunningMember.start(
+            () -> {
+              try (TcpCoordinator coordinator = accept(group)) {
+                Await.opened("a frame of the member", sent);
+                assertThat(coordinator.gather(large, LONG).loss(1)).isNull();
+                return coordinator.gather(large).loss(1);
+              }
+            });
+    try (RawMember member = join(group)) {
+      member.send(ByteBuffer.allocate(1));
+      sent.countDown();
+      assertThat(running.outcome())
+          .isEqualTo("member 1 (rank 1) is lost: it did not accept data in time");
     }
   }
 

@@ -9,9 +9,11 @@ import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.MemberHello;
 import io.kvasir.engine.lockstep.NoDecisions;
 import io.kvasir.engine.lockstep.RankCollective;
+import io.kvasir.testing.harness.Fuzz;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
@@ -20,28 +22,25 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A coordinator and a member face a peer that sends mutated handshakes and frames. Each case must
- * end in time, with success or with a {@link LockstepException}.
- *
- * <p>{@code -Dkvasir.fuzz.seconds=60 -Dkvasir.fuzz.seed=1} runs longer or repeats a run.
+ * end, with success or with a {@link LockstepException}.
  */
+@Tag("fuzz")
 class TcpFuzzTest {
 
   private static final GroupSecret SECRET = GroupSecret.random();
-  private static final Duration JOIN = Duration.ofMillis(150);
+  private static final Duration JOIN = Duration.ofMillis(60);
   private static final GroupSettings GROUP =
-      new GroupSettings("worker", 7, 42, Member.of(1, 1), Duration.ofMillis(100), 1 << 16);
-  private static final long CASE_SECONDS = 5;
+      new GroupSettings("worker", 7, 42, Member.of(1, 1), Duration.ofMillis(40), 1 << 16);
   private static final int GATHERS = 3;
 
   private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -62,71 +61,40 @@ class TcpFuzzTest {
   }
 
   @Test
-  void everyCaseEndsInTimeWithSuccessOrANamedError() throws Exception {
-    long seed = Long.getLong("kvasir.fuzz.seed", new Random().nextLong());
-    long deadlineNs =
-        System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("kvasir.fuzz.seconds", 2L));
-    System.out.println("TcpFuzzTest: -Dkvasir.fuzz.seed=" + seed);
-    Random seeds = new Random(seed);
-    int cases = 0;
-    int successes = 0;
-    while (System.nanoTime() - deadlineNs < 0) {
-      long caseSeed = seeds.nextLong();
-      String name = "case " + cases++ + " of seed " + seed;
-      successes += coordinatorCase(name, new Mutator(caseSeed)) ? 1 : 0;
-      successes += memberCase(name, new Mutator(~caseSeed)) ? 1 : 0;
-    }
-    System.out.println("TcpFuzzTest: " + 2 * cases + " cases, " + successes + " without an error");
+  void everyCaseEndsWithSuccessOrANamedError() {
+    Fuzz.run(
+        "lock-step over TCP",
+        random -> {
+          coordinatorCase(new Mutator(random.nextLong()));
+          memberCase(new Mutator(random.nextLong()));
+        });
   }
 
-  private boolean coordinatorCase(String name, Mutator mutator) throws Exception {
+  private void coordinatorCase(Mutator mutator) throws Exception {
     Future<?> peer = threads.submit(() -> memberThatMutates(mutator));
-    Callable<Void> coordinator =
-        () -> {
-          try (RankCollective joined =
-              TcpCoordinator.accept(server, GROUP, SECRET, JOIN, MemberWatch.NONE)) {
-            return gather(joined);
-          }
-        };
-    return ends(name + ", coordinator", coordinator, peer);
+    assertEnds(
+        () -> TcpCoordinator.accept(server, GROUP, SECRET, JOIN, MemberWatch.NONE), "coordinator");
+    peer.cancel(true);
   }
 
-  private boolean memberCase(String name, Mutator mutator) throws Exception {
+  private void memberCase(Mutator mutator) throws Exception {
     try (ServerSocketChannel listening = ServerSocketChannel.open()) {
       listening.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
       Future<?> peer = threads.submit(() -> coordinatorThatMutates(listening, mutator));
-      Callable<Void> member =
-          () -> {
-            try (RankCollective joined =
-                TcpMember.connect(listening.getLocalAddress(), GROUP, SECRET, 1, JOIN)) {
-              return gather(joined);
-            }
-          };
-      return ends(name + ", member", member, peer);
-    }
-  }
-
-  private static Void gather(RankCollective collective) {
-    Lockstep lockstep = new Lockstep(collective, () -> 0);
-    for (int gather = 0; gather < GATHERS; gather++) {
-      lockstep.gather(Lockstep.Phase.STATES, ByteBuffer.allocate(50));
-    }
-    return null;
-  }
-
-  private boolean ends(String name, Callable<Void> party, Future<?> peer) throws Exception {
-    Future<Void> running = threads.submit(party);
-    try {
-      running.get(CASE_SECONDS, TimeUnit.SECONDS);
-      return true;
-    } catch (ExecutionException e) {
-      assertThat(e.getCause()).as(name).isInstanceOf(LockstepException.class);
-      assertThat(e.getCause().getMessage()).as(name).isNotBlank();
-      return false;
-    } catch (java.util.concurrent.TimeoutException e) {
-      throw new AssertionError(name + " hangs", e);
-    } finally {
+      SocketAddress coordinator = listening.getLocalAddress();
+      assertEnds(() -> TcpMember.connect(coordinator, GROUP, SECRET, 1, JOIN), "member");
       peer.cancel(true);
+    }
+  }
+
+  private static void assertEnds(Callable<RankCollective> party, String name) throws Exception {
+    try (RankCollective joined = party.call()) {
+      Lockstep lockstep = new Lockstep(joined, () -> 0);
+      for (int gather = 0; gather < GATHERS; gather++) {
+        lockstep.gather(Lockstep.Phase.STATES, ByteBuffer.allocate(50));
+      }
+    } catch (LockstepException e) {
+      assertThat(e.getMessage()).as(name).isNotBlank();
     }
   }
 

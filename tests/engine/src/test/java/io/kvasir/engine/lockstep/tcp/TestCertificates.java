@@ -2,6 +2,7 @@ package io.kvasir.engine.lockstep.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.testing.harness.ChildProcess;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -16,7 +17,7 @@ record TestCertificates(Path certificate, Path key) {
 
   static TestCertificates make(Path folder, String name, String algorithm) throws Exception {
     Path store = folder.resolve(name + ".p12");
-    Process keytool =
+    ProcessBuilder keytool =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
                 "-genkeypair",
@@ -30,10 +31,10 @@ record TestCertificates(Path certificate, Path key) {
                 store.toString(),
                 "-storepass",
                 PASSWORD)
-            .redirectErrorStream(true)
-            .redirectOutput(folder.resolve(name + ".log").toFile())
-            .start();
-    assertThat(keytool.waitFor()).isZero();
+            .redirectErrorStream(true);
+    try (ChildProcess running = ChildProcess.start("keytool", keytool)) {
+      assertThat(running.exitCode()).as(running.output()).isZero();
+    }
     KeyStore keys = KeyStore.getInstance("PKCS12");
     try (InputStream in = Files.newInputStream(store)) {
       keys.load(in, PASSWORD.toCharArray());

@@ -6,12 +6,14 @@ import io.kvasir.testing.device.FakeDriver;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The real binding to the CUDA driver, over a driver without a device. */
+@Tag("process")
 class FakeDriverTest {
 
   private final long seed = Long.getLong("kvasir.test.seed", System.nanoTime());
@@ -42,22 +44,20 @@ class FakeDriverTest {
     "unload, the module is unloaded with work pending"
   })
   void releasingWhatPendingWorkUsesEndsTheProcess(String mistake, String message)
-      throws IOException, InterruptedException {
+      throws IOException {
     FakeDriver.Result result = run(Map.of("KVASIR_FAKE_CUDA_HANG", "2"), mistake);
     assertThat(result.exitCode()).as(result.errors()).isEqualTo(70);
     assertThat(result.errors()).contains("fake CUDA driver: " + message + ", seed ");
   }
 
-  private void assertWell(Map<String, String> faults, String what)
-      throws IOException, InterruptedException {
+  private void assertWell(Map<String, String> faults, String what) throws IOException {
     FakeDriver.Result result = run(faults, what);
     assertThat(result.output()).as("seed %d: %s", seed, result.errors()).isEqualTo("OK\n");
     assertThat(result.exitCode()).isZero();
     assertThat(result.errors()).doesNotContain("fake CUDA driver");
   }
 
-  private FakeDriver.Result run(Map<String, String> faults, String what)
-      throws IOException, InterruptedException {
+  private FakeDriver.Result run(Map<String, String> faults, String what) throws IOException {
     Map<String, String> variables = new HashMap<>(faults);
     variables.put("KVASIR_FAKE_CUDA_SEED", Long.toString(seed));
     return FakeDriver.run(variables, FakeDriverProcess.class, what);

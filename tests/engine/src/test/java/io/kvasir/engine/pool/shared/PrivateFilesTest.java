@@ -2,12 +2,14 @@ package io.kvasir.engine.pool.shared;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.kvasir.engine.pool.NativeBlockPool;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.ChildProcess;
 import io.kvasir.testing.pool.PoolChurn;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -17,20 +19,20 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What other users may put in the place of a shared pool's files is refused by name. */
+@Tag("process")
 class PrivateFilesTest {
 
   private static final PoolShape SHAPE = new PoolShape(60, 2, 6, 12, 64);
   private static final RankId RANK = new RankId(1, 0);
   private static final Duration PATIENCE = Duration.ofSeconds(2);
-  private static final Duration HANGS = Duration.ofSeconds(20);
   private static final int STRANGER = 65534;
 
   /** Something that is not a regular file of this user alone. */
@@ -113,13 +115,9 @@ class PrivateFilesTest {
   }
 
   private static int exitValue(String... command) throws IOException {
-    Process process = new ProcessBuilder(command).inheritIO().start();
-    try {
-      assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
-    } catch (InterruptedException e) {
-      throw new IOException(e);
+    try (ChildProcess process = ChildProcess.start(command[0], new ProcessBuilder(command))) {
+      return process.exitCode();
     }
-    return process.exitValue();
   }
 
   private static void requireRoot() throws IOException {
@@ -133,12 +131,8 @@ class PrivateFilesTest {
 
   /** The call may not succeed and not hang. */
   private static void assertRefused(Call call, String path, String reason) {
-    assertTimeoutPreemptively(
-        HANGS,
-        () ->
-            assertThatThrownBy(() -> call.run().close())
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining(path + " " + reason));
+    Throwable thrown = Await.call("a refusal", () -> catchThrowable(() -> call.run().close()));
+    assertThat(thrown).isInstanceOf(IOException.class).hasMessageContaining(path + " " + reason);
   }
 
   @ParameterizedTest
@@ -180,7 +174,7 @@ class PrivateFilesTest {
         pool.serveSnapshots();
         Files.delete(snapshot);
         obstacle.put(snapshot);
-        boolean inSync = assertTimeoutPreemptively(HANGS, reader::poll);
+        boolean inSync = Await.call("a poll", reader::poll);
         assertThat(inSync).isFalse();
         assertThat(reader.failedSnapshots()).isOne();
         Files.delete(snapshot);

@@ -7,6 +7,7 @@ import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.ProbeBatch;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.Fuzz;
 import io.kvasir.testing.pool.PoolChurn;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -18,71 +19,39 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Random;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A reader of a region and of snapshots whose bytes are damaged while it polls: every call returns
- * soon, in a documented state.
- *
- * <p>{@code -Dkvasir.fuzz.seconds} makes the run longer, {@code -Dkvasir.fuzz.seed} repeats one.
+ * A reader of a region and of snapshots whose bytes are damaged while it polls: every call returns,
+ * in a documented state.
  */
+@Tag("fuzz")
 class SharedPoolFuzzTest {
 
   private static final RankId RANK = new RankId(1, 0);
   private static final PoolShape SHAPE = new PoolShape(60, 2, 6, 12, 500);
   private static final Duration DEAD_AFTER = Duration.ofSeconds(2);
-  private static final long RETURNS_IN_SECONDS = 5;
   private static final int CONSTANTS = 128;
   private static final int STEPS = 4000;
 
-  private static final long SECONDS = Long.getLong("kvasir.fuzz.seconds", 2);
-  private final long firstSeed = Long.getLong("kvasir.fuzz.seed", System.nanoTime());
-
   private final AtomicLong clock = new AtomicLong();
-  private final ExecutorService readers =
-      Executors.newSingleThreadExecutor(
-          task -> {
-            Thread thread = new Thread(task, "reader");
-            thread.setDaemon(true); // a call that never returns must not keep the tests
-            return thread;
-          });
-
   @TempDir private Path folder;
   private long gaps;
   private long snapshots;
   private long failedSnapshots;
 
-  @AfterEach
-  void stop() {
-    readers.shutdown();
-  }
-
   @Test
-  void aReaderSurvivesAnyBytes() throws Exception {
-    System.out.println("-Dkvasir.fuzz.seed=" + firstSeed);
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-    long seed = firstSeed;
-    do {
-      try {
-        damagePoolAndReader(new Random(seed), seed);
-      } catch (Exception | AssertionError e) {
-        throw new AssertionError("-Dkvasir.fuzz.seed=" + seed, e);
-      }
-      seed++;
-    } while (System.nanoTime() < end);
+  void aReaderSurvivesAnyBytes() {
+    Fuzz.run("shared pool", this::damagePoolAndReader);
     assertThat(gaps).isPositive();
     assertThat(snapshots).isPositive();
     assertThat(failedSnapshots).isPositive();
   }
 
-  private void damagePoolAndReader(Random random, long seed) throws Exception {
+  private void damagePoolAndReader(Random random) throws IOException {
     Path file = folder.resolve("pool");
     try (SharedPoolRegion region = SharedPoolRegion.create(file, SHAPE, RANK, 0);
         NativeBlockPool pool = NativeBlockPool.create(region);
@@ -92,8 +61,8 @@ class SharedPoolFuzzTest {
           channel
               .map(FileChannel.MapMode.READ_WRITE, 0, channel.size())
               .order(ByteOrder.nativeOrder());
-      PoolChurn churn = new PoolChurn(pool, seed);
-      SharedPoolReader reader = soon(() -> open(file));
+      PoolChurn churn = new PoolChurn(pool, random.nextLong());
+      SharedPoolReader reader = open(file);
       for (int step = 0; step < STEPS; step++) {
         churn.step();
         if (random.nextInt(3) == 0) {
@@ -105,24 +74,17 @@ class SharedPoolFuzzTest {
         if (random.nextInt(4) == 0) {
           damageSnapshot(folder.resolve("pool.snapshot"), random);
         }
-        SharedPoolReader polled = reader;
-        ProbeBatch probes = churn.probes();
-        soon(() -> use(polled, probes));
+        use(reader, churn.probes());
         if (random.nextInt(1000) == 0) {
-          soon(() -> close(polled));
-          reader = soon(() -> open(file));
+          close(reader);
+          reader = open(file);
         }
         if (random.nextInt(40) == 0) {
           openCopy(bytes, random);
         }
       }
-      SharedPoolReader last = reader;
-      soon(() -> close(last));
+      close(reader);
     }
-  }
-
-  private <T> T soon(Callable<T> call) throws Exception {
-    return readers.submit(call).get(RETURNS_IN_SECONDS, TimeUnit.SECONDS);
   }
 
   /** Null if it is refused. */
@@ -135,15 +97,14 @@ class SharedPoolFuzzTest {
     }
   }
 
-  private Void close(SharedPoolReader reader) {
+  private void close(SharedPoolReader reader) {
     gaps += reader.gaps();
     snapshots += reader.snapshots();
     failedSnapshots += reader.failedSnapshots();
     reader.close();
-    return null;
   }
 
-  private static Void use(SharedPoolReader reader, ProbeBatch probes) {
+  private static void use(SharedPoolReader reader, ProbeBatch probes) {
     boolean inSync = reader.poll();
     int[] matched = new int[probes.size()];
     reader.probe(probes, matched, 0);
@@ -159,7 +120,6 @@ class SharedPoolFuzzTest {
           .isEqualTo(reader.shape().capacityBlocks());
       assertThat(occupancy.availableBlocks()).isNotNegative();
     }
-    return null;
   }
 
   /** Words anywhere behind the constants, but half of them where they matter most. */
@@ -212,7 +172,7 @@ class SharedPoolFuzzTest {
   }
 
   /** Opens a copy that is damaged in its header, or cut off. */
-  private void openCopy(ByteBuffer bytes, Random random) throws Exception {
+  private void openCopy(ByteBuffer bytes, Random random) throws IOException {
     ByteBuffer copy = ByteBuffer.allocate(bytes.capacity()).order(ByteOrder.nativeOrder());
     copy.put(0, bytes, 0, bytes.capacity());
     for (int times = random.nextInt(3); times > 0; times--) {
@@ -223,11 +183,10 @@ class SharedPoolFuzzTest {
     Path file = folder.resolve("copy");
     PrivateFiles.create(file).close();
     Files.write(file, Arrays.copyOf(copy.array(), length));
-    SharedPoolReader reader = soon(() -> open(file));
+    SharedPoolReader reader = open(file);
     if (reader != null) {
-      ProbeBatch none = new ProbeBatch();
-      soon(() -> use(reader, none));
-      soon(() -> close(reader));
+      use(reader, new ProbeBatch());
+      close(reader);
     }
     Files.delete(file);
   }

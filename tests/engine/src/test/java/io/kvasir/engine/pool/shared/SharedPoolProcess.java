@@ -4,6 +4,7 @@ import io.kvasir.engine.pool.NativeBlockPool;
 import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.engine.pool.ProbeBatch;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.ChildProcess;
 import io.kvasir.testing.pool.PoolChurn;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -23,60 +24,44 @@ final class SharedPoolProcess implements AutoCloseable {
 
   static final PoolShape SHAPE = new PoolShape(80, 2, 8, 12, 1 << 10);
 
-  private final Process process;
+  private final ChildProcess process;
   private final PrintWriter to;
-  private final BufferedReader from;
 
-  private SharedPoolProcess(Process process) {
+  private SharedPoolProcess(ChildProcess process) {
     this.process = process;
-    this.to = new PrintWriter(process.getOutputStream(), true, StandardCharsets.UTF_8);
-    this.from =
-        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    this.to = new PrintWriter(process.input(), true, StandardCharsets.UTF_8);
   }
 
   static SharedPoolProcess start(String role, Path file) throws IOException {
-    Process process =
+    ProcessBuilder process =
         new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx128m",
-                "-XX:TieredStopAtLevel=1",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                SharedPoolProcess.class.getName(),
-                role,
-                file.toString())
-            .redirectError(ProcessBuilder.Redirect.INHERIT)
-            .start();
-    return new SharedPoolProcess(process);
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx128m",
+            "-XX:TieredStopAtLevel=1",
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp",
+            System.getProperty("java.class.path"),
+            SharedPoolProcess.class.getName(),
+            role,
+            file.toString());
+    return new SharedPoolProcess(ChildProcess.start(role, process));
   }
 
   /** Sends a line, waits for the answer. */
-  String ask(String line) throws IOException {
+  String ask(String line) {
     to.println(line);
-    return answer();
-  }
-
-  String answer() throws IOException {
-    String answer = from.readLine();
-    if (answer == null) {
-      throw new IOException("the other process has ended");
-    }
-    return answer;
-  }
-
-  long pid() {
-    return process.pid();
+    return process.nextLine();
   }
 
   /** SIGKILL; returns when the process is gone. */
-  void kill() throws InterruptedException {
-    process.destroyForcibly().waitFor();
+  void kill() {
+    process.kill();
+    process.exitCode();
   }
 
   @Override
   public void close() {
-    process.destroyForcibly();
+    process.close();
   }
 
   public static void main(String[] arguments) throws IOException {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.kvasir.engine.pool.NativeBlockPool;
 import io.kvasir.engine.pool.NativePrefixMatcher;
@@ -16,6 +15,7 @@ import io.kvasir.engine.pool.ProbeBatch;
 import io.kvasir.engine.pool.shared.SharedPoolReader.Owner;
 import io.kvasir.internal.nativelib.NativeMemory;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.pool.PoolChurn;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -197,9 +197,7 @@ class SharedPoolTest {
           .isThrownBy(() -> region.startHeartbeat(Duration.ofMillis(1)));
       for (int beats = 0; beats < 3; beats++) {
         pass(PATIENCE);
-        while (reader.owner() == Owner.DEAD) {
-          Thread.onSpinWait();
-        }
+        Await.until("a beat", () -> reader.owner() == Owner.ALIVE);
       }
       region.close();
       assertThat(reader.owner()).isEqualTo(Owner.CLOSED);
@@ -233,7 +231,7 @@ class SharedPoolTest {
       page.putLong(0, page.getLong(0) + 1);
       page.putLong(8, 12345);
       assertThat(reader.occupancy()).isEqualTo(before);
-      Occupancy own = assertTimeoutPreemptively(Duration.ofSeconds(20), pool::occupancy);
+      Occupancy own = Await.call("the occupancy", pool::occupancy);
       assertThat(own).isEqualTo(before);
       new PoolChurn(pool, 1).step();
       assertThat(reader.occupancy()).as("the next page").isEqualTo(pool.occupancy());
@@ -273,7 +271,7 @@ class SharedPoolTest {
         assertThat(reader.poll()).isTrue();
         ring.putLong(0, next);
         ring.putLong(8, 0);
-        boolean inSync = assertTimeoutPreemptively(Duration.ofSeconds(20), reader::poll);
+        boolean inSync = Await.call("a poll", reader::poll);
         assertThat(inSync).as("next event %d", next).isFalse();
         assertThat(matched(reader, churn.probes())).containsOnly(0);
         churn.comeOrGo();

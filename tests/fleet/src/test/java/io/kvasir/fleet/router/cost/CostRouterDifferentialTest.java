@@ -12,6 +12,7 @@ import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.LongRuns;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -30,7 +31,7 @@ import org.junit.jupiter.api.Test;
 class CostRouterDifferentialTest {
 
   private static final long SEED = Long.getLong("kvasir.test.seed", 20);
-  private static final int RUNS = Integer.getInteger("kvasir.test.runs", 30);
+  private static final int RUNS = LongRuns.cases(30, 1_000);
   private static final int STEPS = 300;
 
   @Test

@@ -9,21 +9,18 @@ import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.testing.harness.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Concurrent requests must not all be placed on the rank that was idle when they arrived. */
-@Timeout(60)
 class HerdingTest {
 
   private static final int THREADS = 64;
@@ -31,7 +28,7 @@ class HerdingTest {
   private static final int PROMPT = 40;
 
   @Test
-  void aBurstIsSpreadEvenlyAndTotalsAreExact() throws Exception {
+  void aBurstIsSpreadEvenlyAndTotalsAreExact() {
     RouterFixture fixture = new RouterFixture(CostRouterOptions.DEFAULT).ranks(RANKS);
     List<Placement> placements = atOnce(fixture);
     PredictedLoads loads = fixture.loads();
@@ -46,7 +43,7 @@ class HerdingTest {
 
   /** The negative control: choosing before earlier placements are recorded leads to herding. */
   @Test
-  void choosingOutsideOfTheStepHerds() throws Exception {
+  void choosingOutsideOfTheStepHerds() {
     Lock lock = new ReentrantLock();
     CyclicBarrier allHaveChosen = new CyclicBarrier(THREADS);
     RankSelector costs = new CostSelector(CostOptions.DEFAULT);
@@ -55,7 +52,7 @@ class HerdingTest {
           int chosen = costs.select(candidates, request, trace);
           if (request.id() >= 0) {
             lock.unlock();
-            await(allHaveChosen);
+            Await.all(allHaveChosen);
             lock.lock();
           }
           return chosen;
@@ -70,7 +67,7 @@ class HerdingTest {
   }
 
   @Test
-  void manyRoundsLeaveNothingBehind() throws Exception {
+  void manyRoundsLeaveNothingBehind() {
     RouterFixture fixture =
         new RouterFixture(RouterFixture.queue(QueueOptions.of(0.5, QueuePolicy.FCFS))).ranks(RANKS);
     int rounds = 50;
@@ -86,7 +83,7 @@ class HerdingTest {
                     RouteOutcome outcome =
                         fixture.router.route(request(base + round, PROMPT).build());
                     if (outcome instanceof RouteOutcome.Waiting waiting) {
-                      outcome = waiting.outcome().get();
+                      outcome = Await.result("a placement", waiting.outcome());
                     }
                     long attempt = RouterFixture.placement(outcome).attempt();
                     assertThat(fixture.router.onTokens(attempt, 5)).isTrue();
@@ -96,7 +93,7 @@ class HerdingTest {
                 }));
       }
       for (Future<?> thread : threads) {
-        thread.get(30, TimeUnit.SECONDS);
+        Await.result("all rounds of a thread", thread);
       }
     } finally {
       executor.shutdownNow();
@@ -105,7 +102,7 @@ class HerdingTest {
     fixture.isIdle();
   }
 
-  private static List<Placement> atOnce(RouterFixture fixture) throws Exception {
+  private static List<Placement> atOnce(RouterFixture fixture) {
     CyclicBarrier start = new CyclicBarrier(THREADS);
     ExecutorService executor = Executors.newFixedThreadPool(THREADS);
     try {
@@ -115,13 +112,13 @@ class HerdingTest {
         futures.add(
             executor.submit(
                 () -> {
-                  await(start);
+                  Await.all(start);
                   return fixture.placed(request);
                 }));
       }
       List<Placement> placements = new ArrayList<>();
       for (Future<Placement> future : futures) {
-        placements.add(future.get(30, TimeUnit.SECONDS));
+        placements.add(Await.result("a placement", future));
       }
       return placements;
     } finally {
@@ -129,8 +126,7 @@ class HerdingTest {
     }
   }
 
-  private static void endAtOnce(RouterFixture fixture, List<Placement> placements)
-      throws InterruptedException, ExecutionException {
+  private static void endAtOnce(RouterFixture fixture, List<Placement> placements) {
     ExecutorService executor = Executors.newFixedThreadPool(THREADS);
     try {
       List<Future<Boolean>> ends = new ArrayList<>();
@@ -138,18 +134,10 @@ class HerdingTest {
         ends.add(executor.submit(() -> fixture.router.onFinished(placement.attempt(), true)));
       }
       for (Future<Boolean> end : ends) {
-        assertThat(end.get()).isTrue();
+        assertThat(Await.result("an end", end)).isTrue();
       }
     } finally {
       executor.shutdownNow();
-    }
-  }
-
-  private static void await(CyclicBarrier barrier) {
-    try {
-      barrier.await(30, TimeUnit.SECONDS);
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
     }
   }
 }

@@ -5,11 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.Placement;
-import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.testing.harness.LongRuns;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.function.IntUnaryOperator;
@@ -119,12 +118,12 @@ class ForeignTrafficTest {
   }
 
   /** Routes prompts that share nothing; attempts are numbered from 1. */
-  private IntUnaryOperator by(FleetRouter router, long seed) {
-    Random contents = new Random(seed);
+  private static IntUnaryOperator by(FleetRouter router) {
+    int[] requests = {0};
     return tokens -> {
-      int[] prompt = contents.ints(tokens, 0, 30_000).toArray();
+      int id = ++requests[0];
       RouteOutcome outcome =
-          router.route(FleetRequest.builder(contents.nextLong(), Prompt.of(prompt)).build());
+          router.route(FleetRequest.builder(id, ProjectedRouters.unshared(id, tokens)).build());
       Placement placement = ((RouteOutcome.Placed) outcome).placement();
       return (int) placement.rank().workerId();
     };
@@ -156,11 +155,11 @@ class ForeignTrafficTest {
   }
 
   private double meanP95(double load, boolean learns, double share) {
-    return LongStream.range(0, 3)
+    return LongStream.range(0, LongRuns.cases(1, 3))
         .mapToDouble(
             seed -> {
-              try (FleetRouter router = ProjectedRouters.of(ENGINES, Map.of(), () -> nowNs)) {
-                return p95(seed, load, router, learns ? by(router, seed) : byShare(share));
+              try (FleetRouter router = ProjectedRouters.ofUnshared(ENGINES, () -> nowNs)) {
+                return p95(seed, load, router, learns ? by(router) : byShare(share));
               }
             })
         .average()

@@ -8,23 +8,20 @@ import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.LongRuns;
 import io.kvasir.timing.ForwardPass;
 import io.kvasir.timing.StepTiming;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Hours of virtual time with the same requests in each: the router must not become worse. {@code
- * -Dkvasir.timing.hours=48} is the long form.
- */
+/** Hours of virtual time with the same requests in each: the router must not become worse. */
 class LongHoursTest {
 
-  private static final int HOURS = Integer.getInteger("kvasir.timing.hours", 3);
+  private static final int HOURS = LongRuns.cases(3, 48);
   private static final double NS_PER_MS = 1e6;
   private static final double HOUR_NS = 3.6e12;
   private static final int ENGINES = 8;
@@ -108,7 +105,7 @@ class LongHoursTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void theLastHourIsLikeTheSecond(boolean reports) {
-    try (FleetRouter router = ProjectedRouters.of(ENGINES, Map.of(), () -> nowNs)) {
+    try (FleetRouter router = ProjectedRouters.ofUnshared(ENGINES, () -> nowNs)) {
       double second = 0;
       double last = 0;
       for (int hour = 0; hour < HOURS; hour++) {

@@ -3,6 +3,7 @@ package io.kvasir.fleet.router.projected;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
@@ -14,13 +15,33 @@ final class ProjectedRouters {
 
   static final int TOKENS_PER_BLOCK = 16;
 
+  /** For prompts that share nothing: fewer blocks, and so less work for the index. */
+  private static final int LARGE_BLOCK = 512;
+
   private ProjectedRouters() {}
 
+  /** In front of engines that get prompts that share nothing. */
+  static FleetRouter ofUnshared(int engines, LongSupplier clockNs) {
+    return of(engines, Map.of(), LARGE_BLOCK, clockNs);
+  }
+
+  /** A prompt that shares no block with those of other ids. */
+  static Prompt unshared(int id, int tokens) {
+    int[] prompt = new int[tokens];
+    prompt[0] = id;
+    return Prompt.of(prompt);
+  }
+
   static FleetRouter of(int engines, Map<String, ?> args, LongSupplier clockNs) {
+    return of(engines, args, TOKENS_PER_BLOCK, clockNs);
+  }
+
+  private static FleetRouter of(
+      int engines, Map<String, ?> args, int tokensPerBlock, LongSupplier clockNs) {
     FleetRouter router =
         FleetRouterKind.named("projected")
             .create(
-                args, new FleetRouterSetup(HashFormat.KVASIR, TOKENS_PER_BLOCK, clockNs, Map.of()));
+                args, new FleetRouterSetup(HashFormat.KVASIR, tokensPerBlock, clockNs, Map.of()));
     for (int engine = 0; engine < engines; engine++) {
       router.addRank(new RankId(engine, 0), RankCapacity.UNKNOWN);
     }

@@ -9,18 +9,20 @@ import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.Fuzz;
 import io.kvasir.timing.ForwardPass;
 import io.kvasir.timing.StepTiming;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * One engine reports any steps, in any number, beside honest ones: their times stay right, and
- * every request is placed. {@code -Dkvasir.fuzz.seconds} makes the run longer, {@code
- * -Dkvasir.fuzz.seed} repeats one.
+ * every request is placed.
  */
+@Tag("fuzz")
 class ReportedStepsFuzzTest {
 
   private static final double NS_PER_MS = 1e6;
@@ -130,16 +132,6 @@ class ReportedStepsFuzzTest {
 
   @Test
   void oneEnginesReportsHarmNoOther() {
-    long seed = Long.getLong("kvasir.fuzz.seed", System.nanoTime());
-    long end = System.nanoTime() + Long.getLong("kvasir.fuzz.seconds", 2) * 1_000_000_000L;
-    System.out.println("-Dkvasir.fuzz.seed=" + seed);
-    for (long run = seed; run == seed || System.nanoTime() < end; run++) {
-      long each = run;
-      try {
-        run(new Random(each));
-      } catch (AssertionError | RuntimeException e) {
-        throw new AssertionError("-Dkvasir.fuzz.seed=" + each, e);
-      }
-    }
+    Fuzz.run("reported steps", this::run);
   }
 }

@@ -8,6 +8,7 @@ import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.LongRuns;
 import io.kvasir.timing.ForwardPass;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -15,7 +16,6 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -127,24 +127,23 @@ class UnequalRanksTest {
     reports = enginesReportSteps;
     double learned = 0;
     double known = 0;
-    for (long seed = 0; seed < 4; seed++) {
-      try (FleetRouter router = ProjectedRouters.of(RANKS, Map.of(), () -> nowNs)) {
-        Random contents = new Random(seed);
+    for (long seed = 0; seed < LongRuns.cases(2, 4); seed++) {
+      try (FleetRouter router = ProjectedRouters.ofUnshared(RANKS, () -> nowNs)) {
         learned +=
             p95(
                 seed,
                 load,
                 (request, tokens) -> {
-                  int[] prompt = contents.ints(tokens, 0, 30_000).toArray();
+                  Prompt prompt = ProjectedRouters.unshared(request, tokens);
                   RouteOutcome outcome =
-                      router.route(FleetRequest.builder(request, Prompt.of(prompt)).build());
+                      router.route(FleetRequest.builder(request, prompt).build());
                   Placement placement = ((RouteOutcome.Placed) outcome).placement();
                   assertThat(placement.attempt()).isEqualTo(request + 1L);
                   return (int) placement.rank().workerId();
                 },
                 router);
       }
-      try (FleetRouter unused = ProjectedRouters.of(RANKS, Map.of(), () -> nowNs)) {
+      try (FleetRouter unused = ProjectedRouters.ofUnshared(RANKS, () -> nowNs)) {
         known += p95(seed, load, (request, tokens) -> trulyBest(request, tokens), unused);
       }
     }

@@ -13,6 +13,7 @@ import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RoundRobin;
 import io.kvasir.fleet.router.WorkerRouter;
 import io.kvasir.model.RankId;
+import io.kvasir.testing.harness.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -90,7 +91,7 @@ class WorkerRouterConcurrencyTest {
       }
       Callable<Void> comings =
           () -> {
-            start.await();
+            Await.all(start);
             for (int i = 0; i < CHOICES; i++) {
               router.addRank(new RankId(i % COMING_AND_GOING, 0), RankCapacity.UNKNOWN);
               router.removeRank(new RankId((i + 3) % COMING_AND_GOING, 0));
@@ -99,18 +100,17 @@ class WorkerRouterConcurrencyTest {
           };
       results.add(threads.submit(comings));
       for (Future<Void> result : results) {
-        result.get();
+        Await.result("a thread", result);
       }
     } finally {
       threads.shutdownNow();
     }
   }
 
-  private static Void chooseAndFinish(WorkerRouter<?> router, int seed, CyclicBarrier start)
-      throws Exception {
+  private static Void chooseAndFinish(WorkerRouter<?> router, int seed, CyclicBarrier start) {
     SplittableRandom random = new SplittableRandom(seed);
     List<Long> open = new ArrayList<>();
-    start.await();
+    Await.all(start);
     for (int i = 0; i < CHOICES; i++) {
       int[] prompt = random.ints(1 + random.nextInt(8), 0, 2).toArray();
       FleetRequest.Builder request = FleetRequest.builder(i, Prompt.of(prompt));

@@ -5,18 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.WorkerRouter;
+import io.kvasir.testing.harness.LongRuns;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Each router against its oracle on random histories. {@code -Dkvasir.test.cases=100000} makes the
- * run longer, {@code -Dkvasir.test.seed=N} repeats one.
- */
+/** Each router against its oracle on random histories. {@code -Dkvasir.test.seed=N} repeats one. */
 class WorkerRouterDifferentialTest {
 
-  private static final int CASES = Integer.getInteger("kvasir.test.cases", 5_000);
+  private static final int CASES = LongRuns.cases(2_000, 100_000);
   private static final long SEED = Long.getLong("kvasir.test.seed", 1);
 
   @ParameterizedTest

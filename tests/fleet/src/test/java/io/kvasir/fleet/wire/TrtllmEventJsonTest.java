@@ -12,6 +12,7 @@ import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class TrtllmEventJsonTest {
@@ -270,6 +271,7 @@ class TrtllmEventJsonTest {
   }
 
   @Test
+  @Tag("fuzz")
   void aMutatedListBreaksNothing() throws Exception {
     byte[] valid =
         ("["

@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.Test;
  *
  * <p>The test reads compiled code: inlined constants and Javadoc links do not count.
  */
+@Tag("documents")
 class ArchitectureTest {
 
   private static final String ROOT = "io.kvasir.";

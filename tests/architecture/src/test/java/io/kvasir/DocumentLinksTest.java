@@ -16,9 +16,11 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Every link within the documents leads to a file of the repository, and to a heading of it. */
+@Tag("documents")
 class DocumentLinksTest {
 
   private static final Path ROOT =

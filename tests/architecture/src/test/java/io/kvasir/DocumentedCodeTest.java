@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * block is a whole file of examples/embedding. ReadmeTest does the same for the README.
  */
 @Tag("process")
+@Tag("documents")
 class DocumentedCodeTest {
 
   private static final Path ROOT =

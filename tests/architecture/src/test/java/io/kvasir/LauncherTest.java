@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the launcher passes to Java, in a repository that is built and with a Java that prints. */
 @Tag("process")
+@Tag("jdk")
 class LauncherTest {
 
   @TempDir private Path folder;

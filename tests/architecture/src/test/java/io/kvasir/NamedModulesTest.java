@@ -29,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The engine and the fleet half work as named modules: each module of {@code src/test/modules} is
  * compiled and run on a module path of what it requires, with nothing on the class path.
  */
+@Tag("jdk")
 class NamedModulesTest {
 
   private static final Path SOURCES =

@@ -14,9 +14,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 
 /** The conformance vectors that {@code block_hash_test.cpp} and {@code xxh3_test.cpp} read too. */
+@Tag("jdk")
 class BlockHashVectorsTest {
 
   private static final Path VECTORS =

@@ -19,11 +19,13 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The table in docs/configuration.md says what the options say. */
+@Tag("documents")
 class ConfigurationDocsTest {
 
   private static final String HEAD =

@@ -19,6 +19,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
@@ -27,6 +28,7 @@ import picocli.CommandLine.Model.OptionSpec;
  * The tables in docs/gateway.md have the options of the commands and their defaults. Options that
  * {@code replay} has too are in docs/configuration.md.
  */
+@Tag("documents")
 class GatewayDocsTest {
 
   private static final String HEAD = "| option | default | what |\n|---|---|---|\n";

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Help, versions, manual pages and completion. */
+@Tag("jdk")
 class HelpTest {
 
   @Test

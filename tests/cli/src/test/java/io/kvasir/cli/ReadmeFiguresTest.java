@@ -7,9 +7,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The excerpt of a report in README.md is what the command prints. */
+@Tag("documents")
 class ReadmeFiguresTest {
 
   @Test

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** An engine behind TLS is used if its certificate is trusted and names it, and not otherwise. */
 @Tag("process")
+@Tag("jdk")
 class HttpsEngineTest {
 
   private static final String PASSWORD = "changeit";

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
     architectures = "amd64",
     disabledReason = "llama.cpp is tested on Linux for x86_64 only")
 @Tag("process")
+@Tag("jdk")
 class RealEngineTest {
 
   /** A request's line in llama.cpp's log: milliseconds and evaluated tokens of its prompt. */

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
  * From which file a new process loads the library: never from one that another user could plant.
  */
 @Tag("process")
+@Tag("jdk")
 class LibraryLoaderTest {
 
   @TempDir Path folder;

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /** {@code kvasir engine --flavor}, as a process. */
 @Tag("process")
+@Tag("jdk")
 class StandInProcessTest {
 
   private static final Pattern PORTS =

@@ -11,9 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Holds the native index to the contract, and to its promises about threads and close. */
+@Tag("jdk")
 class NativePrefixIndexTest extends PrefixIndexContract {
 
   private static final RankId RANK = new RankId(1, 0);

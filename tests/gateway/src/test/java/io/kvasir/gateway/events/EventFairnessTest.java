@@ -8,7 +8,6 @@ import io.kvasir.model.RankId;
 import io.kvasir.testing.harness.Await;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.zeromq.ZContext;
 
@@ -25,63 +24,36 @@ class EventFairnessTest {
   /** A quarter of the flood: many times what one round trip takes, even on a busy machine. */
   private static final int LIMIT = FLOOD / 4;
 
-  private final ZContext context = new ZContext();
-  private final NativePrefixIndex index =
-      new NativePrefixIndex(HashFormat.KVASIR, SoakFrames.TOKENS_PER_BLOCK, 1 << 26);
-  private final SoakPublisher flood = new SoakPublisher(context, new RankId(1, 0), SEED);
-  private final SoakPublisher light = new SoakPublisher(context, new RankId(1, 1), SEED + 1);
-  private final TimedSink.Delays floodDelays = new TimedSink.Delays();
-  private final TimedSink.Delays lightDelays = new TimedSink.Delays();
-
-  /** What the light rank saw. Written by the pump's thread. */
-  private volatile long floodAtLast;
-
-  private volatile long mostBetween;
-
-  @AfterEach
-  void close() {
-    flood.close();
-    light.close();
-    context.close();
-    index.close();
-  }
+  /** Tries of the negative control. */
+  private static final int TRIES = 50;
 
   @Test
   void aFloodDelaysOtherRanksLittle() {
-    try (EventPump pump = new EventPump()) {
-      publish(pump);
+    try (Flood flood = new Flood();
+        EventPump pump = new EventPump()) {
+      flood.publish(pump);
+      System.out.printf(
+          "a batch beside a flood, sent to applied: %s; at most %d of %d batches in between%n",
+          flood.lightDelays.sinceSent, flood.mostBetween, FLOOD);
+      assertThat(flood.mostBetween).as("seed %d", SEED).isLessThan(LIMIT);
     }
-    System.out.printf(
-        "a batch beside a flood, sent to applied: %s; at most %d of %d batches in between%n",
-        lightDelays.sinceSent, mostBetween, FLOOD);
-    assertThat(mostBetween).as("seed %d", SEED).isLessThan(LIMIT);
   }
 
-  /** The negative control: a turn that does not end. */
+  /**
+   * The negative control: a turn that does not end. It ends all the same when the network has not
+   * brought the next batch yet, so one of several tries must show the difference.
+   */
   @Test
   void withoutTurnsAFloodGoesFirst() {
-    try (EventPump pump = new EventPump(TimeUnit.HOURS.toNanos(1))) {
-      publish(pump);
+    long most = 0;
+    for (int i = 0; i < TRIES && most < LIMIT; i++) {
+      try (Flood flood = new Flood();
+          EventPump pump = new EventPump(TimeUnit.HOURS.toNanos(1))) {
+        flood.publish(pump);
+        most = flood.mostBetween;
+      }
     }
-    assertThat(mostBetween).as("seed %d", SEED).isGreaterThanOrEqualTo(LIMIT);
-  }
-
-  private void publish(EventPump pump) {
-    FleetEvents events = new FleetEvents(pump, index, SoakFrames.TOKENS_PER_BLOCK);
-    pump.add(flood.spec(), timed(events, flood, floodDelays));
-    pump.add(light.spec(), new AnsweredSink(timed(events, light, lightDelays)));
-    flood.awaitSubscriber();
-    light.awaitSubscriber();
-    CountDownLatch published = new CountDownLatch(1);
-    pump.execute(() -> Await.opened("the flood", published));
-    pump.execute(light::publishBatch);
-    for (int i = 0; i < FLOOD; i++) {
-      flood.publishBurst();
-    }
-    published.countDown();
-    Await.until("all batches", () -> floodDelays.batches == FLOOD && floodAtLast == FLOOD);
-    assertThat(events.stats().gaps()).isZero();
-    assertThat(index.handles(flood.spec().rank())).isEqualTo(flood.blocks());
+    assertThat(most).as("seed %d", SEED).isGreaterThanOrEqualTo(LIMIT);
   }
 
   private static BatchSink timed(
@@ -92,40 +64,83 @@ class EventFairnessTest {
         delays);
   }
 
-  /** Publishes the light rank's next batch after each until the flood is over. */
-  private final class AnsweredSink implements BatchSink {
+  /** The two publishers, and what the light rank saw. */
+  private static final class Flood implements AutoCloseable {
 
-    private final BatchSink sink;
+    private final ZContext context = new ZContext();
+    private final NativePrefixIndex index =
+        new NativePrefixIndex(HashFormat.KVASIR, SoakFrames.TOKENS_PER_BLOCK, 1 << 26);
+    private final SoakPublisher flood = new SoakPublisher(context, new RankId(1, 0), SEED);
+    private final SoakPublisher light = new SoakPublisher(context, new RankId(1, 1), SEED + 1);
+    private final TimedSink.Delays floodDelays = new TimedSink.Delays();
+    private final TimedSink.Delays lightDelays = new TimedSink.Delays();
 
-    AnsweredSink(BatchSink sink) {
-      this.sink = sink;
-    }
+    /** Written by the pump's thread. */
+    private volatile long floodAtLast;
 
-    @Override
-    public boolean onBatch(long number, byte[] payload, boolean last) {
-      boolean taken = sink.onBatch(number, payload, last);
-      long applied = floodDelays.batches;
-      mostBetween = Math.max(mostBetween, applied - floodAtLast);
-      floodAtLast = applied;
-      if (applied < FLOOD) {
-        light.publishBatch();
+    private volatile long mostBetween;
+
+    private void publish(EventPump pump) {
+      FleetEvents events = new FleetEvents(pump, index, SoakFrames.TOKENS_PER_BLOCK);
+      pump.add(flood.spec(), timed(events, flood, floodDelays));
+      pump.add(light.spec(), new AnsweredSink(timed(events, light, lightDelays)));
+      flood.awaitSubscriber();
+      light.awaitSubscriber();
+      CountDownLatch published = new CountDownLatch(1);
+      pump.execute(() -> Await.opened("the flood", published));
+      pump.execute(light::publishBatch);
+      for (int i = 0; i < FLOOD; i++) {
+        flood.publishBurst();
       }
-      return taken;
+      published.countDown();
+      Await.until("all batches", () -> floodDelays.batches == FLOOD && floodAtLast == FLOOD);
+      assertThat(events.stats().gaps()).isZero();
+      assertThat(index.handles(flood.spec().rank())).isEqualTo(flood.blocks());
     }
 
     @Override
-    public void onRestart() {
-      sink.onRestart();
+    public void close() {
+      flood.close();
+      light.close();
+      context.close();
+      index.close();
     }
 
-    @Override
-    public void recoverFrom(Feed feed) {
-      sink.recoverFrom(feed);
-    }
+    /** Publishes the light rank's next batch after each until the flood is over. */
+    private final class AnsweredSink implements BatchSink {
 
-    @Override
-    public void retry() {
-      sink.retry();
+      private final BatchSink sink;
+
+      AnsweredSink(BatchSink sink) {
+        this.sink = sink;
+      }
+
+      @Override
+      public boolean onBatch(long number, byte[] payload, boolean last) {
+        boolean taken = sink.onBatch(number, payload, last);
+        long applied = floodDelays.batches;
+        mostBetween = Math.max(mostBetween, applied - floodAtLast);
+        floodAtLast = applied;
+        if (applied < FLOOD) {
+          light.publishBatch();
+        }
+        return taken;
+      }
+
+      @Override
+      public void onRestart() {
+        sink.onRestart();
+      }
+
+      @Override
+      public void recoverFrom(Feed feed) {
+        sink.recoverFrom(feed);
+      }
+
+      @Override
+      public void retry() {
+        sink.retry();
+      }
     }
   }
 }

@@ -22,8 +22,8 @@ import org.zeromq.ZContext;
 /**
  * Many ranks publish, and now and then all at once: nothing is lost, and memory stays flat.
  *
- * <p>The long form publishes ten minutes at a steady rate, and prints how long batches took in the second half, when the code is compiled; the publishers are on a thread of the
- * same process.
+ * <p>The long form publishes ten minutes at a steady rate, and prints how long batches took in the
+ * second half, when the code is compiled; the publishers are on a thread of the same process.
  */
 class EventSoakTest {
 

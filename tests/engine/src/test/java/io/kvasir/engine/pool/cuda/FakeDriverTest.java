@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The real binding to the CUDA driver, over a driver without a device. */
 @Tag("process")
+@Tag("jdk")
 class FakeDriverTest {
 
   private final long seed = Long.getLong("kvasir.test.seed", System.nanoTime());

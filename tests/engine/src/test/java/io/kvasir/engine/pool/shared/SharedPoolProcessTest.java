@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A pool and its reader in two processes. */
 @Tag("process")
+@Tag("jdk")
 class SharedPoolProcessTest {
 
   private static final Duration PATIENCE = Duration.ofSeconds(8);

@@ -120,12 +120,22 @@ public final class ChildProcess implements AutoCloseable {
     return new AssertionError("has written no other line: " + this);
   }
 
-  /** {@return its exit code, once it has ended and all that it wrote has been read} */
+  /**
+   * Waits for the end of the process. How long a whole program takes is its own matter: a hang ends
+   * with the time limit of the test.
+   *
+   * @return its exit code, when all that it wrote has been read
+   */
   public int exitCode() {
-    int code = Await.end(name, process);
+    try {
+      process.waitFor();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted while waiting for the end: " + this, e);
+    }
     output.awaitEnd();
     errors.awaitEnd();
-    return code;
+    return process.exitValue();
   }
 
   /**

@@ -204,7 +204,7 @@ public final class ChildProcess implements AutoCloseable {
 
     private final StringBuilder text = new StringBuilder();
 
-    /** Those that nobody took, and then its end. */
+    /** Lines that {@link #nextLine} has not returned yet, and then the end of the output. */
     private final BlockingQueue<Optional<String>> untaken = new LinkedBlockingQueue<>();
 
     private final Thread reader;

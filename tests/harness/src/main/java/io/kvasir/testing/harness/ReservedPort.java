@@ -5,9 +5,9 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 
 /**
- * A TCP port of this machine that must be known before a server listens on it. A socket that is
- * bound and does not listen holds it, so that nobody else who asks for a free port gets it. A
- * server that sets {@code SO_REUSEADDR}, as those of Java do, can listen on it at any time. Linux
+ * A TCP port of this machine that must be known before a server listens on it. A bound socket that
+ * does not listen holds it, so that the system gives it to no other process that asks for a free
+ * port. A server that sets {@code SO_REUSEADDR}, as Java's do, can listen on it at any time. Linux
  * only.
  *
  * <p>Thread-safe.

@@ -63,9 +63,9 @@ async function untilRunning(wanted, what) {
 }
 
 /** A stream that outlasts the test unless it is ended. */
-const endless = (options) =>
+const endless = (prompt, options) =>
   client.chat.completions.create(
-    { model, messages: user("Go on for ever"), stream: true, max_tokens: 100_000, ignore_eos: true },
+    { model, messages: user(prompt), stream: true, max_tokens: 100_000, ignore_eos: true },
     options,
   );
 
@@ -190,8 +190,8 @@ test("embeddings as floats and as base64 are equal", async () => {
 test("a stream that is aborted leaves the engine", async () => {
   await untilRunning((count) => count === 0, "before the streams");
   const signal = new AbortController();
-  const byAbort = await endless({ signal: signal.signal });
-  const byBreak = await endless();
+  const byAbort = await endless("Go on for ever", { signal: signal.signal });
+  const byBreak = await endless("Never stop");
   let chunks = 0;
   for await (const _ of byAbort) {
     if (++chunks === 5) {

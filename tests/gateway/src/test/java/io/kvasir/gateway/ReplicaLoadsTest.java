@@ -12,6 +12,7 @@ import io.kvasir.gateway.standin.EventForm;
 import io.kvasir.gateway.standin.EventSettings;
 import io.kvasir.gateway.worker.EngineFlavor;
 import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.ReservedPort;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -31,6 +32,7 @@ class ReplicaLoadsTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int RANKS = 2;
 
+  private final List<ReservedPort> ports = new ArrayList<>();
   private EngineServer server;
 
   @BeforeEach
@@ -52,14 +54,17 @@ class ReplicaLoadsTest {
   }
 
   @AfterEach
-  void close() {
+  void close() throws IOException {
     server.close();
+    for (ReservedPort port : ports) {
+      port.close();
+    }
   }
 
-  private static String freeEndpoint() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return "tcp://127.0.0.1:" + socket.getLocalPort();
-    }
+  private String freeEndpoint() throws IOException {
+    ReservedPort port = new ReservedPort();
+    ports.add(port);
+    return "tcp://127.0.0.1:" + port.number();
   }
 
   /** With the router `cost`: it takes the less loaded rank however small the difference is. */

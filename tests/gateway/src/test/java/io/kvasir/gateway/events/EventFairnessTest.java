@@ -107,17 +107,15 @@ class EventFairnessTest {
     }
 
     /** Publishes the light rank's next batch after each until the flood is over. */
-    private final class AnsweredSink implements BatchSink {
-
-      private final BatchSink sink;
+    private final class AnsweredSink extends ForwardingSink {
 
       AnsweredSink(BatchSink sink) {
-        this.sink = sink;
+        super(sink);
       }
 
       @Override
       public boolean onBatch(long number, byte[] payload, boolean last) {
-        boolean taken = sink.onBatch(number, payload, last);
+        boolean taken = super.onBatch(number, payload, last);
         long applied = floodDelays.batches;
         mostBetween = Math.max(mostBetween, applied - floodAtLast);
         floodAtLast = applied;
@@ -125,21 +123,6 @@ class EventFairnessTest {
           light.publishBatch();
         }
         return taken;
-      }
-
-      @Override
-      public void onRestart() {
-        sink.onRestart();
-      }
-
-      @Override
-      public void recoverFrom(Feed feed) {
-        sink.recoverFrom(feed);
-      }
-
-      @Override
-      public void retry() {
-        sink.retry();
       }
     }
   }

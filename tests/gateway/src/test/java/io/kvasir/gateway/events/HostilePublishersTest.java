@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.kvasir.gateway.zmtp.RawPeer;
 import io.kvasir.model.RankId;
 import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.ReservedPort;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
@@ -119,29 +120,28 @@ class HostilePublishersTest {
   /** The old and the new process of a rank in a rolling update. */
   @Test
   void twoPublishersAtABoundEndpointDoNotRestartEachOther() throws IOException {
-    int port;
-    try (ServerSocket free = RawPeer.listen()) {
-      port = free.getLocalPort();
+    try (ReservedPort port = new ReservedPort()) {
+      pump.add(new FeedSpec(RANK, "tcp://127.0.0.1:" + port.number(), null, "", true), sink);
+      Await.until("a bound port", () -> pump.status(sink) != null);
+      RawPeer old = RawPeer.connect(port.number());
+      old.handshake("PUB");
+      for (int n = 0; n < 20; n++) {
+        old.send(RawPeer.batch(n, batches(n, n + 1)[0]));
+      }
+      Await.until("the old one's batches", () -> sink.applied().equals(numbers(20)));
+      RawPeer young = RawPeer.connect(port.number());
+      young.send(RawPeer.greeting(3, "NULL"));
+      young.send(RawPeer.ready("PUB"));
+      for (int n = 0; n < 20; n++) {
+        young.send(RawPeer.batch(n, batches(n, n + 1)[0]));
+        old.send(RawPeer.batch(20 + n, batches(20 + n, 21 + n)[0]));
+      }
+      Await.until("more of the old one's", () -> sink.applied().equals(numbers(40)));
+      assertThat(sink.restarts()).isZero();
+      old.close();
+      Await.until(
+          "the new one's", () -> sink.restarts() == 1 && sink.applied().equals(numbers(20)));
+      young.close();
     }
-    pump.add(new FeedSpec(RANK, "tcp://127.0.0.1:" + port, null, "", true), sink);
-    Await.until("a bound port", () -> pump.status(sink) != null);
-    RawPeer old = RawPeer.connect(port);
-    old.handshake("PUB");
-    for (int n = 0; n < 20; n++) {
-      old.send(RawPeer.batch(n, batches(n, n + 1)[0]));
-    }
-    Await.until("the old one's batches", () -> sink.applied().equals(numbers(20)));
-    RawPeer young = RawPeer.connect(port);
-    young.send(RawPeer.greeting(3, "NULL"));
-    young.send(RawPeer.ready("PUB"));
-    for (int n = 0; n < 20; n++) {
-      young.send(RawPeer.batch(n, batches(n, n + 1)[0]));
-      old.send(RawPeer.batch(20 + n, batches(20 + n, 21 + n)[0]));
-    }
-    Await.until("more of the old one's", () -> sink.applied().equals(numbers(40)));
-    assertThat(sink.restarts()).isZero();
-    old.close();
-    Await.until("the new one's", () -> sink.restarts() == 1 && sink.applied().equals(numbers(20)));
-    young.close();
   }
 }

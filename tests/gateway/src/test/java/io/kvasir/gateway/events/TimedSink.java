@@ -3,7 +3,7 @@ package io.kvasir.gateway.events;
 import java.util.function.LongUnaryOperator;
 
 /** Passes batches on and counts how long they took. Confined to the pump's thread. */
-final class TimedSink implements BatchSink {
+final class TimedSink extends ForwardingSink {
 
   /** Delays of several ranks together. */
   static final class Delays {
@@ -18,7 +18,6 @@ final class TimedSink implements BatchSink {
     }
   }
 
-  private final BatchSink sink;
   private final LongUnaryOperator sentNs;
   private final Delays delays;
 
@@ -28,7 +27,7 @@ final class TimedSink implements BatchSink {
    * @param sentNs when the batch of a number was sent
    */
   TimedSink(BatchSink sink, LongUnaryOperator sentNs, Delays delays) {
-    this.sink = sink;
+    super(sink);
     this.sentNs = sentNs;
     this.delays = delays;
   }
@@ -37,26 +36,11 @@ final class TimedSink implements BatchSink {
   @SuppressWarnings("NonAtomicVolatileUpdate") // one thread writes
   public boolean onBatch(long number, byte[] payload, boolean last) {
     long receivedNs = System.nanoTime();
-    boolean taken = sink.onBatch(number, payload, last);
+    boolean taken = super.onBatch(number, payload, last);
     long appliedNs = System.nanoTime();
     delays.sinceReceipt.add(appliedNs - receivedNs);
     delays.sinceSent.add(appliedNs - sentNs.applyAsLong(number));
     delays.batches++;
     return taken;
-  }
-
-  @Override
-  public void onRestart() {
-    sink.onRestart();
-  }
-
-  @Override
-  public void recoverFrom(Feed feed) {
-    sink.recoverFrom(feed);
-  }
-
-  @Override
-  public void retry() {
-    sink.retry();
   }
 }

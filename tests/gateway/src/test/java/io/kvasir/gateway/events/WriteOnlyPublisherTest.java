@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.kvasir.testing.harness.Await;
+import io.kvasir.testing.harness.ReservedPort;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -232,12 +233,14 @@ class WriteOnlyPublisherTest {
   @Test
   void subscribersConnectAgainAfterItIsOpenedAgain() throws IOException {
     publisher.close();
-    open(new WriteOnlyPublisher(endpoint)); // which has a port, as at a gateway
-    greeted();
-    publisher.reopen();
-    assertThat(publisher.connections()).isZero();
-    greeted();
-    assertThat(publisher.connections()).isEqualTo(1);
+    try (ReservedPort port = new ReservedPort()) {
+      open(new WriteOnlyPublisher("tcp://127.0.0.1:" + port.number()));
+      greeted();
+      publisher.reopen();
+      assertThat(publisher.connections()).isZero();
+      greeted();
+      assertThat(publisher.connections()).isEqualTo(1);
+    }
   }
 
   /** Without file descriptors, the connection waits, and the selector would return at once. */

@@ -6,6 +6,7 @@ import io.kvasir.gateway.zmtp.RawPeer;
 import io.kvasir.model.RankId;
 import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.harness.Fuzz;
+import io.kvasir.testing.harness.ReservedPort;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;
@@ -37,9 +38,14 @@ class ZmtpFuzzTest {
   private final EventPump pump = new EventPump();
   private final AtomicLong connections = new AtomicLong();
   private final List<ServerSocket> servers = new ArrayList<>();
+  private final ReservedPort port;
   private volatile SplittableRandom seeds;
   private volatile boolean ended;
   private volatile Throwable failure;
+
+  ZmtpFuzzTest() throws IOException {
+    port = new ReservedPort();
+  }
 
   @AfterEach
   void close() throws IOException {
@@ -48,6 +54,7 @@ class ZmtpFuzzTest {
     for (ServerSocket server : servers) {
       server.close();
     }
+    port.close();
   }
 
   private ServerSocket listen() throws IOException {
@@ -117,12 +124,9 @@ class ZmtpFuzzTest {
       follow(new FeedSpec(new RankId(i, 0), live, replay, "", false));
       start(() -> RawPeer.accept(server));
     }
-    int port;
-    try (ServerSocket free = RawPeer.listen()) {
-      port = free.getLocalPort();
-    }
-    follow(new FeedSpec(new RankId(CONNECTING + 1, 0), "tcp://127.0.0.1:" + port, null, "", true));
-    start(() -> RawPeer.connect(port));
+    String bound = "tcp://127.0.0.1:" + port.number();
+    follow(new FeedSpec(new RankId(CONNECTING + 1, 0), bound, null, "", true));
+    start(() -> RawPeer.connect(port.number()));
   }
 
   private void follow(FeedSpec spec) {

@@ -184,17 +184,25 @@ class ZmtpSocketTest {
   @Test
   void aPeerThatAsksAndDoesNotReadIsDropped() throws IOException {
     ZmtpSocket socket = subscriber();
+    RawPeer[] peers = new RawPeer[1];
+    with(() -> peers[0] = RawPeer.publisher(server));
+    // The answers alone could not fill the system's buffers: before that, the peer's kernel has no
+    // memory left for the acknowledgements of what it sends, and the questions stop.
+    while (loop.bufferBytes() == 0) {
+      socket.send(new byte[16 << 10]);
+    }
+    assertThat(socket.dropped()).isZero();
     with(
         () -> {
-          RawPeer peer = RawPeer.publisher(server);
           byte[] ping =
               RawPeer.frame(
                   RawPeer.COMMAND, "\4PING\0\0context".getBytes(StandardCharsets.US_ASCII));
-          for (int i = 0; i < 10_000_000; i++) {
-            peer.send(ping);
+          for (int i = 0; i < 100_000; i++) {
+            peers[0].send(ping);
           }
         });
     runUntil(() -> socket.dropped() == 1);
+    peers[0].close();
   }
 
   @Test

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.PreInterruptCallback;
 import org.junit.jupiter.api.extension.PreInterruptContext;
+import org.opentest4j.TestAbortedException;
 
 /**
  * Prints what is needed to understand a failed test: the output of its processes, and when it
@@ -23,10 +24,14 @@ public final class TestReport
 
   @Override
   public void afterTestExecution(ExtensionContext context) {
-    if (context.getExecutionException().isPresent()) {
+    if (context.getExecutionException().filter(TestReport::isFailure).isPresent()) {
       System.out.println("-- " + context.getDisplayName() + " failed; its processes:");
       ChildProcess.ofTest().forEach(System.out::println);
     }
+  }
+
+  private static boolean isFailure(Throwable thrown) {
+    return !(thrown instanceof TestAbortedException); // of an assumption: the test is skipped
   }
 
   @Override

@@ -54,7 +54,7 @@ class EngineFleetsTest {
 
   /** Routers that find fewer prefixes. */
   private static final List<String> WORSE_ROUTERS =
-      LongRuns.cases(List.of("conversation"), List.of("round_robin"));
+      LongRuns.cases(List.of(), List.of("conversation", "round_robin"));
 
   private static final Map<String, List<FleetEngine>> FLEETS = new TreeMap<>();
   private static final ExecutorService THREADS = Executors.newCachedThreadPool();

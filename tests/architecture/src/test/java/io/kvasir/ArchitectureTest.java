@@ -54,6 +54,7 @@ class ArchitectureTest {
             "hash",
             "internal.nativelib",
             "model"));
+    edges.put("benchmarks.collective", uses("engine.lockstep"));
     edges.put(
         "benchmarks.index",
         uses(
@@ -64,7 +65,6 @@ class ArchitectureTest {
             "model",
             "simulator.report",
             "simulator.trace"));
-    edges.put("benchmarks.collective", uses("engine.lockstep"));
     edges.put("benchmarks.proxy", uses("simulator.report"));
     edges.put("cli", uses("cli.command", "cli.terminal"));
     edges.put(
@@ -84,11 +84,11 @@ class ArchitectureTest {
             "engine.lockstep",
             "engine.lockstep.tcp",
             "engine.pool",
+            "exchange",
             "fleet.record",
             "fleet.router",
             "gateway",
             "gateway.embedded",
-            "gateway.exchange",
             "gateway.observe",
             "gateway.openai",
             "gateway.route",
@@ -136,6 +136,7 @@ class ArchitectureTest {
             "engine.lockstep",
             "engine.lockstep.tcp",
             "engine.pool",
+            "exchange",
             "fleet.router",
             "fleet.router.whatif",
             "gateway",
@@ -175,6 +176,8 @@ class ArchitectureTest {
         uses("engine.device", "engine.pool", "event", "hash", "internal.nativelib", "model"));
     edges.put("engine.pool.shared", uses("engine.pool", "internal.nativelib", "model"));
     edges.put("event", uses("hash"));
+    edges.put("exchange", uses());
+    edges.put("exchange.http", uses("exchange", "model"));
     edges.put("fleet.index", uses("event", "hash", "internal.nativelib", "model"));
     edges.put("fleet.load", uses("model"));
     edges.put("fleet.record", uses("event", "model"));
@@ -194,12 +197,12 @@ class ArchitectureTest {
     edges.put(
         "gateway",
         uses(
+            "exchange",
+            "exchange.http",
             "fleet.index",
             "fleet.router",
             "fleet.router.cost",
             "gateway.events",
-            "gateway.exchange",
-            "gateway.http",
             "gateway.observe",
             "gateway.openai",
             "gateway.proxy",
@@ -216,9 +219,8 @@ class ArchitectureTest {
             "engine.execute",
             "engine.pool",
             "event",
-            "gateway.exchange",
+            "exchange",
             "gateway.standin",
-            "gateway.worker",
             "hash",
             "model",
             "timing"));
@@ -226,28 +228,26 @@ class ArchitectureTest {
         "gateway.events",
         uses(
             "event",
+            "exchange",
             "fleet.index",
             "fleet.load",
             "fleet.router",
             "fleet.wire",
-            "gateway.exchange",
             "gateway.worker",
             "gateway.zmtp",
             "model",
             "timing"));
-    edges.put("gateway.exchange", uses());
-    edges.put("gateway.http", uses("gateway.exchange", "model"));
     edges.put("gateway.observe", uses());
-    edges.put("gateway.openai", uses("fleet.router", "gateway.exchange", "model"));
+    edges.put("gateway.openai", uses("exchange", "fleet.router", "model"));
     edges.put(
         "gateway.proxy",
         uses(
+            "exchange",
             "fleet.index",
             "fleet.load",
             "fleet.router",
             "fleet.wire",
             "gateway.events",
-            "gateway.exchange",
             "gateway.observe",
             "gateway.openai",
             "gateway.route",
@@ -259,31 +259,25 @@ class ArchitectureTest {
     edges.put(
         "gateway.route",
         uses(
+            "exchange",
             "fleet.index",
             "fleet.load",
             "fleet.router",
             "gateway.events",
-            "gateway.exchange",
             "gateway.verify",
             "gateway.worker",
             "model"));
-    edges.put("gateway.standin", uses("gateway.worker", "model", "timing"));
+    edges.put("gateway.standin", uses("exchange", "model", "timing"));
     edges.put(
         "gateway.tokens",
-        uses(
-            "fleet.router",
-            "gateway.exchange",
-            "gateway.openai",
-            "gateway.route",
-            "gateway.worker"));
+        uses("exchange", "fleet.router", "gateway.openai", "gateway.route", "gateway.worker"));
     edges.put(
-        "gateway.verify",
-        uses("event", "fleet.index", "fleet.wire", "gateway.exchange", "hash", "model"));
-    edges.put("gateway.worker", uses("gateway.exchange", "model"));
+        "gateway.verify", uses("event", "exchange", "fleet.index", "fleet.wire", "hash", "model"));
+    edges.put("gateway.worker", uses("exchange", "model"));
     edges.put("gateway.zmtp", uses());
     edges.put("hash", uses("internal.nativelib", "model"));
     edges.put("internal.nativelib", uses("model"));
-    edges.put("llama", uses("gateway.embedded", "gateway.exchange", "internal.nativelib", "model"));
+    edges.put("llama", uses("exchange", "gateway.embedded", "internal.nativelib", "model"));
     edges.put("model", uses());
     edges.put("mpi", uses("engine.lockstep", "internal.nativelib", "model"));
     edges.put(

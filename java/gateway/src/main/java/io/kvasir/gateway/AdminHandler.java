@@ -2,8 +2,8 @@ package io.kvasir.gateway;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
-import io.kvasir.gateway.exchange.Exchange;
-import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.exchange.Exchange;
+import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.proxy.ExplainHandler;
 import io.kvasir.gateway.proxy.FollowedMetrics;

@@ -1,9 +1,9 @@
 package io.kvasir.gateway;
 
-import io.kvasir.gateway.exchange.Upstream;
-import io.kvasir.gateway.http.ConnectionLimit;
-import io.kvasir.gateway.http.HttpFront;
-import io.kvasir.gateway.proxy.BodyBudget;
+import io.kvasir.exchange.BodyBudget;
+import io.kvasir.exchange.Upstream;
+import io.kvasir.exchange.http.ConnectionLimit;
+import io.kvasir.exchange.http.HttpFront;
 import io.kvasir.gateway.proxy.DirectHandler;
 import io.vertx.core.Vertx;
 import java.io.IOException;

@@ -1,5 +1,11 @@
 package io.kvasir.gateway;
 
+import io.kvasir.exchange.BodyBudget;
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Upstream;
+import io.kvasir.exchange.http.ConnectionLimit;
+import io.kvasir.exchange.http.HttpFront;
+import io.kvasir.exchange.http.HttpUpstream;
 import io.kvasir.fleet.index.NativePrefixIndex;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.router.FleetRouter;
@@ -9,15 +15,9 @@ import io.kvasir.fleet.router.cost.CostSettings;
 import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.ReplicaLink;
-import io.kvasir.gateway.exchange.EventLoop;
-import io.kvasir.gateway.exchange.Upstream;
-import io.kvasir.gateway.http.ConnectionLimit;
-import io.kvasir.gateway.http.HttpFront;
-import io.kvasir.gateway.http.HttpUpstream;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.openai.OpenAiError;
-import io.kvasir.gateway.proxy.BodyBudget;
 import io.kvasir.gateway.proxy.BodyThreads;
 import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.GatewayHandler;

@@ -1,6 +1,6 @@
 package io.kvasir.gateway;
 
-import io.kvasir.gateway.exchange.Upstream;
+import io.kvasir.exchange.Upstream;
 
 /**
  * A worker in this process.

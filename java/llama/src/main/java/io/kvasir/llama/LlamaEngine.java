@@ -1,12 +1,12 @@
 package io.kvasir.llama;
 
+import io.kvasir.exchange.ReplyListener;
+import io.kvasir.exchange.Upstream;
+import io.kvasir.exchange.UpstreamCall;
+import io.kvasir.exchange.UpstreamRequest;
 import io.kvasir.gateway.embedded.InvalidModelException;
 import io.kvasir.gateway.embedded.ModelEngineSettings;
 import io.kvasir.gateway.embedded.TextModelEngine;
-import io.kvasir.gateway.exchange.ReplyListener;
-import io.kvasir.gateway.exchange.Upstream;
-import io.kvasir.gateway.exchange.UpstreamCall;
-import io.kvasir.gateway.exchange.UpstreamRequest;
 import java.util.concurrent.Executor;
 
 /**

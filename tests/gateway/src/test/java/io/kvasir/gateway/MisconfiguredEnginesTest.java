@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.RawClient.Reply;
-import io.kvasir.gateway.worker.EngineFlavor;
 import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;

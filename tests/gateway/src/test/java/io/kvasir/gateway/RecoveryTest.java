@@ -2,10 +2,10 @@ package io.kvasir.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.events.RankReport;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
-import io.kvasir.gateway.worker.EngineFlavor;
 import io.kvasir.testing.harness.Await;
 import java.util.List;
 import java.util.Random;

@@ -3,13 +3,13 @@ package io.kvasir.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.engine.execute.RankPools;
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.embedded.EmbeddedEngine;
 import io.kvasir.gateway.embedded.EmbeddedSettings;
 import io.kvasir.gateway.standin.EventForm;
 import io.kvasir.gateway.standin.EventPublisher;
 import io.kvasir.gateway.standin.EventSettings;
-import io.kvasir.gateway.worker.EngineFlavor;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 

@@ -1,10 +1,10 @@
 package io.kvasir.cli.option;
 
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.standin.EventForm;
 import io.kvasir.gateway.standin.EventSettings;
 import io.kvasir.gateway.standin.HandleForm;
 import io.kvasir.gateway.standin.ReplayForm;
-import io.kvasir.gateway.worker.EngineFlavor;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;

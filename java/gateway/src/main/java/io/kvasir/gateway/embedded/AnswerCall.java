@@ -1,7 +1,7 @@
 package io.kvasir.gateway.embedded;
 
-import io.kvasir.gateway.exchange.Headers;
-import io.kvasir.gateway.exchange.UpstreamFailure;
+import io.kvasir.exchange.Headers;
+import io.kvasir.exchange.UpstreamFailure;
 import java.util.List;
 import java.util.concurrent.Executor;
 

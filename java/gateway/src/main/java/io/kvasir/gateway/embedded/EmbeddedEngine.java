@@ -1,10 +1,10 @@
 package io.kvasir.gateway.embedded;
 
 import io.kvasir.engine.execute.RankPools;
-import io.kvasir.gateway.exchange.ReplyListener;
-import io.kvasir.gateway.exchange.Upstream;
-import io.kvasir.gateway.exchange.UpstreamCall;
-import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.exchange.ReplyListener;
+import io.kvasir.exchange.Upstream;
+import io.kvasir.exchange.UpstreamCall;
+import io.kvasir.exchange.UpstreamRequest;
 import io.kvasir.gateway.standin.EventPublisher;
 import io.kvasir.gateway.standin.EventSettings;
 import io.kvasir.gateway.standin.Faults;

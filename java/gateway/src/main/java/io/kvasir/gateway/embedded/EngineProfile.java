@@ -1,6 +1,6 @@
 package io.kvasir.gateway.embedded;
 
-import io.kvasir.gateway.worker.EngineFlavor;
+import io.kvasir.exchange.EngineFlavor;
 import java.util.List;
 import java.util.Map;
 

@@ -1,7 +1,7 @@
 package io.kvasir.gateway.embedded;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.exchange.Headers;
 import io.kvasir.model.Decimals;
 import io.kvasir.model.Errors;
 import io.netty.buffer.ByteBuf;

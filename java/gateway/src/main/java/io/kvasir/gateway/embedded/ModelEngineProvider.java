@@ -1,6 +1,6 @@
 package io.kvasir.gateway.embedded;
 
-import io.kvasir.gateway.exchange.Upstream;
+import io.kvasir.exchange.Upstream;
 
 /**
  * Opens models in files as engines of this process. Found by {@link java.util.ServiceLoader}, so

@@ -1,8 +1,8 @@
 package io.kvasir.gateway.embedded;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.embedded.GenerationOptions.Placement;
-import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.Errors;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.kvasir.gateway.embedded;
 
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.pool.Occupancy;
-import io.kvasir.gateway.exchange.UpstreamFailure;
+import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.hash.BlockHasher;
 import java.util.List;
 import java.util.Queue;

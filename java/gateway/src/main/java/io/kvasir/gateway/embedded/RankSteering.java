@@ -1,7 +1,7 @@
 package io.kvasir.gateway.embedded;
 
+import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.embedded.EngineProfile.Steering;
-import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.gateway.standin.Faults;
 import io.kvasir.model.Request;
 

@@ -1,10 +1,10 @@
 package io.kvasir.gateway.embedded;
 
-import io.kvasir.gateway.exchange.Headers;
-import io.kvasir.gateway.exchange.ReplyListener;
-import io.kvasir.gateway.exchange.UpstreamCall;
-import io.kvasir.gateway.exchange.UpstreamFailure;
-import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.exchange.Headers;
+import io.kvasir.exchange.ReplyListener;
+import io.kvasir.exchange.UpstreamCall;
+import io.kvasir.exchange.UpstreamFailure;
+import io.kvasir.exchange.UpstreamRequest;
 import io.kvasir.model.Errors;
 import io.netty.buffer.ByteBuf;
 import java.util.HashMap;
@@ -37,7 +37,7 @@ final class Routes {
   }
 
   /**
-   * Handles a request as {@link io.kvasir.gateway.exchange.Upstream#send} demands.
+   * Handles a request as {@link io.kvasir.exchange.Upstream#send} demands.
    *
    * @param closed whether the engine is closed, which fails the request
    */

@@ -2,8 +2,8 @@ package io.kvasir.gateway.embedded;
 
 import io.kvasir.engine.adp.Decision;
 import io.kvasir.engine.execute.RequestListener;
+import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.gateway.embedded.Sequence.Stage;
-import io.kvasir.gateway.exchange.UpstreamFailure;
 import io.kvasir.model.Request;
 import java.util.ArrayList;
 import java.util.HashMap;

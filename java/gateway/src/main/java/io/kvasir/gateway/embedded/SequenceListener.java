@@ -1,6 +1,6 @@
 package io.kvasir.gateway.embedded;
 
-import io.kvasir.gateway.exchange.UpstreamFailure;
+import io.kvasir.exchange.UpstreamFailure;
 import java.util.concurrent.Executor;
 
 /** Receives the events of the sequences of one request, on the request's event loop. */

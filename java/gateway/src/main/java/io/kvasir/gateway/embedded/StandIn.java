@@ -1,10 +1,10 @@
 package io.kvasir.gateway.embedded;
 
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.standin.EventPublisher;
 import io.kvasir.gateway.standin.EventSettings;
 import io.kvasir.gateway.standin.Faults;
 import io.kvasir.gateway.standin.StepPublisher;
-import io.kvasir.gateway.worker.EngineFlavor;
 import java.io.IOException;
 import java.util.List;
 import java.util.stream.IntStream;

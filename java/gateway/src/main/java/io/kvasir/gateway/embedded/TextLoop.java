@@ -1,7 +1,7 @@
 package io.kvasir.gateway.embedded;
 
+import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.gateway.embedded.SequenceListener.Start;
-import io.kvasir.gateway.exchange.UpstreamFailure;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;

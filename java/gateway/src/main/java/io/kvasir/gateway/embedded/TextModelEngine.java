@@ -1,9 +1,9 @@
 package io.kvasir.gateway.embedded;
 
-import io.kvasir.gateway.exchange.ReplyListener;
-import io.kvasir.gateway.exchange.Upstream;
-import io.kvasir.gateway.exchange.UpstreamCall;
-import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.exchange.ReplyListener;
+import io.kvasir.exchange.Upstream;
+import io.kvasir.exchange.UpstreamCall;
+import io.kvasir.exchange.UpstreamRequest;
 import io.kvasir.gateway.standin.Faults;
 import io.kvasir.model.Checks;
 import java.util.concurrent.Executor;

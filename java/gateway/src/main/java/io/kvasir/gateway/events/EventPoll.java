@@ -1,7 +1,7 @@
 package io.kvasir.gateway.events;
 
-import io.kvasir.gateway.exchange.EventLoop;
-import io.kvasir.gateway.exchange.Upstream;
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Upstream;
 import io.kvasir.gateway.worker.EngineQuestion;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.kvasir.gateway.openai;
 
-import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.exchange.Headers;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

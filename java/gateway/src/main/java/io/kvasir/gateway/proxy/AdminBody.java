@@ -1,7 +1,10 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.Exchange;
-import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.exchange.BodyFailure;
+import io.kvasir.exchange.BodyHold;
+import io.kvasir.exchange.BodyReader;
+import io.kvasir.exchange.Exchange;
+import io.kvasir.exchange.Headers;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -37,28 +40,33 @@ final class AdminBody {
    */
   static void readHeld(Exchange exchange, Services services, BiConsumer<byte[], BodyHold> then) {
     ProxySettings settings = services.settings();
-    BodyReader[] reader = {null};
-    reader[0] =
-        new BodyReader(
-            exchange,
-            new BodyReader.Limits(
-                settings.maxBodyBytes(), settings.bodyTimeoutMs(), services.bodies()),
-            body -> {
-              try {
-                then.accept(body, reader[0].hold());
-              } catch (RuntimeException e) {
-                LOG.error("a request to the admin port failed", e);
-                reader[0].release();
-                problem(exchange, Problem.internal());
-              }
-            },
-            problem -> problem(exchange, problem));
+    BodyReader.Limits limits =
+        new BodyReader.Limits(settings.maxBodyBytes(), settings.bodyTimeoutMs(), services.bodies());
+    BodyReader.Receiver receiver =
+        new BodyReader.Receiver() {
+          @Override
+          public void onRead(byte[] body, BodyHold hold) {
+            try {
+              then.accept(body, hold);
+            } catch (RuntimeException e) {
+              LOG.error("a request to the admin port failed", e);
+              hold.release();
+              problem(exchange, Problem.internal());
+            }
+          }
+
+          @Override
+          public void onFailed(BodyFailure failure) {
+            problem(exchange, Problem.of(failure));
+          }
+        };
+    BodyReader reader = new BodyReader(exchange, limits, receiver);
     exchange.onGone(
         () -> {
-          reader[0].stop();
-          reader[0].release();
+          reader.stop();
+          reader.release();
         });
-    reader[0].start();
+    reader.start();
   }
 
   static void problem(Exchange exchange, Problem problem) {

@@ -1,7 +1,7 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.EventLoop;
-import io.kvasir.gateway.exchange.Upstream;
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Upstream;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.tokens.Detokenizer;

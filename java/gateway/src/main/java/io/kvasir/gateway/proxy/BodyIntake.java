@@ -1,6 +1,9 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.Exchange;
+import io.kvasir.exchange.BodyFailure;
+import io.kvasir.exchange.BodyHold;
+import io.kvasir.exchange.BodyReader;
+import io.kvasir.exchange.Exchange;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.InvalidBodyException;
 import java.util.function.Consumer;
@@ -13,7 +16,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Confined to the exchange's event loop.
  */
-final class BodyIntake {
+final class BodyIntake implements BodyReader.Receiver {
 
   private static final Logger LOG = LoggerFactory.getLogger(BodyIntake.class);
   private static final int RETRY_SECONDS = 1;
@@ -52,8 +55,7 @@ final class BodyIntake {
             exchange,
             new BodyReader.Limits(
                 settings.maxBodyBytes(), settings.bodyTimeoutMs(), services.bodies()),
-            this::onRead,
-            this::refuse);
+            this);
   }
 
   /** Begins. Replaces what runs when the client goes away, until the receiver is called. */
@@ -63,12 +65,12 @@ final class BodyIntake {
     intake.reader.start();
   }
 
-  private void onRead(byte[] bytes) {
+  @Override
+  public void onRead(byte[] bytes, BodyHold hold) {
     if (bytes.length <= BodyThreads.LARGE_BYTES) {
       settle(scan(bytes));
       return;
     }
-    BodyHold hold = reader.hold();
     boolean runs =
         threads.run(
             hold,
@@ -111,6 +113,11 @@ final class BodyIntake {
   private void onScanned(BodyScan scan) {
     over = true;
     receiver.onScanned(scan, reader.hold());
+  }
+
+  @Override
+  public void onFailed(BodyFailure failure) {
+    refuse(Problem.of(failure));
   }
 
   private void refuse(Problem problem) {

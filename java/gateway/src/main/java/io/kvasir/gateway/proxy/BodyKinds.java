@@ -1,6 +1,6 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.exchange.Headers;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 import java.util.Locale;

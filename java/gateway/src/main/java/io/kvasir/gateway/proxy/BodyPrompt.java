@@ -1,5 +1,6 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.BodyHold;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.PromptSource;
 import io.kvasir.gateway.openai.BodyScan;
@@ -89,7 +90,7 @@ final class BodyPrompt implements PromptSource {
   synchronized void charge() {
     long bytes = body.decodedBytes();
     if (!charged && !hold.take(bytes)) {
-      throw new NoRoom(hold.refusal(bytes));
+      throw new NoRoom(Problem.of(hold.refusal(bytes)));
     }
     charged = true;
   }

@@ -1,8 +1,8 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.EventLoop;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Placement;
-import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.route.ModelFleet.Target;

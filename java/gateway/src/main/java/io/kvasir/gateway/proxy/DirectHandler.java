@@ -1,12 +1,16 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.Exchange;
-import io.kvasir.gateway.exchange.Headers;
-import io.kvasir.gateway.exchange.ReplyListener;
-import io.kvasir.gateway.exchange.Upstream;
-import io.kvasir.gateway.exchange.UpstreamCall;
-import io.kvasir.gateway.exchange.UpstreamFailure;
-import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.exchange.BodyBudget;
+import io.kvasir.exchange.BodyFailure;
+import io.kvasir.exchange.BodyHold;
+import io.kvasir.exchange.BodyReader;
+import io.kvasir.exchange.Exchange;
+import io.kvasir.exchange.Headers;
+import io.kvasir.exchange.ReplyListener;
+import io.kvasir.exchange.Upstream;
+import io.kvasir.exchange.UpstreamCall;
+import io.kvasir.exchange.UpstreamFailure;
+import io.kvasir.exchange.UpstreamRequest;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,7 +54,7 @@ public final class DirectHandler implements Consumer<Exchange> {
   }
 
   /** One request. */
-  private final class Forward implements ReplyListener {
+  private final class Forward implements ReplyListener, BodyReader.Receiver {
 
     private final Exchange exchange;
     private final BodyReader reader;
@@ -60,7 +64,7 @@ public final class DirectHandler implements Consumer<Exchange> {
 
     Forward(Exchange exchange) {
       this.exchange = exchange;
-      this.reader = new BodyReader(exchange, limits, this::onBody, this::onProblem);
+      this.reader = new BodyReader(exchange, limits, this);
     }
 
     void start() {
@@ -69,7 +73,8 @@ public final class DirectHandler implements Consumer<Exchange> {
       reader.start();
     }
 
-    private void onBody(byte[] body) {
+    @Override
+    public void onRead(byte[] body, BodyHold hold) {
       UpstreamRequest request =
           new UpstreamRequest(
               exchange.method(),
@@ -79,8 +84,9 @@ public final class DirectHandler implements Consumer<Exchange> {
       call = upstream.send(request, this, exchange.loop());
     }
 
-    private void onProblem(Problem problem) {
-      Replies.problem(exchange, null, RequestIds.of(null), problem, new Headers());
+    @Override
+    public void onFailed(BodyFailure failure) {
+      Replies.problem(exchange, null, RequestIds.of(null), Problem.of(failure), new Headers());
       finish();
     }
 

@@ -1,8 +1,9 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.BodyHold;
+import io.kvasir.exchange.Exchange;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.RouteOutcome;
-import io.kvasir.gateway.exchange.Exchange;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.ConversationId;
 import io.kvasir.gateway.openai.InvalidBodyException;

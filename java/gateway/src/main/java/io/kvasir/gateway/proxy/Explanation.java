@@ -1,6 +1,6 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.exchange.Headers;
 
 /** The choice of worker and rank in a reply's header fields. Stateless. */
 final class Explanation {

@@ -1,6 +1,6 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.worker.WorkerSpec;
 import java.util.HashSet;

@@ -1,7 +1,8 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.BodyHold;
+import io.kvasir.exchange.Headers;
 import io.kvasir.fleet.router.PromptSource;
-import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.PlainFields;

@@ -1,7 +1,7 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.Headers;
-import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.exchange.Headers;
+import io.kvasir.exchange.UpstreamRequest;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.BodySplice;

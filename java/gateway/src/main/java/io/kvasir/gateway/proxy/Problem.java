@@ -1,5 +1,6 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.BodyFailure;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,12 +40,11 @@ public record Problem(
     return new Problem(status, type, code, null, message, 0);
   }
 
-  static Problem invalidHttpBody() {
-    return of(400, "invalid_http", "the body is not valid HTTP/1.1");
-  }
-
-  static Problem bodyTimeout(long limitMs) {
-    return of(408, "body_timeout", "the body did not arrive within " + limitMs + " milliseconds");
+  static Problem of(BodyFailure failure) {
+    return failure.retryAfterSeconds() == 0
+        ? of(failure.status(), failure.code(), failure.message())
+        : overloaded(
+            failure.status(), failure.code(), failure.message(), failure.retryAfterSeconds());
   }
 
   static Problem bodyTooSlow() {

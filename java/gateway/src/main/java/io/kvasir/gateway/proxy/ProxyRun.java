@@ -1,9 +1,9 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.Exchange;
-import io.kvasir.gateway.exchange.Headers;
-import io.kvasir.gateway.exchange.UpstreamFailure;
-import io.kvasir.gateway.exchange.UpstreamFailure.Kind;
+import io.kvasir.exchange.Exchange;
+import io.kvasir.exchange.Headers;
+import io.kvasir.exchange.UpstreamFailure;
+import io.kvasir.exchange.UpstreamFailure.Kind;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.route.RequestFault;
 import io.kvasir.gateway.route.RequestFaults;

@@ -2,12 +2,12 @@ package io.kvasir.gateway.proxy;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import io.kvasir.exchange.Exchange;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.wire.SkipCause;
 import io.kvasir.gateway.events.FeedStatus;
 import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.RankReport;
-import io.kvasir.gateway.exchange.Exchange;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;

@@ -1,13 +1,14 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.EventLoop;
-import io.kvasir.gateway.exchange.Exchange;
-import io.kvasir.gateway.exchange.Headers;
-import io.kvasir.gateway.exchange.ReplyListener;
-import io.kvasir.gateway.exchange.UpstreamCall;
-import io.kvasir.gateway.exchange.UpstreamFailure;
-import io.kvasir.gateway.exchange.UpstreamFailure.Kind;
-import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.exchange.BodyFailure;
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Exchange;
+import io.kvasir.exchange.Headers;
+import io.kvasir.exchange.ReplyListener;
+import io.kvasir.exchange.UpstreamCall;
+import io.kvasir.exchange.UpstreamFailure;
+import io.kvasir.exchange.UpstreamFailure.Kind;
+import io.kvasir.exchange.UpstreamRequest;
 import io.kvasir.model.Errors;
 import io.netty.buffer.ByteBuf;
 import java.net.ProtocolException;
@@ -161,7 +162,7 @@ final class Relay implements ReplyListener {
 
   /** The budget has no room for what must be kept of the reply: by no fault of the worker. */
   private void onNoRoom() {
-    Problem problem = BodyHold.noRoom();
+    Problem problem = Problem.of(BodyFailure.noRoom());
     cancel();
     if (forwarding) {
       cutReply(problem.message());
@@ -347,7 +348,7 @@ final class Relay implements ReplyListener {
       exchange.abort();
       run.onClientStuck();
     } else if (waitsForBody()) {
-      onBodyFailed(Problem.bodyTimeout(limitMs));
+      onBodyFailed(Problem.of(BodyFailure.timeout(limitMs)));
     } else {
       onAbort(
           new UpstreamFailure(Kind.TIMEOUT, "nothing arrived for " + limitMs + " milliseconds"));

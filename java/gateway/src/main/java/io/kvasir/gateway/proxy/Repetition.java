@@ -1,6 +1,6 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.UpstreamFailure;
+import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
 

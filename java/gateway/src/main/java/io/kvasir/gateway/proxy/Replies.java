@@ -1,7 +1,7 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.Exchange;
-import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.exchange.Exchange;
+import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.openai.OpenAiError;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;

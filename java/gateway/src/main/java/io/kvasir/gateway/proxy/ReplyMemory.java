@@ -1,5 +1,7 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.BodyBudget;
+import io.kvasir.exchange.BodyHold;
 import org.jspecify.annotations.Nullable;
 
 /**

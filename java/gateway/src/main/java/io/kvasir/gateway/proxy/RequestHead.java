@@ -1,6 +1,6 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.exchange.Headers;
 
 /**
  * A request without its body. Immutable by contract.

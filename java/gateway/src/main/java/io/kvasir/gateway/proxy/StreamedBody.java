@@ -1,9 +1,10 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.BodyListener;
-import io.kvasir.gateway.exchange.EventLoop;
-import io.kvasir.gateway.exchange.Exchange;
-import io.kvasir.gateway.exchange.UpstreamCall;
+import io.kvasir.exchange.BodyFailure;
+import io.kvasir.exchange.BodyListener;
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Exchange;
+import io.kvasir.exchange.UpstreamCall;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
@@ -102,7 +103,7 @@ final class StreamedBody implements BodyListener {
 
   @Override
   public void onBodyInvalid() {
-    relay.onBodyFailed(Problem.invalidHttpBody());
+    relay.onBodyFailed(Problem.of(BodyFailure.invalidHttp()));
   }
 
   private void planCheck() {

@@ -1,7 +1,7 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.Exchange;
 import io.kvasir.fleet.router.LatencyTargets;
-import io.kvasir.gateway.exchange.Exchange;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.GatewayMetrics.TargetMetrics;

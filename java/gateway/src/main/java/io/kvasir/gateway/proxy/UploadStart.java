@@ -1,8 +1,10 @@
 package io.kvasir.gateway.proxy;
 
-import io.kvasir.gateway.exchange.BodyListener;
-import io.kvasir.gateway.exchange.EventLoop;
-import io.kvasir.gateway.exchange.Exchange;
+import io.kvasir.exchange.BodyFailure;
+import io.kvasir.exchange.BodyHold;
+import io.kvasir.exchange.BodyListener;
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Exchange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
@@ -61,7 +63,8 @@ final class UploadStart implements BodyListener {
   }
 
   void start() {
-    timer = exchange.loop().after(timeoutMs, () -> fail(Problem.bodyTimeout(timeoutMs)));
+    timer =
+        exchange.loop().after(timeoutMs, () -> fail(Problem.of(BodyFailure.timeout(timeoutMs))));
     exchange.read(this);
   }
 
@@ -76,7 +79,7 @@ final class UploadStart implements BodyListener {
       counted += count;
     } else if (!ready) {
       bytes.release();
-      fail(hold.refusal(count));
+      fail(Problem.of(hold.refusal(count)));
       return;
     }
     first.addComponent(true, bytes);
@@ -120,7 +123,7 @@ final class UploadStart implements BodyListener {
   @Override
   public void onBodyInvalid() {
     if (!ready) {
-      fail(Problem.invalidHttpBody());
+      fail(Problem.of(BodyFailure.invalidHttp()));
     }
   }
 

@@ -1,7 +1,7 @@
 package io.kvasir.gateway.proxy;
 
+import io.kvasir.exchange.Headers;
 import io.kvasir.fleet.router.LatencyTargets;
-import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.gateway.openai.InvalidBodyException;
 import io.kvasir.model.Decimals;
 import io.kvasir.model.Errors;

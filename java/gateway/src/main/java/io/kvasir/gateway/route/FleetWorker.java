@@ -1,7 +1,7 @@
 package io.kvasir.gateway.route;
 
-import io.kvasir.gateway.exchange.Upstream;
-import io.kvasir.gateway.worker.EngineFlavor;
+import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.exchange.Upstream;
 import io.kvasir.gateway.worker.Steering;
 import io.kvasir.gateway.worker.SteeringTable;
 import io.kvasir.gateway.worker.WorkerFacts;

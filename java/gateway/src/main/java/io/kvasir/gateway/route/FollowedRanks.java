@@ -1,12 +1,12 @@
 package io.kvasir.gateway.route;
 
+import io.kvasir.exchange.EventLoop;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.gateway.events.EventPoll;
 import io.kvasir.gateway.events.EventPump;
 import io.kvasir.gateway.events.FeedSpec;
 import io.kvasir.gateway.events.FleetEvents;
 import io.kvasir.gateway.events.RankReport;
-import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.verify.EventHistories;
 import io.kvasir.gateway.verify.SentBytes;
 import io.kvasir.gateway.verify.SentPrompts;

@@ -1,6 +1,6 @@
 package io.kvasir.gateway.route;
 
-import io.kvasir.gateway.exchange.EventLoop;
+import io.kvasir.exchange.EventLoop;
 import io.kvasir.gateway.worker.EngineQuestion;
 import io.kvasir.gateway.worker.ModelList;
 import io.kvasir.gateway.worker.WorkerFacts;

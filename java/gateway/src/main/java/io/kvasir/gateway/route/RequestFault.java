@@ -1,7 +1,7 @@
 package io.kvasir.gateway.route;
 
-import io.kvasir.gateway.exchange.UpstreamFailure;
-import io.kvasir.gateway.exchange.UpstreamFailure.Kind;
+import io.kvasir.exchange.UpstreamFailure;
+import io.kvasir.exchange.UpstreamFailure.Kind;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.kvasir.gateway.standin;
 
-import io.kvasir.gateway.worker.EngineFlavor;
+import io.kvasir.exchange.EngineFlavor;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package io.kvasir.gateway.standin;
 
-import io.kvasir.gateway.worker.EngineFlavor;
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.model.Checks;
 import java.util.Locale;
 

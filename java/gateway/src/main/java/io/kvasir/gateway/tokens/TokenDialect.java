@@ -1,8 +1,8 @@
 package io.kvasir.gateway.tokens;
 
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
-import io.kvasir.gateway.worker.EngineFlavor;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,8 +1,8 @@
 package io.kvasir.gateway.tokens;
 
+import io.kvasir.exchange.EventLoop;
 import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.PromptSource;
-import io.kvasir.gateway.exchange.EventLoop;
 import io.kvasir.gateway.openai.BodyField;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.route.FleetWorker;

@@ -1,6 +1,6 @@
 package io.kvasir.gateway.verify;
 
-import io.kvasir.gateway.exchange.ClientAddresses;
+import io.kvasir.exchange.ClientAddresses;
 
 /**
  * Whose requests give evidence: a client's address, as {@link ClientAddresses#client} has it. Keys

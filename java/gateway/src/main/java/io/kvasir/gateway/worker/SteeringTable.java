@@ -1,5 +1,6 @@
 package io.kvasir.gateway.worker;
 
+import io.kvasir.exchange.EngineFlavor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

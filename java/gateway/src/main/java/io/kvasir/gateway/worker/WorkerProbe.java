@@ -1,7 +1,7 @@
 package io.kvasir.gateway.worker;
 
-import io.kvasir.gateway.exchange.EventLoop;
-import io.kvasir.gateway.exchange.Upstream;
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Upstream;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

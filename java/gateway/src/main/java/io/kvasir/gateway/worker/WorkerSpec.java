@@ -1,5 +1,6 @@
 package io.kvasir.gateway.worker;
 
+import io.kvasir.exchange.EngineFlavor;
 import java.net.URI;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

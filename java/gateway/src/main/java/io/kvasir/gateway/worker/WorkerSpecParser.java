@@ -1,5 +1,6 @@
 package io.kvasir.gateway.worker;
 
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.model.Errors;
 import java.net.URI;
 import java.net.URISyntaxException;

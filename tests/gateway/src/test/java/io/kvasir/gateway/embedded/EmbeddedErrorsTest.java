@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.engine.execute.RankPools;
+import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.embedded.EngineClient.Reply;
-import io.kvasir.gateway.exchange.Headers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.engine.execute.RankPools;
+import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.embedded.EngineClient.Reply;
-import io.kvasir.gateway.exchange.Headers;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -2,12 +2,12 @@ package io.kvasir.gateway.embedded;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.kvasir.gateway.exchange.Headers;
-import io.kvasir.gateway.exchange.ReplyListener;
-import io.kvasir.gateway.exchange.Upstream;
-import io.kvasir.gateway.exchange.UpstreamCall;
-import io.kvasir.gateway.exchange.UpstreamFailure;
-import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.exchange.Headers;
+import io.kvasir.exchange.ReplyListener;
+import io.kvasir.exchange.Upstream;
+import io.kvasir.exchange.UpstreamCall;
+import io.kvasir.exchange.UpstreamFailure;
+import io.kvasir.exchange.UpstreamRequest;
 import io.kvasir.testing.harness.Await;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;

@@ -3,11 +3,11 @@ package io.kvasir.gateway.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.embedded.EngineClient.Reply;
-import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.gateway.standin.EventForm;
 import io.kvasir.gateway.standin.EventSettings;
-import io.kvasir.gateway.worker.EngineFlavor;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

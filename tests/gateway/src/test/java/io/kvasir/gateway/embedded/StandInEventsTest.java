@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.engine.execute.RankPools;
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.embedded.EngineClient.Reply;
 import io.kvasir.gateway.standin.EventForm;
 import io.kvasir.gateway.standin.EventSettings;
 import io.kvasir.gateway.standin.HandleForm;
 import io.kvasir.gateway.standin.ReplayForm;
-import io.kvasir.gateway.worker.EngineFlavor;
 import io.kvasir.testing.harness.Await;
 import java.io.IOException;
 import java.net.ServerSocket;

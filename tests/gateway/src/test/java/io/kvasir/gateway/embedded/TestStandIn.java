@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.engine.execute.RankPools;
+import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.embedded.EngineClient.Reply;
-import io.kvasir.gateway.exchange.Headers;
 import io.kvasir.gateway.standin.EventForm;
 import io.kvasir.gateway.standin.EventPublisher;
 import io.kvasir.gateway.standin.EventSettings;
 import io.kvasir.gateway.standin.ReplayForm;
-import io.kvasir.gateway.worker.EngineFlavor;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;

@@ -3,9 +3,9 @@ package io.kvasir.gateway.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.gateway.embedded.EngineClient.Pending;
 import io.kvasir.gateway.embedded.EngineClient.Reply;
-import io.kvasir.gateway.exchange.UpstreamFailure;
 import io.kvasir.testing.harness.Await;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumSet;

@@ -2,12 +2,12 @@ package io.kvasir.gateway.events;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.gateway.exchange.EventLoop;
-import io.kvasir.gateway.exchange.Headers;
-import io.kvasir.gateway.exchange.ReplyListener;
-import io.kvasir.gateway.exchange.Upstream;
-import io.kvasir.gateway.exchange.UpstreamCall;
-import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Headers;
+import io.kvasir.exchange.ReplyListener;
+import io.kvasir.exchange.Upstream;
+import io.kvasir.exchange.UpstreamCall;
+import io.kvasir.exchange.UpstreamRequest;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@ package io.kvasir.gateway.openai;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.exchange.Headers;
 import org.junit.jupiter.api.Test;
 
 class ConversationIdTest {

@@ -2,6 +2,8 @@ package io.kvasir.gateway.proxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.exchange.BodyBudget;
+import io.kvasir.exchange.BodyHold;
 import io.kvasir.testing.harness.Await;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +40,35 @@ class BodyThreadsTest {
           });
       Await.opened("the end of the task", done);
       assertThat(ran.get(1)).isSameAs(ran.get(0));
+    }
+  }
+
+  @Test
+  void whatAThreadWorksOnCountsUntilItIsDone() {
+    BodyHold hold = budget.open("a");
+    assertThat(hold.take(100)).isTrue();
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    try (BodyThreads threads = new BodyThreads(1, 1)) {
+      assertThat(
+              threads.run(
+                  hold,
+                  () -> {
+                    begun.countDown();
+                    Await.opened("the signal to go on", go);
+                  }))
+          .isTrue();
+      Await.opened("the beginning of the task", begun);
+      hold.release();
+      assertThat(hold.take(1)).isFalse();
+      assertThat(budget.used()).isEqualTo(100);
+      assertThat(threads.run(budget.open("b"), () -> {})).isTrue();
+      assertThat(threads.run(budget.open("c"), () -> {})).as("a third task").isFalse();
+      CountDownLatch after = new CountDownLatch(1);
+      go.countDown();
+      Await.until("room for a task", () -> threads.run(budget.open("d"), after::countDown));
+      Await.opened("the end of another task", after);
+      assertThat(budget.used()).isZero();
     }
   }
 

@@ -2,7 +2,7 @@ package io.kvasir.gateway.proxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.InvalidBodyException;
 import io.kvasir.model.CacheScope;

@@ -2,10 +2,11 @@ package io.kvasir.gateway.proxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.gateway.exchange.BodyListener;
-import io.kvasir.gateway.exchange.EventLoop;
-import io.kvasir.gateway.exchange.Exchange;
-import io.kvasir.gateway.exchange.Headers;
+import io.kvasir.exchange.BodyBudget;
+import io.kvasir.exchange.BodyListener;
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Exchange;
+import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.route.AdmissionQueue;

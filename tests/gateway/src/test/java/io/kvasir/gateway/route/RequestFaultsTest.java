@@ -2,8 +2,8 @@ package io.kvasir.gateway.route;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.gateway.exchange.UpstreamFailure;
-import io.kvasir.gateway.exchange.UpstreamFailure.Kind;
+import io.kvasir.exchange.UpstreamFailure;
+import io.kvasir.exchange.UpstreamFailure.Kind;
 import io.kvasir.testing.harness.Await;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -2,13 +2,13 @@ package io.kvasir.gateway.tokens;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.gateway.exchange.EventLoop;
-import io.kvasir.gateway.exchange.Headers;
-import io.kvasir.gateway.exchange.ReplyListener;
-import io.kvasir.gateway.exchange.Upstream;
-import io.kvasir.gateway.exchange.UpstreamCall;
-import io.kvasir.gateway.exchange.UpstreamFailure;
-import io.kvasir.gateway.exchange.UpstreamRequest;
+import io.kvasir.exchange.EventLoop;
+import io.kvasir.exchange.Headers;
+import io.kvasir.exchange.ReplyListener;
+import io.kvasir.exchange.Upstream;
+import io.kvasir.exchange.UpstreamCall;
+import io.kvasir.exchange.UpstreamFailure;
+import io.kvasir.exchange.UpstreamRequest;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.InvalidBodyException;
 import io.kvasir.gateway.route.Breaker;

@@ -2,6 +2,7 @@ package io.kvasir.gateway.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.testing.harness.LongRuns;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;

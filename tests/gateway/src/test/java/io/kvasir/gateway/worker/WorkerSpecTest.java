@@ -3,6 +3,7 @@ package io.kvasir.gateway.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvasir.exchange.EngineFlavor;
 import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;

@@ -1,0 +1,90 @@
+package io.kvasir.exchange;
+
+import io.netty.buffer.ByteBuf;
+
+/**
+ * A client's request and the reply to it. Confined to its event loop.
+ *
+ * <p>Writes of one wake-up of the event loop leave in one packet. After the client has gone, writes
+ * have no effect.
+ */
+public interface Exchange {
+
+  /** {@return the method, for example {@code POST}} */
+  String method();
+
+  /** {@return path and query, for example {@code /v1/models?limit=2}} */
+  String target();
+
+  /** {@return the fields of the request, which the receiver may change} */
+  Headers headers();
+
+  /** {@return the client's address, for logs} */
+  String remote();
+
+  /** {@return the client's address without its port} */
+  String client();
+
+  /** {@return the event loop} */
+  EventLoop loop();
+
+  /**
+   * Starts reading the body.
+   *
+   * @param listener receives the body; replaces any listener before it
+   */
+  void read(BodyListener listener);
+
+  /** Stops {@link BodyListener#onBody}; parts already read may follow. */
+  void pauseBody();
+
+  /** Ends a pause. */
+  void resumeBody();
+
+  /**
+   * Sets what runs, once, when the client goes away before the reply is complete.
+   *
+   * @param action what runs
+   */
+  void onGone(Runnable action);
+
+  /**
+   * Sets what runs whenever the reply can continue after {@link #full}.
+   *
+   * @param action what runs
+   */
+  void onWritable(Runnable action);
+
+  /**
+   * Begins the reply.
+   *
+   * @param status the HTTP status
+   * @param headers the fields; without a length, the body is sent in chunks
+   */
+  void head(int status, Headers headers);
+
+  /**
+   * Adds to the reply's body.
+   *
+   * @param bytes the part; the exchange releases it
+   */
+  void write(ByteBuf bytes);
+
+  /** Completes the reply. */
+  void end();
+
+  /**
+   * Closes the connection without completing the reply. What was written leaves first, unless the
+   * client does not read it for a few seconds.
+   */
+  void abort();
+
+  /** {@return whether {@link #head} was called} */
+  boolean replying();
+
+  /** {@return whether the reply is complete or the client has gone} */
+  boolean over();
+
+  /** {@return whether the client reads too slowly to write more} */
+  boolean full();
+}

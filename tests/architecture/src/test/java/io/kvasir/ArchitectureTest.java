@@ -78,6 +78,8 @@ class ArchitectureTest {
             "cli.lines.route",
             "cli.option",
             "cli.terminal",
+            "embedded",
+            "embedded.publish",
             "engine.adp",
             "engine.device",
             "engine.execute",
@@ -88,11 +90,9 @@ class ArchitectureTest {
             "fleet.record",
             "fleet.router",
             "gateway",
-            "gateway.embedded",
             "gateway.observe",
             "gateway.openai",
             "gateway.route",
-            "gateway.standin",
             "model",
             "simulator.compare",
             "simulator.fleet",
@@ -130,6 +130,8 @@ class ArchitectureTest {
         uses(
             "benchmarks.index",
             "cli.terminal",
+            "embedded",
+            "embedded.publish",
             "engine.adp",
             "engine.device",
             "engine.execute",
@@ -140,10 +142,8 @@ class ArchitectureTest {
             "fleet.router",
             "fleet.router.whatif",
             "gateway",
-            "gateway.embedded",
             "gateway.proxy",
             "gateway.route",
-            "gateway.standin",
             "gateway.worker",
             "hash",
             "model",
@@ -155,6 +155,20 @@ class ArchitectureTest {
             "timing"));
     edges.put(
         "cli.terminal", uses("engine.device", "engine.lockstep", "model", "simulator.replay"));
+    edges.put(
+        "embedded",
+        uses(
+            "embedded.publish",
+            "engine.adp",
+            "engine.execute",
+            "engine.pool",
+            "event",
+            "exchange",
+            "exchange.http",
+            "hash",
+            "model",
+            "timing"));
+    edges.put("embedded.publish", uses("exchange", "model", "timing"));
     edges.put("engine.adp", uses("engine.pool", "model", "timing"));
     edges.put("engine.device", uses("internal.nativelib", "model"));
     edges.put(
@@ -213,18 +227,6 @@ class ArchitectureTest {
             "hash",
             "model"));
     edges.put(
-        "gateway.embedded",
-        uses(
-            "engine.adp",
-            "engine.execute",
-            "engine.pool",
-            "event",
-            "exchange",
-            "gateway.standin",
-            "hash",
-            "model",
-            "timing"));
-    edges.put(
         "gateway.events",
         uses(
             "event",
@@ -267,7 +269,6 @@ class ArchitectureTest {
             "gateway.verify",
             "gateway.worker",
             "model"));
-    edges.put("gateway.standin", uses("exchange", "model", "timing"));
     edges.put(
         "gateway.tokens",
         uses("exchange", "fleet.router", "gateway.openai", "gateway.route", "gateway.worker"));
@@ -277,7 +278,7 @@ class ArchitectureTest {
     edges.put("gateway.zmtp", uses());
     edges.put("hash", uses("internal.nativelib", "model"));
     edges.put("internal.nativelib", uses("model"));
-    edges.put("llama", uses("exchange", "gateway.embedded", "internal.nativelib", "model"));
+    edges.put("llama", uses("embedded", "exchange", "internal.nativelib", "model"));
     edges.put("model", uses());
     edges.put("mpi", uses("engine.lockstep", "internal.nativelib", "model"));
     edges.put(

@@ -1,4 +1,4 @@
-/** The gateway and the stand-alone engine, put together from their parts. */
+/** The gateway, put together from its parts. Needs fleet and exchange, and no engine. */
 @NullMarked
 package io.kvasir.gateway;
 

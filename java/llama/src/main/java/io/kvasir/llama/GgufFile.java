@@ -1,6 +1,6 @@
 package io.kvasir.llama;
 
-import io.kvasir.gateway.embedded.InvalidModelException;
+import io.kvasir.embedded.InvalidModelException;
 import io.kvasir.model.Errors;
 import java.io.BufferedInputStream;
 import java.io.EOFException;

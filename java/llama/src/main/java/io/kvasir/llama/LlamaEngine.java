@@ -1,12 +1,12 @@
 package io.kvasir.llama;
 
+import io.kvasir.embedded.InvalidModelException;
+import io.kvasir.embedded.ModelEngineSettings;
+import io.kvasir.embedded.TextModelEngine;
 import io.kvasir.exchange.ReplyListener;
 import io.kvasir.exchange.Upstream;
 import io.kvasir.exchange.UpstreamCall;
 import io.kvasir.exchange.UpstreamRequest;
-import io.kvasir.gateway.embedded.InvalidModelException;
-import io.kvasir.gateway.embedded.ModelEngineSettings;
-import io.kvasir.gateway.embedded.TextModelEngine;
 import java.util.concurrent.Executor;
 
 /**

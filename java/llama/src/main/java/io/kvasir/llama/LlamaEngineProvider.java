@@ -1,9 +1,9 @@
 package io.kvasir.llama;
 
+import io.kvasir.embedded.InvalidModelException;
+import io.kvasir.embedded.ModelEngineProvider;
+import io.kvasir.embedded.ModelEngineSettings;
 import io.kvasir.exchange.Upstream;
-import io.kvasir.gateway.embedded.InvalidModelException;
-import io.kvasir.gateway.embedded.ModelEngineProvider;
-import io.kvasir.gateway.embedded.ModelEngineSettings;
 
 /** Opens GGUF files with llama.cpp. Thread-safe. */
 public final class LlamaEngineProvider implements ModelEngineProvider {

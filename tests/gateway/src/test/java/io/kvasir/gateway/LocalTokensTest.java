@@ -4,10 +4,10 @@ import static io.kvasir.gateway.TestGateway.CHAT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.kvasir.embedded.EmbeddedEngine;
+import io.kvasir.embedded.EmbeddedSettings;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.gateway.RawClient.Reply;
-import io.kvasir.gateway.embedded.EmbeddedEngine;
-import io.kvasir.gateway.embedded.EmbeddedSettings;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -5,12 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.embedded.EmbeddedEngine;
+import io.kvasir.embedded.EmbeddedSettings;
+import io.kvasir.embedded.EngineServer;
+import io.kvasir.embedded.publish.EventForm;
+import io.kvasir.embedded.publish.EventSettings;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.exchange.EngineFlavor;
-import io.kvasir.gateway.embedded.EmbeddedEngine;
-import io.kvasir.gateway.embedded.EmbeddedSettings;
-import io.kvasir.gateway.standin.EventForm;
-import io.kvasir.gateway.standin.EventSettings;
 import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.harness.ReservedPort;
 import java.io.IOException;

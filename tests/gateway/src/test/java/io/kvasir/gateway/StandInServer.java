@@ -2,14 +2,15 @@ package io.kvasir.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.embedded.EmbeddedEngine;
+import io.kvasir.embedded.EmbeddedSettings;
+import io.kvasir.embedded.EngineServer;
+import io.kvasir.embedded.publish.EventForm;
+import io.kvasir.embedded.publish.EventPublisher;
+import io.kvasir.embedded.publish.EventSettings;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.RawClient.Reply;
-import io.kvasir.gateway.embedded.EmbeddedEngine;
-import io.kvasir.gateway.embedded.EmbeddedSettings;
-import io.kvasir.gateway.standin.EventForm;
-import io.kvasir.gateway.standin.EventPublisher;
-import io.kvasir.gateway.standin.EventSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 

@@ -3,7 +3,7 @@ package io.kvasir.llama;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.kvasir.gateway.embedded.InvalidModelException;
+import io.kvasir.embedded.InvalidModelException;
 import io.kvasir.testing.llama.GgufWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.kvasir.gateway.EngineServer;
-import io.kvasir.gateway.embedded.ModelEngineSettings;
+import io.kvasir.embedded.EngineServer;
+import io.kvasir.embedded.ModelEngineSettings;
 import io.kvasir.testing.llama.GgufWriter;
 import java.io.BufferedReader;
 import java.io.InputStream;

@@ -2,10 +2,10 @@ package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.ModelOption;
 import io.kvasir.cli.option.UsageException;
+import io.kvasir.embedded.InvalidModelException;
+import io.kvasir.embedded.ModelEngineProvider;
+import io.kvasir.embedded.ModelEngineSettings;
 import io.kvasir.gateway.LocalWorker;
-import io.kvasir.gateway.embedded.InvalidModelException;
-import io.kvasir.gateway.embedded.ModelEngineProvider;
-import io.kvasir.gateway.embedded.ModelEngineSettings;
 import io.kvasir.model.Errors;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,7 @@
 package io.kvasir.cli.option;
 
+import io.kvasir.embedded.publish.EventForm;
+import io.kvasir.embedded.publish.ReplayForm;
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.engine.adp.NewConversationPlacement;
 import io.kvasir.engine.execute.CapacityPolicy;
@@ -8,8 +10,6 @@ import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.gateway.GatewaySettings;
-import io.kvasir.gateway.standin.EventForm;
-import io.kvasir.gateway.standin.ReplayForm;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.simulator.compare.GeneratedTraffic;
 import io.kvasir.simulator.workload.ThinkTime;

@@ -1,8 +1,8 @@
 package io.kvasir.cli.option;
 
+import io.kvasir.embedded.EmbeddedSettings;
+import io.kvasir.embedded.ModelEngineSettings;
 import io.kvasir.engine.adp.AdpRouterKind;
-import io.kvasir.gateway.embedded.EmbeddedSettings;
-import io.kvasir.gateway.embedded.ModelEngineSettings;
 import io.kvasir.simulator.replay.ReplaySettings;
 import java.nio.file.Path;
 import java.util.List;

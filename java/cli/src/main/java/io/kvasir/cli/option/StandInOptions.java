@@ -1,10 +1,10 @@
 package io.kvasir.cli.option;
 
+import io.kvasir.embedded.publish.EventForm;
+import io.kvasir.embedded.publish.EventSettings;
+import io.kvasir.embedded.publish.HandleForm;
+import io.kvasir.embedded.publish.ReplayForm;
 import io.kvasir.exchange.EngineFlavor;
-import io.kvasir.gateway.standin.EventForm;
-import io.kvasir.gateway.standin.EventSettings;
-import io.kvasir.gateway.standin.HandleForm;
-import io.kvasir.gateway.standin.ReplayForm;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;

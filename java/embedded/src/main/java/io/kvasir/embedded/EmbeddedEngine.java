@@ -1,0 +1,172 @@
+package io.kvasir.embedded;
+
+import io.kvasir.embedded.publish.EventPublisher;
+import io.kvasir.embedded.publish.EventSettings;
+import io.kvasir.embedded.publish.Faults;
+import io.kvasir.embedded.publish.StepPublisher;
+import io.kvasir.engine.execute.RankPools;
+import io.kvasir.exchange.ReplyListener;
+import io.kvasir.exchange.Upstream;
+import io.kvasir.exchange.UpstreamCall;
+import io.kvasir.exchange.UpstreamRequest;
+import io.kvasir.hash.BlockHasher;
+import io.kvasir.hash.NativeBlockHasher;
+import java.io.IOException;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * ADP ranks of this process as an OpenAI engine without HTTP.
+ *
+ * <p>Requests are tokenised, hashed, routed to ranks, scheduled and cached by production code; only
+ * the computation is modelled, in real time. A prompt has one token for each byte of its UTF-8
+ * text. Answers are words that depend on the prompt and the seeds alone; each is one token. Without
+ * a maximum in the request an answer has at most 64 tokens.
+ *
+ * <p>It serves chat and text completions, Anthropic's messages, responses, embeddings, tokens,
+ * models, health and metrics. A request may name its rank ({@code X-data-parallel-rank}, {@code
+ * data_parallel_rank}, {@code routed_dp_rank}) and its conversation ({@code
+ * conversation_params.conversation_id}, {@code X-Session-ID}, {@code X-Correlation-ID}). The head
+ * of a generated reply has {@code x-kvasir-dp-rank}, {@code x-kvasir-matched-tokens} and {@code
+ * x-kvasir-reason}; it is sent with the first token.
+ *
+ * <p>Thread-safe. One thread drives the ranks. A request is read and hashed on its event loop,
+ * which costs O(body).
+ */
+public final class EmbeddedEngine implements Upstream {
+
+  private final EmbeddedSettings settings;
+  private final @Nullable StandIn standIn;
+  private final RankLoop ranks;
+  private final Routes routes = new Routes();
+
+  private EmbeddedEngine(
+      EmbeddedSettings settings, RankPools.Place place, @Nullable StandIn standIn) {
+    this.settings = settings;
+    this.standIn = standIn;
+    BlockHasher hasher = NativeBlockHasher.of(settings.hashFormat(), settings.tokensPerBlock());
+    List<BlockFeed> feeds = standIn == null ? List.of() : standIn.feeds();
+    StepPublisher steps = standIn == null ? null : standIn.steps();
+    this.ranks =
+        new RankLoop(
+            settings,
+            place,
+            hasher,
+            feeds,
+            steps == null ? null : new ReportedSteps(steps, settings.speed(), settings.ranks()));
+    Faults faults = standIn == null ? new Faults(settings.ranks()) : standIn.faults();
+    addRoutes(
+        faults, new RankModel(settings, ranks, new Generator(settings, hasher, ranks), faults));
+  }
+
+  private void addRoutes(Faults faults, RankModel model) {
+    EngineProfile profile =
+        standIn == null ? EngineProfile.KVASIR : EngineProfile.of(standIn.settings().flavor());
+    OptionsReader options =
+        new OptionsReader(
+            settings.model(), new RankSteering(profile, faults), "the answers are synthetic words");
+    new CompletionEndpoints(model, options, profile.chatTokenFields()).addTo(routes);
+    new MessagesEndpoints(model, options).addTo(routes);
+    new ResponsesEndpoints(model, options, settings.responseStoreBytes()).addTo(routes);
+    new EmbeddingsEndpoint(settings, options).addTo(routes);
+    InfoEndpoints info = new InfoEndpoints(model, options, profile.version());
+    if (standIn == null) {
+      info.addTo(routes);
+      routes.add("GET", "/server_info", model::serverInfo);
+      return;
+    }
+    DebugEndpoints debug = new DebugEndpoints(standIn, ranks, settings.tokensPerBlock());
+    debug.addTo(routes);
+    switch (standIn.settings().flavor()) {
+      case VLLM -> {
+        info.addTo(routes);
+        routes.add("POST", "/reset_prefix_cache", debug::clear);
+      }
+      case SGLANG ->
+          new SglangEndpoints(settings, model, options, info, ranks, standIn).addTo(routes, debug);
+      case TRTLLM ->
+          new TrtllmEndpoints(settings, model, options, info, ranks, standIn).addTo(routes);
+    }
+  }
+
+  /**
+   * Starts an engine.
+   *
+   * @param settings its settings
+   * @param place where its pools live
+   * @return the engine; the caller closes it
+   * @throws io.kvasir.engine.device.DeviceOutOfMemoryException if a device has not enough memory
+   */
+  public static EmbeddedEngine open(EmbeddedSettings settings, RankPools.Place place) {
+    return new EmbeddedEngine(settings, place, null);
+  }
+
+  /**
+   * Starts an engine that stands in for another one: with its endpoints, its way to name ranks, its
+   * metrics, and the events of its blocks.
+   *
+   * @param settings its settings
+   * @param place where its pools live
+   * @param events the other engine, and how blocks are published
+   * @return the engine; the caller closes it
+   * @throws IOException if a port cannot be opened
+   * @throws io.kvasir.engine.device.DeviceOutOfMemoryException if a device has not enough memory
+   */
+  public static EmbeddedEngine open(
+      EmbeddedSettings settings, RankPools.Place place, EventSettings events) throws IOException {
+    StandIn standIn = StandIn.open(settings, events);
+    try {
+      return new EmbeddedEngine(settings, place, standIn);
+    } catch (RuntimeException | Error e) {
+      standIn.close();
+      throw e;
+    }
+  }
+
+  /** {@return the publisher of the blocks' events; empty if there is none} */
+  public Optional<EventPublisher> publisher() {
+    return standIn == null ? Optional.empty() : Optional.ofNullable(standIn.publisher());
+  }
+
+  /** {@return the publisher of forward-pass metrics; empty if there is none} */
+  public Optional<StepPublisher> steps() {
+    return standIn == null ? Optional.empty() : Optional.ofNullable(standIn.steps());
+  }
+
+  /**
+   * Retires a rank: its requests continue on other ranks, and it gets no more. No effect on a
+   * retired rank. Returns at once.
+   *
+   * @param rank its index
+   * @param reason the reason, for the log and for requests that strictly target the rank
+   * @throws IndexOutOfBoundsException if there is no such rank
+   */
+  public void retireRank(int rank, String reason) {
+    ranks.retire(Objects.checkIndex(rank, settings.ranks()), reason);
+  }
+
+  /** {@return the settings} */
+  public EmbeddedSettings settings() {
+    return settings;
+  }
+
+  @Override
+  public UpstreamCall send(UpstreamRequest request, ReplyListener reply, Executor loop) {
+    return routes.send(request, reply, loop, ranks.isClosed());
+  }
+
+  /**
+   * Aborts the requests in flight, waits for the end of the ranks' thread, closes the pools and the
+   * ports of events.
+   */
+  @Override
+  public void close() {
+    ranks.close();
+    if (standIn != null) {
+      standIn.close();
+    }
+  }
+}

@@ -1,0 +1,16 @@
+package io.kvasir.embedded.publish;
+
+/**
+ * What goes wrong with an engine as a whole. Immutable.
+ *
+ * @param wrongRank how many ranks further events are published and named than they happened
+ * @param ignoreSteering whether ranks that requests name are ignored
+ * @param wrongTemplate whether chats have other tokens than those that the engine makes for others
+ * @param blockTokens tokens of a block as the engine reports them; 0 for the true number
+ */
+public record EngineFaults(
+    int wrongRank, boolean ignoreSteering, boolean wrongTemplate, int blockTokens) {
+
+  /** Nothing goes wrong. */
+  public static final EngineFaults NONE = new EngineFaults(0, false, false, 0);
+}

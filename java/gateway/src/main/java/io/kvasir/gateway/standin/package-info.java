@@ -1,9 +1,0 @@
-/**
- * What engines publish about their blocks: events of vLLM, SGLang and TensorRT-LLM over ZMQ, with
- * replay, faults that can be switched on, and the metrics of steps. For engines of this process
- * that stand in for real ones.
- */
-@NullMarked
-package io.kvasir.gateway.standin;
-
-import org.jspecify.annotations.NullMarked;

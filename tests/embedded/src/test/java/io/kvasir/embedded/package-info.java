@@ -1,0 +1,2 @@
+/** Tests of the embedded ranks. */
+package io.kvasir.embedded;

@@ -1,2 +1,0 @@
-/** Tests of the embedded ranks. */
-package io.kvasir.gateway.embedded;

@@ -50,6 +50,17 @@ class FakeDriverCommandsTest {
   }
 
   @Test
+  void theReportHasWhatAStepHasJustLeased() throws Exception {
+    String line =
+        "replay --format json --workload shared_prefix --requests 80 --tokens-per-block 16"
+            + " --hash-format dynamo --ranks 2 --pool-tokens 16384 --device ";
+    Outcome host = Outcome.of(Map.of(), line + "cpu");
+    FakeDriver.Result device = run(Map.of(), line + "cuda");
+    assertThat(device.exitCode()).as(device.errors()).isZero();
+    assertThat(timeless(device.output())).isEqualTo(timeless(host.out()));
+  }
+
+  @Test
   void severalInstancesOnTheDeviceTellOfTheirBlocksAsOnTheHost() throws Exception {
     String line =
         REPLAY.replace("--pool-tokens 8192", "--pool-tokens 3840")

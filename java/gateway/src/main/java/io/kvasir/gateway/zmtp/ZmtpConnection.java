@@ -3,13 +3,14 @@ package io.kvasir.gateway.zmtp;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.SocketOption;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import jdk.net.ExtendedSocketOptions;
 
 /**
  * One TCP connection: greeting, handshake, heartbeats, and the messages of the peer. It reads only
@@ -25,9 +26,9 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
   /** What may wait until the peer reads it. */
   private static final int MAX_UNSENT_BYTES = 64 << 10;
 
-  private static final int KEEPALIVE_IDLE_SECONDS = 10;
-  private static final int KEEPALIVE_INTERVAL_SECONDS = 5;
-  private static final int KEEPALIVE_COUNT = 3;
+  /** The system's socket options by name: seconds, seconds and probes. */
+  private static final Map<String, Integer> KEEPALIVE =
+      Map.of("TCP_KEEPIDLE", 10, "TCP_KEEPINTERVAL", 5, "TCP_KEEPCOUNT", 3);
 
   private static final int TTL_BYTES = 2;
   private static final int MAX_CONTEXT_BYTES = 16;
@@ -94,14 +95,23 @@ final class ZmtpConnection implements ZmtpLoop.Selected {
     send(Frames.greeting());
   }
 
-  /** Has the system notice within half a minute that the peer's machine is gone. */
+  /**
+   * Has the system notice within half a minute that the peer's machine is gone. The options are
+   * found by name, because their class is missing in a Java runtime without the module jdk.net.
+   */
   private void keepAlive() throws IOException {
     channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-    if (channel.supportedOptions().contains(ExtendedSocketOptions.TCP_KEEPIDLE)) {
-      channel.setOption(ExtendedSocketOptions.TCP_KEEPIDLE, KEEPALIVE_IDLE_SECONDS);
-      channel.setOption(ExtendedSocketOptions.TCP_KEEPINTERVAL, KEEPALIVE_INTERVAL_SECONDS);
-      channel.setOption(ExtendedSocketOptions.TCP_KEEPCOUNT, KEEPALIVE_COUNT);
+    for (SocketOption<?> option : channel.supportedOptions()) {
+      Integer value = KEEPALIVE.get(option.name());
+      if (value != null && option.type() == Integer.class) {
+        channel.setOption(integer(option), value);
+      }
     }
+  }
+
+  @SuppressWarnings("unchecked") // the caller has looked at the option's type
+  private static SocketOption<Integer> integer(SocketOption<?> option) {
+    return (SocketOption<Integer>) option;
   }
 
   @Override

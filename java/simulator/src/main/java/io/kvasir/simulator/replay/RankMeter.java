@@ -34,6 +34,7 @@ final class RankMeter implements StepEngine {
 
   @Override
   public long step(StepPlan plan) {
+    pool.complete(); // a device's page may not show what this step has just leased
     lastOccupancy = pool.occupancy();
     peakActiveBlocks = Math.max(peakActiveBlocks, lastOccupancy.activeBlocks());
     prefilled = prefills(plan);

@@ -28,8 +28,8 @@ struct ProbeArguments {
   uint32_t* matched;
 };
 
-// The launches of each operation, as a driver submits them on one stream. Device memory is read
-// through copies.
+// Submits each operation on one stream, either as a launch for each phase or, chosen at random, as
+// one launch. Device memory is read through copies.
 template <typename Device>
 class DevicePoolDriver {
  public:
@@ -41,6 +41,7 @@ class DevicePoolDriver {
         page_(static_cast<OccupancyPage*>(device.host_memory(sizeof(OccupancyPage)))),
         ring_(static_cast<EventRingHead*>(device.host_memory(event_ring_bytes(shape)))),
         staging_(static_cast<char*>(device.host_memory(kStagingBytes))),
+        staging_there_(static_cast<char*>(device.device_memory(kStagingBytes))),
         mirror_(static_cast<char*>(std::aligned_alloc(256, rounded(device_pool_bytes(shape))))) {
     CHECK(device_pool_supports(shape));
     device_pool_view(reinterpret_cast<uintptr_t>(memory_), shape, &there_);
@@ -54,6 +55,7 @@ class DevicePoolDriver {
   DevicePoolDriver(const DevicePoolDriver&) = delete;
   DevicePoolDriver& operator=(const DevicePoolDriver&) = delete;
   ~DevicePoolDriver() {
+    device_.free_device(staging_there_);
     device_.free_host(staging_);
     device_.free_host(ring_);
     device_.free_host(page_);
@@ -61,6 +63,9 @@ class DevicePoolDriver {
   }
 
   PoolResult lease(LeaseRequest* requests, uint32_t count) {
+    if (in_one_launch()) {
+      return submit(PoolOperationKind::kLease, requests, count, true);
+    }
     LeaseRequest* staged = stage(requests, count);
     PoolResult* result = stage<PoolResult>(nullptr, 1);
     submit_lease(*this, view(), staged, count, result);
@@ -68,6 +73,9 @@ class DevicePoolDriver {
   }
 
   PoolResult extend(ExtendRequest* requests, uint32_t count) {
+    if (in_one_launch()) {
+      return submit(PoolOperationKind::kExtend, requests, count, true);
+    }
     ExtendRequest* staged = stage(requests, count);
     PoolResult* result = stage<PoolResult>(nullptr, 1);
     submit_extend(*this, view(), staged, count, result);
@@ -75,17 +83,27 @@ class DevicePoolDriver {
   }
 
   PoolResult commit(CommitRequest* requests, uint32_t count) {
-    CommitRequest* staged = stage(requests, count);
-    PoolResult* result = stage<PoolResult>(nullptr, 1);
-    submit_commit(*this, view(), staged, count, result);
-    finish();
+    PoolResult outcome{};
+    if (in_one_launch()) {
+      outcome = submit(PoolOperationKind::kCommit, requests, count, false);
+    } else {
+      CommitRequest* staged = stage(requests, count);
+      PoolResult* result = stage<PoolResult>(nullptr, 1);
+      submit_commit(*this, view(), staged, count, result);
+      finish();
+      outcome = *result;
+    }
     uint32_t collided = 0;
     device_.download(&collided, &there_.plan->collided, sizeof collided);
     collisions_ += collided;
-    return *result;
+    return outcome;
   }
 
   PoolResult release(const int32_t* leases, uint32_t count) {
+    if (in_one_launch()) {
+      std::vector<int32_t> entries(leases, leases + count);
+      return submit(PoolOperationKind::kRelease, entries.data(), count, false);
+    }
     const int32_t* staged = stage(leases, count);
     PoolResult* result = stage<PoolResult>(nullptr, 1);
     submit_release(*this, view(), staged, count, result);
@@ -103,18 +121,7 @@ class DevicePoolDriver {
   void wide(Kernel kernel, Arguments... arguments_of_kernel) {
     const uint32_t grid = 1 + random_.below(Device::kMostBlocks);
     const uint32_t threads = 32 * (1 + random_.below(Device::kMostWarps));
-    if (watched_blocks_ == 0) {
-      device_.launch(kernel, grid, threads, arguments_of_kernel...);
-      check_ring();
-      return;
-    }
-    // A single search is done by a warp, many by four lanes each.
-    const uint32_t offsets[] = {0, watched_blocks_};
-    const uint32_t searches = random_.below(2) == 0 ? 1 : 2 * Device::kMostWarps;
-    const ProbeArguments probe = arguments(searches, watched_, offsets, 1);
-    device_.launch_beside(probe, kernel, grid, threads, arguments_of_kernel...);
-    watching_.push_back(probe);
-    check_ring();
+    launch(kernel, grid, threads, arguments_of_kernel...);
   }
 
   template <typename Kernel, typename... Arguments>
@@ -173,6 +180,43 @@ class DevicePoolDriver {
   static size_t rounded(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
   const DevicePool* view() const { return static_cast<const DevicePool*>(memory_); }
+
+  bool in_one_launch() { return random_.below(2) == 0; }
+
+  // Carries out one batch in one launch, which also copies it to the device and its answers back.
+  template <typename Entry>
+  PoolResult submit(PoolOperationKind kind, Entry* entries, uint32_t count, bool answered) {
+    Entry* staged = stage(entries, count);
+    const uint32_t units = static_cast<uint32_t>(staged_bytes_ / sizeof(StagedWords));
+    PoolResult* result = stage<PoolResult>(nullptr, 1);
+    PoolOperations operations{};
+    operations.operations[0] = {staging_there_ + (reinterpret_cast<const char*>(staged) - staging_),
+                                answered ? staged : nullptr, result, kind, count};
+    const uint32_t warps = std::min<uint32_t>(Device::kMostWarps, 16);
+    launch(kvasir_pool_submission, 1, 32 * (1 + random_.below(warps)), view(),
+           reinterpret_cast<StagedWords*>(staging_there_),
+           reinterpret_cast<const StagedWords*>(staging_), units, 1u, 1u, operations);
+    finish();
+    std::copy(staged, staged + count, entries);
+    return *result;
+  }
+
+  // Launches beside a probe if there is something to watch.
+  template <typename Kernel, typename... Arguments>
+  void launch(Kernel kernel, uint32_t grid, uint32_t threads, Arguments... arguments_of_kernel) {
+    if (watched_blocks_ == 0) {
+      device_.launch(kernel, grid, threads, arguments_of_kernel...);
+      check_ring();
+      return;
+    }
+    // A single search is done by a warp, many by four lanes each.
+    const uint32_t offsets[] = {0, watched_blocks_};
+    const uint32_t searches = random_.below(2) == 0 ? 1 : 2 * Device::kMostWarps;
+    const ProbeArguments probe = arguments(searches, watched_, offsets, 1);
+    device_.launch_beside(probe, kernel, grid, threads, arguments_of_kernel...);
+    watching_.push_back(probe);
+    check_ring();
+  }
 
   // Memory that both sides read, until the operation has finished.
   template <typename T>
@@ -242,6 +286,7 @@ class DevicePoolDriver {
   OccupancyPage* page_;
   EventRingHead* ring_;
   char* staging_;
+  char* staging_there_;
   std::unique_ptr<char, Free> mirror_;
   DevicePool there_{};
   DevicePool here_{};

@@ -42,8 +42,9 @@ void commit_all_blocks(ShimDevice& device) {
 class DamagedDevice : public ShimDevice {
  public:
   void* device_memory(uint64_t bytes) {
-    memory_ = ShimDevice::device_memory(bytes);
-    return memory_;
+    void* memory = ShimDevice::device_memory(bytes);
+    memory_ = memory_ == nullptr ? memory : memory_;  // the pool is allocated first
+    return memory;
   }
   const DevicePool& pool() const { return *static_cast<const DevicePool*>(memory_); }
   void lose_keys() {

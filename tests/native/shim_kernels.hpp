@@ -99,6 +99,7 @@ const Kernel kKernels[] = {
     KERNEL(kvasir_pool_release_plan),
     KERNEL(kvasir_pool_removed_events),
     KERNEL(kvasir_pool_select),
+    KERNEL(kvasir_pool_submission),
     KERNEL(kvasir_pool_take_victims),
     KERNEL(kvasir_probe),
     KERNEL(shim_diverging_kernel),

@@ -20,7 +20,7 @@ struct CacheScope {
   uint32_t presence_mask;
 };
 
-// One request of a lease batch, with its result. Mirrored by PoolStaging.java.
+// One request of a lease batch, with its result. Mirrored by PoolRecords.java.
 struct LeaseRequest {
   const uint32_t* tokens;  // of the matchable blocks
   const uint64_t* hashes;  // of the matchable blocks
@@ -34,14 +34,14 @@ struct LeaseRequest {
   uint32_t matched_blocks;
   int64_t missing_blocks;
 };
-static_assert(sizeof(LeaseRequest) == 64, "PoolStaging.java relies on it");
+static_assert(sizeof(LeaseRequest) == 64, "PoolRecords.java relies on it");
 
 struct ExtendRequest {
   int32_t lease;
   uint32_t blocks;
   int64_t missing_blocks;  // result
 };
-static_assert(sizeof(ExtendRequest) == 16, "PoolStaging.java relies on it");
+static_assert(sizeof(ExtendRequest) == 16, "PoolRecords.java relies on it");
 
 struct CommitRequest {
   const uint32_t* tokens;  // of block from_block on
@@ -51,7 +51,7 @@ struct CommitRequest {
   uint32_t to_block;
   uint32_t unused;
 };
-static_assert(sizeof(CommitRequest) == 32, "PoolStaging.java relies on it");
+static_assert(sizeof(CommitRequest) == 32, "PoolRecords.java relies on it");
 
 enum class BlockEventKind : uint32_t { kStored = 0, kRemoved = 1, kCleared = 2 };
 
@@ -62,7 +62,7 @@ struct BlockEvent {
   BlockEventKind kind;
   uint32_t depth;
 };
-static_assert(sizeof(BlockEvent) == 32, "PoolStaging.java relies on it");
+static_assert(sizeof(BlockEvent) == 32, "PoolRecords.java relies on it");
 
 // Why a batch was rejected without effect.
 enum class PoolError : int32_t {
@@ -81,5 +81,21 @@ struct PoolResult {
 };
 
 constexpr int32_t kRefused = -1;
+
+enum class PoolOperationKind : uint32_t { kLease = 0, kExtend = 1, kCommit = 2, kRelease = 3 };
+
+// One batch of a submission that a single thread block carries out. Mirrored by PoolKernels.java.
+struct PoolOperation {
+  void* entries;  // LeaseRequest, ExtendRequest, CommitRequest or int32_t; in device memory
+  void* answers;  // where the host reads lease and extend requests with their results
+  PoolResult* result;
+  PoolOperationKind kind;
+  uint32_t count;
+};
+static_assert(sizeof(PoolOperation) == 32, "PoolKernels.java relies on it");
+
+struct PoolOperations {
+  PoolOperation operations[8];
+};
 
 }  // namespace kvasir

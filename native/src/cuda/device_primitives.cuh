@@ -72,20 +72,28 @@ KVASIR_DEVICE uint32_t warp_append(uint32_t* length, bool asks) {
   return first + static_cast<uint32_t>(__popc(asking & ((1u << lane()) - 1)));
 }
 
-// Scratch for one sum over a thread block.
-struct BlockSums {
-  int64_t warps[kMaxWarps];
-};
-
-// Inclusive prefix sum over the thread block; `total` receives the total. All threads must call it.
-KVASIR_DEVICE int64_t block_prefix_sum(BlockSums& sums, int64_t value, int64_t* total) {
+// Inclusive prefix sum over the warp; `total` receives the total.
+KVASIR_DEVICE int64_t warp_prefix_sum(int64_t value, int64_t* total) {
   int64_t sum = value;
   for (uint32_t step = 1; step < 32; step *= 2) {
     const int64_t below = __shfl_up_sync(kAllLanes, sum, step);
     sum += lane() >= step ? below : 0;
   }
+  *total = __shfl_sync(kAllLanes, sum, 31);
+  return sum;
+}
+
+// Scratch for one sum over a thread block.
+struct BlockSums {
+  int64_t warps[kMaxWarps];
+};
+
+// The same over the thread block. All threads must call it.
+KVASIR_DEVICE int64_t block_prefix_sum(BlockSums& sums, int64_t value, int64_t* total) {
+  int64_t of_warp = 0;
+  const int64_t sum = warp_prefix_sum(value, &of_warp);
   if (lane() == 31) {
-    sums.warps[warp_in_block()] = sum;
+    sums.warps[warp_in_block()] = of_warp;
   }
   __syncthreads();
   int64_t before = 0;
@@ -98,6 +106,32 @@ KVASIR_DEVICE int64_t block_prefix_sum(BlockSums& sums, int64_t value, int64_t* 
   *total = all;
   return before + sum;
 }
+
+// The threads that work on one entry of a batch: a thread block, for few entries of many blocks.
+struct BlockTeam {
+  static KVASIR_DEVICE uint32_t first() { return blockIdx.x; }  // entry
+  static KVASIR_DEVICE uint32_t step() { return gridDim.x; }
+  static KVASIR_DEVICE uint32_t thread() { return threadIdx.x; }
+  static KVASIR_DEVICE uint32_t threads() { return blockDim.x; }
+  static KVASIR_DEVICE uint32_t warp() { return warp_in_block(); }
+  static KVASIR_DEVICE void sync() { __syncthreads(); }
+  static KVASIR_DEVICE int64_t prefix_sum(BlockSums& sums, int64_t value, int64_t* total) {
+    return block_prefix_sum(sums, value, total);
+  }
+};
+
+// A warp, for many entries of few blocks.
+struct WarpTeam {
+  static KVASIR_DEVICE uint32_t first() { return warp_in_grid(); }
+  static KVASIR_DEVICE uint32_t step() { return warps_in_grid(); }
+  static KVASIR_DEVICE uint32_t thread() { return lane(); }
+  static KVASIR_DEVICE uint32_t threads() { return 32; }
+  static KVASIR_DEVICE uint32_t warp() { return 0; }
+  static KVASIR_DEVICE void sync() { __syncwarp(); }
+  static KVASIR_DEVICE int64_t prefix_sum(BlockSums&, int64_t value, int64_t* total) {
+    return warp_prefix_sum(value, total);
+  }
+};
 
 // True in the thread block that finishes its part of the launch last; it sees the writes of the
 // others. The counting thread needs both fences itself: they order its atomic against what the
@@ -162,6 +196,25 @@ KVASIR_DEVICE void warp_copy_tokens(const DevicePool& pool, uint32_t block, cons
 }
 
 // ---- blocks and their counts --------------------------------------------------------------------
+
+// Calls visit(block, key) in whole warps for every block of the pool; the key is kNotEvictable for
+// one that cannot be evicted, and past the last block. Several loads are in flight.
+template <typename Visit>
+KVASIR_DEVICE void visit_keys(const DevicePool& pool, Visit visit) {
+  constexpr uint32_t kAtOnce = 8;
+  const uint64_t blocks = pool.shape.capacity_blocks;
+  const uint64_t step = threads_in_grid();
+  for (uint64_t first = thread_in_grid(); first - lane() < blocks; first += kAtOnce * step) {
+    uint64_t keys[kAtOnce];
+    for (uint32_t k = 0; k < kAtOnce; k++) {
+      const uint64_t block = first + k * step;
+      keys[k] = block < blocks ? pool.evictable[block] : kNotEvictable;
+    }
+    for (uint32_t k = 0; k < kAtOnce; k++) {
+      visit(first + k * step, keys[k]);
+    }
+  }
+}
 
 // Takes a reference; true if the block was evictable. The caller updates the counts.
 KVASIR_DEVICE bool hold_block(const DevicePool& pool, uint32_t block) {

@@ -10,5 +10,6 @@
 #include "pool_probe.cu"
 #include "pool_release.cu"
 #include "pool_state.cu"
+#include "pool_submission.cu"
 
 extern "C" __global__ void kvasir_module_abi(uint32_t* version) { *version = KVASIR_ABI_VERSION; }

@@ -40,19 +40,14 @@ KVASIR_DEVICE uint64_t parent_hash(const DevicePool& pool, uint32_t parent) {
   return parent == kNoBlock ? 0 : pool.names[parent].hash;
 }
 
-}  // namespace kvasir
-
 // Validates and numbers the blocks.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_commit_plan(const kvasir::DevicePool* memory, kvasir::CommitRequest* requests,
-                            uint32_t count, kvasir::PoolResult* result) {
-  using namespace kvasir;
-  struct Shared {
-    uint64_t failure;
-    BlockSums sums;
-  };
-  KVASIR_SHARED(Shared, shared);
-  const DevicePool& pool = *memory;
+struct CommitPlanScratch {
+  uint64_t failure;
+  BlockSums sums;
+};
+
+KVASIR_DEVICE void commit_plan(const DevicePool& pool, CommitRequest* requests, uint32_t count,
+                               PoolResult* result, CommitPlanScratch& shared) {
   PoolPlan& plan = *pool.plan;
   const uint64_t failure = validate(
       pool, requests, count, shared.failure,
@@ -86,18 +81,15 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 }
 
 // Finds every hash or inserts it into the directory; the lowest ordinal wins a new one.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_commit_claim(const kvasir::DevicePool* memory,
-                             const kvasir::CommitRequest* requests) {
-  using namespace kvasir;
-  const DevicePool& pool = *memory;
-  for (uint32_t i = blockIdx.x; i < pool.plan->entries; i += gridDim.x) {
+template <typename Team>
+KVASIR_DEVICE void commit_claim(const DevicePool& pool, const CommitRequest* requests) {
+  for (uint32_t i = Team::first(); i < pool.plan->entries; i += Team::step()) {
     const CommitRequest request = requests[i];
     if (pool.leases[request.lease].unnameable != 0) {
       continue;
     }
     const uint32_t* table = block_table(pool, request.lease) + request.from_block;
-    for (uint32_t index = threadIdx.x; index < length_of(request); index += blockDim.x) {
+    for (uint32_t index = Team::thread(); index < length_of(request); index += Team::threads()) {
       const uint32_t ordinal = request.unused + index;
       const uint32_t position = directory_claim(pool.directory, request.hashes[index]);
       atomicMin(&pool.directory.blocks[position], kClaimBit | ordinal);
@@ -108,18 +100,15 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 }
 
 // Winners write names into their own blocks, which no other thread reads yet.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_commit_name(const kvasir::DevicePool* memory,
-                            const kvasir::CommitRequest* requests) {
-  using namespace kvasir;
-  const DevicePool& pool = *memory;
-  for (uint32_t i = blockIdx.x; i < pool.plan->entries; i += gridDim.x) {
+template <typename Team>
+KVASIR_DEVICE void commit_name(const DevicePool& pool, const CommitRequest* requests) {
+  for (uint32_t i = Team::first(); i < pool.plan->entries; i += Team::step()) {
     const CommitRequest request = requests[i];
     DeviceLease& lease = pool.leases[request.lease];
     if (lease.unnameable != 0) {
       continue;
     }
-    for (uint32_t first = warp_in_block() * 32; first < length_of(request); first += blockDim.x) {
+    for (uint32_t first = Team::warp() * 32; first < length_of(request); first += Team::threads()) {
       const uint32_t index = first + lane();
       const uint32_t ordinal = request.unused + index;
       const bool winner = index < length_of(request) && wins(pool, ordinal);
@@ -138,18 +127,15 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 }
 
 // The others compare the blocks that they would share.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_commit_check(const kvasir::DevicePool* memory,
-                             const kvasir::CommitRequest* requests) {
-  using namespace kvasir;
-  const DevicePool& pool = *memory;
-  for (uint32_t i = blockIdx.x; i < pool.plan->entries; i += gridDim.x) {
+template <typename Team>
+KVASIR_DEVICE void commit_check(const DevicePool& pool, const CommitRequest* requests) {
+  for (uint32_t i = Team::first(); i < pool.plan->entries; i += Team::step()) {
     const CommitRequest request = requests[i];
     const DeviceLease& lease = pool.leases[request.lease];
     if (lease.unnameable != 0) {
       continue;
     }
-    for (uint32_t first = warp_in_block() * 32; first < length_of(request); first += blockDim.x) {
+    for (uint32_t first = Team::warp() * 32; first < length_of(request); first += Team::threads()) {
       const uint32_t index = first + lane();
       const uint32_t ordinal = request.unused + index;
       const bool shares = index < length_of(request) && !wins(pool, ordinal);
@@ -170,40 +156,38 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 
 // Names the winners' blocks and writes their events; the others take references and free their own
 // copies. After a collision, only removes the new hashes from the directory.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_commit_finish(const kvasir::DevicePool* memory,
-                              const kvasir::CommitRequest* requests) {
-  using namespace kvasir;
-  struct Shared {
-    BlockSums sums;
-  };
-  KVASIR_SHARED(Shared, shared);
-  const DevicePool& pool = *memory;
+struct CommitFinishScratch {
+  BlockSums sums;
+};
+
+template <typename Team>
+KVASIR_DEVICE void commit_finish(const DevicePool& pool, const CommitRequest* requests,
+                                 CommitFinishScratch& shared) {
   const PoolPlan& plan = *pool.plan;
   PoolCounters& counters = *pool.counters;
   const bool collided = plan.collided != 0;
   __threadfence_system();  // before the events
-  for (uint32_t i = blockIdx.x; i < plan.entries; i += gridDim.x) {
+  for (uint32_t i = Team::first(); i < plan.entries; i += Team::step()) {
     const CommitRequest request = requests[i];
     DeviceLease& lease = pool.leases[request.lease];
     const uint32_t length = lease.unnameable != 0 ? 0 : length_of(request);
     uint32_t* table = block_table(pool, request.lease) + request.from_block;
     // Events of the earlier entries.
     int64_t named = 0;
-    for (uint32_t first = 0; first < i; first += blockDim.x) {
-      const uint32_t other = first + threadIdx.x;
+    for (uint32_t first = 0; first < i; first += Team::threads()) {
+      const uint32_t other = first + Team::thread();
       int64_t total = 0;
-      block_prefix_sum(shared.sums, other < i ? pool.leases[requests[other].lease].named : 0,
+      Team::prefix_sum(shared.sums, other < i ? pool.leases[requests[other].lease].named : 0,
                        &total);
       named += total;
     }
-    for (uint32_t first = 0; first < length; first += blockDim.x) {
-      const uint32_t index = first + threadIdx.x;
+    for (uint32_t first = 0; first < length; first += Team::threads()) {
+      const uint32_t index = first + Team::thread();
       const uint32_t ordinal = request.unused + index;
       const bool exists = index < length;
       const bool winner = exists && wins(pool, ordinal);
       int64_t total = 0;
-      const int64_t rank = named - 1 + block_prefix_sum(shared.sums, winner ? 1 : 0, &total);
+      const int64_t rank = named - 1 + Team::prefix_sum(shared.sums, winner ? 1 : 0, &total);
       named += total;
       if (winner && collided) {
         directory_vacate(pool.directory, pool.claim_positions[ordinal]);
@@ -235,7 +219,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         pool.free_stack[place] = own;
       }
     }
-    if (threadIdx.x == 0) {
+    if (Team::thread() == 0) {
       lease.committed_blocks = request.to_block;
     }
   }
@@ -243,11 +227,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 
 // Ends the batch. After a collision one warp commits it in order, block by block; the lanes compare
 // and copy tokens.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_commit_sequential(const kvasir::DevicePool* memory,
-                                  const kvasir::CommitRequest* requests) {
-  using namespace kvasir;
-  const DevicePool& pool = *memory;
+KVASIR_DEVICE void commit_sequential(const DevicePool& pool, const CommitRequest* requests) {
   const PoolPlan& plan = *pool.plan;
   PoolCounters& counters = *pool.counters;
   if (warp_in_grid() != 0) {
@@ -307,4 +287,44 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
       }
     }
   }
+}
+
+}  // namespace kvasir
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_commit_plan(const kvasir::DevicePool* memory, kvasir::CommitRequest* requests,
+                            uint32_t count, kvasir::PoolResult* result) {
+  KVASIR_SHARED(kvasir::CommitPlanScratch, shared);
+  kvasir::commit_plan(*memory, requests, count, result, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_commit_claim(const kvasir::DevicePool* memory,
+                             const kvasir::CommitRequest* requests) {
+  kvasir::commit_claim<kvasir::BlockTeam>(*memory, requests);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_commit_name(const kvasir::DevicePool* memory,
+                            const kvasir::CommitRequest* requests) {
+  kvasir::commit_name<kvasir::BlockTeam>(*memory, requests);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_commit_check(const kvasir::DevicePool* memory,
+                             const kvasir::CommitRequest* requests) {
+  kvasir::commit_check<kvasir::BlockTeam>(*memory, requests);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_commit_finish(const kvasir::DevicePool* memory,
+                              const kvasir::CommitRequest* requests) {
+  KVASIR_SHARED(kvasir::CommitFinishScratch, shared);
+  kvasir::commit_finish<kvasir::BlockTeam>(*memory, requests, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_commit_sequential(const kvasir::DevicePool* memory,
+                                  const kvasir::CommitRequest* requests) {
+  kvasir::commit_sequential(*memory, requests);
 }

@@ -2,19 +2,18 @@
 
 #include "pool_plan.cuh"
 
+namespace kvasir {
+
 // Determines one digit of the last victim's key: counts the keys in the remaining range by their
 // next kSelectBits bits; the thread block that arrives last chooses the digit. Returns at once when
 // the key is known. O(capacity) reads of one array, histogram in shared memory.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_select(const kvasir::DevicePool* memory) {
-  using namespace kvasir;
-  struct Shared {
-    uint32_t bins[kSelectBins];
-    BlockSums sums;
-    uint32_t last;
-  };
-  KVASIR_SHARED(Shared, shared);
-  const DevicePool& pool = *memory;
+struct SelectScratch {
+  uint32_t bins[kSelectBins];
+  BlockSums sums;
+  uint32_t last;
+};
+
+KVASIR_DEVICE void select(const DevicePool& pool, SelectScratch& shared) {
   PoolPlan& plan = *pool.plan;
   if (plan.select_wanted == 0) {
     return;
@@ -26,12 +25,11 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
     shared.bins[bin] = 0;
   }
   __syncthreads();
-  for (uint64_t i = thread_in_grid(); i < pool.shape.capacity_blocks; i += threads_in_grid()) {
-    const uint64_t key = pool.evictable[i];
+  visit_keys(pool, [&](uint64_t, uint64_t key) {
     if (key != kNotEvictable && key >= base && (bits >= 64 || (key - base) >> bits == 0)) {
       atomicAdd(&shared.bins[(key - base) >> shift], 1u);
     }
-  }
+  });
   __syncthreads();
   for (uint32_t bin = threadIdx.x; bin < kSelectBins; bin += blockDim.x) {
     if (shared.bins[bin] != 0) {
@@ -68,19 +66,14 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 // Removes the victims from the directory and pushes them onto the free stack. A lane per block of
 // the pool; a directory look-up per victim. A victim that the directory does not have, which only
 // damaged memory explains, is taken all the same.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_take_victims(const kvasir::DevicePool* memory) {
-  using namespace kvasir;
-  const DevicePool& pool = *memory;
+KVASIR_DEVICE void take_victims(const DevicePool& pool) {
   PoolPlan& plan = *pool.plan;
   if (plan.victims == 0) {
     return;
   }
-  for (uint64_t tile = warp_in_grid(); tile * 32 < pool.shape.capacity_blocks;
-       tile += warps_in_grid()) {
-    const uint64_t block = tile * 32 + lane();
-    const bool victim =
-        block < pool.shape.capacity_blocks && pool.evictable[block] <= plan.threshold;
+  const uint64_t threshold = plan.threshold;
+  visit_keys(pool, [&](uint64_t block, uint64_t key) {
+    const bool victim = key <= threshold;
     const uint32_t place = warp_append(&plan.taken, victim);
     if (victim) {
       pool.evictable[block] = kNotEvictable;
@@ -91,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
         directory_vacate(pool.directory, static_cast<uint64_t>(position));
       }
     }
-  }
+  });
   if (thread_in_grid() == 0) {
     pool.counters->oldest_stale = 1;
   }
@@ -99,14 +92,11 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 
 // Writes the victims' events in eviction order: each victim counts those before it, tile by tile
 // through shared memory. O(victims^2) comparisons over all threads of the grid.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_removed_events(const kvasir::DevicePool* memory) {
-  using namespace kvasir;
-  struct Shared {
-    uint64_t keys[1024];
-  };
-  KVASIR_SHARED(Shared, shared);
-  const DevicePool& pool = *memory;
+struct RemovedEventsScratch {
+  uint64_t keys[1024];
+};
+
+KVASIR_DEVICE void removed_events(const DevicePool& pool, RemovedEventsScratch& shared) {
   const PoolPlan& plan = *pool.plan;
   if (pool.shape.event_capacity == 0 || plan.victims == 0) {
     return;
@@ -135,4 +125,23 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
                   pool.names[victims[own]].hash, 0, 0);
     }
   }
+}
+
+}  // namespace kvasir
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_select(const kvasir::DevicePool* memory) {
+  KVASIR_SHARED(kvasir::SelectScratch, shared);
+  kvasir::select(*memory, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_take_victims(const kvasir::DevicePool* memory) {
+  kvasir::take_victims(*memory);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_removed_events(const kvasir::DevicePool* memory) {
+  KVASIR_SHARED(kvasir::RemovedEventsScratch, shared);
+  kvasir::removed_events(*memory, shared);
 }

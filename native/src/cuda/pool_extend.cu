@@ -2,19 +2,18 @@
 
 #include "pool_plan.cuh"
 
+namespace kvasir {
+
 // Validates the batch, grants entries covered by a lease's own reservation and, of the rest, the
 // longest prefix of the batch that fits, and reserves blocks. Until its table has grown, a granted
 // entry's `missing_blocks` is -1 - the offset of its new blocks.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_extend_plan(const kvasir::DevicePool* memory, kvasir::ExtendRequest* requests,
-                            uint32_t count, kvasir::PoolResult* result) {
-  using namespace kvasir;
-  struct Shared {
-    uint64_t failure;
-    BlockSums sums;
-  };
-  KVASIR_SHARED(Shared, shared);
-  const DevicePool& pool = *memory;
+struct ExtendPlanScratch {
+  uint64_t failure;
+  BlockSums sums;
+};
+
+KVASIR_DEVICE void extend_plan(const DevicePool& pool, ExtendRequest* requests, uint32_t count,
+                               PoolResult* result, ExtendPlanScratch& shared) {
   PoolCounters& counters = *pool.counters;
   PoolPlan& plan = *pool.plan;
   const uint32_t most = pool.shape.max_blocks_per_lease;
@@ -62,10 +61,7 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 }
 
 // Appends to the tables of the granted leases. A warp per entry, a lane per new block.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_extend_grow(const kvasir::DevicePool* memory, kvasir::ExtendRequest* requests) {
-  using namespace kvasir;
-  const DevicePool& pool = *memory;
+KVASIR_DEVICE void extend_grow(const DevicePool& pool, ExtendRequest* requests) {
   for (uint32_t i = warp_in_grid(); i < pool.plan->entries; i += warps_in_grid()) {
     const ExtendRequest request = requests[i];
     DeviceLease& lease = pool.leases[request.lease];
@@ -83,4 +79,18 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
       requests[i].missing_blocks = 0;
     }
   }
+}
+
+}  // namespace kvasir
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_extend_plan(const kvasir::DevicePool* memory, kvasir::ExtendRequest* requests,
+                            uint32_t count, kvasir::PoolResult* result) {
+  KVASIR_SHARED(kvasir::ExtendPlanScratch, shared);
+  kvasir::extend_plan(*memory, requests, count, result, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_extend_grow(const kvasir::DevicePool* memory, kvasir::ExtendRequest* requests) {
+  kvasir::extend_grow(*memory, requests);
 }

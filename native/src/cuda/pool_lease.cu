@@ -2,19 +2,18 @@
 
 #include "pool_plan.cuh"
 
+namespace kvasir {
+
 // Pins each request's matched leading blocks. A thread block per request, a thread per block:
 // hashes are looked up and compared with each other's parents in parallel, tokens by a whole warp.
 // The blocks are stored in the table that the request owns if it is admitted.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_lease_match(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests,
-                            uint32_t count) {
-  using namespace kvasir;
-  struct Shared {
-    uint32_t end;              // blocks from here on do not match, or are not checked yet
-    uint32_t last[kMaxWarps];  // result of each warp's last lane
-  };
-  KVASIR_SHARED(Shared, shared);
-  const DevicePool& pool = *memory;
+struct LeaseMatchScratch {
+  uint32_t end;              // blocks from here on do not match, or are not checked yet
+  uint32_t last[kMaxWarps];  // result of each warp's last lane
+};
+
+KVASIR_DEVICE void lease_match(const DevicePool& pool, LeaseRequest* requests, uint32_t count,
+                               LeaseMatchScratch& shared) {
   const uint32_t free_leases = pool.counters->free_leases;
   for (uint32_t i = blockIdx.x; i < count; i += gridDim.x) {
     const LeaseRequest request = requests[i];
@@ -83,15 +82,12 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 // Admits the longest prefix of the batch that fits, writes all results, reserves blocks and leases.
 // Until its table is filled, an admitted request's `missing_blocks` is the offset of its new
 // blocks.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_lease_plan(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests,
-                           uint32_t count, kvasir::PoolResult* result) {
-  using namespace kvasir;
-  struct Shared {
-    BlockSums sums;
-  };
-  KVASIR_SHARED(Shared, shared);
-  const DevicePool& pool = *memory;
+struct LeasePlanScratch {
+  BlockSums sums;
+};
+
+KVASIR_DEVICE void lease_plan(const DevicePool& pool, LeaseRequest* requests, uint32_t count,
+                              PoolResult* result, LeasePlanScratch& shared) {
   PoolCounters& counters = *pool.counters;
   PoolPlan& plan = *pool.plan;
   const uint64_t failure = plan.failure;
@@ -138,16 +134,13 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 // Releases the pins of the refused requests. A thread block per refused request, a thread per
 // block, which is looked up again by its hash. A block that the directory does not have any more,
 // which only damaged memory explains, stays pinned.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_lease_unpin(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests,
-                            uint32_t count) {
-  using namespace kvasir;
-  const DevicePool& pool = *memory;
-  for (uint32_t i = pool.plan->entries + blockIdx.x; i < count; i += gridDim.x) {
+template <typename Team>
+KVASIR_DEVICE void lease_unpin(const DevicePool& pool, LeaseRequest* requests, uint32_t count) {
+  for (uint32_t i = pool.plan->entries + Team::first(); i < count; i += Team::step()) {
     const uint64_t* hashes = requests[i].hashes;
     const uint32_t matched = requests[i].matched_blocks;
-    __syncthreads();
-    for (uint32_t first = warp_in_block() * 32; first < matched; first += blockDim.x) {
+    Team::sync();
+    for (uint32_t first = Team::warp() * 32; first < matched; first += Team::threads()) {
       const uint32_t depth = first + lane();
       bool cached = false;
       if (depth < matched) {
@@ -160,23 +153,21 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
       }
       warp_activate(pool, cached, -1);
     }
-    if (threadIdx.x == 0) {
+    if (Team::thread() == 0) {
       requests[i].matched_blocks = 0;
     }
   }
 }
 
 // Fills the tables of the admitted requests. A thread block per request, a thread per new block.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_lease_admit(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests) {
-  using namespace kvasir;
-  const DevicePool& pool = *memory;
-  for (uint32_t i = blockIdx.x; i < pool.plan->entries; i += gridDim.x) {
+template <typename Team>
+KVASIR_DEVICE void lease_admit(const DevicePool& pool, LeaseRequest* requests) {
+  for (uint32_t i = Team::first(); i < pool.plan->entries; i += Team::step()) {
     const LeaseRequest request = requests[i];
-    __syncthreads();
+    Team::sync();
     take_blocks(pool, block_table(pool, request.lease), request.matched_blocks, request.blocks,
-                static_cast<uint32_t>(request.missing_blocks), threadIdx.x, blockDim.x);
-    if (threadIdx.x == 0) {
+                static_cast<uint32_t>(request.missing_blocks), Team::thread(), Team::threads());
+    if (Team::thread() == 0) {
       DeviceLease& lease = pool.leases[request.lease];
       lease.scope = {request.lora_task_id, request.salt_id, request.presence_mask};
       lease.blocks = request.blocks;
@@ -187,4 +178,31 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
       requests[i].missing_blocks = 0;
     }
   }
+}
+
+}  // namespace kvasir
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_lease_match(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests,
+                            uint32_t count) {
+  KVASIR_SHARED(kvasir::LeaseMatchScratch, shared);
+  kvasir::lease_match(*memory, requests, count, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_lease_plan(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests,
+                           uint32_t count, kvasir::PoolResult* result) {
+  KVASIR_SHARED(kvasir::LeasePlanScratch, shared);
+  kvasir::lease_plan(*memory, requests, count, result, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_lease_unpin(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests,
+                            uint32_t count) {
+  kvasir::lease_unpin<kvasir::BlockTeam>(*memory, requests, count);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_lease_admit(const kvasir::DevicePool* memory, kvasir::LeaseRequest* requests) {
+  kvasir::lease_admit<kvasir::BlockTeam>(*memory, requests);
 }

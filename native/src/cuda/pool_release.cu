@@ -2,17 +2,16 @@
 
 #include "pool_plan.cuh"
 
+namespace kvasir {
+
 // Validates the batch, frees leases and reservations, advances the tick.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_release_plan(const kvasir::DevicePool* memory, const int32_t* leases,
-                             uint32_t count, kvasir::PoolResult* result) {
-  using namespace kvasir;
-  struct Shared {
-    uint64_t failure;
-    uint64_t reserved;
-  };
-  KVASIR_SHARED(Shared, shared);
-  const DevicePool& pool = *memory;
+struct ReleasePlanScratch {
+  uint64_t failure;
+  uint64_t reserved;
+};
+
+KVASIR_DEVICE void release_plan(const DevicePool& pool, const int32_t* leases, uint32_t count,
+                                PoolResult* result, ReleasePlanScratch& shared) {
   PoolCounters& counters = *pool.counters;
   const uint64_t failure =
       validate(pool, leases, count, shared.failure,
@@ -44,15 +43,13 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 
 // Drops the references. A thread block per lease, a thread per block. The thread that drops the
 // last one is ordered after all stamps of the block and reads the greatest.
-extern "C" __global__ void __launch_bounds__(1024, 1)
-    kvasir_pool_release_drop(const kvasir::DevicePool* memory, const int32_t* leases) {
-  using namespace kvasir;
-  const DevicePool& pool = *memory;
+template <typename Team>
+KVASIR_DEVICE void release_drop(const DevicePool& pool, const int32_t* leases) {
   PoolCounters& counters = *pool.counters;
-  for (uint32_t i = blockIdx.x; i < pool.plan->entries; i += gridDim.x) {
+  for (uint32_t i = Team::first(); i < pool.plan->entries; i += Team::step()) {
     const uint32_t blocks = pool.leases[leases[i]].blocks;
     const uint32_t* table = block_table(pool, leases[i]);
-    for (uint32_t first = warp_in_block() * 32; first < blocks; first += blockDim.x) {
+    for (uint32_t first = Team::warp() * 32; first < blocks; first += Team::threads()) {
       const uint32_t depth = first + lane();
       bool cached = false;
       bool freed = false;
@@ -77,4 +74,18 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
       }
     }
   }
+}
+
+}  // namespace kvasir
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_release_plan(const kvasir::DevicePool* memory, const int32_t* leases,
+                             uint32_t count, kvasir::PoolResult* result) {
+  KVASIR_SHARED(kvasir::ReleasePlanScratch, shared);
+  kvasir::release_plan(*memory, leases, count, result, shared);
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_release_drop(const kvasir::DevicePool* memory, const int32_t* leases) {
+  kvasir::release_drop<kvasir::BlockTeam>(*memory, leases);
 }

@@ -109,21 +109,17 @@ extern "C" __global__ void kvasir_pool_clear(const kvasir::DevicePool* memory) {
   }
 }
 
+namespace kvasir {
+
 // Recomputes the oldest evictable block if it may have changed, then publishes the page. The search
 // is a minimum over one array, O(capacity); the thread block that arrives last publishes.
-extern "C" __global__ void kvasir_pool_occupancy(const kvasir::DevicePool* memory) {
-  using namespace kvasir;
-  KVASIR_SHARED(uint32_t, last);
-  const DevicePool& pool = *memory;
+KVASIR_DEVICE void occupancy(const DevicePool& pool, uint32_t& last) {
   PoolCounters& counters = *pool.counters;
   PoolPlan& plan = *pool.plan;
   const bool search = counters.oldest_stale != 0 && counters.cached_blocks != 0;
   if (search) {
     uint64_t oldest = kNotEvictable;
-    for (uint64_t i = thread_in_grid(); i < pool.shape.capacity_blocks; i += threads_in_grid()) {
-      const uint64_t key = pool.evictable[i];
-      oldest = key < oldest ? key : oldest;
-    }
+    visit_keys(pool, [&](uint64_t, uint64_t key) { oldest = key < oldest ? key : oldest; });
     for (uint32_t step = 16; step > 0; step /= 2) {
       const uint64_t other = __shfl_xor_sync(kAllLanes, oldest, static_cast<int>(step));
       oldest = other < oldest ? other : oldest;
@@ -142,4 +138,11 @@ extern "C" __global__ void kvasir_pool_occupancy(const kvasir::DevicePool* memor
     counters.oldest_stale = 0;
     publish_page(pool, counters);
   }
+}
+
+}  // namespace kvasir
+
+extern "C" __global__ void kvasir_pool_occupancy(const kvasir::DevicePool* memory) {
+  KVASIR_SHARED(uint32_t, last);
+  kvasir::occupancy(*memory, last);
 }

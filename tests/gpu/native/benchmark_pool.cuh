@@ -114,9 +114,12 @@ inline double host_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// A pool of a device on its own stream. Requests are staged in pinned memory and copied.
+// A pool of a device on its own stream. Requests are staged in pinned memory. Either every phase is
+// a launch, or all operations until finish() are one.
 class BenchmarkPool {
  public:
+  enum class Launches { kOfPhases, kOne };
+
   BenchmarkPool(const PoolShape& shape, uint32_t multiprocessors, uint32_t most_requests,
                 Stream::Priority priority)
       : wide_blocks_(4 * multiprocessors),
@@ -146,14 +149,22 @@ class BenchmarkPool {
     launch(kernel, 1, 256, arguments...);
   }
 
+  void set_launches(Launches launches) { launches_ = launches; }
+
   // Submits a batch; the results are available after finish().
   void lease(const std::vector<LeaseRequest>& requests) {
+    if (add(PoolOperationKind::kLease, 0, requests)) {
+      return;
+    }
     LeaseRequest* there = upload(0, requests);
     submit_lease(*this, pool(), there, count(requests), results_.data());
     CUDA_CHECK(cudaMemcpyAsync(staged_.data(), there, requests.size() * sizeof(LeaseRequest),
                                cudaMemcpyDeviceToHost, stream_.get()));
   }
   void extend(const std::vector<ExtendRequest>& requests) {
+    if (add(PoolOperationKind::kExtend, 1, requests)) {
+      return;
+    }
     ExtendRequest* there = upload(1, requests);
     submit_extend(*this, pool(), there, count(requests), results_.data() + 1);
     CUDA_CHECK(cudaMemcpyAsync(staged_.data() + requests_.bytes() / 4, there,
@@ -161,14 +172,27 @@ class BenchmarkPool {
                                stream_.get()));
   }
   void commit(const std::vector<CommitRequest>& requests) {
+    if (add(PoolOperationKind::kCommit, 2, requests)) {
+      return;
+    }
     submit_commit(*this, pool(), upload(2, requests), count(requests), results_.data() + 2);
   }
   void release(const std::vector<int32_t>& leases) {
+    if (add(PoolOperationKind::kRelease, 3, leases)) {
+      return;
+    }
     submit_release(*this, pool(), upload(3, leases), count(leases), results_.data() + 3);
   }
 
   // Waits, and checks that no submitted operation failed.
   void finish() {
+    if (added_ > 0) {
+      launch(
+          kvasir_pool_submission, 1, 512, view(), reinterpret_cast<StagedWords*>(requests_.data()),
+          reinterpret_cast<const StagedWords*>(staged_.data()),
+          static_cast<uint32_t>(requests_.bytes() / sizeof(StagedWords)), added_, 1u, operations_);
+      added_ = 0;
+    }
     stream_.synchronise();
     for (size_t i = 0; i < 4; i++) {
       CHECK(results_[i].error == PoolError::kNone);
@@ -190,6 +214,20 @@ class BenchmarkPool {
   template <typename T>
   static uint32_t count(const std::vector<T>& values) {
     return static_cast<uint32_t>(values.size());
+  }
+
+  // Adds an operation to the one launch; false if every phase is a launch.
+  template <typename T>
+  bool add(PoolOperationKind kind, size_t place, const std::vector<T>& values) {
+    if (launches_ == Launches::kOfPhases) {
+      return false;
+    }
+    const size_t at = requests_.bytes() / 4 * place;
+    CHECK(values.size() * sizeof(T) <= requests_.bytes() / 4);
+    std::copy(values.begin(), values.end(), reinterpret_cast<T*>(staged_.data() + at));
+    operations_.operations[added_++] = {requests_.data() + at, staged_.data() + at,
+                                        results_.data() + place, kind, count(values)};
+    return true;
   }
 
   // One operation of each kind may be in flight.
@@ -217,6 +255,9 @@ class BenchmarkPool {
   PinnedArray<PoolResult> results_;
   PinnedArray<unsigned char> staged_;
   DeviceArray<unsigned char> requests_;
+  Launches launches_ = Launches::kOfPhases;
+  PoolOperations operations_{};
+  uint32_t added_ = 0;
 };
 
 // The CPU pool with the same interface; every call is synchronous.

@@ -144,13 +144,22 @@ class Benchmark {
     fill(*pools[0], 100, true);
     fill(cpu, 0, false);
     fill(cpu, 100, false);
+    using Launches = BenchmarkPool::Launches;
     for (const uint32_t batch : {1u, 8u, 64u}) {
       measure_batches(*pools[0], batch, true, "device");
+      pools[0]->set_launches(Launches::kOne);
+      measure_batches(*pools[0], batch, true, "one_launch");
+      pools[0]->set_launches(Launches::kOfPhases);
       measure_batches(cpu, batch, false, "cpu");
     }
     measure_iterations(*pools[0], true, "device");
+    pools[0]->set_launches(Launches::kOne);
+    measure_iterations(*pools[0], true, "one_launch");
     measure_iterations(cpu, false, "cpu");
     pools.clear();
+    for (const uint32_t capacity : {1u << 12, 1u << 14, 1u << 16, 1u << 18, 1u << 20}) {
+      measure_capacity(capacity);
+    }
     measure_page("low_priority", Stream::Priority::kLowest);
     measure_page("high_priority", Stream::Priority::kHighest);
   }
@@ -529,15 +538,17 @@ class Benchmark {
     return host_seconds() - begin;
   }
 
-  // New prompts in a full pool, so that each lease must evict.
+  struct BatchSeconds {
+    std::vector<double> leased, committed, released;
+  };
+
+  // Leases, commits and releases new prompts.
   template <typename Pool>
-  void measure_batches(Pool& pool, uint32_t batch, bool on_device, const char* side) {
+  BatchSeconds run_batches(Pool& pool, uint32_t batch, bool on_device) {
     constexpr uint32_t kRounds = 40;
-    const Prompts prompts(fresh_names(size_t{kRounds} * batch * kRequestBlocks, batch),
+    const Prompts prompts(fresh_names(size_t{kRounds} * batch * kRequestBlocks, ++batches_run_),
                           kRequestBlocks, on_device);
-    std::vector<double> leased;
-    std::vector<double> committed;
-    std::vector<double> released;
+    BatchSeconds seconds;
     for (uint32_t round = 0; round < kRounds; round++) {
       std::vector<LeaseRequest> requests;
       for (uint32_t i = 0; i < batch; i++) {
@@ -545,7 +556,7 @@ class Benchmark {
             prompts.tokens(), prompts.names() + (size_t{round} * batch + i) * kRequestBlocks,
             kRequestBlocks));
       }
-      leased.push_back(timed(pool, [&] { pool.lease(requests); }));
+      seconds.leased.push_back(timed(pool, [&] { pool.lease(requests); }));
       std::vector<CommitRequest> commits;
       std::vector<int32_t> leases;
       for (uint32_t i = 0; i < batch; i++) {
@@ -553,15 +564,38 @@ class Benchmark {
         commits.push_back(commit_of(pool.answer(i)));
         leases.push_back(pool.answer(i).lease);
       }
-      committed.push_back(timed(pool, [&] { pool.commit(commits); }));
-      released.push_back(timed(pool, [&] { pool.release(leases); }));
+      seconds.committed.push_back(timed(pool, [&] { pool.commit(commits); }));
+      seconds.released.push_back(timed(pool, [&] { pool.release(leases); }));
     }
+    return seconds;
+  }
+
+  // In a full pool, so that each lease must evict.
+  template <typename Pool>
+  void measure_batches(Pool& pool, uint32_t batch, bool on_device, const std::string& side) {
+    const BatchSeconds seconds = run_batches(pool, batch, on_device);
     const std::string suffix =
         "_" + std::to_string(batch) + "x" + std::to_string(kRequestBlocks) + "_" + side;
-    figure("lease" + suffix, median(leased) * 1e6, "us");
-    figure("commit" + suffix, median(committed) * 1e6, "us");
-    figure("release" + suffix, median(released) * 1e6, "us");
-    figure("lease_and_release" + suffix, (median(leased) + median(released)) * 1e6, "us");
+    figure("lease" + suffix, median(seconds.leased) * 1e6, "us");
+    figure("commit" + suffix, median(seconds.committed) * 1e6, "us");
+    figure("release" + suffix, median(seconds.released) * 1e6, "us");
+  }
+
+  // ---- (h) from which capacity on an eviction needs many thread blocks -------------------------
+
+  void measure_capacity(uint32_t capacity) {
+    PoolShape shape = kShape;
+    shape.capacity_blocks = capacity;
+    BenchmarkPool pool(shape, processors_, 64, Stream::Priority::kLowest);
+    while (read_occupancy(pool.page()).evicted_blocks == 0) {
+      run_batches(pool, 1, true);
+    }
+    for (const bool one : {false, true}) {
+      pool.set_launches(one ? BenchmarkPool::Launches::kOne : BenchmarkPool::Launches::kOfPhases);
+      measure_batches(pool, 1, true,
+                      std::string(one ? "one_launch" : "device") + "_of_" +
+                          std::to_string(capacity) + "_blocks");
+    }
   }
 
   // ---- (g) iterations ---------------------------------------------------------------------------
@@ -680,6 +714,7 @@ class Benchmark {
   DeviceArray<uint32_t> sink_;
   Limits limits_{};
   Report report_;
+  uint64_t batches_run_ = 0;
 };
 
 }  // namespace

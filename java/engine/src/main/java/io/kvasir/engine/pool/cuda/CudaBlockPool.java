@@ -165,7 +165,7 @@ public final class CudaBlockPool implements BlockPool {
     CudaPoolMemory memory = new CudaPoolMemory(device, shape, kvBytesPerBlock, region);
     DeviceApi.Stream stream;
     try {
-      stream = device.openStream(false);
+      stream = device.openStream(true); // its kernels are short, and the scheduler waits for them
     } catch (RuntimeException e) {
       ReleaseSteps.after(e, List.of(memory::close));
       throw e;

@@ -31,8 +31,9 @@ final class DeviceStaging implements AutoCloseable {
     allocate(capacityBytes);
   }
 
-  boolean isEmpty() {
-    return used == 0;
+  /** Reserved bytes from the start; a multiple of 64. */
+  int used() {
+    return used;
   }
 
   boolean fits(long more) {
@@ -84,6 +85,11 @@ final class DeviceStaging implements AutoCloseable {
 
   long onDevice(int at) {
     return deviceAddress + at;
+  }
+
+  /** Address of the memory on the host, which the device can use as well. */
+  long onHost(int at) {
+    return hostAddress + at;
   }
 
   void copyToDevice(DeviceApi.Stream stream) {

@@ -16,6 +16,17 @@ final class PoolKernels {
   private static final int WARP = 32;
   private static final int MAX_THREADS = 256;
   private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
+
+  /** Most operations of a {@link #submission}. */
+  static final int MAX_SUBMISSION_OPERATIONS = 8;
+
+  private static final int SUBMISSION_THREADS = 512;
+  private static final int STAGED_UNIT_BYTES = 16;
+  private static final int OPERATION_BYTES = 32;
+
+  /** Pools up to this capacity are searched by one thread block. */
+  private static final int ONE_BLOCK_CAPACITY = 128 << 10;
+
   private static final int SHAPE_BYTES = 5 * Integer.BYTES;
   private static final int SELECT_BITS = PoolLibrary.kvasir_device_select_bits();
 
@@ -30,6 +41,15 @@ final class PoolKernels {
   private final KernelArguments poolAndEntries = KernelArguments.words(2);
   private final KernelArguments poolEntriesAndCount = KernelArguments.words(3);
   private final KernelArguments planned = KernelArguments.words(4);
+  private final KernelArguments operations =
+      new KernelArguments(
+          Long.BYTES,
+          Long.BYTES,
+          Long.BYTES,
+          Integer.BYTES,
+          Integer.BYTES,
+          Integer.BYTES,
+          MAX_SUBMISSION_OPERATIONS * OPERATION_BYTES);
 
   private final DeviceApi.Kernel leaseMatch;
   private final DeviceApi.Kernel leasePlan;
@@ -50,6 +70,7 @@ final class PoolKernels {
   private final DeviceApi.Kernel releaseDrop;
   private final DeviceApi.Kernel clear;
   private final DeviceApi.Kernel occupancy;
+  private final DeviceApi.Kernel submission;
 
   PoolKernels(DeviceApi device, DeviceApi.Stream stream, PoolShape shape, long memory) {
     this.device = device;
@@ -62,6 +83,7 @@ final class PoolKernels {
     poolAndEntries.set(0, memory);
     poolEntriesAndCount.set(0, memory);
     planned.set(0, memory);
+    operations.set(0, memory);
     leaseMatch = device.kernel("kvasir_pool_lease_match");
     leasePlan = device.kernel("kvasir_pool_lease_plan");
     leaseUnpin = device.kernel("kvasir_pool_lease_unpin");
@@ -81,6 +103,7 @@ final class PoolKernels {
     releaseDrop = device.kernel("kvasir_pool_release_drop");
     clear = device.kernel("kvasir_pool_clear");
     occupancy = device.kernel("kvasir_pool_occupancy");
+    submission = device.kernel("kvasir_pool_submission");
   }
 
   void initialise(long memory, long page, long ring) {
@@ -142,6 +165,47 @@ final class PoolKernels {
 
   void occupancy() {
     wide(occupancy, pool);
+  }
+
+  /** Whether {@link #submission} may evict. */
+  boolean searchesInOneBlock() {
+    return shape.capacityBlocks() <= ONE_BLOCK_CAPACITY;
+  }
+
+  /**
+   * Sets an operation of the next {@link #submission}.
+   *
+   * @param index from 0, below {@link #MAX_SUBMISSION_OPERATIONS}
+   * @param entries its batch, in staging memory on the device
+   * @param answers where the host reads the batch with its answers, if it has any
+   * @param result a {@code PoolResult} on the host
+   * @param kind a {@code PoolOperationKind}
+   * @param count number of entries
+   */
+  void addOperation(int index, long entries, long answers, long result, int kind, int count) {
+    int at = index * OPERATION_BYTES;
+    operations
+        .setField(6, at, entries)
+        .setField(6, at + 8, answers)
+        .setField(6, at + 16, result)
+        .setField(6, at + 24, kind)
+        .setField(6, at + 28, count);
+  }
+
+  /** Carries out operations in order and publishes the page, mostly in one launch. */
+  void submission(long staging, long onHost, int stagedBytes, int count) {
+    boolean publishes = searchesInOneBlock();
+    operations
+        .set(1, staging)
+        .set(2, onHost)
+        .set(3, stagedBytes / STAGED_UNIT_BYTES)
+        .set(4, count)
+        .set(5, publishes ? 1 : 0);
+    int most = (shape.capacityBlocks() + WARP - 1) / WARP * WARP;
+    device.launch(stream, submission, 1, Math.min(SUBMISSION_THREADS, most), operations);
+    if (!publishes) {
+      occupancy();
+    }
   }
 
   private void evict(long tick) {

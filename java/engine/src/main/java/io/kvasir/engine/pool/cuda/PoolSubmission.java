@@ -22,23 +22,41 @@ import java.util.List;
 
 /**
  * Operations of a pool that are sent to the device together. They are written to staging memory
- * when they are recorded, sent with one copy and a sequence of launches, and awaited with one
- * synchronisation.
+ * when they are recorded, and awaited with one synchronisation. A small submission is one launch,
+ * which also copies staging memory and answers; a large one is a copy and a launch for each phase.
  *
  * <p>Confined to the thread of the pool's owner.
  */
 final class PoolSubmission implements AutoCloseable {
 
   private enum Kind {
-    LEASE,
-    EXTEND,
-    COMMIT,
-    RELEASE,
-    CLEAR
+    LEASE(0),
+    EXTEND(1),
+    COMMIT(2),
+    RELEASE(3),
+    CLEAR(-1);
+
+    /** The {@code PoolOperationKind}; -1 for an operation that always has launches of its own. */
+    private final int code;
+
+    Kind(int code) {
+      this.code = code;
+    }
   }
 
   /** Maximum number of operations in a submission; more than any iteration needs. */
   private static final int MAX_OPERATIONS = 64;
+
+  /**
+   * Most blocks of leases and commits, and most leases, of a submission that is one launch of one
+   * thread block. Beyond, many thread blocks are faster: docs/gpu.md.
+   */
+  private static final int ONE_LAUNCH_BLOCKS = 4096;
+
+  private static final int ONE_LAUNCH_LEASES = 8;
+
+  /** Most bytes that a launch copies; beyond, the copy engine is faster. */
+  private static final int ONE_LAUNCH_STAGED_BYTES = 64 << 10;
 
   private final DeviceApi device;
   private final DeviceApi.Stream stream;
@@ -66,6 +84,13 @@ final class PoolSubmission implements AutoCloseable {
 
   private int recorded;
   private int sent;
+
+  /** Blocks of the recorded leases and commits. */
+  private long blocks;
+
+  private long leases;
+  private boolean cleared;
+  private boolean evicting;
   private long ticks;
   private long events;
 
@@ -168,6 +193,10 @@ final class PoolSubmission implements AutoCloseable {
       putBlocks(batch.tokens(i), batch.sequenceHashes(i), 0, batch.matchableBlocks(i));
     }
     record(Kind.LEASE, at, count, evict);
+    for (int i = 0; i < count; i++) {
+      blocks += batch.blocks(i);
+    }
+    leases += count;
     leasesAt = at;
     ticks += count;
   }
@@ -187,6 +216,7 @@ final class PoolSubmission implements AutoCloseable {
       putBlocks(batch.tokens(i), batch.sequenceHashes(i), batch.fromBlock(i), batch.toBlock(i));
     }
     record(Kind.COMMIT, at, count, false);
+    blocks += blocks(batch);
   }
 
   /** Reserves space for the tokens and hashes of a batch; {@link #putBlocks} fills it in order. */
@@ -221,6 +251,7 @@ final class PoolSubmission implements AutoCloseable {
 
   void clear() {
     record(Kind.CLEAR, 0, 0, false);
+    cleared = true;
   }
 
   private void record(Kind kind, int at, int count, boolean evict) {
@@ -228,6 +259,7 @@ final class PoolSubmission implements AutoCloseable {
     entries[recorded] = at;
     counts[recorded] = count;
     evicts[recorded] = evict;
+    evicting |= evict;
     recorded++;
   }
 
@@ -236,14 +268,51 @@ final class PoolSubmission implements AutoCloseable {
     if (sent == recorded) {
       return;
     }
-    if (!staging.isEmpty()) {
+    for (int i = 0; i < recorded; i++) {
+      results.putLong(i * RESULT_BYTES, 0);
+    }
+    if (isSmall()) {
+      sendInOneLaunch();
+    } else {
+      sendInPhases(tick);
+    }
+    sent = recorded;
+  }
+
+  private boolean isSmall() {
+    return recorded <= PoolKernels.MAX_SUBMISSION_OPERATIONS
+        && blocks <= ONE_LAUNCH_BLOCKS
+        && leases <= ONE_LAUNCH_LEASES
+        && !cleared
+        && !(evicting && !kernels.searchesInOneBlock());
+  }
+
+  private void sendInOneLaunch() {
+    boolean copies = staging.used() <= ONE_LAUNCH_STAGED_BYTES;
+    if (!copies) {
+      staging.copyToDevice(stream);
+    }
+    for (int i = 0; i < recorded; i++) {
+      kernels.addOperation(
+          i,
+          staging.onDevice(entries[i]),
+          staging.onHost(entries[i]),
+          resultsAddress + (long) i * RESULT_BYTES,
+          kinds[i].code,
+          counts[i]);
+    }
+    kernels.submission(
+        staging.onDevice(0), staging.onHost(0), copies ? staging.used() : 0, recorded);
+  }
+
+  private void sendInPhases(long tick) {
+    if (staging.used() > 0) {
       staging.copyToDevice(stream);
     }
     long maxTick = tick + ticks;
     for (int i = 0; i < recorded; i++) {
       long at = staging.onDevice(entries[i]);
       long result = resultsAddress + (long) i * RESULT_BYTES;
-      results.putLong(i * RESULT_BYTES, 0);
       switch (kinds[i]) {
         case LEASE -> {
           kernels.lease(at, counts[i], result, evicts[i], maxTick);
@@ -259,7 +328,6 @@ final class PoolSubmission implements AutoCloseable {
       }
     }
     kernels.occupancy();
-    sent = recorded;
   }
 
   /** Waits for the sent operations and checks that their results agree with the ledger. */
@@ -288,6 +356,10 @@ final class PoolSubmission implements AutoCloseable {
     Arrays.fill(kinds, 0, recorded, null);
     recorded = 0;
     sent = 0;
+    blocks = 0;
+    leases = 0;
+    cleared = false;
+    evicting = false;
     ticks = 0;
     events = 0;
     staging.reset();

@@ -41,13 +41,3 @@ inline int64_t kvasir_device_pool_tables(int capacity_blocks, int tokens_per_blo
                            &view);
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(view.tables));
 }
-
-// Bits of an eviction key that hold the depth.
-inline int kvasir_device_pool_depth_bits(int max_blocks_per_lease) noexcept {
-  kvasir::DevicePool view{};
-  kvasir::device_pool_view(0, kvasir::device_pool_shape(1, 1, 1, max_blocks_per_lease, 0), &view);
-  return static_cast<int>(view.depth_bits);
-}
-
-// Bits of the last victim's key that one launch of the selection determines.
-inline int kvasir_device_select_bits() noexcept { return kvasir::kSelectBits; }

@@ -195,7 +195,7 @@ class DevicePoolDriver {
     const uint32_t warps = std::min<uint32_t>(Device::kMostWarps, 16);
     launch(kvasir_pool_submission, 1, 32 * (1 + random_.below(warps)), view(),
            reinterpret_cast<StagedWords*>(staging_there_),
-           reinterpret_cast<const StagedWords*>(staging_), units, 1u, 1u, operations);
+           reinterpret_cast<const StagedWords*>(staging_), units, 1u, operations);
     finish();
     std::copy(staged, staged + count, entries);
     return *result;

@@ -9,11 +9,8 @@ namespace kvasir {
 
 template <typename Launches>
 void submit_eviction(Launches& on, const DevicePool* pool) {
-  for (uint32_t pass = 0; pass < kSelectPasses; pass++) {
-    on.wide(kvasir_pool_select, pool);
-  }
+  on.one_block(kvasir_pool_list_victims, pool);
   on.wide(kvasir_pool_take_victims, pool);
-  on.wide(kvasir_pool_removed_events, pool);
 }
 
 template <typename Launches>
@@ -24,7 +21,7 @@ void submit_lease(Launches& on, const DevicePool* pool, LeaseRequest* requests, 
   on.wide(kvasir_pool_lease_unpin, pool, requests, count);
   submit_eviction(on, pool);
   on.wide(kvasir_pool_lease_admit, pool, requests);
-  on.wide(kvasir_pool_occupancy, pool);
+  on.one_block(kvasir_pool_occupancy, pool);
 }
 
 template <typename Launches>
@@ -33,7 +30,7 @@ void submit_extend(Launches& on, const DevicePool* pool, ExtendRequest* requests
   on.one_block(kvasir_pool_extend_plan, pool, requests, count, result);
   submit_eviction(on, pool);
   on.wide(kvasir_pool_extend_grow, pool, requests);
-  on.wide(kvasir_pool_occupancy, pool);
+  on.one_block(kvasir_pool_occupancy, pool);
 }
 
 template <typename Launches>
@@ -45,7 +42,7 @@ void submit_commit(Launches& on, const DevicePool* pool, CommitRequest* requests
   on.wide(kvasir_pool_commit_check, pool, requests);
   on.wide(kvasir_pool_commit_finish, pool, requests);
   on.one_block(kvasir_pool_commit_sequential, pool, requests);
-  on.wide(kvasir_pool_occupancy, pool);
+  on.one_block(kvasir_pool_occupancy, pool);
 }
 
 template <typename Launches>
@@ -53,13 +50,14 @@ void submit_release(Launches& on, const DevicePool* pool, const int32_t* leases,
                     PoolResult* result) {
   on.one_block(kvasir_pool_release_plan, pool, leases, count, result);
   on.wide(kvasir_pool_release_drop, pool, leases);
-  on.wide(kvasir_pool_occupancy, pool);
+  on.one_block(kvasir_pool_release_queue, pool, leases);
+  on.one_block(kvasir_pool_occupancy, pool);
 }
 
 template <typename Launches>
 void submit_clear(Launches& on, const DevicePool* pool) {
   on.wide(kvasir_pool_clear, pool);
-  on.wide(kvasir_pool_occupancy, pool);
+  on.one_block(kvasir_pool_occupancy, pool);
 }
 
 }  // namespace kvasir

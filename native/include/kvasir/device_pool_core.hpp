@@ -75,9 +75,6 @@ constexpr uint32_t kClaimBit = 0x80000000u;  // in the directory's blocks, while
 constexpr uint32_t kMaxCapacity = 1u << 30;  // so that both bits are free
 constexpr uint32_t kUnmarked = 0xffffffffu;  // of a lease outside validation
 constexpr uint64_t kNoFailure = ~uint64_t{0};
-constexpr uint32_t kSelectBits = 11;
-constexpr uint32_t kSelectBins = 1u << kSelectBits;
-constexpr uint32_t kSelectPasses = (64 + kSelectBits - 1) / kSelectBits;
 
 // The fields that a match compares: one 32-byte sector of memory.
 struct alignas(32) BlockName {
@@ -111,6 +108,8 @@ struct alignas(64) PoolCounters {
   uint32_t active_blocks;
   uint32_t free_leases;
   uint32_t oldest_stale;
+  uint32_t queue_begin;  // no entry before is valid
+  uint32_t queue_end;
 };
 
 // Decisions of the current operation, for its later launches.
@@ -118,17 +117,10 @@ struct alignas(64) PoolPlan {
   uint64_t failure;     // lowest entry * 2^32 + error of a lease batch; kNoFailure in between
   uint64_t first_tick;  // tick before the operation
   uint64_t first_event;
-  uint64_t select_base;  // the wanted key is in [select_base, select_base + 2^select_bits)
-  uint64_t threshold;    // keys up to this one are victims
-  uint64_t oldest_key;
   uint32_t entries;     // entries to execute: all, the admitted ones, or none
   uint32_t stack_top;   // of the free stack after eviction, before allocation
   uint32_t stack_base;  // of the victims in the free stack
   uint32_t victims;
-  uint32_t taken;
-  uint32_t select_wanted;
-  uint32_t select_bits;
-  uint32_t arrived;  // blocks of threads that have finished their part of a launch
   uint32_t named;
   uint32_t collided;
 };
@@ -152,7 +144,9 @@ struct DevicePool {
   uint32_t* tables;
   uint32_t* claim_positions;  // by ordinal: where in the directory
   uint32_t* claim_blocks;     // by ordinal: the claimant's own block
-  uint32_t* histogram;
+  uint64_t* queue_keys;       // of twice the capacity
+  uint32_t* queue_blocks;
+  uint32_t* victims;
 };
 
 // Whether block numbers and ordinals of a commit leave their marking bits free.
@@ -191,7 +185,6 @@ KVASIR_HD uint64_t device_pool_view(uint64_t base, const PoolShape& shape, Devic
   detail::Carver carver{base + sizeof(DevicePool)};
   carver.array(&view->counters, 1);
   carver.array(&view->plan, 1);
-  carver.array(&view->histogram, kSelectBins);
   view->directory.bucket_count = buckets;
   carver.array(&view->directory.buckets, buckets);
   carver.array(&view->directory.blocks, buckets * 8);
@@ -206,6 +199,9 @@ KVASIR_HD uint64_t device_pool_view(uint64_t base, const PoolShape& shape, Devic
   carver.array(&view->tables, table_words);
   carver.array(&view->claim_positions, blocks);
   carver.array(&view->claim_blocks, blocks);
+  carver.array(&view->queue_keys, 2 * blocks);
+  carver.array(&view->queue_blocks, 2 * blocks);
+  view->victims = view->claim_blocks;  // a commit does not evict
   return carver.next - base;
 }
 

@@ -133,23 +133,6 @@ struct WarpTeam {
   }
 };
 
-// True in the thread block that finishes its part of the launch last; it sees the writes of the
-// others. The counting thread needs both fences itself: they order its atomic against what the
-// barriers make visible to it and from it. `last` is shared by the thread block.
-KVASIR_DEVICE bool block_arrives_last(uint32_t* arrived, uint32_t& last) {
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    __threadfence();
-    last = atomicAdd(arrived, 1u) + 1 == gridDim.x;
-    __threadfence();
-    if (last) {
-      store_relaxed(arrived, 0u);
-    }
-  }
-  __syncthreads();
-  return last != 0;
-}
-
 // Compares up to 32 consecutive blocks of a request, whose tokens start at `tokens`, with the
 // lanes' `block`; returns those of `compared` that differ. Lanes read consecutive words, several in
 // flight before the first comparison, to hide memory latency.
@@ -196,25 +179,6 @@ KVASIR_DEVICE void warp_copy_tokens(const DevicePool& pool, uint32_t block, cons
 }
 
 // ---- blocks and their counts --------------------------------------------------------------------
-
-// Calls visit(block, key) in whole warps for every block of the pool; the key is kNotEvictable for
-// one that cannot be evicted, and past the last block. Several loads are in flight.
-template <typename Visit>
-KVASIR_DEVICE void visit_keys(const DevicePool& pool, Visit visit) {
-  constexpr uint32_t kAtOnce = 8;
-  const uint64_t blocks = pool.shape.capacity_blocks;
-  const uint64_t step = threads_in_grid();
-  for (uint64_t first = thread_in_grid(); first - lane() < blocks; first += kAtOnce * step) {
-    uint64_t keys[kAtOnce];
-    for (uint32_t k = 0; k < kAtOnce; k++) {
-      const uint64_t block = first + k * step;
-      keys[k] = block < blocks ? pool.evictable[block] : kNotEvictable;
-    }
-    for (uint32_t k = 0; k < kAtOnce; k++) {
-      visit(first + k * step, keys[k]);
-    }
-  }
-}
 
 // Takes a reference; true if the block was evictable. The caller updates the counts.
 KVASIR_DEVICE bool hold_block(const DevicePool& pool, uint32_t block) {
@@ -315,7 +279,7 @@ KVASIR_DEVICE void directory_unmark(const Directory& directory, uint64_t key, ui
 // Position of a hash, inserted if absent. Threads may call this concurrently, also for equal
 // hashes: slots are tried in one order and do not become empty during the launch, so equal hashes
 // find the same slot. If a slot that was read as empty has been filled, the compare-and-swap
-// returns its key.
+// returns its key. Lanes look for their slots in registers, so that their swaps are one access.
 KVASIR_DEVICE uint32_t directory_claim(const Directory& directory, uint64_t hash) {
   const int64_t present = directory_position(directory, hash);
   if (present >= 0) {
@@ -324,19 +288,32 @@ KVASIR_DEVICE uint32_t directory_claim(const Directory& directory, uint64_t hash
   const uint64_t key = directory_key(hash);
   for (uint64_t bucket = directory_home(directory, key);; bucket = next_bucket(directory, bucket)) {
     Bucket& line = directory.buckets[bucket];
-    const BucketWords before(line);
-    for (uint32_t slot = 0; slot < kKeysPerBucket; slot++) {
-      uint64_t found = before.words[slot];
-      if (found == 0) {
+    BucketWords words(line);
+    for (;;) {
+      uint32_t slot = kKeysPerBucket;  // the first that is empty or has the key
+      uint64_t before = 0;
+      for (uint32_t i = kKeysPerBucket; i-- > 0;) {
+        if (words.words[i] == 0 || words.words[i] == key) {
+          slot = i;
+          before = words.words[i];
+        }
+      }
+      if (slot == kKeysPerBucket) {
+        break;
+      }
+      if (before == 0) {
         __threadfence();
-        found = atomic_cas(&line.keys[slot], 0, key);
-        if (found == 0) {
+        before = atomic_cas(&line.keys[slot], 0, key);
+        if (before == 0) {
           return static_cast<uint32_t>(bucket * 8 + slot);
         }
       }
-      if (found == key) {
+      if (before == key) {
         directory_unmark(directory, key, bucket);
         return static_cast<uint32_t>(bucket * 8 + slot);
+      }
+      for (uint32_t i = 0; i < kKeysPerBucket; i++) {
+        words.words[i] = i == slot ? before : words.words[i];
       }
     }
     atomic_add(&line.passed, 1);

@@ -74,17 +74,12 @@ KVASIR_DEVICE void plan_allocation(const DevicePool& pool, uint32_t wanted) {
   PoolPlan& plan = *pool.plan;
   const uint32_t free = counters.free_blocks;
   plan.victims = wanted > free ? wanted - free : 0;
-  plan.taken = 0;
   plan.stack_base = free;
   plan.stack_top = free + plan.victims;
   plan.first_event = counters.next_event;
   if (plan.victims > 0) {
     reserve_events(pool, plan.victims);
   }
-  plan.select_wanted = plan.victims;
-  plan.select_base = counters.oldest_tick << pool.depth_bits;
-  const uint64_t range = ((plan.first_tick + 1) << pool.depth_bits) - plan.select_base;
-  plan.select_bits = static_cast<uint32_t>(64 - __clzll(static_cast<long long>(range)));
   counters.free_blocks = plan.stack_top - wanted;
   counters.active_blocks += wanted;
   counters.cached_blocks -= plan.victims;

@@ -55,9 +55,6 @@ extern "C" __global__ void kvasir_pool_initialise(kvasir::DevicePool* memory,
     pool.leases[i].mark = kUnmarked;
     pool.free_leases[i] = static_cast<int32_t>(shape.max_leases - 1 - i);
   }
-  for (uint64_t i = first; i < kSelectBins; i += step) {
-    pool.histogram[i] = 0;
-  }
   if (first == 0) {
     *memory = pool;
     PoolCounters counters{};
@@ -65,7 +62,6 @@ extern "C" __global__ void kvasir_pool_initialise(kvasir::DevicePool* memory,
     counters.free_leases = shape.max_leases;
     PoolPlan plan{};
     plan.failure = kNoFailure;
-    plan.oldest_key = kNotEvictable;
     *pool.plan = plan;
     *pool.counters = counters;
     publish_page(pool, *pool.counters);
@@ -103,6 +99,8 @@ extern "C" __global__ void kvasir_pool_clear(const kvasir::DevicePool* memory) {
     pool.leases[i].unnameable = 1;
   }
   if (thread_in_grid() == 0) {
+    counters.queue_begin = 0;
+    counters.queue_end = 0;
     reserve_events(pool, 1);
     write_event(pool, counters.next_event, BlockEventKind::kCleared, 0, 0, 0);
     counters.next_event++;
@@ -111,30 +109,49 @@ extern "C" __global__ void kvasir_pool_clear(const kvasir::DevicePool* memory) {
 
 namespace kvasir {
 
-// Recomputes the oldest evictable block if it may have changed, then publishes the page. The search
-// is a minimum over one array, O(capacity); the thread block that arrives last publishes.
-KVASIR_DEVICE void occupancy(const DevicePool& pool, uint32_t& last) {
+// Finds the oldest evictable block: the first valid entry of the queue, which then begins there.
+// O(entries before it that are no longer valid).
+KVASIR_DEVICE void find_oldest(const DevicePool& pool, uint32_t& first_valid) {
   PoolCounters& counters = *pool.counters;
-  PoolPlan& plan = *pool.plan;
-  const bool search = counters.oldest_stale != 0 && counters.cached_blocks != 0;
-  if (search) {
-    uint64_t oldest = kNotEvictable;
-    visit_keys(pool, [&](uint64_t, uint64_t key) { oldest = key < oldest ? key : oldest; });
-    for (uint32_t step = 16; step > 0; step /= 2) {
-      const uint64_t other = __shfl_xor_sync(kAllLanes, oldest, static_cast<int>(step));
-      oldest = other < oldest ? other : oldest;
+  const uint32_t begin = counters.queue_begin;
+  const uint32_t end = counters.queue_end;
+  if (threadIdx.x == 0) {
+    first_valid = end;
+  }
+  __syncthreads();
+  for (uint32_t first = begin; first < end; first += blockDim.x) {
+    const uint32_t i = first + threadIdx.x;
+    if (i < end && is_valid(pool, i)) {
+      atomicMin(&first_valid, i);
     }
-    if (lane() == 0 && oldest != kNotEvictable) {
-      atomic_min(&plan.oldest_key, oldest);
+    __syncthreads();
+    const bool found = first_valid < end;
+    __syncthreads();
+    if (found) {
+      break;
     }
   }
-  if (block_arrives_last(&plan.arrived, last) && threadIdx.x == 0) {
-    if (counters.cached_blocks == 0) {
+  if (threadIdx.x == 0) {
+    counters.queue_begin = first_valid;
+    counters.oldest_tick = pool.queue_keys[first_valid] >> pool.depth_bits;
+  }
+}
+
+// Finds the oldest evictable block if it may have changed, then publishes the page. One thread
+// block.
+KVASIR_DEVICE void occupancy(const DevicePool& pool, uint32_t& first_valid) {
+  PoolCounters& counters = *pool.counters;
+  const bool empty = counters.cached_blocks == 0;
+  if (counters.oldest_stale != 0 && !empty) {
+    find_oldest(pool, first_valid);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    if (empty) {
       counters.oldest_tick = counters.tick;
-    } else if (search) {
-      counters.oldest_tick = load_relaxed(&plan.oldest_key) >> pool.depth_bits;
+      counters.queue_begin = 0;
+      counters.queue_end = 0;
     }
-    plan.oldest_key = kNotEvictable;
     counters.oldest_stale = 0;
     publish_page(pool, counters);
   }
@@ -142,7 +159,8 @@ KVASIR_DEVICE void occupancy(const DevicePool& pool, uint32_t& last) {
 
 }  // namespace kvasir
 
-extern "C" __global__ void kvasir_pool_occupancy(const kvasir::DevicePool* memory) {
-  KVASIR_SHARED(uint32_t, last);
-  kvasir::occupancy(*memory, last);
+extern "C" __global__ void __launch_bounds__(1024, 1)
+    kvasir_pool_occupancy(const kvasir::DevicePool* memory) {
+  KVASIR_SHARED(uint32_t, first_valid);
+  kvasir::occupancy(*memory, first_valid);
 }

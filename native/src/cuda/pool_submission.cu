@@ -9,16 +9,19 @@ namespace kvasir {
 // Batches with more entries have a warp for each entry instead of all threads.
 constexpr uint32_t kFewEntries = 4;
 
-union SubmissionScratch {
-  LeaseMatchScratch lease_match;
-  LeasePlanScratch lease_plan;
-  ExtendPlanScratch extend_plan;
-  SelectScratch select;
-  RemovedEventsScratch removed_events;
-  CommitPlanScratch commit_plan;
-  CommitFinishScratch commit_finish;
-  ReleasePlanScratch release_plan;
-  uint32_t last;
+// The pool's view is in shared memory, because fences empty the L1 cache.
+struct SubmissionScratch {
+  DevicePool pool;
+  union {
+    LeaseMatchScratch lease_match;
+    LeasePlanScratch lease_plan;
+    ExtendPlanScratch extend_plan;
+    BlockSums sums;
+    CommitPlanScratch commit_plan;
+    CommitFinishScratch commit_finish;
+    ReleasePlanScratch release_plan;
+    uint32_t first_valid;
+  };
 };
 
 // Sixteen bytes of staging memory.
@@ -54,13 +57,9 @@ KVASIR_DEVICE void copy_answers(const PoolOperation& operation) {
 }
 
 KVASIR_DEVICE void run_eviction(const DevicePool& pool, SubmissionScratch& scratch) {
-  for (uint32_t pass = 0; pass < kSelectPasses && pool.plan->select_wanted != 0; pass++) {
-    select(pool, scratch.select);
-    __syncthreads();
-  }
-  take_victims(pool);
+  list_victims(pool, scratch.sums);
   __syncthreads();
-  removed_events(pool, scratch.removed_events);
+  take_victims(pool);
   __syncthreads();
 }
 
@@ -130,24 +129,28 @@ KVASIR_DEVICE void run_release(const DevicePool& pool, const PoolOperation& oper
   } else {
     release_drop<WarpTeam>(pool, leases);
   }
+  __syncthreads();
+  release_queue(pool, leases, scratch.sums);
 }
 
 }  // namespace kvasir
 
 // Launched with one thread block of at most 512 threads. Copies `staged` units of staging memory
 // from the host, carries out the operations, whose entries are in that memory, in order, copies
-// their answers to the host, and publishes the page if `publishes` is not 0. O(capacity) if it
-// evicts or searches for the oldest block.
+// their answers to the host, and publishes the page.
 extern "C" __global__ void __launch_bounds__(512, 1)
     kvasir_pool_submission(const kvasir::DevicePool* memory, kvasir::StagedWords* staging,
                            const kvasir::StagedWords* on_host, uint32_t staged, uint32_t count,
-                           uint32_t publishes, const kvasir::PoolOperations operations) {
+                           const kvasir::PoolOperations operations) {
   using namespace kvasir;
   KVASIR_SHARED(SubmissionScratch, scratch);
-  const DevicePool& pool = *memory;
+  static_assert(sizeof(DevicePool) % sizeof(uint64_t) == 0, "copied as words");
+  copy_words(reinterpret_cast<uint64_t*>(&scratch.pool), reinterpret_cast<const uint64_t*>(memory),
+             static_cast<uint32_t>(sizeof(DevicePool) / sizeof(uint64_t)));
   copy_words(staging, on_host, staged);
   __syncthreads();
   for (uint32_t i = 0; i < count; i++) {
+    const DevicePool& pool = scratch.pool;
     const PoolOperation operation = operations.operations[i];
     switch (operation.kind) {
       case PoolOperationKind::kLease:
@@ -165,7 +168,5 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     }
     __syncthreads();
   }
-  if (publishes != 0) {
-    occupancy(pool, scratch.last);
-  }
+  occupancy(scratch.pool, scratch.first_valid);
 }

@@ -187,10 +187,10 @@ class BenchmarkPool {
   // Waits, and checks that no submitted operation failed.
   void finish() {
     if (added_ > 0) {
-      launch(
-          kvasir_pool_submission, 1, 512, view(), reinterpret_cast<StagedWords*>(requests_.data()),
-          reinterpret_cast<const StagedWords*>(staged_.data()),
-          static_cast<uint32_t>(requests_.bytes() / sizeof(StagedWords)), added_, 1u, operations_);
+      launch(kvasir_pool_submission, 1, 512, view(),
+             reinterpret_cast<StagedWords*>(requests_.data()),
+             reinterpret_cast<const StagedWords*>(staged_.data()),
+             static_cast<uint32_t>(requests_.bytes() / sizeof(StagedWords)), added_, operations_);
       added_ = 0;
     }
     stream_.synchronise();

@@ -342,15 +342,4 @@ public final class PoolLibrary {
       int maxLeases,
       int maxBlocksPerLease,
       int eventCapacity);
-
-  /**
-   * Bits of an eviction key that encode a block's depth.
-   *
-   * @param maxBlocksPerLease at least 1
-   * @return bits; the tick takes the others
-   */
-  public static native int kvasir_device_pool_depth_bits(int maxBlocksPerLease);
-
-  /** {@return bits of the last victim's key that one launch of the selection kernel determines} */
-  public static native int kvasir_device_select_bits();
 }

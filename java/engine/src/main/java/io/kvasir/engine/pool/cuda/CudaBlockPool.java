@@ -43,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * every later call except {@link #close} throws {@link FatalDeviceException}. A call that throws
  * {@link RetryableDeviceException}, for example because staging memory cannot grow, has no effect.
  *
- * <p>Memory on the device besides KV: per block the tokens (4 bytes each), 32 bytes of name, 32 of
+ * <p>Memory on the device besides KV: per block the tokens (4 bytes each), 32 bytes of name, 56 of
  * state and 24 of directory; per lease 60 bytes, and 4 for each of {@code maxBlocksPerLease}. On
  * the host: 16 bytes of mirror per block; and page-locked, staging memory and 32 bytes for each
  * event in the ring, which keeps at least two events per block.
@@ -354,7 +354,7 @@ public final class CudaBlockPool implements BlockPool {
         return;
       }
       try {
-        submission.send(settled.tick());
+        submission.send();
       } catch (RuntimeException e) {
         throw markLost(e);
       }

@@ -3,7 +3,6 @@ package io.kvasir.engine.pool.cuda;
 import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.KernelArguments;
 import io.kvasir.engine.pool.PoolShape;
-import io.kvasir.internal.nativelib.PoolLibrary;
 
 /**
  * The launches of a pool's operations, on the pool's stream. {@code device_pool_core.hpp} describes
@@ -24,18 +23,16 @@ final class PoolKernels {
   private static final int STAGED_UNIT_BYTES = 16;
   private static final int OPERATION_BYTES = 32;
 
-  /** Pools up to this capacity are searched by one thread block. */
-  private static final int ONE_BLOCK_CAPACITY = 128 << 10;
+  /** Index of the argument with the operations. */
+  private static final int OPERATIONS = 5;
 
   private static final int SHAPE_BYTES = 5 * Integer.BYTES;
-  private static final int SELECT_BITS = PoolLibrary.kvasir_device_select_bits();
 
   private final DeviceApi device;
   private final DeviceApi.Stream stream;
   private final PoolShape shape;
   private final int threads;
   private final int mostBlocks;
-  private final int depthBits;
 
   private final KernelArguments pool;
   private final KernelArguments poolAndEntries = KernelArguments.words(2);
@@ -48,7 +45,6 @@ final class PoolKernels {
           Long.BYTES,
           Integer.BYTES,
           Integer.BYTES,
-          Integer.BYTES,
           MAX_SUBMISSION_OPERATIONS * OPERATION_BYTES);
 
   private final DeviceApi.Kernel leaseMatch;
@@ -57,9 +53,8 @@ final class PoolKernels {
   private final DeviceApi.Kernel leaseAdmit;
   private final DeviceApi.Kernel extendPlan;
   private final DeviceApi.Kernel extendGrow;
-  private final DeviceApi.Kernel select;
+  private final DeviceApi.Kernel listVictims;
   private final DeviceApi.Kernel takeVictims;
-  private final DeviceApi.Kernel removedEvents;
   private final DeviceApi.Kernel commitPlan;
   private final DeviceApi.Kernel commitClaim;
   private final DeviceApi.Kernel commitName;
@@ -68,6 +63,7 @@ final class PoolKernels {
   private final DeviceApi.Kernel commitSequential;
   private final DeviceApi.Kernel releasePlan;
   private final DeviceApi.Kernel releaseDrop;
+  private final DeviceApi.Kernel releaseQueue;
   private final DeviceApi.Kernel clear;
   private final DeviceApi.Kernel occupancy;
   private final DeviceApi.Kernel submission;
@@ -78,7 +74,6 @@ final class PoolKernels {
     this.shape = shape;
     this.threads = Math.min(MAX_THREADS, (shape.capacityBlocks() + WARP - 1) / WARP * WARP);
     this.mostBlocks = device.multiprocessors() * BLOCKS_PER_MULTIPROCESSOR;
-    this.depthBits = PoolLibrary.kvasir_device_pool_depth_bits(shape.maxBlocksPerLease());
     this.pool = KernelArguments.words(1).set(0, memory);
     poolAndEntries.set(0, memory);
     poolEntriesAndCount.set(0, memory);
@@ -90,9 +85,8 @@ final class PoolKernels {
     leaseAdmit = device.kernel("kvasir_pool_lease_admit");
     extendPlan = device.kernel("kvasir_pool_extend_plan");
     extendGrow = device.kernel("kvasir_pool_extend_grow");
-    select = device.kernel("kvasir_pool_select");
+    listVictims = device.kernel("kvasir_pool_list_victims");
     takeVictims = device.kernel("kvasir_pool_take_victims");
-    removedEvents = device.kernel("kvasir_pool_removed_events");
     commitPlan = device.kernel("kvasir_pool_commit_plan");
     commitClaim = device.kernel("kvasir_pool_commit_claim");
     commitName = device.kernel("kvasir_pool_commit_name");
@@ -101,6 +95,7 @@ final class PoolKernels {
     commitSequential = device.kernel("kvasir_pool_commit_sequential");
     releasePlan = device.kernel("kvasir_pool_release_plan");
     releaseDrop = device.kernel("kvasir_pool_release_drop");
+    releaseQueue = device.kernel("kvasir_pool_release_queue");
     clear = device.kernel("kvasir_pool_clear");
     occupancy = device.kernel("kvasir_pool_occupancy");
     submission = device.kernel("kvasir_pool_submission");
@@ -120,26 +115,23 @@ final class PoolKernels {
     wide(device.kernel("kvasir_pool_initialise"), arguments);
   }
 
-  /**
-   * Leases. {@code tick} is an upper bound of the pool's tick. {@code evict} may be false only if
-   * the free blocks suffice.
-   */
-  void lease(long requests, int count, long result, boolean evict, long tick) {
+  /** Leases. {@code evict} may be false only if the free blocks suffice. */
+  void lease(long requests, int count, long result, boolean evict) {
     poolEntriesAndCount.set(1, requests).set(2, count);
     poolAndEntries.set(1, requests);
     blocks(leaseMatch, count, poolEntriesAndCount);
     plan(leasePlan, requests, count, result);
     blocks(leaseUnpin, count, poolEntriesAndCount);
     if (evict) {
-      evict(tick);
+      evict();
     }
     blocks(leaseAdmit, count, poolAndEntries);
   }
 
-  void extend(long requests, int count, long result, boolean evict, long tick) {
+  void extend(long requests, int count, long result, boolean evict) {
     plan(extendPlan, requests, count, result);
     if (evict) {
-      evict(tick);
+      evict();
     }
     warps(extendGrow, count, poolAndEntries.set(1, requests));
   }
@@ -157,6 +149,7 @@ final class PoolKernels {
   void release(long leases, int count, long result) {
     plan(releasePlan, leases, count, result);
     blocks(releaseDrop, count, poolAndEntries.set(1, leases));
+    blocks(releaseQueue, 1, poolAndEntries);
   }
 
   void clear() {
@@ -164,12 +157,7 @@ final class PoolKernels {
   }
 
   void occupancy() {
-    wide(occupancy, pool);
-  }
-
-  /** Whether {@link #submission} may evict. */
-  boolean searchesInOneBlock() {
-    return shape.capacityBlocks() <= ONE_BLOCK_CAPACITY;
+    blocks(occupancy, 1, pool);
   }
 
   /**
@@ -185,38 +173,27 @@ final class PoolKernels {
   void addOperation(int index, long entries, long answers, long result, int kind, int count) {
     int at = index * OPERATION_BYTES;
     operations
-        .setField(6, at, entries)
-        .setField(6, at + 8, answers)
-        .setField(6, at + 16, result)
-        .setField(6, at + 24, kind)
-        .setField(6, at + 28, count);
+        .setField(OPERATIONS, at, entries)
+        .setField(OPERATIONS, at + 8, answers)
+        .setField(OPERATIONS, at + 16, result)
+        .setField(OPERATIONS, at + 24, kind)
+        .setField(OPERATIONS, at + 28, count);
   }
 
-  /** Carries out operations in order and publishes the page, mostly in one launch. */
+  /** Carries out operations in order and publishes the page, in one launch. */
   void submission(long staging, long onHost, int stagedBytes, int count) {
-    boolean publishes = searchesInOneBlock();
     operations
         .set(1, staging)
         .set(2, onHost)
         .set(3, stagedBytes / STAGED_UNIT_BYTES)
-        .set(4, count)
-        .set(5, publishes ? 1 : 0);
+        .set(4, count);
     int most = (shape.capacityBlocks() + WARP - 1) / WARP * WARP;
     device.launch(stream, submission, 1, Math.min(SUBMISSION_THREADS, most), operations);
-    if (!publishes) {
-      occupancy();
-    }
   }
 
-  private void evict(long tick) {
-    int keyBits = Long.SIZE - Long.numberOfLeadingZeros(tick + 1) + depthBits;
-    for (int found = 0; found < keyBits; found += SELECT_BITS) {
-      wide(select, pool);
-    }
+  private void evict() {
+    blocks(listVictims, 1, pool);
     wide(takeVictims, pool);
-    if (shape.eventCapacity() > 0) {
-      wide(removedEvents, pool);
-    }
   }
 
   private void plan(DeviceApi.Kernel kernel, long entries, int count, long result) {

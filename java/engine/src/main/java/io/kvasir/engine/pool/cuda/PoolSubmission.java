@@ -90,8 +90,6 @@ final class PoolSubmission implements AutoCloseable {
 
   private long leases;
   private boolean cleared;
-  private boolean evicting;
-  private long ticks;
   private long events;
 
   PoolSubmission(
@@ -198,7 +196,6 @@ final class PoolSubmission implements AutoCloseable {
     }
     leases += count;
     leasesAt = at;
-    ticks += count;
   }
 
   void commit(CommitBatch batch) {
@@ -239,14 +236,12 @@ final class PoolSubmission implements AutoCloseable {
       PoolRecords.putExtend(staging.bytes(), at + i * EXTEND_BYTES, batch, i);
     }
     record(Kind.EXTEND, at, batch.size(), evict);
-    ticks += batch.size();
   }
 
   void release(int[] leases, int count) {
     int at = staging.reserve((long) count * Integer.BYTES);
     staging.putInts(at, leases, 0, count);
     record(Kind.RELEASE, at, count, false);
-    ticks += count;
   }
 
   void clear() {
@@ -259,12 +254,11 @@ final class PoolSubmission implements AutoCloseable {
     entries[recorded] = at;
     counts[recorded] = count;
     evicts[recorded] = evict;
-    evicting |= evict;
     recorded++;
   }
 
-  /** Sends the recorded operations; {@code tick} is the pool's tick as of its page. */
-  void send(long tick) {
+  /** Sends the recorded operations. */
+  void send() {
     if (sent == recorded) {
       return;
     }
@@ -274,7 +268,7 @@ final class PoolSubmission implements AutoCloseable {
     if (isSmall()) {
       sendInOneLaunch();
     } else {
-      sendInPhases(tick);
+      sendInPhases();
     }
     sent = recorded;
   }
@@ -283,8 +277,7 @@ final class PoolSubmission implements AutoCloseable {
     return recorded <= PoolKernels.MAX_SUBMISSION_OPERATIONS
         && blocks <= ONE_LAUNCH_BLOCKS
         && leases <= ONE_LAUNCH_LEASES
-        && !cleared
-        && !(evicting && !kernels.searchesInOneBlock());
+        && !cleared;
   }
 
   private void sendInOneLaunch() {
@@ -305,21 +298,20 @@ final class PoolSubmission implements AutoCloseable {
         staging.onDevice(0), staging.onHost(0), copies ? staging.used() : 0, recorded);
   }
 
-  private void sendInPhases(long tick) {
+  private void sendInPhases() {
     if (staging.used() > 0) {
       staging.copyToDevice(stream);
     }
-    long maxTick = tick + ticks;
     for (int i = 0; i < recorded; i++) {
       long at = staging.onDevice(entries[i]);
       long result = resultsAddress + (long) i * RESULT_BYTES;
       switch (kinds[i]) {
         case LEASE -> {
-          kernels.lease(at, counts[i], result, evicts[i], maxTick);
+          kernels.lease(at, counts[i], result, evicts[i]);
           staging.copyFromDevice(stream, entries[i], counts[i] * LEASE_BYTES);
         }
         case EXTEND -> {
-          kernels.extend(at, counts[i], result, evicts[i], maxTick);
+          kernels.extend(at, counts[i], result, evicts[i]);
           staging.copyFromDevice(stream, entries[i], counts[i] * EXTEND_BYTES);
         }
         case COMMIT -> kernels.commit(at, counts[i], result);
@@ -359,8 +351,6 @@ final class PoolSubmission implements AutoCloseable {
     blocks = 0;
     leases = 0;
     cleared = false;
-    evicting = false;
-    ticks = 0;
     events = 0;
     staging.reset();
   }

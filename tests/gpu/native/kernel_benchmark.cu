@@ -607,8 +607,8 @@ class Benchmark {
     constexpr uint32_t kRounds = 100;
     constexpr uint32_t kNew = 8;
     constexpr uint32_t kRunning = 64;
-    const Prompts prompts(fresh_names(size_t{kRounds} * kNew * kRequestBlocks, 99), kRequestBlocks,
-                          on_device);
+    const Prompts prompts(fresh_names(size_t{kRounds} * kNew * kRequestBlocks, ++batches_run_),
+                          kRequestBlocks, on_device);
     std::vector<int32_t> running;
     std::vector<CommitRequest> computed;
     std::vector<double> seconds;

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * A mirror of the directory answers {@link #probe}. {@link #extend}, {@link #commit} and {@link
  * #release} therefore only record an operation. Recorded operations are sent to the device with the
  * next {@link #lease}, which only the device can answer because it compares content, or with {@link
- * #submit}. A submission is one copy, a sequence of launches on the pool's own stream, and one
- * synchronisation.
+ * #submit}. A submission is one launch on the pool's own stream if it is small, otherwise one copy
+ * and a launch for each phase; and one synchronisation.
  *
  * <p><b>Visibility.</b> Answers are always as if each call had been carried out at once. A probe
  * includes the blocks of recorded commits. It also includes blocks that an incomplete extension
@@ -90,7 +90,8 @@ public final class CudaBlockPool implements BlockPool {
       PoolShape shape,
       CudaPoolMemory memory,
       @Nullable PoolRegion region,
-      int stagingBytes) {
+      int stagingBytes,
+      int oneLaunchBlocks) {
     this.shape = shape;
     this.region = region;
     this.device = device;
@@ -99,7 +100,8 @@ public final class CudaBlockPool implements BlockPool {
     this.ledger = new LeaseLedger(shape);
     this.page = new OccupancyPage(memory.page());
     PoolKernels kernels = new PoolKernels(device, stream, memory.shape(), memory.state());
-    this.submission = new PoolSubmission(device, stream, kernels, memory.shape(), stagingBytes);
+    this.submission =
+        new PoolSubmission(device, stream, kernels, memory.shape(), stagingBytes, oneLaunchBlocks);
     try {
       kernels.initialise(memory.state(), memory.pageOnDevice(), memory.ringOnDevice());
       device.synchronize(stream);
@@ -125,13 +127,20 @@ public final class CudaBlockPool implements BlockPool {
    * @throws FatalDeviceException if the device fails
    */
   public static CudaBlockPool create(DeviceApi device, PoolShape shape, long kvBytesPerBlock) {
-    return create(device, shape, kvBytesPerBlock, STAGING_BYTES);
+    return create(device, shape, kvBytesPerBlock, STAGING_BYTES, PoolSubmission.ONE_LAUNCH_BLOCKS);
   }
 
-  /** Makes a pool with an initial size of staging memory. */
+  /**
+   * Makes a pool with an initial size of staging memory, and a limit of the blocks of submissions
+   * that are one launch; -1 for none.
+   */
   static CudaBlockPool create(
-      DeviceApi device, PoolShape shape, long kvBytesPerBlock, int stagingBytes) {
-    return create(device, shape, kvBytesPerBlock, null, stagingBytes);
+      DeviceApi device,
+      PoolShape shape,
+      long kvBytesPerBlock,
+      int stagingBytes,
+      int oneLaunchBlocks) {
+    return create(device, shape, kvBytesPerBlock, null, stagingBytes, oneLaunchBlocks);
   }
 
   /**
@@ -153,7 +162,13 @@ public final class CudaBlockPool implements BlockPool {
    */
   public static CudaBlockPool create(DeviceApi device, PoolRegion region) {
     region.claim();
-    return create(device, region.shape(), region.kvBytesPerBlock(), region, STAGING_BYTES);
+    return create(
+        device,
+        region.shape(),
+        region.kvBytesPerBlock(),
+        region,
+        STAGING_BYTES,
+        PoolSubmission.ONE_LAUNCH_BLOCKS);
   }
 
   private static CudaBlockPool create(
@@ -161,7 +176,8 @@ public final class CudaBlockPool implements BlockPool {
       PoolShape shape,
       long kvBytesPerBlock,
       @Nullable PoolRegion region,
-      int stagingBytes) {
+      int stagingBytes,
+      int oneLaunchBlocks) {
     CudaPoolMemory memory = new CudaPoolMemory(device, shape, kvBytesPerBlock, region);
     DeviceApi.Stream stream;
     try {
@@ -171,7 +187,8 @@ public final class CudaBlockPool implements BlockPool {
       throw e;
     }
     try {
-      return new CudaBlockPool(device, stream, shape, memory, region, stagingBytes);
+      return new CudaBlockPool(
+          device, stream, shape, memory, region, stagingBytes, oneLaunchBlocks);
     } catch (RuntimeException | Error e) {
       List<Runnable> steps = List.of(() -> device.closeStream(stream), memory::close);
       ReleaseSteps.after(e, List.of(() -> ReleaseSteps.onceIdle(device, stream, steps)));

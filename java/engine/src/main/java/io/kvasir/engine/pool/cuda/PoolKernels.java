@@ -182,11 +182,7 @@ final class PoolKernels {
 
   /** Carries out operations in order and publishes the page, in one launch. */
   void submission(long staging, long onHost, int stagedBytes, int count) {
-    operations
-        .set(1, staging)
-        .set(2, onHost)
-        .set(3, stagedBytes / STAGED_UNIT_BYTES)
-        .set(4, count);
+    operations.set(1, staging).set(2, onHost).set(3, stagedBytes / STAGED_UNIT_BYTES).set(4, count);
     int most = (shape.capacityBlocks() + WARP - 1) / WARP * WARP;
     device.launch(stream, submission, 1, Math.min(SUBMISSION_THREADS, most), operations);
   }

@@ -51,9 +51,9 @@ final class PoolSubmission implements AutoCloseable {
    * Most blocks of leases and commits, and most leases, of a submission that is one launch of one
    * thread block. Beyond, many thread blocks are faster: docs/gpu.md.
    */
-  private static final int ONE_LAUNCH_BLOCKS = 4096;
+  static final int ONE_LAUNCH_BLOCKS = 1024;
 
-  private static final int ONE_LAUNCH_LEASES = 8;
+  private static final int ONE_LAUNCH_LEASES = 4;
 
   /** Most bytes that a launch copies; beyond, the copy engine is faster. */
   private static final int ONE_LAUNCH_STAGED_BYTES = 64 << 10;
@@ -64,6 +64,7 @@ final class PoolSubmission implements AutoCloseable {
   private final PoolShape shape;
   private final int tokensPerBlock;
   private final DeviceStaging staging;
+  private final int oneLaunchBlocks;
 
   /** Address of a {@code PoolResult} for each operation, which the device writes. */
   private final long resultsAddress;
@@ -97,8 +98,10 @@ final class PoolSubmission implements AutoCloseable {
       DeviceApi.Stream stream,
       PoolKernels kernels,
       PoolShape shape,
-      int stagingBytes) {
+      int stagingBytes,
+      int oneLaunchBlocks) {
     this.device = device;
+    this.oneLaunchBlocks = oneLaunchBlocks;
     this.stream = stream;
     this.kernels = kernels;
     this.shape = shape;
@@ -275,7 +278,7 @@ final class PoolSubmission implements AutoCloseable {
 
   private boolean isSmall() {
     return recorded <= PoolKernels.MAX_SUBMISSION_OPERATIONS
-        && blocks <= ONE_LAUNCH_BLOCKS
+        && blocks <= oneLaunchBlocks
         && leases <= ONE_LAUNCH_LEASES
         && !cleared;
   }

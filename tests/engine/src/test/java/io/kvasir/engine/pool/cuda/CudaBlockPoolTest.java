@@ -40,7 +40,11 @@ class CudaBlockPoolTest extends BlockPoolContract implements ThreadContract {
 
   private CudaBlockPool createRaw(PoolShape shape) {
     devices.push(TestDevices.open(seed + devices.size()));
-    return CudaBlockPool.create(devices.peek(), shape, 0);
+    return create(devices.peek(), shape);
+  }
+
+  CudaBlockPool create(DeviceApi device, PoolShape shape) {
+    return CudaBlockPool.create(device, shape, 0);
   }
 
   /** A device says if memory, a stream or an event was not given back. */

@@ -1,5 +1,6 @@
 package io.kvasir.engine.pool.cuda;
 
+import static io.kvasir.engine.pool.cuda.CudaBlockPoolInPhasesTest.NO_BLOCKS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -66,7 +67,7 @@ class CudaPoolCloseTest {
       for (int nth = 1; nth <= 9; nth++) {
         for (long seed = 0; seed < SEEDS; seed++) {
           try (ShimDevice device = ShimDevice.of(BYTES, seed);
-              CudaBlockPool pool = CudaBlockPool.create(device, SHAPE, 16)) {
+              CudaBlockPool pool = CudaBlockPool.create(device, SHAPE, 16, 1 << 10, NO_BLOCKS)) {
             record(new PoolScenario(pool));
             device.failAt(call, nth, OUT_OF_MEMORY);
             refused += catchThrowable(pool::submit) == null ? 0 : 1;

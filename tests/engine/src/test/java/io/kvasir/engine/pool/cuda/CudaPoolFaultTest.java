@@ -1,5 +1,6 @@
 package io.kvasir.engine.pool.cuda;
 
+import static io.kvasir.engine.pool.cuda.CudaBlockPoolInPhasesTest.NO_BLOCKS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -37,6 +38,10 @@ class CudaPoolFaultTest {
   private static final PoolShape SHAPE = new PoolShape(6, 2, 3, 6, 40);
   private static final int LITTLE_STAGING = 64;
   private static final int STEPS = 11;
+
+  /** Limits of blocks of one launch: every submission is, and none is. */
+  private static final int[] ONE_LAUNCH_BLOCKS = {Integer.MAX_VALUE, NO_BLOCKS};
+
   private static final long SEED = firstThatEvicts();
 
   /** Calls that give something back, which no driver refuses for want of memory. */
@@ -57,7 +62,7 @@ class CudaPoolFaultTest {
     for (long seed = 1; ; seed++) {
       try (ShimDevice device = ShimDevice.of(BYTES)) {
         int[] evicted = new int[1];
-        run(device, seed, evicted);
+        run(device, seed, NO_BLOCKS, evicted);
         if (evicted[0] > 0) {
           return seed;
         }
@@ -69,7 +74,7 @@ class CudaPoolFaultTest {
   void theHistoryTouchesEverything() {
     try (ShimDevice device = ShimDevice.of(BYTES)) {
       int[] evicted = new int[1];
-      assertThat(run(device, SEED, evicted)).isEqualTo(End.UNHARMED);
+      assertThat(run(device, SEED, NO_BLOCKS, evicted)).isEqualTo(End.UNHARMED);
       assertThat(evicted[0]).isPositive();
       assertThat(device.count(Call.ALLOCATE)).as("staging must grow").isGreaterThan(3);
       assertThat(device.count(Call.COPY)).isPositive();
@@ -99,28 +104,34 @@ class CudaPoolFaultTest {
 
   /** Runs the history once for each call of a kind that it makes, which fails. */
   private Map<End, Integer> failEach(Call call, int code) {
-    int calls;
-    try (ShimDevice device = ShimDevice.of(BYTES)) {
-      run(device, SEED, new int[1]);
-      calls = device.count(call);
-    }
     Map<End, Integer> ends = new EnumMap<>(End.class);
-    for (int nth = 1; nth <= calls; nth++) {
-      try (ShimDevice device = ShimDevice.of(BYTES)) {
-        device.failAt(call, nth, code);
-        ends.merge(run(device, SEED, new int[1]), 1, Integer::sum);
-      } catch (AssertionError | RuntimeException e) {
-        throw new AssertionError("code %d at %s call %d".formatted(code, call, nth), e);
-      }
+    for (int oneLaunchBlocks : ONE_LAUNCH_BLOCKS) {
+      failEach(call, code, oneLaunchBlocks, ends);
     }
     return ends;
   }
 
+  private static void failEach(Call call, int code, int oneLaunchBlocks, Map<End, Integer> ends) {
+    int calls;
+    try (ShimDevice device = ShimDevice.of(BYTES)) {
+      run(device, SEED, oneLaunchBlocks, new int[1]);
+      calls = device.count(call);
+    }
+    for (int nth = 1; nth <= calls; nth++) {
+      try (ShimDevice device = ShimDevice.of(BYTES)) {
+        device.failAt(call, nth, code);
+        ends.merge(run(device, SEED, oneLaunchBlocks, new int[1]), 1, Integer::sum);
+      } catch (AssertionError | RuntimeException e) {
+        throw new AssertionError("code %d at %s call %d".formatted(code, call, nth), e);
+      }
+    }
+  }
+
   /** A random history compared with the naive pool's, from creation to close. */
-  private static End run(ShimDevice device, long seed, int[] evicted) {
+  private static End run(ShimDevice device, long seed, int oneLaunchBlocks, int[] evicted) {
     CudaBlockPool pool;
     try {
-      pool = CudaBlockPool.create(device, SHAPE, 16, LITTLE_STAGING);
+      pool = CudaBlockPool.create(device, SHAPE, 16, LITTLE_STAGING, oneLaunchBlocks);
     } catch (RetryableDeviceException | FatalDeviceException e) {
       return End.NOT_CREATED;
     }
@@ -164,7 +175,8 @@ class CudaPoolFaultTest {
   void tooLittleMemoryForAPoolIsToldWithBothNumbersAndTakesNothing() {
     long needed;
     try (ShimDevice device = ShimDevice.of(BYTES)) {
-      try (CudaBlockPool pool = CudaBlockPool.create(device, SHAPE, 1000, LITTLE_STAGING)) {
+      try (CudaBlockPool pool =
+          CudaBlockPool.create(device, SHAPE, 1000, LITTLE_STAGING, NO_BLOCKS)) {
         needed = BYTES - device.freeBytes() - LITTLE_STAGING;
         assertThat(pool.deviceBlocks().kvBytesPerBlock()).isEqualTo(1000);
       }

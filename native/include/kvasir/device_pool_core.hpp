@@ -10,26 +10,27 @@
 // kernels take one address per pool. The occupancy page and the event ring are separate, in memory
 // that the host also reads.
 //
-// Recency without a list. The eviction order is (tick, -depth). Both are packed into one 64-bit
-// key. Keys are unique among evictable blocks, because all blocks of one tick belong to one request
-// and differ in depth. `stamps` holds the key of a block's last release; `evictable` holds the same
-// key while the block is unreferenced, and kNotEvictable otherwise. Victims are the k smallest keys
-// of `evictable`, found by a radix selection over this one array. The CPU pool processes a
+// Recency. The eviction order is (tick, -depth). Both are packed into one 64-bit key. Keys are
+// unique among evictable blocks, because all blocks of one tick belong to one request and differ in
+// depth. `stamps` holds the key of a block's last release; `evictable` holds the same key while the
+// block is unreferenced, and kNotEvictable otherwise. The queue has (key, block) of every evictable
+// block in the order of keys: ticks only grow, so each release appends its blocks in order. An
+// entry is valid while its key is the block's in `evictable`; others are skipped, and left out when
+// the queue is compacted. The victims are the first valid entries. The CPU pool processes a
 // release's entries in order. Here, a block's stamp is the greatest of the entries that held it,
 // and the thread that drops the last reference makes it evictable. The result is the same, because
 // the last entry in order has the greatest stamp.
 //
-// Phases. Work that must be complete everywhere before the next step is a separate launch. Within a
-// launch threads interact only through atomics whose outcome is independent of their order, or
+// Phases. Work that must be complete everywhere before the next step is a separate launch, or ends
+// with a barrier in the single thread block of pool_submission.cu. Within a phase threads interact only through atomics whose outcome is independent of their order, or
 // affects only block numbers. Decisions (admitted requests, shortfall, collisions) are stored in
 // `plan` for later launches, without a round trip to the host.
 //
 // Lease.    match: pins all matches. plan: validates, admits the longest prefix by a prefix sum.
 //           unpin: releases the pins of refused requests. eviction. admit: fills the block tables.
 // Extend.   plan, eviction, grow.
-// Eviction. select: one digit of the k-th smallest key per launch, at most kSelectPasses launches,
-//           which return at once when the key is known. take: victims leave the directory.
-//           removed: their events, ordered by counting the smaller keys.
+// Eviction. list: the first valid entries of the queue. take: victims leave the directory; their
+//           events.
 // Commit.   plan: numbers the batch's blocks, in the order of entries and then of depth. claim:
 //           every block finds its hash in the directory or inserts it; the word next to a new
 //           hash becomes the lowest ordinal that claims it.
@@ -37,7 +38,7 @@
 //           with it. finish: names, references, events. If any content differs, which is a hash
 //           collision, finish removes the batch's hashes again and `sequential` commits the batch
 //           in order.
-// Release.  plan, drop.   Clear. clear.   After the operations of a submission: occupancy.
+// Release.  plan, drop, queue.   Clear. clear.   After the operations of a submission: occupancy.
 //
 // Ordinals of a commit are below the pool's capacity. A batch lists each lease once, with only
 // blocks that the lease has not committed. Each of these is in exactly one table: it was taken off

@@ -22,9 +22,10 @@
 // the last entry in order has the greatest stamp.
 //
 // Phases. Work that must be complete everywhere before the next step is a separate launch, or ends
-// with a barrier in the single thread block of pool_submission.cu. Within a phase threads interact only through atomics whose outcome is independent of their order, or
-// affects only block numbers. Decisions (admitted requests, shortfall, collisions) are stored in
-// `plan` for later launches, without a round trip to the host.
+// with a barrier in the single thread block of pool_submission.cu. Within a phase threads interact
+// only through atomics whose outcome is independent of their order, or affects only block numbers.
+// Decisions (admitted requests, shortfall, collisions) are stored in `plan` for later phases,
+// without a round trip to the host.
 //
 // Lease.    match: pins all matches. plan: validates, admits the longest prefix by a prefix sum.
 //           unpin: releases the pins of refused requests. eviction. admit: fills the block tables.
@@ -49,7 +50,7 @@
 // blocks any more commits as others do. `to_block` is never below `from_block`.
 //
 // Probes concurrent with mutations. The argument in block_directory_core.hpp also holds for
-// parallel inserts, and for parallel erases, which never share a launch. Insert: a key's `passed`
+// parallel inserts, and for parallel erases, which never share a phase. Insert: a key's `passed`
 // marks are incremented, then a fence, then the key is published by compare-and-swap. Erase: the
 // key is zeroed, then a fence, then the marks are decremented. A claim that finds its key already
 // present decrements its marks again; a mark that is too high only prolongs a search. Loads of keys

@@ -81,7 +81,7 @@ class FakeDriverCommandsTest {
     assertThat(small.errors()).contains("too little memory").contains("bytes were wanted");
     FakeDriver.Result lost =
         run(
-            Map.of("KVASIR_FAKE_CUDA_FAULT", "cuLaunchKernel:200:700"),
+            Map.of("KVASIR_FAKE_CUDA_FAULT", "cuLaunchKernel:30:700"),
             REPLAY + " --router default --device cuda");
     assertThat(lost.exitCode()).isEqualTo(1);
     assertThat(lost.output()).isEmpty();

@@ -27,7 +27,14 @@ public record Problem(
   /** Status in logs and metrics of a request whose client went away. */
   public static final int CLIENT_GONE = 499;
 
-  static Problem invalid(@Nullable String param, String message) {
+  /**
+   * A request that the client must correct.
+   *
+   * @param param the field that is wrong; null if none is
+   * @param message what is wrong
+   * @return the reply
+   */
+  public static Problem invalid(@Nullable String param, String message) {
     return new Problem(400, INVALID, "invalid_request", param, message, 0);
   }
 
@@ -40,7 +47,13 @@ public record Problem(
     return new Problem(status, type, code, null, message, 0);
   }
 
-  static Problem of(BodyFailure failure) {
+  /**
+   * A body that was not taken.
+   *
+   * @param failure why
+   * @return the reply
+   */
+  public static Problem of(BodyFailure failure) {
     return failure.retryAfterSeconds() == 0
         ? of(failure.status(), failure.code(), failure.message())
         : overloaded(
@@ -51,7 +64,8 @@ public record Problem(
     return of(408, "body_timeout", "the body arrived with too few bytes a second");
   }
 
-  static Problem internal() {
+  /** {@return the reply to a request at which the gateway failed} */
+  public static Problem internal() {
     return of(500, "internal_error", "the gateway failed; its log has more");
   }
 

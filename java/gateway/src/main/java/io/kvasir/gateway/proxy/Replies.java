@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** Replies that the gateway makes itself. Stateless. */
-final class Replies {
+public final class Replies {
 
   private Replies() {}
 
@@ -47,8 +47,25 @@ final class Replies {
     return new OpenAiError(problem.type(), problem.message(), problem.param(), problem.code());
   }
 
-  /** Sends a JSON document. */
-  static void json(Exchange exchange, int status, String json) {
+  /**
+   * Sends an error of the OpenAI API. No effect if a reply has begun.
+   *
+   * @param exchange the request
+   * @param requestId its id in logs
+   * @param problem the error
+   */
+  public static void problem(Exchange exchange, String requestId, Problem problem) {
+    problem(exchange, null, requestId, problem, new Headers());
+  }
+
+  /**
+   * Sends a JSON document. No effect if a reply has begun.
+   *
+   * @param exchange the request
+   * @param status the HTTP status
+   * @param json the document
+   */
+  public static void json(Exchange exchange, int status, String json) {
     send(
         exchange, status, "application/json", json.getBytes(StandardCharsets.UTF_8), new Headers());
   }

@@ -1,15 +1,10 @@
-package io.kvasir.gateway;
+package io.kvasir.gateway.admin;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.observe.GatewayMetrics;
-import io.kvasir.gateway.proxy.ExplainHandler;
-import io.kvasir.gateway.proxy.FollowedMetrics;
-import io.kvasir.gateway.proxy.ParityHandler;
-import io.kvasir.gateway.proxy.QueryHandler;
-import io.kvasir.gateway.proxy.RanksHandler;
 import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleets;
@@ -22,7 +17,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /** Serves the admin port: metrics, health, readiness and the workers. Thread-safe. */
-final class AdminHandler implements Consumer<Exchange> {
+public final class AdminHandler implements Consumer<Exchange> {
 
   private static final JsonFactory JSON = new JsonFactory();
   private static final String TEXT = "text/plain; charset=utf-8";
@@ -37,7 +32,14 @@ final class AdminHandler implements Consumer<Exchange> {
   private final ExplainHandler explain;
   private final QueryHandler query;
 
-  AdminHandler(Services services, BooleanSupplier ready, AdminHosts hosts) {
+  /**
+   * Creates a handler.
+   *
+   * @param services what all requests share
+   * @param ready whether the gateway takes requests
+   * @param hosts the names under which it answers
+   */
+  public AdminHandler(Services services, BooleanSupplier ready, AdminHosts hosts) {
     this.services = services;
     this.hosts = hosts;
     this.metrics = services.metrics();

@@ -1,4 +1,4 @@
-package io.kvasir.gateway.proxy;
+package io.kvasir.gateway.admin;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
@@ -8,6 +8,7 @@ import io.kvasir.fleet.wire.SkipCause;
 import io.kvasir.gateway.events.FeedStatus;
 import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.RankReport;
+import io.kvasir.gateway.proxy.Replies;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
@@ -24,7 +25,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Reports what is known of each worker and rank: {@code GET /kvasir/ranks}. Thread-safe. */
-public final class RanksHandler implements Consumer<Exchange> {
+final class RanksHandler implements Consumer<Exchange> {
 
   private static final JsonFactory JSON = new JsonFactory();
 
@@ -35,7 +36,7 @@ public final class RanksHandler implements Consumer<Exchange> {
    *
    * @param fleets the workers by model
    */
-  public RanksHandler(ModelFleets fleets) {
+  RanksHandler(ModelFleets fleets) {
     this.fleets = fleets;
   }
 

@@ -1,4 +1,4 @@
-package io.kvasir.gateway.proxy;
+package io.kvasir.gateway.admin;
 
 import io.kvasir.fleet.index.StreamStats;
 import io.kvasir.fleet.wire.SkipCause;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * The metrics of ranks whose block events or steps are followed, in Prometheus' text format. They
  * are read when they are asked for, so that ranks may come and go. Stateless.
  */
-public final class FollowedMetrics {
+final class FollowedMetrics {
 
   /** A metric's lines by its name. */
   private final Map<String, Family> families = new LinkedHashMap<>();

@@ -1,4 +1,4 @@
-package io.kvasir.gateway.proxy;
+package io.kvasir.gateway.admin;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.gateway.events.RankReport;
+import io.kvasir.gateway.proxy.Replies;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class ParityHandler implements Consumer<Exchange> {
+final class ParityHandler implements Consumer<Exchange> {
 
   private static final JsonFactory JSON = new JsonFactory();
   private static final ObjectMapper READER = new ObjectMapper();
@@ -48,7 +49,7 @@ public final class ParityHandler implements Consumer<Exchange> {
    *
    * @param fleets the workers by model
    */
-  public ParityHandler(ModelFleets fleets) {
+  ParityHandler(ModelFleets fleets) {
     this.fleets = fleets;
   }
 

@@ -11,41 +11,73 @@ import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet;
 import io.kvasir.gateway.tokens.PromptTokens;
 import io.kvasir.gateway.tokens.TokenRequest;
-import io.kvasir.model.CacheScope;
 import io.kvasir.model.Errors;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Says where a request would go, without sending it: {@code POST /kvasir/explain} with the body of
- * a request. The reply has the prompt's tokens, what each rank holds of them, the costs, and the
- * choice.
+ * Where a request would go, found as for a real one but without sending or booking anything.
  *
- * <p>Thread-safe.
+ * <p>Confined to the exchange's event loop.
  */
-public final class ExplainHandler implements Consumer<Exchange> {
+public final class Preview {
 
   /** Ids that no request has: those of requests count up from 1. */
   private static final AtomicLong IDS = new AtomicLong(Long.MIN_VALUE);
 
+  private final Exchange exchange;
   private final Services services;
+  private final BodyHold hold;
+  private final Receiver receiver;
 
-  /**
-   * Creates a handler.
-   *
-   * @param services what all requests share
-   */
-  public ExplainHandler(Services services) {
-    this.services = services;
+  /** What a preview comes to. One of its methods is called, once, on the event loop. */
+  public interface Receiver {
+
+    /**
+     * The choice is known.
+     *
+     * @param model the model
+     * @param fleet its workers
+     * @param request the request as the router sees it
+     * @param tokens the tokens of its prompt
+     * @param outcome the choice; null for a policy that cannot preview
+     */
+    void onPreview(
+        String model,
+        ModelFleet fleet,
+        FleetRequest request,
+        PromptTokens tokens,
+        @Nullable RouteOutcome outcome);
+
+    /**
+     * The request would be refused, or cannot be previewed.
+     *
+     * @param problem why
+     */
+    void onProblem(Problem problem);
   }
 
-  @Override
-  public void accept(Exchange exchange) {
-    AdminBody.readHeld(
-        exchange,
-        services,
-        (body, hold) -> guard(exchange, hold, () -> explain(exchange, body, hold)));
+  private Preview(Exchange exchange, Services services, BodyHold hold, Receiver receiver) {
+    this.exchange = exchange;
+    this.services = services;
+    this.hold = hold;
+    this.receiver = receiver;
+  }
+
+  /**
+   * Begins.
+   *
+   * @param exchange the request whose body describes the one to preview
+   * @param body that body
+   * @param hold what the request holds of the budget; released when the receiver was called
+   * @param services what all requests share
+   * @param receiver receives the choice
+   */
+  public static void of(
+      Exchange exchange, byte[] body, BodyHold hold, Services services, Receiver receiver) {
+    Preview preview = new Preview(exchange, services, hold, receiver);
+    preview.guard(() -> preview.scan(body));
   }
 
   /** A part of the way to an answer. */
@@ -56,14 +88,14 @@ public final class ExplainHandler implements Consumer<Exchange> {
   }
 
   /** Takes a step, and releases what the request holds once it is answered. */
-  private static void guard(Exchange exchange, BodyHold hold, Step step) {
+  private void guard(Step step) {
     boolean answered = true;
     try {
       answered = step.run();
     } catch (InvalidBodyException e) {
-      AdminBody.problem(exchange, Problem.invalid(e.param(), e.reason()));
+      receiver.onProblem(Problem.invalid(e.param(), e.reason()));
     } catch (BodyPrompt.NoRoom e) {
-      AdminBody.problem(exchange, e.problem());
+      receiver.onProblem(e.problem());
     } finally {
       if (answered) {
         hold.release();
@@ -71,8 +103,7 @@ public final class ExplainHandler implements Consumer<Exchange> {
     }
   }
 
-  private boolean explain(Exchange exchange, byte[] bytes, BodyHold hold)
-      throws InvalidBodyException {
+  private boolean scan(byte[] bytes) throws InvalidBodyException {
     BodyScan body = BodyScan.of(bytes, 0, bytes.length);
     String model = body.model() == null ? services.fleets().onlyModel() : body.model();
     ModelFleet fleet = model == null ? null : services.fleets().fleet(model);
@@ -93,12 +124,11 @@ public final class ExplainHandler implements Consumer<Exchange> {
             ConversationId.of(exchange.headers(), body),
             Urgency.of(exchange.headers()),
             true);
-    return tokens(exchange, body, inbound, fleet, hold);
+    return tokens(body, inbound, fleet);
   }
 
   /** Asks for the tokens of the prompt; true if that cannot be done. */
-  private boolean tokens(
-      Exchange exchange, BodyScan body, Inbound inbound, ModelFleet fleet, BodyHold hold) {
+  private boolean tokens(BodyScan body, Inbound inbound, ModelFleet fleet) {
     String model = inbound.model();
     long nowNs = services.nowNs();
     boolean panics = services.fleets().ejection().panics(fleet.workers(), model);
@@ -109,7 +139,7 @@ public final class ExplainHandler implements Consumer<Exchange> {
       }
     }
     if (any == null) {
-      AdminBody.problem(exchange, Refusals.noWorker("no worker can take the request"));
+      receiver.onProblem(Refusals.noWorker("no worker can take the request"));
       return true;
     }
     inbound.chargeTokens(body);
@@ -119,7 +149,7 @@ public final class ExplainHandler implements Consumer<Exchange> {
             any,
             exchange.loop(),
             new TokenRequest(inbound.endpoint().path(), model, body, inbound.prompt()),
-            found -> guard(exchange, hold, () -> answer(exchange, inbound, fleet, found)));
+            found -> guard(() -> choose(inbound, fleet, found)));
     return false;
   }
 
@@ -127,23 +157,19 @@ public final class ExplainHandler implements Consumer<Exchange> {
     return body.isChat() ? Endpoint.CHAT_COMPLETIONS : Endpoint.COMPLETIONS;
   }
 
-  private boolean answer(
-      Exchange exchange, Inbound inbound, ModelFleet fleet, PromptTokens tokens) {
+  private boolean choose(Inbound inbound, ModelFleet fleet, PromptTokens tokens) {
     boolean panics = services.fleets().ejection().panics(fleet.workers(), inbound.model());
-    CacheScope scope = inbound.scope();
     FleetRequest request =
         FleetRequest.builder(IDS.incrementAndGet(), inbound.prompt())
             .conversationId(inbound.conversationId())
-            .scope(scope)
+            .scope(inbound.scope())
             .filter(fleet.without(Set.of(), inbound.model(), panics, services.nowNs()))
             .targets(inbound.urgency().targets())
             .strictPriority(inbound.urgency().priority())
             .tokens(tokens.ids())
             .inputTokens(tokens.count())
             .build();
-    RouteOutcome outcome = fleet.router().preview(request);
-    Replies.json(
-        exchange, 200, ExplanationJson.of(inbound.model(), fleet, request, tokens, outcome));
+    receiver.onPreview(inbound.model(), fleet, request, tokens, fleet.router().preview(request));
     return true;
   }
 }

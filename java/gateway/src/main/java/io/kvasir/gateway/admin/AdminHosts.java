@@ -1,4 +1,4 @@
-package io.kvasir.gateway;
+package io.kvasir.gateway.admin;
 
 import java.util.List;
 import java.util.Locale;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Immutable and thread-safe.
  */
-final class AdminHosts {
+public final class AdminHosts {
 
   private static final String LOCALHOST = "localhost";
   private static final Pattern ADDRESS =
@@ -27,7 +27,7 @@ final class AdminHosts {
    *
    * @param names the names, without ports
    */
-  AdminHosts(List<String> names) {
+  public AdminHosts(List<String> names) {
     this.names =
         names.stream().map(name -> name.toLowerCase(Locale.ROOT)).collect(Collectors.toSet());
   }

@@ -1,4 +1,4 @@
-package io.kvasir.gateway.proxy;
+package io.kvasir.gateway.admin;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
@@ -7,6 +7,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.gateway.proxy.Problem;
+import io.kvasir.gateway.proxy.Replies;
+import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.FollowedRanks;
 import io.kvasir.gateway.route.ModelFleet;
@@ -29,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class QueryHandler implements Consumer<Exchange> {
+final class QueryHandler implements Consumer<Exchange> {
 
   private static final ObjectMapper READER = new ObjectMapper();
   private static final JsonFactory JSON = new JsonFactory();
@@ -42,7 +45,7 @@ public final class QueryHandler implements Consumer<Exchange> {
    *
    * @param services what all requests share
    */
-  public QueryHandler(Services services) {
+  QueryHandler(Services services) {
     this.services = services;
   }
 

@@ -1,4 +1,4 @@
-package io.kvasir.gateway.proxy;
+package io.kvasir.gateway.admin;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;

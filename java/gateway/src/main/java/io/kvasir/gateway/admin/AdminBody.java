@@ -1,10 +1,13 @@
-package io.kvasir.gateway.proxy;
+package io.kvasir.gateway.admin;
 
 import io.kvasir.exchange.BodyFailure;
 import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.BodyReader;
 import io.kvasir.exchange.Exchange;
-import io.kvasir.exchange.Headers;
+import io.kvasir.gateway.proxy.Problem;
+import io.kvasir.gateway.proxy.ProxySettings;
+import io.kvasir.gateway.proxy.Replies;
+import io.kvasir.gateway.proxy.Services;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -70,6 +73,6 @@ final class AdminBody {
   }
 
   static void problem(Exchange exchange, Problem problem) {
-    Replies.problem(exchange, null, "admin", problem, new Headers());
+    Replies.problem(exchange, "admin", problem);
   }
 }

@@ -111,6 +111,7 @@ class ArchitectureTest {
             "fleet.index",
             "fleet.load",
             "fleet.router",
+            "fleet.router.booking",
             "fleet.router.cost",
             "hash",
             "model"));
@@ -198,11 +199,15 @@ class ArchitectureTest {
     edges.put(
         "fleet.router", uses("event", "fleet.index", "fleet.load", "hash", "model", "timing"));
     edges.put(
-        "fleet.router.cost",
+        "fleet.router.booking",
         uses("event", "fleet.index", "fleet.load", "fleet.router", "hash", "model", "timing"));
     edges.put(
+        "fleet.router.cost",
+        uses(
+            "event", "fleet.index", "fleet.load", "fleet.router", "fleet.router.booking", "model"));
+    edges.put(
         "fleet.router.projected",
-        uses("fleet.router", "fleet.router.cost", "hash", "model", "timing"));
+        uses("fleet.router", "fleet.router.booking", "hash", "model", "timing"));
     edges.put("fleet.router.trtllm", uses("event", "fleet.router", "hash", "model"));
     edges.put(
         "fleet.router.whatif",

@@ -5,8 +5,8 @@ import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.RouterArgs;
-import io.kvasir.fleet.router.cost.CostRouter;
-import io.kvasir.fleet.router.cost.CostRouterOptions;
+import io.kvasir.fleet.router.booking.BookingOptions;
+import io.kvasir.fleet.router.booking.BookingRouter;
 import java.util.List;
 import java.util.Map;
 
@@ -48,11 +48,11 @@ public final class ShortestPrefillProvider implements FleetRouterProvider {
   public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
     RouterArgs given = new RouterArgs(name(), args, keys());
     long maxBytes = given.longInteger(MAX_INDEX_BYTES, LEAST_INDEX_BYTES, DEFAULT_INDEX_BYTES);
-    return new CostRouter(
+    return new BookingRouter(
         name(),
         new NativePrefixIndex(setup.naming(), setup.tokensPerBlock(), maxBytes),
         new ShortestPrefillSelector(),
-        CostRouterOptions.DEFAULT.withExplain(true),
+        BookingOptions.DEFAULT.withExplain(true),
         hitRate -> {},
         setup);
   }

@@ -1,10 +1,10 @@
 package com.example.kvasir;
 
 import io.kvasir.fleet.router.FleetRequest;
-import io.kvasir.fleet.router.cost.Candidates;
+import io.kvasir.fleet.router.booking.Candidates;
+import io.kvasir.fleet.router.booking.CostTrace;
+import io.kvasir.fleet.router.booking.RankSelector;
 import io.kvasir.fleet.router.cost.CostPick;
-import io.kvasir.fleet.router.cost.CostTrace;
-import io.kvasir.fleet.router.cost.RankSelector;
 
 /** Chooses the rank with the fewest prompt tokens left to compute. Decode does not count. */
 final class ShortestPrefillSelector implements RankSelector {

@@ -11,7 +11,7 @@ import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
-import io.kvasir.fleet.router.cost.CostSettings;
+import io.kvasir.fleet.router.booking.BookingSettings;
 import io.kvasir.gateway.admin.AdminHandler;
 import io.kvasir.gateway.admin.AdminHosts;
 import io.kvasir.gateway.events.EventPump;
@@ -316,9 +316,9 @@ public final class Gateway implements AutoCloseable {
   /** The args of a policy, with a share of the memory for indexes if they do not set one. */
   private Map<String, Object> withIndexMemory(FleetRouterProvider policy) {
     Map<String, Object> args = settings.argsOf(policy);
-    if (policy.keys().contains(CostSettings.MAX_INDEX_BYTES)
-        && !args.containsKey(CostSettings.MAX_INDEX_BYTES)) {
-      args.put(CostSettings.MAX_INDEX_BYTES, indexMemory.take(INDEXES_OF_A_ROUTER));
+    if (policy.keys().contains(BookingSettings.MAX_INDEX_BYTES)
+        && !args.containsKey(BookingSettings.MAX_INDEX_BYTES)) {
+      args.put(BookingSettings.MAX_INDEX_BYTES, indexMemory.take(INDEXES_OF_A_ROUTER));
     }
     return args;
   }

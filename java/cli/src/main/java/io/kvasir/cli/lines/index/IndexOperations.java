@@ -75,15 +75,16 @@ final class IndexOperations implements AutoCloseable {
     CostSettings settings = settings(configure);
     LedgerClock clock = new LedgerClock();
     hasher = NativeBlockHasher.of(format, tokensPerBlock);
-    index = new NativePrefixIndex(format, tokensPerBlock, settings.maxIndexBytes());
+    index = new NativePrefixIndex(format, tokensPerBlock, settings.booking().maxIndexBytes());
     PrefixIndex predicting = index;
-    if (settings.ttlMs() > 0) {
-      ApproximateOptions predicted = ApproximateOptions.PREDICTED.withTtlMs(settings.ttlMs());
+    if (settings.booking().ttlMs() > 0) {
+      ApproximateOptions predicted =
+          ApproximateOptions.PREDICTED.withTtlMs(settings.booking().ttlMs());
       predicting =
           new PredictingIndex(
               index,
               new ApproximateIndex(
-                  new NativePrefixIndex(format, tokensPerBlock, settings.maxIndexBytes()),
+                  new NativePrefixIndex(format, tokensPerBlock, settings.booking().maxIndexBytes()),
                   predicted,
                   clock));
     }

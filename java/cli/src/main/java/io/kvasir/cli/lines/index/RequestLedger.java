@@ -11,7 +11,7 @@ import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RouteOutcome;
-import io.kvasir.fleet.router.cost.CostRouter;
+import io.kvasir.fleet.router.booking.BookingRouter;
 import io.kvasir.fleet.router.cost.CostSelector;
 import io.kvasir.fleet.router.cost.CostSettings;
 import io.kvasir.hash.HashFormat;
@@ -47,7 +47,7 @@ final class RequestLedger implements AutoCloseable {
   /** The outcome of a request that was in the queue. */
   private record Settled(long id, RouteOutcome outcome) {}
 
-  private final CostRouter router;
+  private final BookingRouter router;
   private final LedgerClock clock;
   private final Set<RankId> ranks = new TreeSet<>();
   private final Map<Long, InFlight> inFlight = new HashMap<>();
@@ -63,16 +63,16 @@ final class RequestLedger implements AutoCloseable {
       LedgerClock clock) {
     this.clock = clock;
     this.router =
-        new CostRouter(
+        new BookingRouter(
             "cost",
             index,
             new CostSelector(settings.weights(), settings.ties()),
-            settings.options(),
+            settings.booking().options(),
             hitRate -> {},
             new FleetRouterSetup(format, tokensPerBlock, clock, Map.of()));
   }
 
-  CostRouter router() {
+  BookingRouter router() {
     return router;
   }
 

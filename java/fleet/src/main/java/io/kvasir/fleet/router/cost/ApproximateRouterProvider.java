@@ -39,6 +39,6 @@ public final class ApproximateRouterProvider implements FleetRouterProvider {
   public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
     CostSettings settings = CostSettings.approximate(name(), args);
     return CostRouterProvider.router(
-        name(), CostRouterProvider.approximateIndex(settings, setup), settings, setup);
+        name(), settings.booking().approximateIndex(setup), settings, setup);
   }
 }

@@ -1,5 +1,6 @@
 package io.kvasir.fleet.router.cost;
 
+import io.kvasir.fleet.router.booking.Candidates;
 import java.util.Arrays;
 
 /**

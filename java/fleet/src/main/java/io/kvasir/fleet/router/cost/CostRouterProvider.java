@@ -1,12 +1,10 @@
 package io.kvasir.fleet.router.cost;
 
-import io.kvasir.fleet.index.ApproximateIndex;
-import io.kvasir.fleet.index.ApproximateOptions;
-import io.kvasir.fleet.index.NativePrefixIndex;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.booking.BookingRouter;
 import java.util.List;
 import java.util.Map;
 
@@ -42,27 +40,16 @@ public final class CostRouterProvider implements FleetRouterProvider {
   @Override
   public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
     CostSettings settings = CostSettings.cost(name(), args);
-    return router(name(), settings.index(setup), settings, setup);
+    return router(name(), settings.booking().index(setup), settings, setup);
   }
 
-  static PrefixIndex index(CostSettings settings, FleetRouterSetup setup) {
-    return new NativePrefixIndex(setup.naming(), setup.tokensPerBlock(), settings.maxIndexBytes());
-  }
-
-  static ApproximateIndex approximateIndex(CostSettings settings, FleetRouterSetup setup) {
-    return new ApproximateIndex(
-        index(settings, setup),
-        ApproximateOptions.DEFAULT.withTtlMs(settings.ttlMs()),
-        setup.clockNs());
-  }
-
-  static CostRouter router(
+  static BookingRouter router(
       String name, PrefixIndex index, CostSettings settings, FleetRouterSetup setup) {
-    return new CostRouter(
+    return new BookingRouter(
         name,
         index,
         new CostSelector(settings.weights(), settings.ties()),
-        settings.options(),
+        settings.booking().options(),
         hitRate -> {},
         setup);
   }

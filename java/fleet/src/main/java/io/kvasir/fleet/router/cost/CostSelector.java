@@ -1,6 +1,9 @@
 package io.kvasir.fleet.router.cost;
 
 import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.booking.Candidates;
+import io.kvasir.fleet.router.booking.CostTrace;
+import io.kvasir.fleet.router.booking.RankSelector;
 import java.util.Objects;
 
 /**

@@ -10,6 +10,10 @@ import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.booking.BookingOptions;
+import io.kvasir.fleet.router.booking.BookingRouter;
+import io.kvasir.fleet.router.booking.Candidates;
+import io.kvasir.fleet.router.booking.CostTrace;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
 import java.util.HashMap;
@@ -37,7 +41,7 @@ public final class PolledRouter implements FleetRouter {
   private static final double MATCH_WEIGHT = 2;
 
   private final FleetRouterSetup setup;
-  private final CostRouter router;
+  private final BookingRouter router;
 
   // Guarded by this.
   private final Map<RankId, EngineMetrics> metrics = new HashMap<>();
@@ -53,11 +57,11 @@ public final class PolledRouter implements FleetRouter {
   public PolledRouter(String name, PrefixIndex index, boolean explain, FleetRouterSetup setup) {
     this.setup = setup;
     this.router =
-        new CostRouter(
+        new BookingRouter(
             name,
             index,
             this::select,
-            CostRouterOptions.DEFAULT.withExplain(explain),
+            BookingOptions.DEFAULT.withExplain(explain),
             hitRate -> {},
             setup);
   }

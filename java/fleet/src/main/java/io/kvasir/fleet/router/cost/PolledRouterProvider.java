@@ -5,6 +5,7 @@ import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.RouterArgs;
+import io.kvasir.fleet.router.booking.BookingSettings;
 import java.util.List;
 import java.util.Map;
 
@@ -21,7 +22,7 @@ public final class PolledRouterProvider implements FleetRouterProvider {
 
   @Override
   public List<String> keys() {
-    return List.of(CostSettings.MAX_INDEX_BYTES, CostSettings.EXPLAIN);
+    return List.of(BookingSettings.MAX_INDEX_BYTES, BookingSettings.EXPLAIN);
   }
 
   @Override
@@ -42,8 +43,8 @@ public final class PolledRouterProvider implements FleetRouterProvider {
   @Override
   public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
     RouterArgs checked = new RouterArgs(name(), args, keys());
-    boolean explain = checked.flag(CostSettings.EXPLAIN, false);
-    long maxBytes = CostSettings.maxIndexBytes(checked);
+    boolean explain = checked.flag(BookingSettings.EXPLAIN, false);
+    long maxBytes = BookingSettings.maxIndexBytes(checked);
     return new PolledRouter(
         name(),
         new NativePrefixIndex(setup.naming(), setup.tokensPerBlock(), maxBytes),

@@ -1,6 +1,6 @@
 package io.kvasir.fleet.router.projected;
 
-import io.kvasir.fleet.router.cost.Candidates;
+import io.kvasir.fleet.router.booking.Candidates;
 import io.kvasir.model.Digest64;
 
 /** What one choice computes of each candidate. Reused between choices; not thread-safe. */

@@ -2,7 +2,7 @@ package io.kvasir.fleet.router.projected;
 
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouterSetup;
-import io.kvasir.fleet.router.cost.PlacementListener;
+import io.kvasir.fleet.router.booking.PlacementListener;
 import io.kvasir.model.RankId;
 import io.kvasir.timing.ForwardPass;
 import io.kvasir.timing.StepModel;

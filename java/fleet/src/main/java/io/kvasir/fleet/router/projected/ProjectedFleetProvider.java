@@ -4,10 +4,9 @@ import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.RouterArgs;
-import io.kvasir.fleet.router.cost.CostRouter;
-import io.kvasir.fleet.router.cost.CostSettings;
+import io.kvasir.fleet.router.booking.BookingRouter;
+import io.kvasir.fleet.router.booking.BookingSettings;
 import io.kvasir.model.Choice;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -31,7 +30,9 @@ public final class ProjectedFleetProvider implements FleetRouterProvider {
 
   @Override
   public List<String> keys() {
-    return Stream.concat(CostSettings.PROJECTED_KEYS.stream(), Stream.of(OMITTED)).toList();
+    return Stream.concat(
+            BookingSettings.KEYS.stream(), Stream.of(BookingSettings.PREDICTED_TTL, OMITTED))
+        .toList();
   }
 
   @Override
@@ -51,16 +52,15 @@ public final class ProjectedFleetProvider implements FleetRouterProvider {
 
   @Override
   public FleetRouter create(Map<String, ?> args, FleetRouterSetup setup) {
-    String omitted = new RouterArgs(name(), args, keys()).text(OMITTED, "");
+    RouterArgs checked = new RouterArgs(name(), args, keys());
+    String omitted = checked.text(OMITTED, "");
     if (!omitted.isEmpty()) {
       Choice.named(
           OMITTED, ProjectedSelector.TERMS.toArray(new String[0]), Function.identity(), omitted);
     }
-    Map<String, Object> others = new HashMap<>(args);
-    others.remove(OMITTED);
-    CostSettings settings = CostSettings.projected(name(), others);
+    BookingSettings settings = BookingSettings.following(checked);
     PlacementLedger ledger = new PlacementLedger(setup);
-    return new CostRouter(
+    return new BookingRouter(
         name(),
         settings.index(setup),
         new ProjectedSelector(ledger, omitted),

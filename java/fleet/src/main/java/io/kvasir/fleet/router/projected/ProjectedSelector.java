@@ -3,9 +3,9 @@ package io.kvasir.fleet.router.projected;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.RankCapacity;
-import io.kvasir.fleet.router.cost.Candidates;
-import io.kvasir.fleet.router.cost.CostTrace;
-import io.kvasir.fleet.router.cost.RankSelector;
+import io.kvasir.fleet.router.booking.Candidates;
+import io.kvasir.fleet.router.booking.CostTrace;
+import io.kvasir.fleet.router.booking.RankSelector;
 import io.kvasir.model.RankId;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package io.kvasir.fleet.router.cost;
 
-import static io.kvasir.fleet.router.cost.RouterFixture.placement;
-import static io.kvasir.fleet.router.cost.RouterFixture.rank;
+import static io.kvasir.fleet.router.booking.RouterFixture.placement;
+import static io.kvasir.fleet.router.booking.RouterFixture.rank;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -17,6 +17,11 @@ import io.kvasir.fleet.router.Prompt;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.fleet.router.booking.BookingOptions;
+import io.kvasir.fleet.router.booking.BusyThresholds;
+import io.kvasir.fleet.router.booking.QueueOptions;
+import io.kvasir.fleet.router.booking.QueuePolicy;
+import io.kvasir.fleet.router.booking.RouterFixture;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashFormat;
 import java.util.Map;
@@ -166,20 +171,20 @@ class CostProvidersTest {
             Map.entry("explain", true));
     CostSettings settings = CostSettings.cost("cost", args);
     assertThat(settings.weights()).isEqualTo(new CostOptions(0.5, 2, 3, 4, 5, false));
-    assertThat(settings.options().loads())
+    assertThat(settings.booking().options().loads())
         .isEqualTo(
-            CostRouterOptions.DEFAULT
+            BookingOptions.DEFAULT
                 .loads()
                 .withKvReuse(false)
                 .withOutputBlocks(false)
                 .withPrefillTokens(false));
-    assertThat(settings.options().busyThresholds())
+    assertThat(settings.booking().options().busyThresholds())
         .isEqualTo(new BusyThresholds(0.75, 1_000L, 1.5));
-    assertThat(settings.options().queue())
+    assertThat(settings.booking().options().queue())
         .isEqualTo(new QueueOptions(16.0, QueuePolicy.WSPT, 7, 1L << 40, SECOND_NS / 4));
-    assertThat(settings.options().explain()).isTrue();
-    assertThat(settings.ttlMs()).isEqualTo(1_500);
-    assertThat(settings.maxIndexBytes()).isEqualTo(1 << 20);
+    assertThat(settings.booking().options().explain()).isTrue();
+    assertThat(settings.booking().ttlMs()).isEqualTo(1_500);
+    assertThat(settings.booking().maxIndexBytes()).isEqualTo(1 << 20);
     assertThat(CostSettings.cost("cost", Map.of("kv_overlap_score_weight", 2)).weights())
         .isEqualTo(CostOptions.DEFAULT.withOverlapScoreWeight(2));
     assertThat(CostSettings.cost("cost", Map.of("kv_overlap_score_weight", 0)).weights())
@@ -193,12 +198,13 @@ class CostProvidersTest {
     CostSettings settings = CostSettings.cost("cost", Map.of());
     assertThat(settings.weights()).isEqualTo(CostOptions.DEFAULT);
     assertThat(settings.ties()).isEqualTo(Ties.DRAWN);
-    assertThat(settings.options())
+    assertThat(settings.booking().options())
         .isEqualTo(
-            CostRouterOptions.DEFAULT.withLoads(
-                CostRouterOptions.DEFAULT.loads().withOutputBlocks(true)));
-    assertThat(settings.ttlMs()).isEqualTo(2_000);
-    assertThat(CostSettings.approximate("approximate", Map.of()).ttlMs()).isEqualTo(120_000);
+            BookingOptions.DEFAULT.withLoads(
+                BookingOptions.DEFAULT.loads().withOutputBlocks(true)));
+    assertThat(settings.booking().ttlMs()).isEqualTo(2_000);
+    assertThat(CostSettings.approximate("approximate", Map.of()).booking().ttlMs())
+        .isEqualTo(120_000);
   }
 
   @Test

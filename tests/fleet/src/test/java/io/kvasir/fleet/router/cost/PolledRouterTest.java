@@ -1,9 +1,9 @@
 package io.kvasir.fleet.router.cost;
 
-import static io.kvasir.fleet.router.cost.RouterFixture.placement;
-import static io.kvasir.fleet.router.cost.RouterFixture.rank;
-import static io.kvasir.fleet.router.cost.RouterFixture.refusal;
-import static io.kvasir.fleet.router.cost.RouterFixture.request;
+import static io.kvasir.fleet.router.booking.RouterFixture.placement;
+import static io.kvasir.fleet.router.booking.RouterFixture.rank;
+import static io.kvasir.fleet.router.booking.RouterFixture.refusal;
+import static io.kvasir.fleet.router.booking.RouterFixture.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.fleet.load.PredictedLoads;
@@ -13,6 +13,8 @@ import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Refusal;
+import io.kvasir.fleet.router.booking.GivenIndex;
+import io.kvasir.fleet.router.booking.RouterFixture;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;

@@ -1,0 +1,71 @@
+package io.kvasir.fleet.router.booking;
+
+import io.kvasir.fleet.load.ActiveSequencesOptions;
+import java.util.Objects;
+
+/**
+ * Settings of a {@link BookingRouter}. Immutable.
+ *
+ * @param loads what counts as load
+ * @param busyThresholds when ranks are overloaded
+ * @param queue whether requests wait
+ * @param explain whether placements list the costs that were compared
+ */
+public record BookingOptions(
+    ActiveSequencesOptions loads,
+    BusyThresholds busyThresholds,
+    QueueOptions queue,
+    boolean explain) {
+
+  /** The default loads, no busy thresholds, no queue, no explanations. */
+  public static final BookingOptions DEFAULT =
+      new BookingOptions(
+          ActiveSequencesOptions.DEFAULT, BusyThresholds.NONE, QueueOptions.OFF, false);
+
+  /** Refuses nulls. */
+  public BookingOptions {
+    Objects.requireNonNull(loads, "loads");
+    Objects.requireNonNull(busyThresholds, "busyThresholds");
+    Objects.requireNonNull(queue, "queue");
+  }
+
+  /**
+   * These options with other loads.
+   *
+   * @param value what counts as load
+   * @return new options
+   */
+  public BookingOptions withLoads(ActiveSequencesOptions value) {
+    return new BookingOptions(value, busyThresholds, queue, explain);
+  }
+
+  /**
+   * These options with other thresholds.
+   *
+   * @param value when ranks are overloaded
+   * @return new options
+   */
+  public BookingOptions withBusyThresholds(BusyThresholds value) {
+    return new BookingOptions(loads, value, queue, explain);
+  }
+
+  /**
+   * These options with another queue.
+   *
+   * @param value whether requests wait
+   * @return new options
+   */
+  public BookingOptions withQueue(QueueOptions value) {
+    return new BookingOptions(loads, busyThresholds, value, explain);
+  }
+
+  /**
+   * These options with or without explanations.
+   *
+   * @param value whether placements list the costs that were compared
+   * @return new options
+   */
+  public BookingOptions withExplain(boolean value) {
+    return new BookingOptions(loads, busyThresholds, queue, value);
+  }
+}

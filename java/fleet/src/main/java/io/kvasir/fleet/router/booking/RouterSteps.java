@@ -1,0 +1,142 @@
+package io.kvasir.fleet.router.booking;
+
+import io.kvasir.fleet.index.PrefixIndex;
+import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.fleet.load.ActiveSequences;
+import io.kvasir.fleet.router.FleetRequest;
+import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.Placement;
+import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.hash.BlockHashes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.Lock;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Runs one step at a time on loads and queue, and delivers its outcomes. Thread-safe. */
+final class RouterSteps {
+
+  /*
+   * One lock guards the predicted loads, the ranks and the queue. Reading, choosing and booking are
+   * one step under it, so no two requests choose by the same loads. Requests are matched before the
+   * step. The matches of a request that has waited too long are refreshed without the lock, and the
+   * queue is served again afterwards.
+   *
+   * A request that finds no room joins the queue in the same step, and every change that may make
+   * room serves the queue in its own step. So no request that could be served waits at the end of a
+   * step, except one whose matches are being refreshed: the refreshing thread serves it.
+   *
+   * Outcomes are delivered without the lock, by the thread that ran the step. A request leaves the
+   * queue under the lock and is either queued or complete, never both: so it completes once.
+   */
+
+  private static final Logger LOG = LoggerFactory.getLogger(RouterSteps.class);
+
+  private final Lock lock;
+  private final PrefixIndex index;
+  private final ActiveSequences sequences;
+  private final QueueDispatcher dispatcher;
+  private final Consumer<HitRateEvent> hitRates;
+  private final FleetRouterSetup setup;
+
+  RouterSteps(
+      Lock lock,
+      PrefixIndex index,
+      ActiveSequences sequences,
+      QueueDispatcher dispatcher,
+      Consumer<HitRateEvent> hitRates,
+      FleetRouterSetup setup) {
+    this.lock = lock;
+    this.index = index;
+    this.sequences = sequences;
+    this.dispatcher = dispatcher;
+    this.hitRates = hitRates;
+    this.setup = setup;
+  }
+
+  long nowNs() {
+    return setup.clockNs().getAsLong();
+  }
+
+  /** Hashes and matches a request. Without the lock. */
+  MatchedRequest match(FleetRequest request) {
+    BlockHashes hashes = request.hashes(setup.naming(), setup.tokensPerBlock());
+    RankMatches matches = new RankMatches();
+    index.match(hashes.sequence(), hashes.blocks(), matches);
+    return new MatchedRequest(request, hashes, matches);
+  }
+
+  /** Runs a step that makes no room. The step adds what it completes to its argument. */
+  <T> T locked(Function<List<RouteCompletion>, T> step) {
+    List<RouteCompletion> completions = new ArrayList<>(1);
+    lock.lock();
+    try {
+      return step.apply(completions);
+    } finally {
+      lock.unlock();
+      completions.forEach(this::deliver);
+    }
+  }
+
+  /** Runs a step and serves the queue in it. The step adds what it completes to its argument. */
+  <T> T change(Function<List<RouteCompletion>, T> step) {
+    WaitingRequest[] stale = {null};
+    T result =
+        locked(
+            completions -> {
+              T done = step.apply(completions);
+              stale[0] = dispatcher.serve(null, nowNs(), completions);
+              return done;
+            });
+    while (stale[0] != null) {
+      stale[0] = refreshAndServe(stale[0]);
+    }
+    return result;
+  }
+
+  private @Nullable WaitingRequest refreshAndServe(WaitingRequest stale) {
+    MatchedRequest fresh = match(stale.request());
+    return locked(
+        completions -> {
+          stale.refresh(fresh, nowNs());
+          return dispatcher.serve(stale, nowNs(), completions);
+        });
+  }
+
+  private void deliver(RouteCompletion completion) {
+    if (!(completion.outcome() instanceof RouteOutcome.Placed placed)) {
+      completion.future().complete(completion.outcome());
+      return;
+    }
+    Placement placement = placed.placement();
+    BlockHashes hashes = completion.matched().hashes();
+    if (!completion.future().isDone()) {
+      guarded(completion, () -> index.onPlaced(placement.rank(), hashes));
+    }
+    if (completion.future().complete(placed)) {
+      FleetRequest request = completion.matched().request();
+      guarded(
+          completion,
+          () ->
+              hitRates.accept(
+                  new HitRateEvent(
+                      request.id(), placement.rank(), hashes.blocks(), placement.matchedBlocks())));
+    } else { // cancelled while it was being placed
+      change(rest -> sequences.free(placement.attempt()));
+    }
+  }
+
+  /** A failure here must not keep the request's outcome, or another's, from being delivered. */
+  private static void guarded(RouteCompletion completion, Runnable report) {
+    try {
+      report.run();
+    } catch (RuntimeException failure) {
+      LOG.warn(
+          "The placement of {} could not be reported", completion.matched().request(), failure);
+    }
+  }
+}

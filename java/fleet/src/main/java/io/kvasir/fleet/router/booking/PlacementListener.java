@@ -23,6 +23,8 @@ public interface PlacementListener {
    * @param request the request
    * @param uncachedTokens prompt tokens that the rank has to compute
    * @param contextTokens prompt tokens that it holds
+   * @param firstTokenMs time to the first token that the selector expects; NaN if it has not
+   *     compared ranks or does not predict times
    * @param nowNs the time
    */
   default void onPlaced(
@@ -31,6 +33,7 @@ public interface PlacementListener {
       FleetRequest request,
       int uncachedTokens,
       int contextTokens,
+      double firstTokenMs,
       long nowNs) {}
 
   /**

@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class RankChooser {
 
+  /** Of a request that has one candidate. */
+  private static final Selection ONLY = Selection.of(0);
+
   /** Likelihood of meeting its targets below which a request may be refused. */
   private static final double HOPELESS = 0.05;
 
@@ -162,7 +165,8 @@ final class RankChooser {
     FleetRequest request = matched.request();
     candidates.setWaited(waitedNs);
     List<CandidateCost> costs = new ArrayList<>();
-    int chosen = candidates.size() == 1 ? 0 : select(request, costs, options.explain());
+    Selection selection = candidates.size() == 1 ? ONLY : select(request, costs, options.explain());
+    int chosen = selection.position();
     candidates.onChosen(chosen);
     RankId rank = candidates.rank(chosen);
     int matchedBlocks = candidates.matchedBlocks(chosen);
@@ -177,7 +181,13 @@ final class RankChooser {
     announcer.placed(request.id(), attempt, rank, load);
     int uncached = uncachedTokens(request, matchedBlocks);
     listener.onPlaced(
-        attempt, rank, request, uncached, request.inputTokens() - uncached, clockNs.getAsLong());
+        attempt,
+        rank,
+        request,
+        uncached,
+        request.inputTokens() - uncached,
+        selection.firstTokenMs(),
+        clockNs.getAsLong());
     return placement(attempt, request, chosen, waitedNs, costs);
   }
 
@@ -188,7 +198,7 @@ final class RankChooser {
   Placement preview(FleetRequest request) {
     candidates.setWaited(0);
     List<CandidateCost> costs = new ArrayList<>();
-    int chosen = select(request, costs, true);
+    int chosen = select(request, costs, true).position();
     return placement(0, request, chosen, 0, costs);
   }
 
@@ -230,10 +240,11 @@ final class RankChooser {
         costs);
   }
 
-  private int select(FleetRequest request, List<CandidateCost> costs, boolean explain) {
+  private Selection select(FleetRequest request, List<CandidateCost> costs, boolean explain) {
     Explanation explanation = explain ? new Explanation(candidates.size()) : null;
     CostTrace trace = explanation == null ? CostTrace.NONE : explanation;
-    int chosen = selector.select(candidates, request, trace);
+    Selection selection = selector.select(candidates, request, trace);
+    int chosen = selection.position();
     if (chosen < 0 || chosen >= candidates.size()) {
       throw new IllegalStateException(
           "a selector must choose 0 to " + (candidates.size() - 1) + ", not " + chosen);
@@ -252,7 +263,7 @@ final class RankChooser {
                 explanation.firstTokens[i]));
       }
     }
-    return chosen;
+    return selection;
   }
 
   /** What the selector says of each candidate. */

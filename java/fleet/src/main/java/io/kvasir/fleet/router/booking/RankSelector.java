@@ -19,9 +19,9 @@ public interface RankSelector {
    * @param candidates the eligible ranks, at least one
    * @param request the request
    * @param trace receives the costs that were compared
-   * @return the position of the chosen candidate
+   * @return the chosen candidate
    */
-  int select(Candidates candidates, FleetRequest request, CostTrace trace);
+  Selection select(Candidates candidates, FleetRequest request, CostTrace trace);
 
   /**
    * The time to compute a prompt on a rank of usual speed that does nothing else. For queues that

@@ -4,6 +4,7 @@ import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.booking.Candidates;
 import io.kvasir.fleet.router.booking.CostTrace;
 import io.kvasir.fleet.router.booking.RankSelector;
+import io.kvasir.fleet.router.booking.Selection;
 import java.util.Objects;
 
 /**
@@ -58,7 +59,7 @@ public final class CostSelector implements RankSelector {
   }
 
   @Override
-  public int select(Candidates candidates, FleetRequest request, CostTrace trace) {
+  public Selection select(Candidates candidates, FleetRequest request, CostTrace trace) {
     CostOptions weights = options.with(request.overrides());
     CostPick pick = new CostPick(candidates.size(), request.id());
     long leastPrefill = leastActivePrefill(candidates);
@@ -66,9 +67,9 @@ public final class CostSelector implements RankSelector {
       pick.add(cost(weights, candidates, i, request, leastPrefill, trace));
     }
     if (weights.temperature() > 0) {
-      return pick.softmax(weights.temperature());
+      return Selection.of(pick.softmax(weights.temperature()));
     }
-    return ties == Ties.DRAWN ? pick.lowest() : pick.lowestInTurn(candidates);
+    return Selection.of(ties == Ties.DRAWN ? pick.lowest() : pick.lowestInTurn(candidates));
   }
 
   private static long leastActivePrefill(Candidates candidates) {

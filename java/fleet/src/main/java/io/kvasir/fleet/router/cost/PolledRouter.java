@@ -14,6 +14,7 @@ import io.kvasir.fleet.router.booking.BookingOptions;
 import io.kvasir.fleet.router.booking.BookingRouter;
 import io.kvasir.fleet.router.booking.Candidates;
 import io.kvasir.fleet.router.booking.CostTrace;
+import io.kvasir.fleet.router.booking.Selection;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
 import java.util.HashMap;
@@ -66,7 +67,7 @@ public final class PolledRouter implements FleetRouter {
             setup);
   }
 
-  private int select(Candidates candidates, FleetRequest request, CostTrace trace) {
+  private Selection select(Candidates candidates, FleetRequest request, CostTrace trace) {
     int mostWaiting = 0;
     for (int i = 0; i < candidates.size(); i++) {
       mostWaiting = Math.max(mostWaiting, metrics(candidates.rank(i)).waitingRequests());
@@ -83,7 +84,7 @@ public final class PolledRouter implements FleetRouter {
       trace.term(i, "waitingRequests", waiting);
       pick.add(-(MATCH_WEIGHT * match - active - waiting));
     }
-    return pick.lowest();
+    return Selection.of(pick.lowest());
   }
 
   private EngineMetrics metrics(RankId rank) {

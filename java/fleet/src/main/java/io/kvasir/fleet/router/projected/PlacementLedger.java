@@ -13,7 +13,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The requests that are placed on each rank, and what their course shows: the engines' speed, the
@@ -23,9 +22,6 @@ import org.jspecify.annotations.Nullable;
  * router's lock.
  */
 final class PlacementLedger implements PlacementListener {
-
-  /** Time between a choice and the placement that follows it. */
-  private static final long SAME_DECISION_NS = 10_000_000;
 
   /** Weight of a request in the mean time from placement to end, and in the mean answer. */
   private static final double STAY_STEP = 1.0 / 64;
@@ -45,12 +41,6 @@ final class PlacementLedger implements PlacementListener {
 
   private double stayMs;
   private double outputTokens = FIRST_OUTPUT_TOKENS;
-
-  /* The last choice, and when the first token is expected. */
-  private long chosenRequest;
-  private @Nullable RankId chosenRank;
-  private long chosenNs;
-  private double chosenFirstTokenMs;
 
   /**
    * Begins without ranks.
@@ -121,14 +111,6 @@ final class PlacementLedger implements PlacementListener {
         });
   }
 
-  /** A rank was chosen for a request, which is expected to have its first token after a time. */
-  void chosen(FleetRequest request, RankId rank, double firstTokenMs, long nowNs) {
-    chosenRequest = request.id();
-    chosenRank = rank;
-    chosenFirstTokenMs = firstTokenMs;
-    chosenNs = nowNs;
-  }
-
   @Override
   public void onPlaced(
       long attempt,
@@ -136,6 +118,7 @@ final class PlacementLedger implements PlacementListener {
       FleetRequest request,
       int uncachedTokens,
       int contextTokens,
+      double firstTokenMs,
       long nowNs) {
     RankForecast forecast = rank(rank, nowNs);
     int uncached = Math.max(1, uncachedTokens);
@@ -143,12 +126,9 @@ final class PlacementLedger implements PlacementListener {
     conversations.placed(
         request.conversationId(), hashes(request), forecast.open, computeMs, nowNs);
     double expectedMs =
-        request.id() == chosenRequest
-                && rank.equals(chosenRank)
-                && nowNs - chosenNs < SAME_DECISION_NS
-            ? chosenFirstTokenMs
-            : forecast.queuedMs(nowNs) + computeMs + forecast.interleavedMs(uncached);
-    chosenRank = null;
+        Double.isNaN(firstTokenMs)
+            ? forecast.queuedMs(nowNs) + computeMs + forecast.interleavedMs(uncached)
+            : firstTokenMs;
     double tokens = request.expectedOutputTokens();
     attempts.put(
         attempt,

@@ -6,6 +6,7 @@ import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.booking.Candidates;
 import io.kvasir.fleet.router.booking.CostTrace;
 import io.kvasir.fleet.router.booking.RankSelector;
+import io.kvasir.fleet.router.booking.Selection;
 import io.kvasir.model.RankId;
 import java.util.List;
 
@@ -110,12 +111,11 @@ final class ProjectedSelector implements RankSelector {
   }
 
   @Override
-  public int select(Candidates candidates, FleetRequest request, CostTrace trace) {
+  public Selection select(Candidates candidates, FleetRequest request, CostTrace trace) {
     long nowNs = ledger.nowNs();
     compare(candidates, request, nowNs, trace);
     int chosen = scores.leastRecentOfBest(candidates, request.id());
-    ledger.chosen(request, candidates.rank(chosen), scores.firstTokenMs[chosen], nowNs);
-    return chosen;
+    return new Selection(chosen, scores.firstTokenMs[chosen]);
   }
 
   /** Fills in scores, expected times and likelihoods. O(candidates). */

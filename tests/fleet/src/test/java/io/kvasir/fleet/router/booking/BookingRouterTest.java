@@ -239,7 +239,8 @@ class BookingRouterTest {
   @Test
   void aSelectorThatFailsBooksNothing() {
     RouterFixture wrong =
-        new RouterFixture((c, r, t) -> 3, BookingOptions.DEFAULT, new ReentrantLock()).ranks(3);
+        new RouterFixture((c, r, t) -> Selection.of(3), BookingOptions.DEFAULT, new ReentrantLock())
+            .ranks(3);
     assertThatThrownBy(() -> wrong.router.route(request(1, 16).build()))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("a selector must choose 0 to 2, not 3");

@@ -42,7 +42,8 @@ class CostVectorsTest {
           double[] costs = new double[candidates.size()];
           int chosen =
               new CostSelector(options(vector.get("options")))
-                  .select(candidates, request, (i, name, value) -> costs[i] += value);
+                  .select(candidates, request, (i, name, value) -> costs[i] += value)
+                  .position();
           assertThat(costs)
               .containsExactly(
                   new ObjectMapper().convertValue(vector.get("costs"), double[].class),

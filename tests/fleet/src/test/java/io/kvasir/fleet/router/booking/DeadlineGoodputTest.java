@@ -60,12 +60,12 @@ class DeadlineGoodputTest {
     }
 
     @Override
-    public int select(Candidates candidates, FleetRequest request, CostTrace trace) {
+    public Selection select(Candidates candidates, FleetRequest request, CostTrace trace) {
       int best = 0;
       for (int i = 0; i < candidates.size(); i++) {
         best = busy[i] < busy[best] ? i : best;
       }
-      return best;
+      return Selection.of(best);
     }
 
     @Override

@@ -27,12 +27,12 @@ class DeadlineQueueTest {
   /** Takes the first idle candidate; a prompt takes a millisecond for each token to compute. */
   private static final class OneTokenInAMillisecond implements RankSelector {
     @Override
-    public int select(Candidates candidates, FleetRequest request, CostTrace trace) {
+    public Selection select(Candidates candidates, FleetRequest request, CostTrace trace) {
       int first = 0;
       while (first < candidates.size() - 1 && candidates.activePrefillTokens(first) > 0) {
         first++;
       }
-      return first;
+      return Selection.of(first);
     }
 
     @Override

@@ -51,7 +51,7 @@ class HerdingTest {
     RankSelector costs = new CostSelector(CostOptions.DEFAULT);
     RankSelector leavesTheLock =
         (candidates, request, trace) -> {
-          int chosen = costs.select(candidates, request, trace);
+          Selection chosen = costs.select(candidates, request, trace);
           if (request.id() >= 0) {
             lock.unlock();
             Await.all(allHaveChosen);

@@ -241,7 +241,7 @@ final class NaiveRouter {
                   added.size(),
                   ranks.get(rank)));
     }
-    int chosen = selector.select(candidates, request, CostTrace.NONE);
+    int chosen = selector.select(candidates, request, CostTrace.NONE).position();
     RankId rank = eligible.get(chosen);
     int matched = candidates.matchedBlocks(chosen);
     int prefill = tracks ? request.inputTokens() - matched * tokensPerBlock : 0;

@@ -270,7 +270,7 @@ class WaitingTest {
     RankSelector cancelling =
         (candidates, request, trace) -> {
           cancelled.forEach(future -> future.cancel(false));
-          return 0;
+          return Selection.of(0);
         };
     RouterFixture fixture =
         new RouterFixture(cancelling, RouterFixture.queue(FCFS), new ReentrantLock()).ranks(2);

@@ -9,6 +9,7 @@ module io.kvasir.fleet {
   exports io.kvasir.fleet.load;
   exports io.kvasir.fleet.record;
   exports io.kvasir.fleet.router;
+  exports io.kvasir.fleet.router.booking;
   exports io.kvasir.fleet.router.cost;
   exports io.kvasir.fleet.router.projected;
   exports io.kvasir.fleet.router.trtllm;

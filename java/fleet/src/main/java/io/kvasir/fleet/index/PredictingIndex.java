@@ -7,17 +7,17 @@ import it.unimi.dsi.fastutil.objects.Object2IntMap;
 import it.unimi.dsi.fastutil.objects.Object2IntOpenHashMap;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Predicate;
 
 /**
  * A prefix index that adds short-lived predictions: blocks of a placed prompt match at once, before
  * the engine reports them. Requests with the same prefix that arrive in between match them too. A
  * rank matches the longer of its confirmed and its predicted blocks.
  *
- * <p>The predictions of a rank are removed when the rank is cleared, hidden or removed.
- * Thread-safe.
+ * <p>The predictions of a rank are removed when the rank is cleared, hidden or removed, so hidden
+ * ranks have none. Counts and memory are those of the confirmed index. Thread-safe.
  */
-public final class PredictingIndex implements PrefixIndex {
+public final class PredictingIndex extends ForwardingIndex {
 
   private final PrefixIndex confirmed;
   private final ApproximateIndex predicted;
@@ -37,6 +37,7 @@ public final class PredictingIndex implements PrefixIndex {
    * @param predicted is updated by placements; closed with this one
    */
   public PredictingIndex(PrefixIndex confirmed, ApproximateIndex predicted) {
+    super(confirmed);
     this.confirmed = confirmed;
     this.predicted = predicted;
   }
@@ -104,20 +105,11 @@ public final class PredictingIndex implements PrefixIndex {
     }
   }
 
-  /** Finds confirmed blocks only: hidden ranks have no predicted ones. */
   @Override
-  public void matchAll(long[] sequenceHashes, int blocks, RankMatches matches) {
-    confirmed.matchAll(sequenceHashes, blocks, matches);
-  }
-
-  @Override
-  public @Nullable Long sequenceHash(RankId rank, long handle) {
-    return confirmed.sequenceHash(rank, handle);
-  }
-
-  @Override
-  public long handles(RankId rank) {
-    return confirmed.handles(rank);
+  public void match(
+      long[] sequenceHashes, int blocks, Predicate<RankId> candidates, RankMatches matches) {
+    match(sequenceHashes, blocks, matches);
+    matches.retain(candidates);
   }
 
   @Override
@@ -125,15 +117,9 @@ public final class PredictingIndex implements PrefixIndex {
     return confirmed;
   }
 
-  /** Counts and memory of the confirmed index. */
-  @Override
-  public IndexStats stats() {
-    return confirmed.stats();
-  }
-
   @Override
   public void close() {
-    confirmed.close();
+    super.close();
     predicted.close();
   }
 }

@@ -1,20 +1,16 @@
 package io.kvasir.gateway.events;
 
-import io.kvasir.event.BlockEvent;
-import io.kvasir.fleet.index.ChangeStatus;
-import io.kvasir.fleet.index.IndexStats;
+import io.kvasir.fleet.index.ForwardingIndex;
 import io.kvasir.fleet.index.PrefixIndex;
-import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.model.RankId;
 import java.util.HashSet;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * An index whose ranks can be kept from matching for reasons beside gaps in their event streams. A
  * rank matches if its stream is complete, its events go on, and it is not muted. Thread-safe.
  */
-final class MutedRanks implements PrefixIndex {
+final class MutedRanks extends ForwardingIndex {
 
   private final PrefixIndex index;
 
@@ -25,6 +21,7 @@ final class MutedRanks implements PrefixIndex {
 
   /** Wraps an index, which its owner closes. */
   MutedRanks(PrefixIndex index) {
+    super(index);
     this.index = index;
   }
 
@@ -67,31 +64,7 @@ final class MutedRanks implements PrefixIndex {
     }
   }
 
-  @Override
-  public ChangeStatus apply(RankId rank, BlockEvent event) {
-    return index.apply(rank, event);
-  }
-
-  @Override
-  public void match(long[] sequenceHashes, int blocks, RankMatches matches) {
-    index.match(sequenceHashes, blocks, matches);
-  }
-
-  @Override
-  public @Nullable Long sequenceHash(RankId rank, long handle) {
-    return index.sequenceHash(rank, handle);
-  }
-
-  @Override
-  public long handles(RankId rank) {
-    return index.handles(rank);
-  }
-
-  @Override
-  public IndexStats stats() {
-    return index.stats();
-  }
-
+  /** Nothing: the owner of the index closes it. */
   @Override
   public void close() {}
 }

@@ -66,8 +66,7 @@ endfunction()
 set(KVASIR_GPU_PROGRAM_ARCHITECTURE 90 CACHE STRING
   "Device architecture of the native GPU tests; others compile the PTX at start-up")
 
-# A program for machines with a GPU. It is built wherever nvcc works and is not run here. It needs
-# only the driver.
+# A program for machines with a GPU, part of the target kvasir_gpu_programs. It needs only the driver.
 function(kvasir_cuda_program source)
   if(NOT KVASIR_NVCC_VERSION)
     return()
@@ -93,5 +92,6 @@ function(kvasir_cuda_program source)
     COMMENT "Linking ${name}"
     COMMAND_EXPAND_LISTS
     VERBATIM)
-  add_custom_target(${name}_program ALL DEPENDS "${program}")
+  add_custom_target(${name}_program DEPENDS "${program}")
+  add_dependencies(kvasir_gpu_programs ${name}_program)
 endfunction()

@@ -53,7 +53,6 @@ public final class ShortestPrefillProvider implements FleetRouterProvider {
         new NativePrefixIndex(setup.naming(), setup.tokensPerBlock(), maxBytes),
         new ShortestPrefillSelector(),
         BookingOptions.DEFAULT.withExplain(true),
-        hitRate -> {},
         setup);
   }
 }

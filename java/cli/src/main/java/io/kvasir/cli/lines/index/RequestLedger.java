@@ -68,7 +68,6 @@ final class RequestLedger implements AutoCloseable {
             index,
             new CostSelector(settings.weights(), settings.ties()),
             settings.booking().options(),
-            hitRate -> {},
             new FleetRouterSetup(format, tokensPerBlock, clock, Map.of()));
   }
 

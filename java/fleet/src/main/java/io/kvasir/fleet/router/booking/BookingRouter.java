@@ -50,7 +50,6 @@ public final class BookingRouter implements FleetRouter {
    * @param selector chooses among the eligible ranks
    * @param options what counts as load, when ranks are overloaded, whether requests wait, whether
    *     placements are explained
-   * @param hitRates receives one event for each placement
    * @param setup how blocks are named, their size, and the clock
    */
   public BookingRouter(
@@ -58,9 +57,8 @@ public final class BookingRouter implements FleetRouter {
       PrefixIndex index,
       RankSelector selector,
       BookingOptions options,
-      Consumer<HitRateEvent> hitRates,
       FleetRouterSetup setup) {
-    this(name, index, selector, PlacementListener.NONE, options, hitRates, setup);
+    this(name, index, selector, PlacementListener.NONE, options, setup);
   }
 
   /**
@@ -72,7 +70,6 @@ public final class BookingRouter implements FleetRouter {
    * @param listener follows the placements
    * @param options what counts as load, when ranks are overloaded, whether requests wait, whether
    *     placements are explained
-   * @param hitRates receives one event for each placement
    * @param setup how blocks are named, their size, and the clock
    */
   public BookingRouter(
@@ -81,9 +78,8 @@ public final class BookingRouter implements FleetRouter {
       RankSelector selector,
       PlacementListener listener,
       BookingOptions options,
-      Consumer<HitRateEvent> hitRates,
       FleetRouterSetup setup) {
-    this(name, index, selector, listener, options, hitRates, setup, new ReentrantLock());
+    this(name, index, selector, listener, options, setup, new ReentrantLock());
   }
 
   BookingRouter(
@@ -92,7 +88,6 @@ public final class BookingRouter implements FleetRouter {
       RankSelector selector,
       PlacementListener listener,
       BookingOptions options,
-      Consumer<HitRateEvent> hitRates,
       FleetRouterSetup setup,
       Lock lock) {
     this.name = Objects.requireNonNull(name, "name");
@@ -117,7 +112,6 @@ public final class BookingRouter implements FleetRouter {
             index,
             sequences,
             dispatcher,
-            Objects.requireNonNull(hitRates, "hitRates"),
             setup);
   }
 

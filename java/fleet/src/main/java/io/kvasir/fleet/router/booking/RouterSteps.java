@@ -11,7 +11,6 @@ import io.kvasir.hash.BlockHashes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,7 +39,6 @@ final class RouterSteps {
   private final PrefixIndex index;
   private final ActiveSequences sequences;
   private final QueueDispatcher dispatcher;
-  private final Consumer<HitRateEvent> hitRates;
   private final FleetRouterSetup setup;
 
   RouterSteps(
@@ -48,13 +46,11 @@ final class RouterSteps {
       PrefixIndex index,
       ActiveSequences sequences,
       QueueDispatcher dispatcher,
-      Consumer<HitRateEvent> hitRates,
       FleetRouterSetup setup) {
     this.lock = lock;
     this.index = index;
     this.sequences = sequences;
     this.dispatcher = dispatcher;
-    this.hitRates = hitRates;
     this.setup = setup;
   }
 
@@ -113,30 +109,20 @@ final class RouterSteps {
       return;
     }
     Placement placement = placed.placement();
-    BlockHashes hashes = completion.matched().hashes();
     if (!completion.future().isDone()) {
-      guarded(completion, () -> index.onPlaced(placement.rank(), hashes));
+      report(completion.matched(), placement);
     }
-    if (completion.future().complete(placed)) {
-      FleetRequest request = completion.matched().request();
-      guarded(
-          completion,
-          () ->
-              hitRates.accept(
-                  new HitRateEvent(
-                      request.id(), placement.rank(), hashes.blocks(), placement.matchedBlocks())));
-    } else { // cancelled while it was being placed
+    if (!completion.future().complete(placed)) { // cancelled while it was being placed
       change(rest -> sequences.free(placement.attempt()));
     }
   }
 
   /** A failure here must not keep the request's outcome, or another's, from being delivered. */
-  private static void guarded(RouteCompletion completion, Runnable report) {
+  private void report(MatchedRequest matched, Placement placement) {
     try {
-      report.run();
+      index.onPlaced(placement.rank(), matched.hashes());
     } catch (RuntimeException failure) {
-      LOG.warn(
-          "The placement of {} could not be reported", completion.matched().request(), failure);
+      LOG.warn("The placement of {} could not be reported", matched.request(), failure);
     }
   }
 }

@@ -50,7 +50,6 @@ public final class CostRouterProvider implements FleetRouterProvider {
         index,
         new CostSelector(settings.weights(), settings.ties()),
         settings.booking().options(),
-        hitRate -> {},
         setup);
   }
 }

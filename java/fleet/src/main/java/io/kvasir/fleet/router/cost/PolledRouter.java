@@ -63,7 +63,6 @@ public final class PolledRouter implements FleetRouter {
             index,
             this::select,
             BookingOptions.DEFAULT.withExplain(explain),
-            hitRate -> {},
             setup);
   }
 

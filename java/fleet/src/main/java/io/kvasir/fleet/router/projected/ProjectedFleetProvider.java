@@ -66,7 +66,6 @@ public final class ProjectedFleetProvider implements FleetRouterProvider {
         new ProjectedSelector(ledger, omitted),
         ledger,
         settings.options(),
-        hitRate -> {},
         setup);
   }
 }

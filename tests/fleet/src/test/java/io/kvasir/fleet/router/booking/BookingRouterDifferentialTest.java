@@ -106,7 +106,6 @@ class BookingRouterDifferentialTest {
                   BusyThresholds.NONE,
                   queue,
                   random.nextBoolean()),
-              event -> {},
               RouterFixture.setup(() -> clockNs[0]));
       naive = new NaiveRouter(TOKENS_PER_BLOCK, selector, queue);
     }

@@ -111,26 +111,9 @@ class BookingRouterTest {
   }
 
   @Test
-  void reportsHowMuchOfEachRequestItsRankHolds() {
-    fixture.index.hold(rank(2), 2);
-    fixture.placed(request(7, 18));
-    assertThat(fixture.hitRates).containsExactly(new HitRateEvent(7, rank(2), 4, 2));
-  }
-
-  @Test
-  void aFailingListenerAffectsNoRequest() {
-    BookingRouter deaf =
-        new BookingRouter(
-            "cost",
-            fixture.index,
-            new CostSelector(CostOptions.DEFAULT),
-            BookingOptions.DEFAULT,
-            event -> {
-              throw new IllegalStateException("deaf");
-            },
-            RouterFixture.setup(() -> 0));
-    deaf.addRank(rank(0), RankCapacity.UNKNOWN);
-    RouteOutcome outcome = deaf.route(request(1, 8).build());
+  void aFailingIndexAffectsNoRequest() {
+    fixture.index.fail();
+    RouteOutcome outcome = router.route(request(1, 8).filter(RankFilter.pin(rank(0))).build());
     assertThat(RouterFixture.placement(outcome).rank()).isEqualTo(rank(0));
   }
 

@@ -21,6 +21,7 @@ public final class GivenIndex implements PrefixIndex {
   private final Set<RankId> hidden = ConcurrentHashMap.newKeySet();
   private final List<String> placed = new CopyOnWriteArrayList<>();
   private volatile boolean closed;
+  private volatile boolean failing;
   private final AtomicInteger matches = new AtomicInteger();
 
   public void hold(RankId rank, int blocks) {
@@ -44,6 +45,11 @@ public final class GivenIndex implements PrefixIndex {
         });
   }
 
+  /** From now on {@link #onPlaced} throws. */
+  void fail() {
+    failing = true;
+  }
+
   /** For each placement: rank, a space, and the prompt's first hash. */
   List<String> placed() {
     return placed;
@@ -51,6 +57,9 @@ public final class GivenIndex implements PrefixIndex {
 
   @Override
   public void onPlaced(RankId rank, BlockHashes prompt) {
+    if (failing) {
+      throw new IllegalStateException("failing");
+    }
     placed.add(rank + " " + (prompt.blocks() == 0 ? "none" : prompt.sequence()[0]));
   }
 

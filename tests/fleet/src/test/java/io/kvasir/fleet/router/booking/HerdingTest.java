@@ -100,7 +100,6 @@ class HerdingTest {
     } finally {
       executor.shutdownNow();
     }
-    assertThat(fixture.hitRates).hasSize(THREADS * rounds);
     fixture.isIdle();
   }
 

@@ -15,9 +15,6 @@ import io.kvasir.fleet.router.cost.CostSelector;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.RankId;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
@@ -31,7 +28,6 @@ public final class RouterFixture {
 
   final GivenIndex index = new GivenIndex();
   final AtomicLong clockNs = new AtomicLong();
-  final List<HitRateEvent> hitRates = Collections.synchronizedList(new ArrayList<>());
   final BookingRouter router;
 
   RouterFixture(BookingOptions options) {
@@ -46,7 +42,6 @@ public final class RouterFixture {
             selector,
             PlacementListener.NONE,
             options,
-            hitRates::add,
             setup(clockNs::get),
             lock);
   }

@@ -26,5 +26,6 @@ module io.kvasir.fleet {
       io.kvasir.fleet.router.cost.CostRouterProvider,
       io.kvasir.fleet.router.cost.ApproximateRouterProvider,
       io.kvasir.fleet.router.cost.PolledRouterProvider,
+      io.kvasir.fleet.router.projected.AffinityFleetProvider,
       io.kvasir.fleet.router.projected.ProjectedFleetProvider;
 }

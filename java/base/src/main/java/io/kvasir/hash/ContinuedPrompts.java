@@ -55,6 +55,17 @@ public final class ContinuedPrompts {
         return key;
       }
     }
+    return newKey(hashes);
+  }
+
+  /**
+   * The conversation that a prompt begins, whatever other prompts begin like it. O(1).
+   *
+   * @param hashes sequence hashes of the prompt's full blocks
+   * @return its key, the same until the next call of {@link #placed}; {@link #NONE} for a prompt
+   *     without a full block
+   */
+  public long newKey(long[] hashes) {
     if (hashes.length == 0) {
       return NONE;
     }

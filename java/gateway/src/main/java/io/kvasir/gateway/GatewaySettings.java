@@ -45,7 +45,7 @@ public record GatewaySettings(
     Pressure pressure,
     Health health) {
 
-  /** Policy {@code projected} where engines publish block events, else {@code conversation}. */
+  /** Policy {@code projected} where engines publish block events, else {@code affinity}. */
   public static final String AUTO = "auto";
 
   /** Copies the collections. */
@@ -62,7 +62,7 @@ public record GatewaySettings(
    * @throws IllegalArgumentException if the router is unknown
    */
   FleetRouterProvider policy(boolean publishes) {
-    String automatic = publishes ? FleetRouterKind.PROJECTED : "conversation";
+    String automatic = publishes ? FleetRouterKind.PROJECTED : FleetRouterKind.AFFINITY;
     return FleetRouterKind.named(router.equals(AUTO) ? automatic : router);
   }
 

@@ -28,8 +28,11 @@ public final class FleetRequest {
   /** The tokens, unless they are a prompt that was not decoded yet. */
   private final @Nullable List<int[]> knownTokens;
 
-  /** Negative until a prompt of tokens is decoded. */
+  /** Negative where it has to be found in the prompt. */
   private final int inputTokens;
+
+  /** Tokens that the text would be; negative until it was read. */
+  private volatile int textTokens = -1;
 
   private final CacheScope scope;
   private final @Nullable String conversationId;
@@ -42,9 +45,13 @@ public final class FleetRequest {
   private final LatencyTargets targets;
   private final boolean streams;
   private final ConcurrentHashMap<Naming, BlockHashes> hashes;
+  private final boolean hashesGiven;
   private final ConcurrentHashMap<Naming, List<long[]>> trtllmKeys = new ConcurrentHashMap<>();
 
-  /** A way to name blocks: a {@link HashFormat} or a {@link TrtllmHash}, and a block size. */
+  /**
+   * A way to name blocks: a {@link HashFormat}, a {@link TrtllmHash} or, for names of text, {@link
+   * PromptSource.Form#TEXTS}; and a block size.
+   */
   private record Naming(Object format, int tokensPerBlock) {}
 
   private FleetRequest(Builder builder) {
@@ -53,7 +60,7 @@ public final class FleetRequest {
     this.promptTokenIds = builder.promptTokenIds;
     this.knownTokens = builder.knownTokens();
     this.inputTokens =
-        builder.inputTokens < 0 && !isEncoded() ? size(knownTokens) : builder.inputTokens;
+        builder.inputTokens < 0 && knownTokens != null ? size(knownTokens) : builder.inputTokens;
     this.scope = builder.scope;
     this.conversationId = builder.conversationId;
     this.generationOnly = builder.generationOnly;
@@ -65,6 +72,7 @@ public final class FleetRequest {
     this.targets = builder.targets;
     this.streams = builder.streams;
     this.hashes = new ConcurrentHashMap<>(builder.hashes);
+    this.hashesGiven = !builder.hashes.isEmpty();
   }
 
   /**
@@ -113,15 +121,25 @@ public final class FleetRequest {
   }
 
   /**
-   * {@return the number of prompt tokens, at least 0; 0 if the request has no tokens and their
-   * number was not set}
+   * {@return the number of prompt tokens, at least 0; if the request has no tokens and their number
+   * was not set, what four bytes of text to a token come to}
    */
   public int inputTokens() {
-    return inputTokens >= 0 ? inputTokens : size(tokens());
+    if (inputTokens >= 0) {
+      return inputTokens;
+    }
+    List<int[]> tokens = tokens();
+    if (tokens != null) {
+      return size(tokens);
+    }
+    if (textTokens < 0) {
+      TextBlocks unused = textBlocks(1);
+    }
+    return textTokens;
   }
 
-  private static int size(@Nullable List<int[]> tokens) {
-    long sum = tokens == null ? 0 : tokens.stream().mapToLong(sequence -> sequence.length).sum();
+  private static int size(List<int[]> tokens) {
+    long sum = tokens.stream().mapToLong(sequence -> sequence.length).sum();
     return (int) Math.min(sum, Integer.MAX_VALUE);
   }
 
@@ -204,6 +222,53 @@ public final class FleetRequest {
               ? new BlockHashes(new long[0], new long[0])
               : NativeBlockHasher.of(format, tokensPerBlock).hash(tokens.get(0), scope);
         });
+  }
+
+  /**
+   * The names of the blocks with which the prompt begins: {@link #hashes} of its tokens or, if it
+   * is not tokenised, {@link #textHashes}.
+   *
+   * @param format how blocks of tokens are named
+   * @param tokensPerBlock tokens in a block, at least 1
+   * @return the names
+   */
+  public BlockHashes prefix(HashFormat format, int tokensPerBlock) {
+    return isTokenised() ? hashes(format, tokensPerBlock) : textHashes(tokensPerBlock);
+  }
+
+  /** {@return whether the prompt's tokens, or hashes of them, are known} */
+  public boolean isTokenised() {
+    return hashesGiven || prompt.form() == PromptSource.Form.TOKENS || knownTokens != null;
+  }
+
+  /**
+   * The names of the blocks of the prompt's text, to recognise prompts whose tokens are unknown.
+   * Four bytes of UTF-8 count as one token. O(characters) for the first call.
+   *
+   * @param tokensPerBlock tokens in a block, at least 1
+   * @return the names of the full blocks; none if the prompt is given as tokens
+   */
+  public BlockHashes textHashes(int tokensPerBlock) {
+    return hashes.computeIfAbsent(
+        new Naming(PromptSource.Form.TEXTS, tokensPerBlock),
+        naming -> textBlocks(tokensPerBlock).hashes());
+  }
+
+  private TextBlocks textBlocks(int tokensPerBlock) {
+    TextBlocks blocks = new TextBlocks(tokensPerBlock, scope);
+    if (prompt.form() != PromptSource.Form.TOKENS) {
+      prompt.forEachCodePoint(blocks);
+    }
+    textTokens = blocks.tokens();
+    return blocks;
+  }
+
+  /**
+   * {@return whether the prompt is the first of its conversation by its form: a chat without an
+   * answer. O(bytes) for a prompt that is not decoded}
+   */
+  public boolean beginsConversation() {
+    return prompt.beginsConversation();
   }
 
   /**

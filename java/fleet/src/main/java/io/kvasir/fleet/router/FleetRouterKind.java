@@ -21,6 +21,9 @@ public final class FleetRouterKind {
   /** Name of the policy that expects times to the first token. */
   public static final String PROJECTED = "projected";
 
+  /** Name of the policy that expects times to the first token, for engines without block events. */
+  public static final String AFFINITY = "affinity";
+
   /** Names of the policies that Kvasir comes with, in the order of their documentation. */
   public static final List<String> OWN =
       List.of(
@@ -31,7 +34,8 @@ public final class FleetRouterKind {
           COST,
           "approximate",
           "polled",
-          PROJECTED);
+          PROJECTED,
+          AFFINITY);
 
   private static final class Known {
     static final FleetRouterProvider[] PROVIDERS = load();

@@ -130,6 +130,11 @@ public sealed interface Prompt extends PromptSource {
     }
 
     @Override
+    public boolean beginsConversation() {
+      return messages.stream().noneMatch(message -> message.role().equals(Message.ASSISTANT));
+    }
+
+    @Override
     public String text() {
       return messages.stream()
           .map(message -> message.role() + ":" + message.content())
@@ -144,6 +149,9 @@ public sealed interface Prompt extends PromptSource {
    * @param content what is said; empty if the message has none
    */
   record Message(String role, String content) {
+
+    /** Role of the model's answers. */
+    public static final String ASSISTANT = "assistant";
 
     /** Takes no role and no content as empty ones. */
     public Message {

@@ -35,4 +35,14 @@ public interface PromptSource {
    * @throws IllegalStateException if the prompt is given as tokens
    */
   void forEachCodePoint(IntConsumer each);
+
+  /**
+   * Whether the prompt is the first of its conversation by its form: a chat that holds no answer.
+   * Chats that share a long instruction are not taken for one conversation then. O(bytes).
+   *
+   * @return false if it holds an answer, or its form does not show it
+   */
+  default boolean beginsConversation() {
+    return false;
+  }
 }

@@ -284,6 +284,14 @@ public final class BodyScan {
   }
 
   /**
+   * {@return whether some message of a chat is an answer of the model. O(bytes) on each call,
+   * without decoding contents}
+   */
+  public boolean hasAnswer() {
+    return new PromptReader(this).hasAnswer();
+  }
+
+  /**
    * {@return the size of the value of {@code messages}, {@code prompt} or {@code input} in bytes}
    */
   public int promptBytes() {

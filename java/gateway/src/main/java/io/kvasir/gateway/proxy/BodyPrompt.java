@@ -23,6 +23,7 @@ final class BodyPrompt implements PromptSource {
   private final BodyHold hold;
   private final Form form;
   private boolean charged;
+  private @Nullable Boolean begins;
   private @Nullable Prompt decoded;
 
   /** The budget has no room for a decoded prompt. */
@@ -93,6 +94,16 @@ final class BodyPrompt implements PromptSource {
       throw new NoRoom(Problem.of(hold.refusal(bytes)));
     }
     charged = true;
+  }
+
+  @Override
+  public synchronized boolean beginsConversation() {
+    Boolean known = begins;
+    if (known == null) {
+      known = form == Form.CHAT && !body.hasAnswer();
+      begins = known;
+    }
+    return known;
   }
 
   @Override

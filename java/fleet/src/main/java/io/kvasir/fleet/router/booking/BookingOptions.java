@@ -10,17 +10,29 @@ import java.util.Objects;
  * @param busyThresholds when ranks are overloaded
  * @param queue whether requests wait
  * @param explain whether placements list the costs that were compared
+ * @param readsTokens whether callers should make tokens of prompts that have none
+ * @param textTtlMs how long the text of a placed prompt counts as held, for requests without tokens,
+ *     in milliseconds, at least 1
  */
 public record BookingOptions(
     ActiveSequencesOptions loads,
     BusyThresholds busyThresholds,
     QueueOptions queue,
-    boolean explain) {
+    boolean explain,
+    boolean readsTokens,
+    long textTtlMs) {
 
-  /** The default loads, no busy thresholds, no queue, no explanations. */
+  private static final long TEXT_TTL_MS = 600_000;
+
+  /** The default loads, no busy thresholds, no queue, no explanations; tokens, and texts for 600 s. */
   public static final BookingOptions DEFAULT =
       new BookingOptions(
-          ActiveSequencesOptions.DEFAULT, BusyThresholds.NONE, QueueOptions.OFF, false);
+          ActiveSequencesOptions.DEFAULT,
+          BusyThresholds.NONE,
+          QueueOptions.OFF,
+          false,
+          true,
+          TEXT_TTL_MS);
 
   /** Refuses nulls. */
   public BookingOptions {
@@ -36,7 +48,7 @@ public record BookingOptions(
    * @return new options
    */
   public BookingOptions withLoads(ActiveSequencesOptions value) {
-    return new BookingOptions(value, busyThresholds, queue, explain);
+    return new BookingOptions(value, busyThresholds, queue, explain, readsTokens, textTtlMs);
   }
 
   /**
@@ -46,7 +58,7 @@ public record BookingOptions(
    * @return new options
    */
   public BookingOptions withBusyThresholds(BusyThresholds value) {
-    return new BookingOptions(loads, value, queue, explain);
+    return new BookingOptions(loads, value, queue, explain, readsTokens, textTtlMs);
   }
 
   /**
@@ -56,7 +68,7 @@ public record BookingOptions(
    * @return new options
    */
   public BookingOptions withQueue(QueueOptions value) {
-    return new BookingOptions(loads, busyThresholds, value, explain);
+    return new BookingOptions(loads, busyThresholds, value, explain, readsTokens, textTtlMs);
   }
 
   /**
@@ -66,6 +78,16 @@ public record BookingOptions(
    * @return new options
    */
   public BookingOptions withExplain(boolean value) {
-    return new BookingOptions(loads, busyThresholds, queue, value);
+    return new BookingOptions(loads, busyThresholds, queue, value, readsTokens, textTtlMs);
+  }
+
+  /**
+   * These options for a policy that matches by placements and texts alone: callers make no tokens.
+   *
+   * @param ttlMs how long a placed prompt counts as held, in milliseconds, at least 1
+   * @return new options
+   */
+  public BookingOptions byText(long ttlMs) {
+    return new BookingOptions(loads, busyThresholds, queue, explain, false, ttlMs);
   }
 }

@@ -33,7 +33,8 @@ import java.util.function.Function;
 public final class BookingRouter implements FleetRouter {
 
   private final String name;
-  private final PrefixIndex index;
+  private final PromptMatches prompts;
+  private final boolean readsTokens;
   private final PlacementListener listener;
   private final LoadAnnouncer announcer = new LoadAnnouncer();
   private final ActiveSequences sequences;
@@ -91,7 +92,9 @@ public final class BookingRouter implements FleetRouter {
       FleetRouterSetup setup,
       Lock lock) {
     this.name = Objects.requireNonNull(name, "name");
-    this.index = Objects.requireNonNull(index, "index");
+    this.prompts =
+        new PromptMatches(Objects.requireNonNull(index, "index"), options.textTtlMs(), setup);
+    this.readsTokens = options.readsTokens();
     this.listener = Objects.requireNonNull(listener, "listener");
     this.sequences =
         new ActiveSequences(setup.tokensPerBlock(), options.loads(), setup.clockNs(), this::ended);
@@ -107,12 +110,7 @@ public final class BookingRouter implements FleetRouter {
     this.queue = new RequestQueue(options.queue(), setup.clockNs().getAsLong());
     this.dispatcher = new QueueDispatcher(options.queue(), chooser, queue);
     this.steps =
-        new RouterSteps(
-            lock,
-            index,
-            sequences,
-            dispatcher,
-            setup);
+new RouterSteps(lock, prompts, sequences, dispatcher, setup);
   }
 
   @Override
@@ -122,7 +120,7 @@ public final class BookingRouter implements FleetRouter {
 
   @Override
   public boolean readsTokens(FleetRequest request) {
-    return true;
+    return readsTokens;
   }
 
   /**
@@ -243,13 +241,13 @@ public final class BookingRouter implements FleetRouter {
               dispatcher.refuseUnservable(completions);
               return removed;
             });
-    index.removeRank(rank);
+    prompts.removeRank(rank);
     return known;
   }
 
   @Override
   public void onBlocks(RankId rank, BlockEvent event) {
-    index.apply(rank, event);
+    prompts.onBlocks(rank, event);
   }
 
   @Override
@@ -266,7 +264,7 @@ public final class BookingRouter implements FleetRouter {
 
   @Override
   public PrefixIndex index() {
-    return index;
+    return prompts.index();
   }
 
   /**
@@ -332,6 +330,6 @@ public final class BookingRouter implements FleetRouter {
 
   @Override
   public void close() {
-    index.close();
+    prompts.close();
   }
 }

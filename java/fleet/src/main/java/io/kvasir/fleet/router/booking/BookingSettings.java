@@ -68,7 +68,6 @@ public record BookingSettings(BookingOptions options, long ttlMs, long maxIndexB
   private static final double MAX_SECONDS = 1e9;
   private static final double MIN_TTL_SECONDS = 1e-3;
   private static final double PREDICTED_TTL_SECONDS = 2;
-  private static final double TTL_SECONDS = 120;
   private static final long DEFAULT_MAX_INDEX_BYTES = 1L << 32;
   private static final long MIN_INDEX_BYTES = 1 << 20;
 
@@ -91,18 +90,23 @@ public record BookingSettings(BookingOptions options, long ttlMs, long maxIndexB
    * Reads the settings of a policy without block events.
    *
    * @param args the args, whose keys include {@link #KEYS} and {@link #TTL}
+   * @param ttlSeconds the time for which a placed prompt counts as held, unless the args say it
    * @return the settings
    * @throws IllegalArgumentException naming the key that is out of range and what is allowed
    */
-  public static BookingSettings approximate(RouterArgs args) {
-    double seconds = args.number(TTL, TTL_SECONDS);
+  public static BookingSettings approximate(RouterArgs args, double ttlSeconds) {
+    double seconds = args.number(TTL, ttlSeconds);
     Checks.within(TTL, seconds, MIN_TTL_SECONDS, MAX_SECONDS);
     return of(args, seconds);
   }
 
   private static BookingSettings of(RouterArgs args, double ttlSeconds) {
     return new BookingSettings(
-        new BookingOptions(loads(args), busy(args), queue(args), args.flag(EXPLAIN, false)),
+        BookingOptions.DEFAULT
+            .withLoads(loads(args))
+            .withBusyThresholds(busy(args))
+            .withQueue(queue(args))
+            .withExplain(args.flag(EXPLAIN, false)),
         Math.round(ttlSeconds * MS_PER_SECOND),
         maxIndexBytes(args));
   }

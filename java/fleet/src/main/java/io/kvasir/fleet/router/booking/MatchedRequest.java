@@ -5,10 +5,11 @@ import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.hash.BlockHashes;
 
 /**
- * A request with its block hashes and its matches at one moment.
+ * A request with the names of its blocks and its matches at one moment.
  *
  * @param request the request
- * @param hashes the hashes of its full blocks
+ * @param hashes the names of its full blocks, by its tokens or by its text
+ * @param blocks how many of them count
  * @param matches leading blocks that the ranks hold
  */
-record MatchedRequest(FleetRequest request, BlockHashes hashes, RankMatches matches) {}
+record MatchedRequest(FleetRequest request, BlockHashes hashes, int blocks, RankMatches matches) {}

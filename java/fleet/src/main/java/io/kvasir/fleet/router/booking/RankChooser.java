@@ -139,7 +139,7 @@ final class RankChooser {
 
   private void checkBlocks(MatchedRequest matched) {
     int most = matched.request().inputTokens() / candidates.tokensPerBlock();
-    int blocks = matched.hashes().blocks();
+    int blocks = matched.blocks();
     if (blocks > most) {
       throw new IllegalArgumentException(
           "blocks must be 0 to " + most + " for " + matched.request() + ", not " + blocks);
@@ -306,6 +306,6 @@ final class RankChooser {
   private static int sharedBlocks(MatchedRequest matched) {
     return Boolean.FALSE.equals(matched.request().overrides().assumeKvReuse())
         ? 0
-        : matched.hashes().blocks();
+        : matched.blocks();
   }
 }

@@ -1,7 +1,5 @@
 package io.kvasir.fleet.router.booking;
 
-import io.kvasir.fleet.index.PrefixIndex;
-import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.load.ActiveSequences;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouterSetup;
@@ -36,19 +34,19 @@ final class RouterSteps {
   private static final Logger LOG = LoggerFactory.getLogger(RouterSteps.class);
 
   private final Lock lock;
-  private final PrefixIndex index;
+  private final PromptMatches prompts;
   private final ActiveSequences sequences;
   private final QueueDispatcher dispatcher;
   private final FleetRouterSetup setup;
 
   RouterSteps(
       Lock lock,
-      PrefixIndex index,
+      PromptMatches prompts,
       ActiveSequences sequences,
       QueueDispatcher dispatcher,
       FleetRouterSetup setup) {
     this.lock = lock;
-    this.index = index;
+    this.prompts = prompts;
     this.sequences = sequences;
     this.dispatcher = dispatcher;
     this.setup = setup;
@@ -58,12 +56,9 @@ final class RouterSteps {
     return setup.clockNs().getAsLong();
   }
 
-  /** Hashes and matches a request. Without the lock. */
+  /** Names and matches a request. Without the lock. */
   MatchedRequest match(FleetRequest request) {
-    BlockHashes hashes = request.hashes(setup.naming(), setup.tokensPerBlock());
-    RankMatches matches = new RankMatches();
-    index.match(hashes.sequence(), hashes.blocks(), matches);
-    return new MatchedRequest(request, hashes, matches);
+    return prompts.match(request);
   }
 
   /** Runs a step that makes no room. The step adds what it completes to its argument. */
@@ -120,7 +115,7 @@ final class RouterSteps {
   /** A failure here must not keep the request's outcome, or another's, from being delivered. */
   private void report(MatchedRequest matched, Placement placement) {
     try {
-      index.onPlaced(placement.rank(), matched.hashes());
+      prompts.onPlaced(matched, placement.rank());
     } catch (RuntimeException failure) {
       LOG.warn("The placement of {} could not be reported", matched.request(), failure);
     }

@@ -41,6 +41,8 @@ public record CostSettings(CostOptions weights, Ties ties, BookingSettings booki
   /** The keys that policy {@code cost} accepts. */
   static final List<String> COST_KEYS = keysWith(BookingSettings.PREDICTED_TTL);
 
+  private static final double APPROXIMATE_TTL_SECONDS = 120;
+
   /** The keys that policy {@code approximate} accepts. */
   static final List<String> APPROXIMATE_KEYS = keysWith(BookingSettings.TTL);
 
@@ -75,7 +77,7 @@ public record CostSettings(CostOptions weights, Ties ties, BookingSettings booki
    */
   static CostSettings approximate(String user, Map<String, ?> args) {
     RouterArgs checked = new RouterArgs(user, args, APPROXIMATE_KEYS);
-    return of(checked, BookingSettings.approximate(checked));
+    return of(checked, BookingSettings.approximate(checked, APPROXIMATE_TTL_SECONDS));
   }
 
   private static CostSettings of(RouterArgs args, BookingSettings booking) {

@@ -78,12 +78,13 @@ final class ExpectedTurns {
    * The conversation of a request. O(1) with an id, else O(blocks of a turn).
    *
    * @param conversationId its id, or null
+   * @param begins whether the prompt cannot continue a conversation
    * @param hashes sequence hashes of the prompt's full blocks
    * @return its key; {@link #NONE} for none
    */
-  long key(@Nullable String conversationId, long[] hashes) {
+  long key(@Nullable String conversationId, boolean begins, long[] hashes) {
     if (conversationId == null) {
-      return prompts.key(hashes);
+      return begins ? prompts.newKey(hashes) : prompts.key(hashes);
     }
     long key = Digest64.fold(Digest64.EMPTY, conversationId);
     return key == NONE ? 1 : key;
@@ -150,13 +151,20 @@ final class ExpectedTurns {
    * Learns from a placement.
    *
    * @param conversationId the request's, or null
+   * @param begins whether its prompt cannot continue a conversation
    * @param hashes sequence hashes of its full blocks
    * @param open the conversations of its rank
    * @param ms the time to compute it, in milliseconds
    * @param nowNs the time
    */
-  void placed(@Nullable String conversationId, long[] hashes, Open open, double ms, long nowNs) {
-    long key = key(conversationId, hashes);
+  void placed(
+      @Nullable String conversationId,
+      boolean begins,
+      long[] hashes,
+      Open open,
+      double ms,
+      long nowNs) {
+    long key = key(conversationId, begins, hashes);
     if (key == NONE) {
       return;
     }

@@ -52,9 +52,9 @@ final class PlacementLedger implements PlacementListener {
     this.clockNs = setup.clockNs();
   }
 
-  /** The sequence hashes of a request, which matching has computed before. */
+  /** The names of a request's blocks, which matching has computed before. */
   private long[] hashes(FleetRequest request) {
-    return request.hashes(setup.naming(), setup.tokensPerBlock()).sequence();
+    return request.prefix(setup.naming(), setup.tokensPerBlock()).sequence();
   }
 
   /** The time, in nanoseconds. */
@@ -74,7 +74,8 @@ final class PlacementLedger implements PlacementListener {
 
   /** The key of a request's conversation; {@link ExpectedTurns#NONE} for none. */
   long conversation(FleetRequest request) {
-    return conversations.key(request.conversationId(), hashes(request));
+    return conversations.key(
+        request.conversationId(), request.beginsConversation(), hashes(request));
   }
 
   /** Time has passed; returns the share of their time that ranks compute prompts. */
@@ -124,7 +125,12 @@ final class PlacementLedger implements PlacementListener {
     int uncached = Math.max(1, uncachedTokens);
     double computeMs = forecast.promptMs(uncached, contextTokens);
     conversations.placed(
-        request.conversationId(), hashes(request), forecast.open, computeMs, nowNs);
+        request.conversationId(),
+        request.beginsConversation(),
+        hashes(request),
+        forecast.open,
+        computeMs,
+        nowNs);
     double expectedMs =
         Double.isNaN(firstTokenMs)
             ? forecast.queuedMs(nowNs) + computeMs + forecast.interleavedMs(uncached)

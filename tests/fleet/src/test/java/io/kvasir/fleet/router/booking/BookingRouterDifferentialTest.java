@@ -101,11 +101,10 @@ class BookingRouterDifferentialTest {
               "cost",
               index,
               selector,
-              new BookingOptions(
-                  ActiveSequencesOptions.DEFAULT.withStaleAfterNs(Long.MAX_VALUE),
-                  BusyThresholds.NONE,
-                  queue,
-                  random.nextBoolean()),
+              BookingOptions.DEFAULT
+                  .withLoads(ActiveSequencesOptions.DEFAULT.withStaleAfterNs(Long.MAX_VALUE))
+                  .withQueue(queue)
+                  .withExplain(random.nextBoolean()),
               RouterFixture.setup(() -> clockNs[0]));
       naive = new NaiveRouter(TOKENS_PER_BLOCK, selector, queue);
     }

@@ -13,7 +13,7 @@ class ExpectedTurnsTest {
   private long nowNs;
 
   private ExpectedTurns.Open turn(String conversation, ExpectedTurns.Open open) {
-    turns.placed(conversation, NO_BLOCKS, open, 100, nowNs);
+    turns.placed(conversation, false, NO_BLOCKS, open, 100, nowNs);
     return open;
   }
 
@@ -35,6 +35,23 @@ class ExpectedTurnsTest {
     double atOnce = turns.count(open, null, nowNs);
     nowNs += 80 * SECOND_NS; // four gaps
     assertThat(turns.count(open, null, nowNs) / atOnce).isBetween(0.33, 0.41);
+  }
+
+  /** A classifier: one instruction in two full blocks, and a text that fills none. */
+  @Test
+  void firstTurnsWithTheSameBlocksAreConversationsOfTheirOwn() {
+    long[] instruction = {11, 12};
+    ExpectedTurns.Open open = new ExpectedTurns.Open();
+    for (int i = 0; i < 20; i++) {
+      turns.placed(null, true, instruction, open, 100, nowNs);
+    }
+    assertThat(turns.furtherMs()).as("no further turn was placed").isZero();
+    long begun = turns.key(null, false, instruction);
+    assertThat(turns.key(null, true, instruction)).isNotEqualTo(begun);
+    turns.placed(null, false, new long[] {11, 12, 13}, open, 100, nowNs);
+    assertThat(turns.key(null, false, new long[] {11, 12, 13}))
+        .as("an answered prompt continues the last that it goes on from")
+        .isEqualTo(begun);
   }
 
   /** One client's parallel calls of tools. */

@@ -1,6 +1,5 @@
 package io.kvasir.cli.command;
 
-import io.kvasir.benchmarks.index.InvalidCorpusException;
 import io.kvasir.cli.option.Environment;
 import io.kvasir.cli.option.HeadedOptions;
 import io.kvasir.cli.option.InvalidConfigException;
@@ -236,7 +235,6 @@ public final class CommandRunner {
           ExitCode.USAGE, Settings.source(usage.option(), parsed) + " " + e.getMessage());
     }
     if (e instanceof InvalidTraceException
-        || e instanceof InvalidCorpusException
         || e instanceof InvalidRecordingException
         || e instanceof InvalidLogException
         || e instanceof InvalidConfigException) {

@@ -3,7 +3,9 @@ package io.kvasir.fleet.router.projected;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.booking.PlacementListener;
+import io.kvasir.hash.ContinuedPrompts;
 import io.kvasir.model.RankId;
+import io.kvasir.timing.ExpectedTurns;
 import io.kvasir.timing.ForwardPass;
 import io.kvasir.timing.StepModel;
 import io.kvasir.timing.StepModels;
@@ -29,10 +31,17 @@ final class PlacementLedger implements PlacementListener {
   /** Tokens of an answer before there was any. */
   private static final double FIRST_OUTPUT_TOKENS = 256;
 
+  /** Time from a turn of a conversation to its next, until there are observations. */
+  private static final double PRIOR_GAP_NS = 10e9;
+
+  /** Placements in a gap between turns that give it its full weight. */
+  private static final double OTHERS_IN_GAP = 16;
+
   private final FleetRouterSetup setup;
   private final LongSupplier clockNs;
   private final StepModels models = new StepModels(StepTiming.DEFAULT);
-  private final ExpectedTurns conversations = new ExpectedTurns();
+  private final ExpectedTurns conversations = new ExpectedTurns(PRIOR_GAP_NS, OTHERS_IN_GAP);
+  private final ContinuedPrompts prompts = new ContinuedPrompts(ExpectedTurns.MOST_CONVERSATIONS);
   private final LoadEstimate load = new LoadEstimate();
   private final ForecastInterval interval = new ForecastInterval();
   private final Map<RankId, RankForecast> ranks = new HashMap<>();
@@ -72,9 +81,26 @@ final class PlacementLedger implements PlacementListener {
     return conversations;
   }
 
-  /** The key of a request's conversation; {@link ExpectedTurns#NONE} for none. */
+  /**
+   * The key of a request's conversation; {@link ExpectedTurns#NONE} for none. A request without a
+   * conversation id is recognised by its prompt, unless that is shorter than a block. O(1) with an
+   * id, else O(blocks of a turn).
+   */
   long conversation(FleetRequest request) {
-    return conversations.key(request.conversationId(), hashes(request));
+    String id = request.conversationId();
+    return id == null ? prompts.key(hashes(request)) : ExpectedTurns.key(id);
+  }
+
+  private void learnTurn(
+      FleetRequest request, ExpectedTurns.Open open, double computeMs, long nowNs) {
+    long key = conversation(request);
+    if (key == ExpectedTurns.NONE) {
+      return;
+    }
+    conversations.placed(key, open, computeMs, nowNs);
+    if (request.conversationId() == null) {
+      prompts.placed(key, hashes(request));
+    }
   }
 
   /** Time has passed; returns the share of their time that ranks compute prompts. */
@@ -123,8 +149,7 @@ final class PlacementLedger implements PlacementListener {
     RankForecast forecast = rank(rank, nowNs);
     int uncached = Math.max(1, uncachedTokens);
     double computeMs = forecast.promptMs(uncached, contextTokens);
-    conversations.placed(
-        request.conversationId(), hashes(request), forecast.open, computeMs, nowNs);
+    learnTurn(request, forecast.open, computeMs, nowNs);
     double expectedMs =
         Double.isNaN(firstTokenMs)
             ? forecast.queuedMs(nowNs) + computeMs + forecast.interleavedMs(uncached)

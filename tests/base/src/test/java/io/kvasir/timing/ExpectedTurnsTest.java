@@ -70,7 +70,7 @@ class ExpectedTurnsTest {
     ExpectedTurns.Turn last = turns.last(ExpectedTurns.key("one"));
     turns.leave(last, nowNs);
     turns.leave(last, nowNs);
-    assertThat(turns.count(rank, null, nowNs)).isCloseTo(both / 2, within(1e-3));
+    assertThat(turns.count(rank, null, nowNs)).isCloseTo(both / 2, within(0.1));
   }
 
   @Test

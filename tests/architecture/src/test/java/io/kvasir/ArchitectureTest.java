@@ -188,7 +188,7 @@ class ArchitectureTest {
     edges.put("engine.pool", uses("event", "internal.nativelib", "model"));
     edges.put(
         "engine.pool.cuda",
-        uses("engine.device", "engine.pool", "event", "hash", "internal.nativelib", "model"));
+        uses("engine.device", "engine.pool", "event", "internal.nativelib", "model"));
     edges.put("engine.pool.shared", uses("engine.pool", "internal.nativelib", "model"));
     edges.put("event", uses("hash"));
     edges.put("exchange", uses());

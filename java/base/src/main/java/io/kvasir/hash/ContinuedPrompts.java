@@ -48,6 +48,17 @@ public final class ContinuedPrompts {
    * @return its key; {@link #NONE} for a prompt without a full block
    */
   public long key(long[] hashes) {
+    long known = knownKey(hashes);
+    return known == NONE ? newKey(hashes) : known;
+  }
+
+  /**
+   * The known conversation that a prompt continues. O(blocks of a turn).
+   *
+   * @param hashes sequence hashes of the prompt's full blocks
+   * @return its key; {@link #NONE} for none
+   */
+  public long knownKey(long[] hashes) {
     int first = Math.max(0, hashes.length - LONGEST_TURN);
     for (int i = hashes.length - 1; i >= first; i--) {
       long key = keys.get(hashes[i]);
@@ -55,7 +66,7 @@ public final class ContinuedPrompts {
         return key;
       }
     }
-    return newKey(hashes);
+    return NONE;
   }
 
   /**

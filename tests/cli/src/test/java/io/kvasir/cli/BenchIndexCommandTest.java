@@ -21,8 +21,7 @@ class BenchIndexCommandTest {
 
   @Test
   void indexesAreMeasuredBesideEachOtherAndAnswerAlike() throws IOException {
-    Path corpus = folder.resolve("small.corpus");
-    Outcome outcome = run("--trace " + trace() + " --corpus " + corpus + SMALL + " --format json");
+    Outcome outcome = run("--trace " + trace() + SMALL + " --format json");
     assertThat(outcome.exitCode()).as(outcome.err()).isZero();
     JsonNode json = outcome.json();
     assertThat(json.at("/corpus/queries").intValue()).isEqualTo(120);
@@ -40,7 +39,7 @@ class BenchIndexCommandTest {
                   - json.at("/corpus/removedBlocks").longValue());
     }
 
-    Outcome again = run("--corpus " + corpus + QUICK);
+    Outcome again = run("--trace " + trace() + SMALL);
     assertThat(again.exitCode()).as(again.err()).isZero();
     assertThat(again.out()).contains("3 workers, 2 copies", "java-radix", "bytes a membership");
   }
@@ -59,26 +58,9 @@ class BenchIndexCommandTest {
   }
 
   @Test
-  void aCorpusOfSomethingElseIsNotUsed() throws IOException {
-    Path corpus = folder.resolve("small.corpus");
-    String options = "--trace " + trace() + " --corpus " + corpus + SMALL;
-    assertThat(run(options).exitCode()).isZero();
-    Outcome other = run(options + " --seed 43");
-    assertThat(other.exitCode()).isEqualTo(ExitCode.USAGE);
-    assertThat(other.err()).startsWith(corpus + ": was made of ").contains("seed 42, not ");
-
-    byte[] bytes = Files.readAllBytes(corpus);
-    bytes[bytes.length - 1] ^= 1;
-    Files.write(corpus, bytes);
-    Outcome damaged = run("--corpus " + corpus);
-    assertThat(damaged.exitCode()).isEqualTo(ExitCode.USAGE);
-    assertThat(damaged.err()).isEqualTo(corpus + ": the content is damaged; remove the file\n");
-  }
-
-  @Test
   void wrongUsageNamesTheOption() throws IOException {
-    refused("", "--trace or --corpus must be given");
-    refused("--corpus /no/such", "/no/such: no such file");
+    refused("", "--trace must be given");
+    refused("--trace /no/such", "/no/such: no such file");
     String trace = "--trace " + trace();
     refused(trace + " --workers 0", "--workers must be an integer from 1 to 65536, not '0'");
     refused(trace + " --handles none", "--handles must be one of per-rank, shared, not 'none'");

@@ -13,7 +13,7 @@ class BenchSelectorsCommandTest {
 
   private static final String SMALL =
       "--requests 40 --concurrency 2,4 --burst 30 --input-tokens 600 --output-tokens 10"
-          + " --prefixes 3 --instances 3 --seeds 1,2 --jobs 1";
+          + " --prefixes 3 --workers 3 --seeds 1,2 --jobs 1";
 
   private static Outcome run(String options) {
     return Outcome.of(Map.of(), "bench selectors " + options);
@@ -65,7 +65,7 @@ class BenchSelectorsCommandTest {
   void jsonSaysWhatWasSetAndRepeats() {
     String options =
         SMALL
-            + " --selector approximate,round_robin --event-delay-ms 7 --metric-delay-ms 8"
+            + " --fleet-router approximate,round_robin --event-delay-ms 7 --metric-delay-ms 8"
             + " --metric-interval-ms 9 --format json";
     JsonNode json = run(options).json();
     assertThat(json.get("eventDelayMs").doubleValue()).isEqualTo(7);
@@ -85,15 +85,15 @@ class BenchSelectorsCommandTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "--selector best | --fleet-router must be one of round_robin, load_balancing, kv_cache_aware,"
+        "--fleet-router best | --fleet-router must be one of round_robin, load_balancing, kv_cache_aware,"
             + " conversation, cost, approximate, polled, projected, not 'best'",
-        "--selector polled,polled | --fleet-router must name each value once, not 'polled,polled'",
+        "--fleet-router polled,polled | --fleet-router must name each value once, not 'polled,polled'",
         "--concurrency 0 | --concurrency must be an integer from 1 to 1000000, not '0'",
         "--requests none | --requests must be an integer from 1 to 1000000, not 'none'",
         "--burst -1 | --burst must be an integer from 0 to 1000000, not '-1'",
         "--input-tokens 1 | --input-tokens must be an integer from 2 to 1048576, not '1'",
         "--prefixes 0 | --prefixes must be an integer from 1 to 1000000, not '0'",
-        "--instances 0 | --workers must be an integer from 1 to 1024, not '0'",
+        "--workers 0 | --workers must be an integer from 1 to 1024, not '0'",
         "--pool-tokens 10 | --pool-tokens must be an integer from 64 to 2147483647, not '10'",
         "--event-delay-ms -1 | --event-delay-ms must be a number from 0.0 to 3600000.0, not '-1'",
         "--metric-delay-ms x | --metric-delay-ms must be a number from 0.0 to 3600000.0, not 'x'",

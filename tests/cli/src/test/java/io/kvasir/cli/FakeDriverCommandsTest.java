@@ -64,8 +64,8 @@ class FakeDriverCommandsTest {
   void severalInstancesOnTheDeviceTellOfTheirBlocksAsOnTheHost() throws Exception {
     String line =
         REPLAY.replace("--pool-tokens 8192", "--pool-tokens 3840")
-            + " --router kv_cache_aware --instances 2 --serve-router kv_cache_aware"
-            + " --serve-router-args track_routed_blocks=false";
+            + " --router kv_cache_aware --workers 2 --fleet-router kv_cache_aware"
+            + " --fleet-router-args track_routed_blocks=false";
     Outcome host = Outcome.of(Map.of(), line + " --device cpu");
     FakeDriver.Result device = run(Map.of(), line + " --device cuda");
     assertThat(device.exitCode()).as(device.errors()).isZero();

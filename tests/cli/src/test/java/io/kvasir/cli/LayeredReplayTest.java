@@ -192,7 +192,6 @@ class LayeredReplayTest {
         "--workers 2 --event-delay-ms -1 | --event-delay-ms must be a number from 0",
         "--workers 2 --processes 2 | --processes must be 1 with --workers or --fleet-router",
         "--fleet-router-args load_weight=1 | --fleet-router-args needs a fleet: --workers above 1 or",
-        "--serve-router-args load_weight=1 | --fleet-router-args needs a fleet: --workers above 1 or",
         "--event-delay-ms 5 --workers 1 | --event-delay-ms needs a fleet: --workers above 1 or",
         "--what-if cost | --what-if needs a fleet: --workers above 1 or",
         "--workers 2 --what-if best | --what-if must be one of round_robin, load_balancing,",

@@ -67,7 +67,8 @@ class RouteCommandTest {
         names.add(term.getKey());
         sum += term.getValue().doubleValue();
       }
-      assertThat(names).containsExactly("queue", "compute", "pace", "others", "eviction", "work");
+      assertThat(names)
+          .containsExactly("queue", "compute", "lockstep", "others", "eviction", "work");
       assertThat(decision.at("/scores/" + rank).doubleValue()).isEqualTo(sum);
     }
     assertThat(decision.at("/terms/0/queue").doubleValue()).as("nothing in line").isZero();
@@ -77,7 +78,7 @@ class RouteCommandTest {
     assertThat(decision.at("/terms/1/compute").doubleValue())
         .as("what rank 1 holds need not be computed")
         .isLessThan(decision.at("/terms/0/compute").doubleValue());
-    assertThat(decision.at("/terms/1/pace").doubleValue())
+    assertThat(decision.at("/terms/1/lockstep").doubleValue())
         .as("half of a decode step")
         .isEqualTo(0.5 * (-25.74 + 54.01 + 5.74), within(1e-9));
   }

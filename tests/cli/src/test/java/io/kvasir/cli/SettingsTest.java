@@ -109,17 +109,17 @@ class SettingsTest {
         " --config "
             + file(
                 """
-                instances: 2
+                workers: 2
                 ranks: 1
                 router: default
-                serve_router: load_balancing
-                serve_router_args: {use_tokens: true}
+                fleet_router: load_balancing
+                fleet_router_args: {use_tokens: true}
                 """);
 
     JsonNode args = Outcome.of(Map.of(), SMALL + config).json().get("serveRouterArgs");
     assertThat(args.toString()).isEqualTo("{\"use_tokens\":true}");
-    assertThat(errorOf("serve_router_args: {a: [1]}")).contains("args must be a single value");
-    assertThat(errorOf("serve_router: round_robin\nserve_router_args: {a: 1}"))
+    assertThat(errorOf("fleet_router_args: {a: [1]}")).contains("args must be a single value");
+    assertThat(errorOf("fleet_router: round_robin\nfleet_router_args: {a: 1}"))
         .contains(":2: fleet_router_args is wrong: ");
   }
 

@@ -143,7 +143,7 @@ class WrongUsageTest {
         "replay --trace PATH | 2 | CUT: no such file",
         "replay --trace . --config PATH | 2 | CUT: no such file",
         "bench policies --trace PATH | 2 | CUT: no such file",
-        "bench index --corpus PATH | 2 | CUT: no such file",
+        "bench index --trace PATH | 2 | CUT: no such file",
         "index PATH | 2 | FILE must be a file, not 'CUT'",
         "record --replay PATH | 2 | CUT: no such file",
         "record --repair PATH | 2 | CUT: no such file",

@@ -50,8 +50,7 @@ final class DeviceLoad implements AutoCloseable {
     for (int i = 0; i < bytes.length; i++) {
       memory[i] = device.allocate(bytes[i]);
       device.fill(stream, memory[i], (byte) 0, bytes[i]);
-      arguments.setField(2, i * Long.BYTES, (int) memory[i]);
-      arguments.setField(2, i * Long.BYTES + Integer.BYTES, (int) (memory[i] >>> Integer.SIZE));
+      arguments.setField(2, i * Long.BYTES, memory[i]);
     }
     offsets(memory[1], prompts + 1, length);
     offsets(memory[2], prompts, length / TOKENS_PER_BLOCK);

@@ -2,6 +2,7 @@ package io.kvasir.benchmarks.index;
 
 import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
+import java.util.BitSet;
 
 /**
  * Queries and changes in time order, ready to be replayed. At equal times queries come first. The
@@ -16,7 +17,7 @@ public final class Corpus {
   private final CorpusCounts counts;
   private final LocalHashing hashing;
   private final RankId[] ranks;
-  private final boolean[] isQuery;
+  private final BitSet isQuery;
   private final long[][] queries;
   private final long[] queryAtNs;
   private final BlockEvent[] changes;
@@ -31,23 +32,16 @@ public final class Corpus {
    */
   public record LocalHashing(long blocks, long ns) {}
 
-  Corpus(
-      CorpusHeader header,
-      boolean[] isQuery,
-      long[][] queries,
-      long[] queryAtNs,
-      BlockEvent[] changes,
-      int[] changeWorker,
-      long[] changeAtNs) {
-    this.description = header.description();
-    this.counts = header.counts();
-    this.hashing = new LocalHashing(header.hashedBlocks(), header.hashNs());
-    this.isQuery = isQuery;
-    this.queries = queries;
-    this.queryAtNs = queryAtNs;
-    this.changes = changes;
-    this.changeWorker = changeWorker;
-    this.changeAtNs = changeAtNs;
+  Corpus(String description, LocalHashing hashing, CorpusRecorder recorded) {
+    this.description = description;
+    this.counts = recorded.counts();
+    this.hashing = hashing;
+    this.isQuery = recorded.isQuery();
+    this.queries = recorded.queries();
+    this.queryAtNs = recorded.queryAtNs();
+    this.changes = recorded.changes();
+    this.changeWorker = recorded.changeWorker();
+    this.changeAtNs = recorded.changeAtNs();
     this.ranks = new RankId[counts.workers()];
     for (int worker = 0; worker < ranks.length; worker++) {
       ranks[worker] = new RankId(worker, 0);
@@ -71,12 +65,12 @@ public final class Corpus {
 
   /** Queries and changes together. */
   int operations() {
-    return isQuery.length;
+    return queries.length + changes.length;
   }
 
   /** Whether an operation is the next query; otherwise it is the next change. */
   boolean isQuery(int operation) {
-    return isQuery[operation];
+    return isQuery.get(operation);
   }
 
   /** Sequence hashes of a query. */

@@ -1,8 +1,6 @@
 package io.kvasir.benchmarks.index;
 
 import io.kvasir.simulator.trace.Trace;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.SplittableRandom;
 
 /**
@@ -28,18 +26,17 @@ public final class CorpusGenerator {
   }
 
   /**
-   * Writes a corpus. O(blocks); takes 8 bytes for each id and about 100 for each pool block.
+   * Makes a corpus. O(blocks); takes 8 bytes for each id and about 100 for each pool block, besides
+   * the corpus.
    *
    * @param trace the trace, with block ids
    * @param shape how to play it
-   * @param file the target; replaced only when the new corpus is complete
    * @param progress is called with the progress
+   * @return the corpus
    * @throws IllegalArgumentException if the trace lists no ids, too many, or rows that do not fit
    *     into a pool
-   * @throws IOException if the file cannot be written
    */
-  public static void write(Trace trace, CorpusShape shape, Path file, Progress progress)
-      throws IOException {
+  public static Corpus generate(Trace trace, CorpusShape shape, Progress progress) {
     ScaledTrace scaled = new ScaledTrace(trace, shape.lengthFactor(), shape.duplicate());
     int longest = scaled.longest();
     if (longest == 0) {
@@ -53,22 +50,14 @@ public final class CorpusGenerator {
               + shape.poolBlocks());
     }
     BlockContents contents = BlockContents.of(scaled.ids());
-    try (CorpusWriter writer = new CorpusWriter(file, shape.workers());
-        WorkerPools pools = new WorkerPools(shape, longest, contents, writer)) {
-      new Play(scaled, shape, contents, writer, pools).play(progress);
-      writer.finish(shape.describe(trace.file(), trace.rows()), contents.hashNs(), scaled.ids());
+    CorpusRecorder recorder = new CorpusRecorder(shape.workers());
+    try (WorkerPools pools = new WorkerPools(shape, longest, contents, recorder)) {
+      new Play(scaled, shape, contents, recorder, pools).play(progress);
     }
-  }
-
-  /**
-   * The description stored in a corpus.
-   *
-   * @param trace the trace
-   * @param shape how to play it
-   * @return one line
-   */
-  public static String describe(Trace trace, CorpusShape shape) {
-    return shape.describe(trace.file(), trace.rows());
+    return new Corpus(
+        shape.describe(trace.file(), trace.rows()),
+        new Corpus.LocalHashing(scaled.ids(), contents.hashNs()),
+        recorder);
   }
 
   /** One pass over the trace. */
@@ -76,10 +65,10 @@ public final class CorpusGenerator {
       ScaledTrace trace,
       CorpusShape shape,
       BlockContents contents,
-      CorpusWriter writer,
+      CorpusRecorder recorder,
       WorkerPools pools) {
 
-    void play(Progress progress) throws IOException {
+    void play(Progress progress) {
       SplittableRandom partition = new SplittableRandom(shape.seed());
       long planned = (long) trace.rows() * trace.copies();
       int row = 0;
@@ -95,12 +84,11 @@ public final class CorpusGenerator {
     }
 
     /** Plays the rows of one time. */
-    private void playRows(int from, int to, SplittableRandom partition) throws IOException {
+    private void playRows(int from, int to, SplittableRandom partition) {
       int[] workers = new int[(to - from) * trace.copies()];
       for (int i = 0; i < workers.length; i++) {
         workers[i] = partition.nextInt(shape.workers());
-        int[] ids = ids(from, i);
-        writer.query(workers[i], trace.arrivalNs(from), contents.local(ids));
+        recorder.query(trace.arrivalNs(from), contents.local(ids(from, i)));
       }
       for (int i = 0; i < workers.length; i++) {
         pools.play(workers[i], trace.arrivalNs(from), ids(from, i));

@@ -7,7 +7,6 @@ import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.model.CacheScope;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -24,7 +23,7 @@ final class WorkerPools implements AutoCloseable {
   private static final int EVENTS_PER_BLOCK = 2;
 
   private final BlockContents contents;
-  private final CorpusWriter writer;
+  private final CorpusRecorder recorder;
   private final List<NativeBlockPool> pools = new ArrayList<>();
   private final long[] handleKeys;
   private final LeaseBatch lease = new LeaseBatch();
@@ -33,9 +32,9 @@ final class WorkerPools implements AutoCloseable {
   private final LongArrayList removed = new LongArrayList();
   private int stored;
 
-  WorkerPools(CorpusShape shape, int longest, BlockContents contents, CorpusWriter writer) {
+  WorkerPools(CorpusShape shape, int longest, BlockContents contents, CorpusRecorder recorder) {
     this.contents = contents;
-    this.writer = writer;
+    this.recorder = recorder;
     this.handleKeys = new long[shape.workers()];
     SplittableRandom random = new SplittableRandom(~shape.seed());
     long shared = random.nextLong();
@@ -46,8 +45,8 @@ final class WorkerPools implements AutoCloseable {
     }
   }
 
-  /** Serves a request on a worker and writes the events of its pool. */
-  void play(int worker, long atNs, int[] ids) throws IOException {
+  /** Serves a request on a worker and records the events of its pool. */
+  void play(int worker, long atNs, int[] ids) {
     if (ids.length == 0) {
       return;
     }
@@ -74,10 +73,10 @@ final class WorkerPools implements AutoCloseable {
           "a pool named " + stored + " blocks of " + (ids.length - matched));
     }
     if (!removed.isEmpty()) {
-      writer.removed(worker, atNs, handles(worker, removed.toLongArray()));
+      recorder.removed(worker, atNs, handles(worker, removed.toLongArray()));
     }
     if (stored > 0) {
-      writer.stored(worker, atNs, matched, handles(worker, sequence), local);
+      recorder.stored(worker, atNs, matched, handles(worker, sequence), local);
     }
   }
 

@@ -101,7 +101,7 @@ final class BenchIndexCommand implements Callable<Integer> {
             .toList();
     int allRuns = Values.integer("--runs", runs, 1, MAX_RUNS);
     int sizes = Values.integer("--memberships", memberships, 1, MAX_MEMBERSHIPS);
-    Corpus loaded = corpus.load(console);
+    Corpus loaded = corpus.generate(console);
     IndexMeasurement measurement = new IndexMeasurement(loaded, allRuns, windowsNs, sizes);
     if (text) {
       console.print(IndexBenchText.corpus(loaded));

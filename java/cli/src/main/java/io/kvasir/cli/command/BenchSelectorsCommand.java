@@ -7,7 +7,6 @@ import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
-import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.FleetRouterProvider;
 import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.ClosedLoad;
@@ -56,9 +55,6 @@ final class BenchSelectorsCommand implements Callable<Integer> {
   private static final double MIN_TTL_SECONDS = 0.001;
   private static final double MAX_TTL_SECONDS = 86_400;
   private static final double MAX_OVERLAP_SCORE_WEIGHT = 1000;
-
-  /** The name of {@code cost} in earlier releases. */
-  private static final String COST_BEFORE = "predictive";
 
   private final Console console;
 
@@ -258,8 +254,7 @@ final class BenchSelectorsCommand implements Callable<Integer> {
   }
 
   private FleetSettings fleet(String name) {
-    FleetRouterProvider router =
-        FleetOptions.router(name.equals(COST_BEFORE) ? FleetRouterKind.COST : name);
+    FleetRouterProvider router = FleetOptions.router(name);
     Map<String, Object> args = new HashMap<>();
     set(args, router, "router_ttl_secs", routerTtlSecs, MIN_TTL_SECONDS, MAX_TTL_SECONDS);
     set(args, router, "router_predicted_ttl_secs", routerPredictedTtlSecs, 0, MAX_TTL_SECONDS);

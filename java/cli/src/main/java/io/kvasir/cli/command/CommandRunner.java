@@ -1,10 +1,8 @@
 package io.kvasir.cli.command;
 
-import io.kvasir.benchmarks.index.InvalidCorpusException;
 import io.kvasir.cli.option.Environment;
 import io.kvasir.cli.option.HeadedOptions;
 import io.kvasir.cli.option.InvalidConfigException;
-import io.kvasir.cli.option.RenamedOptions;
 import io.kvasir.cli.option.Settings;
 import io.kvasir.cli.option.Suggestions;
 import io.kvasir.cli.option.UsageException;
@@ -75,8 +73,7 @@ public final class CommandRunner {
   public int run(String... args) {
     boolean verbose = List.of(args).contains("--verbose");
     StringWriter help = new StringWriter();
-    String[] current = RenamedOptions.current(args);
-    CommandLine commands = commands(current.length == 0 ? "" : current[0]);
+    CommandLine commands = commands(args.length == 0 ? "" : args[0]);
     setVersion(commands);
     HeadedOptions.in(commands);
     commands
@@ -91,7 +88,7 @@ public final class CommandRunner {
         .setExecutionExceptionHandler(
             (e, command, parsed) -> fail(e, verbose, located(failure(e, parsed), parsed)));
     try {
-      int exitCode = commands.execute(current);
+      int exitCode = commands.execute(args);
       if (help.getBuffer().length() > 0) {
         console.print(help.toString());
       }
@@ -236,7 +233,6 @@ public final class CommandRunner {
           ExitCode.USAGE, Settings.source(usage.option(), parsed) + " " + e.getMessage());
     }
     if (e instanceof InvalidTraceException
-        || e instanceof InvalidCorpusException
         || e instanceof InvalidRecordingException
         || e instanceof InvalidLogException
         || e instanceof InvalidConfigException) {

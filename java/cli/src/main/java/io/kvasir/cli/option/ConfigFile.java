@@ -102,7 +102,7 @@ final class ConfigFile {
       if (!(event instanceof ScalarEvent key)) {
         throw wrong(event, "a key must be a plain word");
       }
-      String name = RenamedOptions.currentKey(key.getValue());
+      String name = key.getValue();
       OptionSpec option = allowed.contains(name) ? keys.get(name) : null;
       if (mayHaveBlock && name.equals(BLOCK)) {
         block(key);
@@ -138,7 +138,7 @@ final class ConfigFile {
   }
 
   private void setting(ScalarEvent key, OptionSpec option) {
-    String name = RenamedOptions.currentKey(key.getValue());
+    String name = key.getValue();
     Setting earlier = settings.get(option.longestName());
     if (earlier != null) {
       throw wrong(key, name + " is already set in line " + earlier.line());

@@ -2,17 +2,13 @@ package io.kvasir.cli.option;
 
 import io.kvasir.benchmarks.index.Corpus;
 import io.kvasir.benchmarks.index.CorpusGenerator;
-import io.kvasir.benchmarks.index.CorpusReader;
 import io.kvasir.benchmarks.index.CorpusShape;
-import io.kvasir.benchmarks.index.InvalidCorpusException;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ProgressBar;
 import io.kvasir.model.Errors;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -24,27 +20,14 @@ public final class CorpusOptions {
   static final String PER_RANK = "per-rank";
   static final String SHARED = "shared";
 
-  @Option(
-      names = "--trace",
-      paramLabel = "FILE",
-      order = 1,
-      description = "Mooncake trace; not needed if the file of --corpus exists.")
+  @Option(names = "--trace", paramLabel = "FILE", order = 1, description = "Mooncake trace.")
   private @Nullable String trace;
-
-  @Option(
-      names = "--corpus",
-      paramLabel = "FILE",
-      order = 2,
-      description =
-          "File of queries and events; generated from the trace if missing (default: a temporary"
-              + " file).")
-  private @Nullable String corpus;
 
   @Option(
       names = "--workers",
       paramLabel = "N",
       defaultValue = "128",
-      order = 3,
+      order = 2,
       description = "Number of ranks that share the requests (default: ${DEFAULT-VALUE}).")
   private String workers;
 
@@ -52,7 +35,7 @@ public final class CorpusOptions {
       names = "--duplicate",
       paramLabel = "N",
       defaultValue = "20",
-      order = 4,
+      order = 3,
       description = "Copies of the trace, each with its own ids (default: ${DEFAULT-VALUE}).")
   private String duplicate;
 
@@ -60,7 +43,7 @@ public final class CorpusOptions {
       names = "--length-factor",
       paramLabel = "N",
       defaultValue = "4",
-      order = 5,
+      order = 4,
       description = "Blocks for each id of the trace (default: ${DEFAULT-VALUE}).")
   private String lengthFactor;
 
@@ -68,7 +51,7 @@ public final class CorpusOptions {
       names = "--pool-blocks",
       paramLabel = "N",
       defaultValue = "16384",
-      order = 6,
+      order = 5,
       description = "Blocks in the pool of each worker (default: ${DEFAULT-VALUE}).")
   private String poolBlocks;
 
@@ -77,7 +60,7 @@ public final class CorpusOptions {
       paramLabel = PER_RANK + "|" + SHARED,
       completionCandidates = Choices.Handles.class,
       defaultValue = PER_RANK,
-      order = 7,
+      order = 6,
       description =
           "Handles of blocks: different on each rank, or shared (default: ${DEFAULT-VALUE}).")
   private String handles;
@@ -86,56 +69,29 @@ public final class CorpusOptions {
       names = "--seed",
       paramLabel = "N",
       defaultValue = "42",
-      order = 8,
+      order = 7,
       description = "Seed of the partition and the handles (default: ${DEFAULT-VALUE}).")
   private String seed;
 
   CorpusOptions() {}
 
   /**
-   * Loads the corpus. Generates it first if it is missing.
+   * Makes the corpus.
    *
    * @param console shows the progress
    * @return the corpus
-   * @throws IOException if a file cannot be read or written
+   * @throws IOException if the trace cannot be read
    * @throws UsageException if a value is not allowed
    */
-  public Corpus load(Console console) throws IOException {
+  public Corpus generate(Console console) throws IOException {
     CorpusShape shape = shape();
     if (trace == null) {
-      if (corpus == null) {
-        throw new UsageException("--trace", "or --corpus must be given");
-      }
-      return CorpusReader.read(Values.path("--corpus", corpus));
+      throw new UsageException("--trace", "must be given");
     }
     Trace rows = TraceReader.read(Values.path("--trace", trace), TRACE_BLOCK_TOKENS);
-    if (corpus == null) {
-      Path temporary = Files.createTempFile("kvasir-index-", ".corpus");
-      try {
-        generate(rows, shape, temporary, console);
-        return CorpusReader.read(temporary);
-      } finally {
-        Files.deleteIfExists(temporary);
-      }
-    }
-    Path file = Values.path("--corpus", corpus);
-    if (!Files.exists(file)) {
-      generate(rows, shape, file, console);
-    }
-    String wanted = CorpusGenerator.describe(rows, shape);
-    String found = CorpusReader.describe(file);
-    if (!wanted.equals(found)) {
-      throw new InvalidCorpusException(
-          file + ": was made of " + found + ", not " + wanted + "; remove it or use another file");
-    }
-    return CorpusReader.read(file);
-  }
-
-  private static void generate(Trace rows, CorpusShape shape, Path file, Console console)
-      throws IOException {
     try (ProgressBar progress = new ProgressBar("corpus", console)) {
-      CorpusGenerator.write(
-          rows, shape, file, (done, planned) -> progress.at(done, done, planned, 0));
+      return CorpusGenerator.generate(
+          rows, shape, (done, planned) -> progress.at(done, done, planned, 0));
     } catch (IllegalArgumentException e) {
       throw new UsageException("--trace", Errors.reason(e));
     }

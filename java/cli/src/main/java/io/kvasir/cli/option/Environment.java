@@ -38,10 +38,6 @@ public record Environment(Map<String, String> variables)
   /** The variable that sets an option; if several can, the first one that is set. */
   String source(String option) {
     String own = variable(option);
-    String renamed = RenamedOptions.variableOf(option, variables);
-    if (renamed != null) {
-      return renamed;
-    }
     return option.startsWith("--adp-balance-") && !variables.containsKey(own)
         ? own.replaceFirst("^KVASIR", "TLLM")
         : own;

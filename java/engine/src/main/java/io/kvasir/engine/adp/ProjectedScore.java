@@ -2,6 +2,7 @@ package io.kvasir.engine.adp;
 
 import io.kvasir.engine.pool.PrefixMatches;
 import io.kvasir.model.Digest64;
+import io.kvasir.timing.ExpectedTurns;
 import io.kvasir.timing.GroupTiming;
 import io.kvasir.timing.StepTiming;
 import java.util.List;
@@ -19,13 +20,13 @@ final class ProjectedScore {
   /*
    * A request of L tokens goes to the rank with the lowest
    *
-   *   score = queue + compute + pace + others + eviction + work   (modelled milliseconds)
+   *   score = queue + compute + lockstep + others + eviction + work   (modelled milliseconds)
    *
    *   reusable  leading tokens of the prompt in the rank's pool, or being computed there by earlier
    *             requests with the same prefix; at most L - 1
    *   queue     the rank's own time for the prefill queued on it
    *   compute   its own time for the L - reusable tokens, whose attention covers the reusable ones
-   *   pace      half of the lock-step overhead until the first token. In step k every rank waits
+   *   lockstep  half of the lock-step overhead until the first token. In step k every rank waits
    *             for the slowest, so the rank's steps for queue and compute take
    *                 sum over k of max(longest k-th step of all ranks, own step)
    *             where a rank's step is its share of the prefill plus its decoding requests. Half,
@@ -43,7 +44,7 @@ final class ProjectedScore {
    *             the number of open conversations by which the rank exceeds the emptiest one, relative
    *             to 1 + their mean. Ranks step together, so work that one of them has alone delays all.
    *
-   * Expectations about conversations are learned from those before (Commitments).
+   * Expectations about conversations are learned from those before (RankConversations).
    *
    * docs/policies.md (Limits) says on which requests the weights were tuned. Results are insensitive
    * to them over a wide range, but without `others`, pools hold many copies of a prefix.
@@ -51,9 +52,9 @@ final class ProjectedScore {
 
   /** Names of the terms. */
   static final List<String> TERMS =
-      List.of("queue", "compute", "pace", "others", "eviction", "work");
+      List.of("queue", "compute", "lockstep", "others", "eviction", "work");
 
-  private static final double PACE_WEIGHT = 0.5;
+  private static final double LOCKSTEP_WEIGHT = 0.5;
   private static final double OTHERS_WEIGHT = 4;
   private static final double WORK_WEIGHT = 1.25;
   private static final double EVICTION_WEIGHT = 0.3;
@@ -65,7 +66,7 @@ final class ProjectedScore {
   private final RankLoads ranks;
   private final GroupTiming timing;
   private final ProjectedLoads loads;
-  private final Commitments commitments;
+  private final RankConversations conversations;
   private final @Nullable BlockDemand demand;
   private final int omitted;
 
@@ -97,7 +98,7 @@ final class ProjectedScore {
     this.ranks = batch.ranks();
     this.timing = new GroupTiming(timing, ranks.ranks());
     this.loads = new ProjectedLoads(ranks.ranks(), this.timing, maxNumTokens);
-    this.commitments = new Commitments(ranks.ranks());
+    this.conversations = new RankConversations(ranks.ranks());
     this.demand = demand;
     this.omitted = TERMS.indexOf(omittedTerm);
     this.reusable = new int[ranks.ranks()];
@@ -142,7 +143,7 @@ final class ProjectedScore {
 
   /** Digest of what was learned. */
   long learnedDigest() {
-    return Digest64.fold(commitments.digest(), timing.digest());
+    return Digest64.fold(conversations.digest(), timing.digest());
   }
 
   /** Whether some pool is large enough for a request. */
@@ -152,8 +153,8 @@ final class ProjectedScore {
 
   /** Computes what the scores of a request have in common. */
   void consider(int index) {
-    commitments.consider(conversation(index), batch.request(index).conversationId() != null);
-    workMs = WORK_WEIGHT * commitments.furtherMs() / (1 + commitments.meanOpen());
+    conversations.consider(conversation(index), batch.request(index).conversationId() != null);
+    workMs = WORK_WEIGHT * conversations.furtherMs() / (1 + conversations.meanOpen());
     leastComputeMs = Double.POSITIVE_INFINITY;
     leastOpen = Double.POSITIVE_INFINITY;
     int length = batch.request(index).promptTokens();
@@ -162,7 +163,7 @@ final class ProjectedScore {
       reusable[rank] = reusable(rank, index);
       computeMs[rank] = loads.computeMs(rank, length - reusable[rank], reusable[rank]);
       leastComputeMs = Math.min(leastComputeMs, computeMs[rank]);
-      leastOpen = Math.min(leastOpen, commitments.openBeside(rank));
+      leastOpen = Math.min(leastOpen, conversations.openBeside(rank));
     }
   }
 
@@ -177,20 +178,20 @@ final class ProjectedScore {
     double queue = loads.queuedMs(rank);
     double compute = computeMs[rank];
     double copied = compute - leastComputeMs;
-    if (commitments.begins()) {
+    if (conversations.begins()) {
       double kept = demand == null ? MOST_KEPT : Math.min(MOST_KEPT, loads.keptPlacements(rank));
-      copied /= commitments.uses(kept);
+      copied /= conversations.uses(kept);
     }
     terms[row] = queue;
     terms[row + 1] = compute;
-    terms[row + 2] = PACE_WEIGHT * loads.stretchMs(rank, uncached, queue + compute);
+    terms[row + 2] = LOCKSTEP_WEIGHT * loads.stretchMs(rank, uncached, queue + compute);
     terms[row + 3] = OTHERS_WEIGHT * (leastComputeMs + copied);
     terms[row + 4] =
         demand == null
             ? 0
             : EVICTION_WEIGHT
                 * loads.evictedMs(rank, newBlocks(index, reusable[rank]), demand.tokensPerBlock());
-    terms[row + 5] = workMs * (commitments.openBeside(rank) - leastOpen);
+    terms[row + 5] = workMs * (conversations.openBeside(rank) - leastOpen);
     if (omitted >= 0) {
       terms[row + omitted] = 0;
     }
@@ -217,7 +218,7 @@ final class ProjectedScore {
   int charge(int index, int rank) {
     int reusable = reusable(rank, index);
     int uncached = batch.request(index).promptTokens() - reusable;
-    commitments.placed(
+    conversations.placed(
         conversation(index), rank, loads.computeMs(rank, uncached, reusable) / timing.factor(rank));
     loads.add(rank, uncached, reusable, newBlocks(index, reusable));
     return uncached;
@@ -226,6 +227,6 @@ final class ProjectedScore {
   /** The key of a request's conversation. */
   private long conversation(int index) {
     String id = batch.request(index).conversationId();
-    return id == null ? matches.conversation(index) : Commitments.key(id);
+    return id == null ? matches.conversation(index) : ExpectedTurns.key(id);
   }
 }

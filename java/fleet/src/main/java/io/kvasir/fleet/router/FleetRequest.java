@@ -264,11 +264,10 @@ public final class FleetRequest {
   }
 
   /**
-   * {@return whether the prompt is the first of its conversation by its form: a chat without an
-   * answer. O(bytes) for a prompt that is not decoded}
+   * {@return which turn of its conversation the prompt is, by its form. O(bytes) for the first call}
    */
-  public boolean beginsConversation() {
-    return prompt.beginsConversation();
+  public PromptSource.Turn turn() {
+    return prompt.turn();
   }
 
   /**

@@ -130,8 +130,10 @@ public sealed interface Prompt extends PromptSource {
     }
 
     @Override
-    public boolean beginsConversation() {
-      return messages.stream().noneMatch(message -> message.role().equals(Message.ASSISTANT));
+    public Turn turn() {
+      return messages.stream().anyMatch(message -> message.role().equals(Message.ASSISTANT))
+          ? Turn.FURTHER
+          : Turn.FIRST;
     }
 
     @Override

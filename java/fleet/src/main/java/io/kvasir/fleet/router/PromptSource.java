@@ -21,6 +21,16 @@ public interface PromptSource {
     TOKENS
   }
 
+  /** Turns of a conversation. */
+  enum Turn {
+    /** A chat that holds no answer of the model. */
+    FIRST,
+    /** A chat that holds one. */
+    FURTHER,
+    /** Not shown by the form of the prompt. */
+    UNKNOWN
+  }
+
   /** {@return the form of the prompt, known without decoding it} */
   Form form();
 
@@ -37,12 +47,10 @@ public interface PromptSource {
   void forEachCodePoint(IntConsumer each);
 
   /**
-   * Whether the prompt is the first of its conversation by its form: a chat that holds no answer.
-   * Chats that share a long instruction are not taken for one conversation then. O(bytes).
-   *
-   * @return false if it holds an answer, or its form does not show it
+   * {@return which turn of its conversation the prompt is, by its form: chats that share a long
+   * instruction are not one conversation. O(bytes) for the first call}
    */
-  default boolean beginsConversation() {
-    return false;
+  default Turn turn() {
+    return Turn.UNKNOWN;
   }
 }

@@ -57,13 +57,6 @@ public abstract class WorkerRouter<W extends Worker> implements FleetRouter {
    */
   protected void onRemoved(W worker) {}
 
-  /**
-   * Called after an attempt has ended, without the lock.
-   *
-   * @param worker the attempt's worker
-   */
-  protected void afterFinished(W worker) {}
-
   @Override
   public final boolean addRank(RankId rank, RankCapacity capacity) {
     synchronized (lock) {
@@ -107,19 +100,16 @@ public abstract class WorkerRouter<W extends Worker> implements FleetRouter {
 
   @Override
   public final boolean onFinished(long attempt, boolean success) {
-    W worker;
     synchronized (lock) {
       Attempt<W> ended = attempts.remove(attempt);
       if (ended == null) {
         return false;
       }
-      worker = ended.worker();
-      worker.release(ended.weight());
+      ended.worker().release(ended.weight());
       if (success && ended.onServed() != null) {
         ended.onServed().run();
       }
     }
-    afterFinished(worker);
     return true;
   }
 

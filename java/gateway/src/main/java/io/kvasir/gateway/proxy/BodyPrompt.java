@@ -23,7 +23,7 @@ final class BodyPrompt implements PromptSource {
   private final BodyHold hold;
   private final Form form;
   private boolean charged;
-  private @Nullable Boolean begins;
+  private @Nullable Turn turn;
   private @Nullable Prompt decoded;
 
   /** The budget has no room for a decoded prompt. */
@@ -97,11 +97,11 @@ final class BodyPrompt implements PromptSource {
   }
 
   @Override
-  public synchronized boolean beginsConversation() {
-    Boolean known = begins;
+  public synchronized Turn turn() {
+    Turn known = turn;
     if (known == null) {
-      known = form == Form.CHAT && !body.hasAnswer();
-      begins = known;
+      known = form != Form.CHAT ? Turn.UNKNOWN : body.hasAnswer() ? Turn.FURTHER : Turn.FIRST;
+      turn = known;
     }
     return known;
   }

@@ -13,10 +13,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -99,63 +97,41 @@ class CorpusTest {
   @Test
   void twoGenerationsDifferInNothing() throws IOException {
     CorpusShape shape = new CorpusShape(4, 3, 2, 40, false, 42);
-    byte[] first = Files.readAllBytes(file(shape));
-    byte[] second = Files.readAllBytes(file(shape));
-    // All but the header, which holds a measured time.
-    assertThat(Arrays.copyOfRange(first, CorpusHeader.BYTES, first.length))
-        .isEqualTo(Arrays.copyOfRange(second, CorpusHeader.BYTES, second.length));
-  }
-
-  @Test
-  void damageAnywhereIsFound() throws IOException {
-    Path file = file(new CorpusShape(4, 1, 2, 40, false, 42));
-    byte[] whole = Files.readAllBytes(file);
-    long seed = Long.getLong("kvasir.test.seed", 20);
-    Random random = new Random(seed);
-    for (int i = 0; i < 300; i++) {
-      byte[] damaged = whole.clone();
-      int at = i < 100 ? i : random.nextInt(whole.length);
-      if (at >= CorpusHeader.BYTES || at < 200) {
-        damaged[at] ^= (byte) (1 << random.nextInt(8));
-        Files.write(file, damaged);
-        assertThatThrownBy(() -> CorpusReader.read(file))
-            .as("seed %d, byte %d", seed, at)
-            .isInstanceOf(InvalidCorpusException.class)
-            .hasMessageStartingWith(file.toString());
+    Corpus first = corpus(shape);
+    Corpus second = corpus(shape);
+    assertThat(second.counts()).isEqualTo(first.counts());
+    assertThat(second.operations()).isEqualTo(first.operations());
+    int query = 0;
+    int change = 0;
+    for (int operation = 0; operation < first.operations(); operation++) {
+      assertThat(second.isQuery(operation)).isEqualTo(first.isQuery(operation));
+      if (first.isQuery(operation)) {
+        assertThat(second.queryAtNs(query)).isEqualTo(first.queryAtNs(query));
+        assertThat(second.query(query)).isEqualTo(first.query(query++));
+      } else {
+        assertThat(second.changeAtNs(change)).isEqualTo(first.changeAtNs(change));
+        assertThat(second.rank(change)).isEqualTo(first.rank(change));
+        assertThat(second.change(change))
+            .usingRecursiveComparison()
+            .isEqualTo(first.change(change++));
       }
     }
-    Files.write(file, Arrays.copyOf(whole, whole.length - 8));
-    assertThatThrownBy(() -> CorpusReader.read(file))
-        .hasMessage("%s: must have %d bytes, not %d", file, whole.length, whole.length - 8);
-    Files.write(file, new byte[100]);
-    assertThatThrownBy(() -> CorpusReader.read(file))
-        .hasMessage(file + ": is not a corpus of kvasir bench index");
-    Files.delete(file);
-    assertThatThrownBy(() -> CorpusReader.read(file)).hasMessage(file + ": no such file");
   }
 
   @Test
   void whatCannotBePlayedIsRefused() throws IOException {
     Trace trace = trace(List.of("[0,1,2]", "[0,1,3,4]"));
-    Path file = folder.resolve("refused");
     assertThatThrownBy(
-            () -> CorpusGenerator.write(trace, new CorpusShape(1, 1, 2, 7, false, 1), file, SILENT))
+            () -> CorpusGenerator.generate(trace, new CorpusShape(1, 1, 2, 7, false, 1), SILENT))
         .hasMessage("poolBlocks must be at least 8, the trace's longest row, not 7");
     assertThatThrownBy(() -> new ScaledTrace(trace(List.of("[2147483647]")), 1, 2))
         .hasMessageContaining("at most 2147483647 are allowed");
     assertThatThrownBy(() -> new CorpusShape(0, 1, 1, 1, false, 1))
         .hasMessage("workers must be within 1 to 65536, not 0");
-    try (Stream<Path> left = Files.list(folder)) {
-      assertThat(left.filter(path -> path.toString().endsWith(".part"))).isEmpty();
-    }
-  }
-
-  private Corpus corpus(CorpusShape shape) throws IOException {
-    return CorpusReader.read(file(shape));
   }
 
   /** A corpus of random conversations. */
-  private Path file(CorpusShape shape) throws IOException {
+  private Corpus corpus(CorpusShape shape) throws IOException {
     Random random = new Random(7);
     List<String> rows = new ArrayList<>();
     for (int row = 0; row < 200; row++) {
@@ -167,9 +143,7 @@ class CorpusTest {
       }
       rows.add(ids.append(']').toString());
     }
-    Path file = folder.resolve("corpus");
-    CorpusGenerator.write(trace(rows), shape, file, SILENT);
-    return file;
+    return CorpusGenerator.generate(trace(rows), shape, SILENT);
   }
 
   private Trace trace(List<String> idsOfRows) throws IOException {

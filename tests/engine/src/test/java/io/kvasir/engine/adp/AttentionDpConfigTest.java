@@ -36,7 +36,7 @@ class AttentionDpConfigTest {
     block.put("kv_cache_routing_max_sessions", 1);
     block.put("kv_cache_routing_new_conv_placement", "least_tokens");
     block.put("dkv_token_load", true);
-    block.put("projected_omitted_term", "pace");
+    block.put("projected_omitted_term", "lockstep");
     assertThat(AttentionDpConfig.of(block))
         .isEqualTo(
             new AttentionDpConfig(
@@ -51,7 +51,7 @@ class AttentionDpConfigTest {
                 1,
                 NewConversationPlacement.LEAST_TOKENS,
                 true,
-                "pace"));
+                "lockstep"));
   }
 
   @ParameterizedTest
@@ -69,7 +69,7 @@ class AttentionDpConfigTest {
           kv_cache_routing_max_sessions | 0 | kv_cache_routing_max_sessions must be a whole number within 1 to 2147483647, not 0
           kv_cache_routing_max_sessions | 4294967297 | kv_cache_routing_max_sessions must be a whole number within 1 to 2147483647, not 4294967297
           kv_cache_routing_new_conv_placement | banana | kv_cache_routing_new_conv_placement must be one of round_robin, least_queued, least_tokens, not 'banana'
-          projected_omitted_term | rank | projected_omitted_term must be one of queue, compute, pace, others, eviction, work, not 'rank'
+          projected_omitted_term | rank | projected_omitted_term must be one of queue, compute, lockstep, others, eviction, work, not 'rank'
           projected_omitted_term | 1 | projected_omitted_term must be a text, not 1
           kv_cache_routing_cold_start_warmup | | kv_cache_routing_cold_start_warmup must be true or false, not null
           """)

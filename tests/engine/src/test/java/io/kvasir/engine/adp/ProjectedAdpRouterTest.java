@@ -345,7 +345,7 @@ class ProjectedAdpRouterTest {
     Decision decision = only(router(3).route(states, List.of(request(1, 100)), matches, CAP));
     assertThat(decision.scoredRanks()).containsExactly(0, 1, 2);
     assertThat(decision.terms().names())
-        .containsExactly("queue", "compute", "pace", "others", "eviction", "work");
+        .containsExactly("queue", "compute", "lockstep", "others", "eviction", "work");
     for (int i = 0; i < 3; i++) {
       double sum = 0;
       for (int term = QUEUE; term <= EVICTION; term++) {

@@ -3,7 +3,6 @@ package io.kvasir.testing.execute;
 import io.kvasir.engine.device.DeviceApi;
 import io.kvasir.engine.device.DeviceOutOfMemoryException;
 import io.kvasir.engine.device.KernelArguments;
-import io.kvasir.engine.device.PinnedBuffer;
 import io.kvasir.engine.device.ReleaseSteps;
 import io.kvasir.engine.execute.StepEngine;
 import io.kvasir.engine.execute.StepPlan;

@@ -1,6 +1,5 @@
 /**
- * Block pools in GPU memory: the pool, the matcher of prompts on devices, and the hasher of tokens
- * that are already in device memory.
+ * Block pools in GPU memory, and the matcher of prompts on devices.
  *
  * <p>{@link io.kvasir.engine.pool.cuda.CudaBlockPool} keeps a ledger of its leases and a mirror of
  * its directory on the host, and sends all operations of a step to the device in one submission. It

@@ -109,8 +109,7 @@ public final class BookingRouter implements FleetRouter {
             options);
     this.queue = new RequestQueue(options.queue(), setup.clockNs().getAsLong());
     this.dispatcher = new QueueDispatcher(options.queue(), chooser, queue);
-    this.steps =
-new RouterSteps(lock, prompts, sequences, dispatcher, setup);
+    this.steps = new RouterSteps(lock, prompts, sequences, dispatcher, setup);
   }
 
   @Override

@@ -59,11 +59,7 @@ public final class PolledRouter implements FleetRouter {
     this.setup = setup;
     this.router =
         new BookingRouter(
-            name,
-            index,
-            this::select,
-            BookingOptions.DEFAULT.withExplain(explain),
-            setup);
+            name, index, this::select, BookingOptions.DEFAULT.withExplain(explain), setup);
   }
 
   private Selection select(Candidates candidates, FleetRequest request, CostTrace trace) {

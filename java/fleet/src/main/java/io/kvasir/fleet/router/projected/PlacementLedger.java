@@ -2,8 +2,11 @@ package io.kvasir.fleet.router.projected;
 
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.PromptSource.Turn;
 import io.kvasir.fleet.router.booking.PlacementListener;
+import io.kvasir.hash.ContinuedPrompts;
 import io.kvasir.model.RankId;
+import io.kvasir.timing.ExpectedTurns;
 import io.kvasir.timing.ForwardPass;
 import io.kvasir.timing.StepModel;
 import io.kvasir.timing.StepModels;
@@ -29,10 +32,17 @@ final class PlacementLedger implements PlacementListener {
   /** Tokens of an answer before there was any. */
   private static final double FIRST_OUTPUT_TOKENS = 256;
 
+  /** Time from a turn of a conversation to its next, until there are observations. */
+  private static final double PRIOR_GAP_NS = 10e9;
+
+  /** Placements in a gap between turns that give it its full weight. */
+  private static final double OTHERS_IN_GAP = 16;
+
   private final FleetRouterSetup setup;
   private final LongSupplier clockNs;
   private final StepModels models = new StepModels(StepTiming.DEFAULT);
-  private final ExpectedTurns conversations = new ExpectedTurns();
+  private final ExpectedTurns conversations = new ExpectedTurns(PRIOR_GAP_NS, OTHERS_IN_GAP);
+  private final ContinuedPrompts prompts = new ContinuedPrompts(ExpectedTurns.MOST_CONVERSATIONS);
   private final LoadEstimate load = new LoadEstimate();
   private final ForecastInterval interval = new ForecastInterval();
   private final Map<RankId, RankForecast> ranks = new HashMap<>();
@@ -72,10 +82,38 @@ final class PlacementLedger implements PlacementListener {
     return conversations;
   }
 
-  /** The key of a request's conversation; {@link ExpectedTurns#NONE} for none. */
+  /**
+   * The key of a request's conversation; {@link ExpectedTurns#NONE} for none. A request without a
+   * conversation id is recognised by its prompt, unless that is shorter than a block or shows that
+   * it begins a conversation. So is a further turn under an id that was not seen before. O(1) with a
+   * known id, else O(blocks of a turn).
+   */
   long conversation(FleetRequest request) {
-    return conversations.key(
-        request.conversationId(), request.beginsConversation(), hashes(request));
+    String id = request.conversationId();
+    if (id == null) {
+      long[] hashes = hashes(request);
+      return request.turn() == Turn.FIRST ? prompts.newKey(hashes) : prompts.key(hashes);
+    }
+    long named = ExpectedTurns.key(id);
+    if (conversations.last(named) == null && request.turn() == Turn.FURTHER) {
+      long known = prompts.knownKey(hashes(request));
+      return known == ExpectedTurns.NONE ? named : known;
+    }
+    return named;
+  }
+
+  private void learnTurn(
+      FleetRequest request, ExpectedTurns.Open open, double computeMs, long nowNs) {
+    long key = conversation(request);
+    if (key == ExpectedTurns.NONE) {
+      return;
+    }
+    conversations.placed(key, open, computeMs, nowNs);
+    long[] hashes = hashes(request);
+    boolean recognised = request.conversationId() == null || request.turn() != Turn.UNKNOWN;
+    if (recognised && hashes.length > 0) {
+      prompts.placed(key, hashes);
+    }
   }
 
   /** Time has passed; returns the share of their time that ranks compute prompts. */
@@ -124,13 +162,7 @@ final class PlacementLedger implements PlacementListener {
     RankForecast forecast = rank(rank, nowNs);
     int uncached = Math.max(1, uncachedTokens);
     double computeMs = forecast.promptMs(uncached, contextTokens);
-    conversations.placed(
-        request.conversationId(),
-        request.beginsConversation(),
-        hashes(request),
-        forecast.open,
-        computeMs,
-        nowNs);
+    learnTurn(request, forecast.open, computeMs, nowNs);
     double expectedMs =
         Double.isNaN(firstTokenMs)
             ? forecast.queuedMs(nowNs) + computeMs + forecast.interleavedMs(uncached)

@@ -8,6 +8,7 @@ import io.kvasir.fleet.router.booking.CostTrace;
 import io.kvasir.fleet.router.booking.RankSelector;
 import io.kvasir.fleet.router.booking.Selection;
 import io.kvasir.model.RankId;
+import io.kvasir.timing.ExpectedTurns;
 import java.util.List;
 
 /**

@@ -1,6 +1,7 @@
 package io.kvasir.fleet.router.projected;
 
 import io.kvasir.model.RankId;
+import io.kvasir.timing.ExpectedTurns;
 import io.kvasir.timing.StepModel;
 import java.util.ArrayDeque;
 import java.util.Deque;

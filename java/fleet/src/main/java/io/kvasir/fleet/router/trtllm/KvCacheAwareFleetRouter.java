@@ -11,16 +11,12 @@ import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.fleet.router.WorkerRouter;
 import io.kvasir.hash.TrtllmHash;
 import io.kvasir.model.RankId;
-import java.io.IOException;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Takes the worker that holds most of a request's blocks, minus its load.
@@ -56,49 +52,26 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
   /** Name of the policy. */
   static final String NAME = "kv_cache_aware";
 
-  private static final Logger LOG = LoggerFactory.getLogger(KvCacheAwareFleetRouter.class);
-
   private final KvCacheAwareRouterOptions options;
-  private final @Nullable CacheEventSource events;
-  private final Executor polls;
   private final int maxBlocks;
   private final RecentMap<Long, CachingWorker> pins = new RecentMap<>(MAX_PINS);
   private final RecentMap<String, Boolean> seen;
   private int tokensPerBlock;
-  private boolean closed;
 
   /** What was known of a candidate when the request was placed. */
   private record Candidate(CachingWorker worker, int matchedBlocks, long load) {}
 
   /**
-   * Makes a router without workers that polls no events.
+   * Makes a router without workers.
    *
    * @param options settings
    */
   public KvCacheAwareFleetRouter(KvCacheAwareRouterOptions options) {
-    this(options, null, Runnable::run);
+    this(options, MAX_BLOCKS);
   }
 
-  /**
-   * Makes a router without workers that polls a worker's events after each of its requests.
-   *
-   * @param options settings
-   * @param events where events are fetched, or null if nothing fetches them
-   * @param polls runs the fetching
-   */
-  public KvCacheAwareFleetRouter(
-      KvCacheAwareRouterOptions options, @Nullable CacheEventSource events, Executor polls) {
-    this(options, events, polls, MAX_BLOCKS);
-  }
-
-  KvCacheAwareFleetRouter(
-      KvCacheAwareRouterOptions options,
-      @Nullable CacheEventSource events,
-      Executor polls,
-      int maxBlocks) {
+  KvCacheAwareFleetRouter(KvCacheAwareRouterOptions options, int maxBlocks) {
     this.options = options;
-    this.events = events;
-    this.polls = polls;
     this.maxBlocks = maxBlocks;
     this.seen = new RecentMap<>(options.maxSessions());
     this.tokensPerBlock = options.tokensPerBlock();
@@ -116,12 +89,7 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
 
   @Override
   protected CachingWorker newWorker(long workerId) {
-    CachingWorker worker = new CachingWorker(workerId, maxBlocks);
-    CacheEventSource source = events;
-    if (source != null) {
-      worker.pollBy(new CoalescedPoll(polls, () -> fetchEvents(worker, source)));
-    }
-    return worker;
+    return new CachingWorker(workerId, maxBlocks);
   }
 
   @Override
@@ -289,59 +257,6 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
     }
   }
 
-  @Override
-  protected void afterFinished(CachingWorker worker) {
-    synchronized (lock()) {
-      if (closed || worker.poll() == null || !worker.usesEvents() || !isCurrent(worker)) {
-        return;
-      }
-    }
-    try {
-      worker.poll().request();
-    } catch (RuntimeException e) {
-      LOG.warn("events of worker {} cannot be fetched", worker.id(), e);
-    }
-  }
-
-  private void fetchEvents(CachingWorker worker, CacheEventSource source) {
-    Exception failure = null;
-    try {
-      List<BlockEvent> batch = source.poll(worker.id().workerId());
-      synchronized (lock()) {
-        if (isCurrent(worker) && worker.usesEvents()) {
-          batch.forEach(worker.blocks()::apply);
-        }
-      }
-    } catch (IOException | RuntimeException e) {
-      failure = e;
-    }
-    boolean changed;
-    synchronized (lock()) {
-      changed = worker.notePoll(failure != null);
-    }
-    if (changed && failure != null) {
-      LOG.warn(
-          "worker {} gives no usable events; only routed requests count", worker.id(), failure);
-    } else if (changed) {
-      LOG.info("worker {} gives events again", worker.id());
-    }
-  }
-
-  @Override
-  protected void onRemoved(CachingWorker worker) {
-    if (worker.poll() != null) {
-      worker.poll().cancel();
-    }
-  }
-
-  @Override
-  public void close() {
-    synchronized (lock()) {
-      closed = true;
-      workers().forEach(this::onRemoved);
-    }
-  }
-
   /** Whether a worker's blocks can be followed, see {@link #prepare}. */
   boolean ready(long workerId) {
     synchronized (lock()) {
@@ -367,11 +282,6 @@ public final class KvCacheAwareFleetRouter extends WorkerRouter<CachingWorker> {
     return tokensPerBlock == 0
         ? KvCacheAwareRouterOptions.DEFAULT_TOKENS_PER_BLOCK
         : tokensPerBlock;
-  }
-
-  /** False if the worker was removed, even if another one has its id now. Under the lock. */
-  private boolean isCurrent(CachingWorker worker) {
-    return worker(worker.id().workerId()) == worker;
   }
 
   private CachingWorker require(long workerId) {

@@ -8,7 +8,7 @@
  * io.kvasir.fleet.router.trtllm.DisaggFlow} splits a request into its context and its generation
  * part.
  *
- * <p>The package contains no HTTP and starts no thread: event sources and executors are ports.
+ * <p>The package contains no HTTP and starts no thread.
  */
 @NullMarked
 package io.kvasir.fleet.router.trtllm;

@@ -37,13 +37,7 @@ public final class RouterFixture {
   RouterFixture(RankSelector selector, BookingOptions options, Lock lock) {
     router =
         new BookingRouter(
-            "cost",
-            index,
-            selector,
-            PlacementListener.NONE,
-            options,
-            setup(clockNs::get),
-            lock);
+            "cost", index, selector, PlacementListener.NONE, options, setup(clockNs::get), lock);
   }
 
   public static FleetRouterSetup setup(LongSupplier clockNs) {

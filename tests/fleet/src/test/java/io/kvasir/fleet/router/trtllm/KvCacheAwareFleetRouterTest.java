@@ -16,13 +16,9 @@ import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.TrtllmHash;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.RankId;
-import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -30,9 +26,6 @@ class KvCacheAwareFleetRouterTest {
 
   private static final int[] PROMPT = IntStream.range(0, 9).toArray();
   private static final KvCacheAwareRouterOptions FOURS = fours(false);
-
-  private final ArrayDeque<Runnable> background = new ArrayDeque<>();
-  private final List<Long> polled = new ArrayList<>();
 
   private static KvCacheAwareRouterOptions fours(boolean trackRoutedBlocks) {
     return new KvCacheAwareRouterOptions(
@@ -52,27 +45,8 @@ class KvCacheAwareFleetRouterTest {
     return new NamedFleet(new KvCacheAwareFleetRouter(options), workers);
   }
 
-  private NamedFleet polling(KvCacheAwareRouterOptions options, CacheEventSource events) {
-    CacheEventSource noted =
-        worker -> {
-          polled.add(worker);
-          return events.poll(worker);
-        };
-    return new NamedFleet(new KvCacheAwareFleetRouter(options, noted, background::add), "s1", "s2");
-  }
-
   private static KvCacheAwareFleetRouter aware(NamedFleet fleet) {
     return (KvCacheAwareFleetRouter) fleet.router();
-  }
-
-  /** KA8. */
-  @Test
-  void finishingFetchesTheWorkersEvents() {
-    NamedFleet fleet = polling(FOURS, worker -> List.of(stored(PROMPT)));
-    fleet.finish(fleet.place(request(), "s1"), true);
-    background.remove().run();
-    assertThat(polled).containsExactly(fleet.id("s2"));
-    assertThat(fleet.matches(fleet.place(request()))).isEqualTo(Map.of("s1", 0L, "s2", 8L));
   }
 
   @Test
@@ -111,69 +85,13 @@ class KvCacheAwareFleetRouterTest {
         .withMessage("block events must be named as TensorRT-LLM does, not kvasir");
   }
 
-  /** KA8. */
-  @Test
-  void loadIsTakenOffEvenIfEventsCannotBeFetched() {
-    NamedFleet fleet =
-        polling(
-            FOURS,
-            worker -> {
-              throw new IOException("refused");
-            });
-    Placement choice = fleet.place(request());
-    fleet.finish(choice, true);
-    background.remove().run();
-    assertThat(fleet.load("s1")).isZero();
-    fleet.finish(choice, true);
-    assertThat(fleet.load("s1")).isZero();
-    assertThat(background).as("a finished attempt is forgotten").isEmpty();
-  }
-
-  @Test
-  void loadIsTakenOffEvenIfNothingRunsInTheBackground() {
-    NamedFleet fleet =
-        new NamedFleet(
-            new KvCacheAwareFleetRouter(
-                FOURS,
-                worker -> List.of(),
-                task -> {
-                  throw new RejectedExecutionException("shut down");
-                }),
-            "s1");
-    fleet.finish(fleet.place(request()), true);
-    assertThat(fleet.load("s1")).isZero();
-  }
-
-  @Test
-  void eventsOfAWorkerThatCameBackAreNotThoseOfTheOldOne() {
-    NamedFleet fleet = polling(FOURS, worker -> List.of(stored(PROMPT)));
-    fleet.finish(fleet.place(request(), "s1"), true);
-    fleet.remove("s2");
-    fleet.add("s2");
-    background.remove().run();
-    assertThat(polled).as("cancelled").isEmpty();
-    assertThat(aware(fleet).blockCount(fleet.id("s2"))).isZero();
-  }
-
-  @Test
-  void nothingIsFetchedAfterClosing() {
-    NamedFleet fleet = polling(FOURS, worker -> List.of());
-    fleet.finish(fleet.place(request()), true);
-    fleet.router().close();
-    fleet.router().close();
-    fleet.finish(fleet.place(request()), true);
-    background.forEach(Runnable::run);
-    assertThat(polled).isEmpty();
-  }
-
   /** B16: without events, and with another block size, routed requests still count. */
   @Test
   void withoutUsableEventsItStillRoutesByPrefix() {
-    NamedFleet fleet = polling(fours(true), worker -> List.of(stored(PROMPT)));
+    NamedFleet fleet = fleet(fours(true), "s1", "s2");
     long s1 = fleet.id("s1");
     aware(fleet).prepare(s1, new ServerDescription(8, "v1_block_key"));
     fleet.finish(fleet.place(request(), "s2"), true);
-    assertThat(background).as("events that would be ignored are not fetched").isEmpty();
     Placement second = fleet.place(request());
     assertThat(fleet.name(second.rank())).isEqualTo("s1");
     assertThat(second.matchedTokens()).isEqualTo(8);
@@ -260,8 +178,7 @@ class KvCacheAwareFleetRouterTest {
 
   @Test
   void rememberedBlocksAreBoundedHeadsLast() {
-    KvCacheAwareFleetRouter router =
-        new KvCacheAwareFleetRouter(fours(true), null, Runnable::run, 3);
+    KvCacheAwareFleetRouter router = new KvCacheAwareFleetRouter(fours(true), 3);
     NamedFleet fleet = new NamedFleet(router, "s1");
     Prompt five = Prompt.of(IntStream.range(0, 21).toArray());
     fleet.finish(fleet.place(FleetRequest.builder(1, five)), true);

@@ -1,19 +1,19 @@
-package io.kvasir.fleet.router.projected;
+package io.kvasir.timing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import org.junit.jupiter.api.Test;
 
 class ExpectedTurnsTest {
 
   private static final long SECOND_NS = 1_000_000_000L;
-  private static final long[] NO_BLOCKS = {};
 
-  private final ExpectedTurns turns = new ExpectedTurns();
+  private final ExpectedTurns turns = new ExpectedTurns(10e9, 16);
   private long nowNs;
 
   private ExpectedTurns.Open turn(String conversation, ExpectedTurns.Open open) {
-    turns.placed(conversation, false, NO_BLOCKS, open, 100, nowNs);
+    turns.placed(ExpectedTurns.key(conversation), open, 100, nowNs);
     return open;
   }
 
@@ -37,23 +37,6 @@ class ExpectedTurnsTest {
     assertThat(turns.count(open, null, nowNs) / atOnce).isBetween(0.33, 0.41);
   }
 
-  /** A classifier: one instruction in two full blocks, and a text that fills none. */
-  @Test
-  void firstTurnsWithTheSameBlocksAreConversationsOfTheirOwn() {
-    long[] instruction = {11, 12};
-    ExpectedTurns.Open open = new ExpectedTurns.Open();
-    for (int i = 0; i < 20; i++) {
-      turns.placed(null, true, instruction, open, 100, nowNs);
-    }
-    assertThat(turns.furtherMs()).as("no further turn was placed").isZero();
-    long begun = turns.key(null, false, instruction);
-    assertThat(turns.key(null, true, instruction)).isNotEqualTo(begun);
-    turns.placed(null, false, new long[] {11, 12, 13}, open, 100, nowNs);
-    assertThat(turns.key(null, false, new long[] {11, 12, 13}))
-        .as("an answered prompt continues the last that it goes on from")
-        .isEqualTo(begun);
-  }
-
   /** One client's parallel calls of tools. */
   @Test
   void quickTurnsOfOneClientDoNotGiveUpTheConversationsOfOthers() {
@@ -67,5 +50,34 @@ class ExpectedTurnsTest {
     }
     nowNs += 14 * SECOND_NS;
     assertThat(turns.count(open, null, nowNs)).isGreaterThan(before / 2);
+  }
+
+  @Test
+  void aConversationCountsOnTheRankOfItsLastTurnOnly() {
+    ExpectedTurns.Open first = turn("moves", new ExpectedTurns.Open());
+    assertThat(turns.count(first, null, nowNs)).isPositive();
+    assertThat(turns.count(first, turns.last(ExpectedTurns.key("moves")), nowNs)).isZero();
+    nowNs += SECOND_NS;
+    ExpectedTurns.Open second = turn("moves", new ExpectedTurns.Open());
+    assertThat(turns.count(first, null, nowNs)).isCloseTo(0, within(1e-3));
+    assertThat(turns.count(second, null, nowNs)).isGreaterThan(0.5);
+  }
+
+  @Test
+  void aTurnThatLeavesTwiceIsTakenOffOnce() {
+    ExpectedTurns.Open rank = turn("one", turn("two", new ExpectedTurns.Open()));
+    double both = turns.count(rank, null, nowNs);
+    ExpectedTurns.Turn last = turns.last(ExpectedTurns.key("one"));
+    turns.leave(last, nowNs);
+    turns.leave(last, nowNs);
+    assertThat(turns.count(rank, null, nowNs)).isCloseTo(both / 2, within(0.1));
+  }
+
+  @Test
+  void furtherWorkIsTheMeanOfFurtherTurns() {
+    assertThat(turns.furtherMs()).isZero();
+    begin();
+    assertThat(turns.seenToContinue()).isTrue();
+    assertThat(turns.furtherMs() / turns.furtherTurns()).isCloseTo(100, within(1e-6));
   }
 }

@@ -1,23 +1,21 @@
-package io.kvasir.engine.device;
+package io.kvasir.testing.execute;
 
+import io.kvasir.engine.device.DeviceApi;
+import io.kvasir.engine.device.DeviceOutOfMemoryException;
+import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.internal.nativelib.NativeMemory;
 import java.nio.ByteBuffer;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Page-locked host memory that grows. Carries a step's input to kernels and their output back.
  *
  * <p>Not thread-safe. Callers must ensure that the device no longer uses the memory.
  */
-public final class PinnedBuffer implements AutoCloseable {
-
-  private static final Logger LOG = LoggerFactory.getLogger(PinnedBuffer.class);
+final class PinnedBuffer implements AutoCloseable {
 
   private final DeviceApi device;
   private long address;
-  private @Nullable ByteBuffer bytes;
+  private ByteBuffer bytes;
 
   /**
    * Allocates a buffer.
@@ -26,7 +24,7 @@ public final class PinnedBuffer implements AutoCloseable {
    * @param bytes at least 1
    * @throws DeviceOutOfMemoryException if the system refuses
    */
-  public PinnedBuffer(DeviceApi device, int bytes) {
+  PinnedBuffer(DeviceApi device, int bytes) {
     this.device = device;
     this.address = device.allocatePinned(bytes);
     this.bytes = NativeMemory.view(address, bytes);
@@ -42,7 +40,7 @@ public final class PinnedBuffer implements AutoCloseable {
    * @throws IllegalArgumentException if {@code wanted} is 2 GiB or more
    * @throws IllegalStateException after {@link #close}
    */
-  public ByteBuffer room(long wanted) {
+  ByteBuffer room(long wanted) {
     if (bytes == null) {
       throw new IllegalStateException("the buffer is closed");
     }
@@ -66,7 +64,7 @@ public final class PinnedBuffer implements AutoCloseable {
    *
    * @return the address
    */
-  public long address() {
+  long address() {
     return address;
   }
 
@@ -78,7 +76,7 @@ public final class PinnedBuffer implements AutoCloseable {
       try {
         device.freePinned(address);
       } catch (FatalDeviceException e) {
-        LOG.debug("Page-locked memory of a lost device cannot be freed", e);
+        // The memory went with the device.
       }
     }
   }

@@ -68,6 +68,15 @@ public final class ExpectedTurns {
       this.at = at;
       this.placement = placement;
     }
+
+    /**
+     * {@return whether it was placed on a rank}
+     *
+     * @param rank the conversations of the rank
+     */
+    public boolean isOn(Open rank) {
+      return open == rank;
+    }
   }
 
   /** The expected number of conversations of one rank that will bring another turn. */

@@ -40,6 +40,9 @@ class EngineTokensTest {
     private final BlockingQueue<Received> requests = new LinkedBlockingQueue<>();
     private volatile CountDownLatch gate = new CountDownLatch(0);
 
+    /** The least size of a question that waits for the gate. */
+    private volatile int gatedBytes;
+
     Tokenizer answers(String target, String answer) {
       answers.put(target, answer);
       return this;
@@ -50,7 +53,9 @@ class EngineTokensTest {
       String answer = answers.get(request.target());
       if (request.target().equals("/tokenize") || request.target().equals(RENDER)) {
         questions.add(request);
-        Await.opened("the gate", gate);
+        if (request.body().length >= gatedBytes) {
+          Await.opened("the gate", gate);
+        }
         if (answer == null) {
           link.json(404, "{}");
         } else if (answer.matches("[0-9]{3}")) {
@@ -358,6 +363,29 @@ class EngineTokensTest {
       ask(gateway, COMPLETIONS, "\"prompt\":\"b\"");
       // The way rests after its failure; the limit may pass before the question is sent.
       assertThat(vllm.asked()).hasSizeLessThanOrEqualTo(1);
+      vllm.gate.countDown();
+    }
+  }
+
+  /** The time of a tokenizer grows with the prompt. */
+  @Test
+  void aLongPromptThatIsLateStopsOnlyLongOnes() {
+    Tokenizer vllm = new Tokenizer().answers("/tokenize", "{\"tokens\":" + tokens(40) + "}");
+    vllm.gate = new CountDownLatch(1);
+    vllm.gatedBytes = 10_000;
+    try (ScriptedEngine engine = ScriptedEngine.start(vllm);
+        TestGateway gateway =
+            TestGateway.of(engine).router("approximate").tokensTimeoutMs(200).start()) {
+      String prompt = "\"prompt\":\"" + "long ".repeat(4_000) + "\"";
+      Await.until( // on a busy machine the limit may pass before the question is sent
+          () -> {
+            ask(gateway, COMPLETIONS, prompt);
+            return !vllm.asked().isEmpty();
+          });
+      ask(gateway, COMPLETIONS, "\"prompt\":\"short\"");
+      assertThat(vllm.asked()).as("a short one is asked for").hasSize(1);
+      ask(gateway, COMPLETIONS, prompt.replace("long", "also"));
+      assertThat(vllm.asked()).as("another long one is not").isEmpty();
       vllm.gate.countDown();
     }
   }

@@ -1,6 +1,7 @@
 package io.kvasir.gateway.tokens;
 
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
@@ -13,12 +14,24 @@ final class AbsentWays {
   /** How long a way that failed is not asked, so that not every request waits for its limit. */
   private static final long PAUSE_NS = TimeUnit.SECONDS.toNanos(5);
 
-  private static final long FOR_EVER = Long.MAX_VALUE;
-
   private final int recoveries;
+  private final Set<String> missing = ConcurrentHashMap.newKeySet();
+  private final Map<String, Pause> pauses = new ConcurrentHashMap<>();
 
-  /** When a pause of each way began. */
-  private final Map<String, Long> pauses = new ConcurrentHashMap<>();
+  /**
+   * A failure of a way. Time grows with the size of a question, so the failure of a long one says
+   * nothing about much shorter ones: those under half its size are asked. Each that fails, too,
+   * halves that bound, so an endpoint that hangs costs few limits in a pause.
+   *
+   * @param sinceNs when it failed
+   * @param bytes size of the smallest question that failed
+   */
+  private record Pause(long sinceNs, int bytes) {
+
+    boolean isOver(long nowNs) {
+      return nowNs - sinceNs >= PAUSE_NS;
+    }
+  }
 
   AbsentWays(int recoveries) {
     this.recoveries = recoveries;
@@ -29,19 +42,25 @@ final class AbsentWays {
     return recoveries == now;
   }
 
-  /** Whether a way can be asked. */
-  boolean has(String way, long nowNs) {
-    Long since = pauses.get(way);
-    return since == null || (since != FOR_EVER && nowNs - since >= PAUSE_NS);
+  /** Whether a way can be asked a question of some bytes. */
+  boolean has(String way, int bytes, long nowNs) {
+    Pause pause = pauses.get(way);
+    return !missing.contains(way)
+        && (pause == null || pause.isOver(nowNs) || bytes < pause.bytes / 2);
   }
 
   /** The worker does not have a way. */
   void add(String way) {
-    pauses.put(way, FOR_EVER);
+    missing.add(way);
   }
 
-  /** A way failed. */
-  void pause(String way, long nowNs) {
-    pauses.put(way, nowNs);
+  /** A way failed to answer a question of some bytes. */
+  void pause(String way, int bytes, long nowNs) {
+    pauses.compute(
+        way,
+        (key, before) -> {
+          boolean first = before == null || before.isOver(nowNs);
+          return new Pause(nowNs, first ? bytes : Math.min(bytes, before.bytes));
+        });
   }
 }

@@ -191,11 +191,16 @@ public final class TokenQuestions {
       this.ways = prepared.ways.iterator();
     }
 
+    private static int size(TokenWay way) {
+      return way.bodies().stream().mapToInt(body -> body.length).sum();
+    }
+
     /** Asks in the next way that the worker has. */
     void nextWay() {
       while (ways.hasNext()) {
         TokenWay way = ways.next();
-        if (way.bodies().size() <= MAX_PROMPTS && lacks.has(way.id(), System.nanoTime())) {
+        if (way.bodies().size() <= MAX_PROMPTS
+            && lacks.has(way.id(), size(way), System.nanoTime())) {
           next(way, new ArrayList<>());
           return;
         }
@@ -267,7 +272,7 @@ public final class TokenQuestions {
         nextWay();
       } else {
         if (outcome.failed()) {
-          lacks.pause(way.id(), System.nanoTime());
+          lacks.pause(way.id(), size(way), System.nanoTime());
         }
         then.accept(estimate(request));
       }

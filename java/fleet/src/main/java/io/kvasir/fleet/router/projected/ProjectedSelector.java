@@ -10,6 +10,7 @@ import io.kvasir.fleet.router.booking.Selection;
 import io.kvasir.model.RankId;
 import io.kvasir.timing.ExpectedTurns;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the rank with the earliest expected first token, counting what the choice costs other
@@ -71,6 +72,12 @@ final class ProjectedSelector implements RankSelector {
    */
   private static final double LOCKSTEP_WEIGHT = 0.5;
 
+  /**
+   * Tokens that a further turn without tokens is taken to have besides its text, held by the rank
+   * of its conversation: tools, pictures, and answers that the text leaves out.
+   */
+  private static final int HIDDEN_TOKENS = 1024;
+
   private static final double NS_PER_MS = 1e6;
 
   private final PlacementLedger ledger;
@@ -124,7 +131,9 @@ final class ProjectedSelector implements RankSelector {
     int size = candidates.size();
     choice++;
     long conversation = ledger.conversation(request);
-    read(candidates, conversation, nowNs);
+    ExpectedTurns.Turn last = ledger.conversations().last(conversation);
+    read(candidates, conversation, last, nowNs);
+    ExpectedTurns.Turn home = request.isTokenised() ? null : last;
     double backlogMs = 0;
     double leastOpen = Double.POSITIVE_INFINITY;
     double open = 0;
@@ -159,7 +168,10 @@ final class ProjectedSelector implements RankSelector {
             Math.max(0, forecast.togetherMs(uncached, computeMs, nowNs) - queueMs - computeMs);
       }
       terms[0] = queueMs;
-      terms[1] = computeMs;
+      terms[1] =
+          home == null || home.isOn(forecast.open)
+              ? computeMs
+              : computeMs + forecast.promptMs(HIDDEN_TOKENS, context);
       terms[2] = interleavedMs + PACE_TOKENS * forecast.stepMs(inputTokens);
       terms[3] = othersWeight * forecast.typicalPromptMs(uncached, context);
       terms[4] = workMs * (scores.openBeside[i] - leastOpen);
@@ -230,10 +242,10 @@ final class ProjectedSelector implements RankSelector {
   }
 
   /** Reads the candidates' queues and conversations. */
-  private void read(Candidates candidates, long conversation, long nowNs) {
+  private void read(
+      Candidates candidates, long conversation, ExpectedTurns.@Nullable Turn last, long nowNs) {
     int size = candidates.size();
     ExpectedTurns conversations = ledger.conversations();
-    ExpectedTurns.Turn last = conversations.last(conversation);
     if (scores.reserve(size)) {
       forecasts = new RankForecast[size];
     }

@@ -84,7 +84,6 @@ class ArchitectureTest {
             "engine.device",
             "engine.execute",
             "engine.lockstep",
-            "engine.lockstep.tcp",
             "engine.pool",
             "exchange",
             "fleet.record",
@@ -101,6 +100,7 @@ class ArchitectureTest {
             "simulator.timing",
             "simulator.trace",
             "simulator.workload",
+            "tcp",
             "timing"));
     edges.put("cli.lines", uses("model"));
     edges.put(
@@ -137,7 +137,6 @@ class ArchitectureTest {
             "engine.device",
             "engine.execute",
             "engine.lockstep",
-            "engine.lockstep.tcp",
             "engine.pool",
             "exchange",
             "fleet.router",
@@ -153,6 +152,7 @@ class ArchitectureTest {
             "simulator.replay",
             "simulator.trace",
             "simulator.workload",
+            "tcp",
             "timing"));
     edges.put(
         "cli.terminal", uses("engine.device", "engine.lockstep", "model", "simulator.replay"));
@@ -184,7 +184,6 @@ class ArchitectureTest {
             "model",
             "timing"));
     edges.put("engine.lockstep", uses("engine.adp", "engine.pool", "model"));
-    edges.put("engine.lockstep.tcp", uses("engine.lockstep"));
     edges.put("engine.pool", uses("event", "internal.nativelib", "model"));
     edges.put(
         "engine.pool.cuda",
@@ -351,6 +350,7 @@ class ArchitectureTest {
     edges.put("simulator.timing", uses("model", "timing"));
     edges.put("simulator.trace", uses("model"));
     edges.put("simulator.workload", uses("hash", "model", "simulator.trace"));
+    edges.put("tcp", uses("engine.lockstep"));
     edges.put("timing", uses("model"));
     return edges;
   }

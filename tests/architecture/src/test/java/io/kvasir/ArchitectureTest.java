@@ -80,6 +80,7 @@ class ArchitectureTest {
             "cli.terminal",
             "embedded",
             "embedded.publish",
+            "embedded.ranks",
             "engine.adp",
             "engine.device",
             "engine.execute",
@@ -133,6 +134,7 @@ class ArchitectureTest {
             "cli.terminal",
             "embedded",
             "embedded.publish",
+            "embedded.ranks",
             "engine.adp",
             "engine.device",
             "engine.execute",
@@ -159,17 +161,34 @@ class ArchitectureTest {
     edges.put(
         "embedded",
         uses(
+            "embedded.api",
+            "embedded.publish",
+            "embedded.ranks",
+            "embedded.standin",
+            "engine.execute",
+            "exchange",
+            "exchange.http",
+            "hash",
+            "model"));
+    edges.put("embedded.api", uses("exchange", "model"));
+    edges.put("embedded.publish", uses("exchange", "model", "timing"));
+    edges.put(
+        "embedded.ranks",
+        uses(
+            "embedded.api",
             "embedded.publish",
             "engine.adp",
             "engine.execute",
             "engine.pool",
             "event",
             "exchange",
-            "exchange.http",
             "hash",
             "model",
             "timing"));
-    edges.put("embedded.publish", uses("exchange", "model", "timing"));
+    edges.put(
+        "embedded.standin",
+        uses("embedded.api", "embedded.publish", "embedded.ranks", "engine.execute", "exchange"));
+    edges.put("embedded.text", uses("embedded.api", "exchange", "model"));
     edges.put("engine.adp", uses("engine.pool", "model", "timing"));
     edges.put("engine.device", uses("internal.nativelib", "model"));
     edges.put(
@@ -296,7 +315,8 @@ class ArchitectureTest {
     edges.put("gateway.zmtp", uses());
     edges.put("hash", uses("internal.nativelib", "model"));
     edges.put("internal.nativelib", uses("model"));
-    edges.put("llama", uses("embedded", "exchange", "internal.nativelib", "model"));
+    edges.put(
+        "llama", uses("embedded", "embedded.text", "exchange", "internal.nativelib", "model"));
     edges.put("model", uses());
     edges.put("mpi", uses("engine.lockstep", "internal.nativelib", "model"));
     edges.put(

@@ -1,7 +1,7 @@
 /**
  * Lock-step over TCP. {@link io.kvasir.tcp.TcpProcesses} are what a launcher has started; {@link
  * io.kvasir.tcp.TcpCoordinator} and {@link io.kvasir.tcp.TcpMember} are the two ends of a group. A
- * {@link io.kvasir.tcp.FrameChannel} carries frames in the clear or encrypted.
+ * {@code FrameChannel} carries frames in the clear or encrypted.
  *
  * <p>Members authenticate each other before they join; docs/lockstep.md describes what the
  * connections promise. The package treats frames as opaque and does not depend on routers or

@@ -73,7 +73,7 @@ public final class RankLoop implements AutoCloseable {
     this.maxSequences = settings.maxQueuedRequests();
     this.meters = new RankMeters(settings.ranks());
     this.events = new SequenceEvents(meters, count -> reserved.addAndGet(-count), feeds);
-    this.worker = RankWorker.open(settings, place, hasher, events::answer, events, feeds, steps);
+    this.worker = new RankWorker(settings, place, hasher, events::answer, events, feeds, steps);
     this.steps = steps;
     this.thread = new Thread(this::run, "kvasir-ranks");
     thread.setDaemon(true);

@@ -11,7 +11,6 @@ module io.kvasir.engine {
   exports io.kvasir.engine.device;
   exports io.kvasir.engine.execute;
   exports io.kvasir.engine.lockstep;
-  exports io.kvasir.engine.lockstep.tcp;
   exports io.kvasir.engine.pool;
   exports io.kvasir.engine.pool.cuda;
   exports io.kvasir.engine.pool.shared;

@@ -80,11 +80,11 @@ class ArchitectureTest {
             "cli.terminal",
             "embedded",
             "embedded.publish",
+            "embedded.ranks",
             "engine.adp",
             "engine.device",
             "engine.execute",
             "engine.lockstep",
-            "engine.lockstep.tcp",
             "engine.pool",
             "exchange",
             "fleet.record",
@@ -101,6 +101,7 @@ class ArchitectureTest {
             "simulator.timing",
             "simulator.trace",
             "simulator.workload",
+            "tcp",
             "timing"));
     edges.put("cli.lines", uses("model"));
     edges.put(
@@ -133,11 +134,11 @@ class ArchitectureTest {
             "cli.terminal",
             "embedded",
             "embedded.publish",
+            "embedded.ranks",
             "engine.adp",
             "engine.device",
             "engine.execute",
             "engine.lockstep",
-            "engine.lockstep.tcp",
             "engine.pool",
             "exchange",
             "fleet.router",
@@ -153,23 +154,41 @@ class ArchitectureTest {
             "simulator.replay",
             "simulator.trace",
             "simulator.workload",
+            "tcp",
             "timing"));
     edges.put(
         "cli.terminal", uses("engine.device", "engine.lockstep", "model", "simulator.replay"));
     edges.put(
         "embedded",
         uses(
+            "embedded.api",
+            "embedded.publish",
+            "embedded.ranks",
+            "embedded.standin",
+            "engine.execute",
+            "exchange",
+            "exchange.http",
+            "hash",
+            "model"));
+    edges.put("embedded.api", uses("exchange", "model"));
+    edges.put("embedded.publish", uses("exchange", "model", "timing"));
+    edges.put(
+        "embedded.ranks",
+        uses(
+            "embedded.api",
             "embedded.publish",
             "engine.adp",
             "engine.execute",
             "engine.pool",
             "event",
             "exchange",
-            "exchange.http",
             "hash",
             "model",
             "timing"));
-    edges.put("embedded.publish", uses("exchange", "model", "timing"));
+    edges.put(
+        "embedded.standin",
+        uses("embedded.api", "embedded.publish", "embedded.ranks", "engine.execute", "exchange"));
+    edges.put("embedded.text", uses("embedded.api", "exchange", "model"));
     edges.put("engine.adp", uses("engine.pool", "model", "timing"));
     edges.put("engine.device", uses("internal.nativelib", "model"));
     edges.put(
@@ -184,7 +203,6 @@ class ArchitectureTest {
             "model",
             "timing"));
     edges.put("engine.lockstep", uses("engine.adp", "engine.pool", "model"));
-    edges.put("engine.lockstep.tcp", uses("engine.lockstep"));
     edges.put("engine.pool", uses("event", "internal.nativelib", "model"));
     edges.put(
         "engine.pool.cuda",
@@ -297,7 +315,8 @@ class ArchitectureTest {
     edges.put("gateway.zmtp", uses());
     edges.put("hash", uses("internal.nativelib", "model"));
     edges.put("internal.nativelib", uses("model"));
-    edges.put("llama", uses("embedded", "exchange", "internal.nativelib", "model"));
+    edges.put(
+        "llama", uses("embedded", "embedded.text", "exchange", "internal.nativelib", "model"));
     edges.put("model", uses());
     edges.put("mpi", uses("engine.lockstep", "internal.nativelib", "model"));
     edges.put(
@@ -351,6 +370,7 @@ class ArchitectureTest {
     edges.put("simulator.timing", uses("model", "timing"));
     edges.put("simulator.trace", uses("model"));
     edges.put("simulator.workload", uses("hash", "model", "simulator.trace"));
+    edges.put("tcp", uses("engine.lockstep"));
     edges.put("timing", uses("model"));
     return edges;
   }

@@ -67,7 +67,7 @@ class DocumentedCodeTest {
         }
       }
     }
-    assertThat(compared).isEqualTo(5);
+    assertThat(compared).isEqualTo(6);
   }
 
   @Test
@@ -87,7 +87,7 @@ class DocumentedCodeTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"FirstDecision", "CustomPolicies", "EngineEvents"})
+  @ValueSource(strings = {"FirstDecision", "CustomPolicies", "EngineEvents", "DrivenWorker"})
   void theDocumentShowsWhatAnExamplePrints(String example) throws IOException {
     String output = java("com.example.kvasir." + example);
     assertThat(Files.readString(ROOT.resolve("docs/embedding.md")))

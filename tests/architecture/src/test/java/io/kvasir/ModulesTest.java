@@ -33,10 +33,11 @@ class ModulesTest {
           entry("embedded", "engine exchange"),
           entry("gateway", "exchange fleet"),
           entry("llama", "embedded"),
+          entry("tcp", "engine"),
           entry("mpi", "engine"),
           entry("simulator", "engine fleet"),
           entry("benchmarks", "simulator"),
-          entry("cli", "benchmarks embedded gateway simulator"));
+          entry("cli", "benchmarks embedded gateway simulator tcp"));
 
   @Test
   void modulesNeedExactlyWhatIsListed() throws IOException {

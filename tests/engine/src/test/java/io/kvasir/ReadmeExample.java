@@ -1,22 +1,20 @@
 package io.kvasir;
 
-import io.kvasir.engine.adp.AdpRouter;
-import io.kvasir.engine.adp.KvCacheAwareAdpRouter;
-import io.kvasir.engine.adp.KvCacheRoutingOptions;
-import io.kvasir.engine.adp.RankState;
-import io.kvasir.engine.pool.CommitBatch;
-import io.kvasir.engine.pool.LeaseBatch;
-import io.kvasir.engine.pool.NativeBlockPool;
-import io.kvasir.engine.pool.NativePrefixMatcher;
+import io.kvasir.engine.adp.AdpRouterKind;
+import io.kvasir.engine.adp.AttentionDpConfig;
+import io.kvasir.engine.adp.Decision;
+import io.kvasir.engine.execute.AdpWorker;
+import io.kvasir.engine.execute.RequestListener;
+import io.kvasir.engine.execute.StepEngine;
+import io.kvasir.engine.execute.TimedStepEngine;
 import io.kvasir.engine.pool.PoolShape;
-import io.kvasir.engine.pool.ProbeBatch;
 import io.kvasir.hash.BlockHasher;
-import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashFormat;
+import io.kvasir.hash.HashedRequest;
 import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.Request;
-import java.util.List;
+import io.kvasir.timing.StepTiming;
 import java.util.stream.IntStream;
 
 /** The program of the README. {@code ReadmeTest} compares both and runs it. */
@@ -27,25 +25,28 @@ public final class ReadmeExample {
   public static void main(String[] args) {
     // README begin
     BlockHasher hasher = NativeBlockHasher.of(HashFormat.KVASIR, 32);
-    AdpRouter router = new KvCacheAwareAdpRouter(2, KvCacheRoutingOptions.DEFAULT);
-    PoolShape shape = new PoolShape(1_000, hasher.tokensPerBlock(), 16, 1_000, 0);
-    try (NativeBlockPool rank0 = NativeBlockPool.create(shape);
-        NativeBlockPool rank1 = NativeBlockPool.create(shape);
-        NativePrefixMatcher matcher = new NativePrefixMatcher(List.of(rank0, rank1))) {
+    PoolShape shape = new PoolShape(1_000, hasher.tokensPerBlock(), 256, 1_000, 0);
+    StepEngine engine = new TimedStepEngine(StepTiming.DEFAULT); // models the time; yours computes
+    RequestListener printer =
+        new RequestListener() {
+          @Override
+          public void onPlaced(Decision decision, long nowNs) {
+            System.out.println(decision);
+          }
+        };
+    try (AdpWorker worker =
+        AdpWorker.builder(2, shape, hasher)
+            .router(AdpRouterKind.KV_CACHE_AWARE, AttentionDpConfig.DEFAULT)
+            .open((rank, pool) -> engine, printer)) {
       int[] prompt = IntStream.range(0, 320).toArray();
-      BlockHashes hashes = hasher.hash(prompt, CacheScope.NONE);
-      LeaseBatch leases = new LeaseBatch(); // rank 1 has served this prompt before
-      leases.add(prompt, hashes.sequence(), CacheScope.NONE, 0, 10, 0);
-      rank1.lease(leases);
-      CommitBatch commits = new CommitBatch();
-      commits.add(leases.lease(0), prompt, hashes.sequence(), 0, 10);
-      rank1.commit(commits);
-      ProbeBatch probe = new ProbeBatch(); // all blocks but the last token's may be reused
-      probe.add(hashes.sequence(), (prompt.length - 1) / 32);
-      List<RankState> idle = List.of(new RankState(0, 0, 0), new RankState(1, 0, 0));
-      Request request = Request.builder(7, prompt).maxNewTokens(100).build();
-      System.out.println(
-          router.route(idle, List.of(request), matcher.match(probe), 64).decisions().get(0));
+      long nowNs = 0;
+      for (int id = 7; id <= 8; id++) { // the same prompt twice
+        Request request = Request.builder(id, prompt).maxNewTokens(100).build();
+        worker.submit(new HashedRequest(request, hasher.hash(prompt, CacheScope.NONE)));
+        while (!worker.idle()) {
+          nowNs += worker.iterate(nowNs);
+        }
+      }
     }
     // README end
   }

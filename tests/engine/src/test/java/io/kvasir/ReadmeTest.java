@@ -25,7 +25,7 @@ class ReadmeTest {
       System.setOut(console);
     }
     String output = printed.toString(StandardCharsets.UTF_8);
-    assertThat(output).contains("to rank 1, affinity, 288 tokens matched");
+    assertThat(output).contains("to rank 0, affinity, 288 tokens matched");
     assertThat(Files.readString(ROOT.resolve("README.md"))).contains("```\n" + output + "```\n");
   }
 

@@ -1,9 +1,25 @@
 package io.kvasir.embedded;
 
+import io.kvasir.embedded.api.CompletionEndpoints;
+import io.kvasir.embedded.api.EngineProfile;
+import io.kvasir.embedded.api.InfoEndpoints;
+import io.kvasir.embedded.api.MessagesEndpoints;
+import io.kvasir.embedded.api.OptionsReader;
+import io.kvasir.embedded.api.RankSteering;
+import io.kvasir.embedded.api.ResponsesEndpoints;
+import io.kvasir.embedded.api.Routes;
 import io.kvasir.embedded.publish.EventPublisher;
 import io.kvasir.embedded.publish.EventSettings;
 import io.kvasir.embedded.publish.Faults;
 import io.kvasir.embedded.publish.StepPublisher;
+import io.kvasir.embedded.ranks.BlockFeed;
+import io.kvasir.embedded.ranks.EmbeddedSettings;
+import io.kvasir.embedded.ranks.EmbeddingsEndpoint;
+import io.kvasir.embedded.ranks.Generator;
+import io.kvasir.embedded.ranks.RankLoop;
+import io.kvasir.embedded.ranks.RankModel;
+import io.kvasir.embedded.ranks.ReportedSteps;
+import io.kvasir.embedded.standin.StandIn;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.exchange.ReplyListener;
 import io.kvasir.exchange.Upstream;
@@ -67,7 +83,9 @@ public final class EmbeddedEngine implements Upstream {
         standIn == null ? EngineProfile.KVASIR : EngineProfile.of(standIn.settings().flavor());
     OptionsReader options =
         new OptionsReader(
-            settings.model(), new RankSteering(profile, faults), "the answers are synthetic words");
+            settings.model(),
+            new RankSteering(profile, settings.ranks(), () -> faults.engine().ignoreSteering()),
+            "the answers are synthetic words");
     new CompletionEndpoints(model, options, profile.chatTokenFields()).addTo(routes);
     new MessagesEndpoints(model, options).addTo(routes);
     new ResponsesEndpoints(model, options, settings.responseStoreBytes()).addTo(routes);
@@ -78,18 +96,7 @@ public final class EmbeddedEngine implements Upstream {
       routes.add("GET", "/server_info", model::serverInfo);
       return;
     }
-    DebugEndpoints debug = new DebugEndpoints(standIn, ranks, settings.tokensPerBlock());
-    debug.addTo(routes);
-    switch (standIn.settings().flavor()) {
-      case VLLM -> {
-        info.addTo(routes);
-        routes.add("POST", "/reset_prefix_cache", debug::clear);
-      }
-      case SGLANG ->
-          new SglangEndpoints(settings, model, options, info, ranks, standIn).addTo(routes, debug);
-      case TRTLLM ->
-          new TrtllmEndpoints(settings, model, options, info, ranks, standIn).addTo(routes);
-    }
+    standIn.addTo(routes, settings, model, ranks, options, info);
   }
 
   /**

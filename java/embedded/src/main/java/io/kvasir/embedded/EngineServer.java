@@ -1,5 +1,7 @@
 package io.kvasir.embedded;
 
+import io.kvasir.embedded.api.ApiError;
+import io.kvasir.embedded.api.OpenAiJson;
 import io.kvasir.exchange.BodyBudget;
 import io.kvasir.exchange.Upstream;
 import io.kvasir.exchange.http.ConnectionLimit;

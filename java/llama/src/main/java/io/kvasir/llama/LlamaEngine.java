@@ -2,7 +2,7 @@ package io.kvasir.llama;
 
 import io.kvasir.embedded.InvalidModelException;
 import io.kvasir.embedded.ModelEngineSettings;
-import io.kvasir.embedded.TextModelEngine;
+import io.kvasir.embedded.text.TextModelEngine;
 import io.kvasir.exchange.ReplyListener;
 import io.kvasir.exchange.Upstream;
 import io.kvasir.exchange.UpstreamCall;

@@ -1,6 +1,6 @@
 package io.kvasir.llama;
 
-import io.kvasir.embedded.TextGeneration.Piece;
+import io.kvasir.embedded.text.TextGeneration.Piece;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.kvasir.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.embedded.EngineClient.Reply;
+import io.kvasir.embedded.ranks.EmbeddedSettings;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.testing.harness.Fuzz;
 import java.util.List;

@@ -10,6 +10,7 @@ import io.kvasir.embedded.publish.EventForm;
 import io.kvasir.embedded.publish.EventSettings;
 import io.kvasir.embedded.publish.HandleForm;
 import io.kvasir.embedded.publish.ReplayForm;
+import io.kvasir.embedded.ranks.EmbeddedSettings;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.testing.harness.Await;

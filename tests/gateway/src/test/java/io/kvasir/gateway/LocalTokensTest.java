@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.embedded.EmbeddedEngine;
-import io.kvasir.embedded.EmbeddedSettings;
+import io.kvasir.embedded.ranks.EmbeddedSettings;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.gateway.RawClient.Reply;
 import java.util.List;

@@ -3,11 +3,11 @@ package io.kvasir.gateway;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.kvasir.embedded.EmbeddedEngine;
-import io.kvasir.embedded.EmbeddedSettings;
 import io.kvasir.embedded.EngineServer;
 import io.kvasir.embedded.publish.EventForm;
 import io.kvasir.embedded.publish.EventPublisher;
 import io.kvasir.embedded.publish.EventSettings;
+import io.kvasir.embedded.ranks.EmbeddedSettings;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.gateway.RawClient.Reply;

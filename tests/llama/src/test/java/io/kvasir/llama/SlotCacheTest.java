@@ -2,7 +2,7 @@ package io.kvasir.llama;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.kvasir.embedded.TextGeneration.Piece;
+import io.kvasir.embedded.text.TextGeneration.Piece;
 import org.junit.jupiter.api.Test;
 
 /** The count of cached tokens. Tokens are characters, and some have the text of two. */

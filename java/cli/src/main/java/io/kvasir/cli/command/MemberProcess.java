@@ -2,7 +2,7 @@ package io.kvasir.cli.command;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.kvasir.engine.lockstep.tcp.GroupSecret;
+import io.kvasir.tcp.GroupSecret;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,7 +1,7 @@
 package io.kvasir.cli.option;
 
-import io.kvasir.embedded.EmbeddedSettings;
 import io.kvasir.embedded.ModelEngineSettings;
+import io.kvasir.embedded.ranks.EmbeddedSettings;
 import io.kvasir.engine.adp.AdpRouterKind;
 import io.kvasir.simulator.replay.ReplaySettings;
 import java.nio.file.Path;

@@ -2,8 +2,8 @@ package io.kvasir.cli.option;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import io.kvasir.engine.lockstep.tcp.GroupCertificates;
-import io.kvasir.engine.lockstep.tcp.GroupSecret;
+import io.kvasir.tcp.GroupCertificates;
+import io.kvasir.tcp.GroupSecret;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

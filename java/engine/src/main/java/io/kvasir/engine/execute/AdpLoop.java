@@ -1,14 +1,10 @@
 package io.kvasir.engine.execute;
 
 import io.kvasir.engine.adp.AdpRouter;
-import io.kvasir.engine.adp.AdpRouterKind;
-import io.kvasir.engine.adp.AttentionDpConfig;
-import io.kvasir.engine.adp.BlockDemand;
 import io.kvasir.engine.device.FatalDeviceException;
 import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.pool.PrefixMatcher;
 import io.kvasir.hash.HashedRequest;
-import io.kvasir.timing.StepTiming;
 import it.unimi.dsi.fastutil.longs.LongLinkedOpenHashSet;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +12,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The loop of one worker: all ranks step together.
+ * The loop of one worker: all ranks step together. {@link AdpWorker} makes it with its parts.
  *
  * <p>An iteration applies cancellations, pops the waiting queue up to the available room, matches
  * the popped prompts on every rank, routes the requests, passes them to their ranks, and steps
@@ -132,46 +128,6 @@ public final class AdpLoop {
             : new GatheredRanks(group, executors, ranks, router, matcher, balance, listener);
     this.placement =
         new BatchPlacement(ranks, router, rankAccess, options, tokensPerBlock, waiting, listener);
-  }
-
-  /**
-   * Creates this process's part of the loop of a worker with the router and the balance that
-   * settings name.
-   *
-   * @param group this process's membership; null if there are no other processes
-   * @param executors as in the constructor
-   * @param kind the router
-   * @param config settings of the router and of the balance
-   * @param timing the time model of a step
-   * @param matcher looks prompts up in the executors' pools, in the same order
-   * @param queue holds requests until a rank takes them; empty
-   * @param listener receives the events of all requests of the worker
-   * @return the loop
-   * @throws IllegalArgumentException as in the constructor, or naming the setting that is out of
-   *     range
-   */
-  public static AdpLoop of(
-      @Nullable RankGroup group,
-      List<RankExecutor> executors,
-      AdpRouterKind kind,
-      AttentionDpConfig config,
-      StepTiming timing,
-      PrefixMatcher matcher,
-      WaitingQueue queue,
-      RequestListener listener) {
-    RankExecutor sample = executors.get(0);
-    ExecutorOptions options = sample.options();
-    boolean reserves = options.capacityPolicy() == CapacityPolicy.GUARANTEED_NO_EVICT;
-    AdpRouter router =
-        kind.create(
-            allRanks(group, executors).size(),
-            config,
-            new BlockDemand(sample.tokensPerBlock(), reserves),
-            timing,
-            options.tokenBudget(),
-            false);
-    AdpBalance balance = AdpBalance.of(config, options.maxActiveRequests());
-    return new AdpLoop(group, executors, router, matcher, queue, balance, listener);
   }
 
   private void requireAlike(List<RankExecutor> executors) {

@@ -5,22 +5,12 @@ package io.kvasir.engine.execute;
  *
  * <p>Confined to the loop's thread.
  */
-public final class RankHealth {
+final class RankHealth {
 
   private final AdpLoop loop;
   private final RankPools pools;
   private final int firstRank;
   private int seen;
-
-  /**
-   * Creates the watch over a worker.
-   *
-   * @param loop the worker's loop
-   * @param pools the pools of its ranks
-   */
-  public RankHealth(AdpLoop loop, RankPools pools) {
-    this(loop, pools, 0);
-  }
 
   /**
    * Creates the watch over the ranks of one process of a worker.
@@ -29,7 +19,7 @@ public final class RankHealth {
    * @param pools the pools of its ranks
    * @param firstRank the first of them
    */
-  public RankHealth(AdpLoop loop, RankPools pools, int firstRank) {
+  RankHealth(AdpLoop loop, RankPools pools, int firstRank) {
     this.firstRank = firstRank;
     this.loop = loop;
     this.pools = pools;
@@ -39,7 +29,7 @@ public final class RankHealth {
    * Requests the retirement of ranks whose devices have a problem; the next iteration retires them.
    * Costs one load as long as no device has a problem.
    */
-  public void check() {
+  void check() {
     int problems = pools.problems();
     if (problems == seen) {
       return;

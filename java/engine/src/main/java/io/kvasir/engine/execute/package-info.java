@@ -2,7 +2,8 @@
  * Runs requests: the worker's waiting queue, one executor per rank, and the loop that steps all
  * ranks together.
  *
- * <p>{@link io.kvasir.engine.execute.AdpLoop} drives a worker: each iteration pops the {@link
+ * <p>{@link io.kvasir.engine.execute.AdpWorker} puts a worker together and is its front door.
+ * {@link io.kvasir.engine.execute.AdpLoop} drives it: each iteration pops the {@link
  * io.kvasir.engine.execute.WaitingQueue}, routes the popped requests, and passes them to their
  * {@link io.kvasir.engine.execute.RankExecutor}s. An executor schedules its requests, leases blocks
  * from its pool and runs its {@link io.kvasir.engine.execute.StepEngine}. A {@link

@@ -10,7 +10,7 @@
  * difference.
  *
  * <p>Processes form groups through a {@link io.kvasir.engine.lockstep.ProcessGroup}: over TCP
- * ({@code lockstep.tcp}), or over MPI, in a module of its own. {@link
+ * ({@code java/tcp}) or over MPI ({@code java/mpi}), each in a module of its own. {@link
  * io.kvasir.engine.lockstep.Launch} reads what a launcher says about them.
  *
  * <p>The package does not depend on routers or executors, and treats frame bodies as opaque.

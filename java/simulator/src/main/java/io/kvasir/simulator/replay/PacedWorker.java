@@ -1,6 +1,5 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.engine.execute.AdpLoop;
 import io.kvasir.fleet.router.EngineMetrics;
 import io.kvasir.hash.HashedRequest;
 import io.kvasir.simulator.fleet.IteratedWorker;
@@ -16,14 +15,12 @@ import java.util.List;
 final class PacedWorker implements IteratedWorker {
 
   private final ReplayWorker worker;
-  private final AdpLoop loop;
   private final WorkerTally tally;
   private boolean waits = true;
   private long readyNs;
 
   PacedWorker(ReplayWorker worker, WorkerTally tally) {
     this.worker = worker;
-    this.loop = worker.loop();
     this.tally = tally;
   }
 
@@ -48,11 +45,11 @@ final class PacedWorker implements IteratedWorker {
   }
 
   boolean idle() {
-    return loop.idle();
+    return worker.idle();
   }
 
   boolean allRanksRetired() {
-    return loop.liveRanks() == 0;
+    return worker.liveRanks() == 0;
   }
 
   void submit(HashedRequest request, long nowNs) {
@@ -66,7 +63,7 @@ final class PacedWorker implements IteratedWorker {
 
   /** Reports what has ended by now; the worker resumes if it was waiting for a transfer to end. */
   void reportEnds(long nowNs) {
-    if (worker.wake(nowNs) && waits && !loop.idle()) {
+    if (worker.wake(nowNs) && waits && !worker.idle()) {
       waits = false;
       readyNs = nowNs;
     }
@@ -85,7 +82,7 @@ final class PacedWorker implements IteratedWorker {
 
   /** Starts an iteration and reports what has ended by {@code untilNs}. */
   void advance(long nowNs, long untilNs) {
-    long durationNs = loop.idle() ? 0 : worker.iterate(nowNs);
+    long durationNs = worker.idle() ? 0 : worker.iterate(nowNs);
     readyNs = nowNs + durationNs;
     boolean ended = tally.reportEnds(untilNs);
     waits = durationNs == 0 && !ended;

@@ -1,9 +1,7 @@
 package io.kvasir.simulator.replay;
 
-import io.kvasir.engine.execute.AdpLoop;
-import io.kvasir.engine.execute.RankExecutor;
+import io.kvasir.engine.execute.AdpWorker;
 import io.kvasir.engine.execute.RankGroup;
-import io.kvasir.engine.execute.RankHealth;
 import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.execute.RequestListener;
 import io.kvasir.engine.execute.StepEngine;
@@ -13,7 +11,6 @@ import io.kvasir.engine.lockstep.Member;
 import io.kvasir.engine.lockstep.RankCollective;
 import io.kvasir.engine.pool.BlockPool;
 import io.kvasir.engine.pool.Occupancy;
-import io.kvasir.engine.pool.PoolShape;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.EngineMetrics;
 import io.kvasir.hash.BlockHasher;
@@ -27,7 +24,8 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The worker under replay: pools, executors with modelled time, and the loop over them.
+ * The worker under replay, with modelled time: measured, and continued by a generating worker if it
+ * has context ranks.
  *
  * <p>Confined to the thread that drives the replay. Owns its pools.
  */
@@ -37,17 +35,13 @@ final class ReplayWorker implements AutoCloseable {
   private final List<Member> members;
   private final Member self;
   private final @Nullable RankGroup group;
-  private final RankPools pools;
   private final List<RankMeter> meters = new ArrayList<>();
-  private final AdpLoop loop;
-  private final RankHealth health;
+  private final AdpWorker worker;
   private final long[] nextEvent;
   private long prefillNs;
 
   /** Continues requests after the context ranks; null if the ranks generate the answers. */
   private final @Nullable Generation generation;
-
-  private final List<RankExecutor> executors = new ArrayList<>();
 
   /** Combines a rank's measurements with its counts. */
   interface RankSummary {
@@ -77,37 +71,24 @@ final class ReplayWorker implements AutoCloseable {
             ? new Generation(mode, new TimedStepEngine(settings.timing()), listener)
             : null;
     RequestListener outputs = generation == null ? listener : generation;
-    PoolShape shape = settings.poolShape();
-    this.pools = place.open(self.ranks(), emitsEvents ? shape.withEvents(eventsOf(shape)) : shape);
-    for (int i = 0; i < self.ranks(); i++) {
-      int rank = self.firstRank() + i;
-      BlockPool pool = pools.pools().get(i);
-      RankMeter meter = new RankMeter(engines.apply(rank), pool);
-      meters.add(meter);
-      RequestListener local = group == null ? outputs : group.listener(rank);
-      executors.add(new RankExecutor(rank, pool, hasher, meter, settings.executorOptions(), local));
-    }
     ReplaySettings.Routing routing = settings.routing();
-    this.loop =
-        AdpLoop.of(
-            group,
-            executors,
-            routing.router(),
-            routing.config(),
-            settings.timing(),
-            pools.matcher(),
-            routing.queuePolicy().newQueue(),
-            outputs);
-    this.health = new RankHealth(loop, pools, self.firstRank());
+    this.worker =
+        AdpWorker.builder(self.ranks(), settings.poolShape(), hasher)
+            .place(place)
+            .events(emitsEvents)
+            .executor(settings.executorOptions())
+            .router(routing.router(), routing.config())
+            .timing(settings.timing())
+            .queue(routing.queuePolicy())
+            .group(group)
+            .open((rank, pool) -> metered(engines.apply(rank), pool), outputs);
     this.nextEvent = new long[self.ranks()];
   }
 
-  /**
-   * Most events that a pool produces in an iteration: no block is evicted twice, and each is stored
-   * at most once.
-   */
-  private static int eventsOf(PoolShape pool) {
-    return (int) Math.min(Integer.MAX_VALUE, 2L * pool.capacityBlocks());
+  private StepEngine metered(StepEngine engine, BlockPool pool) {
+    RankMeter meter = new RankMeter(engine, pool);
+    meters.add(meter);
+    return meter;
   }
 
   ReplaySettings settings() {
@@ -119,18 +100,23 @@ final class ReplayWorker implements AutoCloseable {
     return prefillNs;
   }
 
-  AdpLoop loop() {
-    return loop;
+  /** Whether there is nothing to compute. */
+  boolean idle() {
+    return worker.idle();
+  }
+
+  int liveRanks() {
+    return worker.liveRanks();
   }
 
   /** Puts a request into the waiting queue. */
   void submit(HashedRequest request) {
-    loop.submit(generation == null ? request : generation.contextPart(request));
+    worker.submit(generation == null ? request : generation.contextPart(request));
   }
 
   /** When the next transfer or answer ends outside an iteration, or {@link Arrivals#NEVER}. */
   long nextWakeNs() {
-    return generation == null ? Arrivals.NEVER : Math.min(loop.nextWakeNs(), generation.nextNs());
+    return generation == null ? Arrivals.NEVER : Math.min(worker.nextWakeNs(), generation.nextNs());
   }
 
   /** Ends the transfers and answers that are due by now; true if there were any. */
@@ -138,16 +124,15 @@ final class ReplayWorker implements AutoCloseable {
     if (generation == null || nextWakeNs() > nowNs) {
       return false;
     }
-    loop.endTransfers(nowNs);
+    worker.endTransfers(nowNs);
     generation.reportUntil(nowNs);
     return true;
   }
 
   /** Runs an iteration without the ranks of unhealthy devices. */
   long iterate(long nowNs) {
-    health.check();
     meters.forEach(meter -> meter.startAt(nowNs));
-    long durationNs = loop.iterate(nowNs);
+    long durationNs = worker.iterate(nowNs);
     boolean prefilled = false;
     for (RankMeter meter : meters) {
       prefilled |= meter.takePrefilled();
@@ -160,8 +145,8 @@ final class ReplayWorker implements AutoCloseable {
   void drainBlocks(WorkerBlockSink sink) {
     for (int i = 0; i < self.ranks(); i++) {
       int rank = i;
-      if (loop.isLive(self.firstRank() + i)) {
-        BlockPool pool = pools.pools().get(i);
+      if (worker.isLive(self.firstRank() + i)) {
+        BlockPool pool = worker.pools().get(i);
         pool.drainEvents(
             (eventId, event) -> {
               requireNext(rank, eventId);
@@ -184,7 +169,7 @@ final class ReplayWorker implements AutoCloseable {
   EngineMetrics metrics(int waitingRequests) {
     long activeBlocks = 0;
     for (int i = 0; i < self.ranks(); i++) {
-      activeBlocks += loop.isLive(self.firstRank() + i) ? occupancy(i).activeBlocks() : 0;
+      activeBlocks += worker.isLive(self.firstRank() + i) ? occupancy(i).activeBlocks() : 0;
     }
     long totalBlocks = (long) self.ranks() * settings.pool().blocks();
     return new EngineMetrics(activeBlocks, totalBlocks, waitingRequests);
@@ -204,9 +189,10 @@ final class ReplayWorker implements AutoCloseable {
     for (int i = 0; i < meters.size(); i++) {
       RankMeter meter = meters.get(i);
       // The pool of a retired rank is not queried; its last observed occupancy is used.
-      boolean live = loop.isLive(self.firstRank() + i);
+      boolean live = worker.isLive(self.firstRank() + i);
       Occupancy occupancy = live ? occupancy(i) : meter.lastOccupancy();
-      measures.add(RankMeasure.of(meter, occupancy, executors.get(i).peakInTransferRequests()));
+      measures.add(
+          RankMeasure.of(meter, occupancy, worker.executors().get(i).peakInTransferRequests()));
     }
     return measures;
   }
@@ -228,13 +214,13 @@ final class ReplayWorker implements AutoCloseable {
   }
 
   private Occupancy occupancy(int i) {
-    BlockPool pool = pools.pools().get(i);
+    BlockPool pool = worker.pools().get(i);
     pool.settle();
     return pool.occupancy();
   }
 
   @Override
   public void close() {
-    pools.close();
+    worker.close();
   }
 }

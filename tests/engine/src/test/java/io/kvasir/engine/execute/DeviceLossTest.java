@@ -110,7 +110,7 @@ class DeviceLossTest {
             RankPools.onDevices(List.of(first, second), 3, shape, KvShape.NONE, health)) {
       Recorder recorder = new Recorder();
       AdpLoop loop = loop(pools, recorder);
-      RankHealth watch = new RankHealth(loop, pools);
+      RankHealth watch = new RankHealth(loop, pools, 0);
       nvml.tell(first.device(), 79);
       watch.check();
       loop.iterate(0);

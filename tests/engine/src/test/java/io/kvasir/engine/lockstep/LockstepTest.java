@@ -9,6 +9,7 @@ import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.model.Digest64;
 import io.kvasir.testing.harness.Await;
 import io.kvasir.testing.lockstep.ThreadCollective;
+import io.kvasir.testing.lockstep.Threads;
 import java.lang.management.ManagementFactory;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;

@@ -3,6 +3,7 @@ package io.kvasir.engine.lockstep;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.kvasir.testing.lockstep.RankCollectiveContract;
 import io.kvasir.testing.lockstep.ThreadCollective;
 import java.nio.ByteBuffer;
 import java.time.Duration;

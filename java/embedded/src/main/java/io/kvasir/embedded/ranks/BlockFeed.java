@@ -1,0 +1,204 @@
+package io.kvasir.embedded.ranks;
+
+import io.kvasir.embedded.publish.BlockChange;
+import io.kvasir.engine.pool.BlockPool;
+import io.kvasir.event.BlockEvent;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Follows the events of one rank's pool: adds the tokens of stored blocks, joins neighbours, and
+ * keeps the blocks that the rank holds.
+ *
+ * <p>The tokens of a block are kept from its commit to the end of the iteration; the pool's stored
+ * event lies between. Held blocks cost about 100 bytes each.
+ *
+ * <p>Confined to the ranks' thread.
+ */
+public final class BlockFeed {
+
+  private final int rank;
+  private final int blockTokens;
+  private final BlockSink sink;
+  private final Map<Long, Committed> committed = new HashMap<>();
+  private final Map<Long, Held> held = new LinkedHashMap<>();
+  private List<BlockChange> changes = new ArrayList<>();
+  private final Run run = new Run();
+  private long nextEvent;
+  private long lastNumber = -1;
+
+  /** A block of a sequence whose tokens are known. */
+  @SuppressWarnings("ArrayRecordComponent") // not compared
+  private record Committed(int[] tokens, int block, @Nullable String salt) {}
+
+  /** Where a block is; the parent has no meaning at position 0. */
+  private record Held(long parent, int position) {}
+
+  /**
+   * The blocks that a rank holds. Immutable by contract.
+   *
+   * @param rank the rank
+   * @param lastNumber the number of the last batch; -1 if there is none
+   * @param hashes sequence hashes, oldest block first
+   * @param parents the sequence hash before each; without meaning at position 0
+   * @param positions the index of each block in its sequence
+   */
+  @SuppressWarnings("ArrayRecordComponent") // not compared
+  public record Truth(int rank, long lastNumber, long[] hashes, long[] parents, int[] positions) {}
+
+  /**
+   * Creates a feed of an empty pool.
+   *
+   * @param rank index of the rank
+   * @param blockTokens tokens of a block
+   * @param sink receives the changes
+   */
+  public BlockFeed(int rank, int blockTokens, BlockSink sink) {
+    this.rank = rank;
+    this.blockTokens = blockTokens;
+    this.sink = sink;
+  }
+
+  /** Blocks of a sequence are committed; see {@code RequestListener}. */
+  void onCommitted(@Nullable String salt, int[] tokens, long[] hashes, int from, int to) {
+    for (int block = from; block < to; block++) {
+      committed.put(hashes[block], new Committed(tokens, block, salt));
+    }
+  }
+
+  /** Passes on what has changed in the pool since the last call. */
+  void drain(BlockPool pool) {
+    pool.drainEvents(this::onEvent);
+    committed.clear();
+    publish();
+  }
+
+  /** The rank ends: its blocks are removed. */
+  void retire() {
+    committed.clear();
+    if (!held.isEmpty()) {
+      changes.add(new BlockChange.Removed(hashes()));
+      held.clear();
+      publish();
+    }
+  }
+
+  /** The rank starts anew, and nobody is told: its blocks are removed, numbers start from 0. */
+  void restart(BlockPool pool) {
+    pool.clear();
+    pool.drainEvents((number, event) -> nextEvent = number + 1);
+    committed.clear();
+    held.clear();
+    lastNumber = -1;
+    sink.restart(rank);
+  }
+
+  /** What the rank holds. O(blocks). */
+  Truth truth() {
+    long[] hashes = hashes();
+    long[] parents = new long[hashes.length];
+    int[] positions = new int[hashes.length];
+    int i = 0;
+    for (Held block : held.values()) {
+      parents[i] = block.parent;
+      positions[i++] = block.position;
+    }
+    return new Truth(rank, lastNumber, hashes, parents, positions);
+  }
+
+  private long[] hashes() {
+    return held.keySet().stream().mapToLong(Long::longValue).toArray();
+  }
+
+  private void publish() {
+    run.end();
+    if (!changes.isEmpty()) {
+      lastNumber = sink.take(rank, changes);
+      changes = new ArrayList<>();
+    }
+  }
+
+  private void onEvent(long number, BlockEvent event) {
+    if (number != nextEvent++) {
+      throw new IllegalStateException("events of rank " + rank + " are lost before " + number);
+    }
+    if (event instanceof BlockEvent.Stored stored) {
+      store(stored.root(), stored.parentHandle(), stored.handles()[0]);
+    } else if (event instanceof BlockEvent.Removed removed) {
+      held.remove(removed.handles()[0]);
+      run.remove(removed.handles()[0]);
+    } else {
+      held.clear();
+      run.end();
+      changes.add(new BlockChange.Cleared());
+    }
+  }
+
+  private void store(boolean root, long parent, long hash) {
+    Committed block = Objects.requireNonNull(committed.get(hash), "a block was not committed");
+    int position = root ? 0 : Objects.requireNonNull(held.get(parent)).position + 1;
+    held.put(hash, new Held(parent, position));
+    run.store(root, parent, hash, block);
+  }
+
+  /** Neighbouring events of one kind, which become one change. */
+  private final class Run {
+
+    private long[] hashes = new long[16];
+    private int size;
+    private int[] tokens = {};
+    private boolean stores;
+    private boolean root;
+    private long parent;
+    private @Nullable String salt;
+
+    void store(boolean isRoot, long behind, long hash, Committed block) {
+      if (!stores || isRoot || size == 0 || behind != hashes[size - 1]) {
+        end();
+        stores = true;
+        root = isRoot;
+        parent = behind;
+        salt = block.salt;
+      }
+      add(hash);
+      if (tokens.length < size * blockTokens) {
+        tokens = Arrays.copyOf(tokens, hashes.length * blockTokens);
+      }
+      System.arraycopy(
+          block.tokens, block.block * blockTokens, tokens, (size - 1) * blockTokens, blockTokens);
+    }
+
+    void remove(long hash) {
+      if (stores) {
+        end();
+      }
+      add(hash);
+    }
+
+    private void add(long hash) {
+      if (size == hashes.length) {
+        hashes = Arrays.copyOf(hashes, size * 2);
+      }
+      hashes[size++] = hash;
+    }
+
+    void end() {
+      if (size > 0) {
+        long[] all = Arrays.copyOf(hashes, size);
+        changes.add(
+            stores
+                ? new BlockChange.Stored(
+                    root, parent, all, Arrays.copyOf(tokens, size * blockTokens), salt)
+                : new BlockChange.Removed(all));
+        size = 0;
+      }
+      stores = false;
+    }
+  }
+}

@@ -1,0 +1,31 @@
+package io.kvasir.embedded.ranks;
+
+import io.kvasir.embedded.publish.BlockChange;
+import java.util.List;
+
+/** Receives the changes of the ranks' blocks, on the ranks' thread. */
+public interface BlockSink {
+
+  /** Drops everything. */
+  BlockSink NONE =
+      new BlockSink() {
+        @Override
+        public long take(int rank, List<BlockChange> changes) {
+          return -1;
+        }
+
+        @Override
+        public void restart(int rank) {}
+      };
+
+  /**
+   * Takes the changes of an iteration.
+   *
+   * @param changes at least one change, in order
+   * @return the number under which they, or the last of them, are published; -1 if they are not
+   */
+  long take(int rank, List<BlockChange> changes);
+
+  /** A rank starts anew: without blocks, numbers from 0. */
+  void restart(int rank);
+}

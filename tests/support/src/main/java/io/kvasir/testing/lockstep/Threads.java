@@ -1,0 +1,24 @@
+package io.kvasir.testing.lockstep;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+
+/** Runs the members of a group at the same time. */
+public final class Threads {
+
+  private Threads() {}
+
+  /** What each returned or threw, in order; hanging is a failure. */
+  public static List<Object> run(List<? extends Callable<?>> members) {
+    List<RunningMember> running = new ArrayList<>();
+    try {
+      members.forEach(member -> running.add(RunningMember.start(member)));
+      List<Object> outcomes = new ArrayList<>();
+      running.forEach(member -> outcomes.add(member.outcome()));
+      return outcomes;
+    } finally {
+      running.forEach(RunningMember::interrupt);
+    }
+  }
+}

@@ -105,12 +105,37 @@ class ArchitectureTest {
             "timing"));
     edges.put("cli.lines", uses("model"));
     edges.put(
-        "cli.lines.index",
+        "cli.lines.fleet",
         uses(
             "cli.lines",
             "event",
             "fleet.index",
+            "fleet.router",
+            "fleet.router.booking",
+            "fleet.router.trtllm",
+            "hash",
+            "model",
+            "timing"));
+    edges.put(
+        "cli.lines.former",
+        uses(
+            "cli.lines",
+            "cli.lines.fleet",
+            "fleet.index",
             "fleet.load",
+            "fleet.router",
+            "fleet.router.booking",
+            "fleet.router.trtllm",
+            "hash",
+            "model"));
+    edges.put(
+        "cli.lines.index",
+        uses(
+            "cli.lines",
+            "cli.lines.fleet",
+            "cli.lines.former",
+            "event",
+            "fleet.index",
             "fleet.router",
             "fleet.router.booking",
             "fleet.router.cost",
@@ -120,11 +145,11 @@ class ArchitectureTest {
         "cli.lines.route",
         uses(
             "cli.lines",
+            "cli.lines.fleet",
+            "cli.lines.former",
             "engine.adp",
             "engine.execute",
             "engine.pool",
-            "fleet.router",
-            "fleet.router.trtllm",
             "hash",
             "model"));
     edges.put(

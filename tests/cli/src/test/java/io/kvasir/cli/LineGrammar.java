@@ -112,6 +112,76 @@ final class LineGrammar {
     return line;
   }
 
+  /** Any fleet policy, by the one dialect. */
+  Map<String, Object> configureFleet() {
+    Map<String, Object> line = op("configure");
+    String policy =
+        one("projected", "cost", "approximate", "polled", "conversation", "load_balancing");
+    line.put("fleetRouter", policy);
+    maybe(line, "tokensPerBlock", () -> BLOCK);
+    maybe(line, "hash", () -> one("kvasir", "dynamo"));
+    if (policy.equals("cost") || policy.equals("projected")) {
+      line.put("args", Map.of("explain", chance(0.5), "router_queue_threshold", 1));
+    }
+    return line;
+  }
+
+  Map<String, Object> fleet() {
+    if (chance(0.02)) {
+      return configureFleet();
+    }
+    String op =
+        one(
+            "route",
+            "route",
+            "route",
+            "tokens",
+            "tokens",
+            "finish",
+            "event",
+            "event",
+            "add_rank",
+            "add_rank",
+            "remove_rank",
+            "explain");
+    Map<String, Object> line = op(op);
+    line.put("nowMs", nowMs += below(50));
+    switch (op) {
+      case "route", "explain" -> {
+        select(line);
+        maybe(line, "ttftMs", () -> 1 + below(500));
+        maybe(line, "streams", () -> chance(0.5));
+      }
+      case "tokens" -> {
+        line.put("id", below(IDS));
+        line.put(one("count", "count", "tokens"), 0);
+        line.computeIfPresent("tokens", (field, unused) -> tokens());
+        line.computeIfPresent("count", (field, unused) -> below(4));
+        maybe(line, "prefillDone", () -> chance(0.5));
+      }
+      case "finish" -> line.put("id", below(IDS));
+      case "event" -> {
+        rank(line);
+        line.put("eventId", ++event);
+        line.put(
+            "data",
+            chance(0.7)
+                ? change()
+                : one(
+                    Map.of("step", Map.of("durationMs", below(90), "prefillTokens", below(9))),
+                    Map.of("metrics", Map.of("activeBlocks", below(9))),
+                    Map.of("snapshot", list(2, () -> storedChange().get("stored")))));
+      }
+      default -> {
+        rank(line);
+        if (op.equals("add_rank")) {
+          maybe(line, "maxNumBatchedTokens", () -> 1 + below(20));
+        }
+      }
+    }
+    return line;
+  }
+
   Map<String, Object> route(boolean fleet) {
     if (chance(0.04)) {
       return configureRoute(fleet);

@@ -37,9 +37,9 @@ class LinesFuzzTest {
 
   @Tag("fuzz")
   @ParameterizedTest
-  @ValueSource(strings = {"route", "index"})
+  @ValueSource(strings = {"route", "fleet", "index"})
   void invalidLinesChangeNothing(String command) {
-    Fuzz.run("kvasir " + command, random -> check(command, random));
+    Fuzz.run("lines of " + command, random -> check(command, random));
   }
 
   private static void check(String command, Random random) throws IOException {
@@ -79,11 +79,20 @@ class LinesFuzzTest {
     LineMutations mutations = new LineMutations(random);
     boolean fleet = random.nextBoolean();
     List<byte[]> lines = new ArrayList<>();
-    boolean route = command.equals("route");
     lines.add(
-        LineMutations.bytes(route ? grammar.configureRoute(fleet) : grammar.configureIndex()));
+        LineMutations.bytes(
+            switch (command) {
+              case "route" -> grammar.configureRoute(fleet);
+              case "fleet" -> grammar.configureFleet();
+              default -> grammar.configureIndex();
+            }));
     while (lines.size() < LINES) {
-      Map<String, Object> line = route ? grammar.route(fleet) : grammar.index();
+      Map<String, Object> line =
+          switch (command) {
+            case "route" -> grammar.route(fleet);
+            case "fleet" -> grammar.fleet();
+            default -> grammar.index();
+          };
       if (random.nextDouble() < MUTATED) {
         lines.add(mutations.mutated(line));
       }
@@ -113,7 +122,7 @@ class LinesFuzzTest {
 
   private static boolean run(String command, InputStream in, OutputStream out) throws IOException {
     LineLimit limit = new LineLimit(MAX_TOKENS);
-    if (command.equals("route")) {
+    if (!command.equals("index")) {
       try (RouteLines route = new RouteLines(in, out, limit)) {
         return route.run();
       }

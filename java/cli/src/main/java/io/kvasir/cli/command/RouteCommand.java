@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
     name = "route",
     description = {
       "Runs routers on JSON lines: reads operations, one object a line, and writes one object for"
-          + " each. docs/routers.md describes them.",
+          + " each. docs/json-lines.md describes them.",
       ""
     })
 final class RouteCommand extends LinesCommand {

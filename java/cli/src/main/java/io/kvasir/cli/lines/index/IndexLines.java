@@ -12,8 +12,8 @@ import java.io.OutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations of {@code kvasir index}: block events, queries for the blocks that ranks hold, and
- * requests that need a rank. Not thread-safe.
+ * The operations of {@code kvasir index}: block events, and queries for the blocks that ranks hold.
+ * Not thread-safe.
  */
 public final class IndexLines extends JsonLines implements AutoCloseable {
 
@@ -37,12 +37,10 @@ public final class IndexLines extends JsonLines implements AutoCloseable {
       case "event" -> configured().event(line, answer);
       case "snapshot" -> configured().snapshot(line, answer);
       case "remove_worker" -> configured().removeWorker(line, answer);
-      case "add_rank" -> configured().selection().addRank(line, answer);
       case "match" -> configured().match(line, answer);
       case "stats" -> configured().stats(line, answer);
-      case "predict" -> configured().prediction().carryOut(line, answer);
-      case "select" -> configured().selection().select(line, answer);
-      case "poll" -> configured().selection().poll(line, answer);
+      case "predict", "add_rank", "select", "poll" ->
+          configured().former().carryOut(op(line), line, answer);
       default ->
           throw new InvalidLineException(
               "op must be one of configure, event, snapshot, remove_worker, match, stats, predict,"

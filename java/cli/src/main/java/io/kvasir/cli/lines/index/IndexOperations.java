@@ -5,6 +5,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
 import io.kvasir.cli.lines.LineLimit;
+import io.kvasir.cli.lines.fleet.BlockEventReader;
+import io.kvasir.cli.lines.fleet.LineClock;
+import io.kvasir.cli.lines.fleet.OutcomeJson;
+import io.kvasir.cli.lines.fleet.RoutedRequests;
+import io.kvasir.cli.lines.former.FormerOperations;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.index.ApproximateIndex;
 import io.kvasir.fleet.index.ApproximateOptions;
@@ -18,19 +23,20 @@ import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.index.RecoverySource;
 import io.kvasir.fleet.index.StreamLimits;
 import io.kvasir.fleet.index.StreamStats;
+import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.booking.BookingRouter;
+import io.kvasir.fleet.router.cost.CostSelector;
 import io.kvasir.fleet.router.cost.CostSettings;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.RankId;
 import java.io.IOException;
-import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /** Operations on a prefix index that follows block events. Not thread-safe. */
 final class IndexOperations implements AutoCloseable {
@@ -47,10 +53,6 @@ final class IndexOperations implements AutoCloseable {
           "args",
           "explain");
   private static final Set<String> EVENT = Set.of("op", "worker", "dpRank", "eventId", "data");
-  private static final Set<String> DATA = Set.of("stored", "removed", "cleared");
-  private static final Set<String> STORED = Set.of("parentHash", "rootHash", "blocks");
-  private static final Set<String> BLOCK = Set.of("blockHash", "tokens", "tokensHash");
-  private static final Set<String> REMOVED = Set.of("blockHashes");
   private static final Set<String> MATCH = Set.of("op", "tokens", "sequenceHashes");
 
   private static final long MAX_BYTES = 8L << 30;
@@ -58,9 +60,9 @@ final class IndexOperations implements AutoCloseable {
   private final NativeBlockHasher hasher;
   private final PrefixIndex index;
   private final EventStreams streams;
-  private final RequestLedger ledger;
-  private final PredictOperations prediction;
-  private final SelectOperations selection;
+  private final BlockEventReader changes;
+  private final RoutedRequests requests;
+  private final FormerOperations former;
   private final RankMatches matches = new RankMatches();
 
   private IndexOperations(Fields configure, LineLimit limit) {
@@ -73,7 +75,7 @@ final class IndexOperations implements AutoCloseable {
           "format must be kvasir or dynamo: trtllm-v1 does not chain local hashes");
     }
     CostSettings settings = settings(configure);
-    LedgerClock clock = new LedgerClock();
+    LineClock clock = new LineClock();
     hasher = NativeBlockHasher.of(format, tokensPerBlock);
     index = new NativePrefixIndex(format, tokensPerBlock, settings.booking().maxIndexBytes());
     PrefixIndex predicting = index;
@@ -91,9 +93,16 @@ final class IndexOperations implements AutoCloseable {
     streams =
         new EventStreams(
             predicting, RecoverySource.NONE, StreamLimits.DEFAULT, FirstNumber.RECEIVED);
-    ledger = new RequestLedger(settings, predicting, format, tokensPerBlock, clock);
-    prediction = new PredictOperations(tokensPerBlock, this::held, this::sequence, ledger, limit);
-    selection = new SelectOperations(hasher, ledger);
+    changes = new BlockEventReader(hasher, false);
+    BookingRouter router =
+        new BookingRouter(
+            "cost",
+            predicting,
+            new CostSelector(settings.weights(), settings.ties()),
+            settings.booking().options(),
+            new FleetRouterSetup(format, tokensPerBlock, clock, Map.of()));
+    requests = new RoutedRequests(router, hasher, clock);
+    former = FormerOperations.onRanks(router, index, hasher, requests, limit);
   }
 
   /** The settings of policy {@code cost}. Some args can be fields of {@code configure} instead. */
@@ -128,21 +137,21 @@ final class IndexOperations implements AutoCloseable {
 
   void event(JsonNode line, JsonGenerator out) throws IOException {
     Fields fields = new Fields("", line, EVENT);
-    RankId rank = rank(fields);
+    RankId rank = BlockEventReader.rank(fields);
     long eventId = fields.word("eventId");
-    streams.onEvent(rank, eventId, change("data", fields.node("data")));
-    ledger.addRank(rank);
-    ledger.ok(out);
+    streams.onEvent(rank, eventId, changes.change("data", fields.node("data")));
+    requests.addRank(rank);
+    requests.ok(out);
   }
 
   /** All blocks that a rank holds after an event, by default after the last event received. */
   void snapshot(JsonNode line, JsonGenerator out) throws IOException {
     Fields fields = new Fields("", line, EVENT);
-    RankId rank = rank(fields);
+    RankId rank = BlockEventReader.rank(fields);
     List<BlockEvent.Stored> contents = new ArrayList<>();
     JsonNode data = fields.requiredArray("data");
     for (int i = 0; i < data.size(); i++) {
-      if (!(change("data[" + i + "]", data.get(i)) instanceof BlockEvent.Stored stored)) {
+      if (!(changes.change("data[" + i + "]", data.get(i)) instanceof BlockEvent.Stored stored)) {
         throw new InvalidLineException("data[" + i + "] must be stored");
       }
       contents.add(stored);
@@ -152,62 +161,15 @@ final class IndexOperations implements AutoCloseable {
     } else if (!streams.onSnapshot(rank, fields.word("eventId"), contents)) {
       throw new InvalidLineException("eventId must not be before the last applied event");
     }
-    ledger.addRank(rank);
-    ledger.ok(out);
+    requests.addRank(rank);
+    requests.ok(out);
   }
 
   void removeWorker(JsonNode line, JsonGenerator out) throws IOException {
     long worker = new Fields("", line, Set.of("op", "worker")).word("worker");
     streams.removeWorker(worker);
-    ledger.removeWorker(worker);
-    ledger.ok(out);
-  }
-
-  static RankId rank(Fields fields) {
-    return new RankId(fields.word("worker"), fields.integer("dpRank", 0, Integer.MAX_VALUE, 0));
-  }
-
-  private BlockEvent change(String path, @Nullable JsonNode data) {
-    Fields fields = new Fields(path, data, DATA);
-    if (fields.size() != 1) {
-      throw new InvalidLineException(path + " must have one of stored, removed, cleared");
-    }
-    if (fields.has("stored")) {
-      return stored(path + ".stored", fields.node("stored"));
-    }
-    if (fields.has("removed")) {
-      Fields removed = new Fields(path + ".removed", fields.node("removed"), REMOVED);
-      return BlockEvent.Removed.of(removed.words("blockHashes"));
-    }
-    new Fields(path + ".cleared", fields.node("cleared"), Set.of());
-    return new BlockEvent.Cleared();
-  }
-
-  private BlockEvent.Stored stored(String path, @Nullable JsonNode stored) {
-    Fields fields = new Fields(path, stored, STORED);
-    JsonNode blocks = fields.requiredArray("blocks");
-    long[] handles = new long[blocks.size()];
-    long[] localHashes = new long[blocks.size()];
-    for (int i = 0; i < handles.length; i++) {
-      Fields block = new Fields(path + ".blocks[" + i + "]", blocks.get(i), BLOCK);
-      handles[i] = block.word("blockHash");
-      localHashes[i] = block.has("tokensHash") ? block.word("tokensHash") : localHash(block);
-    }
-    if (fields.node("parentHash") != null) {
-      return BlockEvent.Stored.after(fields.word("parentHash"), handles, localHashes);
-    }
-    long rootHash = fields.has("rootHash") ? fields.word("rootHash") : 0;
-    return BlockEvent.Stored.root(rootHash, handles, localHashes);
-  }
-
-  private long localHash(Fields block) {
-    int[] tokens = block.integers("tokens");
-    int wanted = hasher.tokensPerBlock();
-    if (tokens == null || tokens.length != wanted) {
-      throw new InvalidLineException(
-          block.at("tokens") + " must be an array of " + wanted + " integers, the tokensPerBlock");
-    }
-    return hasher.hash(tokens, CacheScope.NONE).local()[0];
+    requests.removeWorker(worker);
+    requests.ok(out);
   }
 
   private long[] sequence(int[] tokens) {
@@ -236,20 +198,13 @@ final class IndexOperations implements AutoCloseable {
     out.writeArrayFieldStart("matches");
     for (Map.Entry<RankId, Integer> entry : held.entrySet()) {
       out.writeStartObject();
-      write(entry.getKey(), out);
+      OutcomeJson.writeRank(entry.getKey(), out);
       out.writeNumberField("blocks", entry.getValue());
       out.writeEndObject();
     }
     out.writeEndArray();
     out.writeNumberField("promptBlocks", sequence.length);
-    ledger.end(out);
-  }
-
-  /** Writes a rank's two fields. */
-  static void write(RankId rank, JsonGenerator out) throws IOException {
-    out.writeFieldName("worker");
-    out.writeNumber(new BigInteger(Long.toUnsignedString(rank.workerId())));
-    out.writeNumberField("dpRank", rank.dpRank());
+    requests.end(out);
   }
 
   void stats(JsonNode line, JsonGenerator out) throws IOException {
@@ -275,19 +230,15 @@ final class IndexOperations implements AutoCloseable {
     out.writeNumberField("unknownBlocks", received.unknownBlocks());
     out.writeNumberField("invalidSequences", received.invalidSequences());
     out.writeNumberField("refused", received.refused());
-    ledger.end(out);
+    requests.end(out);
   }
 
-  PredictOperations prediction() {
-    return prediction;
-  }
-
-  SelectOperations selection() {
-    return selection;
+  FormerOperations former() {
+    return former;
   }
 
   @Override
   public void close() {
-    ledger.close();
+    requests.close();
   }
 }

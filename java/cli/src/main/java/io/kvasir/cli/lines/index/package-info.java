@@ -1,9 +1,6 @@
 /**
- * The operations of {@code kvasir index}. {@link io.kvasir.cli.lines.index.IndexLines} reads them.
- * {@link io.kvasir.cli.lines.index.IndexOperations} runs those on the blocks of ranks, {@link
- * io.kvasir.cli.lines.index.PredictOperations} those on predicted load, and {@link
- * io.kvasir.cli.lines.index.SelectOperations} those that choose ranks. The last two share a {@link
- * io.kvasir.cli.lines.index.RequestLedger}.
+ * The operations of {@code kvasir index}. {@link io.kvasir.cli.lines.index.IndexLines} reads them,
+ * and {@link io.kvasir.cli.lines.index.IndexOperations} carries them out.
  */
 @NullMarked
 package io.kvasir.cli.lines.index;

@@ -6,6 +6,8 @@ import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
 import io.kvasir.cli.lines.JsonLines;
 import io.kvasir.cli.lines.LineLimit;
+import io.kvasir.cli.lines.fleet.FleetDialect;
+import io.kvasir.cli.lines.former.FormerOperations;
 import io.kvasir.engine.execute.WaitingQueue;
 import io.kvasir.engine.execute.WaitingQueuePolicy;
 import io.kvasir.hash.BlockHashes;
@@ -32,7 +34,8 @@ public final class RouteLines extends JsonLines implements AutoCloseable {
   private static final BlockHashes NO_HASHES = new BlockHashes(new long[0], new long[0]);
 
   private @Nullable AdpOperations adp;
-  private @Nullable FleetOperations fleet;
+  private @Nullable FleetDialect fleet;
+  private @Nullable FormerOperations former;
 
   /**
    * Makes a reader of lines.
@@ -47,29 +50,38 @@ public final class RouteLines extends JsonLines implements AutoCloseable {
 
   @Override
   protected void carryOut(JsonNode node, JsonGenerator generator) throws IOException {
-    switch (op(node)) {
-      case "route" -> adp().route(node, generator);
-      case "next" -> fleet().next(node, generator);
-      case "pop" -> pop(node, generator);
-      case "configure" -> done(() -> configure(node), generator);
-      case "finish" -> done(() -> fleet().finish(node), generator);
-      case "add_server" -> done(() -> fleet().addServer(node), generator);
-      case "remove_server" -> done(() -> fleet().removeServer(node), generator);
-      case "events" -> done(() -> fleet().events(node), generator);
-      case "prepare" -> done(() -> fleet().prepare(node), generator);
-      default ->
-          throw new InvalidLineException(
-              "op must be one of configure, route, pop, next, finish, add_server, remove_server,"
-                  + " events, prepare, not "
-                  + Errors.shown(node.get("op")));
+    String op = op(node);
+    if (op.equals("configure")) {
+      done(() -> configure(node), generator);
+    } else if (op.equals("pop")) {
+      pop(node, generator);
+    } else if (fleet != null && FleetDialect.OPERATIONS.contains(op)) {
+      fleet.carryOut(op, node, generator);
+    } else if (op.equals("route")) {
+      adp().route(node, generator);
+    } else if (FormerOperations.ON_SERVERS.contains(op)) {
+      former().carryOut(op, node, generator);
+    } else if (FleetDialect.OPERATIONS.contains(op)) {
+      throw new InvalidLineException(
+          "this op needs a configure with " + FleetDialect.POLICY + " before it");
+    } else {
+      String allowed =
+          fleet != null
+              ? "configure, pop, " + String.join(", ", FleetDialect.OPERATIONS)
+              : "configure, route, pop, " + String.join(", ", FormerOperations.ON_SERVERS);
+      throw new InvalidLineException(
+          "op must be one of " + allowed + ", not " + Errors.shown(node.get("op")));
     }
   }
 
   /** Replaces the router. If this fails, the old router stays. */
   private void configure(JsonNode node) {
     if (node.has("servers")) {
-      Fields fields = new Fields("", node, FleetOperations.CONFIGURE);
-      FleetOperations configured = new FleetOperations(fields, limit());
+      FormerOperations configured = FormerOperations.onServers(node, limit());
+      close();
+      former = configured;
+    } else if (node.has(FleetDialect.POLICY)) {
+      FleetDialect configured = new FleetDialect(node, limit());
       close();
       fleet = configured;
     } else {
@@ -87,6 +99,10 @@ public final class RouteLines extends JsonLines implements AutoCloseable {
       fleet.close();
       fleet = null;
     }
+    if (former != null) {
+      former.close();
+      former = null;
+    }
   }
 
   private AdpOperations adp() {
@@ -96,11 +112,11 @@ public final class RouteLines extends JsonLines implements AutoCloseable {
     return adp;
   }
 
-  private FleetOperations fleet() {
-    if (fleet == null) {
+  private FormerOperations former() {
+    if (former == null) {
       throw new InvalidLineException("this op needs a configure with servers before it");
     }
-    return fleet;
+    return former;
   }
 
   private void pop(JsonNode node, JsonGenerator generator) throws IOException {

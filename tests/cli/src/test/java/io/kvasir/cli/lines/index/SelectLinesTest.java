@@ -12,9 +12,6 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,20 +32,30 @@ class SelectLinesTest {
           + "{'stored':{'blocks':[{'blockHash':1,'tokens':[10,11]}]}}}";
 
   @Test
-  void theDocumentedSessionAnswersAsDocumented() throws IOException {
-    String document =
-        Files.readString(Path.of(System.getProperty("kvasir.root"), "docs", "index.md"));
-    List<String> lines = new ArrayList<>();
-    List<String> expected = new ArrayList<>();
-    for (String line : document.lines().toList()) {
-      if (line.startsWith("> {")) {
-        lines.add(line.substring(2));
-      } else if (line.startsWith("< {")) {
-        expected.add(line.substring(2));
-      }
-    }
-    assertThat(lines).hasSize(10);
-    assertThat(answers(lines.toArray(String[]::new))).isEqualTo(expected);
+  void aWaitingRequestIsSettledWhenThereIsRoom() throws IOException {
+    assertThat(
+            answers(
+                "{'op':'configure','tokensPerBlock':2,'args':{'router_queue_threshold':1}}",
+                "{'op':'add_rank','worker':7,'maxNumBatchedTokens':4,'nowMs':0}",
+                "{'op':'event','worker':7,'eventId':1,'data':{'stored':{'blocks':[{'blockHash':1,'tokens':[10,11]}]}}}",
+                "{'op':'select','id':1,'tokens':[10,11,12,13,14,15,16],'nowMs':10}",
+                "{'op':'select','id':2,'tokens':[10,11,12,13,20],'nowMs':20}",
+                "{'op':'select','id':3,'tokens':[30],'pinnedWorker':8,'nowMs':30}",
+                "{'op':'predict','action':'push','id':1,'tokens':[40],'nowMs':65}",
+                "{'op':'predict','action':'free','id':1}",
+                "{'op':'predict','action':'free','id':2}",
+                "{'op':'poll'}"))
+        .containsExactly(
+            OK,
+            OK,
+            OK,
+            "{\"worker\":7,\"dpRank\":0,\"attempt\":1,\"matchedBlocks\":1,\"reason\":\"only_candidate\",\"waitedMs\":0}",
+            "{\"waiting\":true}",
+            "{\"refused\":\"pinned_unknown\",\"message\":\"the worker or rank that the request demands is unknown\"}",
+            "{\"ok\":true,\"settled\":[{\"id\":2,\"worker\":7,\"dpRank\":0,\"attempt\":2,\"matchedBlocks\":2,\"reason\":\"only_candidate\",\"waitedMs\":45}]}",
+            OK,
+            OK,
+            "{\"settled\":[]}");
   }
 
   @Test

@@ -1,10 +1,13 @@
-package io.kvasir.cli.lines.route;
+package io.kvasir.cli.lines.former;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.cli.lines.Fields;
 import io.kvasir.cli.lines.InvalidLineException;
 import io.kvasir.cli.lines.LineLimit;
+import io.kvasir.cli.lines.fleet.LineClock;
+import io.kvasir.cli.lines.fleet.RequestReader;
+import io.kvasir.cli.lines.fleet.RoutedRequests;
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.FleetRequest;
@@ -20,7 +23,7 @@ import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.fleet.router.trtllm.CacheEvents;
 import io.kvasir.fleet.router.trtllm.KvCacheAwareFleetRouter;
 import io.kvasir.fleet.router.trtllm.ServerDescription;
-import io.kvasir.model.CacheScope;
+import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.model.Errors;
 import io.kvasir.model.RankId;
 import java.io.IOException;
@@ -28,17 +31,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Operations on a fleet router. Each server is a worker of one rank. All fields of an operation are
- * checked before anything changes. Not thread-safe.
- */
-final class FleetOperations implements AutoCloseable {
+/** The former operations on servers. Each server is a worker of one rank. Not thread-safe. */
+final class ServerOperations implements FormerOperations {
 
-  static final Set<String> CONFIGURE = Set.of("op", "router", "servers", "args");
+  private static final Set<String> CONFIGURE = Set.of("op", "router", "servers", "args");
 
   private static final Set<String> NEXT =
       Set.of(
@@ -53,7 +52,7 @@ final class FleetOperations implements AutoCloseable {
           "generationOnly",
           "loraTaskId",
           "salt");
-  private static final Set<String> MESSAGE = Set.of("role", "content");
+  private static final List<String> FORMS = List.of("prompt", "inputTokens", "messages");
   private static final Set<String> FINISH = Set.of("op", "id", "success");
   private static final Set<String> SERVER = Set.of("op", "server");
   private static final Set<String> EVENTS = Set.of("op", "server", "events");
@@ -64,12 +63,13 @@ final class FleetOperations implements AutoCloseable {
   private final boolean followsBlocks;
   private final Map<String, RankId> ranks = new HashMap<>();
   private final Map<Long, String> serversByWorker = new HashMap<>();
-  private final Map<Long, Long> attemptsById = new HashMap<>();
+  private final RoutedRequests requests;
   private final LineLimit limit;
   private long lastWorker;
 
-  FleetOperations(Fields configure, LineLimit limit) {
+  ServerOperations(JsonNode line, LineLimit limit) {
     this.limit = limit;
+    Fields configure = new Fields("", line, CONFIGURE);
     List<String> servers = new ArrayList<>();
     for (JsonNode server : configure.array("servers")) {
       if (!server.isTextual()) {
@@ -79,76 +79,70 @@ final class FleetOperations implements AutoCloseable {
       servers.add(named(server.textValue()));
     }
     FleetRouterProvider provider = FleetRouterKind.named(configure.requiredText("router"));
-    this.router = provider.create(configure.map("args"), FleetRouterSetup.of(TOKENS_PER_BLOCK));
+    FleetRouterSetup setup = FleetRouterSetup.of(TOKENS_PER_BLOCK);
+    this.router = provider.create(configure.map("args"), setup);
+    this.requests =
+        new RoutedRequests(
+            router, NativeBlockHasher.of(setup.naming(), TOKENS_PER_BLOCK), new LineClock());
     this.followsBlocks = provider.followsBlocks();
     servers.forEach(this::add);
   }
 
-  void next(JsonNode line, JsonGenerator out) throws IOException {
+  @Override
+  public void carryOut(String op, JsonNode line, JsonGenerator out) throws IOException {
+    if (op.equals("next")) {
+      next(line, out);
+      return;
+    }
+    switch (op) {
+      case "finish" -> finish(line);
+      case "add_server" -> addServer(line);
+      case "remove_server" -> removeServer(line);
+      case "events" -> events(line);
+      default -> prepare(line);
+    }
+    out.writeStartObject();
+    out.writeBooleanField("ok", true);
+    out.writeEndObject();
+  }
+
+  private void next(JsonNode line, JsonGenerator out) throws IOException {
     Fields fields = new Fields("", line, NEXT);
     long id = fields.id("id");
-    if (attemptsById.containsKey(id)) {
+    if (requests.isInFlight(id)) {
       throw new InvalidLineException("id " + id + " is in flight");
     }
     FleetRequest.Builder builder =
         FleetRequest.builder(id, prompt(fields))
             .promptTokenIds(fields.integers("promptTokenIds"))
             .conversationId(fields.text("conversationId"))
-            .scope(scope(fields))
+            .scope(RequestReader.scope(fields))
             .generationOnly(fields.flag("generationOnly", false))
             .filter(filter(fields.text("exclude")));
     FleetRequest request = builder.build();
     if (router.readsTokens(request)) {
       request = builder.tokens(request.prompt().codePoints()).build();
     }
-    RouteOutcome outcome = router.route(request);
+    RouteOutcome outcome = requests.route(request);
     if (outcome instanceof RouteOutcome.Placed placed) {
-      attemptsById.put(id, placed.placement().attempt());
       write(placed.placement(), out);
     } else if (outcome instanceof RouteOutcome.Refused refused) {
       throw new InvalidLineException(refused.message());
     } else {
-      ((RouteOutcome.Waiting) outcome).outcome().cancel(false);
+      requests.finish(id, false);
       throw new InvalidLineException("every server that may serve the request is full");
     }
   }
 
   private Prompt prompt(Fields fields) {
     int[] tokens = fields.integers("inputTokens");
-    JsonNode messages = fields.array("messages");
-    String text = fields.text("prompt");
-    int given = (tokens == null ? 0 : 1) + (messages.isArray() ? 1 : 0) + (text == null ? 0 : 1);
-    if (given != 1) {
-      throw new InvalidLineException("one of prompt, inputTokens and messages must be given");
-    }
+    fields.array("messages");
+    fields.text("prompt");
+    RequestReader.requireOne(fields, FORMS);
     if (tokens != null && fields.has("promptTokenIds")) {
       throw new InvalidLineException("promptTokenIds must come with prompt or messages");
     }
-    if (tokens != null) {
-      return Prompt.of(tokens);
-    }
-    if (text != null) {
-      limit.add("prompt", text.length());
-      return Prompt.of(text);
-    }
-    List<Prompt.Message> chat = new ArrayList<>();
-    for (int i = 0; i < messages.size(); i++) {
-      Fields message = new Fields("messages[" + i + "]", messages.get(i), MESSAGE);
-      String content = Objects.requireNonNullElse(message.text("content"), "");
-      limit.add(message.at("content"), content.length());
-      String role = Objects.requireNonNullElse(message.text("role"), "");
-      chat.add(new Prompt.Message(role, content));
-    }
-    return new Prompt.Chat(chat);
-  }
-
-  private static CacheScope scope(Fields fields) {
-    CacheScope scope = CacheScope.NONE;
-    if (fields.node("loraTaskId") != null) {
-      scope = scope.withLora(fields.word("loraTaskId"));
-    }
-    String salt = fields.text("salt");
-    return salt == null ? scope : scope.withSalt(salt);
+    return RequestReader.prompt(fields, tokens, limit);
   }
 
   private RankFilter filter(@Nullable String excluded) {
@@ -156,17 +150,14 @@ final class FleetOperations implements AutoCloseable {
     return rank == null ? RankFilter.ANY : RankFilter.exclude(Set.of(rank));
   }
 
-  void finish(JsonNode line) {
+  private void finish(JsonNode line) {
     Fields fields = new Fields("", line, FINISH);
     long id = fields.id("id");
     boolean success = fields.flag("success", true);
-    Long attempt = attemptsById.remove(id);
-    if (attempt != null) {
-      router.onFinished(attempt, success);
-    }
+    requests.finish(id, success);
   }
 
-  void addServer(JsonNode line) {
+  private void addServer(JsonNode line) {
     add(named(new Fields("", line, SERVER).requiredText("server")));
   }
 
@@ -186,7 +177,7 @@ final class FleetOperations implements AutoCloseable {
     }
   }
 
-  void removeServer(JsonNode line) {
+  private void removeServer(JsonNode line) {
     RankId rank = ranks.remove(new Fields("", line, SERVER).requiredText("server"));
     if (rank != null) {
       serversByWorker.remove(rank.workerId());
@@ -194,7 +185,7 @@ final class FleetOperations implements AutoCloseable {
     }
   }
 
-  void events(JsonNode line) {
+  private void events(JsonNode line) {
     Fields fields = new Fields("", line, EVENTS);
     String server = fields.requiredText("server");
     if (!followsBlocks) {
@@ -206,7 +197,7 @@ final class FleetOperations implements AutoCloseable {
   }
 
   /** Adopts the block size and hashes of a server. Refuses those that the router cannot follow. */
-  void prepare(JsonNode line) {
+  private void prepare(JsonNode line) {
     Fields fields = new Fields("", line, PREPARE);
     String server = fields.requiredText("server");
     Integer tokensPerBlock =
@@ -237,7 +228,7 @@ final class FleetOperations implements AutoCloseable {
 
   @Override
   public void close() {
-    router.close();
+    requests.close();
   }
 
   private void write(Placement placement, JsonGenerator out) throws IOException {

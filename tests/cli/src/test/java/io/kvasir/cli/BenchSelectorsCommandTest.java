@@ -86,7 +86,7 @@ class BenchSelectorsCommandTest {
       delimiter = '|',
       value = {
         "--fleet-router best | --fleet-router must be one of round_robin, load_balancing, kv_cache_aware,"
-            + " conversation, cost, approximate, polled, projected, not 'best'",
+            + " conversation, cost, approximate, polled, projected, affinity, not 'best'",
         "--fleet-router polled,polled | --fleet-router must name each value once, not 'polled,polled'",
         "--concurrency 0 | --concurrency must be an integer from 1 to 1000000, not '0'",
         "--requests none | --requests must be an integer from 1 to 1000000, not 'none'",

@@ -75,7 +75,7 @@ class HelpTest {
     assertThat(run("--help").out())
         .contains("Decides which GPU rank serves which LLM request", "no rank is overloaded.");
     assertThat(run("serve --help").out())
-        .contains("APIs of OpenAI and Anthropic", "block events", "conversation");
+        .contains("APIs of OpenAI and Anthropic", "block events", "texts");
   }
 
   @Test

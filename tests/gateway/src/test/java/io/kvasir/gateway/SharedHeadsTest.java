@@ -82,13 +82,14 @@ class SharedHeadsTest {
                         }))
             .toList();
     try (TestGateway gateway =
-        TestGateway.of(engines.toArray(ScriptedEngine[]::new)).router(GatewaySettings.AUTO).start()) {
+        TestGateway.of(engines.toArray(ScriptedEngine[]::new))
+            .router(GatewaySettings.AUTO)
+            .start()) {
       List<RawClient> clients = new ArrayList<>();
       for (int i = 0; i < REQUESTS; i++) {
         clients.add(gateway.client().send(RawClient.post(pathOf(kind), bodyOf(kind, i))));
       }
-      Await.until(
-          () -> engines.stream().mapToInt(ScriptedEngine::received).sum() == REQUESTS);
+      Await.until(() -> engines.stream().mapToInt(ScriptedEngine::received).sum() == REQUESTS);
       go.countDown();
       Map<String, Integer> spread = new HashMap<>();
       for (RawClient client : clients) {
@@ -113,11 +114,14 @@ class SharedHeadsTest {
     List<ScriptedEngine> engines =
         IntStream.range(0, WORKERS).mapToObj(i -> ScriptedEngine.good()).toList();
     try (TestGateway gateway =
-        TestGateway.of(engines.toArray(ScriptedEngine[]::new)).router(GatewaySettings.AUTO).start()) {
+        TestGateway.of(engines.toArray(ScriptedEngine[]::new))
+            .router(GatewaySettings.AUTO)
+            .start()) {
       String list = path.endsWith("responses") ? "input" : "messages";
       for (int conversation = 0; conversation < 4; conversation++) {
         StringBuilder messages =
-            new StringBuilder(user("Conversation " + conversation + ". " + "A beginning. ".repeat(60)));
+            new StringBuilder(
+                user("Conversation " + conversation + ". " + "A beginning. ".repeat(60)));
         String home = null;
         for (int turn = 0; turn < 5; turn++) {
           Reply reply =
@@ -144,7 +148,9 @@ class SharedHeadsTest {
     List<ScriptedEngine> engines =
         IntStream.range(0, WORKERS).mapToObj(i -> ScriptedEngine.good()).toList();
     try (TestGateway gateway =
-        TestGateway.of(engines.toArray(ScriptedEngine[]::new)).router(GatewaySettings.AUTO).start()) {
+        TestGateway.of(engines.toArray(ScriptedEngine[]::new))
+            .router(GatewaySettings.AUTO)
+            .start()) {
       for (int conversation = 0; conversation < 6; conversation++) {
         String field = "X-Session-ID: c" + conversation;
         String home = gateway.post(CHAT, TestGateway.ASK, field).field("x-kvasir-worker");

@@ -48,8 +48,8 @@ import picocli.CommandLine.Option;
     description = {
       "Serves the APIs of OpenAI and Anthropic, in front of engines or with ranks of this process."
           + " Where it follows the engines' block events (key events of --worker), each request goes"
-          + " to the rank where it costs least: prompt tokens to compute, and load. Elsewhere it goes"
-          + " to the rank of its conversation, or to the least loaded one.",
+          + " to the rank where it costs least: prompt tokens to compute, and load. Elsewhere"
+          + " the texts that each rank was sent say what it holds.",
       ""
     },
     footer = {

@@ -79,7 +79,7 @@ public final class ServeOptions {
       order = 15,
       description =
           "Router among the workers: ${COMPLETION-CANDIDATES}; auto is"
-              + " projected where block events are followed, else conversation"
+              + " projected where block events are followed, else affinity"
               + " (default: ${DEFAULT-VALUE}).")
   private String router;
 

@@ -264,7 +264,8 @@ public final class FleetRequest {
   }
 
   /**
-   * {@return which turn of its conversation the prompt is, by its form. O(bytes) for the first call}
+   * {@return which turn of its conversation the prompt is, by its form. O(bytes) for the first
+   * call}
    */
   public PromptSource.Turn turn() {
     return prompt.turn();

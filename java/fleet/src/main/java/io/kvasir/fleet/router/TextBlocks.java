@@ -75,7 +75,8 @@ final class TextBlocks implements IntConsumer {
 
   private void endBlock() {
     bytes -= bytesPerBlock;
-    digest = Digest64.fold(digest, inWord); // else a last word of fewer code points could be another
+    digest =
+        Digest64.fold(digest, inWord); // else a last word of fewer code points could be another
     foldWord();
     if (blocks == names.length) {
       names = Arrays.copyOf(names, 2 * blocks);

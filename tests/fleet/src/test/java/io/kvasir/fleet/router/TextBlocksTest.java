@@ -71,7 +71,9 @@ class TextBlocksTest {
         shared++;
       }
       int whole = head.getBytes(java.nio.charset.StandardCharsets.UTF_8).length / 16;
-      assertThat(shared).as("seed %d, round %d: '%s', '%s'", seed, round, one, other).isEqualTo(whole);
+      assertThat(shared)
+          .as("seed %d, round %d: '%s', '%s'", seed, round, one, other)
+          .isEqualTo(whole);
     }
   }
 

@@ -11,8 +11,8 @@ import java.util.Objects;
  * @param queue whether requests wait
  * @param explain whether placements list the costs that were compared
  * @param readsTokens whether callers should make tokens of prompts that have none
- * @param textTtlMs how long the text of a placed prompt counts as held, for requests without tokens,
- *     in milliseconds, at least 1
+ * @param textTtlMs how long the text of a placed prompt counts as held, for requests without
+ *     tokens, in milliseconds, at least 1
  */
 public record BookingOptions(
     ActiveSequencesOptions loads,
@@ -24,7 +24,9 @@ public record BookingOptions(
 
   private static final long TEXT_TTL_MS = 600_000;
 
-  /** The default loads, no busy thresholds, no queue, no explanations; tokens, and texts for 600 s. */
+  /**
+   * The default loads, no busy thresholds, no queue, no explanations; tokens, and texts for 600 s.
+   */
   public static final BookingOptions DEFAULT =
       new BookingOptions(
           ActiveSequencesOptions.DEFAULT,

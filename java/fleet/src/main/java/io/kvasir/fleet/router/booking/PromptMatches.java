@@ -13,8 +13,8 @@ import io.kvasir.model.RankId;
 
 /**
  * What the ranks hold of prompts. Prompts with tokens are matched by the policy's index. Prompts
- * without tokens are matched by where prompts with the same beginning of their text were placed, and
- * by the rank of their conversation: a tokenizer that fails, and an API whose prompts cannot be
+ * without tokens are matched by where prompts with the same beginning of their text were placed,
+ * and by the rank of their conversation: a tokenizer that fails, and an API whose prompts cannot be
  * tokenised, cost a request its exact match, not its rank.
  *
  * <p>Thread-safe.

@@ -5,7 +5,6 @@ import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouterSetup;
 import io.kvasir.fleet.router.Placement;
 import io.kvasir.fleet.router.RouteOutcome;
-import io.kvasir.hash.BlockHashes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Lock;

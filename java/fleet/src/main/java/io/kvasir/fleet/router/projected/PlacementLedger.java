@@ -85,8 +85,8 @@ final class PlacementLedger implements PlacementListener {
   /**
    * The key of a request's conversation; {@link ExpectedTurns#NONE} for none. A request without a
    * conversation id is recognised by its prompt, unless that is shorter than a block or shows that
-   * it begins a conversation. So is a further turn under an id that was not seen before. O(1) with a
-   * known id, else O(blocks of a turn).
+   * it begins a conversation. So is a further turn under an id that was not seen before. O(1) with
+   * a known id, else O(blocks of a turn).
    */
   long conversation(FleetRequest request) {
     String id = request.conversationId();

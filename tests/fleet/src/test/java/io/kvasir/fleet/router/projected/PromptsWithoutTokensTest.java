@@ -29,7 +29,8 @@ class PromptsWithoutTokensTest {
 
   private static final int RANKS = 4;
   private static final long MS = 1_000_000;
-  private static final String INSTRUCTION = "Answer in one word whether the text is friendly. ".repeat(40);
+  private static final String INSTRUCTION =
+      "Answer in one word whether the text is friendly. ".repeat(40);
 
   private final List<FleetRouter> open = new ArrayList<>();
   private long nowNs;
@@ -38,8 +39,7 @@ class PromptsWithoutTokensTest {
   private FleetRouter router(String policy) {
     FleetRouter router =
         FleetRouterKind.named(policy)
-            .create(
-                Map.of(), new FleetRouterSetup(HashFormat.KVASIR, 16, () -> nowNs, Map.of()));
+            .create(Map.of(), new FleetRouterSetup(HashFormat.KVASIR, 16, () -> nowNs, Map.of()));
     for (int rank = 0; rank < RANKS; rank++) {
       router.addRank(new RankId(rank, 0), RankCapacity.UNKNOWN);
     }
@@ -155,8 +155,7 @@ class PromptsWithoutTokensTest {
     String text = "A conversation that goes on. ".repeat(100);
     int[] tokens = text.chars().toArray();
     Placement first =
-        place(
-            router, FleetRequest.builder(++ids, Prompt.of(text)).tokens(List.of(tokens)));
+        place(router, FleetRequest.builder(++ids, Prompt.of(text)).tokens(List.of(tokens)));
     serve(router, first);
     serve(router, place(router, Prompt.of("Somebody else. ".repeat(30))));
     Placement late = place(router, FleetRequest.builder(++ids, Prompt.of(text + "And then?")));
@@ -207,9 +206,7 @@ class PromptsWithoutTokensTest {
     Placement first = place(router, pictures("album", 2_000));
     serve(router, first);
     Placement second =
-        place(
-            router,
-            pictures("album", 3_000).filter(RankFilter.exclude(Set.of(first.rank()))));
+        place(router, pictures("album", 3_000).filter(RankFilter.exclude(Set.of(first.rank()))));
     assertThat(second.rank()).isNotEqualTo(first.rank());
     serve(router, second);
     assertThat(place(router, pictures("album", 4_000)).rank()).isEqualTo(second.rank());

@@ -2,6 +2,7 @@ package io.kvasir.embedded;
 
 import io.kvasir.embedded.SequenceListener.Start;
 import io.kvasir.exchange.UpstreamFailure;
+import io.kvasir.model.Threads;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -207,18 +208,8 @@ final class TextLoop implements AutoCloseable {
   @Override
   public void close() {
     closing = true;
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      thread.interrupt();
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
+    thread.interrupt();
+    Threads.join(thread);
     model.close();
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

@@ -2,6 +2,7 @@ package io.kvasir.exchange;
 
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -102,17 +103,30 @@ public final class BodyBudget {
   }
 
   private boolean change(String client, long bytes, int uploads) {
-    boolean[] done = {false};
-    clients.compute(
-        client,
-        (name, before) -> {
-          Held held = before == null ? Held.NOTHING : before;
-          Held after = new Held(held.bytes + bytes, held.uploads + uploads);
-          boolean fits = after.bytes <= maxClientBytes && after.uploads <= maxClientUploads;
-          done[0] = fits || (bytes <= 0 && uploads <= 0);
-          return done[0] ? orNull(after) : before;
-        });
-    return done[0];
+    Change change = new Change(bytes, uploads);
+    clients.compute(client, change);
+    return change.done;
+  }
+
+  /** Changes what a client holds, unless that would be too much. */
+  private final class Change implements BiFunction<String, @Nullable Held, @Nullable Held> {
+    private final long bytes;
+    private final int uploads;
+    private boolean done;
+
+    Change(long bytes, int uploads) {
+      this.bytes = bytes;
+      this.uploads = uploads;
+    }
+
+    @Override
+    public @Nullable Held apply(String client, @Nullable Held before) {
+      Held held = before == null ? Held.NOTHING : before;
+      Held after = new Held(held.bytes + bytes, held.uploads + uploads);
+      boolean fits = after.bytes <= maxClientBytes && after.uploads <= maxClientUploads;
+      done = fits || (bytes <= 0 && uploads <= 0);
+      return done ? orNull(after) : before;
+    }
   }
 
   private static @Nullable Held orNull(Held held) {

@@ -3,7 +3,8 @@ package io.kvasir.benchmarks.index;
 import io.kvasir.fleet.index.ChangeStatus;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.index.RankMatches;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -108,26 +109,16 @@ final class DeadlineReplay {
           }
         };
     long startNs = System.nanoTime() + START_IN_NS;
-    CountDownLatch written = new CountDownLatch(1);
-    Throwable[] failure = new Throwable[1];
-    Thread writer =
-        new Thread(
-            () -> {
-              try {
-                writes.run(corpus.counts().changes(), startNs);
-              } catch (RuntimeException | Error e) {
-                failure[0] = e;
-              } finally {
-                written.countDown();
-              }
-            },
-            "kvasir-bench-writer");
+    FutureTask<Boolean> written =
+        new FutureTask<>(() -> writes.run(corpus.counts().changes(), startNs), true);
+    Thread writer = new Thread(written, "kvasir-bench-writer");
     writer.setDaemon(true);
     writer.start();
     reads.run(corpus.counts().queries(), startNs);
-    written.await();
-    if (failure[0] != null) {
-      throw new IllegalStateException("the writer failed: " + failure[0], failure[0]);
+    try {
+      written.get();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("the writer failed: " + e.getCause(), e.getCause());
     }
     return new DeadlineFigures(
         windowNs,

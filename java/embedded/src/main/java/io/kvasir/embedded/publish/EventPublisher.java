@@ -1,5 +1,6 @@
 package io.kvasir.embedded.publish;
 
+import io.kvasir.model.Threads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -182,16 +183,6 @@ public final class EventPublisher implements AutoCloseable {
   public void close() {
     closing = true;
     wake();
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Threads.join(thread);
   }
 }

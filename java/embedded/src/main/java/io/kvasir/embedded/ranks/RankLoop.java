@@ -6,6 +6,7 @@ import io.kvasir.engine.execute.RankPools;
 import io.kvasir.engine.pool.Occupancy;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.hash.BlockHasher;
+import io.kvasir.model.Threads;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -297,16 +298,6 @@ public final class RankLoop implements AutoCloseable {
   public void close() {
     closing = true;
     LockSupport.unpark(thread);
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Threads.join(thread);
   }
 }

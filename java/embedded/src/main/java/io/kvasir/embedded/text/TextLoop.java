@@ -5,6 +5,7 @@ import io.kvasir.embedded.api.SequenceListener;
 import io.kvasir.embedded.api.SequenceListener.Start;
 import io.kvasir.embedded.api.Wakeup;
 import io.kvasir.exchange.UpstreamFailure;
+import io.kvasir.model.Threads;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -210,18 +211,8 @@ final class TextLoop implements AutoCloseable {
   @Override
   public void close() {
     closing = true;
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      thread.interrupt();
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
+    thread.interrupt();
+    Threads.join(thread);
     model.close();
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

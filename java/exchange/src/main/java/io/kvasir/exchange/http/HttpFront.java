@@ -133,7 +133,7 @@ public final class HttpFront implements AutoCloseable {
       InvalidRequests invalid,
       Consumer<Exchange> handler)
       throws IOException {
-    int[] bound = {port};
+    AtomicInteger bound = new AtomicInteger(port);
     AtomicBoolean leaving = new AtomicBoolean();
     SocketAddress address =
         port == 0
@@ -148,7 +148,7 @@ public final class HttpFront implements AutoCloseable {
               .toCompletionStage()
               .toCompletableFuture()
               .join();
-      return new HttpFront(vertx, deployment, bound[0], leaving);
+      return new HttpFront(vertx, deployment, bound.get(), leaving);
     } catch (CompletionException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       String reason =
@@ -189,7 +189,7 @@ public final class HttpFront implements AutoCloseable {
   private static final class Loop extends VerticleBase {
 
     private final SocketAddress address;
-    private final int[] port;
+    private final AtomicInteger port;
     private final ConnectionLimit limit;
     private final InvalidRequests invalid;
     private final Consumer<Exchange> handler;
@@ -215,7 +215,7 @@ public final class HttpFront implements AutoCloseable {
 
     Loop(
         SocketAddress address,
-        int[] port,
+        AtomicInteger port,
         ConnectionLimit limit,
         InvalidRequests invalid,
         Consumer<Exchange> handler,
@@ -247,7 +247,7 @@ public final class HttpFront implements AutoCloseable {
               .requestHandler(request -> serve(request, loop));
       server = created;
       vertx.setPeriodic(SWEEP_MS, timer -> sweep());
-      return created.listen(address).onSuccess(listening -> port[0] = listening.actualPort());
+      return created.listen(address).onSuccess(listening -> port.set(listening.actualPort()));
     }
 
     @Override

@@ -4,7 +4,7 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.model.RankId;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * Orders the event streams of all ranks in front of an index. The index receives every event once
@@ -83,14 +83,12 @@ public final class EventStreams {
    * @return whether the batch has taken effect, now or before; false if it waits or was dropped
    */
   public boolean onBatch(RankId rank, long number, List<BlockEvent> batch) {
-    boolean[] applied = new boolean[1];
-    with(
+    return with(
         rank,
         stream -> {
           stream.onBatch(number, batch);
-          applied[0] = stream.applied(number);
+          return stream.applied(number);
         });
-    return applied[0];
   }
 
   /**
@@ -102,9 +100,7 @@ public final class EventStreams {
    * @return false if later events have already taken effect; nothing is changed then
    */
   public boolean onSnapshot(RankId rank, long lastEventId, List<BlockEvent.Stored> contents) {
-    boolean[] taken = new boolean[1];
-    with(rank, stream -> taken[0] = stream.onDump(lastEventId, contents));
-    return taken[0];
+    return with(rank, stream -> stream.onDump(lastEventId, contents));
   }
 
   /**
@@ -114,7 +110,12 @@ public final class EventStreams {
    * @param contents the blocks, parents before children
    */
   public void onSnapshot(RankId rank, List<BlockEvent.Stored> contents) {
-    with(rank, stream -> stream.onContents(contents));
+    with(
+        rank,
+        stream -> {
+          stream.onContents(contents);
+          return true;
+        });
   }
 
   /**
@@ -180,19 +181,21 @@ public final class EventStreams {
     return counters.stats();
   }
 
-  private void with(RankId rank, Consumer<RankStream> use) {
+  /** Returns what the use of the rank's stream does. */
+  private boolean with(RankId rank, Predicate<RankStream> use) {
     while (true) {
       RankStream stream =
           streams.computeIfAbsent(
               rank, id -> new RankStream(id, index, limits, firstNumber, counters));
+      boolean result;
       synchronized (stream) {
         if (stream.removed()) {
           continue;
         }
-        use.accept(stream);
+        result = use.test(stream);
       }
       ask(rank, stream);
-      return;
+      return result;
     }
   }
 

@@ -1,6 +1,7 @@
 package io.kvasir.fleet.record;
 
 import io.kvasir.model.Errors;
+import io.kvasir.model.Threads;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -303,24 +304,9 @@ public final class EventRecorder implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    join();
+    Threads.join(writer);
     if (failure != null) {
       throw failure;
-    }
-  }
-
-  private void join() {
-    boolean interrupted = false;
-    while (true) {
-      try {
-        writer.join();
-        break;
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.kvasir.gateway.events;
 
 import io.kvasir.gateway.zmtp.ZmtpLoop;
+import io.kvasir.model.Threads;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -396,16 +397,6 @@ public final class EventPump implements AutoCloseable {
   public void close() {
     closing = true;
     wake();
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Threads.join(thread);
   }
 }

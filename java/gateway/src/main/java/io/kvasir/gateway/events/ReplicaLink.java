@@ -7,6 +7,7 @@ import io.kvasir.fleet.load.ReplicaOutbox;
 import io.kvasir.fleet.load.ReplicatedLoads;
 import io.kvasir.fleet.router.FleetRouter;
 import io.kvasir.model.RankId;
+import io.kvasir.model.Threads;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -282,16 +283,6 @@ public final class ReplicaLink implements AutoCloseable {
     peers.forEach(pump::unfollow);
     closing = true;
     publisher.wakeUp();
-    boolean interrupted = false;
-    while (thread.isAlive()) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    Threads.join(thread);
   }
 }

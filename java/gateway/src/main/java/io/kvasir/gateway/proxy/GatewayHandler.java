@@ -147,7 +147,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
     } else if (hasBody) {
       stream(exchange, head, tally, owner);
     } else {
-      forward(exchange, head, null, tally, owner, () -> {});
+      forward(exchange, head, HeldBody.none(), tally, owner);
     }
   }
 
@@ -226,15 +226,16 @@ public final class GatewayHandler implements Consumer<Exchange> {
         services,
         new BodyIntake.Receiver() {
           @Override
-          public void onScanned(BodyScan body, BodyHold hold) {
+          public void onScanned(BodyScan scan, BodyHold hold) {
+            HeldBody body = HeldBody.scanned(scan, hold);
             try {
-              onBody(exchange, endpoint, head, tally, body, hold, owner);
+              onBody(exchange, endpoint, head, tally, scan, body, owner);
             } catch (InvalidBodyException e) {
-              hold.release();
+              body.release();
               refuse(exchange, endpoint, tally, Problem.invalid(e.param(), e.reason()));
             } catch (RuntimeException e) {
               LOG.error("a request failed in the gateway itself", e);
-              hold.release();
+              body.release();
               refuse(exchange, endpoint, tally, Problem.internal());
             } finally {
               reading.decrementAndGet();
@@ -265,35 +266,35 @@ public final class GatewayHandler implements Consumer<Exchange> {
       Endpoint endpoint,
       RequestHead head,
       Tally tally,
-      BodyScan body,
-      BodyHold hold,
+      BodyScan scan,
+      HeldBody body,
       @Nullable Target holder)
       throws InvalidBodyException {
     ModelFleets fleets = services.fleets();
     if (endpoint != Endpoint.OTHER && fleets.models().isEmpty() && fleets.silent() > 0) {
-      hold.release();
+      body.release();
       refuse(exchange, endpoint, tally, notStarted());
       return;
     }
-    Inbound inbound = inbound(endpoint, head, tally, body, hold);
+    Inbound inbound = inbound(endpoint, head, tally, scan, body);
     inbound.client(exchange.remote());
     tally.model(inbound.model());
     tally.targets(inbound.urgency().targets(), inbound.streams());
     ModelFleet fleet = fleets.fleet(inbound.model());
     if (fleet == null && !(endpoint == Endpoint.OTHER && inbound.model().isEmpty())) {
-      hold.release();
+      body.release();
       refuse(exchange, endpoint, tally, unknownModel(inbound.model()));
       return;
     }
-    Target owner = holder != null ? holder : owner(body);
-    run(exchange, inbound, fleet, owner, tally, hold::release).start();
+    Target owner = holder != null ? holder : owner(scan);
+    run(exchange, inbound, fleet, owner, tally).start();
   }
 
   private Inbound inbound(
-      Endpoint endpoint, RequestHead head, Tally tally, BodyScan body, BodyHold hold)
+      Endpoint endpoint, RequestHead head, Tally tally, BodyScan scan, HeldBody body)
       throws InvalidBodyException {
     Headers headers = head.headers();
-    String model = body.model();
+    String model = scan.model();
     if (model == null) {
       model = services.fleets().onlyModel();
     }
@@ -303,7 +304,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
       }
       model = "";
     }
-    String salt = body.cacheSalt();
+    String salt = scan.cacheSalt();
     if (salt != null && hasLoneSurrogate(salt)) {
       throw new InvalidBodyException("cache_salt", "cache_salt must be well-formed Unicode");
     }
@@ -312,11 +313,9 @@ public final class GatewayHandler implements Consumer<Exchange> {
         endpoint,
         head,
         body,
-        hold,
-        null,
         model,
         services.fleets().isAdapter(model),
-        ConversationId.of(headers, body),
+        ConversationId.of(headers, scan),
         Urgency.of(headers),
         explains(headers));
   }
@@ -366,13 +365,8 @@ public final class GatewayHandler implements Consumer<Exchange> {
             hold,
             services.settings().bodyTimeoutMs(),
             ready -> {
-              Runnable release =
-                  () -> {
-                    ready.stop();
-                    hold.release();
-                  };
               try {
-                forward(exchange, head, ready, tally, owner, release);
+                forward(exchange, head, HeldBody.unread(ready, hold), tally, owner);
               } finally {
                 endReading(waits);
               }
@@ -402,24 +396,21 @@ public final class GatewayHandler implements Consumer<Exchange> {
   private void forward(
       Exchange exchange,
       RequestHead head,
-      @Nullable UploadStart upload,
+      HeldBody body,
       Tally tally,
-      @Nullable Target owner,
-      Runnable release) {
+      @Nullable Target owner) {
     Inbound inbound =
         new Inbound(
             tally.id(),
             Endpoint.OTHER,
             head,
-            null,
-            null,
-            upload,
+            body,
             "",
             false,
             null,
             Urgency.NONE,
             explains(head.headers()));
-    run(exchange, inbound, null, owner, tally, release).start();
+    run(exchange, inbound, null, owner, tally).start();
   }
 
   private ProxyRun run(
@@ -427,8 +418,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
       Inbound inbound,
       @Nullable ModelFleet fleet,
       @Nullable Target owner,
-      Tally tally,
-      Runnable release) {
+      Tally tally) {
     List<FleetWorker> workers = fleet == null ? services.fleets().workers() : fleet.workers();
     ProxyRun run =
         new ProxyRun(
@@ -439,7 +429,6 @@ public final class GatewayHandler implements Consumer<Exchange> {
             services,
             owners,
             tally,
-            release,
             runs::remove);
     runs.add(run);
     return run;

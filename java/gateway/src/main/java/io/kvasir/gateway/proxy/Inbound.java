@@ -22,16 +22,13 @@ final class Inbound {
   private final String id;
   private final Endpoint endpoint;
   private final RequestHead head;
-  private final @Nullable UploadStart upload;
-  private final @Nullable BodyHold hold;
+  private final HeldBody body;
   private final String model;
   private final boolean adapter;
   private final @Nullable String conversationId;
   private final Urgency urgency;
   private final boolean explain;
   private final boolean injectsUsage;
-  private @Nullable BodyScan body;
-  private PromptSource prompt;
   private @Nullable PromptTokens tokens;
   private Witness client = UNKNOWN;
 
@@ -41,9 +38,7 @@ final class Inbound {
    * @param id its id in logs and at engines
    * @param endpoint the endpoint
    * @param head method, target and fields
-   * @param body the scanned body; null if there is none or it is streamed unread
-   * @param hold what a scanned body holds of the budget; null without one
-   * @param upload the beginning of a body that is streamed unread; null if there is none
+   * @param body the body
    * @param model the model that serves it; empty for any
    * @param adapter whether the model is a LoRA adapter
    * @param conversationId the conversation that it belongs to; null if it names none
@@ -54,9 +49,7 @@ final class Inbound {
       String id,
       Endpoint endpoint,
       RequestHead head,
-      @Nullable BodyScan body,
-      @Nullable BodyHold hold,
-      @Nullable UploadStart upload,
+      HeldBody body,
       String model,
       boolean adapter,
       @Nullable String conversationId,
@@ -66,16 +59,14 @@ final class Inbound {
     this.endpoint = endpoint;
     this.head = head;
     this.body = body;
-    this.hold = hold;
-    this.upload = upload;
-    this.prompt = body == null || hold == null ? BodyPrompt.UNREADABLE : BodyPrompt.of(body, hold);
     this.model = model;
     this.adapter = adapter;
     this.conversationId = conversationId;
     this.urgency = urgency;
     this.explain = explain;
+    BodyScan scan = body.scan();
     this.injectsUsage =
-        body != null && endpoint.hasUsageOption() && body.stream() && !body.includesUsage();
+        scan != null && endpoint.hasUsageOption() && scan.stream() && !scan.includesUsage();
   }
 
   String id() {
@@ -124,35 +115,35 @@ final class Inbound {
     return injectsUsage;
   }
 
-  /** Whether the client asks for a stream. False once the body was dropped. */
+  /** Whether the client asks for a stream. False once the body was released. */
   boolean streams() {
-    return body != null && body.stream();
+    BodyScan scan = body.scan();
+    return scan != null && scan.stream();
   }
 
-  /** The scanned body; null if there is none, it is streamed, or it was dropped. */
+  /** The scanned body; null if there is none, it is streamed, or it was released. */
   @Nullable BodyScan body() {
-    return body;
+    return body.scan();
   }
 
-  /** What the scanned body holds of the budget; null without one. */
+  /** What the body holds of the budget; null without one. */
   @Nullable BodyHold hold() {
-    return hold;
+    return body.hold();
   }
 
   /** The beginning of a body that is streamed unread; null if there is none. */
   @Nullable UploadStart upload() {
-    return upload;
+    return body.upload();
   }
 
-  /** Frees the body: no attempt follows. */
-  void dropBody() {
-    body = null;
-    prompt = BodyPrompt.UNREADABLE;
+  /** Lets the body go: no attempt follows. May be repeated. */
+  void releaseBody() {
+    body.release();
   }
 
   /** The prompt, for routers; decoded once, when one needs it. */
   PromptSource prompt() {
-    return prompt;
+    return body.prompt();
   }
 
   /**
@@ -162,7 +153,7 @@ final class Inbound {
    */
   void chargeTokens(BodyScan of) {
     boolean has = of.has(BodyField.INPUT_IDS) || of.has(BodyField.PROMPT_TOKEN_IDS);
-    if (has && prompt instanceof BodyPrompt decodable) {
+    if (has && body.prompt() instanceof BodyPrompt decodable) {
       decodable.charge();
     }
   }
@@ -192,7 +183,7 @@ final class Inbound {
    * thread may ask. O(bytes).
    */
   boolean isPlain() {
-    BodyScan plain = body;
+    BodyScan plain = body.scan();
     return plain != null
         && scope(plain).equals(CacheScope.NONE)
         && PlainFields.areAllOf(plain)
@@ -201,7 +192,7 @@ final class Inbound {
 
   /** What separates its blocks from those of other requests. */
   CacheScope scope() {
-    return scope(body);
+    return scope(body.scan());
   }
 
   private CacheScope scope(@Nullable BodyScan of) {

@@ -146,8 +146,8 @@ final class Placing {
       settle(decide(among, request, body, null, result), false, result);
       return;
     }
-    boolean[] cancelled = {false};
-    result.onWaiting(() -> cancelled[0] = true);
+    Wait wait = new Wait();
+    result.onWaiting(wait);
     boolean runs =
         services
             .threads()
@@ -156,11 +156,21 @@ final class Placing {
                 () -> {
                   if (!hold.released()) {
                     Decision decision = decide(among, request, body, hold, result);
-                    loop.execute(() -> settle(decision, cancelled[0], result));
+                    loop.execute(() -> settle(decision, wait.cancelled, result));
                   }
                 });
     if (!runs) {
       result.onRefused(BodyIntake.tooManyLargeBodies());
+    }
+  }
+
+  /** A wait for another thread or for an engine; running it cancels it. On the event loop. */
+  private static final class Wait implements Runnable {
+    boolean cancelled;
+
+    @Override
+    public void run() {
+      cancelled = true;
     }
   }
 
@@ -219,15 +229,15 @@ final class Placing {
 
   /** Routes again with the prompt's tokens, or with an estimate of their number. */
   private void ask(ModelFleet among, TokenQuestions.Prepared prepared, Result result) {
-    boolean[] cancelled = {false};
-    result.onWaiting(() -> cancelled[0] = true);
+    Wait wait = new Wait();
+    result.onWaiting(wait);
     services
         .tokens()
         .ask(
             prepared,
             loop,
             found -> {
-              if (!cancelled[0]) {
+              if (!wait.cancelled) {
                 inbound.tokens(found);
                 start(among, result);
               }

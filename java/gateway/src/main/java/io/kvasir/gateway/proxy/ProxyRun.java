@@ -31,7 +31,6 @@ final class ProxyRun implements Placing.Result {
   private final Services services;
   private final ResponseOwners owners;
   private final Tally tally;
-  private final Runnable releaseBody;
   private final Consumer<ProxyRun> onOver;
   private final Runnable admitted = this::onAdmitted;
   private final QueueWait wait;
@@ -54,7 +53,6 @@ final class ProxyRun implements Placing.Result {
   /**
    * Prepares the run.
    *
-   * @param releaseBody returns the body's bytes to the budget; may run repeatedly
    * @param onOver receives this run once when the request is over, whatever became of it
    */
   ProxyRun(
@@ -64,7 +62,6 @@ final class ProxyRun implements Placing.Result {
       Services services,
       ResponseOwners owners,
       Tally tally,
-      Runnable releaseBody,
       Consumer<ProxyRun> onOver) {
     this.exchange = exchange;
     this.inbound = inbound;
@@ -72,7 +69,6 @@ final class ProxyRun implements Placing.Result {
     this.services = services;
     this.owners = owners;
     this.tally = tally;
-    this.releaseBody = releaseBody;
     this.onOver = onOver;
     this.wait =
         new QueueWait(exchange.loop(), services.settings().queueTimeoutMs(), this::onQueueTimeout);
@@ -295,9 +291,8 @@ final class ProxyRun implements Placing.Result {
   /** The first part of a reply is forwarded: no attempt follows. */
   void onBegun() {
     faults.onBegun(services.nowNs());
-    inbound.dropBody();
     if (relay == null || !relay.streamsBody()) { // otherwise the body may still be arriving
-      releaseBody.run();
+      inbound.releaseBody();
     }
   }
 
@@ -396,8 +391,7 @@ final class ProxyRun implements Placing.Result {
     endWait();
     tally.close(status);
     leave();
-    inbound.dropBody();
-    releaseBody.run();
+    inbound.releaseBody();
     onOver.accept(this);
   }
 

@@ -60,12 +60,12 @@ public final class HealthChecks {
   public void start(Runnable firstRound) {
     loop.execute(
         () -> {
-          int[] left = {fleets.workers().size()};
+          Set<FleetWorker> unchecked = new HashSet<>(fleets.workers());
           for (FleetWorker worker : fleets.workers()) {
             new Check(
                     worker,
                     () -> {
-                      if (--left[0] == 0) {
+                      if (unchecked.remove(worker) && unchecked.isEmpty()) {
                         firstRound.run();
                       }
                     })

@@ -3,8 +3,10 @@ package io.kvasir.gateway.worker;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.exchange.Upstream;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -43,7 +45,7 @@ public final class WorkerProbe {
     List<String> targets = probe.targets();
     Map<String, byte[]> answers = new HashMap<>();
     Map<String, Integer> unanswered = new TreeMap<>();
-    int[] left = {targets.size()};
+    Set<String> open = new HashSet<>(targets);
     for (String target : targets) {
       EngineQuestion.get(
           upstream,
@@ -57,7 +59,8 @@ public final class WorkerProbe {
             } else if (!EngineQuestion.isAnswer(status)) {
               unanswered.put(target, status);
             }
-            if (--left[0] > 0) {
+            open.remove(target);
+            if (!open.isEmpty()) {
               return;
             }
             unanswered.keySet().removeIf(each -> !probe.needs(each, answers));

@@ -2,6 +2,7 @@ package io.kvasir.gateway.proxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.kvasir.exchange.BodyBudget;
 import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.InvalidBodyException;
@@ -19,9 +20,8 @@ class InboundScopeTest {
         "id",
         Endpoint.CHAT_COMPLETIONS,
         new RequestHead("POST", "/v1/chat/completions", new Headers(), "127.0.0.1"),
-        BodyScan.of(body, 0, body.length),
-        null,
-        null,
+        HeldBody.scanned(
+            BodyScan.of(body, 0, body.length), new BodyBudget(1 << 20).open("127.0.0.1")),
         "sql",
         adapter,
         null,
@@ -40,7 +40,7 @@ class InboundScopeTest {
     assertThat(inbound(false, ",\"cache_salt\":\"tenant-a\"").isPlain()).isFalse();
     assertThat(inbound(false, ",\"system\":[{\"type\":\"image\"}]").isPlain()).isFalse();
     Inbound dropped = inbound(false, "");
-    dropped.dropBody();
+    dropped.releaseBody();
     assertThat(dropped.isPlain()).isFalse();
   }
 

@@ -16,9 +16,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -130,16 +132,17 @@ public final class SharedPoolRegion implements PoolRegion, AutoCloseable {
 
   private static SharedPoolRegion publish(
       Path path, SharedPoolLayout.Header header, int bytes, FileChannel lock) throws IOException {
-    MappedByteBuffer[] mapped = new MappedByteBuffer[1];
+    AtomicReference<MappedByteBuffer> region = new AtomicReference<>();
     SharedPoolFiles.publish(
         path,
         draft -> {
           SharedPoolFiles.allocateSpace(path, draft, bytes);
-          mapped[0] = draft.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
-          mapped[0].order(ByteOrder.nativeOrder());
-          header.write(mapped[0]);
+          MappedByteBuffer mapped = draft.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
+          mapped.order(ByteOrder.nativeOrder());
+          header.write(mapped);
+          region.set(mapped);
         });
-    return new SharedPoolRegion(path, header, lock, mapped[0]);
+    return new SharedPoolRegion(path, header, lock, Objects.requireNonNull(region.get()));
   }
 
   private static void requireReplaceable(Path path) throws IOException {

@@ -74,19 +74,21 @@ final class RouterSteps {
 
   /** Runs a step and serves the queue in it. The step adds what it completes to its argument. */
   <T> T change(Function<List<RouteCompletion>, T> step) {
-    WaitingRequest[] stale = {null};
-    T result =
+    Served<T> served =
         locked(
             completions -> {
               T done = step.apply(completions);
-              stale[0] = dispatcher.serve(null, nowNs(), completions);
-              return done;
+              return new Served<>(done, dispatcher.serve(null, nowNs(), completions));
             });
-    while (stale[0] != null) {
-      stale[0] = refreshAndServe(stale[0]);
+    WaitingRequest stale = served.stale();
+    while (stale != null) {
+      stale = refreshAndServe(stale);
     }
-    return result;
+    return served.result();
   }
+
+  /** The result of a step, and a request to be matched again before it can be served. */
+  private record Served<T>(T result, @Nullable WaitingRequest stale) {}
 
   private @Nullable WaitingRequest refreshAndServe(WaitingRequest stale) {
     MatchedRequest fresh = match(stale.request());

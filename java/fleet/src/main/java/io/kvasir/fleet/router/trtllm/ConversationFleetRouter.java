@@ -10,6 +10,7 @@ import io.kvasir.fleet.router.RouteOutcome;
 import io.kvasir.fleet.router.Worker;
 import io.kvasir.fleet.router.WorkerRouter;
 import java.util.List;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -212,8 +213,18 @@ public final class ConversationFleetRouter extends WorkerRouter<SessionHost> {
   }
 
   private static long characters(PromptSource prompt) {
-    long[] count = {0};
-    prompt.forEachCodePoint(any -> count[0]++);
-    return count[0];
+    Counter counter = new Counter();
+    prompt.forEachCodePoint(counter);
+    return counter.characters;
+  }
+
+  /** Counts characters. */
+  private static final class Counter implements IntConsumer {
+    private long characters;
+
+    @Override
+    public void accept(int character) {
+      characters++;
+    }
   }
 }

@@ -86,8 +86,7 @@ final class ReplayRounds {
    * @param stream takes what is replayed
    * @param startOver forgets everything received, and calls {@link #forget}
    */
-  ReplayRounds(
-      @Nullable ReplayClient client, LiveStream stream, Runnable startOver, long nowNs) {
+  ReplayRounds(@Nullable ReplayClient client, LiveStream stream, Runnable startOver, long nowNs) {
     this.client = client;
     this.stream = stream;
     this.startOver = startOver;
@@ -295,9 +294,7 @@ final class ReplayRounds {
     RecoverySource.Answer asked = wanted;
     boolean lacksLast = over.highest < over.lastBefore && over.replies < SEND_LIMIT;
     boolean unknown = // the engine no longer keeps the batch that would tell
-        over.confirms != NONE
-            && over.confirms == stream.unconfirmed()
-            && over.replies < SEND_LIMIT;
+        over.confirms != NONE && over.confirms == stream.unconfirmed() && over.replies < SEND_LIMIT;
     if ((lacksLast || (unknown && asked == null)) && (over.replies > 0 || keepsLast)) {
       startOver.run();
       begin(to, nowNs);

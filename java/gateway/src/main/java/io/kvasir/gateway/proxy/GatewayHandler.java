@@ -394,11 +394,7 @@ public final class GatewayHandler implements Consumer<Exchange> {
   }
 
   private void forward(
-      Exchange exchange,
-      RequestHead head,
-      HeldBody body,
-      Tally tally,
-      @Nullable Target owner) {
+      Exchange exchange, RequestHead head, HeldBody body, Tally tally, @Nullable Target owner) {
     Inbound inbound =
         new Inbound(
             tally.id(),

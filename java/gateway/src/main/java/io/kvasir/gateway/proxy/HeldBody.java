@@ -17,8 +17,7 @@ final class HeldBody {
   private @Nullable BodyScan scan;
   private PromptSource prompt;
 
-  private HeldBody(
-      @Nullable BodyScan scan, @Nullable UploadStart upload, @Nullable BodyHold hold) {
+  private HeldBody(@Nullable BodyScan scan, @Nullable UploadStart upload, @Nullable BodyHold hold) {
     this.scan = scan;
     this.upload = upload;
     this.hold = hold;

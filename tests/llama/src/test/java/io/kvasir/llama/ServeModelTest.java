@@ -65,7 +65,7 @@ class ServeModelTest {
     Outcome outcome = serve(model(), "--ranks", "2");
     assertThat(outcome.exitCode()).as(outcome.err()).isZero();
     assertThat(outcome.err())
-        .contains("2 of llama.cpp\n", "fleet router conversation\n", "was answered");
+        .contains("2 of llama.cpp\n", "fleet router affinity\n", "was answered");
     assertThat(outcome.out()).contains("\"model\":\"tiny\"", "\"worker_id\":\"llama-0\"");
   }
 

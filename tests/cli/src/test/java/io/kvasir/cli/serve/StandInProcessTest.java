@@ -57,7 +57,7 @@ class StandInProcessTest {
       assertThat(assumed.output())
           .contains("kvasir: workers      1 over HTTP\n")
           .contains(
-              "fleet router conversation, block events: not followed (no worker has events= or"
+              "fleet router affinity, block events: not followed (no worker has events= or"
                   + " poll=true)\n");
       assertThat(following.output())
           .contains("fleet router projected, block events: followed (1 of 1 workers)\n");

@@ -150,7 +150,7 @@ class HelpTest {
         "replay --enable-block-reuse t | true",
         "replay --capacity-scheduler-policy m | max_utilization",
         "replay --collective m | mpi",
-        "serve --fleet-router a | auto approximate",
+        "serve --fleet-router a | auto approximate affinity",
         "serve --router pro | projected",
         "engine --flavor s | sglang",
         "engine --events m | map mixed",

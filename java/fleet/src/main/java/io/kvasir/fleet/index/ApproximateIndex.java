@@ -4,9 +4,10 @@ import io.kvasir.event.BlockEvent;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
-import java.util.Arrays;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -59,7 +60,7 @@ public final class ApproximateIndex implements PrefixIndex {
   }
 
   /**
-   * Records a request placed on a rank. O(blocks); pruning adds O(n log n) over all blocks, once
+   * Records a request placed on a rank. O(blocks); pruning adds O(pruned blocks x log ranks), once
    * per pruned fraction of the bound.
    *
    * @param rank the rank
@@ -177,26 +178,54 @@ public final class ApproximateIndex implements PrefixIndex {
     earliestMs = earliest;
   }
 
+  /**
+   * Takes the next block of all ranks, again and again. O(pruned blocks x log ranks), where few
+   * blocks have the same expiry.
+   */
   private void prune(int target) {
-    long[] standings = new long[blocks];
-    int copied = 0;
-    for (PlacedBlocks placed : ranks.values()) {
-      copied = placed.copy(standings, copied);
+    PriorityQueue<Pruned> queue = new PriorityQueue<>();
+    for (Map.Entry<RankId, PlacedBlocks> rank : ranks.entrySet()) {
+      queue.add(new Pruned(rank.getKey(), rank.getValue()));
     }
-    Arrays.sort(standings);
-    int excess = blocks - target;
-    long last = standings[excess - 1];
-    int tied = excess;
-    while (tied > 0 && standings[excess - tied] < last) {
-      tied--;
-    }
-    for (Iterator<Map.Entry<RankId, PlacedBlocks>> i = ranks.entrySet().iterator(); i.hasNext(); ) {
-      Map.Entry<RankId, PlacedBlocks> rank = i.next();
-      tied -= rank.getValue().take(last, tied, gone);
-      prunedBlocks += gone.size();
-      if (remove(rank.getKey(), rank.getValue())) {
-        i.remove();
+    List<Pruned> all = List.copyOf(queue);
+    for (int left = blocks - target; left > 0; left--) {
+      Pruned first = queue.remove();
+      first.take();
+      if (!first.walk.isOver()) {
+        queue.add(first);
       }
+    }
+    for (Pruned each : all) {
+      each.placed.removeAll(each.hashes);
+      gone.addAll(each.hashes);
+      prunedBlocks += gone.size();
+      if (remove(each.rank, each.placed)) {
+        ranks.remove(each.rank);
+      }
+    }
+  }
+
+  /** A rank while it is pruned; ordered by its next block. */
+  private static final class Pruned implements Comparable<Pruned> {
+    private final RankId rank;
+    private final PlacedBlocks placed;
+    private final PlacedBlocks.Walk walk;
+    private final LongArrayList hashes = new LongArrayList();
+
+    Pruned(RankId rank, PlacedBlocks placed) {
+      this.rank = rank;
+      this.placed = placed;
+      this.walk = placed.walk();
+    }
+
+    void take() {
+      hashes.add(walk.take());
+    }
+
+    @Override
+    public int compareTo(Pruned other) {
+      int order = Long.compare(walk.standing(), other.walk.standing());
+      return order == 0 ? rank.compareTo(other.rank) : order;
     }
   }
 

@@ -15,6 +15,12 @@ public record ApproximateOptions(long ttlMs, int maxBlocks, double pruneRatio) {
   /** For engines without events: two minutes, 1,048,576 blocks, pruned to 80 percent. */
   public static final ApproximateOptions DEFAULT = new ApproximateOptions(120_000, 1 << 20, 0.8);
 
+  /**
+   * For texts: pruned by one percent at a time, because the thread that places a request waits for
+   * it.
+   */
+  public static final ApproximateOptions TEXTS = new ApproximateOptions(600_000, 1 << 20, 0.99);
+
   /** To bridge the time until events arrive: two seconds. */
   public static final ApproximateOptions PREDICTED = DEFAULT.withTtlMs(2_000);
 

@@ -4,6 +4,12 @@ import it.unimi.dsi.fastutil.longs.Long2LongLinkedOpenHashMap;
 import it.unimi.dsi.fastutil.longs.Long2LongMap;
 import it.unimi.dsi.fastutil.longs.LongArrayList;
 import it.unimi.dsi.fastutil.objects.ObjectIterator;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The blocks placed on one rank, ordered by expiry. A block's standing combines its expiry and
@@ -42,13 +48,66 @@ final class PlacedBlocks {
     }
   }
 
-  /** Copies all standings to an array from an index on; returns the index after the last. */
-  int copy(long[] out, int from) {
-    int at = from;
-    for (ObjectIterator<Long2LongMap.Entry> i = iterator(); i.hasNext(); ) {
-      out[at++] = i.next().getLongValue();
+  /** Walks through all blocks in pruning order. Nothing may change before the walk is over. */
+  Walk walk() {
+    return new Walk(standings.long2LongEntrySet().fastIterator());
+  }
+
+  /** A block and its standing. */
+  private record Placed(long hash, long standing) {}
+
+  /** A walk in pruning order; blocks of one expiry are in no order, and are sorted. */
+  static final class Walk {
+    private final ObjectIterator<Long2LongMap.Entry> entries;
+    private final Deque<Placed> sameExpiry = new ArrayDeque<>();
+    private @Nullable Placed after;
+
+    private Walk(ObjectIterator<Long2LongMap.Entry> entries) {
+      this.entries = entries;
+      this.after = read();
+      fill();
     }
-    return at;
+
+    private @Nullable Placed read() {
+      if (!entries.hasNext()) {
+        return null;
+      }
+      Long2LongMap.Entry entry = entries.next(); // is reused
+      return new Placed(entry.getLongKey(), entry.getLongValue());
+    }
+
+    private void fill() {
+      if (after == null) {
+        return;
+      }
+      long expiryMs = expiryMs(after.standing);
+      List<Placed> same = new ArrayList<>();
+      while (after != null && expiryMs(after.standing) == expiryMs) {
+        same.add(after);
+        after = read();
+      }
+      same.sort(Comparator.comparingLong(Placed::standing));
+      sameExpiry.addAll(same);
+    }
+
+    /** Whether all blocks were taken. */
+    boolean isOver() {
+      return sameExpiry.isEmpty();
+    }
+
+    /** The standing of the next block. */
+    long standing() {
+      return sameExpiry.getFirst().standing;
+    }
+
+    /** Takes the next block; returns its hash. */
+    long take() {
+      long hash = sameExpiry.removeFirst().hash;
+      if (sameExpiry.isEmpty()) {
+        fill();
+      }
+      return hash;
+    }
   }
 
   /** Removes the expired blocks. */
@@ -59,29 +118,10 @@ final class PlacedBlocks {
     }
   }
 
-  /**
-   * Removes all blocks below a standing and at most {@code most} equal to it; returns how many were
-   * equal.
-   */
-  int take(long standing, int most, LongArrayList out) {
-    int equal = 0;
-    for (ObjectIterator<Long2LongMap.Entry> i = iterator(); i.hasNext(); ) {
-      Long2LongMap.Entry block = i.next();
-      long its = block.getLongValue();
-      if (expiryMs(its) > expiryMs(standing)) {
-        break;
-      }
-      boolean tied = its == standing && equal < most;
-      if (its < standing || tied) {
-        equal += tied ? 1 : 0;
-        out.add(block.getLongKey());
-        i.remove();
-      }
+  /** Removes blocks. */
+  void removeAll(LongArrayList hashes) {
+    for (int i = 0; i < hashes.size(); i++) {
+      standings.remove(hashes.getLong(i));
     }
-    return equal;
-  }
-
-  private ObjectIterator<Long2LongMap.Entry> iterator() {
-    return standings.long2LongEntrySet().fastIterator();
   }
 }

@@ -2,14 +2,13 @@ package io.kvasir.fleet.router;
 
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.hash.HashFormat;
-import io.kvasir.hash.NativeBlockHasher;
 import io.kvasir.hash.TrtllmHash;
 import io.kvasir.model.CacheScope;
 import io.kvasir.model.Checks;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,14 +24,8 @@ public final class FleetRequest {
   private final PromptSource prompt;
   private final int @Nullable [] promptTokenIds;
 
-  /** The tokens, unless they are a prompt that was not decoded yet. */
-  private final @Nullable List<int[]> knownTokens;
-
   /** Negative where it has to be found in the prompt. */
   private final int inputTokens;
-
-  /** Tokens that the text would be; negative until it was read. */
-  private volatile int textTokens = -1;
 
   private final CacheScope scope;
   private final @Nullable String conversationId;
@@ -44,23 +37,15 @@ public final class FleetRequest {
   private final double priorityJump;
   private final LatencyTargets targets;
   private final boolean streams;
-  private final ConcurrentHashMap<Naming, BlockHashes> hashes;
-  private final boolean hashesGiven;
-  private final ConcurrentHashMap<Naming, List<long[]>> trtllmKeys = new ConcurrentHashMap<>();
-
-  /**
-   * A way to name blocks: a {@link HashFormat}, a {@link TrtllmHash} or, for names of text, {@link
-   * PromptSource.Form#TEXTS}; and a block size.
-   */
-  private record Naming(Object format, int tokensPerBlock) {}
+  private final PromptBlocks blocks;
 
   private FleetRequest(Builder builder) {
     this.id = builder.id;
     this.prompt = builder.prompt;
     this.promptTokenIds = builder.promptTokenIds;
-    this.knownTokens = builder.knownTokens();
+    List<int[]> tokens = builder.knownTokens();
     this.inputTokens =
-        builder.inputTokens < 0 && knownTokens != null ? size(knownTokens) : builder.inputTokens;
+        builder.inputTokens < 0 && tokens != null ? PromptBlocks.size(tokens) : builder.inputTokens;
     this.scope = builder.scope;
     this.conversationId = builder.conversationId;
     this.generationOnly = builder.generationOnly;
@@ -71,8 +56,7 @@ public final class FleetRequest {
     this.priorityJump = builder.priorityJump;
     this.targets = builder.targets;
     this.streams = builder.streams;
-    this.hashes = new ConcurrentHashMap<>(builder.hashes);
-    this.hashesGiven = !builder.hashes.isEmpty();
+    this.blocks = new PromptBlocks(prompt, tokens, scope, builder.hashes);
   }
 
   /**
@@ -112,12 +96,7 @@ public final class FleetRequest {
    * text; one list for each prompt; null if the request has no tokens. Decodes a prompt of tokens}
    */
   public @Nullable List<int[]> tokens() {
-    return isEncoded() ? ((Prompt.Tokens) prompt.prompt()).sequences() : knownTokens;
-  }
-
-  /** Whether the tokens are a prompt that {@link #tokens} has to ask for. */
-  private boolean isEncoded() {
-    return knownTokens == null && prompt.form() == PromptSource.Form.TOKENS;
+    return blocks.tokens();
   }
 
   /**
@@ -125,22 +104,7 @@ public final class FleetRequest {
    * was not set, what four bytes of text to a token come to}
    */
   public int inputTokens() {
-    if (inputTokens >= 0) {
-      return inputTokens;
-    }
-    List<int[]> tokens = tokens();
-    if (tokens != null) {
-      return size(tokens);
-    }
-    if (textTokens < 0) {
-      TextBlocks unused = textBlocks(1);
-    }
-    return textTokens;
-  }
-
-  private static int size(List<int[]> tokens) {
-    long sum = tokens.stream().mapToLong(sequence -> sequence.length).sum();
-    return (int) Math.min(sum, Integer.MAX_VALUE);
+    return inputTokens >= 0 ? inputTokens : blocks.countTokens();
   }
 
   /** {@return the LoRA adapter and cache salt} */
@@ -214,14 +178,7 @@ public final class FleetRequest {
    * @return the hashes; without blocks if the request has no tokens
    */
   public BlockHashes hashes(HashFormat format, int tokensPerBlock) {
-    return hashes.computeIfAbsent(
-        new Naming(format, tokensPerBlock),
-        naming -> {
-          List<int[]> tokens = tokens();
-          return tokens == null || tokens.isEmpty()
-              ? new BlockHashes(new long[0], new long[0])
-              : NativeBlockHasher.of(format, tokensPerBlock).hash(tokens.get(0), scope);
-        });
+    return blocks.hashes(format, tokensPerBlock);
   }
 
   /**
@@ -238,7 +195,7 @@ public final class FleetRequest {
 
   /** {@return whether the prompt's tokens, or hashes of them, are known} */
   public boolean isTokenised() {
-    return hashesGiven || prompt.form() == PromptSource.Form.TOKENS || knownTokens != null;
+    return blocks.isTokenised();
   }
 
   /**
@@ -249,18 +206,7 @@ public final class FleetRequest {
    * @return the names of the full blocks; none if the prompt is given as tokens
    */
   public BlockHashes textHashes(int tokensPerBlock) {
-    return hashes.computeIfAbsent(
-        new Naming(PromptSource.Form.TEXTS, tokensPerBlock),
-        naming -> textBlocks(tokensPerBlock).hashes());
-  }
-
-  private TextBlocks textBlocks(int tokensPerBlock) {
-    TextBlocks blocks = new TextBlocks(tokensPerBlock, scope);
-    if (prompt.form() != PromptSource.Form.TOKENS) {
-      prompt.forEachCodePoint(blocks);
-    }
-    textTokens = blocks.tokens();
-    return blocks;
+    return blocks.textHashes(tokensPerBlock);
   }
 
   /**
@@ -280,16 +226,7 @@ public final class FleetRequest {
    * @return the keys of each prompt; empty if the request has no tokens
    */
   public List<long[]> trtllmKeys(TrtllmHash naming, int tokensPerBlock) {
-    return trtllmKeys.computeIfAbsent(
-        new Naming(naming, tokensPerBlock),
-        key -> {
-          List<long[]> keys = new ArrayList<>();
-          List<int[]> tokens = tokens();
-          for (int[] sequence : tokens == null ? List.<int[]>of() : tokens) {
-            keys.add(naming.keys(sequence, tokensPerBlock, scope));
-          }
-          return keys;
-        });
+    return blocks.trtllmKeys(naming, tokensPerBlock);
   }
 
   @Override
@@ -314,7 +251,7 @@ public final class FleetRequest {
     private double priorityJump;
     private LatencyTargets targets = LatencyTargets.NONE;
     private boolean streams = true;
-    private final ConcurrentHashMap<Naming, BlockHashes> hashes = new ConcurrentHashMap<>();
+    private final Map<PromptBlocks.Naming, BlockHashes> hashes = new HashMap<>();
 
     private Builder(long id, PromptSource prompt) {
       this.id = id;
@@ -363,7 +300,7 @@ public final class FleetRequest {
      * @return this builder
      */
     public Builder hashes(HashFormat format, int tokensPerBlock, BlockHashes value) {
-      hashes.put(new Naming(format, tokensPerBlock), value);
+      hashes.put(new PromptBlocks.Naming(format, tokensPerBlock), value);
       return this;
     }
 

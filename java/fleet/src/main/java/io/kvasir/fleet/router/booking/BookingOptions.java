@@ -1,5 +1,6 @@
 package io.kvasir.fleet.router.booking;
 
+import io.kvasir.fleet.index.ApproximateOptions;
 import io.kvasir.fleet.load.ActiveSequencesOptions;
 import java.util.Objects;
 
@@ -22,8 +23,6 @@ public record BookingOptions(
     boolean readsTokens,
     long textTtlMs) {
 
-  private static final long TEXT_TTL_MS = 600_000;
-
   /**
    * The default loads, no busy thresholds, no queue, no explanations; tokens, and texts for 600 s.
    */
@@ -34,7 +33,7 @@ public record BookingOptions(
           QueueOptions.OFF,
           false,
           true,
-          TEXT_TTL_MS);
+          ApproximateOptions.TEXTS.ttlMs());
 
   /** Refuses nulls. */
   public BookingOptions {

@@ -4,6 +4,8 @@ import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.model.Digest64;
 import io.kvasir.model.RankId;
 import it.unimi.dsi.fastutil.longs.Long2ObjectLinkedOpenHashMap;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,12 +21,21 @@ final class ConversationRanks {
 
   private final Long2ObjectLinkedOpenHashMap<Last> byId = new Long2ObjectLinkedOpenHashMap<>();
 
-  /** Where a conversation's last prompt went, and its tokens. */
-  private record Last(RankId rank, int tokens) {}
+  /** How often each rank has forgotten all it held; no entry for never. */
+  private final Map<RankId, Integer> cleared = new HashMap<>();
+
+  /**
+   * A conversation's last prompt.
+   *
+   * @param rank where it went
+   * @param tokens its tokens
+   * @param cleared how often the rank had been cleared
+   */
+  private record Last(RankId rank, int tokens, int cleared) {}
 
   /** A request of a conversation was placed. O(1). */
   synchronized void placed(String id, RankId rank, int inputTokens) {
-    byId.putAndMoveToLast(key(id), new Last(rank, inputTokens));
+    byId.putAndMoveToLast(key(id), new Last(rank, inputTokens, cleared.getOrDefault(rank, 0)));
     if (byId.size() > MOST) {
       Last unused = byId.removeFirst();
     }
@@ -49,12 +60,19 @@ final class ConversationRanks {
   }
 
   private synchronized @Nullable Last last(String id) {
-    return byId.get(key(id));
+    Last last = byId.get(key(id));
+    return last != null && last.cleared == cleared.getOrDefault(last.rank, 0) ? last : null;
   }
 
-  /** A rank was removed, or holds nothing any more. O(conversations). */
+  /** A rank holds nothing any more. O(1), because an engine can report it as often as it likes. */
+  synchronized void clear(RankId rank) {
+    cleared.merge(rank, 1, Integer::sum);
+  }
+
+  /** A rank was removed. O(conversations). */
   synchronized void removeRank(RankId rank) {
     byId.values().removeIf(last -> last.rank.equals(rank));
+    cleared.remove(rank);
   }
 
   private static long key(String id) {

@@ -8,6 +8,7 @@ import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.fleet.index.RankMatches;
 import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.FleetRouterSetup;
+import io.kvasir.fleet.router.PromptSource;
 import io.kvasir.hash.BlockHashes;
 import io.kvasir.model.RankId;
 
@@ -41,7 +42,7 @@ final class PromptMatches {
     this.texts =
         new ApproximateIndex(
             new NativePrefixIndex(setup.naming(), setup.tokensPerBlock(), TEXT_BYTES),
-            ApproximateOptions.DEFAULT.withTtlMs(textTtlMs),
+            ApproximateOptions.TEXTS.withTtlMs(textTtlMs),
             setup.clockNs());
     this.setup = setup;
   }
@@ -53,10 +54,10 @@ final class PromptMatches {
   /** Names and matches a request. O(tokens) or O(characters). */
   MatchedRequest match(FleetRequest request) {
     int perBlock = setup.tokensPerBlock();
+    readPrompt(request);
     BlockHashes prefix = request.prefix(setup.naming(), perBlock);
     RankMatches matches = new RankMatches();
     if (request.isTokenised()) {
-      BlockHashes unused = request.textHashes(perBlock); // while the caller expects to read it
       index.match(prefix.sequence(), prefix.blocks(), matches);
       return new MatchedRequest(request, prefix, prefix.blocks(), matches);
     }
@@ -65,6 +66,12 @@ final class PromptMatches {
     texts.match(prefix.sequence(), blocks, matches);
     conversations.match(request.conversationId(), request.inputTokens(), perBlock, matches);
     return new MatchedRequest(request, prefix, blocks, matches);
+  }
+
+  /** Reads all that placements need of the prompt, which takes too long for the router's lock. */
+  private void readPrompt(FleetRequest request) {
+    BlockHashes unused = request.textHashes(setup.tokensPerBlock());
+    PromptSource.Turn unusedTurn = request.turn();
   }
 
   /** A request was placed on a rank. O(blocks). */
@@ -86,16 +93,13 @@ final class PromptMatches {
   void onBlocks(RankId rank, BlockEvent event) {
     index.apply(rank, event);
     if (event instanceof BlockEvent.Cleared) {
-      forget(rank);
+      texts.removeRank(rank);
+      conversations.clear(rank);
     }
   }
 
   void removeRank(RankId rank) {
     index.removeRank(rank);
-    forget(rank);
-  }
-
-  private void forget(RankId rank) {
     texts.removeRank(rank);
     conversations.removeRank(rank);
   }

@@ -9,7 +9,10 @@ import io.kvasir.fleet.load.ActiveSequencesOptions;
 import io.kvasir.fleet.load.PredictedLoads;
 import io.kvasir.fleet.router.CandidateCost;
 import io.kvasir.fleet.router.CostOverrides;
+import io.kvasir.fleet.router.FleetRequest;
 import io.kvasir.fleet.router.Placement;
+import io.kvasir.fleet.router.Prompt;
+import io.kvasir.fleet.router.PromptSource;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.RankFilter;
 import io.kvasir.fleet.router.Reason;
@@ -19,8 +22,11 @@ import io.kvasir.fleet.router.cost.CostOptions;
 import io.kvasir.fleet.router.cost.CostSelector;
 import io.kvasir.fleet.router.cost.Ties;
 import io.kvasir.model.RankId;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Test;
 
 class BookingRouterTest {
@@ -314,5 +320,48 @@ class BookingRouterTest {
   void closingClosesTheIndex() {
     router.close();
     assertThat(fixture.index.isClosed()).isTrue();
+  }
+
+  /** A prompt can be megabytes, and all requests wait for the lock. */
+  @Test
+  void promptsAreReadOutsideTheLock() {
+    ReentrantLock lock = new ReentrantLock();
+    RouterFixture fixture =
+        new RouterFixture(new CostSelector(CostOptions.DEFAULT), BookingOptions.DEFAULT, lock)
+            .ranks(2);
+    List<String> reads = new ArrayList<>();
+    PromptSource prompt =
+        new PromptSource() {
+          private void read(String what) {
+            reads.add(lock.isHeldByCurrentThread() ? what + " under the lock" : what);
+          }
+
+          @Override
+          public Form form() {
+            return Form.CHAT;
+          }
+
+          @Override
+          public Prompt prompt() {
+            throw new AssertionError("the prompt need not be decoded");
+          }
+
+          @Override
+          public void forEachCodePoint(IntConsumer each) {
+            read("text");
+            "user:Hello, what is this?".codePoints().forEach(each);
+          }
+
+          @Override
+          public Turn turn() {
+            read("turn");
+            return Turn.FIRST;
+          }
+        };
+
+    RouteOutcome outcome = fixture.router.route(FleetRequest.builder(1, prompt).build());
+
+    assertThat(outcome).isInstanceOf(RouteOutcome.Placed.class);
+    assertThat(reads).containsExactly("text", "turn");
   }
 }

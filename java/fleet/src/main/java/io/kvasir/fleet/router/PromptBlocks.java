@@ -1,0 +1,139 @@
+package io.kvasir.fleet.router;
+
+import io.kvasir.hash.BlockHashes;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.hash.NativeBlockHasher;
+import io.kvasir.hash.TrtllmHash;
+import io.kvasir.model.CacheScope;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The names of a prompt's blocks, by its tokens or by its text. Each is computed when it is first
+ * asked for, once for each naming and block size, on the asking thread. Thread-safe.
+ */
+final class PromptBlocks {
+
+  private static final BlockHashes NONE = new BlockHashes(new long[0], new long[0]);
+
+  /** So large that a text is only measured. */
+  private static final int UNBOUNDED = Integer.MAX_VALUE;
+
+  private final PromptSource prompt;
+
+  /** The tokens, unless they are a prompt that was not decoded yet. */
+  private final @Nullable List<int[]> knownTokens;
+
+  private final CacheScope scope;
+  private final boolean hashesGiven;
+  private final Map<Naming, BlockHashes> hashes;
+  private final Map<Naming, List<long[]>> trtllmKeys = new ConcurrentHashMap<>();
+
+  /** Tokens that the text would be; negative until it was read. */
+  private volatile int textTokens = -1;
+
+  /**
+   * A way to name blocks.
+   *
+   * @param format a {@link HashFormat}, a {@link TrtllmHash} or, for text, {@link
+   *     PromptSource.Form#TEXTS}
+   * @param tokensPerBlock tokens in a block
+   */
+  record Naming(Object format, int tokensPerBlock) {}
+
+  /**
+   * Begins with what is known.
+   *
+   * @param prompt the prompt
+   * @param knownTokens its tokens; null if there are none, or the prompt has them and was not
+   *     decoded yet
+   * @param scope LoRA adapter and salt
+   * @param given hashes of tokens that the caller has computed
+   */
+  PromptBlocks(
+      PromptSource prompt,
+      @Nullable List<int[]> knownTokens,
+      CacheScope scope,
+      Map<Naming, BlockHashes> given) {
+    this.prompt = prompt;
+    this.knownTokens = knownTokens;
+    this.scope = scope;
+    this.hashesGiven = !given.isEmpty();
+    this.hashes = new ConcurrentHashMap<>(given);
+  }
+
+  /** {@link FleetRequest#tokens()}. */
+  @Nullable List<int[]> tokens() {
+    return knownTokens == null && prompt.form() == PromptSource.Form.TOKENS
+        ? ((Prompt.Tokens) prompt.prompt()).sequences()
+        : knownTokens;
+  }
+
+  /** {@link FleetRequest#isTokenised()}. */
+  boolean isTokenised() {
+    return hashesGiven || prompt.form() == PromptSource.Form.TOKENS || knownTokens != null;
+  }
+
+  /** Tokens of the prompt; where it has none, what four bytes of text to a token come to. */
+  int countTokens() {
+    List<int[]> tokens = tokens();
+    if (tokens != null) {
+      return size(tokens);
+    }
+    if (textTokens < 0) {
+      TextBlocks unused = readText(UNBOUNDED);
+    }
+    return textTokens;
+  }
+
+  /** Number of tokens, at most the largest integer. */
+  static int size(List<int[]> tokens) {
+    long sum = tokens.stream().mapToLong(sequence -> sequence.length).sum();
+    return (int) Math.min(sum, Integer.MAX_VALUE);
+  }
+
+  /** {@link FleetRequest#hashes(HashFormat, int)}. */
+  BlockHashes hashes(HashFormat format, int tokensPerBlock) {
+    return hashes.computeIfAbsent(
+        new Naming(format, tokensPerBlock),
+        naming -> {
+          List<int[]> tokens = tokens();
+          return tokens == null || tokens.isEmpty()
+              ? NONE
+              : NativeBlockHasher.of(format, tokensPerBlock).hash(tokens.get(0), scope);
+        });
+  }
+
+  /** {@link FleetRequest#textHashes(int)}. */
+  BlockHashes textHashes(int tokensPerBlock) {
+    return hashes.computeIfAbsent(
+        new Naming(PromptSource.Form.TEXTS, tokensPerBlock),
+        naming -> readText(tokensPerBlock).hashes());
+  }
+
+  private TextBlocks readText(int tokensPerBlock) {
+    TextBlocks blocks = new TextBlocks(tokensPerBlock, scope);
+    if (prompt.form() != PromptSource.Form.TOKENS) {
+      prompt.forEachCodePoint(blocks);
+    }
+    textTokens = blocks.tokens();
+    return blocks;
+  }
+
+  /** {@link FleetRequest#trtllmKeys(TrtllmHash, int)}. */
+  List<long[]> trtllmKeys(TrtllmHash naming, int tokensPerBlock) {
+    return trtllmKeys.computeIfAbsent(
+        new Naming(naming, tokensPerBlock),
+        key -> {
+          List<long[]> keys = new ArrayList<>();
+          List<int[]> tokens = tokens();
+          for (int[] sequence : tokens == null ? List.<int[]>of() : tokens) {
+            keys.add(naming.keys(sequence, tokensPerBlock, scope));
+          }
+          return keys;
+        });
+  }
+}

@@ -349,7 +349,6 @@ class ArchitectureTest {
         uses(
             "engine.adp",
             "engine.execute",
-            "fleet.router",
             "model",
             "simulator.fleet",
             "simulator.replay",

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -82,6 +83,21 @@ class BenchPoliciesCommandTest {
   }
 
   @Test
+  void closedLoopsAreComparedByRequestsInFlight() {
+    String options =
+        "bench policies --workload closed_loop --load 2x4,2@0.5 --pool-tokens 60000 --seeds 1"
+            + " --jobs 1 --fleet-router cost,polled --fleet-router-args kv_overlap_score_weight=2";
+    Outcome text = run(options);
+    assertThat(text.exitCode()).as(text.err()).isZero();
+    assertThat(text.out()).contains("| closed_loop | 2x4 | 60,000 |  | ");
+    JsonNode json = run(options + " --format json").json();
+    assertThat(json).hasSize(1);
+    assertThat(json.get(0).get("concurrency").intValue()).isEqualTo(4);
+    assertThat(json.get(0).has("utilisation")).isFalse();
+    assertThat(json.at("/0/routers/1/behindPrompts/mean").isNumber()).isTrue();
+  }
+
+  @Test
   void aDrawnSampleGoesOnWhereItStopped() throws IOException {
     Path journal = folder.resolve("runs.jsonl");
     String options = GENERATED + "2 --format json --journal " + journal;
@@ -108,25 +124,42 @@ class BenchPoliciesCommandTest {
     Path missing = folder.resolve("missing").resolve("runs.jsonl");
     Path mine = Files.writeString(folder.resolve("mine.txt"), "mine");
     Map<String, String> messages =
-        Map.of(
-            GENERATED + "2 --journal " + folder,
-            "--journal " + folder,
-            GENERATED + "2 --journal " + missing,
-            "--journal " + missing + ": no such file",
-            GENERATED + "2 --journal " + mine,
-            "--journal " + mine + ": not a journal",
-            GENERATED + "2 --report " + page + " --journal " + page,
-            "must not be the file of",
-            GENERATED + "2 --jitter-seconds 1",
-            "--jitter-seconds needs --trace",
-            "bench policies --sample-seed 2",
-            "--sample-seed needs --sample",
-            "bench policies --workload nine",
-            "--workload must be one of multi_turn, agentic,",
-            "bench policies --mode nine",
-            "--mode must be one of aggregated, context, not",
-            "bench policies --workload multi_turn --pool-tokens 4096 --load 2@0.5 --seeds 1",
-            "--workload multi_turn: no request fits into a pool of 4096 tokens");
+        new HashMap<>(
+            Map.of(
+                GENERATED + "2 --journal " + folder,
+                "--journal " + folder,
+                GENERATED + "2 --journal " + missing,
+                "--journal " + missing + ": no such file",
+                GENERATED + "2 --journal " + mine,
+                "--journal " + mine + ": not a journal",
+                GENERATED + "2 --report " + page + " --journal " + page,
+                "must not be the file of",
+                GENERATED + "2 --jitter-seconds 1",
+                "--jitter-seconds needs --trace",
+                "bench policies --sample-seed 2",
+                "--sample-seed needs --sample",
+                "bench policies --workload nine",
+                "--workload must be one of multi_turn, agentic,",
+                "bench policies --mode nine",
+                "--mode must be one of aggregated, context, not",
+                "bench policies --workload multi_turn --pool-tokens 4096 --load 2@0.5 --seeds 1",
+                "--workload multi_turn: no request fits into a pool of 4096 tokens"));
+    messages.put(
+        "bench policies --load 8x10", "--load must have a RANKS@SHARE for --workload uniform");
+    messages.put(
+        "bench policies --workload closed_loop --load 8@0.5",
+        "--load must have a RANKSxN for --workload closed_loop");
+    messages.put(
+        "bench policies --workload closed_loop --load 8x0",
+        "--load must be an integer from 1 to 1000000, not '0'");
+    messages.put(
+        "bench policies --load 8", "--load must be RANKS@SHARE or RANKSxN, for example 8@0.8");
+    messages.put(
+        "bench policies --fleet-router cost --fleet-router-args load_weight=1",
+        "--fleet-router-args is wrong: no compared fleet router has load_weight");
+    messages.put(
+        "bench policies --fleet-router cost --fleet-router-args kv_overlap_score_weight=-1",
+        "--fleet-router-args is wrong: kv_overlap_score_weight");
     assertThat(run("bench policies --saturated-ttft-ms 0").err())
         .contains("--saturated-ttft-ms must be");
     messages.forEach(

@@ -64,9 +64,8 @@ class DocumentedCommandsTest {
   private static final Map<String, Map<String, String>> SMALLER =
       Map.of(
           "replay", Map.of("--sessions", "6", "--concurrency", "4", "--turns", "2-4"),
-          "bench policies", Map.of("--load", "2@0.5", "--seeds", "1", "--pool-tokens", "250000"),
-          "bench selectors",
-              Map.of("--requests", "30", "--burst", "0", "--concurrency", "2", "--seeds", "1"),
+          "bench policies",
+              Map.of("--load", "2@0.5,2x2", "--seeds", "1", "--pool-tokens", "250000"),
           "bench index",
               Map.of(
                   "--workers", "4",

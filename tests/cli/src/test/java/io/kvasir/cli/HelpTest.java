@@ -45,7 +45,6 @@ class HelpTest {
             "index",
             "bench",
             "bench policies",
-            "bench selectors",
             "bench index",
             "bench proxy",
             "bench collective",
@@ -154,7 +153,7 @@ class HelpTest {
         "serve --router pro | projected",
         "engine --flavor s | sglang",
         "engine --events m | map mixed",
-        "bench selectors --fleet-router co | conversation cost",
+        "bench policies --fleet-router co | conversation cost",
         "bench index --handles s | shared",
         "doc | doctor",
       })

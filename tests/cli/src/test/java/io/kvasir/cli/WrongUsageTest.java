@@ -82,7 +82,7 @@ class WrongUsageTest {
         "replay --ssl-certfile a | --ssl-certfile needs --ssl-keyfile too",
         "replay --ssl-ca-certs a | --ssl-ca-certs needs --ssl-certfile",
         "replay --ranks | Missing required parameter for option '--ranks' (N); see kvasir replay --help",
-        "bench policies --load 8 | --load must be RANKS@SHARE, for example 8@0.8, not '8'",
+        "bench policies --load 8 | --load must be RANKS@SHARE or RANKSxN, for example 8@0.8 or 8x20, not '8'",
         "bench policies --load 8@1 | --load must be a number from 0.01 to 0.99, not '1'",
         "bench policies --load 0@0.5 | --load must be an integer from 1 to 4096, not '0'",
         "bench policies --pool-tokens 1000 | --pool-tokens must be an integer from 1024 to 2147483647, not '1000'",

@@ -3,6 +3,8 @@ package io.kvasir.cli.command;
 import io.kvasir.benchmarks.collective.CollectiveBench;
 import io.kvasir.benchmarks.collective.GatherTimes;
 import io.kvasir.cli.option.CommonOptions;
+import io.kvasir.cli.option.Declared;
+import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.LaunchOptions;
 import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
@@ -20,7 +22,6 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code kvasir bench collective}: the cost of a gather among processes. */
 @Command(
@@ -35,7 +36,7 @@ import picocli.CommandLine.Option;
       ""
     },
     footer = {"", "Exit codes: 0 done, 1 the work failed, 2 wrong usage or input."})
-final class BenchCollectiveCommand implements Callable<Integer> {
+final class BenchCollectiveCommand extends DeclaredOptions implements Callable<Integer> {
 
   private static final int MAX_BYTES = 1 << 20;
   private static final int MAX_GATHERS = 10_000_000;
@@ -46,37 +47,19 @@ final class BenchCollectiveCommand implements Callable<Integer> {
 
   private final Console console;
 
-  @Option(
-      names = "--processes",
-      paramLabel = "N,...",
-      defaultValue = "2,4",
-      order = 1,
-      description = "Numbers of processes (default: ${DEFAULT-VALUE}).")
-  private String processes;
+  private final Declared<String> processes =
+      text("--processes", "N,...", "2,4").help(1, "Numbers of processes");
 
-  @Option(
-      names = "--bytes",
-      paramLabel = "N,...",
-      defaultValue = "256,4096",
-      order = 2,
-      description = "Sizes of frames; the first one with --collective (default: ${DEFAULT-VALUE}).")
-  private String bytes;
+  private final Declared<String> bytes =
+      text("--bytes", "N,...", "256,4096")
+          .help(2, "Sizes of frames; the first one with --collective");
 
-  @Option(
-      names = "--gathers",
-      paramLabel = "N",
-      defaultValue = "20000",
-      order = 3,
-      description = "Gathers of a measurement, after 50000 to warm up (default: ${DEFAULT-VALUE}).")
-  private String gathers;
+  private final Declared<Integer> gathers =
+      integer("--gathers", "20000", 1, MAX_GATHERS)
+          .help(3, "Gathers of a measurement, after 50000 to warm up");
 
-  @Option(
-      names = "--rounds",
-      paramLabel = "N",
-      defaultValue = "5",
-      order = 4,
-      description = "Measurements of each kind (default: ${DEFAULT-VALUE}).")
-  private String rounds;
+  private final Declared<Integer> rounds =
+      integer("--rounds", "5", 1, MAX_ROUNDS).help(4, "Measurements of each kind");
 
   @Mixin private LaunchOptions launch;
 
@@ -90,8 +73,8 @@ final class BenchCollectiveCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    List<Integer> sizes = integers("--bytes", bytes, 0, MAX_BYTES);
-    int count = Values.integer("--gathers", gathers, 1, MAX_GATHERS);
+    List<Integer> sizes = integers("--bytes", bytes.value(), 0, MAX_BYTES);
+    int count = gathers.value();
     launch.check();
     if (launch.collective() != LaunchOptions.Collective.NONE) {
       return measureOwn(sizes.get(0), count);
@@ -104,10 +87,10 @@ final class BenchCollectiveCommand implements Callable<Integer> {
     try (CollectiveBench bench = new CollectiveBench(member, Path.of(root), console::note)) {
       print(
           bench.measure(
-              integers("--processes", processes, 2, MAX_PROCESSES),
+              integers("--processes", processes.value(), 2, MAX_PROCESSES),
               sizes,
               count,
-              Values.integer("--rounds", rounds, 1, MAX_ROUNDS)));
+              rounds.value()));
     }
     return ExitCode.DONE;
   }

@@ -10,6 +10,8 @@ import io.kvasir.benchmarks.index.IndexSoak;
 import io.kvasir.benchmarks.index.SoakFigures;
 import io.kvasir.benchmarks.index.SoakReport;
 import io.kvasir.cli.option.CorpusOptions;
+import io.kvasir.cli.option.Declared;
+import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
@@ -18,10 +20,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code kvasir bench index}: prefix indexes on the events of Kvasir's own pools. */
 @Command(
@@ -29,13 +29,13 @@ import picocli.CommandLine.Option;
     sortOptions = false,
     abbreviateSynopsis = true,
     description = {
-      "Measures prefix indexes: plays a trace into a pool for each worker, saves the queries and"
-          + " block events to a file, and replays the file on one thread and against deadlines."
+      "Measures prefix indexes: plays a trace into a pool for each worker, keeps the queries and"
+          + " block events, and replays them on one thread and against deadlines."
           + " Block operations are the blocks of queries, stored events and removed events.",
       ""
     },
     footer = {"", "Exit codes: 0 done, 1 the work failed, 2 wrong usage or input."})
-final class BenchIndexCommand implements Callable<Integer> {
+final class BenchIndexCommand extends DeclaredOptions implements Callable<Integer> {
 
   private static final int MAX_WINDOW_MS = 3_600_000;
   private static final int MAX_RUNS = 100;
@@ -47,40 +47,25 @@ final class BenchIndexCommand implements Callable<Integer> {
 
   @Mixin private CorpusOptions corpus;
 
-  @Option(
-      names = "--runs",
-      paramLabel = "N",
-      defaultValue = "3",
-      order = 9,
-      description =
-          "Replays of an index on one thread; the median is reported (default: ${DEFAULT-VALUE}).")
-  private String runs;
+  private final Declared<Integer> runs =
+      integer("--runs", "3", 1, MAX_RUNS)
+          .help(9, "Replays of an index on one thread; the median is reported");
 
-  @Option(
-      names = "--window-ms",
-      paramLabel = "N[,N]",
-      defaultValue = "12000,1000",
-      order = 10,
-      description = "Length of the trace in replays against deadlines (default: ${DEFAULT-VALUE}).")
-  private String windowMs;
+  private final Declared<String> windowMs =
+      text("--window-ms", "N[,N]", "12000,1000")
+          .help(10, "Length of the trace in replays against deadlines");
 
-  @Option(
-      names = "--memberships",
-      paramLabel = "N",
-      defaultValue = "1048576",
-      order = 11,
-      description =
-          "Pairs of a rank and a block for the measurement of memory (default: ${DEFAULT-VALUE}).")
-  private String memberships;
+  private final Declared<Integer> memberships =
+      integer("--memberships", "1048576", 1, MAX_MEMBERSHIPS)
+          .help(11, "Pairs of a rank and a block for the measurement of memory");
 
-  @Option(
-      names = "--soak",
-      paramLabel = "EVENTS",
-      order = 12,
-      description =
-          "Run a soak test instead: workers join and leave for this many stored and removed blocks,"
-              + " without a trace; all answers and totals are compared with the expected ones.")
-  private @Nullable String soak;
+  private final Declared<Long> soak =
+      option("--soak", "EVENTS", null, text -> Values.longInteger("--soak", text, 1, MAX_SOAK))
+          .help(
+              12,
+              "Run a soak test instead: workers join and leave for this many stored"
+                  + " and removed blocks, without a trace; all answers and totals are"
+                  + " compared with the expected ones.");
 
   @Mixin private FormatOption format;
 
@@ -91,16 +76,16 @@ final class BenchIndexCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     boolean text = format.isText();
-    return soak == null ? measure(text) : soak(soak, text);
+    return !soak.isGiven() ? measure(text) : soak(soak.value(), text);
   }
 
   private int measure(boolean text) throws Exception {
     List<Long> windowsNs =
-        Arrays.stream(windowMs.split(",", -1))
+        Arrays.stream(windowMs.value().split(",", -1))
             .map(part -> NS_PER_MS * Values.integer("--window-ms", part, 1, MAX_WINDOW_MS))
             .toList();
-    int allRuns = Values.integer("--runs", runs, 1, MAX_RUNS);
-    int sizes = Values.integer("--memberships", memberships, 1, MAX_MEMBERSHIPS);
+    int allRuns = runs.value();
+    int sizes = memberships.value();
     Corpus loaded = corpus.generate(console);
     IndexMeasurement measurement = new IndexMeasurement(loaded, allRuns, windowsNs, sizes);
     if (text) {
@@ -123,8 +108,7 @@ final class BenchIndexCommand implements Callable<Integer> {
     return ExitCode.DONE;
   }
 
-  private int soak(String blockEvents, boolean text) throws Console.OutputException {
-    long events = Values.longInteger("--soak", blockEvents, 1, MAX_SOAK);
+  private int soak(long events, boolean text) throws Console.OutputException {
     List<SoakFigures> all = new ArrayList<>();
     for (IndexKind kind : IndexKind.values()) {
       console.note("soaking " + kind.id());

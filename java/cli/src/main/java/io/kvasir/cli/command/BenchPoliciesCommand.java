@@ -1,11 +1,12 @@
 package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.Choices;
+import io.kvasir.cli.option.Declared;
+import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.FleetOptions;
 import io.kvasir.cli.option.FormatOption;
 import io.kvasir.cli.option.PageOption;
 import io.kvasir.cli.option.UsageException;
-import io.kvasir.cli.option.Values;
 import io.kvasir.cli.option.WorkerOptions;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
@@ -25,12 +26,12 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code kvasir bench policies}: routers under load, with intervals. */
 @Command(
@@ -40,49 +41,46 @@ import picocli.CommandLine.Option;
     description = {
       "Compares ADP routers, or fleet routers, under load: plays requests at a speed at which ranks"
           + " would prefill for a given share of the time under round-robin, or under conversation"
-          + " for sessions; several times, with other arrivals. Latencies are modelled, so they are"
-          + " the same on every machine.",
+          + " for sessions, or in closed loops; several times, with other arrivals. Latencies are"
+          + " modelled, so they are the same on every machine.",
       ""
     },
     footer = {"", "Exit codes: 0 done, 1 the work failed, 2 wrong usage or input."})
-final class BenchPoliciesCommand implements Callable<Integer> {
+final class BenchPoliciesCommand extends DeclaredOptions implements Callable<Integer> {
 
   private final Console console;
 
-  @Option(
-      names = "--router",
-      paramLabel = "NAME[,NAME]",
-      completionCandidates = Choices.AdpRouters.class,
-      order = 4,
-      description =
-          "ADP routers to compare (default: default,kv_cache_aware,conversation,projected).")
-  private @Nullable String routers;
+  private final Declared<String> routers =
+      text("--router", "NAME[,NAME]", null)
+          .candidates(Choices.AdpRouters.class)
+          .help(
+              4,
+              "ADP routers to compare (default:"
+                  + " default,kv_cache_aware,conversation,projected).");
 
-  @Option(
-      names = FleetOptions.ROUTER,
-      paramLabel = "NAME[,NAME]",
-      completionCandidates = Choices.FleetRouters.class,
-      order = 4,
-      description =
-          "Fleet routers to compare instead, over RANKS workers of one rank: any of"
-              + " ${COMPLETION-CANDIDATES}.")
-  private @Nullable String fleetRouters;
+  private final Declared<String> fleetRouters =
+      text(FleetOptions.ROUTER, "NAME[,NAME]", null)
+          .candidates(Choices.FleetRouters.class)
+          .help(
+              4,
+              "Fleet routers to compare instead, over RANKS workers of one rank: any"
+                  + " of ${COMPLETION-CANDIDATES}.");
 
-  @Option(
-      names = "--journal",
-      paramLabel = "FILE",
-      order = 8,
-      description = "Keeps finished replays in this file, and does not repeat those in it.")
-  private @Nullable String journal;
+  private final Declared<String> args =
+      text(FleetOptions.ARGS, "KEY=VALUE[,KEY=VALUE]", "")
+          .help(4, "Args of those fleet routers that have them (default: none).");
 
-  @Option(
-      names = "--saturated-ttft-ms",
-      paramLabel = "MS",
-      order = 7,
-      description =
-          "Where the p95 of the time to first token is above this under every router, compare the"
-              + " speeds up to which it is not (default: ${DEFAULT-VALUE}).")
-  private String saturatedMs = "10000";
+  private final Declared<Path> journal =
+      path("--journal")
+          .help(8, "Keeps finished replays in this file, and does not repeat those in it.");
+
+  private final Declared<Double> saturatedMs =
+      number("--saturated-ttft-ms", "10000", 1, 1e9)
+          .label("MS")
+          .help(
+              7,
+              "Where the p95 of the time to first token is above this under every"
+                  + " router, compare the speeds up to which it is not");
 
   @Mixin private PolicyCases cases;
   @Mixin private final ComparisonOptions comparisons = new ComparisonOptions("1,2,3,4,5");
@@ -97,23 +95,26 @@ final class BenchPoliciesCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     boolean text = format.isText();
     page.requireWritable();
-    if (routers != null && fleetRouters != null) {
+    if (routers.isGiven() && fleetRouters.isGiven()) {
       throw new UsageException(FleetOptions.ROUTER, "and --router exclude each other");
     }
     List<AdpRouterKind> kinds =
-        routers == null ? List.of(AdpRouterKind.values()) : WorkerOptions.routers(routers);
+        !routers.isGiven()
+            ? List.of(AdpRouterKind.values())
+            : WorkerOptions.routers(routers.value());
+    Map<String, Map<String, Object>> fleets =
+        FleetOptions.argsByRouter(fleetRouters.text(), args.value());
     List<String> names =
-        fleetRouters == null
+        fleets.isEmpty()
             ? kinds.stream().map(AdpRouterKind::id).toList()
-            : Values.list(
-                FleetOptions.ROUTER, fleetRouters, name -> FleetOptions.router(name).name());
-    double limitMs = Values.number("--saturated-ttft-ms", saturatedMs, 1, 1e9);
+            : List.copyOf(fleets.keySet());
+    double limitMs = saturatedMs.value();
     List<Setting> settings = cases.settings();
     List<Long> seeds = comparisons.seeds();
     List<Cell<PlayedLoad>> cells = new ArrayList<>();
     @Nullable UsageException impossible = null;
     ExecutorService pool = comparisons.newPool();
-    try (@Nullable RunJournal kept = journal == null ? null : openJournal(journal)) {
+    try (@Nullable RunJournal kept = journal.isGiven() ? openJournal(journal.value()) : null) {
       RunStore store = kept == null ? RunStore.NONE : kept;
       RouterComparison comparison = new RouterComparison(seeds, pool, store, limitMs);
       if (text) {
@@ -121,7 +122,7 @@ final class BenchPoliciesCommand implements Callable<Integer> {
       }
       for (Setting setting : settings) {
         try {
-          Cell<PlayedLoad> cell = compare(comparison, setting, kinds, names);
+          Cell<PlayedLoad> cell = compare(comparison, setting, kinds, fleets);
           cells.add(cell);
           if (text) {
             console.print(CellTable.row(cell));
@@ -151,19 +152,22 @@ final class BenchPoliciesCommand implements Callable<Integer> {
   }
 
   private Cell<PlayedLoad> compare(
-      RouterComparison comparison, Setting setting, List<AdpRouterKind> kinds, List<String> names)
+      RouterComparison comparison,
+      Setting setting,
+      List<AdpRouterKind> kinds,
+      Map<String, Map<String, Object>> fleets)
       throws InterruptedException {
     try {
-      return fleetRouters == null
+      return fleets.isEmpty()
           ? comparison.compare(setting, kinds)
-          : comparison.compareFleets(setting, names);
+          : comparison.compareFleets(setting, fleets);
     } catch (IllegalArgumentException e) {
       throw new UsageException(PolicyCases.option(setting), Errors.reason(e));
     }
   }
 
-  private RunJournal openJournal(String name) throws IOException {
-    Path file = Values.path("--journal", name).toAbsolutePath();
+  private RunJournal openJournal(Path name) throws IOException {
+    Path file = name.toAbsolutePath();
     if (page.isFile(file)) {
       throw new UsageException("--journal", "must not be the file of --report");
     }

@@ -8,8 +8,9 @@ import io.kvasir.benchmarks.proxy.ProxyBenchReport;
 import io.kvasir.benchmarks.proxy.ProxyBenchSettings;
 import io.kvasir.benchmarks.proxy.ProxyBenchText;
 import io.kvasir.benchmarks.proxy.ProxyRound;
+import io.kvasir.cli.option.Declared;
+import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.FormatOption;
-import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import java.io.IOException;
@@ -24,7 +25,6 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code kvasir bench proxy}: the gateway and nginx before the same engine. */
 @Command(
@@ -42,7 +42,7 @@ import picocli.CommandLine.Option;
       ""
     },
     footer = {"", "Exit codes: 0 done, 1 the work failed, 2 wrong usage or input."})
-final class BenchProxyCommand implements Callable<Integer> {
+final class BenchProxyCommand extends DeclaredOptions implements Callable<Integer> {
 
   private static final String LOOPBACK = "127.0.0.1";
   private static final int BLOCK = 16; // as vLLM's default
@@ -55,71 +55,43 @@ final class BenchProxyCommand implements Callable<Integer> {
 
   private final Console console;
 
-  @Option(
-      names = "--rounds",
-      paramLabel = "N",
-      defaultValue = "5",
-      order = 1,
-      description =
-          "Rounds of all measurements after one to warm up; 0 for none (default: ${DEFAULT-VALUE}).")
-  private String rounds;
+  private final Declared<Integer> rounds =
+      integer("--rounds", "5", 0, MAX_ROUNDS)
+          .help(1, "Rounds of all measurements after one to warm up; 0 for none");
 
-  @Option(
-      names = "--seconds",
-      paramLabel = "N",
-      defaultValue = "5",
-      order = 2,
-      description = "Length of one measurement of one server (default: ${DEFAULT-VALUE}).")
-  private String seconds;
+  private final Declared<Integer> seconds =
+      integer("--seconds", "5", 1, MAX_SECONDS).help(2, "Length of one measurement of one server");
 
-  @Option(
-      names = "--streams",
-      paramLabel = "N",
-      defaultValue = "256",
-      order = 3,
-      description =
-          "Streams at a time when the time to first byte is measured, each of 10 chunks 20 ms apart"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String streams;
+  private final Declared<Integer> streams =
+      integer("--streams", "256", 1, MAX_STREAMS)
+          .help(
+              3,
+              "Streams at a time when the time to first byte is measured, each of 10"
+                  + " chunks 20 ms apart");
 
-  @Option(
-      names = "--chunk-rate",
-      paramLabel = "N",
-      defaultValue = "6000",
-      order = 4,
-      description =
-          "Chunks per second when CPU time is measured, in streams of 100 chunks 20 ms apart"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String chunkRate;
+  private final Declared<Integer> chunkRate =
+      integer("--chunk-rate", "6000", MIN_CHUNK_RATE, MAX_CHUNK_RATE)
+          .help(
+              4,
+              "Chunks per second when CPU time is measured, in streams of 100 chunks"
+                  + " 20 ms apart");
 
-  @Option(
-      names = "--idle-streams",
-      paramLabel = "N",
-      defaultValue = "2000",
-      order = 5,
-      description =
-          "Streams that are held open while the heap is measured; 0 for none"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String idleStreams;
+  private final Declared<Integer> idleStreams =
+      integer("--idle-streams", "2000", 0, MAX_STREAMS)
+          .help(5, "Streams that are held open while the heap is measured; 0 for none");
 
-  @Option(
-      names = "--requests",
-      paramLabel = "N",
-      defaultValue = "1000000",
-      order = 6,
-      description =
-          "Requests during which memory must not grow after the first tenth; 0 for none"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String requests;
+  private final Declared<Integer> requests =
+      integer("--requests", "1000000", 0, MAX_REQUESTS)
+          .help(
+              6,
+              "Requests during which memory must not grow after the first tenth; 0 for" + " none");
 
-  @Option(
-      names = "--gateway-command",
-      paramLabel = "COMMAND",
-      order = 7,
-      description =
-          "Measure another gateway: its command line, split at blanks, with {port}, {admin-port} and"
-              + " {engine-port} for the ports.")
-  private @Nullable String gatewayCommand;
+  private final Declared<String> gatewayCommand =
+      text("--gateway-command", "COMMAND", null)
+          .help(
+              7,
+              "Measure another gateway: its command line, split at blanks, with"
+                  + " {port}, {admin-port} and {engine-port} for the ports.");
 
   @Mixin private FormatOption format;
 
@@ -133,12 +105,12 @@ final class BenchProxyCommand implements Callable<Integer> {
     ProxyBenchSettings settings =
         new ProxyBenchSettings(
             root(),
-            Values.integer("--rounds", rounds, 0, MAX_ROUNDS),
-            Values.integer("--seconds", seconds, 1, MAX_SECONDS),
-            Values.integer("--streams", streams, 1, MAX_STREAMS),
-            Values.integer("--chunk-rate", chunkRate, MIN_CHUNK_RATE, MAX_CHUNK_RATE),
-            Values.integer("--idle-streams", idleStreams, 0, MAX_STREAMS),
-            Values.integer("--requests", requests, 0, MAX_REQUESTS));
+            rounds.value(),
+            seconds.value(),
+            streams.value(),
+            chunkRate.value(),
+            idleStreams.value(),
+            requests.value());
     try (ProxyBench bench = new ProxyBench(settings, this::gateway, matching(), console::note)) {
       ProxyBenchReport report = measure(bench, settings, text);
       if (!text) {
@@ -205,8 +177,8 @@ final class BenchProxyCommand implements Callable<Integer> {
 
   /** How the gateway is started: with the command line of this process. */
   private List<String> gateway(int port, int adminPort, int enginePort) {
-    if (gatewayCommand != null) {
-      return Arrays.stream(gatewayCommand.strip().split("\\s+"))
+    if (gatewayCommand.isGiven()) {
+      return Arrays.stream(gatewayCommand.value().strip().split("\\s+"))
           .map(word -> word.replace("{port}", Integer.toString(port)))
           .map(word -> word.replace("{admin-port}", Integer.toString(adminPort)))
           .map(word -> word.replace("{engine-port}", Integer.toString(enginePort)))
@@ -228,7 +200,7 @@ final class BenchProxyCommand implements Callable<Integer> {
 
   /** Starts what shows the cost of exact routing; null for gateways that are not this one. */
   private @Nullable MatchingCommands matching() {
-    return gatewayCommand == null ? new OwnMatching() : null;
+    return !gatewayCommand.isGiven() ? new OwnMatching() : null;
   }
 
   private static final class OwnMatching implements MatchingCommands {

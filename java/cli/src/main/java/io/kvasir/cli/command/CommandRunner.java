@@ -123,7 +123,6 @@ public final class CommandRunner {
         () ->
             new CommandLine(new BenchCommand())
                 .addSubcommand(new BenchPoliciesCommand(console))
-                .addSubcommand(new BenchSelectorsCommand(console))
                 .addSubcommand(new BenchIndexCommand(console))
                 .addSubcommand(new BenchProxyCommand(console))
                 .addSubcommand(new BenchCollectiveCommand(console)));

@@ -1,42 +1,35 @@
 package io.kvasir.cli.command;
 
-import io.kvasir.cli.option.UsageException;
+import io.kvasir.cli.option.Declared;
+import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.Values;
 import io.kvasir.simulator.compare.Estimate;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
 
 /** How a comparison of routers repeats its replays, and the worker that they run on. */
-final class ComparisonOptions {
+final class ComparisonOptions extends DeclaredOptions {
 
   private static final int MAX_JOBS = 256;
 
-  @Option(
-      names = "--seeds",
-      paramLabel = "N[,N]",
-      order = 90,
-      description = "Seeds, one for each repetition (default: ${DEFAULT-VALUE}).")
-  private String seeds;
+  private final Declared<List<Long>> seeds;
 
-  @Option(
-      names = "--jobs",
-      paramLabel = "N",
-      order = 91,
-      description = "Replays that run at the same time (default: the number of processors).")
-  private @Nullable String jobs;
+  private final Declared<Integer> jobs =
+      integer("--jobs", null, 1, MAX_JOBS)
+          .help(91, "Replays that run at the same time (default: the number of processors).");
 
   /** Options with these default seeds. */
   ComparisonOptions(String seeds) {
-    this.seeds = seeds;
+    this.seeds =
+        list("--seeds", "N[,N]", seeds, text -> Values.seed("--seeds", text))
+            .help(90, "Seeds, one for each repetition");
   }
 
   List<Long> seeds() {
-    List<Long> all = Values.list("--seeds", seeds, text -> Values.seed("--seeds", text));
+    List<Long> all = seeds.value();
     if (all.size() > Estimate.MAX_VALUES) {
-      throw new UsageException("--seeds", "must have at most " + Estimate.MAX_VALUES + " values");
+      throw seeds.wrong("must have at most " + Estimate.MAX_VALUES + " values");
     }
     return all;
   }
@@ -44,8 +37,6 @@ final class ComparisonOptions {
   /** Threads for the replays; the caller shuts them down. */
   ExecutorService newPool() {
     return Executors.newFixedThreadPool(
-        jobs == null
-            ? Runtime.getRuntime().availableProcessors()
-            : Values.integer("--jobs", jobs, 1, MAX_JOBS));
+        !jobs.isGiven() ? Runtime.getRuntime().availableProcessors() : jobs.value());
   }
 }

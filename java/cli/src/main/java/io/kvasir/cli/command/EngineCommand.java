@@ -1,6 +1,8 @@
 package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.CommonOptions;
+import io.kvasir.cli.option.Declared;
+import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.DeviceOption;
 import io.kvasir.cli.option.EmbeddedOptions;
 import io.kvasir.cli.option.Heading;
@@ -8,7 +10,6 @@ import io.kvasir.cli.option.KvOptions;
 import io.kvasir.cli.option.OpenDevices;
 import io.kvasir.cli.option.Settings;
 import io.kvasir.cli.option.StandInOptions;
-import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.cli.terminal.ExitCode;
 import io.kvasir.cli.terminal.Interrupts;
@@ -25,7 +26,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code kvasir engine}: ranks of this process as an OpenAI server. */
 @Command(
@@ -46,43 +46,24 @@ import picocli.CommandLine.Option;
       "Exit codes: 0 done, 1 the work failed, 2 wrong usage, configuration or input."
     })
 @Heading("Server")
-public final class EngineCommand implements Callable<Integer> {
+public final class EngineCommand extends DeclaredOptions implements Callable<Integer> {
 
   private final Console console;
   private final Machine machine;
   private final Interrupts interrupts;
 
-  @Option(
-      names = "--host",
-      paramLabel = "ADDRESS",
-      defaultValue = "0.0.0.0",
-      order = 10,
-      description = "Address to listen on (default: ${DEFAULT-VALUE}).")
-  private String host;
+  private final Declared<String> host =
+      text("--host", "ADDRESS", "0.0.0.0").help(10, "Address to listen on");
 
-  @Option(
-      names = "--port",
-      paramLabel = "N",
-      defaultValue = "8000",
-      order = 11,
-      description = "Port to listen on; 0 takes a free one (default: ${DEFAULT-VALUE}).")
-  private String port;
+  private final Declared<Integer> port =
+      integer("--port", "8000", 0, 65_535).help(11, "Port to listen on; 0 takes a free one");
 
-  @Option(
-      names = "--event-loops",
-      paramLabel = "N",
-      defaultValue = "1",
-      order = 12,
-      description = "Threads that serve requests (default: ${DEFAULT-VALUE}).")
-  private String eventLoops;
+  private final Declared<Integer> eventLoops =
+      integer("--event-loops", "1", 1, 256).help(12, "Threads that serve requests");
 
-  @Option(
-      names = "--drain-seconds",
-      paramLabel = "N",
-      defaultValue = "30",
-      order = 13,
-      description = "How long requests may go on after SIGTERM (default: ${DEFAULT-VALUE}).")
-  private String drain;
+  private final Declared<Integer> drain =
+      integer("--drain-seconds", "30", 0, 86_400)
+          .help(13, "How long requests may go on after SIGTERM");
 
   @Mixin private DeviceOption device;
   @Mixin private KvOptions kv;
@@ -110,14 +91,18 @@ public final class EngineCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     EmbeddedSettings settings = embedded.settings();
-    Optional<EventSettings> standInFor = standIn.settings(host, settings.ranks(), sources);
-    int wanted = Values.integer("--port", port, 0, 65_535);
-    int loops = Values.integer("--event-loops", eventLoops, 1, 256);
-    long drainMs = TimeUnit.SECONDS.toMillis(Values.integer("--drain-seconds", drain, 0, 86_400));
+    Optional<EventSettings> standInFor = standIn.settings(host.value(), settings.ranks(), sources);
+    int wanted = port.value();
+    int loops = eventLoops.value();
+    long drainMs = TimeUnit.SECONDS.toMillis(drain.value());
     try (OpenDevices devices = device.open(machine, console);
         EmbeddedEngine engine = open(settings, devices.place(kv.kv()), standInFor);
-        EngineServer server = EngineServer.start(engine, host, wanted, loops)) {
-      String url = "http://" + (host.equals("0.0.0.0") ? "127.0.0.1" : host) + ":" + server.port();
+        EngineServer server = EngineServer.start(engine, host.value(), wanted, loops)) {
+      String url =
+          "http://"
+              + (host.value().equals("0.0.0.0") ? "127.0.0.1" : host.value())
+              + ":"
+              + server.port();
       String announcement =
           "kvasir: engine "
               + settings.model()

@@ -2,6 +2,8 @@ package io.kvasir.cli.command;
 
 import io.kvasir.cli.lines.LineLimit;
 import io.kvasir.cli.option.CommonOptions;
+import io.kvasir.cli.option.Declared;
+import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
@@ -16,7 +18,6 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** A command that answers JSON lines of a file or of standard input. */
@@ -27,7 +28,7 @@ import picocli.CommandLine.Parameters;
       "Exit codes: 0 done, 1 reading or writing failed or memory ran out, 2 a line was not valid (its answer says"
           + " why)."
     })
-abstract class LinesCommand implements Callable<Integer> {
+abstract class LinesCommand extends DeclaredOptions implements Callable<Integer> {
 
   private static final long MAX_LINE_TOKENS = 1L << 40;
 
@@ -39,15 +40,12 @@ abstract class LinesCommand implements Callable<Integer> {
       description = "File of operations (default: standard input).")
   private @Nullable Path file;
 
-  @Option(
-      names = LineLimit.OPTION,
-      paramLabel = "N",
-      defaultValue = "" + LineLimit.DEFAULT_TOKENS,
-      order = 1,
-      description =
-          "Most tokens of a line, with those of inputLength, and blocks, requests and ranks"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String maxLineTokens;
+  private final Declared<String> maxLineTokens =
+      text(LineLimit.OPTION, "N", "" + LineLimit.DEFAULT_TOKENS)
+          .help(
+              1,
+              "Most tokens of a line, with those of inputLength, and blocks, requests"
+                  + " and ranks");
 
   @Mixin
   @SuppressWarnings("unused") // picocli acts on it
@@ -74,7 +72,7 @@ abstract class LinesCommand implements Callable<Integer> {
   }
 
   private int run(InputStream in) throws IOException {
-    long most = Values.longInteger(LineLimit.OPTION, maxLineTokens, 1, MAX_LINE_TOKENS);
+    long most = Values.longInteger(LineLimit.OPTION, maxLineTokens.value(), 1, MAX_LINE_TOKENS);
     return answer(in, console.out(), new LineLimit(most)) ? ExitCode.DONE : ExitCode.USAGE;
   }
 }

@@ -1,6 +1,8 @@
 package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.Choices;
+import io.kvasir.cli.option.Declared;
+import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.ModeOptions;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
@@ -25,17 +27,19 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.function.IntFunction;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 import java.util.zip.CheckedInputStream;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The cases in which policies are compared: requests, modes of the ranks, loads and pools. */
-final class PolicyCases {
+final class PolicyCases extends DeclaredOptions {
 
   private static final int MAX_RANKS = 4096;
+  private static final int MAX_IN_FLIGHT = 1_000_000;
+  private static final String LOADS = "8@0.5,8@0.8,8@0.95,64@0.8";
+  private static final String CLOSED_LOADS = "8x10,8x20,8x2000";
   private static final double DEFAULT_JITTER_SECONDS = 3;
   private static final double MAX_JITTER_SECONDS = 86_400;
 
@@ -46,63 +50,41 @@ final class PolicyCases {
       description = "Trace to play; can be repeated.")
   private List<String> traces = List.of();
 
-  @Option(
-      names = "--workload",
-      paramLabel = "NAME[,NAME]",
-      completionCandidates = Choices.ComparedWorkloads.class,
-      order = 2,
-      description =
-          "Generated workloads to play: any of ${COMPLETION-CANDIDATES} (default without a trace:"
-              + " uniform).")
-  private @Nullable String workloads;
+  private final Declared<List<GeneratedTraffic>> workloads =
+      list("--workload", "NAME[,NAME]", null, PolicyCases::workload)
+          .candidates(Choices.ComparedWorkloads.class)
+          .help(
+              2,
+              "Generated workloads to play: any of ${COMPLETION-CANDIDATES} (default"
+                  + " without a trace: uniform).");
 
-  @Option(
-      names = "--mode",
-      paramLabel = "NAME[,NAME]",
-      completionCandidates = Choices.Modes.class,
-      defaultValue = "aggregated",
-      order = 2,
-      description =
-          "Modes of the ranks: any of ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-  private String modes;
+  private final Declared<List<ReplayMode>> modes =
+      list("--mode", "NAME[,NAME]", "aggregated", ModeOptions::named)
+          .candidates(Choices.Modes.class)
+          .help(2, "Modes of the ranks: any of ${COMPLETION-CANDIDATES}");
 
-  @Option(
-      names = "--load",
-      paramLabel = "RANKS@SHARE[,...]",
-      defaultValue = "8@0.5,8@0.8,8@0.95,64@0.8",
-      order = 2,
-      description =
-          "Ranks, and share of the time in which they prefill (default: ${DEFAULT-VALUE}).")
-  private String loads;
+  private final Declared<String> loads =
+      text("--load", "RANKS@SHARE[,...]", null)
+          .help(
+              2,
+              "Ranks, and share of the time in which they prefill; RANKSxN for closed"
+                  + " loops, with N requests in flight (default: 8@0.5,8@0.8,8@0.95,64@0.8"
+                  + " and 8x10,8x20,8x2000).");
 
-  @Option(
-      names = "--pool-tokens",
-      paramLabel = "N[,N]",
-      defaultValue = "250000,1000000,3000000",
-      order = 3,
-      description = "Tokens of KV in the pool of a rank (default: ${DEFAULT-VALUE}).")
-  private String poolTokens;
+  private final Declared<List<Integer>> poolTokens =
+      list("--pool-tokens", "N[,N]", "250000,1000000,3000000", PolicyCases::poolTokens)
+          .help(3, "Tokens of KV in the pool of a rank");
 
-  @Option(
-      names = "--jitter-seconds",
-      paramLabel = "X",
-      order = 5,
-      description = "Longest delay of an arrival, on the clock of the trace (default: 3).")
-  private @Nullable String jitterSeconds;
+  private final Declared<Double> jitterSeconds =
+      number("--jitter-seconds", null, 0, MAX_JITTER_SECONDS)
+          .help(5, "Longest delay of an arrival, on the clock of the trace (default: 3).");
 
-  @Option(
-      names = "--sample",
-      paramLabel = "N",
-      order = 6,
-      description = "Plays N cases, drawn from all combinations (default: all of them).")
-  private @Nullable String sample;
+  private final Declared<String> sample =
+      text("--sample", "N", null)
+          .help(6, "Plays N cases, drawn from all combinations (default: all of them).");
 
-  @Option(
-      names = "--sample-seed",
-      paramLabel = "N",
-      order = 7,
-      description = "Seed of the drawing (default: 1).")
-  private @Nullable String sampleSeed;
+  private final Declared<Long> sampleSeed =
+      seed("--sample-seed", null).help(7, "Seed of the drawing (default: 1).");
 
   /**
    * All combinations, or those that are drawn from them, in the order of the options.
@@ -111,44 +93,46 @@ final class PolicyCases {
    * @throws UsageException if a value is not allowed
    */
   List<Setting> settings() throws IOException {
-    requireUse("--jitter-seconds", jitterSeconds != null, "--trace", !traces.isEmpty());
-    requireUse("--sample-seed", sampleSeed != null, "--sample", sample != null);
-    List<Load> allLoads = Values.list("--load", loads, PolicyCases::load);
-    List<Integer> pools =
-        Values.list(
-            "--pool-tokens",
-            poolTokens,
-            size -> Values.integer("--pool-tokens", size, 1024, Integer.MAX_VALUE));
-    List<ReplayMode> allModes = Values.list("--mode", modes, ModeOptions::named);
+    requireUse("--jitter-seconds", jitterSeconds.isGiven(), "--trace", !traces.isEmpty());
+    requireUse("--sample-seed", sampleSeed.isGiven(), "--sample", sample.isGiven());
+    List<Integer> pools = poolTokens.value();
+    List<ReplayMode> allModes = modes.value();
     List<Setting> all = new ArrayList<>();
-    for (IntFunction<Traffic> traffic : traffic()) {
+    for (Requests requests : requests()) {
       for (ReplayMode mode : allModes) {
-        for (Load load : allLoads) {
-          Traffic sized = traffic.apply(load.ranks());
+        for (Load load : loads(requests)) {
+          Traffic sized = requests.traffic().apply(load);
           for (int tokens : pools) {
             all.add(new Setting(sized, mode, load, tokens));
           }
         }
       }
     }
-    long seed = sampleSeed == null ? 1 : Values.seed("--sample-seed", sampleSeed);
-    if (sample == null) {
+    long seed = sampleSeed.orElse(1L);
+    if (!sample.isGiven()) {
       return all;
     }
-    int drawn = Values.integer("--sample", sample, 1, all.size());
+    int drawn = Values.integer(sample.name(), sample.value(), 1, all.size());
     List<Setting> shuffled = new ArrayList<>(all);
     Collections.shuffle(shuffled, new Random(seed));
     Set<Setting> chosen = new HashSet<>(shuffled.subList(0, drawn));
     return all.stream().filter(chosen::contains).toList();
   }
 
-  /** The requests by the number of ranks. */
-  private List<IntFunction<Traffic>> traffic() throws IOException {
-    double jitter =
-        jitterSeconds == null
-            ? DEFAULT_JITTER_SECONDS
-            : Values.number("--jitter-seconds", jitterSeconds, 0, MAX_JITTER_SECONDS);
-    List<IntFunction<Traffic>> all = new ArrayList<>();
+  private static GeneratedTraffic workload(String name) {
+    return Values.choice("--workload", name, GeneratedTraffic.class);
+  }
+
+  private static int poolTokens(String text) {
+    return Values.integer("--pool-tokens", text, 1024, Integer.MAX_VALUE);
+  }
+
+  /** Requests for any load of their kind. */
+  private record Requests(String name, boolean closed, Function<Load, Traffic> traffic) {}
+
+  private List<Requests> requests() throws IOException {
+    double jitter = jitterSeconds.orElse(DEFAULT_JITTER_SECONDS);
+    List<Requests> all = new ArrayList<>();
     for (String file : traces) {
       Trace trace = TraceReader.read(Values.path("--trace", file), 512);
       Traffic played =
@@ -156,16 +140,14 @@ final class PolicyCases {
               new TraceRequests(trace, Conversations.infer(trace)),
               jitter,
               digest(Values.path("--trace", file)));
-      all.add(ranks -> played);
+      all.add(new Requests(played.name(), false, load -> played));
     }
-    String generated = workloads == null && all.isEmpty() ? "uniform" : workloads;
-    if (generated != null) {
-      Values.list(
-              "--workload",
-              generated,
-              name -> Values.choice("--workload", name, GeneratedTraffic.class))
-          .forEach(traffic -> all.add(traffic::of));
-    }
+    List<GeneratedTraffic> byDefault =
+        all.isEmpty() ? List.of(GeneratedTraffic.UNIFORM) : List.of();
+    workloads
+        .orElse(byDefault)
+        .forEach(
+            each -> all.add(new Requests("--workload " + each.id(), each.isClosed(), each::of)));
     return all;
   }
 
@@ -192,14 +174,35 @@ final class PolicyCases {
     }
   }
 
+  /** The loads that requests can be played at. */
+  private List<Load> loads(Requests requests) {
+    String text = loads.orElse(requests.closed() ? CLOSED_LOADS : LOADS);
+    List<Load> fitting =
+        Values.list("--load", text, PolicyCases::load).stream()
+            .filter(load -> load instanceof Load.InFlight == requests.closed())
+            .toList();
+    if (fitting.isEmpty()) {
+      throw new UsageException(
+          "--load",
+          "must have a %s for %s"
+              .formatted(requests.closed() ? "RANKSxN" : "RANKS@SHARE", requests.name()));
+    }
+    return fitting;
+  }
+
   private static Load load(String text) {
-    String[] parts = text.split("@", -1);
+    boolean closed = text.contains("x");
+    String[] parts = text.split("[@x]", -1);
     if (parts.length != 2) {
       throw new UsageException(
-          "--load", "must be RANKS@SHARE, for example 8@0.8, not '" + Errors.shown(text) + "'");
+          "--load",
+          "must be RANKS@SHARE or RANKSxN, for example 8@0.8 or 8x20, not '"
+              + Errors.shown(text)
+              + "'");
     }
-    return new Load(
-        Values.integer("--load", parts[0], 1, MAX_RANKS),
-        Values.number("--load", parts[1], 0.01, 0.99));
+    int ranks = Values.integer("--load", parts[0], 1, MAX_RANKS);
+    return closed
+        ? new Load.InFlight(ranks, Values.integer("--load", parts[1], 1, MAX_IN_FLIGHT))
+        : new Load.Share(ranks, Values.number("--load", parts[1], 0.01, 0.99));
   }
 }

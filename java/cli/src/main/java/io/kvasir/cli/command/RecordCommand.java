@@ -1,6 +1,8 @@
 package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.CommonOptions;
+import io.kvasir.cli.option.Declared;
+import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.UsageException;
 import io.kvasir.cli.option.Values;
 import io.kvasir.cli.terminal.Console;
@@ -13,11 +15,10 @@ import io.kvasir.fleet.record.RecordingReplay;
 import io.kvasir.model.Errors;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.Objects;
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -38,7 +39,7 @@ import picocli.CommandLine.Option;
       "Exit codes: 0 done, 1 reading or writing failed or the file is in use by another recorder, 2"
           + " wrong usage, or a line was not a JSON object (it is not recorded) or not an event."
     })
-final class RecordCommand implements Callable<Integer> {
+final class RecordCommand extends DeclaredOptions implements Callable<Integer> {
 
   private static final double NS_PER_S = 1e9;
   private static final double MAX_SECONDS = 1e9;
@@ -47,12 +48,8 @@ final class RecordCommand implements Callable<Integer> {
 
   private final Console console;
 
-  @Option(
-      names = "--output",
-      paramLabel = "FILE",
-      order = 1,
-      description = "File to record to. It is replaced if it exists.")
-  private @Nullable String output;
+  private final Declared<Path> output =
+      path("--output").help(1, "File to record to. It is replaced if it exists.");
 
   @Option(
       names = "--append",
@@ -60,62 +57,36 @@ final class RecordCommand implements Callable<Integer> {
       description = "Continue the recording in the file. A torn last line is removed.")
   private boolean append;
 
-  @Option(
-      names = "--rotate-lines",
-      paramLabel = "N",
-      order = 3,
-      description = "Start another file, FILE-1, FILE-2 and so on, after this many lines.")
-  private @Nullable String rotateLines;
+  private final Declared<Long> rotateLines =
+      whole("--rotate-lines")
+          .help(3, "Start another file, FILE-1, FILE-2 and so on, after this many lines.");
 
-  @Option(
-      names = "--flush-ms",
-      paramLabel = "N",
-      defaultValue = "1000",
-      order = 4,
-      description =
-          "Longest time before a line is written; 0 waits for 32 KiB (default: ${DEFAULT-VALUE}).")
-  private String flushMs;
+  private final Declared<Integer> flushMs =
+      integer("--flush-ms", "1000", 0, MAX_FLUSH_MS)
+          .help(4, "Longest time before a line is written; 0 waits for 32 KiB");
 
-  @Option(
-      names = "--replay",
-      paramLabel = "FILE",
-      order = 5,
-      description = "Recording to print, with the files that --rotate-lines added.")
-  private @Nullable String replay;
+  private final Declared<Path> replay =
+      path("--replay").help(5, "Recording to print, with the files that --rotate-lines added.");
 
-  @Option(
-      names = "--speed",
-      paramLabel = "X",
-      defaultValue = "1",
-      order = 6,
-      description = "Multiple of the recorded speed (default: ${DEFAULT-VALUE}).")
-  private String speed;
+  private final Declared<Double> speed =
+      number("--speed", "1", Double.MIN_VALUE, MAX_SPEED).help(6, "Multiple of the recorded speed");
 
   @Option(names = "--as-fast-as-possible", order = 7, description = "Replay without waiting.")
   private boolean asFastAsPossible;
 
-  @Option(
-      names = "--repair",
-      paramLabel = "FILE",
-      order = 8,
-      description =
-          "Recording to reduce to its whole lines, with the files that --rotate-lines added. A"
-              + " damaged file is kept as FILE.damaged.")
-  private @Nullable String repair;
+  private final Declared<Path> repair =
+      path("--repair")
+          .help(
+              8,
+              "Recording to reduce to its whole lines, with the files that"
+                  + " --rotate-lines added. A damaged file is kept as FILE.damaged.");
 
-  @Option(
-      names = "--count",
-      paramLabel = "N",
-      order = 9,
-      description = "Number of events to record or print (default: all).")
-  private @Nullable String count;
+  private final Declared<Long> count =
+      whole("--count").help(9, "Number of events to record or print (default: all).");
 
-  @Option(
-      names = "--seconds",
-      paramLabel = "X",
-      order = 10,
-      description = "Time after which to stop (default: none).")
-  private @Nullable String seconds;
+  private final Declared<Double> seconds =
+      number("--seconds", null, 0, MAX_SECONDS)
+          .help(10, "Time after which to stop (default: none).");
 
   @Mixin
   @SuppressWarnings("unused") // picocli acts on it
@@ -127,26 +98,26 @@ final class RecordCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    if (Stream.of(output, replay, repair).filter(Objects::nonNull).count() != 1) {
+    if (Stream.of(output, replay, repair).filter(Declared::isGiven).count() != 1) {
       throw new UsageException(
           "--output", "or --replay or --repair must be given, and only one of them");
     }
-    if (output != null) {
-      return record(output);
+    if (output.isGiven()) {
+      return record(output.value());
     }
-    return replay != null ? replay(replay) : repair(Objects.requireNonNull(repair));
+    return replay.isGiven() ? replay(replay.value()) : repair(repair.value());
   }
 
-  private int record(String file) throws IOException, InterruptedException {
+  private int record(Path file) throws IOException, InterruptedException {
     RecorderOptions options =
         new RecorderOptions(
             RecorderOptions.DEFAULT.queueEvents(),
-            whole("--rotate-lines", rotateLines),
-            TimeUnit.MILLISECONDS.toNanos(Values.integer("--flush-ms", flushMs, 0, MAX_FLUSH_MS)),
-            whole("--count", count),
+            rotateLines.orElse(0L),
+            TimeUnit.MILLISECONDS.toNanos(flushMs.value()),
+            count.orElse(0L),
             maxNs(),
             append);
-    EventRecorder recorder = EventRecorder.open(Values.path("--output", file), options);
+    EventRecorder recorder = EventRecorder.open(file, options);
     LinesIntoRecorder lines = new LinesIntoRecorder(console, recorder);
     try (recorder) {
       if (recorder.cutBytes() > 0) {
@@ -158,15 +129,10 @@ final class RecordCommand implements Callable<Integer> {
     return lines.invalid() == 0 ? ExitCode.DONE : ExitCode.USAGE;
   }
 
-  private int replay(String file)
-      throws IOException, InterruptedException, Console.OutputException {
-    double times =
-        asFastAsPossible
-            ? Double.POSITIVE_INFINITY
-            : Values.number("--speed", speed, Double.MIN_VALUE, MAX_SPEED);
-    RecordingReplay.Options options =
-        new RecordingReplay.Options(times, whole("--count", count), maxNs());
-    try (RecordingReader reader = RecordingReader.open(Values.path("--replay", file))) {
+  private int replay(Path file) throws IOException, InterruptedException, Console.OutputException {
+    double times = asFastAsPossible ? Double.POSITIVE_INFINITY : speed.value();
+    RecordingReplay.Options options = new RecordingReplay.Options(times, count.orElse(0L), maxNs());
+    try (RecordingReader reader = RecordingReader.open(file)) {
       long sent =
           RecordingReplay.run(
               reader, options, RecordingReplay.Clock.SYSTEM, event -> print(event.json()));
@@ -177,8 +143,8 @@ final class RecordCommand implements Callable<Integer> {
     return ExitCode.DONE;
   }
 
-  private int repair(String file) throws IOException {
-    RecordingRepair.Result result = RecordingRepair.run(Values.path("--repair", file));
+  private int repair(Path file) throws IOException {
+    RecordingRepair.Result result = RecordingRepair.run(file);
     String lines = result.kept() + " lines kept, " + result.dropped() + " dropped";
     console.note(file + ": " + lines + (result.dropped() == 0 ? "; nothing changed" : ""));
     if (result.dropped() > 0) {
@@ -201,12 +167,10 @@ final class RecordCommand implements Callable<Integer> {
   }
 
   private long maxNs() {
-    return seconds == null
-        ? 0
-        : Math.max(1, (long) (NS_PER_S * Values.number("--seconds", seconds, 0, MAX_SECONDS)));
+    return !seconds.isGiven() ? 0 : Math.max(1, (long) (NS_PER_S * seconds.value()));
   }
 
-  private static long whole(String option, @Nullable String text) {
-    return text == null ? 0 : Values.longInteger(option, text, 1, Long.MAX_VALUE);
+  private Declaration<Long> whole(String name) {
+    return option(name, "N", null, text -> Values.longInteger(name, text, 1, Long.MAX_VALUE));
   }
 }

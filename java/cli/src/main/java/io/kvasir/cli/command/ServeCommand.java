@@ -1,6 +1,8 @@
 package io.kvasir.cli.command;
 
 import io.kvasir.cli.option.CommonOptions;
+import io.kvasir.cli.option.Declared;
+import io.kvasir.cli.option.DeclaredOptions;
 import io.kvasir.cli.option.DeviceOption;
 import io.kvasir.cli.option.EmbeddedOptions;
 import io.kvasir.cli.option.FleetOptions;
@@ -59,7 +61,7 @@ import picocli.CommandLine.Option;
       "Exit codes: 0 done, 1 the work failed, 2 wrong usage, configuration or input."
     })
 @Heading(Heading.GATEWAY)
-public final class ServeCommand implements Callable<Integer> {
+public final class ServeCommand extends DeclaredOptions implements Callable<Integer> {
 
   private final Console console;
   private final Machine machine;
@@ -67,15 +69,9 @@ public final class ServeCommand implements Callable<Integer> {
 
   @Mixin private ServeOptions options;
 
-  @Option(
-      names = "--access-log",
-      paramLabel = "FILE",
-      defaultValue = "-",
-      order = 37,
-      description =
-          "A JSON line for each request: a file, - for standard output, or none"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String accessLog;
+  private final Declared<String> accessLog =
+      text("--access-log", "FILE", "-")
+          .help(37, "A JSON line for each request: a file, - for standard output, or none");
 
   @Option(
       names = "--check",
@@ -171,10 +167,10 @@ public final class ServeCommand implements Callable<Integer> {
   }
 
   private OutputStream openLog() throws IOException {
-    if (accessLog.equals("none")) {
+    if (accessLog.value().equals("none")) {
       return OutputStream.nullOutputStream();
     }
-    if (accessLog.equals("-")) {
+    if (accessLog.value().equals("-")) {
       return new OutputStream() {
         @Override
         public void write(int b) throws IOException {
@@ -192,7 +188,7 @@ public final class ServeCommand implements Callable<Integer> {
         }
       };
     }
-    Path file = Values.path("--access-log", accessLog);
+    Path file = Values.path("--access-log", accessLog.value());
     try {
       return new BufferedOutputStream(
           Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND));

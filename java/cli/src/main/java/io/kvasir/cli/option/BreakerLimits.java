@@ -1,78 +1,44 @@
 package io.kvasir.cli.option;
 
 import io.kvasir.gateway.route.BreakerSettings;
-import picocli.CommandLine.Option;
 
 /** Options about workers that fail. */
 @Heading("Limits and timeouts")
-final class BreakerLimits {
+final class BreakerLimits extends DeclaredOptions {
 
   private static final int MAX_FAILURES = 1 << 20;
   private static final int ALL = 100;
 
-  @Option(
-      names = "--breaker-failures",
-      paramLabel = "N",
-      defaultValue = "5",
-      order = 33,
-      description =
-          "Failures within the window from which a worker may rest; a 500 counts half"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String failures;
+  private final Declared<Integer> failures =
+      integer("--breaker-failures", "5", 1, MAX_FAILURES)
+          .help(33, "Failures within the window from which a worker may rest; a 500 counts half");
 
-  @Option(
-      names = "--breaker-failure-percent",
-      paramLabel = "N",
-      defaultValue = "50",
-      order = 33,
-      description =
-          "Share of failures among its answers from which it may rest (default: ${DEFAULT-VALUE}).")
-  private String failurePercent;
+  private final Declared<Integer> failurePercent =
+      integer("--breaker-failure-percent", "50", 1, ALL)
+          .help(33, "Share of failures among its answers from which it may rest");
 
-  @Option(
-      names = "--breaker-window-seconds",
-      paramLabel = "N",
-      defaultValue = "10",
-      order = 33,
-      description = "The window in which answers are counted (default: ${DEFAULT-VALUE}).")
-  private String window;
+  private final Declared<Long> window =
+      seconds("--breaker-window-seconds", "10").help(33, "The window in which answers are counted");
 
-  @Option(
-      names = "--breaker-seconds",
-      paramLabel = "N",
-      defaultValue = "5",
-      order = 34,
-      description = "How long a worker rests before the next try (default: ${DEFAULT-VALUE}).")
-  private String open;
+  private final Declared<Long> open =
+      seconds("--breaker-seconds", "5").help(34, "How long a worker rests before the next try");
 
-  @Option(
-      names = "--max-ejection-percent",
-      paramLabel = "N",
-      defaultValue = "10",
-      order = 34,
-      description =
-          "Largest share of a fleet that may rest, and at least one worker"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String maxEjection;
+  private final Declared<Integer> maxEjection =
+      integer("--max-ejection-percent", "10", 1, ALL)
+          .help(34, "Largest share of a fleet that may rest, and at least one worker");
 
-  @Option(
-      names = "--panic-threshold-percent",
-      paramLabel = "N",
-      defaultValue = "50",
-      order = 34,
-      description =
-          "Where fewer workers of a fleet are left, none rests; 0 for never"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String panic;
+  private final Declared<Integer> panic =
+      integer("--panic-threshold-percent", "50", 0, ALL)
+          .help(34, "Where fewer workers of a fleet are left, none rests; 0 for never");
 
   /** When workers that fail get no requests. */
   BreakerSettings settings() {
     return new BreakerSettings(
-        Values.integer("--breaker-failures", failures, 1, MAX_FAILURES),
-        Values.integer("--breaker-failure-percent", failurePercent, 1, ALL),
-        ServeLimits.milliseconds("--breaker-window-seconds", window),
-        ServeLimits.milliseconds("--breaker-seconds", open),
-        Values.integer("--max-ejection-percent", maxEjection, 1, ALL),
-        Values.integer("--panic-threshold-percent", panic, 0, ALL));
+        failures.value(),
+        failurePercent.value(),
+        window.value(),
+        open.value(),
+        maxEjection.value(),
+        panic.value());
   }
 }

@@ -9,69 +9,42 @@ import io.kvasir.model.Errors;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
 
 /** Options of the queries and block events that indexes are measured on. */
-public final class CorpusOptions {
+public final class CorpusOptions extends DeclaredOptions {
 
   private static final int TRACE_BLOCK_TOKENS = 512;
   static final String PER_RANK = "per-rank";
   static final String SHARED = "shared";
 
-  @Option(names = "--trace", paramLabel = "FILE", order = 1, description = "Mooncake trace.")
-  private @Nullable String trace;
+  private final Declared<Path> trace = path("--trace").help(1, "Mooncake trace.");
 
-  @Option(
-      names = "--workers",
-      paramLabel = "N",
-      defaultValue = "128",
-      order = 2,
-      description = "Number of ranks that share the requests (default: ${DEFAULT-VALUE}).")
-  private String workers;
+  private final Declared<Integer> workers =
+      integer("--workers", "128", 1, CorpusShape.MAX_WORKERS)
+          .help(2, "Number of ranks that share the requests");
 
-  @Option(
-      names = "--duplicate",
-      paramLabel = "N",
-      defaultValue = "20",
-      order = 3,
-      description = "Copies of the trace, each with its own ids (default: ${DEFAULT-VALUE}).")
-  private String duplicate;
+  private final Declared<Integer> duplicate =
+      integer("--duplicate", "20", 1, CorpusShape.MAX_COPIES)
+          .help(3, "Copies of the trace, each with its own ids");
 
-  @Option(
-      names = "--length-factor",
-      paramLabel = "N",
-      defaultValue = "4",
-      order = 4,
-      description = "Blocks for each id of the trace (default: ${DEFAULT-VALUE}).")
-  private String lengthFactor;
+  private final Declared<Integer> lengthFactor =
+      integer("--length-factor", "4", 1, CorpusShape.MAX_COPIES)
+          .help(4, "Blocks for each id of the trace");
 
-  @Option(
-      names = "--pool-blocks",
-      paramLabel = "N",
-      defaultValue = "16384",
-      order = 5,
-      description = "Blocks in the pool of each worker (default: ${DEFAULT-VALUE}).")
-  private String poolBlocks;
+  private final Declared<Integer> poolBlocks =
+      integer("--pool-blocks", "16384", 1, CorpusShape.MAX_POOL_BLOCKS)
+          .help(5, "Blocks in the pool of each worker");
 
-  @Option(
-      names = "--handles",
-      paramLabel = PER_RANK + "|" + SHARED,
-      completionCandidates = Choices.Handles.class,
-      defaultValue = PER_RANK,
-      order = 6,
-      description =
-          "Handles of blocks: different on each rank, or shared (default: ${DEFAULT-VALUE}).")
-  private String handles;
+  private final Declared<String> handles =
+      choice("--handles", PER_RANK, List.of(PER_RANK, SHARED), name -> name)
+          .label(PER_RANK + "|" + SHARED)
+          .candidates(Choices.Handles.class)
+          .help(6, "Handles of blocks: different on each rank, or shared");
 
-  @Option(
-      names = "--seed",
-      paramLabel = "N",
-      defaultValue = "42",
-      order = 7,
-      description = "Seed of the partition and the handles (default: ${DEFAULT-VALUE}).")
-  private String seed;
+  private final Declared<Long> seed =
+      seed("--seed", "42").help(7, "Seed of the partition and the handles");
 
   CorpusOptions() {}
 
@@ -85,10 +58,10 @@ public final class CorpusOptions {
    */
   public Corpus generate(Console console) throws IOException {
     CorpusShape shape = shape();
-    if (trace == null) {
+    if (!trace.isGiven()) {
       throw new UsageException("--trace", "must be given");
     }
-    Trace rows = TraceReader.read(Values.path("--trace", trace), TRACE_BLOCK_TOKENS);
+    Trace rows = TraceReader.read(trace.value(), TRACE_BLOCK_TOKENS);
     try (ProgressBar progress = new ProgressBar("corpus", console)) {
       return CorpusGenerator.generate(
           rows, shape, (done, planned) -> progress.at(done, done, planned, 0));
@@ -99,11 +72,11 @@ public final class CorpusOptions {
 
   private CorpusShape shape() {
     return new CorpusShape(
-        Values.integer("--workers", workers, 1, CorpusShape.MAX_WORKERS),
-        Values.integer("--duplicate", duplicate, 1, CorpusShape.MAX_COPIES),
-        Values.integer("--length-factor", lengthFactor, 1, CorpusShape.MAX_COPIES),
-        Values.integer("--pool-blocks", poolBlocks, 1, CorpusShape.MAX_POOL_BLOCKS),
-        Values.choice("--handles", handles, List.of(PER_RANK, SHARED), name -> name).equals(SHARED),
+        workers.value(),
+        duplicate.value(),
+        lengthFactor.value(),
+        poolBlocks.value(),
+        handles.value().equals(SHARED),
         seed());
   }
 
@@ -113,6 +86,6 @@ public final class CorpusOptions {
    * @throws UsageException if it is not an integer
    */
   public long seed() {
-    return Values.seed("--seed", seed);
+    return seed.value();
   }
 }

@@ -11,64 +11,35 @@ import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
-import picocli.CommandLine.Option;
 
 /** Options of ranks in this process. */
 @Heading(Heading.MODEL)
-public final class EmbeddedOptions {
+public final class EmbeddedOptions extends DeclaredOptions {
 
   private static final double MAX_SPEED = 1e6;
   private static final int MAX_STORE_MB = 1 << 14;
   private static final int MAX_MODEL_WORKERS = 256;
   private static final int DEFAULT_MODEL_WORKERS = 8;
 
-  @Option(
-      names = "--served-model-name",
-      paramLabel = "NAME",
-      defaultValue = "kvasir",
-      order = 50,
-      description = "Name of the model (default: ${DEFAULT-VALUE}).")
-  private String model;
+  private final Declared<String> model =
+      text("--served-model-name", "NAME", "kvasir").help(50, "Name of the model");
 
-  @Option(
-      names = "--speed",
-      paramLabel = "X",
-      defaultValue = "1",
-      order = 51,
-      description = "Modelled seconds in one second (default: ${DEFAULT-VALUE}).")
-  private String speed;
+  private final Declared<Double> speed =
+      number("--speed", "1", 1e-3, MAX_SPEED).help(51, "Modelled seconds in one second");
 
-  @Option(
-      names = "--seed",
-      paramLabel = "N",
-      defaultValue = "0",
-      order = 52,
-      description = "Seed of the answers (default: ${DEFAULT-VALUE}).")
-  private String seed;
+  private final Declared<Long> seed = seed("--seed", "0").help(52, "Seed of the answers");
 
-  @Option(
-      names = "--max-model-len",
-      paramLabel = "N",
-      defaultValue = "131072",
-      order = 53,
-      description = "Most tokens of a prompt and its answer (default: ${DEFAULT-VALUE}).")
-  private String maxModelLen;
+  private final Declared<Integer> maxModelLen =
+      integer("--max-model-len", "131072", 2, Integer.MAX_VALUE / 2)
+          .help(53, "Most tokens of a prompt and its answer");
 
-  @Option(
-      names = "--max-stored-responses-mb",
-      paramLabel = "N",
-      defaultValue = "64",
-      order = 54,
-      description = "Stored responses of /v1/responses (default: ${DEFAULT-VALUE}).")
-  private String responsesMb;
+  private final Declared<Integer> responsesMb =
+      integer("--max-stored-responses-mb", "64", 0, MAX_STORE_MB)
+          .help(54, "Stored responses of /v1/responses");
 
-  @Option(
-      names = "--max-waiting-requests",
-      paramLabel = "N",
-      defaultValue = "4096",
-      order = 55,
-      description = "Most requests that wait and run; more get 429 (default: ${DEFAULT-VALUE}).")
-  private String maxWaiting;
+  private final Declared<Integer> maxWaiting =
+      integer("--max-waiting-requests", "4096", 1, 1 << 20)
+          .help(55, "Most requests that wait and run; more get 429");
 
   @Mixin private WorkerOptions worker;
 
@@ -127,12 +98,12 @@ public final class EmbeddedOptions {
    */
   public ModelEngineSettings modelSettings(Path file, Settings sources) {
     refuseModelled(sources::isFlag, ModelOption.NAME);
-    if (model.isBlank()) {
+    if (model.value().isBlank()) {
       throw new UsageException("--served-model-name", "must not be blank");
     }
     return new ModelEngineSettings(
         file,
-        sources.isSet("--served-model-name") ? model : null,
+        sources.isSet("--served-model-name") ? model.value() : null,
         sources.isSet("--max-model-len") ? maxModelLen() : 0,
         maxWaiting(),
         sources.isFlag("--verbose"));
@@ -152,11 +123,11 @@ public final class EmbeddedOptions {
   }
 
   private int maxModelLen() {
-    return Values.integer("--max-model-len", maxModelLen, 2, Integer.MAX_VALUE / 2);
+    return maxModelLen.value();
   }
 
   private int maxWaiting() {
-    return Values.integer("--max-waiting-requests", maxWaiting, 1, 1 << 20);
+    return maxWaiting.value();
   }
 
   /**
@@ -171,10 +142,10 @@ public final class EmbeddedOptions {
       throw new UsageException("--router", "must be one ADP router");
     }
     ReplaySettings ranks = worker.settings(router);
-    if (model.isBlank()) {
+    if (model.value().isBlank()) {
       throw new UsageException("--served-model-name", "must not be blank");
     }
-    return EmbeddedSettings.builder(model)
+    return EmbeddedSettings.builder(model.value())
         .ranks(ranks.ranks())
         .router(router, ranks.routing().config())
         .poolTokens(ranks.pool().tokens())
@@ -183,12 +154,11 @@ public final class EmbeddedOptions {
         .executor(ranks.executor())
         .queuePolicy(ranks.routing().queuePolicy())
         .timing(ranks.timing())
-        .speed(Values.number("--speed", speed, 1e-3, MAX_SPEED))
-        .seed(Values.seed("--seed", seed))
+        .speed(speed.value())
+        .seed(seed.value())
         .maxModelLen(maxModelLen())
         .maxQueuedRequests(maxWaiting())
-        .responseStoreBytes(
-            (long) Values.integer("--max-stored-responses-mb", responsesMb, 0, MAX_STORE_MB) << 20)
+        .responseStoreBytes((long) responsesMb.value() << 20)
         .build();
   }
 }

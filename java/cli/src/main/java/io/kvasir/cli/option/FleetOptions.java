@@ -10,16 +10,17 @@ import io.kvasir.model.Errors;
 import io.kvasir.simulator.fleet.FleetSettings;
 import io.kvasir.simulator.replay.ReplaySettings;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** Options of the fleet router and its workers. */
 @Heading(Heading.FLEET)
-public final class FleetOptions {
+public final class FleetOptions extends DeclaredOptions {
 
   /** Option of the number of workers. */
   public static final String WORKERS = "--workers";
@@ -32,63 +33,53 @@ public final class FleetOptions {
 
   private static final String WHAT_IF = "--what-if";
   private static final String EVENT_DELAY_MS = "--event-delay-ms";
+  private static final String METRIC_DELAY_MS = "--metric-delay-ms";
+  private static final String METRIC_INTERVAL_MS = "--metric-interval-ms";
   private static final String HASH_FORMAT = "--hash-format";
+
+  private static final int MAX_WORKERS = 1024;
+  private static final double MAX_DELAY_MS = 3_600_000;
+  private static final double MIN_INTERVAL_MS = 0.001;
+  private static final double NS_PER_MS = 1e6;
 
   /** Options without meaning for one worker without a fleet router. */
   private static final List<String> NEED_FLEET =
-      List.of(
-          ARGS,
-          WHAT_IF,
-          EVENT_DELAY_MS,
-          FleetDelays.METRIC_DELAY_MS,
-          FleetDelays.METRIC_INTERVAL_MS);
+      List.of(ARGS, WHAT_IF, EVENT_DELAY_MS, METRIC_DELAY_MS, METRIC_INTERVAL_MS);
 
-  @Option(
-      names = WORKERS,
-      paramLabel = "N",
-      defaultValue = "1",
-      order = 40,
-      description = "Workers, each with its own ranks and ADP router (default: ${DEFAULT-VALUE}).")
-  private String workers;
+  private final Declared<Integer> workers =
+      integer(WORKERS, "1", 1, MAX_WORKERS)
+          .help(40, "Workers, each with its own ranks and ADP router");
 
-  @Option(
-      names = ROUTER,
-      paramLabel = "NAME[,NAME]",
-      completionCandidates = Choices.FleetRouters.class,
-      order = 40,
-      description =
-          "Fleet routers to run: round_robin, load_balancing, kv_cache_aware, conversation, cost,"
-              + " approximate, projected, or with --ranks 1 also polled. Several are compared"
-              + " (default: none for one worker, else round_robin).")
-  private @Nullable String router;
+  private final Declared<List<FleetRouterProvider>> routers =
+      option(ROUTER, "NAME[,NAME]", null, text -> Values.list(ROUTER, text, FleetOptions::router))
+          .candidates(Choices.FleetRouters.class)
+          .help(
+              40,
+              "Fleet routers to run: round_robin, load_balancing, kv_cache_aware, conversation, cost,"
+                  + " approximate, projected, or with --ranks 1 also polled. Several are compared"
+                  + " (default: none for one worker, else round_robin).");
 
-  @Option(
-      names = ARGS,
-      paramLabel = "KEY=VALUE[,KEY=VALUE]",
-      defaultValue = "",
-      order = 40,
-      description = "Args of the fleet router, for example load_weight=1 (default: none).")
-  private String args;
+  private final Declared<Map<String, Object>> args =
+      option(ARGS, "KEY=VALUE[,KEY=VALUE]", "", FleetOptions::argsByKey)
+          .help(40, "Args of the fleet router, for example load_weight=1 (default: none).");
 
-  @Option(
-      names = WHAT_IF,
-      paramLabel = "NAME[,NAME]",
-      completionCandidates = Choices.FleetRouters.class,
-      order = 40,
-      description =
-          "Fleet routers that are asked where they would place the same requests; reported with"
-              + " hits on virtual ranks (default: none).")
-  private @Nullable String whatIf;
+  private final Declared<List<FleetRouterProvider>> whatIf =
+      option(WHAT_IF, "NAME[,NAME]", null, FleetOptions::others)
+          .candidates(Choices.FleetRouters.class)
+          .help(
+              40,
+              "Fleet routers that are asked where they would place the same requests;"
+                  + " reported with hits on virtual ranks (default: none).");
 
-  @Option(
-      names = EVENT_DELAY_MS,
-      paramLabel = "X",
-      defaultValue = "0",
-      order = 40,
-      description = "Modelled delay of block events (default: ${DEFAULT-VALUE}).")
-  private String eventDelayMs;
+  private final Declared<Long> eventDelayNs =
+      milliseconds(EVENT_DELAY_MS, "0", 0).help(40, "Modelled delay of block events");
 
-  @Mixin private FleetDelays delays;
+  private final Declared<Long> metricDelayNs =
+      milliseconds(METRIC_DELAY_MS, "5", 0).help(40, "polled: modelled delay of metrics");
+
+  private final Declared<Long> metricIntervalNs =
+      milliseconds(METRIC_INTERVAL_MS, "100", MIN_INTERVAL_MS)
+          .help(40, "polled: modelled time between polls");
 
   FleetOptions() {}
 
@@ -99,16 +90,9 @@ public final class FleetOptions {
    * @throws UsageException if a value is not allowed
    */
   public List<FleetSettings> settings(Predicate<String> isFlag) {
-    List<FleetRouterProvider> routers =
-        router == null
-            ? List.of(FleetRouterKind.named(null))
-            : Values.list(ROUTER, router, FleetOptions::router);
     List<FleetSettings> fleets =
-        routers.stream()
-            .map(each -> delays.fleet(workers, each, argsByKey(args), eventDelayMs))
-            .map(fleet -> fleet.withWhatIf(others()))
-            .toList();
-    if (fleets.get(0).workers() == 1 && router == null) {
+        routers.orElse(List.of(FleetRouterKind.named(null))).stream().map(this::fleet).toList();
+    if (fleets.get(0).workers() == 1 && !routers.isGiven()) {
       for (String option : NEED_FLEET) {
         if (isFlag.test(option)) {
           throw new UsageException(
@@ -120,14 +104,31 @@ public final class FleetOptions {
     return fleets;
   }
 
-  private List<FleetRouterProvider> others() {
-    if (whatIf == null) {
-      return List.of();
-    }
+  private FleetSettings fleet(FleetRouterProvider each) {
+    return new FleetSettings(
+        workers.value(),
+        each,
+        args.value(),
+        eventDelayNs.value(),
+        metricDelayNs.value(),
+        metricIntervalNs.value(),
+        whatIf.orElse(List.of()));
+  }
+
+  /** A time in milliseconds, whose value is in nanoseconds. */
+  private Declaration<Long> milliseconds(String name, String byDefault, double minimum) {
+    return option(
+        name,
+        "X",
+        byDefault,
+        text -> Math.round(Values.number(name, text, minimum, MAX_DELAY_MS) * NS_PER_MS));
+  }
+
+  private static List<FleetRouterProvider> others(String text) {
     List<FleetRouterProvider> others =
         Values.list(
             WHAT_IF,
-            whatIf,
+            text,
             name -> Values.choice(WHAT_IF, name, FleetRouterKind.all(), FleetRouterProvider::name));
     for (FleetRouterProvider other : others) {
       String missing = WhatIfRouter.missing(other);
@@ -147,6 +148,46 @@ public final class FleetOptions {
    */
   public static FleetRouterProvider router(String name) {
     return Values.choice(ROUTER, name, FleetRouterKind.all(), FleetRouterProvider::name);
+  }
+
+  /**
+   * {@return the args of each compared fleet router by its name; empty without routers}
+   *
+   * @param routers value of {@code --fleet-router}, or null
+   * @param args value of {@code --fleet-router-args}; each router gets those that it has
+   * @throws UsageException if a value is not allowed, or no router has an arg
+   */
+  public static Map<String, Map<String, Object>> argsByRouter(
+      @Nullable String routers, String args) {
+    Map<String, Object> all = argsByKey(args);
+    Map<String, Map<String, Object>> byRouter = new LinkedHashMap<>();
+    Set<String> unknown = new TreeSet<>(all.keySet());
+    List<FleetRouterProvider> named =
+        routers == null ? List.of() : Values.list(ROUTER, routers, FleetOptions::router);
+    for (FleetRouterProvider router : named) {
+      Map<String, Object> own = new HashMap<>(all);
+      own.keySet().retainAll(router.keys());
+      unknown.removeAll(own.keySet());
+      requireArgs(router, own, HashFormat.KVASIR, 1);
+      byRouter.put(router.name(), own);
+    }
+    if (!unknown.isEmpty()) {
+      throw new UsageException(
+          ARGS,
+          "is wrong: no compared fleet router has " + Errors.shown(unknown.iterator().next()));
+    }
+    return byRouter;
+  }
+
+  private static void requireArgs(
+      FleetRouterProvider router, Map<String, Object> args, HashFormat format, int blockTokens) {
+    try {
+      router
+          .create(args, new FleetRouterSetup(format, blockTokens, System::nanoTime, Map.of()))
+          .close();
+    } catch (IllegalArgumentException e) {
+      throw new UsageException(ARGS, "is wrong: " + e.getMessage());
+    }
   }
 
   /**
@@ -207,15 +248,7 @@ public final class FleetOptions {
           "must be %s with %s %s, which follows TensorRT-LLM's events, not %s"
               .formatted(format.id(), ROUTER, name, own.id()));
     }
-    try {
-      fleet
-          .router()
-          .create(
-              fleet.args(), new FleetRouterSetup(format, blockTokens, System::nanoTime, Map.of()))
-          .close();
-      return each.withHashFormat(format);
-    } catch (IllegalArgumentException e) {
-      throw new UsageException(ARGS, "is wrong: " + e.getMessage());
-    }
+    requireArgs(fleet.router(), fleet.args(), format, blockTokens);
+    return each.withHashFormat(format);
   }
 }

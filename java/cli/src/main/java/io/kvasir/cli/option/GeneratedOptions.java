@@ -12,12 +12,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
 
 /** Options of generated workloads. */
 @Heading(Heading.WORKLOAD)
-public final class GeneratedOptions {
+public final class GeneratedOptions extends DeclaredOptions {
 
   private static final int MAX_SESSIONS = 1_000_000;
   private static final int MAX_REQUESTS = 10_000_000;
@@ -31,19 +29,21 @@ public final class GeneratedOptions {
 
   /** The generated workloads. */
   enum Kind {
-    MULTI_TURN(200, 2000, "3-8"),
-    AGENTIC(200, 12_000, "20-60"),
-    SHARED_PREFIX(200, 0, "1"),
-    UNIFORM(2000, 0, "1");
+    MULTI_TURN(200, 2000, 3, 8),
+    AGENTIC(200, 12_000, 20, 60),
+    SHARED_PREFIX(200, 0, 1, 1),
+    UNIFORM(2000, 0, 1, 1);
 
     private final int medianUserTokens;
     private final int systemPromptTokens;
-    private final String turns;
+    private final int leastTurns;
+    private final int mostTurns;
 
-    Kind(int medianUserTokens, int systemPromptTokens, String turns) {
+    Kind(int medianUserTokens, int systemPromptTokens, int leastTurns, int mostTurns) {
       this.medianUserTokens = medianUserTokens;
       this.systemPromptTokens = systemPromptTokens;
-      this.turns = turns;
+      this.leastTurns = leastTurns;
+      this.mostTurns = mostTurns;
     }
 
     /** Whether its requests depend on earlier answers. */
@@ -78,136 +78,74 @@ public final class GeneratedOptions {
           Map.entry("--user-tokens-sigma", Set.of(Kind.values())),
           Map.entry("--output-tokens", Set.of(Kind.values())));
 
-  @Option(
-      names = "--sessions",
-      paramLabel = "N",
-      defaultValue = "400",
-      order = 20,
-      description = "multi_turn, agentic: number of sessions (default: ${DEFAULT-VALUE}).")
-  private String sessions;
+  private final Declared<Integer> sessions =
+      integer("--sessions", "400", 1, MAX_SESSIONS)
+          .help(20, "multi_turn, agentic: number of sessions");
 
-  @Option(
-      names = "--turns",
-      paramLabel = "MIN-MAX",
-      order = 21,
-      description = "multi_turn, agentic: turns in a session (default: 3-8, agentic 20-60).")
-  private @Nullable String turns;
+  private final Declared<IntRange> turns =
+      range("--turns", null, MAX_TURNS)
+          .help(21, "multi_turn, agentic: turns in a session (default: 3-8, agentic 20-60).");
 
-  @Option(
-      names = "--system-prompt-tokens",
-      paramLabel = "N",
-      order = 22,
-      description =
-          "multi_turn, agentic: length of the shared system prompt (default: 2000, agentic 12000).")
-  private @Nullable String systemPromptTokens;
+  private final Declared<Integer> systemPromptTokens =
+      integer("--system-prompt-tokens", null, 0, MAX_TOKENS)
+          .help(
+              22,
+              "multi_turn, agentic: length of the shared system prompt (default: 2000, agentic"
+                  + " 12000).");
 
-  @Option(
-      names = "--think-time",
-      paramLabel = "NAME",
-      completionCandidates = Choices.ThinkTimes.class,
-      defaultValue = "exponential",
-      order = 23,
-      description =
-          "multi_turn: distribution of think times: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-  private String thinkTime;
+  private final Declared<ThinkTime.Distribution> thinkTime =
+      choice(
+              "--think-time",
+              "exponential",
+              List.of(ThinkTime.Distribution.values()),
+              ThinkTime.Distribution::id)
+          .candidates(Choices.ThinkTimes.class)
+          .help(23, "multi_turn: distribution of think times: ${COMPLETION-CANDIDATES}");
 
-  @Option(
-      names = "--think-seconds",
-      paramLabel = "X",
-      defaultValue = "5",
-      order = 24,
-      description = "multi_turn: mean think time (default: ${DEFAULT-VALUE}).")
-  private String thinkSeconds;
+  private final Declared<Double> thinkSeconds =
+      number("--think-seconds", "5", 0, MAX_THINK_SECONDS).help(24, "multi_turn: mean think time");
 
-  @Option(
-      names = "--think-sigma",
-      paramLabel = "X",
-      defaultValue = "1.0",
-      order = 25,
-      description = "multi_turn: sigma of a lognormal think time (default: ${DEFAULT-VALUE}).")
-  private String thinkSigma;
+  private final Declared<Double> thinkSigma =
+      number("--think-sigma", "1.0", 0, MAX_SIGMA)
+          .help(25, "multi_turn: sigma of a lognormal think time");
 
-  @Option(
-      names = RAMP,
-      paramLabel = "X",
-      defaultValue = "0",
-      order = 26,
-      description =
-          "Sessions with --concurrency: time over which the first sessions start"
-              + " (default: ${DEFAULT-VALUE}, all at once).")
-  private String rampSeconds;
+  private final Declared<Double> rampSeconds =
+      number(RAMP, "0", 0, MAX_RAMP_SECONDS)
+          .help(
+              26,
+              "Sessions with --concurrency: time over which the first sessions start"
+                  + " (default: ${DEFAULT-VALUE}, all at once).");
 
-  @Option(
-      names = "--tool-tokens",
-      paramLabel = "MIN-MAX",
-      defaultValue = "200-8000",
-      order = 27,
-      description = "agentic: length of a tool's output (default: ${DEFAULT-VALUE}).")
-  private String toolTokens;
+  private final Declared<IntRange> toolTokens =
+      range("--tool-tokens", "200-8000", MAX_TOKENS).help(27, "agentic: length of a tool's output");
 
-  @Option(
-      names = "--sub-agents",
-      paramLabel = "MIN-MAX",
-      defaultValue = "2-5",
-      order = 28,
-      description = "agentic: sub-agents of a session (default: ${DEFAULT-VALUE}).")
-  private String subAgents;
+  private final Declared<IntRange> subAgents =
+      range("--sub-agents", "2-5", MAX_SUB_AGENTS).help(28, "agentic: sub-agents of a session");
 
-  @Option(
-      names = "--requests",
-      paramLabel = "N",
-      defaultValue = "2000",
-      order = 29,
-      description = "shared_prefix, uniform: number of requests (default: ${DEFAULT-VALUE}).")
-  private String requests;
+  private final Declared<Integer> requests =
+      integer("--requests", "2000", 1, MAX_REQUESTS)
+          .help(29, "shared_prefix, uniform: number of requests");
 
-  @Option(
-      names = "--prefixes",
-      paramLabel = "N",
-      defaultValue = "16",
-      order = 30,
-      description = "shared_prefix: number of prefixes (default: ${DEFAULT-VALUE}).")
-  private String prefixes;
+  private final Declared<Integer> prefixes =
+      integer("--prefixes", "16", 1, MAX_REQUESTS).help(30, "shared_prefix: number of prefixes");
 
-  @Option(
-      names = "--prefix-tokens",
-      paramLabel = "N",
-      defaultValue = "2000",
-      order = 31,
-      description = "shared_prefix: length of a prefix (default: ${DEFAULT-VALUE}).")
-  private String prefixTokens;
+  private final Declared<Integer> prefixTokens =
+      integer("--prefix-tokens", "2000", 1, MAX_TOKENS)
+          .help(31, "shared_prefix: length of a prefix");
 
-  @Option(
-      names = "--prefix-skew",
-      paramLabel = "X",
-      defaultValue = "1.0",
-      order = 32,
-      description =
-          "shared_prefix: Zipf exponent of prefixes; 0 for equal use (default: ${DEFAULT-VALUE}).")
-  private String prefixSkew;
+  private final Declared<Double> prefixSkew =
+      number("--prefix-skew", "1.0", 0, MAX_SKEW)
+          .help(32, "shared_prefix: Zipf exponent of prefixes; 0 for equal use");
 
-  @Option(
-      names = "--user-tokens",
-      paramLabel = "N",
-      order = 33,
-      description = "Median of the tokens that a request adds (default: 200, uniform 2000).")
-  private @Nullable String userTokens;
+  private final Declared<Integer> userTokens =
+      integer("--user-tokens", null, 1, MAX_TOKENS)
+          .help(33, "Median of the tokens that a request adds (default: 200, uniform 2000).");
 
-  @Option(
-      names = "--user-tokens-sigma",
-      paramLabel = "X",
-      defaultValue = "1.0",
-      order = 34,
-      description = "Sigma of that lognormal number (default: ${DEFAULT-VALUE}).")
-  private String userTokensSigma;
+  private final Declared<Double> userTokensSigma =
+      number("--user-tokens-sigma", "1.0", 0, MAX_SIGMA).help(34, "Sigma of that lognormal number");
 
-  @Option(
-      names = "--output-tokens",
-      paramLabel = "MIN-MAX",
-      defaultValue = "150-300",
-      order = 35,
-      description = "Tokens in an answer (default: ${DEFAULT-VALUE}).")
-  private String outputTokens;
+  private final Declared<IntRange> outputTokens =
+      range("--output-tokens", "150-300", MAX_TOKENS).help(35, "Tokens in an answer");
 
   GeneratedOptions() {}
 
@@ -226,7 +164,7 @@ public final class GeneratedOptions {
   /** When sessions begin: a closed loop if the rate is 0. */
   Starts starts(double sessionsPerSecond, int concurrency) {
     return concurrency > 0
-        ? new Starts.Closed(concurrency, Values.number(RAMP, rampSeconds, 0, MAX_RAMP_SECONDS))
+        ? new Starts.Closed(concurrency, rampSeconds.value())
         : new Starts.Open(sessionsPerSecond);
   }
 
@@ -240,14 +178,7 @@ public final class GeneratedOptions {
             turns(Kind.MULTI_TURN),
             userTokens(Kind.MULTI_TURN),
             answers(),
-            new ThinkTime(
-                Values.choice(
-                    "--think-time",
-                    thinkTime,
-                    List.of(ThinkTime.Distribution.values()),
-                    ThinkTime.Distribution::id),
-                Values.number("--think-seconds", thinkSeconds, 0, MAX_THINK_SECONDS),
-                Values.number("--think-sigma", thinkSigma, 0, MAX_SIGMA)),
+            new ThinkTime(thinkTime.value(), thinkSeconds.value(), thinkSigma.value()),
             seed));
   }
 
@@ -259,8 +190,8 @@ public final class GeneratedOptions {
             starts,
             systemPromptTokens(Kind.AGENTIC),
             turns(Kind.AGENTIC),
-            Values.range("--tool-tokens", toolTokens, MAX_TOKENS),
-            Values.range("--sub-agents", subAgents, MAX_SUB_AGENTS),
+            toolTokens.value(),
+            subAgents.value(),
             userTokens(Kind.AGENTIC),
             answers(),
             1,
@@ -273,9 +204,9 @@ public final class GeneratedOptions {
     return new SharedPrefix(
         new SharedPrefix.Shape(
             requests(),
-            shared ? Values.integer("--prefixes", prefixes, 1, MAX_REQUESTS) : 0,
-            shared ? Values.integer("--prefix-tokens", prefixTokens, 1, MAX_TOKENS) : 0,
-            shared ? Values.number("--prefix-skew", prefixSkew, 0, MAX_SKEW) : 0,
+            shared ? prefixes.value() : 0,
+            shared ? prefixTokens.value() : 0,
+            shared ? prefixSkew.value() : 0,
             userTokens(kind),
             answers(),
             perSecond,
@@ -284,32 +215,27 @@ public final class GeneratedOptions {
 
   /** Number of requests of the shared_prefix or the uniform workload. */
   int requests() {
-    return Values.integer("--requests", requests, 1, MAX_REQUESTS);
+    return requests.value();
   }
 
   /** Number of sessions of the multi_turn or the agentic workload. */
   int sessions() {
-    return Values.integer("--sessions", sessions, 1, MAX_SESSIONS);
+    return sessions.value();
   }
 
   private IntRange turns(Kind kind) {
-    return Values.range("--turns", turns == null ? kind.turns : turns, MAX_TURNS);
+    return turns.orElse(new IntRange(kind.leastTurns, kind.mostTurns));
   }
 
   private int systemPromptTokens(Kind kind) {
-    String tokens =
-        systemPromptTokens == null ? Integer.toString(kind.systemPromptTokens) : systemPromptTokens;
-    return Values.integer("--system-prompt-tokens", tokens, 0, MAX_TOKENS);
+    return systemPromptTokens.orElse(kind.systemPromptTokens);
   }
 
   private LognormalTokens userTokens(Kind kind) {
-    String median = userTokens == null ? Integer.toString(kind.medianUserTokens) : userTokens;
-    return new LognormalTokens(
-        Values.integer("--user-tokens", median, 1, MAX_TOKENS),
-        Values.number("--user-tokens-sigma", userTokensSigma, 0, MAX_SIGMA));
+    return new LognormalTokens(userTokens.orElse(kind.medianUserTokens), userTokensSigma.value());
   }
 
   private IntRange answers() {
-    return Values.range("--output-tokens", outputTokens, MAX_TOKENS);
+    return outputTokens.value();
   }
 }

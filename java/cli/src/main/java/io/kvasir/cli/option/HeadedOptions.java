@@ -61,10 +61,11 @@ public final class HeadedOptions implements CommandLine.IHelpSectionRenderer {
   }
 
   private static String heading(OptionSpec option) {
-    Heading heading =
+    Object declaring =
         option.userObject() instanceof Field field
-            ? field.getDeclaringClass().getAnnotation(Heading.class)
-            : null;
+            ? field.getDeclaringClass()
+            : option.userObject();
+    Heading heading = declaring instanceof Class<?> type ? type.getAnnotation(Heading.class) : null;
     return heading == null ? Heading.GENERAL : heading.value();
   }
 }

@@ -1,14 +1,11 @@
 package io.kvasir.cli.option;
 
 import io.kvasir.engine.pool.KvShape;
-import java.util.Objects;
 import java.util.OptionalInt;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
 
 /** Options of the size of KV. Names are those of model files and TensorRT-LLM. */
 @Heading(Heading.DEVICES)
-public final class KvOptions {
+public final class KvOptions extends DeclaredOptions {
 
   private static final String FRACTION = "--kv-cache-free-gpu-memory-fraction";
   private static final String MEMORY_BYTES = "--kv-cache-memory-bytes";
@@ -30,52 +27,33 @@ public final class KvOptions {
     }
   }
 
-  @Option(
-      names = "--num-hidden-layers",
-      paramLabel = "N",
-      order = 60,
-      description = "Layers of the model; with the next three options, sets the KV of a token.")
-  private @Nullable String layers;
+  private final Declared<Integer> layers =
+      integer("--num-hidden-layers", null, 1, MAX_DIMENSION)
+          .help(60, "Layers of the model; with the next three options, sets the KV of a token.");
 
-  @Option(
-      names = "--num-key-value-heads",
-      paramLabel = "N",
-      order = 61,
-      description = "KV heads of a layer on one rank.")
-  private @Nullable String kvHeads;
+  private final Declared<Integer> kvHeads =
+      integer("--num-key-value-heads", null, 1, MAX_DIMENSION)
+          .help(61, "KV heads of a layer on one rank.");
 
-  @Option(names = "--head-dim", paramLabel = "N", order = 62, description = "Elements of a head.")
-  private @Nullable String headDim;
+  private final Declared<Integer> headDim =
+      integer("--head-dim", null, 1, MAX_DIMENSION).help(62, "Elements of a head.");
 
-  @Option(
-      names = "--kv-cache-dtype",
-      paramLabel = "NAME",
-      completionCandidates = Choices.Dtypes.class,
-      defaultValue = "bf16",
-      order = 63,
-      description = "Type of an element: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-  private String dtype;
+  private final Declared<Dtype> dtype =
+      choice("--kv-cache-dtype", "bf16", Dtype.class)
+          .candidates(Choices.Dtypes.class)
+          .help(63, "Type of an element: ${COMPLETION-CANDIDATES}");
 
-  @Option(
-      names = "--kv-bytes-per-token",
-      paramLabel = "N",
-      order = 64,
-      description = "KV of a token in bytes, instead of the four options above (default: none).")
-  private @Nullable String bytesPerToken;
+  private final Declared<Integer> bytesPerToken =
+      integer("--kv-bytes-per-token", null, 0, MAX_BYTES_PER_TOKEN)
+          .help(64, "KV of a token in bytes, instead of the four options above (default: none).");
 
-  @Option(
-      names = MEMORY_BYTES,
-      paramLabel = "N",
-      order = 65,
-      description = "KV memory of each rank's pool in bytes, instead of --pool-tokens.")
-  private @Nullable String memoryBytes;
+  private final Declared<String> memoryBytes =
+      text(MEMORY_BYTES, "N", null)
+          .help(65, "KV memory of each rank's pool in bytes, instead of --pool-tokens.");
 
-  @Option(
-      names = FRACTION,
-      paramLabel = "X",
-      order = 66,
-      description = "Share of a device's free memory for its pools, instead of --pool-tokens.")
-  private @Nullable String freeMemoryFraction;
+  private final Declared<Double> freeMemoryFraction =
+      number(FRACTION, null, 0.001, 1)
+          .help(66, "Share of a device's free memory for its pools, instead of --pool-tokens.");
 
   KvOptions() {}
 
@@ -85,25 +63,20 @@ public final class KvOptions {
    * @throws UsageException if a value is not allowed or a dimension is missing
    */
   public KvShape kv() {
-    Dtype type = Values.choice("--kv-cache-dtype", dtype, Dtype.class);
-    boolean model = layers != null || kvHeads != null || headDim != null;
-    if (bytesPerToken != null) {
+    Dtype type = dtype.value();
+    boolean model = layers.isGiven() || kvHeads.isGiven() || headDim.isGiven();
+    if (bytesPerToken.isGiven()) {
       if (model) {
         throw new UsageException(
             "--kv-bytes-per-token", "must not be given together with the model's dimensions");
       }
-      return new KvShape(
-          Values.integer("--kv-bytes-per-token", bytesPerToken, 0, MAX_BYTES_PER_TOKEN));
+      return new KvShape(bytesPerToken.value());
     }
     if (!model) {
       return KvShape.NONE;
     }
     try {
-      return KvShape.of(
-          dimension("--num-hidden-layers", layers),
-          dimension("--num-key-value-heads", kvHeads),
-          dimension("--head-dim", headDim),
-          type.bytes);
+      return KvShape.of(dimension(layers), dimension(kvHeads), dimension(headDim), type.bytes);
     } catch (IllegalArgumentException e) {
       throw new UsageException("--num-hidden-layers", "is too large: " + e.getMessage());
     }
@@ -117,26 +90,26 @@ public final class KvOptions {
    * @throws UsageException if the size is not allowed or the KV is unknown
    */
   public OptionalInt poolTokens(KvShape kv, int tokensPerBlock) {
-    if (memoryBytes == null) {
+    if (!memoryBytes.isGiven()) {
       return OptionalInt.empty();
     }
-    if (freeMemoryFraction != null || kv.bytesPerToken() == 0) {
+    if (freeMemoryFraction.isGiven() || kv.bytesPerToken() == 0) {
       throw new UsageException(MEMORY_BYTES, "needs the KV of a token, and excludes " + FRACTION);
     }
     long least = kv.bytesPerBlock(tokensPerBlock);
     long most = Math.min(MAX_MEMORY_BYTES, kv.bytesPerToken() * Integer.MAX_VALUE);
-    long bytes = Values.longInteger(MEMORY_BYTES, memoryBytes, least, most);
+    long bytes = Values.longInteger(MEMORY_BYTES, memoryBytes.value(), least, most);
     return OptionalInt.of((int) (bytes / kv.bytesPerToken()));
   }
 
   /** {@return the option that sets the size of pools} */
   public String sizeOption() {
-    return byFreeMemory() ? FRACTION : memoryBytes != null ? MEMORY_BYTES : "--pool-tokens";
+    return byFreeMemory() ? FRACTION : memoryBytes.isGiven() ? MEMORY_BYTES : "--pool-tokens";
   }
 
   /** {@return whether the size of pools is a share of free memory} */
   public boolean byFreeMemory() {
-    return freeMemoryFraction != null;
+    return freeMemoryFraction.isGiven();
   }
 
   /**
@@ -146,7 +119,7 @@ public final class KvOptions {
    * @throws UsageException if it is not such a number
    */
   public double freeMemoryFraction() {
-    return Values.number(FRACTION, Objects.requireNonNull(freeMemoryFraction), 0.001, 1);
+    return freeMemoryFraction.value();
   }
 
   /**
@@ -160,10 +133,10 @@ public final class KvOptions {
     }
   }
 
-  private static int dimension(String option, @Nullable String text) {
-    if (text == null) {
-      throw new UsageException(option, "must be given together with the model's other dimensions");
+  private static int dimension(Declared<Integer> dimension) {
+    if (!dimension.isGiven()) {
+      throw dimension.wrong("must be given together with the model's other dimensions");
     }
-    return Values.integer(option, text, 1, MAX_DIMENSION);
+    return dimension.value();
   }
 }

@@ -18,11 +18,10 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** Options of a replay whose processes a launcher starts: mpirun, srun, torchrun or a script. */
 @Heading(Heading.PROCESSES)
-public final class LaunchOptions {
+public final class LaunchOptions extends DeclaredOptions {
 
   /** Option of the network. */
   public static final String COLLECTIVE = "--collective";
@@ -50,83 +49,59 @@ public final class LaunchOptions {
     MPI
   }
 
-  @Option(
-      names = COLLECTIVE,
-      paramLabel = "none|tcp|mpi",
-      completionCandidates = Choices.Collectives.class,
-      order = 72,
-      description =
-          "Divides the ranks among the processes that mpirun, srun or torchrun has started, in"
-              + " lock-step over that network (default: none).")
-  private @Nullable String collective;
+  private final Declared<String> collective =
+      text(COLLECTIVE, "none|tcp|mpi", null)
+          .candidates(Choices.Collectives.class)
+          .help(
+              72,
+              "Divides the ranks among the processes that mpirun, srun or torchrun has"
+                  + " started, in lock-step over that network (default: none).");
 
-  @Option(
-      names = TIMEOUT,
-      paramLabel = "N",
-      defaultValue = "30",
-      order = 73,
-      description =
-          "How long a process may be silent while others wait for it: over tcp its ranks are retired"
-              + " then, over mpi all processes end (default: ${DEFAULT-VALUE}).")
-  private String timeoutSeconds;
+  private final Declared<Integer> timeoutSeconds =
+      integer(TIMEOUT, "30", 1, MAX_TIMEOUT_SECONDS)
+          .help(
+              73,
+              "How long a process may be silent while others wait for it: over tcp its"
+                  + " ranks are retired then, over mpi all processes end");
 
-  @Option(
-      names = RANK,
-      paramLabel = "N",
-      order = 74,
-      description = "Index of this process, for tcp without a launcher.")
-  private @Nullable String rank;
+  private final Declared<Integer> rank =
+      integer(RANK, null, 0, MAX_PROCESSES - 1)
+          .help(74, "Index of this process, for tcp without a launcher.");
 
-  @Option(
-      names = WORLD_SIZE,
-      paramLabel = "N",
-      order = 75,
-      description = "Number of processes, for tcp without a launcher.")
-  private @Nullable String worldSize;
+  private final Declared<Integer> worldSize =
+      integer(WORLD_SIZE, null, 1, MAX_PROCESSES)
+          .help(75, "Number of processes, for tcp without a launcher.");
 
-  @Option(
-      names = LOCAL_RANK,
-      paramLabel = "N",
-      order = 76,
-      description = "Index of this process on its node (default: what the launcher says, or 0).")
-  private @Nullable String localRank;
+  private final Declared<Integer> localRank =
+      integer(LOCAL_RANK, null, 0, MAX_PROCESSES - 1)
+          .help(76, "Index of this process on its node (default: what the launcher says, or 0).");
 
-  @Option(
-      names = MASTER_ADDRESS,
-      paramLabel = "HOST",
-      order = 77,
-      description =
-          "Host of process 0, for tcp (default: MASTER_ADDR, Slurm's first node, or 127.0.0.1 if all"
-              + " processes are on one node).")
-  private @Nullable String masterAddress;
+  private final Declared<String> masterAddress =
+      text(MASTER_ADDRESS, "HOST", null)
+          .help(
+              77,
+              "Host of process 0, for tcp (default: MASTER_ADDR, Slurm's first node,"
+                  + " or 127.0.0.1 if all processes are on one node).");
 
-  @Option(
-      names = MASTER_PORT,
-      paramLabel = "N",
-      order = 78,
-      description =
-          "Port on which process 0 listens, for tcp (default: MASTER_PORT, or one derived from the"
-              + " job's id, or "
-              + Launch.DEFAULT_PORT
-              + ").")
-  private @Nullable String masterPort;
+  private final Declared<Integer> masterPort =
+      integer(MASTER_PORT, null, 1, MAX_PORT)
+          .help(
+              78,
+              "Port on which process 0 listens, for tcp (default: MASTER_PORT, or one derived from the"
+                  + " job's id, or "
+                  + Launch.DEFAULT_PORT
+                  + ").");
 
-  @Option(
-      names = INTERFACE,
-      paramLabel = "NAME|ADDRESS",
-      order = 79,
-      description = "Network interface of the connections, for tcp, such as ib0.")
-  private @Nullable String networkInterface;
+  private final Declared<String> networkInterface =
+      text(INTERFACE, "NAME|ADDRESS", null)
+          .help(79, "Network interface of the connections, for tcp, such as ib0.");
 
-  @Option(
-      names = SPIN,
-      paramLabel = "N",
-      defaultValue = "50",
-      order = 81,
-      description =
-          "How long a process polls a connection before it blocks, in microseconds, for tcp"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String spinMicros;
+  private final Declared<Integer> spinMicros =
+      integer(SPIN, "50", 0, MAX_SPIN_MICROS)
+          .help(
+              81,
+              "How long a process polls a connection before it blocks, in"
+                  + " microseconds, for tcp");
 
   @Mixin private TrustOptions trust;
 
@@ -138,22 +113,23 @@ public final class LaunchOptions {
    * @throws UsageException if it is unknown
    */
   public Collective collective() {
-    if (collective == null) {
+    if (!collective.isGiven()) {
       return Collective.NONE;
     }
-    return switch (collective) {
+    return switch (collective.value()) {
       case "none" -> Collective.NONE;
       case "tcp" -> Collective.TCP;
       case "mpi" -> Collective.MPI;
       default ->
           throw new UsageException(
-              COLLECTIVE, "must be none, tcp or mpi, not '" + Errors.shown(collective) + "'");
+              COLLECTIVE,
+              "must be none, tcp or mpi, not '" + Errors.shown(collective.value()) + "'");
     };
   }
 
   /** {@return how long a process may be silent} */
   public Duration timeout() {
-    return Duration.ofSeconds(Values.integer(TIMEOUT, timeoutSeconds, 1, MAX_TIMEOUT_SECONDS));
+    return Duration.ofSeconds(timeoutSeconds.value());
   }
 
   /**
@@ -173,20 +149,20 @@ public final class LaunchOptions {
       }
       throw new UsageException(COLLECTIVE, Errors.reason(e));
     }
-    if (worldSize == null && rank == null) {
+    if (!worldSize.isGiven() && !rank.isGiven()) {
       return found.map(this::withLocalRank);
     }
-    if (worldSize == null || rank == null) {
-      boolean ranksMeant = worldSize == null && collective() == Collective.NONE;
+    if (!worldSize.isGiven() || !rank.isGiven()) {
+      boolean ranksMeant = !worldSize.isGiven() && collective() == Collective.NONE;
       throw new UsageException(
-          worldSize == null ? RANK : WORLD_SIZE,
+          !worldSize.isGiven() ? RANK : WORLD_SIZE,
           "needs "
-              + (worldSize == null ? WORLD_SIZE : RANK)
+              + (!worldSize.isGiven() ? WORLD_SIZE : RANK)
               + " too"
               + (ranksMeant ? " (did you mean --ranks?)" : ""));
     }
-    int size = Values.integer(WORLD_SIZE, worldSize, 1, MAX_PROCESSES);
-    int self = Values.integer(RANK, rank, 0, MAX_PROCESSES - 1);
+    int size = worldSize.value();
+    int self = rank.value();
     if (self >= size) {
       throw new UsageException(RANK, "must be below " + WORLD_SIZE + ", " + size + ", not " + self);
     }
@@ -197,13 +173,13 @@ public final class LaunchOptions {
   }
 
   private Launch withLocalRank(Launch launch) {
-    return localRank == null
+    return !localRank.isGiven()
         ? launch
         : new Launch(
             launch.launcher(),
             launch.rank(),
             launch.size(),
-            Values.integer(LOCAL_RANK, localRank, 0, MAX_PROCESSES - 1),
+            localRank.value(),
             launch.localSize(),
             launch.address(),
             launch.port());
@@ -218,24 +194,24 @@ public final class LaunchOptions {
     collective();
     timeout();
     spin();
-    if (rank != null) {
-      Values.integer(RANK, rank, 0, MAX_PROCESSES - 1);
+    if (rank.isGiven()) {
+      rank.value();
     }
-    if (localRank != null) {
-      Values.integer(LOCAL_RANK, localRank, 0, MAX_PROCESSES - 1);
+    if (localRank.isGiven()) {
+      localRank.value();
     }
-    if (worldSize != null) {
-      Values.integer(WORLD_SIZE, worldSize, 1, MAX_PROCESSES);
+    if (worldSize.isGiven()) {
+      worldSize.value();
     }
-    if (masterPort != null) {
-      Values.integer(MASTER_PORT, masterPort, 1, MAX_PORT);
+    if (masterPort.isGiven()) {
+      masterPort.value();
     }
     trust.check();
   }
 
   /** {@return how long a process polls a connection before it blocks} */
   public Duration spin() {
-    return Duration.of(Values.integer(SPIN, spinMicros, 0, MAX_SPIN_MICROS), ChronoUnit.MICROS);
+    return Duration.of(spinMicros.value(), ChronoUnit.MICROS);
   }
 
   /**
@@ -279,25 +255,24 @@ public final class LaunchOptions {
 
   private TcpProcesses.Meeting meeting(
       Launch launch, Map<String, String> environment, Duration joinTimeout) throws IOException {
-    String host = masterAddress == null ? launch.address() : masterAddress;
+    String host = !masterAddress.isGiven() ? launch.address() : masterAddress.value();
     if (host == null || host.isBlank()) {
       throw new UsageException(
           MASTER_ADDRESS, "is needed: " + launch.launcher() + " does not say where process 0 is");
     }
-    int port =
-        masterPort == null ? launch.port() : Values.integer(MASTER_PORT, masterPort, 1, MAX_PORT);
+    int port = masterPort.orElse(launch.port());
     return new TcpProcesses.Meeting(
         host.strip(), port, localAddress(), trust.secret(environment), joinTimeout);
   }
 
   private @Nullable InetAddress localAddress() throws IOException {
-    if (networkInterface == null) {
+    if (!networkInterface.isGiven()) {
       return null;
     }
-    NetworkInterface named = NetworkInterface.getByName(networkInterface);
+    NetworkInterface named = NetworkInterface.getByName(networkInterface.value());
     if (named == null) {
       try {
-        InetAddress address = InetAddress.getByName(networkInterface);
+        InetAddress address = InetAddress.getByName(networkInterface.value());
         if (NetworkInterface.getByInetAddress(address) != null) {
           return address;
         }
@@ -307,12 +282,13 @@ public final class LaunchOptions {
       throw new UsageException(
           INTERFACE,
           "must be an interface of this node or its address, not '"
-              + Errors.shown(networkInterface)
+              + Errors.shown(networkInterface.value())
               + "'");
     }
     return named
         .inetAddresses()
         .min(Comparator.comparing(address -> address.getAddress().length)) // IPv4 first
-        .orElseThrow(() -> new UsageException(INTERFACE, networkInterface + " has no address"));
+        .orElseThrow(
+            () -> new UsageException(INTERFACE, networkInterface.value() + " has no address"));
   }
 }

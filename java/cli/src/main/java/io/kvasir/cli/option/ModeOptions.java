@@ -5,11 +5,10 @@ import io.kvasir.engine.pool.KvShape;
 import io.kvasir.simulator.replay.ReplayMode;
 import java.util.List;
 import java.util.function.Predicate;
-import picocli.CommandLine.Option;
 
 /** Options of the mode of the ranks: prompts and answers, or prompts only. */
 @Heading("Mode")
-public final class ModeOptions {
+public final class ModeOptions extends DeclaredOptions {
 
   private static final String BANDWIDTH = "--transfer-bandwidth";
   private static final String GENERATION = "--generation-ms-per-token";
@@ -28,35 +27,25 @@ public final class ModeOptions {
     CONTEXT
   }
 
-  @Option(
-      names = "--mode",
-      paramLabel = "NAME",
-      completionCandidates = Choices.Modes.class,
-      defaultValue = "aggregated",
-      order = 67,
-      description =
-          "Mode of the ranks: aggregated, or context, in which ranks process prompts and send KV to"
-              + " other ranks, which generate the answers (default: ${DEFAULT-VALUE}).")
-  private String mode;
+  private final Declared<Mode> mode =
+      choice("--mode", "aggregated", Mode.class)
+          .candidates(Choices.Modes.class)
+          .help(
+              67,
+              "Mode of the ranks: aggregated, or context, in which ranks process"
+                  + " prompts and send KV to other ranks, which generate the answers");
 
-  @Option(
-      names = BANDWIDTH,
-      paramLabel = "X",
-      defaultValue = DEFAULT_BANDWIDTH,
-      order = 68,
-      description =
-          "context: GB/s at which the KV of a request is sent (default: ${DEFAULT-VALUE}, a link of"
-              + " 400 Gb/s). Without the KV options above, a token has 70272 bytes of KV.")
-  private String transferBandwidth;
+  private final Declared<Double> transferBandwidth =
+      number(BANDWIDTH, DEFAULT_BANDWIDTH, MIN_BANDWIDTH, MAX_BANDWIDTH)
+          .help(
+              68,
+              "context: GB/s at which the KV of a request is sent (default:"
+                  + " ${DEFAULT-VALUE}, a link of 400 Gb/s). Without the KV options above, a"
+                  + " token has 70272 bytes of KV.");
 
-  @Option(
-      names = GENERATION,
-      paramLabel = "X",
-      defaultValue = DEFAULT_GENERATION_MS,
-      order = 69,
-      description =
-          "context: modelled time of each token after the first (default: ${DEFAULT-VALUE}).")
-  private String generationMsPerToken;
+  private final Declared<Double> generationMsPerToken =
+      number(GENERATION, DEFAULT_GENERATION_MS, 0, MAX_GENERATION_MS)
+          .help(69, "context: modelled time of each token after the first");
 
   ModeOptions() {}
 
@@ -83,7 +72,7 @@ public final class ModeOptions {
    * @throws UsageException if a value is not allowed
    */
   public ReplayMode mode(KvShape kv, Predicate<String> isFlag) {
-    Mode chosen = Values.choice("--mode", mode, Mode.class);
+    Mode chosen = mode.value();
     if (chosen == Mode.AGGREGATED) {
       for (String option : List.of(BANDWIDTH, GENERATION)) {
         if (isFlag.test(option)) {
@@ -93,9 +82,8 @@ public final class ModeOptions {
       return ReplayMode.AGGREGATED;
     }
     long bytes = kv.bytesPerToken() == 0 ? DEFAULT_KV_BYTES_PER_TOKEN : kv.bytesPerToken();
-    double gigabytes = Values.number(BANDWIDTH, transferBandwidth, MIN_BANDWIDTH, MAX_BANDWIDTH);
+    double gigabytes = transferBandwidth.value();
     return new ReplayMode.Context(
-        new KvTransfer(bytes, gigabytes * BYTES_PER_GB),
-        Values.number(GENERATION, generationMsPerToken, 0, MAX_GENERATION_MS));
+        new KvTransfer(bytes, gigabytes * BYTES_PER_GB), generationMsPerToken.value());
   }
 }

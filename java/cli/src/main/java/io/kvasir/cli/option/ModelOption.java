@@ -2,25 +2,23 @@ package io.kvasir.cli.option;
 
 import java.nio.file.Path;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
 
 /** The option for a model in a file. */
 @Heading(Heading.MODEL)
-public final class ModelOption {
+public final class ModelOption extends DeclaredOptions {
 
   /** The option. */
   public static final String NAME = "--model";
 
-  @Option(
-      names = {"-m", NAME},
-      paramLabel = "FILE",
-      order = 18,
-      description =
-          "A GGUF file that llama.cpp serves in this process, with --ranks workers of one thread"
-              + " each (default: one per core, at most 8). --max-model-len is the context (default:"
-              + " the model's, at most 4096), --served-model-name the name (default: the file's).")
-  private @Nullable String file;
+  private final Declared<Path> file =
+      path(NAME)
+          .names("-m", NAME)
+          .help(
+              18,
+              "A GGUF file that llama.cpp serves in this process, with --ranks workers"
+                  + " of one thread each (default: one per core, at most 8). --max-model-len"
+                  + " is the context (default: the model's, at most 4096),"
+                  + " --served-model-name the name (default: the file's).");
 
   ModelOption() {}
 
@@ -30,6 +28,6 @@ public final class ModelOption {
    * @throws UsageException if it is no path
    */
   public Optional<Path> file() {
-    return Optional.ofNullable(file).map(text -> Values.path(NAME, text));
+    return file.isGiven() ? Optional.of(file.value()) : Optional.empty();
   }
 }

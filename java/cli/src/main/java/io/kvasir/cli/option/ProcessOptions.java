@@ -6,7 +6,7 @@ import picocli.CommandLine.Option;
 
 /** Options of a replay whose ranks are divided among several processes. */
 @Heading(Heading.PROCESSES)
-public final class ProcessOptions {
+public final class ProcessOptions extends DeclaredOptions {
 
   /** Option of the number of processes. */
   public static final String PROCESSES = "--processes";
@@ -17,24 +17,16 @@ public final class ProcessOptions {
   private static final int MAX_JOIN_SECONDS = 86_400;
   private static final int MAX_PORT = 65_535;
 
-  @Option(
-      names = PROCESSES,
-      paramLabel = "N",
-      defaultValue = "1",
-      order = 70,
-      description =
-          "Processes that share the ranks, in lock-step over TCP (default: ${DEFAULT-VALUE}).")
-  private String processes;
+  private final Declared<String> processes =
+      text(PROCESSES, "N", "1").help(70, "Processes that share the ranks, in lock-step over TCP");
 
-  @Option(
-      names = JOIN_SECONDS,
-      paramLabel = "N",
-      defaultValue = "300",
-      order = 71,
-      description =
-          "Maximum time until all processes have joined (default: ${DEFAULT-VALUE}). A process that"
-              + " ends before that ends the run at once.")
-  private String joinSeconds;
+  private final Declared<Integer> joinSeconds =
+      integer(JOIN_SECONDS, "300", 1, MAX_JOIN_SECONDS)
+          .help(
+              71,
+              "Maximum time until all processes have joined (default:"
+                  + " ${DEFAULT-VALUE}). A process that ends before that ends the run at"
+                  + " once.");
 
   @Option(
       names = "--process-java-options",
@@ -68,7 +60,7 @@ public final class ProcessOptions {
    * @throws UsageException if it is not allowed
    */
   public int processes(int ranks) {
-    return Values.integer(PROCESSES, processes, 1, ranks);
+    return Values.integer(PROCESSES, processes.value(), 1, ranks);
   }
 
   /** {@return the number of this process; 0 for the first, which the user started} */
@@ -83,7 +75,7 @@ public final class ProcessOptions {
 
   /** {@return the maximum time until all processes have joined} */
   public Duration joinTimeout() {
-    return Duration.ofSeconds(Values.integer(JOIN_SECONDS, joinSeconds, 1, MAX_JOIN_SECONDS));
+    return Duration.ofSeconds(joinSeconds.value());
   }
 
   /** {@return the Java options of the other processes, separated by spaces} */

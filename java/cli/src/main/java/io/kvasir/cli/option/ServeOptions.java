@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
 
 /** Options of a gateway. */
 @Heading(Heading.GATEWAY)
-public final class ServeOptions {
+public final class ServeOptions extends DeclaredOptions {
 
   private static final String WORKER = "--worker";
   private static final String REPLICA_SYNC = "--router-replica-sync";
@@ -27,37 +27,18 @@ public final class ServeOptions {
   private static final Pattern ENDPOINT =
       Pattern.compile("tcp://(\\*|\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+):(\\d{1,5})");
 
-  @Option(
-      names = "--host",
-      paramLabel = "ADDRESS",
-      defaultValue = "0.0.0.0",
-      order = 10,
-      description = "Address of the public port (default: ${DEFAULT-VALUE}).")
-  private String host;
+  private final Declared<String> host =
+      text("--host", "ADDRESS", "0.0.0.0").help(10, "Address of the public port");
 
-  @Option(
-      names = "--port",
-      paramLabel = "N",
-      defaultValue = "8080",
-      order = 11,
-      description = "The public port; 0 takes a free one (default: ${DEFAULT-VALUE}).")
-  private String port;
+  private final Declared<Integer> port =
+      integer("--port", "8080", 0, MAX_PORT).help(11, "The public port; 0 takes a free one");
 
-  @Option(
-      names = "--admin-host",
-      paramLabel = "ADDRESS",
-      defaultValue = "127.0.0.1",
-      order = 12,
-      description = "Address of the admin port (default: ${DEFAULT-VALUE}).")
-  private String adminHost;
+  private final Declared<String> adminHost =
+      text("--admin-host", "ADDRESS", "127.0.0.1").help(12, "Address of the admin port");
 
-  @Option(
-      names = "--admin-port",
-      paramLabel = "N",
-      defaultValue = "8081",
-      order = 13,
-      description = "Port of metrics and health; 0 takes a free one (default: ${DEFAULT-VALUE}).")
-  private String adminPort;
+  private final Declared<Integer> adminPort =
+      integer("--admin-port", "8081", 0, MAX_PORT)
+          .help(13, "Port of metrics and health; 0 takes a free one");
 
   @Option(
       names = WORKER,
@@ -71,59 +52,40 @@ public final class ServeOptions {
               + " ranks_per_node, poll, forward_pass_metrics. Without a worker, embedded ranks answer.")
   private List<String> workers = new ArrayList<>();
 
-  @Option(
-      names = FleetOptions.ROUTER,
-      paramLabel = "NAME",
-      completionCandidates = Choices.GatewayRouters.class,
-      defaultValue = GatewaySettings.AUTO,
-      order = 15,
-      description =
-          "Router among the workers: ${COMPLETION-CANDIDATES}; auto is"
-              + " projected where block events are followed, else affinity"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String router;
+  private final Declared<String> router =
+      text(FleetOptions.ROUTER, "NAME", GatewaySettings.AUTO)
+          .candidates(Choices.GatewayRouters.class)
+          .help(
+              15,
+              "Router among the workers: ${COMPLETION-CANDIDATES}; auto is projected"
+                  + " where block events are followed, else affinity");
 
-  @Option(
-      names = FleetOptions.ARGS,
-      paramLabel = "KEY=VALUE[,KEY=VALUE]",
-      defaultValue = "",
-      order = 16,
-      description = "Args of the fleet router, for example max_sessions=1000 (default: none).")
-  private String routerArgs;
+  private final Declared<String> routerArgs =
+      text(FleetOptions.ARGS, "KEY=VALUE[,KEY=VALUE]", "")
+          .help(16, "Args of the fleet router, for example max_sessions=1000 (default: none).");
 
-  @Option(
-      names = REPLICA_SYNC,
-      paramLabel = "tcp://HOST:PORT",
-      order = 16,
-      description =
-          "Publish here what this gateway places, for other gateways in front of the same workers"
-              + " (default: nothing).")
-  private @Nullable String replicaSync;
+  private final Declared<String> replicaSync =
+      option(REPLICA_SYNC, "tcp://HOST:PORT", null, text -> endpoint(REPLICA_SYNC, text))
+          .help(
+              16,
+              "Publish here what this gateway places, for other gateways in front of"
+                  + " the same workers (default: nothing).");
 
-  @Option(
-      names = REPLICA_PEERS,
-      paramLabel = "ENDPOINT[,ENDPOINT]",
-      order = 16,
-      description = "Where the other gateways publish; its own endpoint does no harm.")
-  private @Nullable String replicaPeers;
+  private final Declared<List<String>> replicaPeers =
+      list(REPLICA_PEERS, "ENDPOINT[,ENDPOINT]", null, text -> endpoint(REPLICA_PEERS, text))
+          .help(16, "Where the other gateways publish; its own endpoint does no harm.");
 
-  @Option(
-      names = "--event-loops",
-      paramLabel = "N",
-      order = 17,
-      description = "Threads that serve requests (default: one per core, at most 8).")
-  private @Nullable String eventLoops;
+  private final Declared<Integer> eventLoops =
+      integer("--event-loops", null, 1, 256)
+          .help(17, "Threads that serve requests (default: one per core, at most 8).");
 
-  @Option(
-      names = "--explain-headers",
-      paramLabel = "BOOL",
-      completionCandidates = Choices.Booleans.class,
-      defaultValue = "false",
-      order = 36,
-      description =
-          "Name worker, rank, match and reason in every reply's headers (default:"
-              + " ${DEFAULT-VALUE}); a request can ask with x-kvasir-explain: true.")
-  private String explain;
+  private final Declared<Boolean> explain =
+      flag("--explain-headers", "false")
+          .candidates(Choices.Booleans.class)
+          .help(
+              36,
+              "Name worker, rank, match and reason in every reply's headers (default:"
+                  + " ${DEFAULT-VALUE}); a request can ask with x-kvasir-explain: true.");
 
   @Mixin private ServeLimits limits;
   @Mixin private ServeClients clients;
@@ -138,17 +100,17 @@ public final class ServeOptions {
   public GatewaySettings settings() {
     int loops = Math.min(Runtime.getRuntime().availableProcessors(), 8);
     return new GatewaySettings(
-        host,
-        Values.integer("--port", port, 0, MAX_PORT),
-        adminHost,
-        Values.integer("--admin-port", adminPort, 0, MAX_PORT),
+        host.value(),
+        port.value(),
+        adminHost.value(),
+        adminPort.value(),
         clients.adminNames(),
-        eventLoops == null ? loops : Values.integer("--event-loops", eventLoops, 1, 256),
+        eventLoops.orElse(loops),
         workers(),
         named().map(FleetRouterProvider::name).orElse(GatewaySettings.AUTO),
         args(),
         replicas(),
-        limits.proxy(Values.flag("--explain-headers", explain), clients.limits()),
+        limits.proxy(explain.value(), clients.limits()),
         limits.pressure(),
         limits.health());
   }
@@ -159,7 +121,7 @@ public final class ServeOptions {
     for (FleetRouterProvider each : FleetRouterKind.all()) {
       if (!each.readsMetrics()) {
         names.add(each.name());
-      } else if (each.name().equalsIgnoreCase(router.strip())) {
+      } else if (each.name().equalsIgnoreCase(router.value().strip())) {
         throw new UsageException(
             FleetOptions.ROUTER,
             "must not be "
@@ -168,14 +130,14 @@ public final class ServeOptions {
                 + " the load from the requests");
       }
     }
-    String name = Values.choice(FleetOptions.ROUTER, router, names, Function.identity());
+    String name = Values.choice(FleetOptions.ROUTER, router.value(), names, Function.identity());
     return name.equals(GatewaySettings.AUTO)
         ? Optional.empty()
         : Optional.of(FleetRouterKind.named(name));
   }
 
   private Map<String, Object> args() {
-    Map<String, Object> args = FleetOptions.argsByKey(routerArgs);
+    Map<String, Object> args = FleetOptions.argsByKey(routerArgs.value());
     if (named().isEmpty() && !args.isEmpty()) {
       throw new UsageException(
           FleetOptions.ARGS,
@@ -185,28 +147,26 @@ public final class ServeOptions {
     for (String key : args.keySet()) {
       if (!known.contains(key)) {
         throw new UsageException(
-            FleetOptions.ARGS, "has an unknown key for " + router + "; known: " + known);
+            FleetOptions.ARGS, "has an unknown key for " + router.value() + "; known: " + known);
       }
     }
     return args;
   }
 
   private GatewaySettings.@Nullable Replicas replicas() {
-    if (replicaSync == null && replicaPeers == null) {
+    if (!replicaSync.isGiven() && !replicaPeers.isGiven()) {
       return null;
     }
-    if (replicaSync == null || replicaPeers == null) {
-      String given = replicaSync == null ? REPLICA_PEERS : REPLICA_SYNC;
+    if (!replicaSync.isGiven() || !replicaPeers.isGiven()) {
+      String given = !replicaSync.isGiven() ? REPLICA_PEERS : REPLICA_SYNC;
       throw new UsageException(
-          given, "needs " + (replicaSync == null ? REPLICA_SYNC : REPLICA_PEERS));
+          given, "needs " + (!replicaSync.isGiven() ? REPLICA_SYNC : REPLICA_PEERS));
     }
     if (workers.isEmpty()) {
       throw new UsageException(
           REPLICA_SYNC, "needs " + WORKER + ": no other gateway can be in front of embedded ranks");
     }
-    return new GatewaySettings.Replicas(
-        endpoint(REPLICA_SYNC, replicaSync),
-        Values.list(REPLICA_PEERS, replicaPeers, peer -> endpoint(REPLICA_PEERS, peer)));
+    return new GatewaySettings.Replicas(replicaSync.value(), replicaPeers.value());
   }
 
   private static String endpoint(String option, String text) {

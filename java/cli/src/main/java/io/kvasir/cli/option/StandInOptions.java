@@ -8,12 +8,10 @@ import io.kvasir.exchange.EngineFlavor;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
 
 /** Options of an engine that stands in for another one. */
 @Heading("Engine to stand in for")
-public final class StandInOptions {
+public final class StandInOptions extends DeclaredOptions {
 
   private static final String FLAVOR = "--flavor";
   private static final String EVENTS = "--events";
@@ -25,79 +23,52 @@ public final class StandInOptions {
   private static final String FORWARD_PASSES = "--forward-pass-metrics-port";
   private static final int MAX_TOPIC_BYTES = 1024;
 
-  @Option(
-      names = FLAVOR,
-      paramLabel = "NAME",
-      completionCandidates = Choices.Flavors.class,
-      order = 20,
-      description =
-          "The engine to stand in for: ${COMPLETION-CANDIDATES} (default: Kvasir's own endpoints).")
-  private @Nullable String flavor;
+  private final Declared<EngineFlavor> flavor =
+      choice(FLAVOR, null, List.of(EngineFlavor.values()), EngineFlavor::id)
+          .candidates(Choices.Flavors.class)
+          .help(
+              20,
+              "The engine to stand in for: ${COMPLETION-CANDIDATES} (default: Kvasir's"
+                  + " own endpoints).");
 
-  @Option(
-      names = EVENTS,
-      paramLabel = "FORM",
-      completionCandidates = Choices.EventForms.class,
-      defaultValue = "none",
-      order = 21,
-      description =
-          "Events of blocks over ZMQ: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-  private String events;
+  private final Declared<EventForm> events =
+      choice(EVENTS, "none", EventForm.class)
+          .label("FORM")
+          .candidates(Choices.EventForms.class)
+          .help(21, "Events of blocks over ZMQ: ${COMPLETION-CANDIDATES}");
 
-  @Option(
-      names = REPLAY,
-      paramLabel = "FORM",
-      completionCandidates = Choices.ReplayForms.class,
-      order = 22,
-      description =
-          "Frames of replayed events: ${COMPLETION-CANDIDATES} (default: those of the newest engine).")
-  private @Nullable String replay;
+  private final Declared<ReplayForm> replay =
+      choice(REPLAY, null, ReplayForm.class)
+          .label("FORM")
+          .candidates(Choices.ReplayForms.class)
+          .help(
+              22,
+              "Frames of replayed events: ${COMPLETION-CANDIDATES} (default: those of"
+                  + " the newest engine).");
 
-  @Option(
-      names = HASHES,
-      paramLabel = "FORM",
-      completionCandidates = Choices.Hashes.class,
-      defaultValue = "int",
-      order = 23,
-      description = "Block hashes in events: int, or bytes of vllm (default: ${DEFAULT-VALUE}).")
-  private String hashes;
+  private final Declared<Hashes> hashes =
+      choice(HASHES, "int", Hashes.class)
+          .label("FORM")
+          .candidates(Choices.Hashes.class)
+          .help(23, "Block hashes in events: int, or bytes of vllm");
 
-  @Option(
-      names = EVENTS_PORT,
-      paramLabel = "N",
-      defaultValue = "5557",
-      order = 24,
-      description =
-          "Port of rank 0's events, plus one for each further rank; 0 takes free ones"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String eventsPort;
+  private final Declared<String> eventsPort =
+      text(EVENTS_PORT, "N", "5557")
+          .help(24, "Port of rank 0's events, plus one for each further rank; 0 takes free ones");
 
-  @Option(
-      names = REPLAY_PORT,
-      paramLabel = "N",
-      defaultValue = "5657",
-      order = 25,
-      description =
-          "Port of rank 0's replay, plus one for each further rank; 0 takes free ones"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String replayPort;
+  private final Declared<String> replayPort =
+      text(REPLAY_PORT, "N", "5657")
+          .help(25, "Port of rank 0's replay, plus one for each further rank; 0 takes free ones");
 
-  @Option(
-      names = TOPIC,
-      paramLabel = "TEXT",
-      defaultValue = "",
-      order = 26,
-      description = "First frame of each event message (default: empty).")
-  private String topic;
+  private final Declared<String> topic =
+      text(TOPIC, "TEXT", "").help(26, "First frame of each event message (default: empty).");
 
-  @Option(
-      names = FORWARD_PASSES,
-      paramLabel = "N",
-      order = 27,
-      description =
-          "Port of rank 0's forward-pass metrics over ZMQ, plus one for each further rank; 0 takes"
-              + " free ones (default: none).")
-  private @Nullable String forwardPassPort;
+  private final Declared<String> forwardPassPort =
+      text(FORWARD_PASSES, "N", null)
+          .help(
+              27,
+              "Port of rank 0's forward-pass metrics over ZMQ, plus one for each"
+                  + " further rank; 0 takes free ones (default: none).");
 
   StandInOptions() {}
 
@@ -116,8 +87,8 @@ public final class StandInOptions {
    * @throws UsageException if a value is not allowed, or has no effect
    */
   public Optional<EventSettings> settings(String host, int ranks, Settings sources) {
-    EventForm form = Values.choice(EVENTS, events, EventForm.class);
-    if (flavor == null) {
+    EventForm form = events.value();
+    if (!flavor.isGiven()) {
       requireUnused(
           List.of(EVENTS, REPLAY, HASHES, EVENTS_PORT, REPLAY_PORT, TOPIC, FORWARD_PASSES),
           FLAVOR,
@@ -127,15 +98,11 @@ public final class StandInOptions {
     if (form == EventForm.NONE) {
       requireUnused(List.of(REPLAY, HASHES, EVENTS_PORT, REPLAY_PORT, TOPIC), EVENTS, sources);
     }
-    EngineFlavor engine =
-        Values.choice(FLAVOR, flavor, List.of(EngineFlavor.values()), EngineFlavor::id);
-    ReplayForm frames =
-        replay == null
-            ? EventSettings.newestReplay(engine)
-            : Values.choice(REPLAY, replay, ReplayForm.class);
-    Hashes handles = Values.choice(HASHES, hashes, Hashes.class);
-    int eventsBase = port(EVENTS_PORT, eventsPort, ranks);
-    int replayBase = port(REPLAY_PORT, replayPort, ranks);
+    EngineFlavor engine = flavor.value();
+    ReplayForm frames = !replay.isGiven() ? EventSettings.newestReplay(engine) : replay.value();
+    Hashes handles = hashes.value();
+    int eventsBase = port(EVENTS_PORT, eventsPort.value(), ranks);
+    int replayBase = port(REPLAY_PORT, replayPort.value(), ranks);
     if (form != EventForm.NONE
         && frames != ReplayForm.NONE
         && eventsBase > 0
@@ -144,7 +111,7 @@ public final class StandInOptions {
       throw new UsageException(
           REPLAY_PORT, "must be at least " + ranks + " from --events-port, one for each rank");
     }
-    if (topic.getBytes(StandardCharsets.UTF_8).length > MAX_TOPIC_BYTES) {
+    if (topic.value().getBytes(StandardCharsets.UTF_8).length > MAX_TOPIC_BYTES) {
       throw new UsageException(TOPIC, "must have at most " + MAX_TOPIC_BYTES + " bytes");
     }
     HandleForm written = handles == Hashes.BYTES ? HandleForm.BYTES : EventSettings.numbers(engine);
@@ -158,10 +125,10 @@ public final class StandInOptions {
               host,
               eventsBase,
               replayBase,
-              topic,
-              forwardPassPort == null
+              topic.value(),
+              !forwardPassPort.isGiven()
                   ? EventSettings.NO_PORT
-                  : port(FORWARD_PASSES, forwardPassPort, ranks)));
+                  : port(FORWARD_PASSES, forwardPassPort.value(), ranks)));
     } catch (IllegalArgumentException e) {
       throw new UsageException(FLAVOR, "is " + engine.id() + ", and " + e.getMessage());
     }

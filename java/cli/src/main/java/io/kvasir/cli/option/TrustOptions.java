@@ -11,12 +11,10 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
 
 /** Options by which processes that meet over TCP trust each other. */
 @Heading(Heading.PROCESSES)
-final class TrustOptions {
+final class TrustOptions extends DeclaredOptions {
 
   private static final String SECRET_FILE = "--secret-file";
   private static final String CERTIFICATE = "--ssl-certfile";
@@ -30,42 +28,35 @@ final class TrustOptions {
           PosixFilePermission.OWNER_WRITE,
           PosixFilePermission.OWNER_EXECUTE);
 
-  @Option(
-      names = SECRET_FILE,
-      paramLabel = "FILE",
-      order = 80,
-      description =
-          "File with the secret that the processes share, for tcp: 64 hexadecimal digits, as openssl"
-              + " rand -hex 32 prints them, readable by its owner only (default: the variable "
-              + SECRET_VARIABLE
-              + ").")
-  private @Nullable String secretFile;
+  private final Declared<Path> secretFile =
+      path(SECRET_FILE)
+          .help(
+              80,
+              "File with the secret that the processes share, for tcp: 64 hexadecimal digits, as openssl"
+                  + " rand -hex 32 prints them, readable by its owner only (default: the variable "
+                  + SECRET_VARIABLE
+                  + ").");
 
-  @Option(
-      names = CERTIFICATE,
-      paramLabel = "FILE",
-      order = 82,
-      description =
-          "Certificate of this process, in PEM. The processes encrypt what they send with TLS 1.3,"
-              + " for tcp.")
-  private @Nullable String certificate;
+  private final Declared<Path> certificate =
+      path(CERTIFICATE)
+          .help(
+              82,
+              "Certificate of this process, in PEM. The processes encrypt what they"
+                  + " send with TLS 1.3, for tcp.");
 
-  @Option(
-      names = KEY,
-      paramLabel = "FILE",
-      order = 83,
-      description =
-          "Private key of the certificate, in PEM, unencrypted PKCS #8, readable by its owner only.")
-  private @Nullable String key;
+  private final Declared<Path> key =
+      path(KEY)
+          .help(
+              83,
+              "Private key of the certificate, in PEM, unencrypted PKCS #8, readable"
+                  + " by its owner only.");
 
-  @Option(
-      names = AUTHORITIES,
-      paramLabel = "FILE",
-      order = 84,
-      description =
-          "Certificates of the authorities that sign those of processes, in PEM (default: the"
-              + " process's own certificate, for one that all share).")
-  private @Nullable String authorities;
+  private final Declared<Path> authorities =
+      path(AUTHORITIES)
+          .help(
+              84,
+              "Certificates of the authorities that sign those of processes, in PEM"
+                  + " (default: the process's own certificate, for one that all share).");
 
   TrustOptions() {}
 
@@ -75,12 +66,12 @@ final class TrustOptions {
    * @throws UsageException naming the one that lacks another
    */
   void check() {
-    if ((certificate == null) != (key == null)) {
+    if (certificate.isGiven() != key.isGiven()) {
       throw new UsageException(
-          certificate == null ? KEY : CERTIFICATE,
-          "needs " + (certificate == null ? CERTIFICATE : KEY) + " too");
+          certificate.isGiven() ? CERTIFICATE : KEY,
+          "needs " + (certificate.isGiven() ? KEY : CERTIFICATE) + " too");
     }
-    if (authorities != null && certificate == null) {
+    if (authorities.isGiven() && !certificate.isGiven()) {
       throw new UsageException(AUTHORITIES, "needs " + CERTIFICATE);
     }
   }
@@ -88,30 +79,25 @@ final class TrustOptions {
   /** What all processes share: the secret, and the certificates if they encrypt. */
   GroupSecret secret(Map<String, String> environment) throws IOException {
     String variable = environment.getOrDefault(SECRET_VARIABLE, "");
-    if (secretFile == null && variable.isEmpty()) {
+    if (!secretFile.isGiven() && variable.isEmpty()) {
       throw new UsageException(
           SECRET_FILE, "or the variable " + SECRET_VARIABLE + " is needed with --collective tcp");
     }
     GroupSecret secret = parseSecret(variable);
-    if (certificate == null || key == null) {
+    if (!certificate.isGiven() || !key.isGiven()) {
       return secret;
     }
-    Path keyFile = Values.path(KEY, key);
+    Path keyFile = key.value();
     requireOwnersOnly(KEY, keyFile);
     return secret.encrypting(
         GroupCertificates.read(
-            Values.path(CERTIFICATE, certificate),
-            keyFile,
-            authorities == null
-                ? Values.path(CERTIFICATE, certificate)
-                : Values.path(AUTHORITIES, authorities)));
+            certificate.value(), keyFile, authorities.orElse(certificate.value())));
   }
 
   private GroupSecret parseSecret(String variable) throws IOException {
-    String source = secretFile == null ? SECRET_VARIABLE : SECRET_FILE + " " + secretFile;
+    String source = !secretFile.isGiven() ? SECRET_VARIABLE : SECRET_FILE + " " + secretFile.text();
     try {
-      return GroupSecret.parse(
-          secretFile == null ? variable.strip() : read(Values.path(SECRET_FILE, secretFile)));
+      return GroupSecret.parse(!secretFile.isGiven() ? variable.strip() : read(secretFile.value()));
     } catch (IllegalArgumentException e) {
       throw new UsageException(SECRET_FILE, source + ": " + e.getMessage());
     }

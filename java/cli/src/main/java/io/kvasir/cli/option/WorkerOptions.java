@@ -10,6 +10,7 @@ import io.kvasir.simulator.replay.Measures;
 import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.replay.ReplaySettings;
 import io.kvasir.timing.StepTiming;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,22 +19,21 @@ import picocli.CommandLine.Option;
 
 /** Options of a worker. Where TensorRT-LLM has an option, its name is used. */
 @Heading("Ranks of a worker")
-public final class WorkerOptions {
+public final class WorkerOptions extends DeclaredOptions {
 
   private static final String STEP_TIMING = "--step-timing";
   private static final int MAX_RANKS = 4096;
   private static final int MAX_BLOCK_TOKENS = 1 << 16;
   private static final int MAX_REQUESTS = 1 << 20;
 
-  @Option(
-      names = STEP_TIMING,
-      paramLabel = "FILE",
-      order = 93,
-      description =
-          "Timing model of a step: a JSON object with prefill_quadratic, prefill_linear,"
-              + " prefill_constant_ms, decode_quadratic, decode_linear, decode_constant_ms,"
-              + " decode_floor_ms and decode_kv_tokens (default: that of Dynamo's mocker).")
-  private @Nullable String stepTiming;
+  private final Declared<Path> stepTiming =
+      path(STEP_TIMING)
+          .help(
+              93,
+              "Timing model of a step: a JSON object with prefill_quadratic,"
+                  + " prefill_linear, prefill_constant_ms, decode_quadratic, decode_linear,"
+                  + " decode_constant_ms, decode_floor_ms and decode_kv_tokens (default:"
+                  + " that of Dynamo's mocker).");
 
   @Option(
       names = LlmApiFile.OPTION,
@@ -45,94 +45,58 @@ public final class WorkerOptions {
   @SuppressWarnings("unused") // read with the settings
   private @Nullable String llmApi;
 
-  @Option(
-      names = {"--ranks", "--dp"},
-      paramLabel = "N",
-      defaultValue = "8",
-      order = 40,
-      description = "Number of ranks of a worker (default: ${DEFAULT-VALUE}).")
-  private String ranks;
+  private final Declared<String> ranks =
+      text("--ranks", "N", "8").names("--ranks", "--dp").help(40, "Number of ranks of a worker");
 
-  @Option(
-      names = "--router",
-      paramLabel = "NAME[,NAME]",
-      completionCandidates = Choices.AdpRouters.class,
-      order = 41,
-      description =
-          "ADP routers to run: ${COMPLETION-CANDIDATES}. Several are"
-              + " compared (default: the router enabled below, else default,kv_cache_aware).")
-  private @Nullable String router;
+  private final Declared<String> router =
+      text("--router", "NAME[,NAME]", null)
+          .candidates(Choices.AdpRouters.class)
+          .help(
+              41,
+              "ADP routers to run: ${COMPLETION-CANDIDATES}. Several are compared"
+                  + " (default: the router enabled below, else default,kv_cache_aware).");
 
-  @Option(
-      names = "--pool-tokens",
-      paramLabel = "N",
-      defaultValue = "200000",
-      order = 42,
-      description = "Tokens of KV in the pool of a rank (default: ${DEFAULT-VALUE}).")
-  private String poolTokens;
+  private final Declared<String> poolTokens =
+      text("--pool-tokens", "N", "200000").help(42, "Tokens of KV in the pool of a rank");
 
-  @Option(
-      names = "--tokens-per-block",
-      paramLabel = "N",
-      defaultValue = "32",
-      order = 43,
-      description = "Tokens in a block (default: ${DEFAULT-VALUE}).")
-  private String tokensPerBlock;
+  private final Declared<Integer> tokensPerBlock =
+      integer("--tokens-per-block", "32", 1, MAX_BLOCK_TOKENS).help(43, "Tokens in a block");
 
-  @Option(
-      names = "--hash-format",
-      paramLabel = "NAME",
-      completionCandidates = Choices.HashFormats.class,
-      defaultValue = "kvasir",
-      order = 44,
-      description = "Hash format of blocks: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-  private String hashFormat;
+  private final Declared<HashFormat> hashFormat =
+      choice("--hash-format", "kvasir", List.of(HashFormat.values()), HashFormat::id)
+          .candidates(Choices.HashFormats.class)
+          .help(44, "Hash format of blocks: ${COMPLETION-CANDIDATES}");
 
-  @Option(
-      names = "--enable-block-reuse",
-      paramLabel = "BOOL",
-      completionCandidates = Choices.Booleans.class,
-      defaultValue = "true",
-      order = 45,
-      description = "Reuse computed blocks for other requests (default: ${DEFAULT-VALUE}).")
-  private String enableBlockReuse;
+  private final Declared<Boolean> enableBlockReuse =
+      flag("--enable-block-reuse", "true")
+          .candidates(Choices.Booleans.class)
+          .help(45, "Reuse computed blocks for other requests");
 
-  @Option(
-      names = "--max-num-tokens",
-      paramLabel = "N",
-      defaultValue = "8192",
-      order = 46,
-      description = "Most tokens that a rank computes in one step (default: ${DEFAULT-VALUE}).")
-  private String tokenBudget;
+  private final Declared<Integer> tokenBudget =
+      integer("--max-num-tokens", "8192", 1, Integer.MAX_VALUE)
+          .help(46, "Most tokens that a rank computes in one step");
 
-  @Option(
-      names = "--max-active-requests",
-      paramLabel = "N",
-      defaultValue = "256",
-      order = 47,
-      description = "Most requests that are active on a rank (default: ${DEFAULT-VALUE}).")
-  private String maxActiveRequests;
+  private final Declared<Integer> maxActiveRequests =
+      integer("--max-active-requests", "256", 1, MAX_REQUESTS)
+          .help(47, "Most requests that are active on a rank");
 
-  @Option(
-      names = "--capacity-scheduler-policy",
-      paramLabel = "NAME",
-      completionCandidates = Choices.CapacityPolicies.class,
-      defaultValue = "guaranteed_no_evict",
-      order = 48,
-      description =
-          "Policy for admitting requests: ${COMPLETION-CANDIDATES}"
-              + " (default: ${DEFAULT-VALUE}).")
-  private String capacityPolicy;
+  private final Declared<CapacityPolicy> capacityPolicy =
+      choice(
+              "--capacity-scheduler-policy",
+              "guaranteed_no_evict",
+              Arrays.asList(CapacityPolicy.values()),
+              CapacityPolicy::id)
+          .candidates(Choices.CapacityPolicies.class)
+          .help(48, "Policy for admitting requests: ${COMPLETION-CANDIDATES}");
 
-  @Option(
-      names = "--waiting-queue-policy",
-      paramLabel = "NAME",
-      completionCandidates = Choices.QueuePolicies.class,
-      defaultValue = "fcfs",
-      order = 49,
-      description =
-          "Order of the waiting queue: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-  private String waitingQueuePolicy;
+  private final Declared<WaitingQueuePolicy> waitingQueuePolicy =
+      choice(
+              "--waiting-queue-policy",
+              "fcfs",
+              List.of(WaitingQueuePolicy.values()),
+              WaitingQueuePolicy::id)
+          .candidates(Choices.QueuePolicies.class)
+          .help(49, "Order of the waiting queue: ${COMPLETION-CANDIDATES}");
 
   @Mixin private AttentionDpOptions attentionDp;
 
@@ -146,17 +110,18 @@ public final class WorkerOptions {
    */
   public List<AdpRouterKind> routers() {
     AttentionDpConfig config = attentionDp.config(executor().maxActiveRequests());
-    if (router == null && (config.enableKvCacheAwareRouting() || config.conversationAffinity())) {
+    if (!router.isGiven()
+        && (config.enableKvCacheAwareRouting() || config.conversationAffinity())) {
       return List.of(config.router(executor().enableBlockReuse()));
     }
-    return router == null
+    return !router.isGiven()
         ? List.of(AdpRouterKind.DEFAULT, AdpRouterKind.KV_CACHE_AWARE)
-        : routers(router);
+        : routers(router.value());
   }
 
   /** {@return whether {@code --router} is given} */
   public boolean namesRouters() {
-    return router != null;
+    return router.isGiven();
   }
 
   /**
@@ -173,7 +138,7 @@ public final class WorkerOptions {
 
   /** Number of ranks, at most some maximum. */
   int ranks(int maximum) {
-    return Values.integer("--ranks", ranks, 1, maximum);
+    return Values.integer("--ranks", ranks.value(), 1, maximum);
   }
 
   /**
@@ -183,39 +148,28 @@ public final class WorkerOptions {
    * @throws UsageException if a value is not allowed
    */
   public ReplaySettings settings(AdpRouterKind kind) {
-    int blockTokens = Values.integer("--tokens-per-block", tokensPerBlock, 1, MAX_BLOCK_TOKENS);
+    int blockTokens = tokensPerBlock.value();
     return new ReplaySettings(
         ranks(MAX_RANKS),
         new ReplaySettings.Pool(
-            Values.integer("--pool-tokens", poolTokens, blockTokens, Integer.MAX_VALUE),
+            Values.integer("--pool-tokens", poolTokens.value(), blockTokens, Integer.MAX_VALUE),
             blockTokens,
-            Values.choice(
-                "--hash-format", hashFormat, List.of(HashFormat.values()), HashFormat::id)),
+            hashFormat.value()),
         new ReplaySettings.Routing(
-            kind,
-            attentionDp.config(executor().maxActiveRequests()),
-            Values.choice(
-                "--waiting-queue-policy",
-                waitingQueuePolicy,
-                List.of(WaitingQueuePolicy.values()),
-                WaitingQueuePolicy::id)),
+            kind, attentionDp.config(executor().maxActiveRequests()), waitingQueuePolicy.value()),
         executor(),
-        stepTiming == null
+        !stepTiming.isGiven()
             ? StepTiming.DEFAULT
-            : StepTimingFile.read(STEP_TIMING, Values.path(STEP_TIMING, stepTiming)),
+            : StepTimingFile.read(STEP_TIMING, stepTiming.value()),
         ReplayMode.AGGREGATED,
         Measures.NONE);
   }
 
   private ExecutorOptions executor() {
     return new ExecutorOptions(
-        Values.integer("--max-num-tokens", tokenBudget, 1, Integer.MAX_VALUE),
-        Values.integer("--max-active-requests", maxActiveRequests, 1, MAX_REQUESTS),
-        Values.choice(
-            "--capacity-scheduler-policy",
-            capacityPolicy,
-            Arrays.asList(CapacityPolicy.values()),
-            CapacityPolicy::id),
-        Values.flag("--enable-block-reuse", enableBlockReuse));
+        tokenBudget.value(),
+        maxActiveRequests.value(),
+        capacityPolicy.value(),
+        enableBlockReuse.value());
   }
 }

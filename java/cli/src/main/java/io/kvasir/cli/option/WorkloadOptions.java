@@ -12,15 +12,14 @@ import io.kvasir.simulator.workload.Starts;
 import io.kvasir.simulator.workload.TraceRequests;
 import io.kvasir.simulator.workload.Workload;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
 
 /** Options of the replayed workload and its speed. */
 @Heading(Heading.WORKLOAD)
-public final class WorkloadOptions {
+public final class WorkloadOptions extends DeclaredOptions {
 
   private static final int MAX_IN_FLIGHT = 1_000_000;
   private static final double MIN_RATE = 1e-6;
@@ -30,61 +29,35 @@ public final class WorkloadOptions {
   /** About 30 years. Virtual time is in nanoseconds of 64 bits, which last for about 300 years. */
   private static final double MAX_SECONDS = 1e9;
 
-  private static final String DEFAULT_CONCURRENCY = "64";
-  private static final String DEFAULT_SPEED = "1.0";
+  private static final int DEFAULT_CONCURRENCY = 64;
+  private static final double DEFAULT_SPEED = 1;
 
-  @Option(
-      names = "--trace",
-      paramLabel = "FILE",
-      order = 1,
-      description = "Trace to replay: Mooncake JSON lines or Azure CSV; also as .gz, .xz or .zst.")
-  private @Nullable String trace;
+  private final Declared<Path> trace =
+      path("--trace")
+          .help(1, "Trace to replay: Mooncake JSON lines or Azure CSV; also as .gz, .xz or .zst.");
 
-  @Option(
-      names = "--trace-block-tokens",
-      paramLabel = "N",
-      defaultValue = "512",
-      order = 2,
-      description = "Tokens for each id of the trace (default: ${DEFAULT-VALUE}).")
-  private String traceBlockTokens;
+  private final Declared<Integer> traceBlockTokens =
+      integer("--trace-block-tokens", "512", 1, Trace.MAX_TOKENS)
+          .help(2, "Tokens for each id of the trace");
 
-  @Option(
-      names = "--workload",
-      paramLabel = "NAME",
-      completionCandidates = Choices.Workloads.class,
-      defaultValue = "multi_turn",
-      order = 3,
-      description = "Generated workload: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-  private String workload;
+  private final Declared<GeneratedOptions.Kind> workload =
+      choice("--workload", "multi_turn", GeneratedOptions.Kind.class)
+          .candidates(Choices.Workloads.class)
+          .help(3, "Generated workload: ${COMPLETION-CANDIDATES}");
 
-  @Option(
-      names = "--speed",
-      paramLabel = "X",
-      order = 4,
-      description = "Open loop: multiple of the speed of arrivals (default for traces: 1.0).")
-  private @Nullable String speed;
+  private final Declared<Double> speed =
+      number("--speed", null, MIN_RATE, MAX_RATE)
+          .help(4, "Open loop: multiple of the speed of arrivals (default for traces: 1.0).");
 
-  @Option(
-      names = "--rate",
-      paramLabel = "X",
-      order = 5,
-      description = "Open loop: requests, or sessions, that start per second.")
-  private @Nullable String rate;
+  private final Declared<Double> rate =
+      number("--rate", null, MIN_RATE, MAX_RATE)
+          .help(5, "Open loop: requests, or sessions, that start per second.");
 
-  @Option(
-      names = "--concurrency",
-      paramLabel = "N",
-      order = 6,
-      description = "Closed loop: requests, or sessions, in flight (default for workloads: 64).")
-  private @Nullable String concurrency;
+  private final Declared<Integer> concurrency =
+      integer("--concurrency", null, 1, MAX_IN_FLIGHT)
+          .help(6, "Closed loop: requests, or sessions, in flight (default for workloads: 64).");
 
-  @Option(
-      names = "--seed",
-      paramLabel = "N",
-      defaultValue = "0",
-      order = 7,
-      description = "Seed of everything random (default: ${DEFAULT-VALUE}).")
-  private String seed;
+  private final Declared<Long> seed = seed("--seed", "0").help(7, "Seed of everything random");
 
   /**
    * The workload that the options describe.
@@ -111,18 +84,18 @@ public final class WorkloadOptions {
       throws IOException {
     settleConflicts(settings);
     Predicate<String> isFlag = settings::isFlag;
-    long chosenSeed = Values.seed("--seed", seed);
-    if (trace != null) {
+    long chosenSeed = seed.value();
+    if (trace.isGiven()) {
       generated.refuseAllBut("a trace", name -> false, isFlag);
-      return planTrace(trace, chosenSeed, console);
+      return planTrace(trace.value(), chosenSeed, console);
     }
-    GeneratedOptions.Kind kind = Values.choice("--workload", workload, GeneratedOptions.Kind.class);
+    GeneratedOptions.Kind kind = workload.value();
     generated.refuseAllBut("--workload " + Values.id(kind), kind::has, isFlag);
     refuse("--trace-block-tokens", "needs --trace", isFlag);
-    if (isFlag.test("--speed") && rate == null) {
+    if (isFlag.test("--speed") && !rate.isGiven()) {
       throw new UsageException("--speed", "needs --trace or --rate");
     }
-    double perSecond = rate == null ? 0 : Values.number("--rate", rate, MIN_RATE, MAX_RATE);
+    double perSecond = rate.orElse(0.0);
     Workload planned =
         kind.hasSessions()
             ? sessions(generated, kind, perSecond, chosenSeed, isFlag)
@@ -139,7 +112,7 @@ public final class WorkloadOptions {
     int sessions = generated.sessions();
     double startsPerSecond = 0;
     int inFlight = 0;
-    if (rate != null) {
+    if (rate.isGiven()) {
       refuse(GeneratedOptions.RAMP, "needs --concurrency", isFlag);
       startsPerSecond = perSecond * speed();
       requireShort("--rate", sessions / startsPerSecond);
@@ -163,10 +136,10 @@ public final class WorkloadOptions {
 
   private Workload sequence(
       GeneratedOptions generated, GeneratedOptions.Kind kind, double perSecond, long chosenSeed) {
-    if (rate != null) {
+    if (rate.isGiven()) {
       requireShort("--rate", generated.requests() / perSecond / speed());
     }
-    return play(generated.sequence(kind, perSecond, chosenSeed), rate == null);
+    return play(generated.sequence(kind, perSecond, chosenSeed), !rate.isGiven());
   }
 
   private static void requireShort(String option, double seconds) {
@@ -186,20 +159,20 @@ public final class WorkloadOptions {
    * keys of a file that exclude each other are wrong.
    */
   private void settleConflicts(Settings settings) {
-    if (trace != null && settings.beats("--workload", "--trace")) {
-      trace = null;
+    if (trace.isGiven() && settings.beats("--workload", "--trace")) {
+      trace.clear();
     }
-    if (concurrency != null && settings.beats("--speed", "--concurrency")) {
-      concurrency = null;
+    if (concurrency.isGiven() && settings.beats("--speed", "--concurrency")) {
+      concurrency.clear();
     }
-    if (concurrency != null && settings.beats("--rate", "--concurrency")) {
-      concurrency = null;
+    if (concurrency.isGiven() && settings.beats("--rate", "--concurrency")) {
+      concurrency.clear();
     }
-    if (trace != null) {
+    if (trace.isGiven()) {
       refuse("--rate", "needs a generated workload", settings::isFlag);
-      rate = null;
+      rate.clear();
     } else if (settings.beats("--concurrency", "--rate")) {
-      rate = null;
+      rate.clear();
     }
   }
 
@@ -209,19 +182,19 @@ public final class WorkloadOptions {
     }
   }
 
-  private Plan planTrace(String file, long chosenSeed, Console console) throws IOException {
-    int blockTokens = Values.integer("--trace-block-tokens", traceBlockTokens, 1, Trace.MAX_TOKENS);
-    Trace rows = TraceReader.read(Values.path("--trace", file), blockTokens);
+  private Plan planTrace(Path file, long chosenSeed, Console console) throws IOException {
+    int blockTokens = traceBlockTokens.value();
+    Trace rows = TraceReader.read(file, blockTokens);
     rows.warnings().forEach(warning -> console.note(rows.file() + ": " + warning));
     OptionalDouble bound =
         rows.format() == Trace.Format.MOONCAKE
             ? OptionalDouble.of(rows.blockUpperBound())
             : OptionalDouble.empty();
-    if (concurrency == null) {
+    if (!concurrency.isGiven()) {
       requireShort("--speed", rows.arrivalNs(rows.rows() - 1) / NS_PER_S / speed());
     }
     RequestSequence requests = new TraceRequests(rows, Conversations.infer(rows));
-    return new Plan(play(requests, concurrency != null), bound, chosenSeed);
+    return new Plan(play(requests, concurrency.isGiven()), bound, chosenSeed);
   }
 
   private Workload play(RequestSequence requests, boolean closed) {
@@ -229,11 +202,10 @@ public final class WorkloadOptions {
   }
 
   private double speed() {
-    return Values.number("--speed", speed == null ? DEFAULT_SPEED : speed, MIN_RATE, MAX_RATE);
+    return speed.orElse(DEFAULT_SPEED);
   }
 
   private int concurrency() {
-    String text = concurrency == null ? DEFAULT_CONCURRENCY : concurrency;
-    return Values.integer("--concurrency", text, 1, MAX_IN_FLIGHT);
+    return concurrency.orElse(DEFAULT_CONCURRENCY);
   }
 }

@@ -1,6 +1,7 @@
 package io.kvasir.simulator.compare;
 
 import io.kvasir.simulator.workload.Agentic;
+import io.kvasir.simulator.workload.ClosedLoop;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
 import io.kvasir.simulator.workload.MultiTurn;
@@ -19,7 +20,8 @@ public enum GeneratedTraffic {
   /** Chats: 3 to 12 turns behind a system prompt of 8,000 tokens. */
   MULTI_TURN {
     @Override
-    public Traffic of(int ranks) {
+    public Traffic of(Load load) {
+      int ranks = load.ranks();
       return sessions(
           0.2 * ranks,
           (starts, pace, seed) ->
@@ -38,7 +40,8 @@ public enum GeneratedTraffic {
   /** Agents that call tools and start sub-agents. */
   AGENTIC {
     @Override
-    public Traffic of(int ranks) {
+    public Traffic of(Load load) {
+      int ranks = load.ranks();
       return sessions(
           0.005 * ranks,
           (starts, pace, seed) ->
@@ -59,33 +62,59 @@ public enum GeneratedTraffic {
   /** Single requests behind one of 500 prefixes of 8,000 tokens, some more popular than others. */
   SHARED_PREFIX {
     @Override
-    public Traffic of(int ranks) {
-      return single(ranks, 500, 8_000, new LognormalTokens(2_000, 1.0));
+    public Traffic of(Load load) {
+      return single(load.ranks(), 500, 8_000, new LognormalTokens(2_000, 1.0));
     }
   },
   /** Single requests that have nothing in common. */
   UNIFORM {
     @Override
-    public Traffic of(int ranks) {
-      return single(ranks, 0, 0, new LognormalTokens(4_000, 1.0));
+    public Traffic of(Load load) {
+      return single(load.ranks(), 0, 0, new LognormalTokens(4_000, 1.0));
+    }
+  },
+  /**
+   * Prompts of 7,000 tokens, half of which is one of 10 prefixes, and answers of 200, in a loop.
+   */
+  CLOSED_LOOP {
+    @Override
+    public Traffic of(Load load) {
+      return loop(load, 0, new IntRange(LOOP_ANSWER, LOOP_ANSWER));
+    }
+  },
+  /** The same with varied lengths: sigma 0.5, and answers of 100 to 300 tokens. */
+  CLOSED_LOOP_VARIED {
+    @Override
+    public Traffic of(Load load) {
+      return loop(load, 0.5, new IntRange(LOOP_ANSWER / 2, LOOP_ANSWER * 3 / 2));
     }
   };
 
   private static final IntRange ANSWERS = new IntRange(50, 500);
   private static final int REQUESTS_PER_RANK = 500;
   private static final double REQUESTS_PER_SECOND = 5;
+  private static final int LOOP_REQUESTS_PER_RANK = 250;
+  private static final int LOOP_PREFIXES = 10;
+  private static final int LOOP_HALF_PROMPT = 3_500;
+  private static final int LOOP_ANSWER = 200;
 
   /** {@return the name in options and reports, for example {@code multi_turn}} */
   public String id() {
     return name().toLowerCase(Locale.ROOT);
   }
 
+  /** {@return whether the load is a number of requests in flight} */
+  public boolean isClosed() {
+    return this == CLOSED_LOOP || this == CLOSED_LOOP_VARIED;
+  }
+
   /**
-   * {@return the workload for a number of ranks}
+   * {@return the workload for a load}
    *
-   * @param ranks number of ranks, at least 1; there are more requests for more of them
+   * @param load a {@link Load.InFlight} for closed loops, else a {@link Load.Share}; there are more
+   *     requests for more ranks
    */
-  public abstract Traffic of(int ranks);
+  public abstract Traffic of(Load load);
 
   /** Makes sessions. */
   @FunctionalInterface
@@ -121,5 +150,25 @@ public enum GeneratedTraffic {
                 speed);
     double lastArrivalNs = requests / REQUESTS_PER_SECOND * 1e9;
     return new Traffic(id(), id(), source, source, lastArrivalNs);
+  }
+
+  Traffic loop(Load load, double sigma, IntRange answers) {
+    int requests = LOOP_REQUESTS_PER_RANK * load.ranks();
+    int inFlight = ((Load.InFlight) load).requests();
+    Traffic.Source source =
+        (speed, seed) ->
+            new ClosedLoop(
+                new SharedPrefix(
+                    new SharedPrefix.Shape(
+                        requests,
+                        LOOP_PREFIXES,
+                        LOOP_HALF_PROMPT,
+                        0,
+                        new LognormalTokens(LOOP_HALF_PROMPT, sigma),
+                        answers,
+                        0,
+                        seed)),
+                inFlight);
+    return new Traffic(id(), id() + " " + inFlight, source, source, Traffic.AFTER_ANSWERS);
   }
 }

@@ -8,28 +8,23 @@ import java.util.function.ToDoubleFunction;
 /** The figures that comparisons estimate. Times are modelled milliseconds. */
 @SuppressWarnings("ImmutableEnumChecker") // the functions have no state
 public enum Measure {
-  /** Time to first token, median. */
-  TTFT_P50_MS("ttftP50Ms", result -> result.ttft().p50Ms()),
   /** Time to first token, 95th percentile. */
   TTFT_P95_MS("ttftP95Ms", result -> result.ttft().p95Ms()),
   /** Time to first token, mean. */
   TTFT_MEAN_MS("ttftMeanMs", result -> result.ttft().meanMs()),
-  /** Time between tokens, median. */
-  ITL_P50_MS("itlP50Ms", result -> result.itl().p50Ms()),
-  /** Time between tokens, 95th percentile. */
-  ITL_P95_MS("itlP95Ms", result -> result.itl().p95Ms()),
-  /** Share of the requests placed on a worker that was still computing another prompt. */
-  BEHIND_PROMPTS("behindPrompts", Measure::behindPrompts),
   /** Share of prompt tokens that came from cache. */
   TOKEN_HIT_RATE("tokenHitRate", ReplayResult::tokenHitRate),
   /** Coefficient of variation of the requests per rank. */
   ROUTED_CV("routedCv", ReplayResult::routedCv),
-  /** Requests of the busiest rank divided by those of the least busy one. */
-  ROUTED_MAX_OVER_MIN("routedMaxOverMin", ReplayResult::routedMaxOverMin),
   /** Share of the requests that fit into no pool. */
   REJECTED("rejected", result -> (double) result.rejected() / Math.max(1, result.requests())),
   /** Share of the time in which at least one rank prefilled. */
-  PREFILL_SHARE("utilisation", ReplayResult::prefillShare);
+  PREFILL_SHARE("utilisation", ReplayResult::prefillShare),
+  /**
+   * Of a fleet, the share of the requests placed on a worker that was still computing another
+   * prompt.
+   */
+  BEHIND_PROMPTS("behindPrompts", Measure::behindPrompts);
 
   private final String key;
   private final ToDoubleFunction<ReplayResult> value;

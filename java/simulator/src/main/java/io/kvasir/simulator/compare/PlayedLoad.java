@@ -6,7 +6,8 @@ package io.kvasir.simulator.compare;
  * <p>Immutable.
  *
  * @param setting the case
- * @param speed factor by which arrivals were faster than recorded
- * @param reachedShare utilisation under the reference router at this speed
+ * @param speed factor by which arrivals were faster than recorded; 1 for a closed loop
+ * @param reachedShare utilisation under the reference router at this speed; not a number for a
+ *     closed loop
  */
 public record PlayedLoad(Setting setting, double speed, double reachedShare) {}

@@ -12,15 +12,19 @@ import io.kvasir.simulator.workload.Workload;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import java.util.function.LongToDoubleFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Replays traffic under several routers, at the speed that produces a given utilisation under a
- * reference: round-robin, or for sessions TensorRT-LLM's router {@code conversation}.
+ * reference: round-robin, or for sessions TensorRT-LLM's router {@code conversation}. Closed loops
+ * have their own speed.
  *
  * <p>Everything is modelled, so results do not depend on the machine or the number of threads.
  * Immutable. Does not own its threads.
@@ -48,6 +52,7 @@ public final class RouterComparison {
   private static final int MOST_BELOW = 10;
 
   private static final int TOKENS_PER_BLOCK = 32;
+  private static final String ADP = "adp";
 
   private static final List<Measure> MEASURES =
       List.of(
@@ -57,6 +62,13 @@ public final class RouterComparison {
           Measure.ROUTED_CV,
           Measure.REJECTED,
           Measure.PREFILL_SHARE);
+
+  /** Figures of fleets. */
+  private static final List<Measure> FLEET_MEASURES =
+      Stream.concat(MEASURES.stream(), Stream.of(Measure.BEHIND_PROMPTS)).toList();
+
+  /** Speed of closed loops, which have no other. */
+  private static final Speed CLOSED = new Speed(1, Double.NaN);
 
   private static final Measures FIRST_TOKENS = new Measures(null, false, true);
 
@@ -114,7 +126,7 @@ public final class RouterComparison {
         };
     Map<String, Player> players = new LinkedHashMap<>();
     routers.forEach(router -> players.put(router.id(), player.apply(router)));
-    return compare(setting, "adp", 1, player.apply(AdpRouterKind.CONVERSATION), players);
+    return compare(setting, ADP, 1, player.apply(AdpRouterKind.CONVERSATION), players);
   }
 
   /**
@@ -122,27 +134,30 @@ public final class RouterComparison {
    * utilisation is the mean of the workers'.
    *
    * @param setting the case
-   * @param routers names of the fleet routers to compare
+   * @param routers args of the fleet routers to compare, by their names
    * @return the results
    * @throws IllegalArgumentException if no request fits into a pool, there are too few requests for
-   *     a tenth of the load, or a name is unknown
+   *     a tenth of the load, or a name or an arg is wrong
    * @throws InterruptedException if this thread is interrupted
    */
-  public Cell<PlayedLoad> compareFleets(Setting setting, List<String> routers)
+  public Cell<PlayedLoad> compareFleets(Setting setting, Map<String, Map<String, Object>> routers)
       throws InterruptedException {
     int workers = setting.load().ranks();
     ReplaySettings worker = worker(setting, 1);
-    Function<String, Player> player =
-        router -> {
-          FleetSettings fleet = FleetSettings.of(workers, router);
+    BiFunction<String, Map<String, Object>, Player> player =
+        (router, own) -> {
+          FleetSettings fleet = FleetSettings.of(workers, router).withArgs(own);
           ReplaySettings named = worker.withHashFormat(fleet.naming(worker.pool().hashFormat()));
           return arrivals ->
               Replay.run(arrivals, named, fleet, RankPools.Place.HOST, ReplayProgress.SILENT);
         };
     Map<String, Player> players = new LinkedHashMap<>();
-    routers.forEach(router -> players.put(router, player.apply(router)));
+    routers.forEach((router, own) -> players.put(router, player.apply(router, own)));
     String reference = setting.traffic().sessions() ? "conversation" : "round_robin";
-    return compare(setting, "fleet", workers, player.apply(reference), players);
+    Map<String, Object> args = new TreeMap<>();
+    routers.values().forEach(args::putAll);
+    String kind = args.isEmpty() ? "fleet" : "fleet " + args;
+    return compare(setting, kind, workers, player.apply(reference, Map.of()), players);
   }
 
   private static ReplaySettings worker(Setting setting, int ranks) {
@@ -155,23 +170,10 @@ public final class RouterComparison {
       Setting setting, String kind, int workers, Player reference, Map<String, Player> players)
       throws InterruptedException {
     String name = kind + " " + setting.key();
-    List<Double> found =
-        store.of(
-            name + " speed for " + setting.load() + " seed " + seeds.get(0),
-            () -> {
-              Speed speed = speedFor(setting, workers, reference);
-              return List.of(speed.factor(), speed.share());
-            });
-    Speed speed = new Speed(found.get(0), found.get(1));
-    if (speed.share() < setting.load().utilisation() / MOST_BELOW) {
-      throw new IllegalArgumentException(
-          setting.traffic().name()
-              + ": "
-              + setting.traffic().requests().at(1, seeds.get(0)).plannedRequests()
-              + " requests are too few for load "
-              + setting.load()
-              + ": the last answers come long after the last arrival");
-    }
+    Speed speed =
+        setting.load() instanceof Load.Share share
+            ? speedFor(name, setting, share, workers, reference)
+            : CLOSED;
     Map<String, LongFunction<ReplayResult>> policies = new LinkedHashMap<>();
     players.forEach(
         (policy, player) ->
@@ -179,11 +181,16 @@ public final class RouterComparison {
                 policy,
                 seed -> player.play(setting.traffic().requests().at(speed.factor(), seed))));
     String played = name + " speed " + speed.factor();
-    PolicyComparison comparison = new PolicyComparison(seeds, MEASURES, threads, store);
+    PolicyComparison comparison =
+        new PolicyComparison(seeds, kind.equals(ADP) ? MEASURES : FLEET_MEASURES, threads, store);
     Cell<PlayedLoad> cell =
         comparison.compare(
             new PlayedLoad(setting, speed.factor(), speed.share()), played, policies);
-    if (cell.best().mean(Measure.TTFT_P95_MS) <= saturatedMs) {
+    if (cell.best().mean(Measure.REJECTED) == 1) {
+      throw noneFits(setting);
+    }
+    if (setting.load() instanceof Load.InFlight
+        || cell.best().mean(Measure.TTFT_P95_MS) <= saturatedMs) {
       return cell;
     }
     Map<String, LongToDoubleFunction> capacities = new LinkedHashMap<>();
@@ -193,6 +200,37 @@ public final class RouterComparison {
                 policy, seed -> capacity(player, setting.traffic(), speed.factor(), seed)));
     return cell.withCapacities(
         comparison.figures(played + " capacity at " + saturatedMs, capacities));
+  }
+
+  private static IllegalArgumentException noneFits(Setting setting) {
+    return new IllegalArgumentException(
+        setting.traffic().name()
+            + ": no request fits into a pool of "
+            + setting.poolTokens()
+            + " tokens");
+  }
+
+  /** The speed for a load, which the store may know. */
+  private Speed speedFor(
+      String name, Setting setting, Load.Share load, int workers, Player reference) {
+    List<Double> found =
+        store.of(
+            name + " speed for " + load + " seed " + seeds.get(0),
+            () -> {
+              Speed speed = findSpeed(setting, load.utilisation(), workers, reference);
+              return List.of(speed.factor(), speed.share());
+            });
+    Speed speed = new Speed(found.get(0), found.get(1));
+    if (speed.share() < load.utilisation() / MOST_BELOW) {
+      throw new IllegalArgumentException(
+          setting.traffic().name()
+              + ": "
+              + setting.traffic().requests().at(1, seeds.get(0)).plannedRequests()
+              + " requests are too few for load "
+              + load
+              + ": the last answers come long after the last arrival");
+    }
+    return speed;
   }
 
   /**
@@ -225,9 +263,8 @@ public final class RouterComparison {
    * long request near the end occupies one worker; the time that this takes at the lowest speed is
    * allowed in addition.
    */
-  private Speed speedFor(Setting setting, int workers, Player reference) {
+  private Speed findSpeed(Setting setting, double utilisation, int workers, Player reference) {
     Traffic traffic = setting.traffic();
-    double utilisation = setting.load().utilisation();
     Speed slow = new Speed(0, 0);
     Speed fast = null;
     double tailNs = 0;
@@ -235,11 +272,7 @@ public final class RouterComparison {
     for (int trial = 0; trial < MAX_TRIALS; trial++) {
       ReplayResult result = reference.play(traffic.reference().at(next, seeds.get(0)));
       if (result.completed() == 0) {
-        throw new IllegalArgumentException(
-            traffic.name()
-                + ": no request fits into a pool of "
-                + setting.poolTokens()
-                + " tokens");
+        throw noneFits(setting);
       }
       Speed tried = new Speed(next, result.prefillShare() / workers);
       double arrivalsNs = traffic.lastArrivalNs() / next;

@@ -2,6 +2,7 @@ package io.kvasir.simulator.report;
 
 import io.kvasir.simulator.compare.Cell;
 import io.kvasir.simulator.compare.Compared;
+import io.kvasir.simulator.compare.Estimate;
 import io.kvasir.simulator.compare.Load;
 import io.kvasir.simulator.compare.Measure;
 import io.kvasir.simulator.compare.PlayedLoad;
@@ -54,19 +55,36 @@ public final class CellTable {
     row.append("| ").append(requests(setting));
     row.append(" | ").append(load(cell.load()));
     row.append(" | ").append(Numbers.count(setting.poolTokens()));
-    row.append(" | ").append(Numbers.decimals(cell.load().speed(), 3)).append(" |");
+    row.append(" | ").append(speed(cell.load())).append(" |");
     for (Compared router : cell.policies()) {
-      String p95 = FleetTable.estimate(router.of(Measure.TTFT_P95_MS)) + capacity(cell, router);
+      String p95 = estimate(router.of(Measure.TTFT_P95_MS)) + capacity(cell, router);
       boolean best =
           cell.saturated()
               ? capacity(cell, router).equals(capacity(cell, cell.best()))
-              : FleetTable.isBest(cell, router);
+              : isBest(cell, router);
       row.append(' ').append(best ? "**" + p95 + "**" : p95).append(" |");
     }
     for (Compared router : cell.policies()) {
       row.append(' ').append(Numbers.rate(router.of(Measure.TOKEN_HIT_RATE).mean())).append(" |");
     }
     return row.append('\n').toString();
+  }
+
+  /** Whether no router's mean p95 is shown as a lower number of milliseconds. */
+  private static boolean isBest(Cell<?> cell, Compared router) {
+    return wholeP95(router).equals(wholeP95(cell.best()));
+  }
+
+  private static String wholeP95(Compared router) {
+    return Numbers.decimals(router.of(Measure.TTFT_P95_MS).mean(), 0);
+  }
+
+  /** A mean in whole milliseconds, with its interval if there is one. */
+  private static String estimate(Estimate estimate) {
+    String mean = Numbers.decimals(estimate.mean(), 0);
+    return Double.isNaN(estimate.halfWidth())
+        ? mean
+        : mean + " ± " + Numbers.decimals(estimate.halfWidth(), 0);
   }
 
   /** In a saturated case, a router's capacity. */
@@ -88,9 +106,16 @@ public final class CellTable {
   /** The load and, if another one was reached, that in brackets. */
   private static String load(PlayedLoad played) {
     Load load = played.setting().load();
-    return Math.abs(played.reachedShare() - load.utilisation()) > 0.01
+    return load instanceof Load.Share share
+            && Math.abs(played.reachedShare() - share.utilisation()) > 0.01
         ? load + " (" + Numbers.decimals(played.reachedShare(), 2) + ")"
         : load.toString();
+  }
+
+  private static String speed(PlayedLoad played) {
+    return played.setting().load() instanceof Load.InFlight
+        ? ""
+        : Numbers.decimals(played.speed(), 3);
   }
 
   /** The name of the requests, without folders, and of the ranks' mode. */

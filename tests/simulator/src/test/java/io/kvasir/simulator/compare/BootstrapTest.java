@@ -103,7 +103,7 @@ class BootstrapTest {
   private static FirstTokens played(AdpRouterKind router, long seed) {
     ReplayResult result =
         Replay.run(
-            GeneratedTraffic.MULTI_TURN.of(1).requests().at(1, seed),
+            GeneratedTraffic.MULTI_TURN.of(new Load.Share(1, 0.5)).requests().at(1, seed),
             new ReplaySettings(2, 200_000, 32)
                 .withRouter(router)
                 .withMode(ReplayMode.AGGREGATED)

@@ -94,7 +94,7 @@ class CellTest {
             new Setting(
                 new Traffic("traces/t.jsonl", "", NO_REQUESTS, NO_REQUESTS, 0),
                 ReplayMode.AGGREGATED,
-                new Load(8, 0.8),
+                new Load.Share(8, 0.8),
                 1_000),
             1.5,
             0.7),

@@ -21,7 +21,7 @@ class RouterComparisonTest {
 
   @Test
   void playsAtTheSpeedThatKeepsRoundRobinAsBusyAsAskedFor() throws InterruptedException {
-    Cell<PlayedLoad> cell = compare(new Load(4, 0.5), 1, List.of(1L, 2L));
+    Cell<PlayedLoad> cell = compare(new Load.Share(4, 0.5), 1, List.of(1L, 2L));
     assertThat(cell.load().reachedShare()).isCloseTo(0.5, within(0.005));
     assertThat(cell.load().speed()).isPositive();
     assertThat(cell.policies())
@@ -34,7 +34,7 @@ class RouterComparisonTest {
 
   @Test
   void resultsDoNotDependOnHowManyThreadsWork() throws InterruptedException {
-    Load load = new Load(2, 0.6);
+    Load load = new Load.Share(2, 0.6);
     Cell<PlayedLoad> three = compare(load, 3, List.of(7L, 8L, 9L));
     Cell<PlayedLoad> one = compare(load, 1, List.of(7L, 8L, 9L));
     assertThat(three.policies()).isEqualTo(one.policies());
@@ -45,14 +45,14 @@ class RouterComparisonTest {
   void whereRoundRobinCannotKeepUpTheFastestSpeedIsTakenAtWhichItDoes()
       throws InterruptedException {
     // A pool that holds one request at a time: decoding, not prefill, is the limit.
-    Cell<PlayedLoad> cell = compare(new Load(2, 0.95), 1, List.of(1L), 4_096);
+    Cell<PlayedLoad> cell = compare(new Load.Share(2, 0.95), 1, List.of(1L), 4_096);
     assertThat(cell.load().reachedShare()).isLessThan(0.9);
     assertThat(cell.load().speed()).isPositive();
   }
 
   @Test
   void saturatedCasesCompareTheSpeedUpToWhichTheP95IsLowEnough() throws InterruptedException {
-    Load load = new Load(4, 0.8);
+    Load load = new Load.Share(4, 0.8);
     List<Long> seeds = List.of(1L, 2L);
     Cell<PlayedLoad> cell = compare(load, 2, seeds, 100_000);
     assertThat(cell.saturated()).isFalse();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.kvasir.event.BlockEvent;
 import io.kvasir.fleet.router.EngineMetrics;
+import io.kvasir.fleet.router.FleetRouterKind;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.fleet.router.RankCapacity;
 import io.kvasir.fleet.router.Reason;
@@ -54,6 +55,30 @@ class RoutedFleetTest {
     int worker = Objects.requireNonNull(fleet.route(request, nowNs)).worker();
     fleet.onEnded(request.request(), false, nowNs); // records nothing
     return worker;
+  }
+
+  private static FleetSettings settings(int workers, long eventDelayNs, long metricIntervalNs) {
+    return new FleetSettings(
+        workers,
+        FleetRouterKind.named("cost"),
+        Map.of(),
+        eventDelayNs,
+        0,
+        metricIntervalNs,
+        List.of());
+  }
+
+  @Test
+  void settingsOutOfRangeAreRefused() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> settings(0, 5, 100))
+        .withMessage("workers must be at least 1, not 0");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> settings(1, -1, 100))
+        .withMessage("eventDelayNs must be at least 0, not -1");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> settings(1, 0, 0))
+        .withMessage("metricIntervalNs must be at least 1, not 0");
   }
 
   @Test

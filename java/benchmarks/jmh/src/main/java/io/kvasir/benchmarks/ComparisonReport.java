@@ -15,8 +15,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Runs all benchmarks, one short fork each, in several rounds, and prints the tables of
- * docs/benchmarks.md. Ratios are taken within a round. The median invocation of a fork is used,
- * which is robust against other load on the machine.
+ * docs/benchmarks-steps.md. Ratios are taken within a round. The median invocation of a fork is
+ * used, which is robust against other load on the machine.
  */
 public final class ComparisonReport {
 

@@ -84,7 +84,7 @@ final class GatewayMemory {
     Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
     if (!Files.isExecutable(jcmd)) {
       throw new IOException(
-          jcmd + " is missing. Install a JDK: apt-get install openjdk-17-jdk-headless");
+          jcmd + " is missing. Install a JDK: apt-get install default-jdk-headless");
     }
     String histogram =
         Tools.output(List.of(jcmd.toString(), Long.toString(gateway.pid()), "GC.class_histogram"));

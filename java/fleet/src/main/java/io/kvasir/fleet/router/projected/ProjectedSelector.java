@@ -51,7 +51,7 @@ final class ProjectedSelector implements RankSelector {
    * Of ranks with about the lowest score, the one chosen least recently gets the request: what was
    * learned is not exact, and prompts that no rank holds should use the pools of all.
    *
-   * The constants were chosen on generated workloads. docs/selector.md says what each term is worth.
+   * The constants were chosen on generated workloads. docs/projected.md says what each term is worth.
    */
 
   /** Names of the terms. */

@@ -10,18 +10,17 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The excerpt of a report in README.md is what the command prints. */
+/** The excerpt of a report in docs/replay.md is what the command prints. */
 @Tag("documents")
-class ReadmeFiguresTest {
+class ReplayPageTest {
 
   @Test
   void theExcerptIsOfTheReportThatReplayPrints() throws IOException {
-    String readme = Files.readString(Path.of(System.getProperty("kvasir.root"), "README.md"));
-    int begin = readme.indexOf("```\n-- kv_cache_aware -");
-    assertThat(begin).as("the excerpt in README.md").isPositive();
+    String page = Files.readString(Path.of(System.getProperty("kvasir.root"), "docs/replay.md"));
+    int begin = page.indexOf("```\n-- kv_cache_aware -");
+    assertThat(begin).as("the excerpt in docs/replay.md").isPositive();
     List<String> excerpt =
-        readme
-            .substring(begin + 4, readme.indexOf("\n```", begin))
+        page.substring(begin + 4, page.indexOf("\n```", begin))
             .lines()
             .filter(line -> !line.isBlank() && !isTimes(line))
             .toList();

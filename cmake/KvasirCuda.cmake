@@ -1,5 +1,5 @@
-# Finds a working nvcc (a wrapper without a toolkit does not count), compiles the kernels into one
-# fatbin and records their resource usage. Without nvcc, only the CPU library is built and a status
+# Finds a working nvcc (a wrapper without a toolkit does not count), compiles kernels into a fatbin and
+# records their resource usage. Without nvcc, only the CPU library is built and a status
 # line is printed.
 find_program(KVASIR_NVCC nvcc)
 set(KVASIR_NVCC_VERSION "")
@@ -18,49 +18,47 @@ endif()
 
 set(KVASIR_CUDA_ARCHITECTURES 80 90 100 120 CACHE STRING "Device architectures in the fatbin")
 
-# Adds the kernels' fatbin to a target. It is installed only if that target was built.
-function(kvasir_cuda_fatbin whole)
+# Compiles SOURCE, a module of kernels, for the given architectures into kvasir.fatbin in the current binary folder, as part of
+# the target WHOLE. `modules` is set to the fatbin and the files that describe it; it stays empty without a compiler.
+function(kvasir_cuda_fatbin whole source architectures)
+  set(modules "" PARENT_SCOPE)
   if(NOT KVASIR_NVCC_VERSION)
     return()
   endif()
   set(code "")
-  foreach(arch IN LISTS KVASIR_CUDA_ARCHITECTURES)
+  foreach(arch IN LISTS architectures)
     list(APPEND code -gencode arch=compute_${arch},code=sm_${arch})
   endforeach()
   # PTX of the oldest architecture covers generations without their own machine code, PTX of the
   # newest covers later ones.
-  list(GET KVASIR_CUDA_ARCHITECTURES 0 oldest)
-  list(GET KVASIR_CUDA_ARCHITECTURES -1 newest)
+  list(GET architectures 0 oldest)
+  list(GET architectures -1 newest)
   foreach(arch IN ITEMS ${oldest} ${newest})
     list(APPEND code -gencode arch=compute_${arch},code=compute_${arch})
   endforeach()
-  set(source "${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/kernels.cu")
   set(fatbin "${CMAKE_CURRENT_BINARY_DIR}/kvasir.fatbin")
   add_custom_command(
     OUTPUT "${fatbin}"
-    COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/../cmake/compile-kernels" "${fatbin}.resources"
+    COMMAND "${CMAKE_SOURCE_DIR}/../cmake/compile-kernels" "${fatbin}.resources"
       "${KVASIR_NVCC}" --fatbin -std=c++17 -O3 -Werror all-warnings -Xptxas -warn-spills,-v
-      -compress-mode=size -I "${CMAKE_CURRENT_SOURCE_DIR}/include" ${code}
+      -compress-mode=size -I "${CMAKE_SOURCE_DIR}/include" ${code}
       -MD -MF "${fatbin}.d" -o "${fatbin}" "${source}"
-    DEPENDS "${source}" "${CMAKE_CURRENT_SOURCE_DIR}/../cmake/compile-kernels"
+    DEPENDS "${source}" "${CMAKE_SOURCE_DIR}/../cmake/compile-kernels"
     BYPRODUCTS "${fatbin}.resources"
     DEPFILE "${fatbin}.d"
     COMMENT "Compiling CUDA kernels"
     VERBATIM)
-  add_custom_target(kvasir_fatbin DEPENDS "${fatbin}")
-  add_dependencies(${whole} kvasir_fatbin)
+  add_custom_target(${whole}_fatbin DEPENDS "${fatbin}")
+  add_dependencies(${whole} ${whole}_fatbin)
   # Describes the fatbin for KernelModule.java, which cannot inspect it without a driver.
-  file(STRINGS "${CMAKE_CURRENT_SOURCE_DIR}/include/kvasir/platform.hpp" abi
+  file(STRINGS "${CMAKE_SOURCE_DIR}/include/kvasir/platform.hpp" abi
     REGEX "^#define KVASIR_ABI_VERSION [0-9]+$")
   string(REGEX REPLACE ".* " "" abi "${abi}")
-  list(TRANSFORM KVASIR_CUDA_ARCHITECTURES PREPEND "sm_" OUTPUT_VARIABLE architectures)
+  list(TRANSFORM architectures PREPEND "sm_")
   list(JOIN architectures " " architectures)
   file(GENERATE OUTPUT "${fatbin}.properties" CONTENT
     "architectures=${architectures} compute_${oldest} compute_${newest}\ncudaVersion=${KVASIR_NVCC_VERSION}\nabi=${abi}\n")
-  if(KVASIR_INSTALL_DIR)
-    install(FILES "${fatbin}" "${fatbin}.resources" "${fatbin}.properties"
-      DESTINATION "${KVASIR_INSTALL_DIR}" COMPONENT kernels)
-  endif()
+  set(modules "${fatbin}" "${fatbin}.resources" "${fatbin}.properties" PARENT_SCOPE)
 endfunction()
 
 set(KVASIR_GPU_PROGRAM_ARCHITECTURE 90 CACHE STRING

@@ -2,6 +2,9 @@
 #include "race_detector.hpp"
 #include "shim_device.hpp"
 
+// After the shim.
+#include "kv_stamp.cu"
+
 namespace kvasir {
 namespace {
 

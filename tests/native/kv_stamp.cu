@@ -1,7 +1,8 @@
-// The stamp engine (KvStampEngine.java), in the KV memory of a pool's blocks.
+// The kernel of the stamp engine (CudaKvStampEngine.java), in the KV memory of a pool's blocks.
+// Only tests have it: a module with the product's kernels and this one is tests/gpu/native/module.
 
-#include "device_primitives.cuh"
-#include "kvasir/kv_stamp_core.hpp"
+#include "../../native/src/cuda/device_primitives.cuh"
+#include "kv_stamp_core.hpp"
 
 namespace kvasir {
 

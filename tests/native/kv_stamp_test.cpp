@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "../../native/src/cuda/kernels.cu"
+#include "kv_stamp.cu"
 
 namespace kvasir {
 namespace {

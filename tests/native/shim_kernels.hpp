@@ -15,6 +15,7 @@
 
 // The kernels; the shim must be included before them.
 #include "../../native/src/cuda/kernels.cu"
+#include "kv_stamp.cu"
 
 // Not a kernel of the module: lanes reach different primitives, which may hang a device.
 extern "C" __global__ inline void shim_diverging_kernel() {

@@ -2,7 +2,6 @@
 
 #include "block_hash.cu"
 #include "device_primitives.cuh"
-#include "kv_stamp.cu"
 #include "pool_commit.cu"
 #include "pool_evict.cu"
 #include "pool_extend.cu"

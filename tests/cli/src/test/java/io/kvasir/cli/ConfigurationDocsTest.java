@@ -136,10 +136,7 @@ class ConfigurationDocsTest {
       report.fieldNames().forEachRemaining(reported::add);
     }
     reported.add("traceBlockTokens"); // of a trace
-    reported.addAll(
-        List.of(
-            "workers", "fleetRouter", "fleetRouterArgs")); // under their names before the renaming
-    assertThat(reported).contains("instances", "serveRouter", "serveRouterArgs");
+    assertThat(reported).contains("workers", "fleetRouter", "fleetRouterArgs");
 
     assertThat(options())
         .extracting(OptionSpec::longestName)

@@ -74,25 +74,25 @@ class LayeredReplayTest {
   void aReportOfSeveralInstancesSaysWhoWentWhere(String router) throws IOException {
     JsonNode report = report(SMALL + " --workers 3 --fleet-router " + router);
 
-    assertThat(report.get("instances").asInt()).isEqualTo(3);
+    assertThat(report.get("workers").asInt()).isEqualTo(3);
     assertThat(report.get("ranks").asInt()).as("of each instance").isEqualTo(2);
-    assertThat(report.get("serveRouter").asText()).isEqualTo(router);
-    assertThat(report.get("routedPerInstance")).hasSize(3);
+    assertThat(report.get("fleetRouter").asText()).isEqualTo(router);
+    assertThat(report.get("routedPerWorker")).hasSize(3);
     assertThat(report.get("routedPerRank")).hasSize(6);
     assertThat(report.get("perRank")).hasSize(6);
     assertThat(report.get("perRank").get(3).get("instance").asInt()).isEqualTo(1);
     assertThat(report.get("perRank").get(3).get("rank").asInt()).isEqualTo(1);
     for (int instance = 0; instance < 3; instance++) {
-      assertThat(report.get("routedPerInstance").get(instance).asLong())
+      assertThat(report.get("routedPerWorker").get(instance).asLong())
           .isEqualTo(
               report.get("routedPerRank").get(2 * instance).asLong()
                   + report.get("routedPerRank").get(2 * instance + 1).asLong());
     }
-    for (String key : List.of("instanceCv", "instanceMaxOverMin", "instanceMinOverMean")) {
+    for (String key : List.of("workerCv", "workerMaxOverMin", "workerMinOverMean")) {
       assertThat(report.get(key).isNumber()).as(key).isTrue();
     }
     long decisions = 0;
-    for (JsonNode count : report.get("serveDecisions")) {
+    for (JsonNode count : report.get("fleetDecisions")) {
       decisions += count.asLong();
     }
     assertThat(decisions).isEqualTo(report.get("requests").asLong());
@@ -101,14 +101,14 @@ class LayeredReplayTest {
 
   @Test
   void severalInstancesTakeTurnsUnlessToldOtherwise() throws IOException {
-    assertThat(report(SMALL + " --workers 2").get("serveRouter").asText()).isEqualTo("round_robin");
+    assertThat(report(SMALL + " --workers 2").get("fleetRouter").asText()).isEqualTo("round_robin");
   }
 
   @Test
   void oneInstanceThatNobodyChoosesIsReportedAsEver() throws IOException {
     JsonNode report = report(SMALL + " --workers 1");
 
-    for (String key : List.of("instances", "serveRouter", "routedPerInstance")) {
+    for (String key : List.of("workers", "fleetRouter", "routedPerWorker")) {
       assertThat(report.has(key)).as(key).isFalse();
     }
     assertThat(report.get("perRank").get(0).has("instance")).isFalse();
@@ -156,18 +156,18 @@ class LayeredReplayTest {
     JsonNode report = report(line + " --what-if round_robin,conversation");
 
     JsonNode rows = report.get("whatIf");
-    assertThat(rows.findValuesAsText("serveRouter"))
+    assertThat(rows.findValuesAsText("fleetRouter"))
         .containsExactly("load_balancing", "round_robin", "conversation");
     for (JsonNode row : rows) {
       long placed = 0;
-      for (JsonNode count : row.get("routedPerInstance")) {
+      for (JsonNode count : row.get("routedPerWorker")) {
         placed += count.asLong();
       }
       assertThat(placed).isEqualTo(report.get("requests").asLong());
       assertThat(row.get("tokenHitRate").asDouble()).isBetween(0.01, 1.0);
     }
-    assertThat(rows.get(0).get("routedPerInstance")).isEqualTo(report.get("routedPerInstance"));
-    assertThat(rows.get(1).get("instanceCv").asDouble()).isLessThan(0.02);
+    assertThat(rows.get(0).get("routedPerWorker")).isEqualTo(report.get("routedPerWorker"));
+    assertThat(rows.get(1).get("workerCv").asDouble()).isLessThan(0.02);
     assertThat(report(line).has("whatIf")).isFalse();
     assertThat(run(line.replace(" --format json", "") + " --what-if round_robin")).isZero();
     assertThat(out.toString(StandardCharsets.UTF_8)).contains("on virtual ranks");
@@ -180,7 +180,7 @@ class LayeredReplayTest {
     JsonNode loaded =
         report(line + " --fleet-router-args load_weight=1000,track_routed_blocks=false");
 
-    assertThat(loaded.get("routedPerInstance")).isNotEqualTo(report(line).get("routedPerInstance"));
+    assertThat(loaded.get("routedPerWorker")).isNotEqualTo(report(line).get("routedPerWorker"));
   }
 
   @ParameterizedTest

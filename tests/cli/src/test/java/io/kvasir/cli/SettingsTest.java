@@ -116,7 +116,7 @@ class SettingsTest {
                 fleet_router_args: {use_tokens: true}
                 """);
 
-    JsonNode args = Outcome.of(Map.of(), SMALL + config).json().get("serveRouterArgs");
+    JsonNode args = Outcome.of(Map.of(), SMALL + config).json().get("fleetRouterArgs");
     assertThat(args.toString()).isEqualTo("{\"use_tokens\":true}");
     assertThat(errorOf("fleet_router_args: {a: [1]}")).contains("args must be a single value");
     assertThat(errorOf("fleet_router: round_robin\nfleet_router_args: {a: 1}"))

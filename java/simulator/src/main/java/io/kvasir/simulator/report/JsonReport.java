@@ -122,12 +122,12 @@ public final class JsonReport {
     for (WhatIfCounts counts : fleet.whatIf()) {
       Spread spread = WhatIf.spread(fleet, counts);
       json.writeStartObject();
-      json.writeStringField("serveRouter", counts.router());
+      json.writeStringField("fleetRouter", counts.router());
       json.writeNumberField("refused", counts.refused());
       writeRounded("tokenHitRate", counts.hitRate(), RATE_DECIMALS);
-      writeCounts("routedPerInstance", spread.requests());
-      writeRounded("instanceCv", spread.cv(), RATE_DECIMALS);
-      writeRounded("instanceMaxOverMin", spread.maxOverMin(), RATE_DECIMALS);
+      writeCounts("routedPerWorker", spread.requests());
+      writeRounded("workerCv", spread.cv(), RATE_DECIMALS);
+      writeRounded("workerMaxOverMin", spread.maxOverMin(), RATE_DECIMALS);
       json.writeEndObject();
     }
     json.writeEndArray();
@@ -135,18 +135,18 @@ public final class JsonReport {
 
   private void writeFleet(ReplayResult result, FleetResult fleet) throws IOException {
     Spread spread = result.routedPerWorker();
-    json.writeNumberField("instances", fleet.settings().workers());
-    json.writeStringField("serveRouter", fleet.settings().router().name());
-    writeCounts("routedPerInstance", spread.requests());
-    writeRounded("instanceCv", spread.cv(), RATE_DECIMALS);
-    writeRounded("instanceMaxOverMin", spread.maxOverMin(), RATE_DECIMALS);
-    writeRounded("instanceMinOverMean", spread.minOverMean(), RATE_DECIMALS);
-    json.writeObjectFieldStart("serveDecisions");
+    json.writeNumberField("workers", fleet.settings().workers());
+    json.writeStringField("fleetRouter", fleet.settings().router().name());
+    writeCounts("routedPerWorker", spread.requests());
+    writeRounded("workerCv", spread.cv(), RATE_DECIMALS);
+    writeRounded("workerMaxOverMin", spread.maxOverMin(), RATE_DECIMALS);
+    writeRounded("workerMinOverMean", spread.minOverMean(), RATE_DECIMALS);
+    json.writeObjectFieldStart("fleetDecisions");
     for (Map.Entry<String, Long> decision : fleet.decisions().entrySet()) {
       json.writeNumberField(decision.getKey(), decision.getValue());
     }
     json.writeEndObject();
-    json.writeObjectFieldStart("serveRouterArgs");
+    json.writeObjectFieldStart("fleetRouterArgs");
     for (Map.Entry<String, Object> arg : new TreeMap<>(fleet.settings().args()).entrySet()) {
       json.writePOJOField(arg.getKey(), arg.getValue());
     }

@@ -305,12 +305,13 @@ class ArchitectureTest {
             "gateway.zmtp",
             "model",
             "timing"));
-    edges.put("gateway.observe", uses());
+    edges.put("gateway.observe", uses("event", "fleet.index", "fleet.record", "model"));
     edges.put("gateway.openai", uses("exchange", "fleet.router", "model"));
     edges.put(
         "gateway.proxy",
         uses(
             "exchange",
+            "fleet.record",
             "fleet.router",
             "gateway.observe",
             "gateway.openai",
@@ -392,8 +393,9 @@ class ArchitectureTest {
             "simulator.workload",
             "timing"));
     edges.put("simulator.timing", uses("model", "timing"));
-    edges.put("simulator.trace", uses("model"));
-    edges.put("simulator.workload", uses("hash", "model", "simulator.trace"));
+    edges.put("simulator.trace", uses("fleet.record", "model"));
+    edges.put(
+        "simulator.workload", uses("engine.execute", "hash", "model", "simulator.trace", "timing"));
     edges.put("tcp", uses("engine.lockstep"));
     edges.put("timing", uses("model"));
     return edges;

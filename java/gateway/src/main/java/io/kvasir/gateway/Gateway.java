@@ -19,6 +19,7 @@ import io.kvasir.gateway.events.FleetSteps;
 import io.kvasir.gateway.events.ReplicaLink;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
+import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.openai.OpenAiError;
 import io.kvasir.gateway.proxy.BodyThreads;
 import io.kvasir.gateway.proxy.ClientLimits;
@@ -90,6 +91,7 @@ public final class Gateway implements AutoCloseable {
   private final HealthChecks health;
   private final GatewayHandler handler;
   private final AccessLog log;
+  private final TrafficRecording recording;
   private final BodyThreads threads = bodyThreads();
   private final HttpFront front;
   private final HttpFront admin;
@@ -121,6 +123,7 @@ public final class Gateway implements AutoCloseable {
       EventPump pump,
       @Nullable ReplicaLink replicas,
       AccessLog log,
+      TrafficRecording recording,
       Times times)
       throws IOException {
     this.times = times;
@@ -129,6 +132,7 @@ public final class Gateway implements AutoCloseable {
     this.pump = pump;
     this.replicas = replicas;
     this.log = log;
+    this.recording = recording;
     this.loop = HttpFront.loop(vertx);
     this.fleets =
         new ModelFleets(workers(local), new Ejection(settings.health().breaker()), this::fleet);
@@ -149,6 +153,7 @@ public final class Gateway implements AutoCloseable {
             threads,
             metrics,
             log,
+            recording,
             times.clockNs());
     this.handler = new GatewayHandler(services);
     addGauges(services, connections);
@@ -202,20 +207,28 @@ public final class Gateway implements AutoCloseable {
    * @param local workers of this process, besides those of the settings; closed with the gateway,
    *     also if it does not start
    * @param accessLog receives a JSON line for each request; not closed with the gateway
+   * @param recording records what is served; not closed with the gateway
    * @return the gateway
    * @throws IllegalArgumentException if the fleet router is unknown, does not fit the workers, or
    *     its settings are wrong
    * @throws IOException if a port cannot be opened
    */
   public static Gateway start(
-      GatewaySettings settings, List<LocalWorker> local, OutputStream accessLog)
+      GatewaySettings settings,
+      List<LocalWorker> local,
+      OutputStream accessLog,
+      TrafficRecording recording)
       throws IOException {
-    return start(settings, local, accessLog, Times.REAL);
+    return start(settings, local, accessLog, recording, Times.REAL);
   }
 
   /** The same with other times. */
   static Gateway start(
-      GatewaySettings settings, List<LocalWorker> local, OutputStream accessLog, Times times)
+      GatewaySettings settings,
+      List<LocalWorker> local,
+      OutputStream accessLog,
+      TrafficRecording recording,
+      Times times)
       throws IOException {
     for (boolean publishes : new boolean[] {false, true}) { // wrong args are refused before a start
       settings
@@ -229,7 +242,7 @@ public final class Gateway implements AutoCloseable {
     ReplicaLink replicas = null;
     try {
       replicas = link(settings.replicas(), pump);
-      Gateway gateway = new Gateway(settings, local, vertx, pump, replicas, log, times);
+      Gateway gateway = new Gateway(settings, local, vertx, pump, replicas, log, recording, times);
       CountDownLatch checked = new CountDownLatch(1);
       gateway.health.start(checked::countDown);
       gateway.planAlive();
@@ -337,10 +350,11 @@ public final class Gateway implements AutoCloseable {
       FleetRouterProvider policy, FleetRouter router, int tokensPerBlock) {
     PrefixIndex index = policy.followsBlocks() ? router.index() : null;
     if (index != null) {
-      return new FollowedRanks(pump, index, null, tokensPerBlock, loop, sentBytes);
+      return new FollowedRanks(
+          pump, recording.following(index), null, tokensPerBlock, loop, sentBytes);
     }
     PrefixIndex own = new NativePrefixIndex(HashFormat.KVASIR, tokensPerBlock, indexMemory.take(1));
-    return new FollowedRanks(pump, own, own, tokensPerBlock, loop, sentBytes);
+    return new FollowedRanks(pump, recording.following(own), own, tokensPerBlock, loop, sentBytes);
   }
 
   private void addGauges(Services services, ConnectionLimit connections) {
@@ -360,6 +374,10 @@ public final class Gateway implements AutoCloseable {
         "kvasir.access.log.dropped",
         "Access log lines that were counted instead of written.",
         log::dropped);
+    metrics.gauge(
+        "kvasir.recording.dropped",
+        "Requests and block events that --record counted instead of writing them.",
+        recording::dropped);
     if (replicas != null) {
       addGauges(metrics, replicas);
     }

@@ -57,6 +57,7 @@ class ConfigurationDocsTest {
   private static final Map<String, String> WORDS =
       Map.ofEntries(
           Map.entry("--trace", "a path"),
+          Map.entry("--recording", "a path"),
           Map.entry("--config", "a path; not in a file itself"),
           Map.entry("--device", "auto, cpu, cuda, cuda:0,1 or cuda:local"),
           Map.entry("--master-addr", "a host"),
@@ -89,6 +90,7 @@ class ConfigurationDocsTest {
   private static final Set<String> UNREPORTED =
       Set.of(
           "--trace", // the report's workload
+          "--recording", // likewise
           "--config",
           "--format",
           "--device",

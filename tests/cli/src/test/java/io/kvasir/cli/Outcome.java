@@ -12,10 +12,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
 /** What a command did. */
-record Outcome(int exitCode, String out, String err) {
+public record Outcome(int exitCode, String out, String err) {
 
   /** Runs a command line whose words are separated by single blanks. */
-  static Outcome of(Map<String, String> environment, String line) {
+  public static Outcome of(Map<String, String> environment, String line) {
     return of(environment, "", line.isEmpty() ? new String[0] : line.split(" "));
   }
 
@@ -35,7 +35,8 @@ record Outcome(int exitCode, String out, String err) {
         exitCode, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
   }
 
-  JsonNode json() {
+  /** What it printed, which must be JSON. */
+  public JsonNode json() {
     try {
       return new ObjectMapper().readTree(out);
     } catch (IOException e) {

@@ -69,7 +69,7 @@ class RecordCommandTest {
   void aRecordingCanBePlayedIntoAnIndex() throws IOException {
     assertThat(run("{\"op\":\"configure\",\"tokensPerBlock\":4}\n", "--output", file()).exitCode())
         .isZero();
-    RecorderOptions append = new RecorderOptions(2048, 0, 0, 0, 0, true);
+    RecorderOptions append = new RecorderOptions(2048, 0, 0, 0, 0, 0, true);
     try (EventRecorder recorder = EventRecorder.open(Path.of(file()), append)) {
       BlockEvent stored = BlockEvent.Stored.root(77, new long[] {-1, 12}, new long[] {-5, 6});
       recorder.record(new RankChange(new RankId(-7, 1), 40, stored));

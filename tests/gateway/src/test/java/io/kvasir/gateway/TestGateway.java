@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.RawClient.Reply;
+import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
@@ -77,6 +78,7 @@ final class TestGateway implements AutoCloseable {
     private List<String> adminAllowedHosts = List.of("x"); // that of RawClient
     private long healthTimeoutMs = Await.limitMs();
     private BreakerSettings breaker = BreakerSettings.of(1000, 60_000);
+    private TrafficRecording recording = TrafficRecording.NONE;
 
     private Builder(List<String> workers) {
       this.workers = workers;
@@ -215,6 +217,12 @@ final class TestGateway implements AutoCloseable {
       return this;
     }
 
+    /** Records to what the caller closes. */
+    Builder recording(TrafficRecording to) {
+      recording = to;
+      return this;
+    }
+
     TestGateway start() {
       GatewaySettings settings =
           new GatewaySettings(
@@ -245,7 +253,7 @@ final class TestGateway implements AutoCloseable {
       try {
         AtomicLong clockNs = new AtomicLong(System.nanoTime());
         Gateway.Times times = new Gateway.Times(clockNs::get, tokensTimeoutMs);
-        Gateway gateway = Gateway.start(settings, local, new Lines(lines), times);
+        Gateway gateway = Gateway.start(settings, local, new Lines(lines), recording, times);
         return new TestGateway(gateway, lines, clockNs);
       } catch (IOException e) {
         throw new UncheckedIOException(e);

@@ -8,6 +8,7 @@ import io.kvasir.embedded.ModelEngineSettings;
 import io.kvasir.gateway.Gateway;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.LocalWorker;
+import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.proxy.ClientLimits;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
@@ -59,7 +60,8 @@ final class FleetRun {
       workers.add(new LocalWorker("llama-" + i, LlamaEngine.open(settings)));
     }
     try (Gateway gateway =
-        Gateway.start(settings(args[1]), workers, OutputStream.nullOutputStream())) {
+        Gateway.start(
+            settings(args[1]), workers, OutputStream.nullOutputStream(), TrafficRecording.NONE)) {
       FleetRun run = new FleetRun(gateway);
       if (args[2].equals("cold")) {
         run.coldPrompts();

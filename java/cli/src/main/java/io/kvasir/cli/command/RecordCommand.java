@@ -116,6 +116,7 @@ final class RecordCommand extends DeclaredOptions implements Callable<Integer> {
             TimeUnit.MILLISECONDS.toNanos(flushMs.value()),
             count.orElse(0L),
             maxNs(),
+            0,
             append);
     EventRecorder recorder = EventRecorder.open(file, options);
     LinesIntoRecorder lines = new LinesIntoRecorder(console, recorder);

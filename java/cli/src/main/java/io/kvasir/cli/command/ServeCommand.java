@@ -26,6 +26,7 @@ import io.kvasir.gateway.Gateway;
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.LocalWorker;
 import io.kvasir.gateway.observe.LastResort;
+import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.model.Errors;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
@@ -72,6 +73,16 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   private final Declared<String> accessLog =
       text("--access-log", "FILE", "-")
           .help(37, "A JSON line for each request: a file, - for standard output, or none");
+
+  private final Declared<Path> record =
+      path("--record")
+          .help(
+              37,
+              "Record the served requests, by the names of their blocks and without text, and the"
+                  + " engines' block events, for replay --recording (default: none).");
+
+  private final Declared<Integer> recordMax =
+      integer("--record-max-mb", "4096", 1, 1 << 20).help(37, "Size at which the recording ends");
 
   @Option(
       names = "--check",
@@ -139,8 +150,9 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
       throws IOException, InterruptedException {
     Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
     Thread.setDefaultUncaughtExceptionHandler(new LastResort());
-    try (OutputStream log = openLog()) {
-      try (Gateway gateway = start(settings, local.get(), log)) {
+    try (OutputStream log = openLog();
+        TrafficRecording recording = openRecording()) {
+      try (Gateway gateway = start(settings, local.get(), log, recording)) {
         Runnable announce = () -> announce(settings, gateway, workers);
         if (check) {
           announce.run();
@@ -154,10 +166,28 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
     }
   }
 
-  private static Gateway start(GatewaySettings settings, List<LocalWorker> local, OutputStream log)
+  private TrafficRecording openRecording() {
+    if (!record.isGiven()) {
+      if (recordMax.isGiven()) {
+        throw new UsageException("--record-max-mb", "needs --record");
+      }
+      return TrafficRecording.NONE;
+    }
+    try {
+      return TrafficRecording.open(record.value(), (long) recordMax.value() << 20);
+    } catch (IOException e) {
+      throw new UsageException("--record", "cannot be opened: " + Errors.reason(e));
+    }
+  }
+
+  private static Gateway start(
+      GatewaySettings settings,
+      List<LocalWorker> local,
+      OutputStream log,
+      TrafficRecording recording)
       throws IOException {
     try {
-      return Gateway.start(settings, local, log);
+      return Gateway.start(settings, local, log, recording);
     } catch (IllegalArgumentException e) {
       throw new UsageException(
           FleetOptions.ROUTER, "or " + FleetOptions.ARGS + " is wrong: " + e.getMessage());

@@ -2,6 +2,7 @@ package io.kvasir.cli.option;
 
 import io.kvasir.cli.terminal.Console;
 import io.kvasir.simulator.trace.Conversations;
+import io.kvasir.simulator.trace.RecordedTraffic;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
 import io.kvasir.simulator.workload.ClosedLoop;
@@ -32,13 +33,19 @@ public final class WorkloadOptions extends DeclaredOptions {
   private static final int DEFAULT_CONCURRENCY = 64;
   private static final double DEFAULT_SPEED = 1;
 
+  private static final String TRACE = "--trace";
+  private static final String RECORDING = "--recording";
+
   private final Declared<Path> trace =
-      path("--trace")
+      path(TRACE)
           .help(1, "Trace to replay: Mooncake JSON lines or Azure CSV; also as .gz, .xz or .zst.");
 
   private final Declared<Integer> traceBlockTokens =
       integer("--trace-block-tokens", "512", 1, Trace.MAX_TOKENS)
           .help(2, "Tokens for each id of the trace");
+
+  private final Declared<Path> recording =
+      path(RECORDING).help(2, "Recording of serve --record to replay.");
 
   private final Declared<GeneratedOptions.Kind> workload =
       choice("--workload", "multi_turn", GeneratedOptions.Kind.class)
@@ -87,7 +94,13 @@ public final class WorkloadOptions extends DeclaredOptions {
     long chosenSeed = seed.value();
     if (trace.isGiven()) {
       generated.refuseAllBut("a trace", name -> false, isFlag);
-      return planTrace(trace.value(), chosenSeed, console);
+      return planTrace(
+          TraceReader.read(trace.value(), traceBlockTokens.value()), chosenSeed, console);
+    }
+    if (recording.isGiven()) {
+      generated.refuseAllBut("a recording", name -> false, isFlag);
+      refuse("--trace-block-tokens", "needs --trace", isFlag);
+      return planTrace(RecordedTraffic.read(recording.value()), chosenSeed, console);
     }
     GeneratedOptions.Kind kind = workload.value();
     generated.refuseAllBut("--workload " + Values.id(kind), kind::has, isFlag);
@@ -159,8 +172,14 @@ public final class WorkloadOptions extends DeclaredOptions {
    * keys of a file that exclude each other are wrong.
    */
   private void settleConflicts(Settings settings) {
-    if (trace.isGiven() && settings.beats("--workload", "--trace")) {
+    if (trace.isGiven() && recording.isGiven()) {
+      (settings.beats(RECORDING, TRACE) ? trace : recording).clear();
+    }
+    if (trace.isGiven() && settings.beats("--workload", TRACE)) {
       trace.clear();
+    }
+    if (recording.isGiven() && settings.beats("--workload", RECORDING)) {
+      recording.clear();
     }
     if (concurrency.isGiven() && settings.beats("--speed", "--concurrency")) {
       concurrency.clear();
@@ -168,7 +187,7 @@ public final class WorkloadOptions extends DeclaredOptions {
     if (concurrency.isGiven() && settings.beats("--rate", "--concurrency")) {
       concurrency.clear();
     }
-    if (trace.isGiven()) {
+    if (trace.isGiven() || recording.isGiven()) {
       refuse("--rate", "needs a generated workload", settings::isFlag);
       rate.clear();
     } else if (settings.beats("--concurrency", "--rate")) {
@@ -182,14 +201,10 @@ public final class WorkloadOptions extends DeclaredOptions {
     }
   }
 
-  private Plan planTrace(Path file, long chosenSeed, Console console) throws IOException {
-    int blockTokens = traceBlockTokens.value();
-    Trace rows = TraceReader.read(file, blockTokens);
+  private Plan planTrace(Trace rows, long chosenSeed, Console console) {
     rows.warnings().forEach(warning -> console.note(rows.file() + ": " + warning));
     OptionalDouble bound =
-        rows.format() == Trace.Format.MOONCAKE
-            ? OptionalDouble.of(rows.blockUpperBound())
-            : OptionalDouble.empty();
+        rows.namesBlocks() ? OptionalDouble.of(rows.blockUpperBound()) : OptionalDouble.empty();
     if (!concurrency.isGiven()) {
       requireShort("--speed", rows.arrivalNs(rows.rows() - 1) / NS_PER_S / speed());
     }

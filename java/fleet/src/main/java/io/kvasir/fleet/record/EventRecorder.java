@@ -48,6 +48,7 @@ public final class EventRecorder implements AutoCloseable {
   private long written;
   private long dropped;
   private long refused;
+  private boolean full;
   private boolean closing;
   private boolean closed;
   private @Nullable IOException failure;
@@ -156,6 +157,7 @@ public final class EventRecorder implements AutoCloseable {
   private boolean hasEnded() {
     return closing
         || failure != null
+        || full
         || (options.maxEvents() > 0 && taken >= options.maxEvents())
         || (options.maxNs() > 0 && nanoTime.getAsLong() - startNs >= options.maxNs());
   }
@@ -255,6 +257,10 @@ public final class EventRecorder implements AutoCloseable {
     lock.lock();
     try {
       written = file.writtenLines();
+      full = options.maxBytes() > 0 && file.writtenBytes() >= options.maxBytes();
+      if (full) {
+        room.signalAll();
+      }
     } finally {
       lock.unlock();
     }

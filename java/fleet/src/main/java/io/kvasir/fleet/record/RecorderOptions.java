@@ -11,17 +11,25 @@ import io.kvasir.model.Checks;
  *     when the buffer is full
  * @param maxEvents events after which the recording ends; 0 for no limit
  * @param maxNs time after which the recording ends, in nanoseconds; 0 for no limit
+ * @param maxBytes bytes of all files after which the recording ends, give or take the queue; 0 for
+ *     no limit
  * @param append whether to continue an existing recording; otherwise it and its rotated files are
  *     replaced
  */
 public record RecorderOptions(
-    int queueEvents, long rotateLines, long flushNs, long maxEvents, long maxNs, boolean append) {
+    int queueEvents,
+    long rotateLines,
+    long flushNs,
+    long maxEvents,
+    long maxNs,
+    long maxBytes,
+    boolean append) {
 
   /** Longest queue. */
   public static final int MAX_QUEUED = 1 << 24;
 
   /** A queue of 2048 events, one file, no limit. */
-  public static final RecorderOptions DEFAULT = new RecorderOptions(2048, 0, 0, 0, 0, false);
+  public static final RecorderOptions DEFAULT = new RecorderOptions(2048, 0, 0, 0, 0, 0, false);
 
   /**
    * Checks the ranges.
@@ -34,5 +42,6 @@ public record RecorderOptions(
     Checks.atLeast("flushNs", flushNs, 0);
     Checks.atLeast("maxEvents", maxEvents, 0);
     Checks.atLeast("maxNs", maxNs, 0);
+    Checks.atLeast("maxBytes", maxBytes, 0);
   }
 }

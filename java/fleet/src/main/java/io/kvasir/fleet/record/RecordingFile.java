@@ -31,6 +31,7 @@ final class RecordingFile implements Closeable {
   private long linesInFile;
   private long bufferedLines;
   private long writtenLines;
+  private long writtenBytes;
   private long cutBytes;
 
   /** A buffer of whole lines and the line being written. */
@@ -103,6 +104,11 @@ final class RecordingFile implements Closeable {
     return writtenLines;
   }
 
+  /** Bytes passed to the system by this recorder. */
+  long writtenBytes() {
+    return writtenBytes;
+  }
+
   boolean hasBuffered() {
     return bufferedLines > 0;
   }
@@ -150,6 +156,7 @@ final class RecordingFile implements Closeable {
       cutTorn(bytes.position(), e);
       throw e;
     }
+    writtenBytes += buffer.size();
     buffer.reset();
     linesInFile += bufferedLines;
     writtenLines += bufferedLines;

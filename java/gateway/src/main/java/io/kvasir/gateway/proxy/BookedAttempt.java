@@ -27,6 +27,7 @@ final class BookedAttempt {
   private final @Nullable Target target;
   private final int rank;
   private final @Nullable AttemptEvidence evidence;
+  private @Nullable NamedPrompt prompt;
 
   private BookedAttempt(
       ModelFleet among,
@@ -64,6 +65,12 @@ final class BookedAttempt {
       }
     }
     return new BookedAttempt(among, placement, target, rank, evidence);
+  }
+
+  /** Names the request's blocks for a recording; null for none. */
+  BookedAttempt recorded(@Nullable FleetRequest request) {
+    prompt = request == null ? null : NamedPrompt.of(request, among.tokensPerBlock());
+    return this;
   }
 
   /** The rank that a request can demand of its target. */
@@ -116,7 +123,8 @@ final class BookedAttempt {
         placement.matchedTokens(),
         among.router(),
         placement.attempt(),
-        evidence);
+        evidence,
+        prompt);
   }
 
   /** The attempt is not sent. */

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param router the router that booked the attempt; null if the attempt went by load
  * @param attempt the attempt's number at its router
  * @param evidence what the attempt may prove about the worker; null if nothing
+ * @param prompt the names of the prompt's blocks; null where nothing is recorded
  */
 record ChosenTarget(
     FleetWorker worker,
@@ -22,7 +23,8 @@ record ChosenTarget(
     long matchedTokens,
     @Nullable FleetRouter router,
     long attempt,
-    @Nullable AttemptEvidence evidence) {
+    @Nullable AttemptEvidence evidence,
+    @Nullable NamedPrompt prompt) {
 
   /** Output tokens have streamed. */
   void onTokens(int tokens) {

@@ -112,7 +112,8 @@ public final class GatewayHandler implements Consumer<Exchange> {
             exchange,
             endpoint == null ? "none" : endpoint.id(),
             services.metrics(),
-            services.log());
+            services.log(),
+            services.recording());
     if (draining) {
       refuse(
           exchange,

@@ -269,6 +269,7 @@ final class Placing {
       this.booked =
           outcome instanceof RouteOutcome.Placed placed
               ? BookedAttempt.of(loop, inbound, among, request, placed.placement(), observed)
+                  .recorded(services.recording().records() ? request : null)
               : null;
     }
 
@@ -390,7 +391,7 @@ final class Placing {
 
   private static ChosenTarget byLoad(FleetWorker worker, int dpRank, String reason) {
     worker.onSent();
-    return new ChosenTarget(worker, dpRank, reason, 0, null, 0, null);
+    return new ChosenTarget(worker, dpRank, reason, 0, null, 0, null, null);
   }
 
   private @Nullable FleetWorker leastLoaded(long nowNs) {

@@ -3,6 +3,7 @@ package io.kvasir.gateway.proxy;
 import io.kvasir.exchange.BodyBudget;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
+import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
@@ -21,6 +22,7 @@ import java.util.function.LongSupplier;
  * @param threads handles large bodies
  * @param metrics the metrics
  * @param log the access log
+ * @param recording records what is served
  * @param clockNs the time by which workers rest, in nanoseconds
  */
 public record Services(
@@ -33,6 +35,7 @@ public record Services(
     BodyThreads threads,
     GatewayMetrics metrics,
     AccessLog log,
+    TrafficRecording recording,
     LongSupplier clockNs) {
 
   /** {@return the time by which workers rest, in nanoseconds} */

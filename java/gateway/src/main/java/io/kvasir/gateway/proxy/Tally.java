@@ -1,10 +1,12 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.Exchange;
+import io.kvasir.fleet.record.ServedRequest;
 import io.kvasir.fleet.router.LatencyTargets;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.GatewayMetrics.TargetMetrics;
+import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.model.Errors;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +27,7 @@ final class Tally {
   private final long arrivedNs = System.nanoTime();
   private final GatewayMetrics metrics;
   private final AccessLog log;
+  private final TrafficRecording recording;
 
   private String model = "";
   private LatencyTargets targets = LatencyTargets.NONE;
@@ -42,7 +45,13 @@ final class Tally {
   private @Nullable TargetMetrics target;
   private boolean closed;
 
-  Tally(String id, Exchange exchange, String endpoint, GatewayMetrics metrics, AccessLog log) {
+  Tally(
+      String id,
+      Exchange exchange,
+      String endpoint,
+      GatewayMetrics metrics,
+      AccessLog log,
+      TrafficRecording recording) {
     this.id = id;
     this.client = exchange.remote();
     this.method = exchange.method();
@@ -52,6 +61,7 @@ final class Tally {
     this.endpoint = endpoint;
     this.metrics = metrics;
     this.log = log;
+    this.recording = recording;
   }
 
   String id() {
@@ -170,6 +180,7 @@ final class Tally {
     if (to != null && status == 200) {
       to.onServed(nowNs - arrivedNs, promptTokens, cachedTokens, outputTokens, matchedTokens());
       countTargets();
+      record(nowNs);
     }
     log.add(
         json -> {
@@ -209,6 +220,32 @@ final class Tally {
             json.writeStringField("error", Errors.shown(error));
           }
         });
+  }
+
+  private void record(long nowNs) {
+    ChosenTarget placed = choice;
+    NamedPrompt prompt = placed == null ? null : placed.prompt();
+    if (placed == null
+        || prompt == null
+        || prompt.tokens() < 1
+        || prompt.tokens() > ServedRequest.MAX_TOKENS) {
+      return;
+    }
+    recording.request(
+        new ServedRequest(
+            model,
+            placed.worker().name(),
+            dpRank,
+            prompt.conversation(),
+            ms(nowNs),
+            firstEventNs == 0 ? -1 : ms(firstEventNs),
+            prompt.tokens(),
+            (int) Math.min(outputTokens, ServedRequest.MAX_TOKENS),
+            (int) Math.min(cachedTokens, ServedRequest.MAX_TOKENS),
+            matchedTokens(),
+            prompt.form(),
+            prompt.tokensPerBlock(),
+            prompt.blocks()));
   }
 
   /** A reply that came as a whole has its first token at its end, and no time between tokens. */

@@ -43,7 +43,7 @@ public final class Conversations {
    */
   public static Conversations infer(Trace trace) {
     int rows = trace.rows();
-    if (trace.format() != Trace.Format.MOONCAKE) {
+    if (!trace.namesBlocks()) {
       return none();
     }
     if (trace.namesSessions()) {

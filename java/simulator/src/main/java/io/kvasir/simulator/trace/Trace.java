@@ -29,7 +29,9 @@ public final class Trace {
     /** One JSON object per line, with block ids, runs of them, or tokens. */
     MOONCAKE,
     /** CSV with arrival times and lengths only; shared prefixes are unknown. */
-    AZURE
+    AZURE,
+    /** What {@code kvasir serve --record} wrote, with block ids. */
+    RECORDING
   }
 
   private final String file;
@@ -43,6 +45,8 @@ public final class Trace {
   private final int[] tokens;
   private final int[] tokenOffsets;
   private final int[] sessions;
+  private final int[] beginnings;
+  private final int[] begunTokens;
   private final List<String> warnings;
 
   private Trace(Builder builder) {
@@ -57,6 +61,8 @@ public final class Trace {
     this.tokens = builder.tokens.toIntArray();
     this.tokenOffsets = builder.tokenOffsets.toIntArray();
     this.sessions = builder.sessionNumbers.isEmpty() ? NONE : builder.sessions.toIntArray();
+    this.beginnings = builder.beginnings.toIntArray();
+    this.begunTokens = builder.begunTokens.toIntArray();
     this.warnings = List.copyOf(builder.warnings);
     long first = arrivalNs.length == 0 ? 0 : arrivalNs[0];
     for (int row = 0; row < arrivalNs.length; row++) {
@@ -161,6 +167,31 @@ public final class Trace {
   }
 
   /**
+   * The row with which a row begins: with its prompt, or with prompt and answer.
+   *
+   * @param row the row, from 0
+   * @return an earlier row; -1 if none is known
+   */
+  public int beginning(int row) {
+    return beginnings.length == 0 ? -1 : beginnings[row];
+  }
+
+  /**
+   * How much of the prompt and answer of {@link #beginning} a row begins with.
+   *
+   * @param row the row, from 0
+   * @return tokens, at most those of the row's prompt; 0 if there is no such row
+   */
+  public int begunTokens(int row) {
+    return begunTokens.length == 0 ? 0 : begunTokens[row];
+  }
+
+  /** {@return whether rows list ids of blocks, or tokens, so that equal beginnings show} */
+  public boolean namesBlocks() {
+    return format != Format.AZURE;
+  }
+
+  /**
    * {@return the warnings about the file that do not make the trace invalid; a few sentences at
    * most}
    */
@@ -205,6 +236,8 @@ public final class Trace {
     private final IntArrayList tokenOffsets = new IntArrayList(new int[] {0});
     private final IntArrayList sessions = new IntArrayList();
     private final Map<String, Integer> sessionNumbers = new HashMap<>();
+    private final IntArrayList beginnings = new IntArrayList();
+    private final IntArrayList begunTokens = new IntArrayList();
     private final List<String> warnings = new ArrayList<>();
 
     Builder(String file, Format format, int blockTokens) {
@@ -258,6 +291,12 @@ public final class Trace {
       inputTokens.add(rowInputTokens);
       outputTokens.add(rowOutputTokens);
       idOffsets.add(ids.size());
+    }
+
+    /** The next row begins with an earlier one, -1 for none, as far as so many tokens. */
+    void beginsWith(int earlier, int begun) {
+      beginnings.add(earlier);
+      begunTokens.add(begun);
     }
 
     private int number(String session) {

@@ -11,11 +11,15 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 
 /** Reads trace files: Mooncake's JSON lines and Azure's CSV, plain or compressed. Thread-safe. */
 public final class TraceReader {
 
   private static final String BYTE_ORDER_MARK = "\uFEFF";
+
+  /** The beginning of a line that {@code kvasir serve --record} wrote. */
+  private static final Pattern RECORDED = Pattern.compile("^\\{\"timestamp\":\\d+,\"event\":\\{");
 
   private TraceReader() {}
 
@@ -60,10 +64,7 @@ public final class TraceReader {
     Trace.Format format = formatOf(first, text);
     Trace.Builder trace = new Trace.Builder(file, format, blockTokens);
     RowParser parser =
-        switch (format) {
-          case MOONCAKE -> new MooncakeParser(trace, first);
-          case AZURE -> new AzureParser(trace);
-        };
+        format == Trace.Format.AZURE ? new AzureParser(trace) : new MooncakeParser(trace, first);
     if (format == Trace.Format.AZURE) {
       text = nextLine(file, lines, ++number); // skips the header
     }
@@ -93,6 +94,9 @@ public final class TraceReader {
 
   private static Trace.Format formatOf(TraceLine line, String first) throws InvalidTraceException {
     String text = first.strip();
+    if (RECORDED.matcher(text).find()) {
+      throw line.invalid("is a line of a recording; replay it with --recording");
+    }
     if (text.startsWith("{")) {
       return Trace.Format.MOONCAKE;
     }

@@ -62,6 +62,11 @@ public final class JitteredArrivals implements RequestSequence {
   }
 
   @Override
+  public int answeredTokens(int index) {
+    return sequence.answeredTokens(index);
+  }
+
+  @Override
   public Request request(int index) {
     return sequence.request(index);
   }

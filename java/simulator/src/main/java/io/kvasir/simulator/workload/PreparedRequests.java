@@ -53,7 +53,10 @@ final class PreparedRequests implements AutoCloseable {
   private void prepareAll() {
     try {
       for (int index = 0; index < sequence.size(); index++) {
-        queue.put(new Prepared(preparation.prepare(sequence.request(index), 0), null));
+        queue.put(
+            new Prepared(
+                preparation.prepare(sequence.request(index), sequence.answeredTokens(index)),
+                null));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // closed: no more requests are taken

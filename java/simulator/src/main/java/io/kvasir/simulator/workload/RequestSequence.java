@@ -30,6 +30,16 @@ public interface RequestSequence {
   long arrivalNs(int index);
 
   /**
+   * How much of a prompt earlier requests have computed together with their answers.
+   *
+   * @param index index of the request, from 0
+   * @return leading tokens; 0 if its prompt contains no answer
+   */
+  default int answeredTokens(int index) {
+    return 0;
+  }
+
+  /**
    * Creates a request. O(tokens).
    *
    * @param index index of the request, from 0; also its id

@@ -1,20 +1,27 @@
 package io.kvasir.simulator.workload;
 
+import io.kvasir.engine.execute.TimedStepEngine;
 import io.kvasir.model.Request;
 import io.kvasir.model.TokenSource;
 import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.TokenExpansion;
 import io.kvasir.simulator.trace.Trace;
+import io.kvasir.timing.StepTiming;
 import java.util.Map;
 
 /**
  * The requests of a trace, with the tokens that it lists or with expanded ones. Each id expands to
  * a full block of tokens, the last one to the rest of the prompt. Tokens without an id are unique
- * to the request. An answer of 0 tokens is replayed as 1, because prefill always produces one.
+ * to the request, except that a prompt which goes on behind the answer of an earlier row begins
+ * with that row's prompt and its answer in the replay. An answer of 0 tokens is replayed as 1,
+ * because prefill always produces one.
  *
  * <p>Immutable.
  */
 public final class TraceRequests implements RequestSequence {
+
+  /** The answers of replays: a function of the row and the position alone. */
+  private static final TimedStepEngine ANSWERS = new TimedStepEngine(StepTiming.DEFAULT);
 
   private final Trace trace;
   private final Conversations conversations;
@@ -38,7 +45,7 @@ public final class TraceRequests implements RequestSequence {
   @Override
   public Map<String, Object> parameters() {
     Map<String, Object> parameters = Map.of();
-    if (trace.format() == Trace.Format.MOONCAKE) {
+    if (trace.namesBlocks()) {
       parameters =
           Parameters.of(
               parameters,
@@ -58,6 +65,15 @@ public final class TraceRequests implements RequestSequence {
   @Override
   public long arrivalNs(int index) {
     return trace.arrivalNs(index);
+  }
+
+  /** All but the answer's last token, whose KV is never computed. */
+  @Override
+  public int answeredTokens(int index) {
+    int beginning = trace.beginning(index);
+    return beginning < 0 || trace.begunTokens(index) <= trace.inputTokens(beginning)
+        ? 0
+        : trace.begunTokens(index) - 1;
   }
 
   @Override
@@ -95,8 +111,34 @@ public final class TraceRequests implements RequestSequence {
             Content.TRACE_BLOCK.seed(0, trace.id(row, block)), tokens, written, end);
         written = end;
       }
-      TokenExpansion.fill(Content.TRACE_TAIL.seed(0, row), tokens, written, tokens.length);
+      fillTail(row, tokens, written, tokens.length);
+      int known = trace.begunTokens(row);
+      for (int before = trace.beginning(row); before >= 0; before = trace.beginning(before)) {
+        fillEnd(before, tokens, Math.min(known, tokens.length));
+        known = Math.min(known, trace.begunTokens(before));
+      }
       return tokens;
+    }
+
+    private void fillTail(int of, int[] tokens, int from, int to) {
+      TokenExpansion.fill(Content.TRACE_TAIL.seed(0, of), tokens, from, to);
+    }
+
+    /** The tokens of an earlier row behind its ids, and its answer, up to a length. */
+    private void fillEnd(int earlier, int[] tokens, int length) {
+      int input = trace.inputTokens(earlier);
+      int listed = Math.min(input, trace.idCount(earlier) * trace.blockTokens());
+      if (listed < length) {
+        fillTail(earlier, tokens, listed, Math.min(input, length));
+      }
+      int end = Math.min(input + answered(earlier), length);
+      for (int i = input; i < end; i++) {
+        tokens[i] = ANSWERS.outputToken(earlier, i - input);
+      }
+    }
+
+    private int answered(int earlier) {
+      return Math.max(1, trace.outputTokens(earlier));
     }
   }
 }

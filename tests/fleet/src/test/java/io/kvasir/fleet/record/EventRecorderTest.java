@@ -52,7 +52,7 @@ class EventRecorderTest {
   void whoRecordsNeverWaitsAndWhatDoesNotFitIsCounted() throws Exception {
     CountDownLatch writing = new CountDownLatch(1);
     CountDownLatch goOn = new CountDownLatch(1);
-    RecorderOptions options = new RecorderOptions(3, 0, 0, 0, 0, false);
+    RecorderOptions options = new RecorderOptions(3, 0, 0, 0, 0, 0, false);
     EventRecorder recorder = EventRecorder.open(file(), options);
     recorder.record(
         json -> {
@@ -81,7 +81,7 @@ class EventRecorderTest {
   void whoMayWaitLosesNothingHoweverShortTheQueue() throws Exception {
     int threads = 4;
     int each = 2000;
-    RecorderOptions options = new RecorderOptions(2, 0, 0, 0, 0, false);
+    RecorderOptions options = new RecorderOptions(2, 0, 0, 0, 0, 0, false);
     try (EventRecorder recorder = EventRecorder.open(file(), options)) {
       List<Thread> producers = new ArrayList<>();
       for (int producer = 0; producer < threads; producer++) {
@@ -113,14 +113,14 @@ class EventRecorderTest {
     Files.writeString(folder.resolve("events-1.jsonl"), "of an older recording\n");
     Files.writeString(folder.resolve("events-2.jsonl"), "of an older recording\n");
     Files.writeString(folder.resolve("events-3.jsonl"), "of an older recording\n");
-    record(new RecorderOptions(2048, 3, 0, 0, 0, false), 0, 7);
+    record(new RecorderOptions(2048, 3, 0, 0, 0, 0, false), 0, 7);
     assertThat(numbers(file())).containsExactly(0, 1, 2, 3, 4, 5, 6);
     assertThat(Files.readAllLines(file())).hasSize(3);
     assertThat(Files.readAllLines(folder.resolve("events-1.jsonl"))).hasSize(3);
     assertThat(Files.readAllLines(folder.resolve("events-2.jsonl"))).hasSize(1);
     assertThat(folder.resolve("events-3.jsonl")).as("older one").doesNotExist();
 
-    record(new RecorderOptions(2048, 3, 0, 0, 0, true), 7, 4);
+    record(new RecorderOptions(2048, 3, 0, 0, 0, 0, true), 7, 4);
     assertThat(numbers(file())).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
     assertThat(Files.readAllLines(folder.resolve("events-2.jsonl"))).hasSize(3);
     assertThat(Files.readAllLines(folder.resolve("events-3.jsonl"))).hasSize(2);
@@ -138,7 +138,7 @@ class EventRecorderTest {
       assertThat(reader.tornLines()).isEqualTo(1);
     }
     try (EventRecorder recorder =
-        EventRecorder.open(file(), new RecorderOptions(2048, 0, 0, 0, 0, true))) {
+        EventRecorder.open(file(), new RecorderOptions(2048, 0, 0, 0, 0, 0, true))) {
       assertThat(recorder.cutBytes()).isEqualTo(19);
       recorder.record(numbered(3));
     }
@@ -151,7 +151,7 @@ class EventRecorderTest {
   @ValueSource(strings = {"{\"timestamp\":5,\"event\":{\"number\":2}}", " \t", "{} {", "\"\u00e9"})
   void anUnfinishedLastLineIsKeptIfItIsAnEvent(String last) throws IOException {
     boolean event = last.startsWith("{\"timestamp");
-    RecorderOptions rotating = new RecorderOptions(2048, 3, 0, 0, 0, true);
+    RecorderOptions rotating = new RecorderOptions(2048, 3, 0, 0, 0, 0, true);
     record(rotating, 0, 2);
     String whole = Files.readString(file());
     Files.writeString(file(), last, StandardOpenOption.APPEND);
@@ -173,7 +173,7 @@ class EventRecorderTest {
 
   @Test
   void limitsEndARecording() throws IOException {
-    RecorderOptions counted = new RecorderOptions(2048, 0, 0, 2, 0, false);
+    RecorderOptions counted = new RecorderOptions(2048, 0, 0, 2, 0, 0, false);
     try (EventRecorder recorder = EventRecorder.open(file(), counted)) {
       assertThat(recorder.record(numbered(0))).isTrue();
       assertThat(recorder.ended()).isFalse();
@@ -185,7 +185,7 @@ class EventRecorderTest {
     assertThat(numbers(file())).containsExactly(0, 1);
 
     AtomicLong clock = new AtomicLong();
-    RecorderOptions timed = new RecorderOptions(2048, 0, 0, 0, 100, false);
+    RecorderOptions timed = new RecorderOptions(2048, 0, 0, 0, 100, 0, false);
     try (EventRecorder recorder = EventRecorder.open(file(), timed, clock::get)) {
       assertThat(recorder.record(numbered(0))).isTrue();
       clock.set(99);
@@ -197,9 +197,26 @@ class EventRecorderTest {
   }
 
   @Test
+  void theSizeOfTheFileEndsARecording() throws IOException {
+    RecorderOptions sized = new RecorderOptions(2048, 0, 1, 0, 0, 100, false);
+    try (EventRecorder recorder = EventRecorder.open(file(), sized)) {
+      int[] next = {0};
+      Await.until(
+          "the file is full",
+          () -> {
+            assertThat(recorder.stats().waiting()).isLessThan(2048);
+            return !recorder.record(numbered(next[0]++)) && recorder.ended();
+          });
+      assertThat(recorder.stats().refused()).isPositive();
+    }
+    assertThat(Files.size(file())).isGreaterThanOrEqualTo(100);
+    assertThat(numbers(file())).startsWith(0, 1);
+  }
+
+  @Test
   void anEventIsFlushedWithoutAnotherOneAfterIt() throws IOException {
     RecorderOptions options =
-        new RecorderOptions(2048, 0, TimeUnit.MILLISECONDS.toNanos(1), 0, 0, false);
+        new RecorderOptions(2048, 0, TimeUnit.MILLISECONDS.toNanos(1), 0, 0, 0, false);
     try (EventRecorder recorder = EventRecorder.open(file(), options)) {
       recorder.record(numbered(0));
       Await.until("a flush", () -> recorder.stats().written() > 0);
@@ -211,7 +228,7 @@ class EventRecorderTest {
   void eventsAreFlushedInTimeThoughMoreWait() throws IOException {
     CountDownLatch queued = new CountDownLatch(1);
     CountDownLatch flushed = new CountDownLatch(1);
-    RecorderOptions options = new RecorderOptions(2048, 0, 1, 0, 0, false);
+    RecorderOptions options = new RecorderOptions(2048, 0, 1, 0, 0, 0, false);
     try (EventRecorder recorder = EventRecorder.open(file(), options)) {
       recorder.record(after(queued));
       for (int i = 0; i < 300; i++) { // these do not fill the buffer
@@ -237,7 +254,7 @@ class EventRecorderTest {
     Path link = Files.createSymbolicLink(folder.resolve("link.jsonl"), file());
     Path sameFile = folder.resolve("hard.jsonl");
     Path linked = Files.createSymbolicLink(folder.resolve("again"), folder);
-    RecorderOptions rotating = new RecorderOptions(2048, 2, 0, 0, 0, false);
+    RecorderOptions rotating = new RecorderOptions(2048, 2, 0, 0, 0, 0, false);
     try (EventRecorder recorder = EventRecorder.open(file(), rotating)) {
       Files.createLink(sameFile, file());
       assertThat(recorder.record(numbered(0))).isTrue();
@@ -261,7 +278,7 @@ class EventRecorderTest {
 
   private static void refused(Path file) {
     for (boolean append : new boolean[] {false, true}) {
-      RecorderOptions options = new RecorderOptions(2048, 2, 0, 0, 0, append);
+      RecorderOptions options = new RecorderOptions(2048, 2, 0, 0, 0, 0, append);
       assertThatThrownBy(() -> EventRecorder.open(file, options).close())
           .as(file.toString())
           .isInstanceOf(RecordingInUseException.class)
@@ -271,7 +288,7 @@ class EventRecorderTest {
 
   @Test
   void aFileThatWasRotatedToIsTakenToo() throws Exception {
-    RecorderOptions options = new RecorderOptions(2048, 1, 1, 0, 0, false);
+    RecorderOptions options = new RecorderOptions(2048, 1, 1, 0, 0, 0, false);
     Path second = folder.resolve("events-1.jsonl");
     try (EventRecorder recorder = EventRecorder.open(file(), options)) {
       recorder.record(numbered(0));
@@ -300,7 +317,7 @@ class EventRecorderTest {
       process.exitCode();
     }
     int recorded = numbers(file()).size();
-    RecorderOptions append = new RecorderOptions(2048, 0, 0, 0, 0, true);
+    RecorderOptions append = new RecorderOptions(2048, 0, 0, 0, 0, 0, true);
     try (EventRecorder recorder = EventRecorder.open(file(), append)) {
       assertThat(numbers(file())).as("a reader does not end the lock").hasSize(recorded);
       refused(file());
@@ -317,7 +334,7 @@ class EventRecorderTest {
   void aFullDiskEndsTheRecordingAndNobodyWaits() throws Exception {
     Path full = Path.of("/dev/full");
     assumeTrue(Files.exists(full), "no /dev/full");
-    RecorderOptions options = new RecorderOptions(4, 0, 1, 0, 0, false);
+    RecorderOptions options = new RecorderOptions(4, 0, 1, 0, 0, 0, false);
     EventRecorder recorder = EventRecorder.open(full, options);
     while (!recorder.ended()) {
       recorder.recordWaiting(numbered(0));
@@ -368,7 +385,7 @@ class EventRecorderTest {
     for (int i = 0; i < numbers.size(); i++) {
       assertThat(numbers.get(i)).isEqualTo(i);
     }
-    record(new RecorderOptions(2048, 0, 0, 0, 0, true), numbers.size(), 1);
+    record(new RecorderOptions(2048, 0, 0, 0, 0, 0, true), numbers.size(), 1);
     assertThat(numbers(file())).hasSize(numbers.size() + 1);
   }
 
@@ -380,9 +397,9 @@ class EventRecorderTest {
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageStartingWith("an event must be ");
     }
-    assertThatThrownBy(() -> new RecorderOptions(0, 0, 0, 0, 0, false))
+    assertThatThrownBy(() -> new RecorderOptions(0, 0, 0, 0, 0, 0, false))
         .hasMessage("queueEvents must be within 1 to 16777216, not 0");
-    assertThatThrownBy(() -> new RecorderOptions(1, -1, 0, 0, 0, false))
+    assertThatThrownBy(() -> new RecorderOptions(1, -1, 0, 0, 0, 0, false))
         .hasMessage("rotateLines must be at least 0, not -1");
   }
 

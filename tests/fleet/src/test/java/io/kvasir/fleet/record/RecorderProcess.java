@@ -34,7 +34,7 @@ final class RecorderProcess {
    */
   public static void main(String[] args) throws IOException, InterruptedException {
     RecorderOptions options =
-        new RecorderOptions(2048, 0, TimeUnit.MILLISECONDS.toNanos(1), 0, 0, false);
+        new RecorderOptions(2048, 0, TimeUnit.MILLISECONDS.toNanos(1), 0, 0, 0, false);
     EventRecorder recorder = EventRecorder.open(Path.of(args[0]), options);
     System.out.println(RECORDING);
     long wanted = Long.parseLong(args[1]);

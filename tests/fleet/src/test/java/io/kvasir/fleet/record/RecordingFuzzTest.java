@@ -103,7 +103,7 @@ class RecordingFuzzTest {
     assertThat(replayed(file)).isEqualTo(whole.size()).isGreaterThanOrEqualTo(sent);
     assertThat(wholeEvents(file)).isEqualTo(whole);
     assertThat(RecordingRepair.run(file).dropped()).isZero();
-    RecorderOptions append = new RecorderOptions(2048, 0, 0, 0, 0, true);
+    RecorderOptions append = new RecorderOptions(2048, 0, 0, 0, 0, 0, true);
     try (EventRecorder recorder = EventRecorder.open(file, append, () -> 0)) {
       recorder.record(JsonEvent.ofJson("{}"));
     }
@@ -111,7 +111,7 @@ class RecordingFuzzTest {
   }
 
   private static void record(Random random, Path file) throws IOException {
-    RecorderOptions options = new RecorderOptions(2048, random.nextInt(8), 0, 0, 0, false);
+    RecorderOptions options = new RecorderOptions(2048, random.nextInt(8), 0, 0, 0, 0, false);
     long[] clock = {0};
     try (EventRecorder recorder = EventRecorder.open(file, options, () -> clock[0])) {
       for (int i = random.nextInt(20); i > 0; i--) {

@@ -9,6 +9,7 @@ import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
+import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.route.AdmissionQueue;
 import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.route.Ejection;
@@ -108,6 +109,7 @@ class RequestsInProgressTest {
                 threads,
                 new GatewayMetrics(),
                 new AccessLog(OutputStream.nullOutputStream()),
+                TrafficRecording.NONE,
                 System::nanoTime));
     handler.accept(upload("4"));
     assertThat(body).isNotNull();

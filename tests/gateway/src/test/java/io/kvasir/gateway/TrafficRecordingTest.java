@@ -1,0 +1,165 @@
+package io.kvasir.gateway;
+
+import static io.kvasir.gateway.TestGateway.CHAT;
+import static java.util.stream.Collectors.joining;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.kvasir.exchange.EngineFlavor;
+import io.kvasir.fleet.index.ChangeStatus;
+import io.kvasir.fleet.index.NativePrefixIndex;
+import io.kvasir.fleet.index.RankMatches;
+import io.kvasir.fleet.record.RankChange;
+import io.kvasir.fleet.record.RecordedEvent;
+import io.kvasir.fleet.record.RecordingReader;
+import io.kvasir.fleet.record.ServedRequest;
+import io.kvasir.fleet.record.ServedRequest.Form;
+import io.kvasir.gateway.observe.TrafficRecording;
+import io.kvasir.hash.HashFormat;
+import io.kvasir.testing.harness.Await;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a gateway records of the requests that it serves, and of the events of engines. */
+class TrafficRecordingTest {
+
+  private static final String WORDS = "confidential ".repeat(40);
+  private static final long MAX_BYTES = 1 << 20;
+
+  @TempDir Path folder;
+
+  private Path file() {
+    return folder.resolve("day.jsonl");
+  }
+
+  private static String chat(String words) throws IOException {
+    return "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":"
+        + new ObjectMapper().writeValueAsString(words)
+        + "}]}";
+  }
+
+  private List<ServedRequest> requests() throws IOException {
+    List<ServedRequest> requests = new ArrayList<>();
+    try (RecordingReader reader = RecordingReader.open(file())) {
+      for (RecordedEvent event = reader.next(); event != null; event = reader.next()) {
+        ServedRequest request = ServedRequest.parse(event.json());
+        if (request != null) {
+          requests.add(request);
+        }
+      }
+    }
+    return requests;
+  }
+
+  @Test
+  void requestsAreRecordedByTheNamesOfTheirBlocks() throws IOException {
+    try (TrafficRecording recording = TrafficRecording.open(file(), MAX_BYTES)) {
+      try (ScriptedEngine engine = ScriptedEngine.start(EngineLink::answer);
+          TestGateway gateway =
+              TestGateway.of(engine).router("affinity").recording(recording).start()) {
+        assertThat(gateway.post(CHAT, chat(WORDS + "one")).status()).isEqualTo(200);
+        assertThat(gateway.post(CHAT, chat(WORDS + "two")).status()).isEqualTo(200);
+        assertThat(gateway.post(CHAT, "{\"model\":\"other\"}").status()).isEqualTo(404);
+        assertThat(gateway.post("/v1/embeddings", "{\"model\":\"m\",\"input\":\"x\"}").status())
+            .isEqualTo(200);
+      }
+    }
+    assertThat(Files.readString(file())).doesNotContain("confidential");
+    List<ServedRequest> requests = requests();
+    assertThat(requests).hasSize(2);
+    ServedRequest first = requests.get(0);
+    ServedRequest second = requests.get(1);
+    assertThat(first.form()).isEqualTo(Form.TEXT);
+    assertThat(first.model()).isEqualTo("m");
+    assertThat(first.tokensPerBlock()).isEqualTo(32);
+    assertThat(first.inputTokens()).isBetween(WORDS.length() / 4, WORDS.length() / 4 + 10);
+    assertThat(first.blocks()).hasSize(first.inputTokens() / 32);
+    assertThat(second.blocks()[0]).isEqualTo(first.blocks()[0]);
+    assertThat(second.matchedTokens()).isPositive();
+  }
+
+  @Test
+  void aConversationIsNamedByADigest() throws IOException {
+    try (TrafficRecording recording = TrafficRecording.open(file(), MAX_BYTES)) {
+      try (ScriptedEngine engine = ScriptedEngine.start(EngineLink::answer);
+          TestGateway gateway =
+              TestGateway.of(engine).router("affinity").recording(recording).start()) {
+        for (String id : List.of("patient-17", "patient-18", "patient-17")) {
+          gateway.post(CHAT, chat(WORDS), "X-Session-ID: " + id);
+        }
+      }
+    }
+    assertThat(Files.readString(file())).doesNotContain("patient");
+    List<String> conversations = requests().stream().map(ServedRequest::conversation).toList();
+    assertThat(conversations).hasSize(3).doesNotContainNull();
+    assertThat(conversations.get(2))
+        .isEqualTo(conversations.get(0))
+        .isNotEqualTo(conversations.get(1));
+  }
+
+  @Test
+  void theRecordingEndsAtItsLargestSizeAndServingGoesOn() throws IOException {
+    try (TrafficRecording recording = TrafficRecording.open(file(), 1)) {
+      try (ScriptedEngine engine = ScriptedEngine.start(EngineLink::answer);
+          TestGateway gateway =
+              TestGateway.of(engine).router("affinity").recording(recording).start()) {
+        gateway.post(CHAT, chat(WORDS));
+        Await.until(
+            "the recording is full",
+            () -> {
+              assertThat(gateway.post(CHAT, chat(WORDS)).status()).isEqualTo(200);
+              return recording.dropped() > 0;
+            });
+        assertThat(gateway.metrics()).containsPattern("kvasir_recording_dropped [1-9]");
+      }
+    }
+    assertThat(requests()).isNotEmpty();
+  }
+
+  @Test
+  void blockEventsAreRecordedInAFormThatAnIndexReads() throws IOException {
+    String ids = IntStream.range(0, 100).mapToObj(String::valueOf).collect(joining(",", "[", "]"));
+    String body =
+        "{\"model\":\"" + StandInServer.MODEL + "\",\"max_tokens\":1,\"prompt\":" + ids + "}";
+    try (TrafficRecording recording = TrafficRecording.open(file(), MAX_BYTES)) {
+      try (StandInServer engine = StandInServer.start(EngineFlavor.VLLM, 1);
+          TestGateway gateway =
+              TestGateway.of(List.of(engine.worker() + ",block_size=" + StandInServer.BLOCK))
+                  .recording(recording)
+                  .start()) {
+        assertThat(gateway.post("/v1/completions", body).status()).isEqualTo(200);
+        Await.until(
+            "the engine's blocks",
+            () -> gateway.admin("/kvasir/ranks").json().at("/0/ranks/0/blocks").asInt() >= 3);
+      }
+    }
+    List<RankChange> changes = new ArrayList<>();
+    try (RecordingReader reader = RecordingReader.open(file())) {
+      for (RecordedEvent event = reader.next(); event != null; event = reader.next()) {
+        if (ServedRequest.parse(event.json()) == null) {
+          changes.add(RankChange.parse(event.json()));
+        }
+      }
+    }
+    assertThat(requests())
+        .singleElement()
+        .satisfies(request -> assertThat(request.form()).isEqualTo(Form.TOKENS));
+    try (NativePrefixIndex index =
+        new NativePrefixIndex(HashFormat.KVASIR, StandInServer.BLOCK, MAX_BYTES)) {
+      RankMatches matches = new RankMatches();
+      for (RankChange change : changes) {
+        assertThat(index.apply(change.rank(), change.event())).isEqualTo(ChangeStatus.APPLIED);
+      }
+      long[] blocks = requests().get(0).blocks();
+      index.match(blocks, blocks.length, matches);
+      assertThat(matches.size()).isOne();
+      assertThat(matches.blocks(0)).isEqualTo(3);
+    }
+  }
+}

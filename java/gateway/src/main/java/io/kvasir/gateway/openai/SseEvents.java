@@ -11,8 +11,9 @@ import java.util.function.Consumer;
  *
  * <p>A blank line ends an event; a line ends with a line feed, a carriage return or both. The bytes
  * of all events in order are the bytes of the body. A blank line without an event before it is an
- * event of its own, so that nothing waits. An event does not depend on how the body was cut into
- * chunks.
+ * event of its own, and so is a comment before an event's first line that ends with a line feed: a
+ * comment that keeps a connection alive need not wait for a blank line. An event does not depend on
+ * how the body was cut into chunks.
  *
  * <p>O(bytes), also for chunks of one byte. An event within one chunk is not copied. Not
  * thread-safe.
@@ -41,6 +42,9 @@ public final class SseEvents {
   private final Consumer<SseEvent> receiver;
   private final SseEventReader reader = new SseEventReader();
   private State state = State.LINE_START;
+
+  /** Whether the line is a comment, and the event's first. */
+  private boolean inComment;
 
   /** The event's bytes in earlier chunks. */
   private byte[] partial = NOTHING;
@@ -107,6 +111,7 @@ public final class SseEvents {
           i = lineEnd(bytes, i, to);
           if (i < to) {
             state = bytes[i++] == '\n' ? State.LINE_START : State.LINE_RETURN;
+            ends = inComment && state == State.LINE_START;
           }
         }
         case LINE_START -> {
@@ -118,17 +123,20 @@ public final class SseEvents {
             state = State.BLANK_RETURN;
           } else {
             state = State.IN_LINE;
+            inComment = bytes[i] == ':' && i == start && partialLength == 0;
           }
         }
         case LINE_RETURN -> {
           if (bytes[i] == '\n') {
             i++;
             state = State.LINE_START;
+            ends = inComment;
           } else if (bytes[i] == '\r') {
             i++;
             ends = true;
           } else {
             state = State.IN_LINE;
+            inComment = false;
           }
         }
         case BLANK_RETURN -> {
@@ -140,6 +148,7 @@ public final class SseEvents {
         emit(chunk, bytes, from, start, i);
         start = i;
         state = State.LINE_START;
+        inComment = false;
       }
     }
     keep(bytes, start, to);

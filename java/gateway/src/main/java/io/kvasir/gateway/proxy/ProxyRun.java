@@ -24,6 +24,7 @@ final class ProxyRun implements Placing.Result {
 
   private static final Logger LOG = LoggerFactory.getLogger(ProxyRun.class);
   private static final int RETRY_SECONDS = 1;
+  private static final int OK = 200;
 
   private final Exchange exchange;
   private final Inbound inbound;
@@ -260,7 +261,7 @@ final class ProxyRun implements Placing.Result {
 
   /** The request's body did not arrive, or the gateway has no memory for a part of the reply. */
   void onBodyFailed(Problem problem) {
-    if (exchange.replying()) {
+    if (relay != null && relay.forwarding()) {
       tally.onError(problem.message());
       close(problem.status());
     } else {
@@ -299,7 +300,7 @@ final class ProxyRun implements Placing.Result {
   /** The worker's reply was forwarded completely; {@code good} without an error of its own. */
   void onServed(int status, boolean good) {
     faults.onServed(services.nowNs());
-    if (status == 200
+    if (status == OK
         && good
         && tally.isErrorFree()
         && current != null
@@ -341,8 +342,14 @@ final class ProxyRun implements Placing.Result {
     if (tally.isErrorFree()) {
       tally.onError(problem.message());
     }
-    Replies.problem(exchange, inbound.endpoint(), inbound.id(), problem, new Headers());
-    close(problem.status());
+    if (exchange.replying()) { // with the comments of a stream
+      exchange.write(Replies.errorEvent(inbound.endpoint(), problem));
+      exchange.abort();
+      close(OK);
+    } else {
+      Replies.problem(exchange, inbound.endpoint(), inbound.id(), problem, new Headers());
+      close(problem.status());
+    }
   }
 
   /** Ends the request before its reply is complete, because the gateway stops. */
@@ -351,7 +358,7 @@ final class ProxyRun implements Placing.Result {
       if (relay != null && relay.forwarding()) {
         relay.cut();
         tally.onError("the gateway was shut down");
-        close(200);
+        close(OK);
       } else {
         if (relay != null) {
           relay.cancel();

@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One attempt: forwards a worker's reply to the client. The head is held back until the first data
- * arrives, for a stream until its first data event, so that an attempt that fails before can be
- * repeated without a trace.
+ * arrives, so that an attempt that fails before can be repeated without a trace. The comments of a
+ * stream pass at once, with the head before them; they carry no output, so that the attempt can be
+ * repeated until the first data event, and the next attempt's events follow in the same reply.
  *
  * <p>Confined to the exchange's event loop.
  */
@@ -123,6 +124,9 @@ final class Relay implements ReplyListener {
     if (served && type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream")) {
       return new EventBody(tally, reader, memory, inbound.injectsUsage());
     }
+    if (exchange.replying()) { // with the comments of an earlier attempt
+      return new StrayReply(inbound.endpoint(), choice.worker().name(), status, tally);
+    }
     return new PlainBody(tally, reader, memory, served);
   }
 
@@ -136,8 +140,9 @@ final class Relay implements ReplyListener {
     ByteBuf out;
     try {
       long nowNs = System.nanoTime();
-      quietSinceNs = forwarding && !paused ? nowNs : quietSinceNs;
       out = from.onBytes(bytes, nowNs);
+      boolean passes = forwarding || (out != null && from.awaitsData());
+      quietSinceNs = passes && !paused ? nowNs : quietSinceNs;
     } catch (ProtocolException e) {
       onAbort(new UpstreamFailure(Kind.INVALID, Errors.reason(e)));
       return;
@@ -150,7 +155,11 @@ final class Relay implements ReplyListener {
         out.release();
         return;
       }
-      begin(from);
+      if (from.awaitsData()) {
+        sendHead(from);
+      } else {
+        begin(from);
+      }
       exchange.write(out);
       if (exchange.full() && !paused && call != null) {
         paused = true;
@@ -196,17 +205,25 @@ final class Relay implements ReplyListener {
       forwarding = true;
       request = null;
       run.onBegun();
-      Headers headers = ForwardedHeaders.reply(head, inbound.id());
-      String length = head.get("content-length");
-      if (length != null && !from.isStream()) {
-        headers.add("content-length", length);
-      }
-      if (inbound.explain()) {
-        Explanation.add(headers, head, choice, tally.dpRank());
-      }
-      exchange.head(status, headers);
+      sendHead(from);
       restartTimer();
     }
+  }
+
+  /** Sends the reply's head, unless comments had to follow it before. */
+  private void sendHead(ReplyBody from) {
+    if (exchange.replying()) {
+      return;
+    }
+    Headers headers = ForwardedHeaders.reply(head, inbound.id());
+    String length = head.get("content-length");
+    if (length != null && !from.isStream()) {
+      headers.add("content-length", length);
+    }
+    if (inbound.explain()) {
+      Explanation.add(headers, head, choice, tally.dpRank());
+    }
+    exchange.head(status, headers);
   }
 
   @Override
@@ -216,7 +233,10 @@ final class Relay implements ReplyListener {
       return;
     }
     ByteBuf rest = from.onEnd();
-    if (!forwarding && rest == null && from.needsData()) {
+    if (!forwarding && from.awaitsData()) {
+      if (rest != null) {
+        rest.release();
+      }
       onAbort(new UpstreamFailure(Kind.CLOSED, "the reply ended before its first event"));
       return;
     }
@@ -381,7 +401,7 @@ final class Relay implements ReplyListener {
     }
   }
 
-  /** Whether something of the reply was forwarded. */
+  /** Whether something of the reply was forwarded, comments before its data aside. */
   boolean forwarding() {
     return forwarding;
   }

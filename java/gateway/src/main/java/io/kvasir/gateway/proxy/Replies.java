@@ -35,7 +35,8 @@ public final class Replies {
         isAnthropic(endpoint) ? anthropicError(problem).anthropicEvent() : error(problem).event());
   }
 
-  private static boolean isAnthropic(@Nullable Endpoint endpoint) {
+  /** Whether an endpoint has the shapes of the Anthropic API. */
+  static boolean isAnthropic(@Nullable Endpoint endpoint) {
     return endpoint == Endpoint.MESSAGES || endpoint == Endpoint.COUNT_TOKENS;
   }
 

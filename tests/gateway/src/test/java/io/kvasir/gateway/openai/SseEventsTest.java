@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SseEventsTest {
 
@@ -80,7 +81,9 @@ class SseEventsTest {
       boolean alone = blank && lineEnd.equals("\r");
       String end = stream.startsWith("\r\n", i) && !alone ? "\r\n" : stream.substring(i, i + 1);
       i += end.length();
-      if (blank) {
+      boolean firstLine = lineEnd.isEmpty();
+      boolean comment = firstLine && stream.charAt(start) == ':' && end.endsWith("\n");
+      if (blank || comment) {
         events.add(stream.substring(start, i));
         start = i;
         lineEnd = "";
@@ -125,6 +128,27 @@ class SseEventsTest {
     }
     ends.add(length);
     return ends.stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  @Test
+  void aCommentDoesNotWaitForABlankLine() {
+    assertThat(naive(": a\n: b\r\n\ndata: 1\n: c\n\n"))
+        .containsExactly(": a\n", ": b\r\n", "\n", "data: 1\n: c\n\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        ": keep-alive\n\n",
+        ":\n",
+        "event: ping\ndata: {\"type\": \"ping\"}\n\n",
+        "event: ping\ndata: {}\n\n",
+        "event: keepalive\ndata: {\"sequence_number\":3}\n\n",
+        "data: {\"type\":\"keepalive\",\"sequence_number\":3}\n\n",
+        "retry: 3000\n\n",
+      })
+  void signsOfLifeAreNoData(String stream) throws ProtocolException {
+    assertThat(split(stream)).extracting(Seen::kind).containsOnly(Kind.COMMENT);
   }
 
   @Test
@@ -320,7 +344,7 @@ class SseEventsTest {
   void kindsAreRecognised(String event, Kind kind) throws ProtocolException {
     for (String end : List.of("\n", "\r\n", "\r")) {
       String stream = event.replace("\\n", end) + end + end;
-      assertThat(split(stream)).extracting(Seen::kind).containsExactly(kind);
+      assertThat(split(stream)).extracting(Seen::kind).containsOnly(kind);
     }
   }
 

@@ -13,7 +13,8 @@ import java.util.function.Consumer;
  * of all events in order are the bytes of the body. A blank line without an event before it is an
  * event of its own, and so is a comment before an event's first line that ends with a line feed: a
  * comment that keeps a connection alive need not wait for a blank line. An event does not depend on
- * how the body was cut into chunks.
+ * how the body was cut into chunks. A byte order mark at the beginning of the body belongs to no
+ * event and is dropped, because readers that do not know it would miss the first event.
  *
  * <p>O(bytes), also for chunks of one byte. An event within one chunk is not copied. Not
  * thread-safe.
@@ -26,6 +27,7 @@ public final class SseEvents {
   private static final long LINE_FEEDS = ByteSearch.repeated('\n');
   private static final long RETURNS = ByteSearch.repeated('\r');
   private static final byte[] NOTHING = new byte[0];
+  private static final byte[] MARK = {(byte) 0xef, (byte) 0xbb, (byte) 0xbf};
 
   /** What came last. */
   private enum State {
@@ -42,6 +44,9 @@ public final class SseEvents {
   private final Consumer<SseEvent> receiver;
   private final SseEventReader reader = new SseEventReader();
   private State state = State.LINE_START;
+
+  /** Bytes of a byte order mark that the body has begun with; all once it is past its beginning. */
+  private int marked;
 
   /** Whether the line is a comment, and the event's first. */
   private boolean inComment;
@@ -95,6 +100,11 @@ public final class SseEvents {
 
   /** Ends the body. Passes on the bytes after the last complete event, if any, as an event. */
   public void end() {
+    if (marked < MARK.length) { // nothing else has arrived
+      partial = Arrays.copyOf(MARK, marked);
+      partialLength = marked;
+      marked = MARK.length;
+    }
     if (partialLength > 0) {
       emitPartial();
     }
@@ -102,8 +112,8 @@ public final class SseEvents {
 
   private void split(ByteBuf chunk, byte[] bytes, int from, int length) throws ProtocolException {
     int to = from + length;
-    int start = from;
-    int i = from;
+    int start = marked < MARK.length ? skipMark(bytes, from, to) : from;
+    int i = start;
     while (i < to) {
       boolean ends = false;
       switch (state) {
@@ -152,6 +162,22 @@ public final class SseEvents {
       }
     }
     keep(bytes, start, to);
+  }
+
+  /** Passes over a byte order mark; {@return where the first event begins} */
+  private int skipMark(byte[] bytes, int from, int to) throws ProtocolException {
+    int i = from;
+    while (i < to && marked < MARK.length) {
+      if (bytes[i] != MARK[marked]) {
+        keep(MARK, 0, marked); // the body begins with bytes of a mark that are none
+        state = marked > 0 ? State.IN_LINE : state;
+        marked = MARK.length;
+        return i;
+      }
+      marked++;
+      i++;
+    }
+    return i;
   }
 
   private void emit(ByteBuf chunk, byte[] bytes, int origin, int start, int end)

@@ -2,6 +2,7 @@ package io.kvasir.gateway.openai;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.kvasir.gateway.openai.SseEvent.Kind;
 import io.kvasir.testing.harness.Fuzz;
@@ -128,6 +129,30 @@ class SseEventsTest {
     }
     ends.add(length);
     return ends.stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  @Test
+  void aMarkAtTheBeginningIsNoPartOfTheFirstEvent() throws ProtocolException {
+    String event = CHUNK + "\n\n";
+    byte[] stream = ("\ufeff" + event + event).getBytes(StandardCharsets.UTF_8);
+    for (int cut = 0; cut < stream.length; cut++) {
+      assertThat(split(stream, cut, stream.length))
+          .as("cut at %d", cut)
+          .extracting(Seen::bytes, Seen::outputTokens)
+          .containsExactly(tuple(event, 1), tuple(event, 1));
+    }
+  }
+
+  @Test
+  void onlyAWholeMarkAtTheBeginningIsDropped() throws ProtocolException {
+    byte[] half = {(byte) 0xef, (byte) 0xbb, 'x', '\n', '\n'};
+    for (int cut = 0; cut < half.length; cut++) {
+      assertThat(split(half, cut, half.length)).hasSize(1);
+    }
+    assertThat(split(half, 1)).hasSize(1);
+    assertThat(split("\ufeff")).isEmpty();
+    assertThat(split("\ufeff: a\n\n")).extracting(Seen::bytes).containsExactly(": a\n", "\n");
+    assertThat(split(CHUNK + "\n\n\ufeff" + CHUNK + "\n\n")).hasSize(2);
   }
 
   @Test

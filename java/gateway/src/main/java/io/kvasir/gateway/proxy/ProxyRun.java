@@ -4,6 +4,7 @@ import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
+import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.route.RequestFault;
 import io.kvasir.gateway.route.RequestFaults;
@@ -309,6 +310,13 @@ final class ProxyRun implements Placing.Result {
     }
     endAttempt(status < 400 && good);
     close(status);
+  }
+
+  /** Whether a host is that of a worker of the gateway. */
+  boolean isWorker(String host) {
+    return services.fleets().workers().stream()
+        .map(FleetWorker::spec)
+        .anyMatch(spec -> !spec.isInProcess() && host.equalsIgnoreCase(spec.url().getHost()));
   }
 
   /** A worker stored a response. */

@@ -9,6 +9,7 @@ import io.kvasir.exchange.UpstreamCall;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
 import io.kvasir.exchange.UpstreamRequest;
+import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.Errors;
 import io.netty.buffer.ByteBuf;
 import java.net.ProtocolException;
@@ -29,6 +30,8 @@ final class Relay implements ReplyListener {
 
   /** Statuses after which another worker may give a better answer. */
   private static final Set<Integer> RETRIED = Set.of(408, 429, 500, 502, 503, 504);
+
+  private static final String LOCATION = "location";
 
   private final Exchange exchange;
   private final Inbound inbound;
@@ -52,6 +55,10 @@ final class Relay implements ReplyListener {
   private int status;
   private boolean forwarding;
   private boolean failed;
+
+  /** Whether a redirection was followed. */
+  private boolean followed;
+
   private boolean paused;
   private boolean over;
 
@@ -110,7 +117,46 @@ final class Relay implements ReplyListener {
       cancel();
       return;
     }
-    body = body(headers);
+    if (headers.get(LOCATION) == null || !redirects(headers)) {
+      body = body(headers);
+    }
+  }
+
+  /**
+   * Keeps the addresses of workers from the client. A redirection to the request's own target is
+   * followed where it only adds or drops a slash at the end, and is a failure of the worker
+   * otherwise, because the client would come back with the same request.
+   *
+   * @return whether this reply is not the client's
+   */
+  private boolean redirects(Headers headers) {
+    WorkerSpec spec = choice.worker().spec();
+    UpstreamRequest sent = request;
+    String location = headers.get(LOCATION);
+    if (location == null || spec.isInProcess()) {
+      return false;
+    }
+    String target = sent == null ? inbound.target() : sent.target();
+    Redirect redirect = Redirect.of(location, spec.url(), target, run::isWorker);
+    headers.remove(LOCATION);
+    String next = redirect.location();
+    if (next != null) {
+      headers.add(LOCATION, next);
+    }
+    if (status / 100 != 3 || next == null || !redirect.leadsTo(target)) {
+      return false;
+    }
+    if (sent != null && call != null && !followed && redirect.changesSlash(target)) {
+      followed = true;
+      call.cancel();
+      UpstreamRequest again = sent.withTarget(next);
+      request = again;
+      call = choice.worker().upstream().send(again, this, exchange.loop());
+      restartTimer();
+    } else {
+      onAbort(new UpstreamFailure(Kind.INVALID, "it redirects the request to another address"));
+    }
+    return true;
   }
 
   private ReplyBody body(Headers headers) {

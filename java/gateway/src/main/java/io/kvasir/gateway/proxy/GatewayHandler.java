@@ -90,10 +90,14 @@ public final class GatewayHandler implements Consumer<Exchange> {
   }
 
   private void handle(Exchange exchange) {
+    if (services.settings().origins().answers(exchange)) {
+      return;
+    }
     RequestTarget target = RequestTarget.of(exchange.target());
     String path = target == null ? "" : target.path();
-    if (path.equals("/health") || path.equals("/ready")) {
-      answers.probe(exchange, path.equals("/ready"));
+    Probe probe = Probe.of(path);
+    if (probe != null) {
+      answers.probe(exchange, probe);
       return;
     }
     Endpoint endpoint = Endpoint.of(path);

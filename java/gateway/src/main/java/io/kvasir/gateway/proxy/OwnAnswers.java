@@ -25,16 +25,24 @@ final class OwnAnswers {
     this.ready = ready;
   }
 
-  /** Answers a probe. */
-  void probe(Exchange exchange, boolean readiness) {
-    boolean good = !readiness || ready.getAsBoolean();
+  /** Answers a probe, which has no line in the access log. */
+  void probe(Exchange exchange, Probe probe) {
+    if (!isRead(exchange)) {
+      Replies.problem(exchange, "none", Refusals.wrongMethod("GET"));
+      return;
+    }
+    boolean good = probe == Probe.LIVE || ready.getAsBoolean();
     Replies.json(
         exchange, good ? 200 : 503, good ? "{\"status\":\"ok\"}" : "{\"status\":\"not ready\"}");
   }
 
+  private static boolean isRead(Exchange exchange) {
+    return exchange.method().equals("GET") || exchange.method().equals("HEAD");
+  }
+
   /** {@return why models are not listed, or one is unknown; null if they were answered} */
   @Nullable Problem models(Exchange exchange, String path) {
-    if (!exchange.method().equals("GET") && !exchange.method().equals("HEAD")) {
+    if (!isRead(exchange)) {
       return Refusals.wrongMethod("GET");
     }
     String name = ModelsJson.name(path);
@@ -44,8 +52,8 @@ final class OwnAnswers {
     if (name != null && !fleets.models().contains(name)) {
       return unknownModel(name);
     }
-    Replies.json(
-        exchange, 200, name == null ? ModelsJson.list(fleets.models()) : ModelsJson.model(name));
+    ModelsJson listed = new ModelsJson(fleets.workers());
+    Replies.json(exchange, 200, name == null ? listed.list(fleets.models()) : listed.model(name));
     return null;
   }
 

@@ -37,7 +37,13 @@ public record BodyFailure(int status, String code, String message, int retryAfte
         408, "body_timeout", "the body did not arrive within " + limitMs + " milliseconds");
   }
 
-  static BodyFailure tooLarge(long maxBytes) {
+  /**
+   * The failure of a body that is too large.
+   *
+   * @param maxBytes the largest body, in bytes
+   * @return the failure
+   */
+  public static BodyFailure tooLarge(long maxBytes) {
     return new BodyFailure(
         413, "body_too_large", "the body must not exceed " + maxBytes + " bytes");
   }

@@ -56,6 +56,13 @@ public interface Exchange {
   void onWritable(Runnable action);
 
   /**
+   * Sets fields that the reply's head has besides its own.
+   *
+   * @param fields the fields
+   */
+  void replyWith(Headers fields);
+
+  /**
    * Begins the reply.
    *
    * @param status the HTTP status

@@ -32,4 +32,13 @@ public record UpstreamRequest(
   public UpstreamRequest onNewConnection() {
     return new UpstreamRequest(method, target, headers, body, true);
   }
+
+  /**
+   * {@return the same request for another target}
+   *
+   * @param other path and query
+   */
+  public UpstreamRequest withTarget(String other) {
+    return new UpstreamRequest(method, other, headers, body, newConnection);
+  }
 }

@@ -43,7 +43,7 @@ class ClientShareTest {
 
   private static String upload(long length) {
     return "POST /v1/audio/transcriptions HTTP/1.1\r\nHost: x\r\n"
-        + "Content-Type: multipart/form-data; boundary=b\r\nContent-Length: "
+        + "Content-Type: application/octet-stream\r\nContent-Length: "
         + length
         + "\r\n\r\n";
   }

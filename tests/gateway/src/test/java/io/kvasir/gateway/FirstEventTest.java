@@ -42,21 +42,6 @@ class FirstEventTest {
         Named.of(
             "a head, then a complete empty body", stream((request, link) -> link.raw("0\r\n\r\n"))),
         Named.of(
-            "comments, then a reset",
-            stream(
-                (request, link) -> {
-                  link.chunk(": ping\n\n");
-                  link.chunk(": ping\n\n");
-                  link.reset();
-                })),
-        Named.of(
-            "comments, then a complete body",
-            stream(
-                (request, link) -> {
-                  link.chunk(": ping\n\n");
-                  link.raw("0\r\n\r\n");
-                })),
-        Named.of(
             "half an event",
             stream(
                 (request, link) -> {
@@ -93,7 +78,6 @@ class FirstEventTest {
         Reply reply = gateway.post(CHAT, ASK_STREAM);
         assertThat(reply.status()).as(reply.text()).isEqualTo(200);
         assertThat(reply.text()).contains("Hello").endsWith("data: [DONE]\n\n");
-        assertThat(reply.text()).doesNotContain("ping");
         assertThat(reply.field("x-kvasir-worker")).isEqualTo(good.name());
         JsonNode line = gateway.logLine();
         assertThat(line.path("worker_id").asText()).isEqualTo(good.name());
@@ -133,39 +117,6 @@ class FirstEventTest {
       assertThat(gateway.logLine().path("status").asInt()).isEqualTo(reply.status());
       bad.script(EngineLink::answer);
       gateway.works();
-    }
-  }
-
-  @Test
-  void theHeadWaitsForTheFirstDataEvent() throws Exception {
-    CountDownLatch commented = new CountDownLatch(1);
-    CountDownLatch go = new CountDownLatch(1);
-    try (ScriptedEngine engine =
-            ScriptedEngine.start(
-                (request, link) -> {
-                  if (!request.streams()) {
-                    EngineLink.answer(request, link);
-                    return;
-                  }
-                  link.stream();
-                  link.chunk(": ping\n\n");
-                  commented.countDown();
-                  Await.opened("the signal to go on", go);
-                  link.token("a");
-                  link.endStream();
-                });
-        TestGateway gateway = TestGateway.of(engine).eventLoops(1).start();
-        RawClient client = gateway.client()) {
-      client.send(RawClient.post(CHAT, ASK_STREAM));
-      Await.opened("the comment is sent", commented);
-      gateway.works(); // the only event loop has read the comment before
-      gateway.works();
-      assertThat(client.isSilent()).isTrue();
-      go.countDown();
-      assertThat(client.head().status()).isEqualTo(200);
-      assertThat(client.event()).contains("\"a\"");
-      assertThat(client.event()).isEqualTo("data: [DONE]\n\n");
-      assertThat(client.event()).isNull();
     }
   }
 

@@ -105,7 +105,7 @@ class SmugglingTest {
         "{\"model\":\"m\"}\r\n\r\n",
         "GET /v1/models\0x HTTP/1.1\r\nHost: x\r\n\r\n",
         "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: x\r\n\r\n",
-        "GET http://127.0.0.1:22/ HTTP/1.1\r\nHost: x\r\n\r\n"
+        "GET http://127.0.0.1:22/x HTTP/1.1\r\nHost: x\r\n\r\n"
       })
   void whatIsNotARequestIsRefused(String text) {
     int before = engine.received();

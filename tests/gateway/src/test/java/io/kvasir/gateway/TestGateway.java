@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.kvasir.gateway.RawClient.Reply;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.proxy.ClientLimits;
+import io.kvasir.gateway.proxy.CrossOrigin;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
 import io.kvasir.gateway.worker.WorkerSpec;
@@ -74,6 +75,7 @@ final class TestGateway implements AutoCloseable {
     private long drainMs = 5_000;
     private long drainGraceMs;
     private long intervalMs = 60_000;
+    private CrossOrigin origins = CrossOrigin.ALL;
     private ClientLimits clients = new ClientLimits(1, 100_000, 600_000, 1);
     private List<String> adminAllowedHosts = List.of("x"); // that of RawClient
     private long healthTimeoutMs = Await.limitMs();
@@ -182,6 +184,11 @@ final class TestGateway implements AutoCloseable {
       return this;
     }
 
+    Builder origins(CrossOrigin policy) {
+      origins = policy;
+      return this;
+    }
+
     Builder adminAllowedHosts(String... names) {
       adminAllowedHosts = new ArrayList<>(List.of(names));
       adminAllowedHosts.add("x");
@@ -245,7 +252,8 @@ final class TestGateway implements AutoCloseable {
                   clientTimeoutMs,
                   maxAttempts,
                   explain,
-                  clients),
+                  clients,
+                  origins),
               new GatewaySettings.Pressure(
                   maxRunning, maxQueued, bodyBudget, retryReserve, drainMs, drainGraceMs),
               new GatewaySettings.Health(Await.limitMs(), intervalMs, healthTimeoutMs, breaker));

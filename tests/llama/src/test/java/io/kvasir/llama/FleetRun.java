@@ -10,6 +10,7 @@ import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.LocalWorker;
 import io.kvasir.gateway.observe.TrafficRecording;
 import io.kvasir.gateway.proxy.ClientLimits;
+import io.kvasir.gateway.proxy.CrossOrigin;
 import io.kvasir.gateway.proxy.ProxySettings;
 import io.kvasir.gateway.route.BreakerSettings;
 import java.io.OutputStream;
@@ -86,7 +87,16 @@ final class FleetRun {
         Map.of(),
         null,
         new ProxySettings(
-            1 << 20, 30_000, 60_000, 600_000, 120_000, 60_000, 3, true, ClientLimits.DEFAULT),
+            1 << 20,
+            30_000,
+            60_000,
+            600_000,
+            120_000,
+            60_000,
+            3,
+            true,
+            ClientLimits.DEFAULT,
+            CrossOrigin.ALL),
         new GatewaySettings.Pressure(64, 64, 1 << 26, 10, 1_000, 0),
         new GatewaySettings.Health(5_000, 60_000, 60_000, BreakerSettings.of(5, 5_000)));
   }

@@ -78,6 +78,16 @@ public abstract class DeclaredOptions {
     }
 
     /**
+     * {@return the same option, which may stand without a value}
+     *
+     * @param value what it means then
+     */
+    public Declaration<T> bare(String value) {
+      option.arity("0..1").fallbackValue(value);
+      return this;
+    }
+
+    /**
      * {@return the same option with values for completion}
      *
      * @param values the values

@@ -2,6 +2,7 @@ package io.kvasir.cli.option;
 
 import io.kvasir.gateway.GatewaySettings;
 import io.kvasir.gateway.proxy.ClientLimits;
+import io.kvasir.gateway.proxy.CrossOrigin;
 import io.kvasir.gateway.proxy.ProxySettings;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Mixin;
@@ -83,8 +84,9 @@ final class ServeLimits extends DeclaredOptions {
    *
    * @param explain whether every reply explains its placement
    * @param clients what one client may take
+   * @param origins which pages in browsers may send requests
    */
-  ProxySettings proxy(boolean explain, ClientLimits clients) {
+  ProxySettings proxy(boolean explain, ClientLimits clients, CrossOrigin origins) {
     return new ProxySettings(
         (long) maxBody.value() << 20,
         bodyTimeout.value(),
@@ -94,7 +96,8 @@ final class ServeLimits extends DeclaredOptions {
         clientTimeout.value(),
         maxAttempts.value(),
         explain,
-        clients);
+        clients,
+        origins);
   }
 
   /** How many requests run and wait. */

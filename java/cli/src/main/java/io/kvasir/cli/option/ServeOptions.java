@@ -89,6 +89,7 @@ public final class ServeOptions extends DeclaredOptions {
 
   @Mixin private ServeLimits limits;
   @Mixin private ServeClients clients;
+  @Mixin private ServeOrigins origins;
 
   ServeOptions() {}
 
@@ -110,7 +111,7 @@ public final class ServeOptions extends DeclaredOptions {
         named().map(FleetRouterProvider::name).orElse(GatewaySettings.AUTO),
         args(),
         replicas(),
-        limits.proxy(explain.value(), clients.limits()),
+        limits.proxy(explain.value(), clients.limits(), origins.policy()),
         limits.pressure(),
         limits.health());
   }

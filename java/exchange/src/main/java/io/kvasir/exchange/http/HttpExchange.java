@@ -44,6 +44,7 @@ final class HttpExchange implements Exchange {
   private Runnable onGone = () -> {};
   private Runnable onWritable = () -> {};
   private @Nullable BodyListener listener;
+  private @Nullable Headers common;
   private @Nullable ByteBuf pending;
   private boolean unread;
   private boolean replying;
@@ -171,6 +172,11 @@ final class HttpExchange implements Exchange {
   }
 
   @Override
+  public void replyWith(Headers fields) {
+    common = fields;
+  }
+
+  @Override
   public void head(int status, Headers fields) {
     if (replying || gone) {
       return;
@@ -178,6 +184,9 @@ final class HttpExchange implements Exchange {
     replying = true;
     response.setStatusCode(status);
     fields.forEach((name, value) -> response.headers().add(name, value));
+    if (common != null) {
+      common.forEach((name, value) -> response.headers().add(name, value));
+    }
     closes = unread || request.version() == HttpVersion.HTTP_1_0 || leaving.getAsBoolean();
     if (closes) {
       response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);

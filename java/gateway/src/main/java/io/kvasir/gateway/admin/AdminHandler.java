@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.observe.GatewayMetrics;
+import io.kvasir.gateway.proxy.Probe;
 import io.kvasir.gateway.proxy.Services;
 import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleets;
@@ -64,8 +65,14 @@ public final class AdminHandler implements Consumer<Exchange> {
     String path = exchange.target().replaceFirst("\\?.*", "");
     boolean posts = path.equals("/kvasir/explain") || path.equals("/query");
     String method = posts ? "POST" : "GET";
-    if (!exchange.method().equals(method)) {
+    boolean heads = !posts && exchange.method().equals("HEAD");
+    if (!exchange.method().equals(method) && !heads) {
       reply(exchange, 405, TEXT, "the method must be " + method + "\n");
+      return;
+    }
+    Probe probe = Probe.of(path);
+    if (probe != null) {
+      probe(exchange, probe);
       return;
     }
     switch (path) {
@@ -79,13 +86,6 @@ public final class AdminHandler implements Consumer<Exchange> {
               200,
               "text/plain; version=0.0.4; charset=utf-8",
               metrics.scrape() + FollowedMetrics.text(fleets));
-      case "/health" -> reply(exchange, 200, TEXT, "ok\n");
-      case "/ready" ->
-          reply(
-              exchange,
-              ready.getAsBoolean() ? 200 : 503,
-              TEXT,
-              ready.getAsBoolean() ? "ready\n" : "no worker is healthy, or the gateway stops\n");
       case "/workers" -> reply(exchange, 200, "application/json", workers());
       default ->
           reply(
@@ -94,6 +94,16 @@ public final class AdminHandler implements Consumer<Exchange> {
               TEXT,
               "known paths: /metrics /health /ready /workers /kvasir/ranks /kvasir/parity /kvasir/explain"
                   + " /query\n");
+    }
+  }
+
+  private void probe(Exchange exchange, Probe probe) {
+    if (probe == Probe.LIVE) {
+      reply(exchange, 200, TEXT, "ok\n");
+    } else if (ready.getAsBoolean()) {
+      reply(exchange, 200, TEXT, "ready\n");
+    } else {
+      reply(exchange, 503, TEXT, "no worker is healthy, or the gateway stops\n");
     }
   }
 
@@ -131,7 +141,9 @@ public final class AdminHandler implements Consumer<Exchange> {
         new Headers()
             .add("content-type", type)
             .add("content-length", Integer.toString(bytes.length)));
-    exchange.write(Unpooled.wrappedBuffer(bytes));
+    if (!exchange.method().equals("HEAD")) {
+      exchange.write(Unpooled.wrappedBuffer(bytes));
+    }
     exchange.end();
   }
 }

@@ -12,7 +12,7 @@ public final class SseEvent {
 
   /** What an event is. */
   public enum Kind {
-    /** No data: comments, pings, blank lines. */
+    /** No data: comments, blank lines, and events that only keep the connection alive. */
     COMMENT,
     /** Data of any form. */
     DATA,

@@ -43,6 +43,7 @@ final class SseEventReader {
   private static final byte[] DONE = ascii("[DONE]");
   private static final byte[] ERROR = ascii("error");
   private static final byte[] PING = ascii("ping");
+  private static final byte[] KEEPALIVE = ascii("keepalive");
   private static final byte[] MESSAGE_STOP = ascii("message_stop");
   private static final byte[] RESPONSE_COMPLETED = ascii("response.completed");
   private static final byte[] RESPONSE_INCOMPLETE = ascii("response.incomplete");
@@ -74,6 +75,7 @@ final class SseEventReader {
     int dataTo = -1;
     ByteArrayOutputStream joined = null;
     boolean namedError = false;
+    boolean namedPing = false;
     for (int line = from; line < to; ) {
       int lineEnd = SseEvents.lineEnd(array, line, to);
       int value = fieldValue(array, line, lineEnd, DATA);
@@ -90,6 +92,7 @@ final class SseEventReader {
       } else {
         int name = fieldValue(array, line, lineEnd, EVENT);
         namedError |= name >= 0 && Arrays.equals(array, name, lineEnd, ERROR, 0, ERROR.length);
+        namedPing |= name >= 0 && isPing(array, name, lineEnd);
       }
       line = lineEnd + 1;
     }
@@ -104,7 +107,15 @@ final class SseEventReader {
     }
     if (namedError) {
       event.setKind(Kind.ERROR);
+    } else if (namedPing && event.kind() == Kind.DATA && event.outputTokens() == 0) {
+      event.setKind(Kind.COMMENT);
     }
+  }
+
+  /** Whether a type names an event that only keeps a connection alive. */
+  private static boolean isPing(byte[] array, int from, int to) {
+    return Arrays.equals(array, from, to, PING, 0, PING.length)
+        || Arrays.equals(array, from, to, KEEPALIVE, 0, KEEPALIVE.length);
   }
 
   /** {@return where the value of a line's field begins; -1 if the line has another field} */
@@ -200,7 +211,7 @@ final class SseEventReader {
     int from = json.at() + 1;
     json.skip();
     int to = json.at() - 1;
-    if (is(from, to, PING)) {
+    if (from <= to && isPing(bytes, from, to)) {
       ping = true;
     } else if (is(from, to, ERROR)) {
       error = true;

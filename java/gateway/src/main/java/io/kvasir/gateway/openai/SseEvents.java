@@ -11,8 +11,10 @@ import java.util.function.Consumer;
  *
  * <p>A blank line ends an event; a line ends with a line feed, a carriage return or both. The bytes
  * of all events in order are the bytes of the body. A blank line without an event before it is an
- * event of its own, so that nothing waits. An event does not depend on how the body was cut into
- * chunks.
+ * event of its own, and so is a comment before an event's first line that ends with a line feed: a
+ * comment that keeps a connection alive need not wait for a blank line. An event does not depend on
+ * how the body was cut into chunks. A byte order mark at the beginning of the body belongs to no
+ * event and is dropped, because readers that do not know it would miss the first event.
  *
  * <p>O(bytes), also for chunks of one byte. An event within one chunk is not copied. Not
  * thread-safe.
@@ -25,6 +27,7 @@ public final class SseEvents {
   private static final long LINE_FEEDS = ByteSearch.repeated('\n');
   private static final long RETURNS = ByteSearch.repeated('\r');
   private static final byte[] NOTHING = new byte[0];
+  private static final byte[] MARK = {(byte) 0xef, (byte) 0xbb, (byte) 0xbf};
 
   /** What came last. */
   private enum State {
@@ -41,6 +44,12 @@ public final class SseEvents {
   private final Consumer<SseEvent> receiver;
   private final SseEventReader reader = new SseEventReader();
   private State state = State.LINE_START;
+
+  /** Bytes of a byte order mark that the body has begun with; all once it is past its beginning. */
+  private int marked;
+
+  /** Whether the line is a comment, and the event's first. */
+  private boolean inComment;
 
   /** The event's bytes in earlier chunks. */
   private byte[] partial = NOTHING;
@@ -91,6 +100,11 @@ public final class SseEvents {
 
   /** Ends the body. Passes on the bytes after the last complete event, if any, as an event. */
   public void end() {
+    if (marked < MARK.length) { // nothing else has arrived
+      partial = Arrays.copyOf(MARK, marked);
+      partialLength = marked;
+      marked = MARK.length;
+    }
     if (partialLength > 0) {
       emitPartial();
     }
@@ -98,8 +112,8 @@ public final class SseEvents {
 
   private void split(ByteBuf chunk, byte[] bytes, int from, int length) throws ProtocolException {
     int to = from + length;
-    int start = from;
-    int i = from;
+    int start = marked < MARK.length ? skipMark(bytes, from, to) : from;
+    int i = start;
     while (i < to) {
       boolean ends = false;
       switch (state) {
@@ -107,6 +121,7 @@ public final class SseEvents {
           i = lineEnd(bytes, i, to);
           if (i < to) {
             state = bytes[i++] == '\n' ? State.LINE_START : State.LINE_RETURN;
+            ends = inComment && state == State.LINE_START;
           }
         }
         case LINE_START -> {
@@ -118,17 +133,20 @@ public final class SseEvents {
             state = State.BLANK_RETURN;
           } else {
             state = State.IN_LINE;
+            inComment = bytes[i] == ':' && i == start && partialLength == 0;
           }
         }
         case LINE_RETURN -> {
           if (bytes[i] == '\n') {
             i++;
             state = State.LINE_START;
+            ends = inComment;
           } else if (bytes[i] == '\r') {
             i++;
             ends = true;
           } else {
             state = State.IN_LINE;
+            inComment = false;
           }
         }
         case BLANK_RETURN -> {
@@ -140,9 +158,26 @@ public final class SseEvents {
         emit(chunk, bytes, from, start, i);
         start = i;
         state = State.LINE_START;
+        inComment = false;
       }
     }
     keep(bytes, start, to);
+  }
+
+  /** Passes over a byte order mark; {@return where the first event begins} */
+  private int skipMark(byte[] bytes, int from, int to) throws ProtocolException {
+    int i = from;
+    while (i < to && marked < MARK.length) {
+      if (bytes[i] != MARK[marked]) {
+        keep(MARK, 0, marked); // the body begins with bytes of a mark that are none
+        state = marked > 0 ? State.IN_LINE : state;
+        marked = MARK.length;
+        return i;
+      }
+      marked++;
+      i++;
+    }
+    return i;
   }
 
   private void emit(ByteBuf chunk, byte[] bytes, int origin, int start, int end)

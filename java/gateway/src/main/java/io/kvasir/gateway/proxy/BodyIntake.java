@@ -4,31 +4,50 @@ import io.kvasir.exchange.BodyFailure;
 import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.BodyReader;
 import io.kvasir.exchange.Exchange;
-import io.kvasir.gateway.openai.BodyScan;
 import io.kvasir.gateway.openai.InvalidBodyException;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads and scans the body of one request: a small body on the event loop, a large one on one of
- * the {@link BodyThreads}.
+ * Reads, decodes and scans the body of one request: a small body on the event loop, a large or
+ * coded one on one of the {@link BodyThreads}.
  *
  * <p>Confined to the exchange's event loop.
+ *
+ * @param <T> what the body is read as
  */
-final class BodyIntake implements BodyReader.Receiver {
+final class BodyIntake<T> implements BodyReader.Receiver {
 
   private static final Logger LOG = LoggerFactory.getLogger(BodyIntake.class);
   private static final int RETRY_SECONDS = 1;
 
   private final Exchange exchange;
   private final BodyThreads threads;
-  private final Receiver receiver;
+  private final ContentCodings codings;
+  private final long maxBytes;
+  private final Scan<T> scan;
+  private final Receiver<T> receiver;
   private final BodyReader reader;
   private boolean over;
 
-  /** What becomes of a body. One of its methods is called, once, on the event loop. */
-  interface Receiver {
+  /**
+   * How a body is read, once it is complete. Runs on any thread.
+   *
+   * @param <T> what it is read as
+   */
+  @FunctionalInterface
+  interface Scan<T> {
+
+    T of(byte[] body) throws InvalidBodyException;
+  }
+
+  /**
+   * What becomes of a body. One of its methods is called, once, on the event loop.
+   *
+   * @param <T> what the body is read as
+   */
+  interface Receiver<T> {
 
     /**
      * The body is complete and valid.
@@ -36,7 +55,7 @@ final class BodyIntake implements BodyReader.Receiver {
      * @param body the body
      * @param hold what the request holds of the budget; the receiver releases it
      */
-    void onScanned(BodyScan body, BodyHold hold);
+    void onScanned(T body, BodyHold hold);
 
     /** The request is refused; it holds nothing any more. */
     void onProblem(Problem problem);
@@ -45,8 +64,16 @@ final class BodyIntake implements BodyReader.Receiver {
     void onGone();
   }
 
-  private BodyIntake(Exchange exchange, Services services, Receiver receiver) {
+  private BodyIntake(
+      Exchange exchange,
+      Services services,
+      ContentCodings codings,
+      Scan<T> scan,
+      Receiver<T> receiver) {
     ProxySettings settings = services.settings();
+    this.codings = codings;
+    this.maxBytes = settings.maxBodyBytes();
+    this.scan = scan;
     this.exchange = exchange;
     this.threads = services.threads();
     this.receiver = receiver;
@@ -58,16 +85,27 @@ final class BodyIntake implements BodyReader.Receiver {
             this);
   }
 
-  /** Begins. Replaces what runs when the client goes away, until the receiver is called. */
-  static void start(Exchange exchange, Services services, Receiver receiver) {
-    BodyIntake intake = new BodyIntake(exchange, services, receiver);
+  /**
+   * Begins. Replaces what runs when the client goes away, until the receiver is called.
+   *
+   * @param codings how the body is coded; what the scan and the receiver get is decoded
+   * @param scan reads the body
+   */
+  static <T> void start(
+      Exchange exchange,
+      Services services,
+      ContentCodings codings,
+      Scan<T> scan,
+      Receiver<T> receiver) {
+    BodyIntake<T> intake = new BodyIntake<>(exchange, services, codings, scan, receiver);
     exchange.onGone(intake::onGone);
     intake.reader.start();
   }
 
   @Override
   public void onRead(byte[] bytes, BodyHold hold) {
-    if (bytes.length <= BodyThreads.LARGE_BYTES) {
+    boolean coded = !codings.isNone() && bytes.length > 0;
+    if (bytes.length <= BodyThreads.LARGE_BYTES && !coded) {
       settle(scan(bytes));
       return;
     }
@@ -76,7 +114,7 @@ final class BodyIntake implements BodyReader.Receiver {
             hold,
             () -> {
               if (!hold.released()) {
-                Consumer<BodyIntake> outcome = scan(bytes);
+                Consumer<BodyIntake<T>> outcome = coded ? decode(bytes, hold) : scan(bytes);
                 exchange.loop().execute(() -> settle(outcome));
               }
             });
@@ -91,11 +129,19 @@ final class BodyIntake implements BodyReader.Receiver {
         503, "body_queue_full", "too many large bodies wait to be read", RETRY_SECONDS);
   }
 
-  /** Scans on the current thread. The outcome is passed on by the event loop. */
-  private Consumer<BodyIntake> scan(byte[] bytes) {
+  private Consumer<BodyIntake<T>> decode(byte[] bytes, BodyHold hold) {
     try {
-      BodyScan scan = BodyScan.of(bytes, 0, bytes.length);
-      return intake -> intake.onScanned(scan);
+      return scan(BodyDecoder.decode(bytes, codings, maxBytes, hold));
+    } catch (BodyDecoder.FailedException e) {
+      return intake -> intake.refuse(e.problem());
+    }
+  }
+
+  /** Scans on the current thread. The outcome is passed on by the event loop. */
+  private Consumer<BodyIntake<T>> scan(byte[] bytes) {
+    try {
+      T read = scan.of(bytes);
+      return intake -> intake.onScanned(read);
     } catch (InvalidBodyException e) {
       return intake -> intake.refuse(Problem.invalid(e.param(), e.reason()));
     } catch (RuntimeException e) {
@@ -104,15 +150,15 @@ final class BodyIntake implements BodyReader.Receiver {
     }
   }
 
-  private void settle(Consumer<BodyIntake> outcome) {
+  private void settle(Consumer<BodyIntake<T>> outcome) {
     if (!over) {
       outcome.accept(this);
     }
   }
 
-  private void onScanned(BodyScan scan) {
+  private void onScanned(T read) {
     over = true;
-    receiver.onScanned(scan, reader.hold());
+    receiver.onScanned(read, reader.hold());
   }
 
   @Override

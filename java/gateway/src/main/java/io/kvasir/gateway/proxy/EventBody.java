@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A stream of events. Whole events are forwarded, so that a stream that fails never ends inside
- * one. Comments before the first data are dropped.
+ * one.
  */
 final class EventBody implements ReplyBody {
 
@@ -26,6 +26,10 @@ final class EventBody implements ReplyBody {
   private final SseEvents events = new SseEvents(this::onEvent);
   private @Nullable ByteBuf out;
   private boolean hasData;
+
+  /** Whether {@link #out} has more than comments. */
+  private boolean outHasData;
+
   private int errorStatus;
 
   /**
@@ -47,11 +51,10 @@ final class EventBody implements ReplyBody {
     if (!memory.holds(events.kept())) {
       throw new NoRoomException();
     }
-    ByteBuf ready = taken();
-    if (ready != null && errorStatus == 0) {
+    if (outHasData && errorStatus == 0) {
       tally.onData(nowNs);
     }
-    return ready;
+    return taken();
   }
 
   @Override
@@ -63,17 +66,15 @@ final class EventBody implements ReplyBody {
   private @Nullable ByteBuf taken() {
     ByteBuf ready = out;
     out = null;
+    outHasData = false;
     return ready;
   }
 
   private void onEvent(SseEvent event) {
     reader.onUsage(event.usage());
     reader.onTokens(event.outputTokens());
-    if (event.kind() == SseEvent.Kind.COMMENT && !hasData) {
-      event.bytes().release();
-      return;
-    }
-    if (!hasData) {
+    boolean comment = event.kind() == SseEvent.Kind.COMMENT;
+    if (!comment && !hasData) {
       hasData = true;
       reader.onEvent(event.bytes());
     }
@@ -84,6 +85,7 @@ final class EventBody implements ReplyBody {
     if (bytes == null) {
       return;
     }
+    outHasData |= !comment;
     if (out == null) {
       out = bytes;
     } else if (out instanceof CompositeByteBuf parts) {
@@ -112,7 +114,7 @@ final class EventBody implements ReplyBody {
   }
 
   @Override
-  public boolean needsData() {
-    return true;
+  public boolean awaitsData() {
+    return !hasData;
   }
 }

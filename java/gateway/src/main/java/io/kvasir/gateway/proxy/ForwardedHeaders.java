@@ -74,7 +74,17 @@ final class ForwardedHeaders {
               REQUEST_ID));
 
   /** Fields of replies that the gateway sets itself or that engines must not set. */
-  private static final Set<String> NOT_FROM_WORKERS = dropped(Set.of(REQUEST_ID));
+  private static final Set<String> NOT_FROM_WORKERS =
+      dropped(
+          Set.of(
+              REQUEST_ID,
+              "access-control-allow-origin",
+              "access-control-allow-credentials",
+              "access-control-allow-methods",
+              "access-control-allow-headers",
+              "access-control-allow-private-network",
+              "access-control-expose-headers",
+              "access-control-max-age"));
 
   private static final Pattern RANK = Pattern.compile("[0-9]{1,4}");
 

@@ -15,10 +15,16 @@ final class HeldBody {
   private final @Nullable BodyHold hold;
   private final @Nullable UploadStart upload;
   private @Nullable BodyScan scan;
+  private byte @Nullable [] opaque;
   private PromptSource prompt;
 
-  private HeldBody(@Nullable BodyScan scan, @Nullable UploadStart upload, @Nullable BodyHold hold) {
+  private HeldBody(
+      @Nullable BodyScan scan,
+      byte @Nullable [] opaque,
+      @Nullable UploadStart upload,
+      @Nullable BodyHold hold) {
     this.scan = scan;
+    this.opaque = opaque;
     this.upload = upload;
     this.hold = hold;
     this.prompt = scan == null || hold == null ? BodyPrompt.UNREADABLE : BodyPrompt.of(scan, hold);
@@ -26,7 +32,7 @@ final class HeldBody {
 
   /** {@return the absence of a body} */
   static HeldBody none() {
-    return new HeldBody(null, null, null);
+    return new HeldBody(null, null, null, null);
   }
 
   /**
@@ -37,7 +43,18 @@ final class HeldBody {
    * @return both
    */
   static HeldBody scanned(BodyScan scan, BodyHold hold) {
-    return new HeldBody(scan, null, hold);
+    return new HeldBody(scan, null, null, hold);
+  }
+
+  /**
+   * A body that was read and is no JSON.
+   *
+   * @param bytes the body
+   * @param hold what it holds of the budget
+   * @return both
+   */
+  static HeldBody opaque(byte[] bytes, BodyHold hold) {
+    return new HeldBody(null, bytes, null, hold);
   }
 
   /**
@@ -48,12 +65,17 @@ final class HeldBody {
    * @return both
    */
   static HeldBody unread(UploadStart upload, BodyHold hold) {
-    return new HeldBody(null, upload, hold);
+    return new HeldBody(null, null, upload, hold);
   }
 
   /** The scanned body; null if there is none, it is streamed, or it was released. */
   @Nullable BodyScan scan() {
     return scan;
+  }
+
+  /** The bytes of a body that is no JSON; null if it is none, or was released. */
+  byte @Nullable [] opaque() {
+    return opaque;
   }
 
   /** The beginning of a body that is streamed unread; null if there is none. */
@@ -74,6 +96,7 @@ final class HeldBody {
   /** Drops the bytes and returns them to the budget: no attempt follows. May be repeated. */
   void release() {
     scan = null;
+    opaque = null;
     prompt = BodyPrompt.UNREADABLE;
     if (upload != null) {
       upload.stop();

@@ -126,6 +126,11 @@ final class Inbound {
     return body.scan();
   }
 
+  /** The bytes of a body that was read and is no JSON; null if it is none, or was released. */
+  byte @Nullable [] opaque() {
+    return body.opaque();
+  }
+
   /** What the body holds of the budget; null without one. */
   @Nullable BodyHold hold() {
     return body.hold();

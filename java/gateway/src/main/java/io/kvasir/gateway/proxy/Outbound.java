@@ -69,8 +69,13 @@ final class Outbound {
     return json.append(']').toString();
   }
 
-  /** A request without a body, or with one that is streamed unread. */
+  /** A request without a body, or with one that is no JSON. */
   private static UpstreamRequest withoutScan(Inbound inbound, Headers headers) {
+    byte[] opaque = inbound.opaque();
+    if (opaque != null) {
+      headers.set("content-length", Integer.toString(opaque.length));
+      return request(inbound, headers, Unpooled.wrappedBuffer(opaque));
+    }
     String length = inbound.headers().get("content-length");
     if (inbound.upload() == null) {
       return request(inbound, headers, Unpooled.EMPTY_BUFFER);

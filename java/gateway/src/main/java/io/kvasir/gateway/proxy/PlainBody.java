@@ -62,7 +62,7 @@ final class PlainBody implements ReplyBody {
   }
 
   @Override
-  public boolean needsData() {
+  public boolean awaitsData() {
     return false;
   }
 

@@ -24,6 +24,9 @@ public record Problem(
   private static final String INVALID = "invalid_request_error";
   private static final String OVERLOADED = "overloaded_error";
 
+  /** The code of a body whose coding is not decoded. */
+  static final String UNSUPPORTED_CODING = "unsupported_content_coding";
+
   /** Status in logs and metrics of a request whose client went away. */
   public static final int CLIENT_GONE = 499;
 

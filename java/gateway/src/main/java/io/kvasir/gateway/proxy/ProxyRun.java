@@ -4,6 +4,7 @@ import io.kvasir.exchange.Exchange;
 import io.kvasir.exchange.Headers;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
+import io.kvasir.gateway.route.FleetWorker;
 import io.kvasir.gateway.route.ModelFleet.Target;
 import io.kvasir.gateway.route.RequestFault;
 import io.kvasir.gateway.route.RequestFaults;
@@ -24,6 +25,7 @@ final class ProxyRun implements Placing.Result {
 
   private static final Logger LOG = LoggerFactory.getLogger(ProxyRun.class);
   private static final int RETRY_SECONDS = 1;
+  private static final int OK = 200;
 
   private final Exchange exchange;
   private final Inbound inbound;
@@ -260,7 +262,7 @@ final class ProxyRun implements Placing.Result {
 
   /** The request's body did not arrive, or the gateway has no memory for a part of the reply. */
   void onBodyFailed(Problem problem) {
-    if (exchange.replying()) {
+    if (relay != null && relay.forwarding()) {
       tally.onError(problem.message());
       close(problem.status());
     } else {
@@ -299,7 +301,7 @@ final class ProxyRun implements Placing.Result {
   /** The worker's reply was forwarded completely; {@code good} without an error of its own. */
   void onServed(int status, boolean good) {
     faults.onServed(services.nowNs());
-    if (status == 200
+    if (status == OK
         && good
         && tally.isErrorFree()
         && current != null
@@ -308,6 +310,13 @@ final class ProxyRun implements Placing.Result {
     }
     endAttempt(status < 400 && good);
     close(status);
+  }
+
+  /** Whether a host is that of a worker of the gateway. */
+  boolean isWorker(String host) {
+    return services.fleets().workers().stream()
+        .map(FleetWorker::spec)
+        .anyMatch(spec -> !spec.isInProcess() && host.equalsIgnoreCase(spec.url().getHost()));
   }
 
   /** A worker stored a response. */
@@ -341,8 +350,14 @@ final class ProxyRun implements Placing.Result {
     if (tally.isErrorFree()) {
       tally.onError(problem.message());
     }
-    Replies.problem(exchange, inbound.endpoint(), inbound.id(), problem, new Headers());
-    close(problem.status());
+    if (exchange.replying()) { // with the comments of a stream
+      exchange.write(Replies.errorEvent(inbound.endpoint(), problem));
+      exchange.abort();
+      close(OK);
+    } else {
+      Replies.problem(exchange, inbound.endpoint(), inbound.id(), problem, new Headers());
+      close(problem.status());
+    }
   }
 
   /** Ends the request before its reply is complete, because the gateway stops. */
@@ -351,7 +366,7 @@ final class ProxyRun implements Placing.Result {
       if (relay != null && relay.forwarding()) {
         relay.cut();
         tally.onError("the gateway was shut down");
-        close(200);
+        close(OK);
       } else {
         if (relay != null) {
           relay.cancel();

@@ -12,6 +12,7 @@ package io.kvasir.gateway.proxy;
  * @param maxAttempts attempts of a request, at least 1
  * @param explain whether every reply names the choice in its headers
  * @param clients what one client may take
+ * @param origins which pages in browsers may send requests
  */
 public record ProxySettings(
     long maxBodyBytes,
@@ -22,4 +23,5 @@ public record ProxySettings(
     long clientTimeoutMs,
     int maxAttempts,
     boolean explain,
-    ClientLimits clients) {}
+    ClientLimits clients,
+    CrossOrigin origins) {}

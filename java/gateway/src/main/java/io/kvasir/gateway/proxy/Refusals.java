@@ -25,4 +25,17 @@ final class Refusals {
   static Problem noWorker(String message) {
     return Problem.overloaded(503, "no_endpoint", message, RETRY_SECONDS);
   }
+
+  /** The reply to a request of the wrong method. */
+  static Problem wrongMethod(String right) {
+    return Problem.of(405, "method_not_allowed", "the method must be " + right);
+  }
+
+  /** The reply to a body that engines may read as JSON although its type is another. */
+  static Problem hiddenJson() {
+    return Problem.of(
+        415,
+        "unsupported_media_type",
+        "the body looks like JSON: its content-type must be application/json");
+  }
 }

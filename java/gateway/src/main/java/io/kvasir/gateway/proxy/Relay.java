@@ -9,6 +9,7 @@ import io.kvasir.exchange.UpstreamCall;
 import io.kvasir.exchange.UpstreamFailure;
 import io.kvasir.exchange.UpstreamFailure.Kind;
 import io.kvasir.exchange.UpstreamRequest;
+import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.model.Errors;
 import io.netty.buffer.ByteBuf;
 import java.net.ProtocolException;
@@ -19,8 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One attempt: forwards a worker's reply to the client. The head is held back until the first data
- * arrives, for a stream until its first data event, so that an attempt that fails before can be
- * repeated without a trace.
+ * arrives, so that an attempt that fails before can be repeated without a trace. The comments of a
+ * stream pass at once, with the head before them; they carry no output, so that the attempt can be
+ * repeated until the first data event, and the next attempt's events follow in the same reply.
  *
  * <p>Confined to the exchange's event loop.
  */
@@ -28,6 +30,8 @@ final class Relay implements ReplyListener {
 
   /** Statuses after which another worker may give a better answer. */
   private static final Set<Integer> RETRIED = Set.of(408, 429, 500, 502, 503, 504);
+
+  private static final String LOCATION = "location";
 
   private final Exchange exchange;
   private final Inbound inbound;
@@ -51,6 +55,10 @@ final class Relay implements ReplyListener {
   private int status;
   private boolean forwarding;
   private boolean failed;
+
+  /** Whether a redirection was followed. */
+  private boolean followed;
+
   private boolean paused;
   private boolean over;
 
@@ -109,7 +117,46 @@ final class Relay implements ReplyListener {
       cancel();
       return;
     }
-    body = body(headers);
+    if (headers.get(LOCATION) == null || !redirects(headers)) {
+      body = body(headers);
+    }
+  }
+
+  /**
+   * Keeps the addresses of workers from the client. A redirection to the request's own target is
+   * followed where it only adds or drops a slash at the end, and is a failure of the worker
+   * otherwise, because the client would come back with the same request.
+   *
+   * @return whether this reply is not the client's
+   */
+  private boolean redirects(Headers headers) {
+    WorkerSpec spec = choice.worker().spec();
+    UpstreamRequest sent = request;
+    String location = headers.get(LOCATION);
+    if (location == null || spec.isInProcess()) {
+      return false;
+    }
+    String target = sent == null ? inbound.target() : sent.target();
+    Redirect redirect = Redirect.of(location, spec.url(), target, run::isWorker);
+    headers.remove(LOCATION);
+    String next = redirect.location();
+    if (next != null) {
+      headers.add(LOCATION, next);
+    }
+    if (status / 100 != 3 || next == null || !redirect.leadsTo(target)) {
+      return false;
+    }
+    if (sent != null && call != null && !followed && redirect.changesSlash(target)) {
+      followed = true;
+      call.cancel();
+      UpstreamRequest again = sent.withTarget(next);
+      request = again;
+      call = choice.worker().upstream().send(again, this, exchange.loop());
+      restartTimer();
+    } else {
+      onAbort(new UpstreamFailure(Kind.INVALID, "it redirects the request to another address"));
+    }
+    return true;
   }
 
   private ReplyBody body(Headers headers) {
@@ -122,6 +169,9 @@ final class Relay implements ReplyListener {
     String type = headers.get("content-type");
     if (served && type != null && type.toLowerCase(Locale.ROOT).startsWith("text/event-stream")) {
       return new EventBody(tally, reader, memory, inbound.injectsUsage());
+    }
+    if (exchange.replying()) { // with the comments of an earlier attempt
+      return new StrayReply(inbound.endpoint(), choice.worker().name(), status, tally);
     }
     return new PlainBody(tally, reader, memory, served);
   }
@@ -136,8 +186,9 @@ final class Relay implements ReplyListener {
     ByteBuf out;
     try {
       long nowNs = System.nanoTime();
-      quietSinceNs = forwarding && !paused ? nowNs : quietSinceNs;
       out = from.onBytes(bytes, nowNs);
+      boolean passes = forwarding || (out != null && from.awaitsData());
+      quietSinceNs = passes && !paused ? nowNs : quietSinceNs;
     } catch (ProtocolException e) {
       onAbort(new UpstreamFailure(Kind.INVALID, Errors.reason(e)));
       return;
@@ -150,7 +201,11 @@ final class Relay implements ReplyListener {
         out.release();
         return;
       }
-      begin(from);
+      if (from.awaitsData()) {
+        sendHead(from);
+      } else {
+        begin(from);
+      }
       exchange.write(out);
       if (exchange.full() && !paused && call != null) {
         paused = true;
@@ -196,17 +251,25 @@ final class Relay implements ReplyListener {
       forwarding = true;
       request = null;
       run.onBegun();
-      Headers headers = ForwardedHeaders.reply(head, inbound.id());
-      String length = head.get("content-length");
-      if (length != null && !from.isStream()) {
-        headers.add("content-length", length);
-      }
-      if (inbound.explain()) {
-        Explanation.add(headers, head, choice, tally.dpRank());
-      }
-      exchange.head(status, headers);
+      sendHead(from);
       restartTimer();
     }
+  }
+
+  /** Sends the reply's head, unless comments had to follow it before. */
+  private void sendHead(ReplyBody from) {
+    if (exchange.replying()) {
+      return;
+    }
+    Headers headers = ForwardedHeaders.reply(head, inbound.id());
+    String length = head.get("content-length");
+    if (length != null && !from.isStream()) {
+      headers.add("content-length", length);
+    }
+    if (inbound.explain()) {
+      Explanation.add(headers, head, choice, tally.dpRank());
+    }
+    exchange.head(status, headers);
   }
 
   @Override
@@ -216,7 +279,10 @@ final class Relay implements ReplyListener {
       return;
     }
     ByteBuf rest = from.onEnd();
-    if (!forwarding && rest == null && from.needsData()) {
+    if (!forwarding && from.awaitsData()) {
+      if (rest != null) {
+        rest.release();
+      }
       onAbort(new UpstreamFailure(Kind.CLOSED, "the reply ended before its first event"));
       return;
     }
@@ -381,7 +447,7 @@ final class Relay implements ReplyListener {
     }
   }
 
-  /** Whether something of the reply was forwarded. */
+  /** Whether something of the reply was forwarded, comments before its data aside. */
   boolean forwarding() {
     return forwarding;
   }

@@ -24,6 +24,9 @@ public final class Replies {
     if (problem.retryAfterSeconds() > 0) {
       headers.set("retry-after", Integer.toString(problem.retryAfterSeconds()));
     }
+    if (problem.code().equals(Problem.UNSUPPORTED_CODING)) {
+      headers.set("accept-encoding", ContentCodings.SUPPORTED);
+    }
     byte[] body =
         isAnthropic(endpoint) ? anthropicError(problem).anthropicBody() : error(problem).body();
     send(exchange, problem.status(), "application/json", body, headers);
@@ -35,7 +38,8 @@ public final class Replies {
         isAnthropic(endpoint) ? anthropicError(problem).anthropicEvent() : error(problem).event());
   }
 
-  private static boolean isAnthropic(@Nullable Endpoint endpoint) {
+  /** Whether an endpoint has the shapes of the Anthropic API. */
+  static boolean isAnthropic(@Nullable Endpoint endpoint) {
     return endpoint == Endpoint.MESSAGES || endpoint == Endpoint.COUNT_TOKENS;
   }
 

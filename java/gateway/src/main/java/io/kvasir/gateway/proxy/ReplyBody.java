@@ -41,8 +41,8 @@ interface ReplyBody {
   /** Whether it is a stream of events. */
   boolean isStream();
 
-  /** Whether a complete body must have had data to forward. */
-  boolean needsData();
+  /** Whether nothing but comments has arrived of a body that must have data. */
+  boolean awaitsData();
 
   /**
    * The status of the first error that the engine has reported inside the body by its own fault; 0

@@ -1,6 +1,8 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.exchange.BodyBudget;
+import io.kvasir.exchange.Exchange;
+import io.kvasir.exchange.Headers;
 import io.kvasir.gateway.observe.AccessLog;
 import io.kvasir.gateway.observe.GatewayMetrics;
 import io.kvasir.gateway.observe.TrafficRecording;
@@ -9,6 +11,9 @@ import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
 import io.kvasir.gateway.tokens.TokenQuestions;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What all requests of a gateway share. Each part is thread-safe.
@@ -38,8 +43,19 @@ public record Services(
     TrafficRecording recording,
     LongSupplier clockNs) {
 
+  private static final Logger LOG = LoggerFactory.getLogger(Services.class);
+
   /** {@return the time by which workers rest, in nanoseconds} */
   public long nowNs() {
     return clockNs.getAsLong();
+  }
+
+  /** Answers a request with an error, in its reply, its log line and the metrics. */
+  void refuse(Exchange exchange, @Nullable Endpoint endpoint, Tally tally, Problem problem) {
+    LOG.debug("{}: {} {}", tally, problem.status(), problem.message());
+    metrics.onRefused(problem.code());
+    tally.onError(problem.message());
+    Replies.problem(exchange, endpoint, tally.id(), problem, new Headers());
+    tally.close(problem.status());
   }
 }

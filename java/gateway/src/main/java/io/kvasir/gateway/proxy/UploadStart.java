@@ -5,7 +5,9 @@ import io.kvasir.exchange.BodyHold;
 import io.kvasir.exchange.BodyListener;
 import io.kvasir.exchange.EventLoop;
 import io.kvasir.exchange.Exchange;
+import io.kvasir.gateway.openai.FormField;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.function.Consumer;
@@ -13,8 +15,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The beginning of a body that is streamed. A request takes a place in service, and a connection to
- * an engine, only when {@value #FIRST_BYTES} bytes or all of its body are here. What waits counts
- * against the budget. A body that looks like JSON is refused, because no such body passes unread.
+ * an engine, only when {@value #FIRST_BYTES} bytes or all of its body are here, and of a form the
+ * field that names the model. What waits counts against the budget. A body that looks like JSON is
+ * refused, because no such body passes unread.
  *
  * <p>Confined to the exchange's event loop.
  */
@@ -23,11 +26,13 @@ final class UploadStart implements BodyListener {
   /** Bytes with which a request starts. */
   static final int FIRST_BYTES = 64 << 10;
 
-  private static final int MAX_PARTS = 64;
+  /** Parts are not copied together below this number; a form can have to wait with all of them. */
+  private static final int MAX_PARTS = 1 << 16;
 
   private final Exchange exchange;
   private final BodyHold hold;
-  private final long timeoutMs;
+  private final ProxySettings settings;
+  private final @Nullable FormField model;
   private final Consumer<UploadStart> onReady;
   private final Consumer<Problem> onProblem;
   private final CompositeByteBuf first = Unpooled.compositeBuffer(MAX_PARTS);
@@ -45,24 +50,28 @@ final class UploadStart implements BodyListener {
    * Begins without bytes.
    *
    * @param hold what the request holds of the budget
-   * @param timeoutMs limit for the beginning of the body
+   * @param settings limits
+   * @param model the field of a form that names the model; null if the body is no form
    * @param onReady receives this once
    * @param onProblem receives why the request is refused instead
    */
   UploadStart(
       Exchange exchange,
       BodyHold hold,
-      long timeoutMs,
+      ProxySettings settings,
+      @Nullable FormField model,
       Consumer<UploadStart> onReady,
       Consumer<Problem> onProblem) {
     this.exchange = exchange;
     this.hold = hold;
-    this.timeoutMs = timeoutMs;
+    this.settings = settings;
+    this.model = model;
     this.onReady = onReady;
     this.onProblem = onProblem;
   }
 
   void start() {
+    long timeoutMs = settings.bodyTimeoutMs();
     timer =
         exchange.loop().after(timeoutMs, () -> fail(Problem.of(BodyFailure.timeout(timeoutMs))));
     exchange.read(this);
@@ -82,15 +91,45 @@ final class UploadStart implements BodyListener {
       fail(Problem.of(hold.refusal(count)));
       return;
     }
-    first.addComponent(true, bytes);
-    if (first.readableBytes() >= FIRST_BYTES) {
-      begin();
+    if (model != null && !model.isOver()) {
+      feed(model, bytes);
     }
+    first.addComponent(true, bytes);
+    if (first.readableBytes() >= FIRST_BYTES && (model == null || model.isOver())) {
+      begin();
+    } else if (!ready && first.readableBytes() > settings.maxBodyBytes()) {
+      fail(formTooLarge());
+    }
+  }
+
+  private static void feed(FormField field, ByteBuf bytes) {
+    if (bytes.hasArray()) {
+      int from = bytes.arrayOffset() + bytes.readerIndex();
+      field.feed(bytes.array(), from, from + bytes.readableBytes());
+    } else {
+      byte[] copy = ByteBufUtil.getBytes(bytes);
+      field.feed(copy, 0, copy.length);
+    }
+  }
+
+  private Problem formTooLarge() {
+    return Problem.of(
+        413,
+        "body_too_large",
+        "a form must name its model within its first " + settings.maxBodyBytes() + " bytes");
+  }
+
+  /** The model that a form names; null if it names none, or the body is no form. */
+  @Nullable String model() {
+    return model == null ? null : model.value();
   }
 
   @Override
   public void onBodyEnd() {
     complete = true;
+    if (model != null) {
+      model.end();
+    }
     onComplete();
     if (!over) {
       begin();
@@ -105,11 +144,7 @@ final class UploadStart implements BodyListener {
         exchange.pauseBody();
       }
       if (BodyKinds.looksLikeJson(first)) {
-        fail(
-            Problem.of(
-                415,
-                "unsupported_media_type",
-                "the body looks like JSON: its content-type must be application/json"));
+        fail(Refusals.hiddenJson());
       } else if (!complete && !hold.takeUpload()) {
         fail(
             Problem.overloaded(

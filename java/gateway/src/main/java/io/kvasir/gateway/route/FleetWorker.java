@@ -1,5 +1,6 @@
 package io.kvasir.gateway.route;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.kvasir.exchange.EngineFlavor;
 import io.kvasir.exchange.Upstream;
 import io.kvasir.gateway.worker.Steering;
@@ -7,9 +8,11 @@ import io.kvasir.gateway.worker.SteeringTable;
 import io.kvasir.gateway.worker.WorkerFacts;
 import io.kvasir.gateway.worker.WorkerProfile;
 import io.kvasir.gateway.worker.WorkerSpec;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A worker of the gateway: where its requests go, and whether it can take any.
@@ -29,6 +32,7 @@ public final class FleetWorker {
   private volatile boolean late;
   private volatile boolean answered;
   private volatile Set<String> models = Set.of();
+  private volatile Map<String, JsonNode> listed = Map.of();
   private volatile WorkerFacts facts = WorkerFacts.NONE;
   private volatile WorkerProfile profile;
   private volatile boolean steerable = true;
@@ -81,6 +85,21 @@ public final class FleetWorker {
   /** {@return what its engine says, as of the last time that it became healthy} */
   public WorkerFacts facts() {
     return facts;
+  }
+
+  /**
+   * {@return what its engine says about a model in its list, as of its last answer; null if it does
+   * not list it}
+   *
+   * @param model the name that requests use
+   */
+  public @Nullable JsonNode listed(String model) {
+    return listed.get(model);
+  }
+
+  /** The engine has listed its models, each with what it says about it. */
+  void onListed(Map<String, JsonNode> entries) {
+    listed = entries;
   }
 
   /** {@return what its operator states, completed by what its engine says} */

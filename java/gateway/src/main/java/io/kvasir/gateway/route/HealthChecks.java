@@ -181,6 +181,7 @@ public final class HealthChecks {
     }
 
     private void onFacts(ModelList models, WorkerFacts facts) {
+      worker.onListed(models.entries());
       fleets.onAnswer(worker, models.names(), facts.withAdapters(models.adapters()));
       for (String problem : worker.profile().problems()) {
         if (loggedProblems.add(problem)) {

@@ -11,16 +11,20 @@ import java.util.Set;
  *
  * @param names the models, adapters included
  * @param adapters the LoRA adapters and their base models
+ * @param entries what the engine says about each model, as far as it is not too long
  */
-public record ModelList(Set<String> names, Map<String, String> adapters) {
+public record ModelList(
+    Set<String> names, Map<String, String> adapters, Map<String, JsonNode> entries) {
 
   private static final int MAX_MODELS = 10_000;
   private static final int MAX_NAME_CHARACTERS = 1_024;
+  private static final int MAX_ENTRY_CHARACTERS = 16_384;
 
   /** Copies the collections. */
   public ModelList {
     names = Set.copyOf(names);
     adapters = Map.copyOf(adapters);
+    entries = Map.copyOf(entries);
   }
 
   /**
@@ -32,17 +36,21 @@ public record ModelList(Set<String> names, Map<String, String> adapters) {
   public static ModelList parse(byte[] json) {
     Set<String> names = new HashSet<>();
     Map<String, String> adapters = new HashMap<>();
+    Map<String, JsonNode> entries = new HashMap<>();
     for (JsonNode model : EngineJson.read(json).path("data")) {
       String name = model.path("id").asText("");
       if (model.path("id").isTextual() && isName(name) && names.size() < MAX_MODELS) {
         names.add(name);
+        if (model.toString().length() <= MAX_ENTRY_CHARACTERS) {
+          entries.put(name, model);
+        }
         String parent = model.path("parent").isTextual() ? model.get("parent").asText() : name;
         if (isName(parent) && !parent.equals(name)) {
           adapters.put(name, parent);
         }
       }
     }
-    return new ModelList(names, adapters);
+    return new ModelList(names, adapters, entries);
   }
 
   /** Whether a text has characters, not too many, no surrogate without its pair, no line feeds. */

@@ -2,6 +2,7 @@ package io.kvasir.gateway.openai;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.kvasir.gateway.openai.SseEvent.Kind;
 import io.kvasir.testing.harness.Fuzz;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SseEventsTest {
 
@@ -80,7 +82,9 @@ class SseEventsTest {
       boolean alone = blank && lineEnd.equals("\r");
       String end = stream.startsWith("\r\n", i) && !alone ? "\r\n" : stream.substring(i, i + 1);
       i += end.length();
-      if (blank) {
+      boolean firstLine = lineEnd.isEmpty();
+      boolean comment = firstLine && stream.charAt(start) == ':' && end.endsWith("\n");
+      if (blank || comment) {
         events.add(stream.substring(start, i));
         start = i;
         lineEnd = "";
@@ -125,6 +129,51 @@ class SseEventsTest {
     }
     ends.add(length);
     return ends.stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  @Test
+  void aMarkAtTheBeginningIsNoPartOfTheFirstEvent() throws ProtocolException {
+    String event = CHUNK + "\n\n";
+    byte[] stream = ("\ufeff" + event + event).getBytes(StandardCharsets.UTF_8);
+    for (int cut = 0; cut < stream.length; cut++) {
+      assertThat(split(stream, cut, stream.length))
+          .as("cut at %d", cut)
+          .extracting(Seen::bytes, Seen::outputTokens)
+          .containsExactly(tuple(event, 1), tuple(event, 1));
+    }
+  }
+
+  @Test
+  void onlyAWholeMarkAtTheBeginningIsDropped() throws ProtocolException {
+    byte[] half = {(byte) 0xef, (byte) 0xbb, 'x', '\n', '\n'};
+    for (int cut = 0; cut < half.length; cut++) {
+      assertThat(split(half, cut, half.length)).hasSize(1);
+    }
+    assertThat(split(half, 1)).hasSize(1);
+    assertThat(split("\ufeff")).isEmpty();
+    assertThat(split("\ufeff: a\n\n")).extracting(Seen::bytes).containsExactly(": a\n", "\n");
+    assertThat(split(CHUNK + "\n\n\ufeff" + CHUNK + "\n\n")).hasSize(2);
+  }
+
+  @Test
+  void aCommentDoesNotWaitForABlankLine() {
+    assertThat(naive(": a\n: b\r\n\ndata: 1\n: c\n\n"))
+        .containsExactly(": a\n", ": b\r\n", "\n", "data: 1\n: c\n\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        ": keep-alive\n\n",
+        ":\n",
+        "event: ping\ndata: {\"type\": \"ping\"}\n\n",
+        "event: ping\ndata: {}\n\n",
+        "event: keepalive\ndata: {\"sequence_number\":3}\n\n",
+        "data: {\"type\":\"keepalive\",\"sequence_number\":3}\n\n",
+        "retry: 3000\n\n",
+      })
+  void signsOfLifeAreNoData(String stream) throws ProtocolException {
+    assertThat(split(stream)).extracting(Seen::kind).containsOnly(Kind.COMMENT);
   }
 
   @Test
@@ -320,7 +369,7 @@ class SseEventsTest {
   void kindsAreRecognised(String event, Kind kind) throws ProtocolException {
     for (String end : List.of("\n", "\r\n", "\r")) {
       String stream = event.replace("\\n", end) + end + end;
-      assertThat(split(stream)).extracting(Seen::kind).containsExactly(kind);
+      assertThat(split(stream)).extracting(Seen::kind).containsOnly(kind);
     }
   }
 

@@ -94,7 +94,16 @@ class RequestsInProgressTest {
   private void start(long budget) {
     ProxySettings settings =
         new ProxySettings(
-            1 << 20, 1_000, 1_000, 1_000, 1_000, 1_000, 1, false, new ClientLimits(1, 1, 1, 1));
+            1 << 20,
+            1_000,
+            1_000,
+            1_000,
+            1_000,
+            1_000,
+            1,
+            false,
+            new ClientLimits(1, 1, 1, 1),
+            CrossOrigin.ALL);
     ModelFleets fleets =
         new ModelFleets(List.of(), new Ejection(BreakerSettings.of(1, 1)), (model, worker) -> null);
     handler =

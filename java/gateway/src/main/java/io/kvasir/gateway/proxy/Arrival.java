@@ -1,0 +1,369 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.exchange.BodyHold;
+import io.kvasir.exchange.Exchange;
+import io.kvasir.exchange.Headers;
+import io.kvasir.gateway.openai.BodyScan;
+import io.kvasir.gateway.openai.ConversationId;
+import io.kvasir.gateway.openai.FormField;
+import io.kvasir.gateway.openai.InvalidBodyException;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.ModelFleet;
+import io.kvasir.gateway.route.ModelFleet.Target;
+import io.kvasir.gateway.route.ModelFleets;
+import io.kvasir.model.Errors;
+import io.netty.buffer.Unpooled;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One request for an engine, from its head to its {@link ProxyRun}: reads its body or the beginning
+ * of it, and finds its model.
+ *
+ * <p>Confined to the exchange's event loop.
+ */
+final class Arrival {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Arrival.class);
+  private static final String RESPONSES = "/v1/responses/";
+  private static final String EXPLAIN = ForwardedHeaders.KVASIR_PREFIX + "explain";
+
+  private final Shared shared;
+  private final Services services;
+  private final Exchange exchange;
+  private final Endpoint endpoint;
+  private final RequestHead head;
+  private final Tally tally;
+
+  /** The target that holds the stored response that the request names; null for none. */
+  private @Nullable Target owner;
+
+  /**
+   * What all requests of a handler share. Thread-safe.
+   *
+   * @param services the gateway's parts
+   * @param answers the gateway's own answers
+   * @param owners the targets that hold stored responses
+   * @param runs the requests in progress whose body has arrived
+   * @param reading the number of requests whose body arrives
+   */
+  record Shared(
+      Services services,
+      OwnAnswers answers,
+      ResponseOwners owners,
+      Set<ProxyRun> runs,
+      AtomicInteger reading) {}
+
+  /** Begins with a request whose body is unread. */
+  Arrival(Shared shared, Exchange exchange, Endpoint endpoint, RequestHead head, Tally tally) {
+    this.shared = shared;
+    this.services = shared.services();
+    this.exchange = exchange;
+    this.endpoint = endpoint;
+    this.head = head;
+    this.tally = tally;
+  }
+
+  /**
+   * Serves the request.
+   *
+   * @param path its path, without the query
+   */
+  void serve(String path) {
+    if (path.startsWith(RESPONSES)) {
+      owner = owner(path);
+      if (owner == null) {
+        return;
+      }
+    }
+    boolean hasBody = BodyKinds.hasBody(exchange.headers());
+    ContentCodings codings;
+    try {
+      codings = hasBody ? ContentCodings.taken(exchange.headers()) : ContentCodings.NONE;
+    } catch (ContentCodings.UnsupportedException e) {
+      refuse(Problem.of(415, Problem.UNSUPPORTED_CODING, Errors.reason(e)));
+      return;
+    }
+    if (endpoint != Endpoint.OTHER || (hasBody && BodyKinds.isJson(exchange.headers()))) {
+      read(codings);
+    } else if (hasBody && !codings.isNone()) {
+      readCoded(codings);
+    } else if (hasBody) {
+      stream();
+    } else {
+      forward(HeldBody.none(), null);
+    }
+  }
+
+  /** The target that holds a stored response; null, and the request refused, if none does. */
+  private @Nullable Target owner(String path) {
+    String rest = path.substring(RESPONSES.length());
+    int slash = rest.indexOf('/');
+    String responseId = slash < 0 ? rest : rest.substring(0, slash);
+    Target holder = shared.owners().get(responseId);
+    if (holder == null) {
+      Problem problem =
+          Problem.notFound(
+              "response_not_found",
+              "response_id",
+              "no worker is known to hold the response '" + Errors.shown(responseId) + "'");
+      services.refuse(exchange, Endpoint.RESPONSES, tally, problem);
+    }
+    return holder;
+  }
+
+  // ---- requests whose body is read ----------------------------------------------------------
+
+  private void read(ContentCodings codings) {
+    shared.reading().incrementAndGet();
+    BodyIntake.start(
+        exchange,
+        services,
+        codings,
+        bytes -> BodyScan.of(bytes, 0, bytes.length),
+        new Reading<BodyScan>() {
+          @Override
+          HeldBody held(BodyScan scan, BodyHold hold) {
+            return HeldBody.scanned(scan, hold);
+          }
+
+          @Override
+          void onBody(BodyScan scan, HeldBody body) throws InvalidBodyException {
+            onJson(scan, body);
+          }
+        });
+  }
+
+  /** Reads a coded body that is no JSON: engines receive it decoded. */
+  private void readCoded(ContentCodings codings) {
+    FormField model = modelField();
+    shared.reading().incrementAndGet();
+    BodyIntake.start(
+        exchange,
+        services,
+        codings,
+        bytes -> {
+          if (model != null) {
+            model.feed(bytes, 0, bytes.length);
+            model.end();
+          }
+          return bytes;
+        },
+        new Reading<byte[]>() {
+          @Override
+          HeldBody held(byte[] bytes, BodyHold hold) {
+            return HeldBody.opaque(bytes, hold);
+          }
+
+          @Override
+          void onBody(byte[] bytes, HeldBody body) {
+            if (BodyKinds.looksLikeJson(Unpooled.wrappedBuffer(bytes))) {
+              body.release();
+              refuse(Refusals.hiddenJson());
+            } else {
+              forward(body, model == null ? null : model.value());
+            }
+          }
+        });
+  }
+
+  private @Nullable FormField modelField() {
+    return FormField.of(exchange.headers().get("content-type"), NamedModel.FIELD);
+  }
+
+  /** What becomes of a body that is read. */
+  private abstract class Reading<T> implements BodyIntake.Receiver<T> {
+
+    abstract HeldBody held(T read, BodyHold hold);
+
+    abstract void onBody(T read, HeldBody body) throws InvalidBodyException;
+
+    @Override
+    public void onScanned(T read, BodyHold hold) {
+      HeldBody body = held(read, hold);
+      try {
+        onBody(read, body);
+      } catch (InvalidBodyException e) {
+        body.release();
+        refuse(Problem.invalid(e.param(), e.reason()));
+      } catch (RuntimeException e) {
+        LOG.error("a request failed in the gateway itself", e);
+        body.release();
+        refuse(Problem.internal());
+      } finally {
+        shared.reading().decrementAndGet();
+      }
+    }
+
+    @Override
+    public void onProblem(Problem problem) {
+      refuse(problem);
+      shared.reading().decrementAndGet();
+    }
+
+    @Override
+    public void onGone() {
+      clientGone();
+      shared.reading().decrementAndGet();
+    }
+  }
+
+  private void clientGone() {
+    tally.onError("the client went away");
+    tally.close(Problem.CLIENT_GONE);
+  }
+
+  private void onJson(BodyScan scan, HeldBody body) throws InvalidBodyException {
+    ModelFleets fleets = services.fleets();
+    if (endpoint != Endpoint.OTHER && fleets.models().isEmpty() && fleets.silent() > 0) {
+      body.release();
+      refuse(shared.answers().notStarted());
+      return;
+    }
+    Inbound inbound = inbound(scan, body);
+    inbound.client(exchange.remote());
+    tally.model(inbound.model());
+    tally.targets(inbound.urgency().targets(), inbound.streams());
+    ModelFleet fleet = fleets.fleet(inbound.model());
+    if (fleet == null && !(endpoint == Endpoint.OTHER && inbound.model().isEmpty())) {
+      body.release();
+      refuse(shared.answers().unknownModel(inbound.model()));
+      return;
+    }
+    if (owner == null) {
+      String previous = scan.previousResponseId();
+      owner = previous == null ? null : shared.owners().get(previous);
+    }
+    run(inbound, fleet);
+  }
+
+  private Inbound inbound(BodyScan scan, HeldBody body) throws InvalidBodyException {
+    Headers headers = head.headers();
+    String model = scan.model();
+    if (model == null) {
+      model = NamedModel.of(head);
+    }
+    if (model == null) {
+      model = services.fleets().onlyModel();
+    }
+    if (model == null) {
+      if (endpoint != Endpoint.OTHER) {
+        throw new InvalidBodyException("model", "model must name one of the served models");
+      }
+      model = "";
+    }
+    String salt = scan.cacheSalt();
+    if (salt != null && hasLoneSurrogate(salt)) {
+      throw new InvalidBodyException("cache_salt", "cache_salt must be well-formed Unicode");
+    }
+    return new Inbound(
+        tally.id(),
+        endpoint,
+        head,
+        body,
+        model,
+        services.fleets().isAdapter(model),
+        ConversationId.of(headers, scan),
+        Urgency.of(headers),
+        explains(headers));
+  }
+
+  private boolean explains(Headers headers) {
+    return services.settings().explain() || "true".equalsIgnoreCase(headers.get(EXPLAIN));
+  }
+
+  private static boolean hasLoneSurrogate(String text) {
+    return text.codePoints()
+        .anyMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE);
+  }
+
+  // ---- requests without a body, or with one that is not read ----------------------------------
+
+  /** Serves a request whose body passes unread, once its beginning is here. */
+  private void stream() {
+    BodyHold hold = services.bodies().open(head.client());
+    AtomicBoolean waits = new AtomicBoolean(true);
+    UploadStart upload =
+        new UploadStart(
+            exchange,
+            hold,
+            services.settings(),
+            modelField(),
+            ready -> {
+              try {
+                forward(HeldBody.unread(ready, hold), ready.model());
+              } finally {
+                endReading(waits);
+              }
+            },
+            problem -> {
+              refuse(problem);
+              endReading(waits);
+            });
+    shared.reading().incrementAndGet();
+    exchange.onGone(
+        () -> {
+          if (waits.get()) {
+            upload.stop();
+            clientGone();
+            endReading(waits);
+          }
+        });
+    upload.start();
+  }
+
+  private void endReading(AtomicBoolean waits) {
+    if (waits.getAndSet(false)) {
+      shared.reading().decrementAndGet();
+    }
+  }
+
+  /**
+   * Forwards a request without a prompt.
+   *
+   * @param inBody the model that the body names; null for none
+   */
+  private void forward(HeldBody body, @Nullable String inBody) {
+    String named = NamedModel.orNull(inBody);
+    String model = named == null ? NamedModel.of(head) : named;
+    ModelFleet fleet = model == null ? null : services.fleets().fleet(model);
+    tally.model(model == null ? "" : model);
+    if (model != null && fleet == null) {
+      body.release();
+      refuse(shared.answers().unknownModel(model));
+      return;
+    }
+    Inbound inbound =
+        new Inbound(
+            tally.id(),
+            Endpoint.OTHER,
+            head,
+            body,
+            model == null ? "" : model,
+            false,
+            null,
+            Urgency.NONE,
+            explains(head.headers()));
+    run(inbound, fleet);
+  }
+
+  private void run(Inbound inbound, @Nullable ModelFleet fleet) {
+    List<FleetWorker> workers = fleet == null ? services.fleets().workers() : fleet.workers();
+    Placing placing =
+        new Placing(exchange.loop(), inbound, fleet, workers, owner, services, tally.arrivedNs());
+    ProxyRun run =
+        new ProxyRun(
+            exchange, inbound, placing, services, shared.owners(), tally, shared.runs()::remove);
+    shared.runs().add(run);
+    run.start();
+  }
+
+  private void refuse(Problem problem) {
+    services.refuse(exchange, endpoint, tally, problem);
+  }
+}

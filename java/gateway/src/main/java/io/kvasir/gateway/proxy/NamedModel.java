@@ -1,0 +1,79 @@
+package io.kvasir.gateway.proxy;
+
+import io.kvasir.exchange.Headers;
+import io.kvasir.gateway.openai.FormField;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the model that a request names outside its body: in the query, in the path, or in a field
+ * of its head. Stateless.
+ */
+final class NamedModel {
+
+  /** The field of a form, and the parameter of a query. */
+  static final String FIELD = "model";
+
+  private static final String FORM = "application/x-www-form-urlencoded";
+
+  /** Paths whose next segment is a model: of OpenAI's first API, and of Azure's. */
+  private static final String[] PATHS = {"/v1/engines/", "/v1/deployments/"};
+
+  /** Fields that routers and gateways in front set: llm-d and Gateway API, Envoy AI Gateway. */
+  private static final String[] HEADERS = {"x-gateway-model-name", "x-ai-eg-model"};
+
+  private NamedModel() {}
+
+  /**
+   * {@return the model; null if none is named}
+   *
+   * @param head the request
+   */
+  static @Nullable String of(RequestHead head) {
+    String target = head.target();
+    int mark = target.indexOf('?');
+    String model = mark < 0 ? null : inQuery(target.substring(mark + 1));
+    if (model == null) {
+      model = inPath(mark < 0 ? target : target.substring(0, mark));
+    }
+    return model == null ? inHeaders(head.headers()) : model;
+  }
+
+  private static @Nullable String inQuery(String query) {
+    FormField field = FormField.of(FORM, FIELD);
+    if (field == null || query.isEmpty()) {
+      return null;
+    }
+    byte[] bytes = query.getBytes(StandardCharsets.UTF_8);
+    field.feed(bytes, 0, bytes.length);
+    field.end();
+    return orNull(field.value());
+  }
+
+  private static @Nullable String inPath(String path) {
+    for (String start : PATHS) {
+      if (path.startsWith(start)) {
+        int end = path.indexOf('/', start.length());
+        String segment = path.substring(start.length(), end < 0 ? path.length() : end);
+        return orNull(URLDecoder.decode(segment.replace("+", "%2B"), StandardCharsets.UTF_8));
+      }
+    }
+    return null;
+  }
+
+  private static @Nullable String inHeaders(Headers headers) {
+    for (String name : HEADERS) {
+      String value = orNull(headers.get(name));
+      if (value != null) {
+        return value;
+      }
+    }
+    return null;
+  }
+
+  /** {@return a name; null for an empty one} */
+  static @Nullable String orNull(@Nullable String name) {
+    return name == null || name.isBlank() ? null : name;
+  }
+}

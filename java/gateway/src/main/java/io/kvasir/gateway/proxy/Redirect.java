@@ -1,0 +1,97 @@
+package io.kvasir.gateway.proxy;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.Locale;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the {@code Location} of a worker's reply means to a client of the gateway. Immutable.
+ *
+ * @param location the value that the client may receive: the worker's own if it leads elsewhere,
+ *     without scheme and host if it leads to a worker; null for none
+ * @param local whether it leads to a worker
+ */
+record Redirect(@Nullable String location, boolean local) {
+
+  /** Addresses that name nothing that a client could reach. */
+  private static final Pattern UNREACHABLE =
+      Pattern.compile(
+          "127\\..*|0\\.0\\.0\\.0|10\\..*|192\\.168\\..*|169\\.254\\..*|172\\.(1[6-9]|2\\d|3[01])\\..*"
+              + "|\\[::1?\\]|\\[f[cde].*",
+          Pattern.CASE_INSENSITIVE);
+
+  private static final Set<String> LOCAL_NAMES = Set.of("localhost", "localhost.localdomain");
+
+  /**
+   * Reads a location.
+   *
+   * @param location the field's value
+   * @param worker the URL of the worker that sent it, with the path that precedes its targets
+   * @param target the target of the request, as the worker received it
+   * @param isWorker whether a host is that of a worker
+   * @return what it means; without a location if it cannot be read
+   */
+  static Redirect of(String location, URI worker, String target, Predicate<String> isWorker) {
+    String prefix = worker.getRawPath() == null ? "" : worker.getRawPath();
+    URI meant;
+    try {
+      meant = new URI("http://worker" + prefix + target).resolve(new URI(location.strip()));
+    } catch (URISyntaxException | IllegalArgumentException e) {
+      return new Redirect(null, false);
+    }
+    String host = meant.getHost();
+    boolean http =
+        "http".equalsIgnoreCase(meant.getScheme()) || "https".equalsIgnoreCase(meant.getScheme());
+    if (!http || host == null) {
+      return new Redirect(http ? null : location, false);
+    }
+    boolean local =
+        host.equals("worker")
+            || isWorker.test(host)
+            || LOCAL_NAMES.contains(host.toLowerCase(Locale.ROOT))
+            || UNREACHABLE.matcher(host).matches();
+    return local ? new Redirect(path(meant, prefix), true) : new Redirect(location, false);
+  }
+
+  private static String path(URI meant, String prefix) {
+    String path = meant.getRawPath() == null ? "" : meant.getRawPath();
+    if (!prefix.isEmpty() && (path + "/").startsWith(prefix + "/")) {
+      path = path.substring(prefix.length());
+    }
+    StringBuilder text = new StringBuilder(path.isEmpty() ? "/" : path);
+    while (text.length() > 1 && text.charAt(1) == '/') {
+      text.deleteCharAt(1); // two slashes would begin a host
+    }
+    if (meant.getRawQuery() != null) {
+      text.append('?').append(meant.getRawQuery());
+    }
+    if (meant.getRawFragment() != null) {
+      text.append('#').append(meant.getRawFragment());
+    }
+    return text.toString();
+  }
+
+  /** Whether it leads back to a target, which the gateway spells without a slash at its end. */
+  boolean leadsTo(String target) {
+    return local && location != null && withoutSlash(location).equals(withoutSlash(target));
+  }
+
+  /** Whether it leads to the same target with a slash at its end or without it. */
+  boolean changesSlash(String target) {
+    return leadsTo(target) && !target.equals(location);
+  }
+
+  private static String withoutSlash(String target) {
+    int mark = target.indexOf('?');
+    String path = mark < 0 ? target : target.substring(0, mark);
+    int end = path.length();
+    while (end > 1 && path.charAt(end - 1) == '/') {
+      end--;
+    }
+    return path.substring(0, end) + (mark < 0 ? "" : target.substring(mark));
+  }
+}

@@ -401,6 +401,16 @@ class ArchitectureTest {
     return edges;
   }
 
+  /** Whether a package is listed, without the first part of its name. */
+  static boolean isListed(String name) {
+    return EDGES.containsKey(name);
+  }
+
+  /** The packages that a listed one uses. */
+  static Set<String> usedBy(String name) {
+    return EDGES.getOrDefault(name, Set.of());
+  }
+
   private static Set<String> uses(String... packages) {
     return new TreeSet<>(List.of(packages));
   }

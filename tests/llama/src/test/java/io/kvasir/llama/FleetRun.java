@@ -86,7 +86,7 @@ final class FleetRun {
         new ProxySettings(
             1 << 20, 30_000, 60_000, 600_000, 120_000, 60_000, 3, true, ClientLimits.DEFAULT),
         new GatewaySettings.Pressure(64, 64, 1 << 26, 10, 1_000, 0),
-        new GatewaySettings.Health(5_000, 60_000, 60_000, BreakerSettings.of(5, 5_000)));
+        new GatewaySettings.Health(5_000, 60_000, 60_000, 2, BreakerSettings.of(5, 5_000)));
   }
 
   /** Three conversations take turns; each waits for its answer and continues with it. */

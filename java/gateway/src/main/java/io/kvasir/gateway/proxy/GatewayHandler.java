@@ -203,7 +203,8 @@ public final class GatewayHandler implements Consumer<Exchange> {
   private Problem notStarted() {
     return Refusals.noWorker(
         "no worker is known to serve the model; workers that have not answered yet: "
-            + services.fleets().silent());
+            + services.fleets().silent()
+            + Refusals.reasons(services.fleets().workers()));
   }
 
   private Problem neverServed(String model) {

@@ -101,6 +101,7 @@ final class Relay implements ReplyListener {
     }
     status = replyStatus;
     head = headers;
+    noteAnswering();
     int rank = ForwardedHeaders.reportedRank(headers, choice.worker());
     if (rank >= 0) {
       tally.onRank(rank);
@@ -110,6 +111,13 @@ final class Relay implements ReplyListener {
       return;
     }
     body = body(headers);
+  }
+
+  /** Good answers are evidence of the worker's health. */
+  private void noteAnswering() {
+    if (status / 100 == 2) {
+      choice.worker().onAnswering();
+    }
   }
 
   private ReplyBody body(Headers headers) {
@@ -133,6 +141,7 @@ final class Relay implements ReplyListener {
       bytes.release();
       return;
     }
+    noteAnswering();
     ByteBuf out;
     try {
       long nowNs = System.nanoTime();

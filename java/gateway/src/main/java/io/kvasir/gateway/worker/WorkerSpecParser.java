@@ -74,12 +74,12 @@ final class WorkerSpecParser {
   }
 
   /** What is wrong with a part, without its value and the one before, which can be secrets. */
-  private static String unknown(String before, @Nullable String key) {
+  private String unknown(String before, @Nullable String key) {
     int equals = before.indexOf('=');
     String name = equals < 0 ? "the URL" : before.substring(0, equals);
     return key == null || name.equals(API_KEY)
         ? "; what follows " + Errors.shown(name) + " has none of them"
-        : "; unknown: '" + Errors.shown(key) + "'";
+        : "; unknown at " + Errors.shown(withoutSecrets(url)) + ": '" + Errors.shown(key) + "'";
   }
 
   WorkerSpec parse() {

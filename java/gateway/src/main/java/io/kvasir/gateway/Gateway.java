@@ -36,6 +36,8 @@ import io.kvasir.gateway.route.ModelFleets;
 import io.kvasir.gateway.route.RetryBudget;
 import io.kvasir.gateway.tokens.TokenQuestions;
 import io.kvasir.gateway.verify.SentBytes;
+import io.kvasir.gateway.worker.ApiKey;
+import io.kvasir.gateway.worker.KeyedUpstream;
 import io.kvasir.gateway.worker.WorkerSpec;
 import io.kvasir.hash.HashFormat;
 import io.kvasir.model.Digest64;
@@ -159,7 +161,11 @@ public final class Gateway implements AutoCloseable {
     addGauges(services, connections);
     this.health =
         new HealthChecks(
-            fleets, loop, settings.health().intervalMs(), settings.health().timeoutMs());
+            fleets,
+            loop,
+            settings.health().intervalMs(),
+            settings.health().timeoutMs(),
+            settings.health().failures());
     this.front =
         HttpFront.listen(
             vertx,
@@ -298,7 +304,9 @@ public final class Gateway implements AutoCloseable {
       Upstream http =
           new HttpUpstream(
               vertx, spec.url(), settings.health().connectTimeoutMs(), times.clockNs());
-      workers.add(worker(workers.size(), spec.name(), spec, http));
+      ApiKey key = spec.apiKey();
+      Upstream engine = key == null ? http : new KeyedUpstream(http, key);
+      workers.add(worker(workers.size(), spec.name(), spec, engine));
     }
     return workers;
   }
@@ -387,6 +395,11 @@ public final class Gateway implements AutoCloseable {
           "Whether the last health checks were good.",
           worker.name(),
           () -> worker.healthy() ? 1 : 0);
+      metrics.workerGauge(
+          "kvasir.worker.takes.requests",
+          "Whether requests may be sent to the worker.",
+          worker.name(),
+          () -> fleets.takes(worker, times.clockNs().getAsLong()) ? 1 : 0);
       metrics.workerGauge(
           "kvasir.worker.requests.running",
           "Requests of this gateway in flight at the worker.",

@@ -119,8 +119,13 @@ public record GatewaySettings(
    * @param connectTimeoutMs limit for making a connection to a worker
    * @param intervalMs time between two checks
    * @param timeoutMs limit for the answer to a check
+   * @param failures bad answers in a row that make a worker unhealthy, at least 1
    * @param breaker when workers that fail get no requests
    */
   public record Health(
-      int connectTimeoutMs, long intervalMs, long timeoutMs, BreakerSettings breaker) {}
+      int connectTimeoutMs,
+      long intervalMs,
+      long timeoutMs,
+      int failures,
+      BreakerSettings breaker) {}
 }

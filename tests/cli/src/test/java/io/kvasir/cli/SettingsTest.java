@@ -138,14 +138,14 @@ class SettingsTest {
             """);
     assertThat(Outcome.of(Map.of(), "serve --config " + config).err())
         .contains("worker is wrong: must be URL[,KEY=VALUE]...")
-        .contains("not 'http://c:1,flavor=trtllm,wat=1'");
+        .contains("unknown at http://c:1: 'wat'");
     assertThat(workerError("[http://a:1, 'http://a:1,ranks=2']"))
         .contains("worker must name each engine once");
     assertThat(workerError("[{url: http://b:1, events: [tcp://x:1, tcp://x:1]}]"))
         .contains("events of rank 1: 'tcp://x:1' is that of events of rank 0 too");
     assertThat(workerError("[{flavor: vllm}]")).contains("must have the key url in each");
     assertThat(workerError("[{url: http://a:1, url: http://b:1}]"))
-        .contains("not 'http://a:1,url=");
+        .contains("unknown at http://a:1: 'url'");
     assertThat(workerError("[{url: 'http://a:1,ranks=2'}]")).contains("no commas within a mapping");
     assertThat(workerError("['http://a:1 http://b:1']")).contains("must have no blanks");
     assertThat(workerError("[{url: {a: 1}}]")).contains("worker must be a single value");

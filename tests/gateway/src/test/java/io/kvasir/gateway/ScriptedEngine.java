@@ -79,6 +79,7 @@ final class ScriptedEngine implements AutoCloseable {
   private final AtomicInteger received = new AtomicInteger();
   private volatile Script script;
   private volatile boolean healthy = true;
+  private volatile String key;
   private volatile CountDownLatch healthAfter = new CountDownLatch(0);
   private volatile boolean readsBodies = true;
 
@@ -152,6 +153,10 @@ final class ScriptedEngine implements AutoCloseable {
   }
 
   private int serve(Received request, EngineLink link) throws Exception {
+    if (key != null && !("Bearer " + key).equals(request.field("authorization"))) {
+      link.json(401, "{\"error\":\"Unauthorized\"}");
+      return 0;
+    }
     switch (request.target()) {
       case "/health" -> {
         Await.opened("the signal to answer", healthAfter);
@@ -201,6 +206,12 @@ final class ScriptedEngine implements AutoCloseable {
   /** Sets the answer to a question about the engine; or its status, or {@link #CUT}. */
   ScriptedEngine fact(String target, String answer) {
     facts.put(target, answer);
+    return this;
+  }
+
+  /** From now on all requests must present a key, the gateway's own questions included. */
+  ScriptedEngine demand(String apiKey) {
+    key = apiKey;
     return this;
   }
 

@@ -29,7 +29,7 @@ class StartTest {
         assertThat(gateway.get("/v1/models").text()).contains("\"m\"");
         assertThat(gateway.post(CHAT, OTHER).status()).isEqualTo(404);
         assertThat(gateway.get("/v1/models/other").status()).isEqualTo(404);
-        engine.healthy(false); // it has answered once
+        engine.kill(); // it has answered once
         Await.until(() -> gateway.get("/ready").status() == 503);
         assertThat(gateway.post(CHAT, OTHER).status()).isEqualTo(404);
         assertThat(gateway.get("/v1/models").status()).isEqualTo(200);

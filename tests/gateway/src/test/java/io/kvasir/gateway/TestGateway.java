@@ -79,6 +79,7 @@ final class TestGateway implements AutoCloseable {
     private ClientLimits clients = new ClientLimits(1, 100_000, 600_000, 1);
     private List<String> adminAllowedHosts = List.of("x"); // that of RawClient
     private long healthTimeoutMs = Await.limitMs();
+    private int healthFailures = 2;
     private BreakerSettings breaker = BreakerSettings.of(1000, 60_000);
     private TrafficRecording recording = TrafficRecording.NONE;
 
@@ -215,6 +216,11 @@ final class TestGateway implements AutoCloseable {
       return this;
     }
 
+    Builder healthFailures(int failures) {
+      healthFailures = failures;
+      return this;
+    }
+
     Builder breaker(int failures, long openMs) {
       return breaker(BreakerSettings.of(failures, openMs));
     }
@@ -256,7 +262,8 @@ final class TestGateway implements AutoCloseable {
                   origins),
               new GatewaySettings.Pressure(
                   maxRunning, maxQueued, bodyBudget, retryReserve, drainMs, drainGraceMs),
-              new GatewaySettings.Health(Await.limitMs(), intervalMs, healthTimeoutMs, breaker));
+              new GatewaySettings.Health(
+                  Await.limitMs(), intervalMs, healthTimeoutMs, healthFailures, breaker));
       BlockingQueue<String> lines = new LinkedBlockingQueue<>();
       try {
         AtomicLong clockNs = new AtomicLong(System.nanoTime());

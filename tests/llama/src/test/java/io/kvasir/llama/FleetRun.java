@@ -98,7 +98,7 @@ final class FleetRun {
             ClientLimits.DEFAULT,
             CrossOrigin.ALL),
         new GatewaySettings.Pressure(64, 64, 1 << 26, 10, 1_000, 0),
-        new GatewaySettings.Health(5_000, 60_000, 60_000, BreakerSettings.of(5, 5_000)));
+        new GatewaySettings.Health(5_000, 60_000, 60_000, 2, BreakerSettings.of(5, 5_000)));
   }
 
   /** Three conversations take turns; each waits for its answer and continues with it. */

@@ -84,7 +84,8 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
                   + " engines' block events, for replay --recording (default: none).");
 
   private final Declared<Integer> recordMax =
-      integer("--record-max-mb", null, 1, 1 << 20).help(37, "Size at which the recording ends (default: 4096).");
+      integer("--record-max-mb", null, 1, 1 << 20)
+          .help(37, "Size at which the recording ends (default: 4096).");
 
   @Option(
       names = "--check",
@@ -176,7 +177,8 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
       return TrafficRecording.NONE;
     }
     try {
-      return TrafficRecording.open(record.value(), (long) recordMax.orElse(DEFAULT_RECORD_MB) << 20);
+      return TrafficRecording.open(
+          record.value(), (long) recordMax.orElse(DEFAULT_RECORD_MB) << 20);
     } catch (IOException e) {
       throw new UsageException("--record", "cannot be opened: " + Errors.reason(e));
     }

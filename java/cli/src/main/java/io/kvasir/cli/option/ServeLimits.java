@@ -65,6 +65,16 @@ final class ServeLimits extends DeclaredOptions {
   private final Declared<Long> healthInterval =
       seconds("--health-interval-seconds", "5").help(32, "Time between two checks of a worker");
 
+  private final Declared<Long> healthTimeout =
+      seconds("--health-timeout-seconds", "2").help(32, "Limit for the answer to a check");
+
+  private final Declared<Integer> healthFailures =
+      integer("--health-failures", "2", 1, 100)
+          .help(
+              32,
+              "Bad checks in a row that make a worker unhealthy; a late one does not count"
+                  + " while it answers requests");
+
   @Mixin private BreakerLimits breaker;
 
   private final Declared<Double> drainGrace =
@@ -116,7 +126,8 @@ final class ServeLimits extends DeclaredOptions {
     return new GatewaySettings.Health(
         Math.toIntExact(connectTimeout.value()),
         healthInterval.value(),
-        TimeUnit.SECONDS.toMillis(2),
+        healthTimeout.value(),
+        healthFailures.value(),
         breaker.settings());
   }
 }

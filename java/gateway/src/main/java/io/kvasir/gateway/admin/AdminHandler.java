@@ -120,6 +120,14 @@ public final class AdminHandler implements Consumer<Exchange> {
         json.writeBooleanField("healthy", worker.healthy());
         json.writeBooleanField("takes_requests", fleets.takes(worker, nowNs));
         json.writeNumberField("active_requests", worker.activeRequests());
+        json.writeArrayFieldStart("problems");
+        if (!worker.problem().isEmpty()) {
+          json.writeString(worker.problem());
+        }
+        for (String problem : worker.profile().problems()) {
+          json.writeString(problem);
+        }
+        json.writeEndArray();
         json.writeArrayFieldStart("models");
         for (String model : worker.models()) {
           json.writeString(model);

@@ -75,6 +75,7 @@ final class OwnAnswers {
   Problem notStarted() {
     return Refusals.noWorker(
         "no worker is known to serve the model; workers that have not answered yet: "
-            + fleets.silent());
+            + fleets.silent()
+            + Refusals.reasons(fleets.workers()));
   }
 }

@@ -214,7 +214,7 @@ final class Placing {
   private Decision questions(ModelFleet among, BodyScan body, Result result) {
     FleetWorker any = owner != null ? owner.worker() : leastLoaded(services.nowNs());
     if (any == null) {
-      return () -> result.onRefused(Refusals.noWorker("no worker can take the request"));
+      return () -> result.onRefused(Refusals.noWorker(workers));
     }
     inbound.chargeTokens(body);
     TokenQuestions.Prepared prepared =
@@ -297,7 +297,7 @@ final class Placing {
           && refused.refusal() == Refusal.UNSUPPORTED_REQUEST) {
         chooseByLoad(services.nowNs(), result); // a policy that needs the tokens themselves
       } else {
-        result.onRefused(Refusals.problem(refused));
+        result.onRefused(Refusals.problem(refused, workers));
       }
     }
 
@@ -383,7 +383,7 @@ final class Placing {
     }
     FleetWorker least = leastLoaded(nowNs);
     if (least == null) {
-      result.onRefused(Refusals.noWorker("no worker can take the request"));
+      result.onRefused(Refusals.noWorker(workers));
     } else {
       result.onChosen(byLoad(least, ModelFleet.ANY_RANK, "load"));
     }

@@ -1,6 +1,9 @@
 package io.kvasir.gateway.proxy;
 
 import io.kvasir.fleet.router.RouteOutcome;
+import io.kvasir.gateway.route.FleetWorker;
+import io.kvasir.gateway.route.ModelFleets;
+import java.util.Collection;
 
 /** The replies to requests that no worker serves. Stateless. */
 final class Refusals {
@@ -9,17 +12,30 @@ final class Refusals {
 
   private Refusals() {}
 
-  /** The reply to a router's refusal. */
-  static Problem problem(RouteOutcome.Refused refused) {
+  /** The reply to a router's refusal to send a request to any of some workers. */
+  static Problem problem(RouteOutcome.Refused refused, Collection<FleetWorker> among) {
     String code = refused.refusal().id();
     return switch (refused.refusal()) {
       case REQUEST_LIMIT, RAW_ISL_TOKEN_LIMIT, TARGETS_UNREACHABLE ->
           Problem.overloaded(429, code, refused.message(), RETRY_SECONDS);
       case UNSUPPORTED_REQUEST -> Problem.of(400, code, refused.message());
       case DUPLICATE_REQUEST, SELECTOR_FAILED -> Problem.of(500, code, refused.message());
-      case NO_ENDPOINT, ALL_OVERLOADED, PINNED_UNKNOWN, PINNED_NOT_ALLOWED, PINNED_OVERLOADED ->
+      case NO_ENDPOINT ->
+          Problem.overloaded(503, code, refused.message() + reasons(among), RETRY_SECONDS);
+      case ALL_OVERLOADED, PINNED_UNKNOWN, PINNED_NOT_ALLOWED, PINNED_OVERLOADED ->
           Problem.overloaded(503, code, refused.message(), RETRY_SECONDS);
     };
+  }
+
+  /** The reply where no worker takes a request, with what is wrong with them. */
+  static Problem noWorker(Collection<FleetWorker> among) {
+    return noWorker("no worker can take the request" + reasons(among));
+  }
+
+  /** What is wrong with workers, in parentheses; empty if nothing is known to be. */
+  static String reasons(Collection<FleetWorker> among) {
+    String problems = ModelFleets.problems(among);
+    return problems.isEmpty() ? "" : " (" + problems + ")";
   }
 
   static Problem noWorker(String message) {

@@ -109,6 +109,7 @@ final class Relay implements ReplyListener {
     }
     status = replyStatus;
     head = headers;
+    noteAnswering();
     int rank = ForwardedHeaders.reportedRank(headers, choice.worker());
     if (rank >= 0) {
       tally.onRank(rank);
@@ -159,6 +160,13 @@ final class Relay implements ReplyListener {
     return true;
   }
 
+  /** Good answers are evidence of the worker's health. */
+  private void noteAnswering() {
+    if (status / 100 == 2) {
+      choice.worker().onAnswering();
+    }
+  }
+
   private ReplyBody body(Headers headers) {
     boolean served = status == 200 && inbound.endpoint().generates();
     ReplyReader reader =
@@ -183,6 +191,7 @@ final class Relay implements ReplyListener {
       bytes.release();
       return;
     }
+    noteAnswering();
     ByteBuf out;
     try {
       long nowNs = System.nanoTime();

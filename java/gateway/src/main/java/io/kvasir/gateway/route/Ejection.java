@@ -68,8 +68,8 @@ public final class Ejection {
   }
 
   /**
-   * Whether so few workers are left that the breakers of healthy workers are ignored, and late
-   * answers to the health checks of others.
+   * Whether so few workers are left that the breakers of healthy workers are ignored, and that
+   * others take requests although their health checks are late or fail.
    *
    * @param fleet the workers that a request could go to
    * @param model the model that they must serve; empty for any

@@ -13,6 +13,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A worker of the gateway: where its requests go, and whether it can take any.
@@ -21,6 +23,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FleetWorker {
 
+  private static final Logger LOG = LoggerFactory.getLogger(FleetWorker.class);
+
+  /** Requests that fail in a row before the log says so. */
+  private static final int LOGGED_FAILURES = 3;
+
   private final int id;
   private final String name;
   private final WorkerSpec spec;
@@ -28,9 +35,11 @@ public final class FleetWorker {
   private final Breaker breaker;
   private final AtomicInteger activeRequests = new AtomicInteger();
   private final AtomicInteger recoveries = new AtomicInteger();
-  private volatile boolean healthy;
-  private volatile boolean late;
+  private final AtomicInteger failuresInRow = new AtomicInteger();
+  private volatile WorkerHealth health = WorkerHealth.UNREACHABLE;
+  private volatile String problem = "it has not been asked yet";
   private volatile boolean answered;
+  private volatile boolean answering;
   private volatile Set<String> models = Set.of();
   private volatile Map<String, JsonNode> listed = Map.of();
   private volatile WorkerFacts facts = WorkerFacts.NONE;
@@ -154,9 +163,19 @@ public final class FleetWorker {
     return breaker;
   }
 
-  /** {@return whether the last health checks were good} */
+  /** {@return whether the last health checks were good, or late while it answers requests} */
   public boolean healthy() {
-    return healthy;
+    return health == WorkerHealth.GOOD;
+  }
+
+  /** {@return what the last health check found wrong, in words; empty if nothing} */
+  public String problem() {
+    return problem;
+  }
+
+  /** The last health check found something wrong, or nothing if the text is empty. */
+  void problem(String found) {
+    problem = found;
   }
 
   /** {@return whether it has been healthy since the gateway started} */
@@ -164,22 +183,52 @@ public final class FleetWorker {
     return answered;
   }
 
-  /** {@return whether the last health checks had no answer in time, and nothing worse} */
-  public boolean isLate() {
-    return late;
+  /**
+   * {@return whether it may serve requests although its health checks are bad: it answers them
+   * late, or with an error}
+   */
+  boolean mayServe() {
+    return answered && health.mayServe();
   }
 
   /** The health checks are good. */
   void onHealthy() {
-    late = false;
     answered = true;
-    healthy = true;
+    health = WorkerHealth.GOOD;
   }
 
-  /** The health checks are bad; {@code late} if their answers are only missing. */
-  void onUnhealthy(boolean answersLate) {
-    late = answersLate;
-    healthy = false;
+  /** The health checks are bad. */
+  void onUnhealthy(WorkerHealth found) {
+    health = found;
+  }
+
+  /** A part of a good answer to a request has arrived: the engine works. */
+  public void onAnswering() {
+    if (!answering) { // written once between two checks
+      answering = true;
+    }
+  }
+
+  /** Whether it has answered requests since the last call. */
+  boolean takeAnswering() {
+    boolean now = answering;
+    answering = false;
+    return now;
+  }
+
+  /** A request failed by the worker's fault. */
+  void onFailure(RequestFault fault) {
+    if (failuresInRow.incrementAndGet() == LOGGED_FAILURES) {
+      LOG.warn(
+          "worker {} has failed {} requests in a row: {}", name, LOGGED_FAILURES, fault.logged());
+    }
+  }
+
+  /** A request was served to its end. */
+  void onServed() {
+    if (failuresInRow.get() > 0 && failuresInRow.getAndSet(0) >= LOGGED_FAILURES) {
+      LOG.info("worker {} serves requests again", name);
+    }
   }
 
   /** Its engine answers after it did not: what is known of the time before can be wrong. */
@@ -239,13 +288,14 @@ public final class FleetWorker {
    * @param panics whether few workers of its fleet are left; see {@link Ejection#panics}
    * @param nowNs the current time, in nanoseconds
    * @return true if it is healthy and its breaker admits a request. Where few workers are left, a
-   *     healthy one takes requests in any case, and one whose health checks had no answer in time
-   *     takes them while its breaker admits them
+   *     healthy one takes requests in any case, and one whose health checks are late or fail takes
+   *     them while its breaker admits them; one that accepts no connections or demands a key does
+   *     not
    */
   public boolean takes(boolean panics, long nowNs) {
     if (panics) {
-      return healthy || (late && breaker.admits(nowNs));
+      return healthy() || (mayServe() && breaker.admits(nowNs));
     }
-    return healthy && breaker.admits(nowNs);
+    return healthy() && breaker.admits(nowNs);
   }
 }

@@ -12,11 +12,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks every worker for its health and its models, at an interval. A worker is unhealthy after two
+ * Asks every worker for its health and its models, at an interval. A worker is unhealthy after some
  * bad answers in a row, and healthy again after one good one. Before it becomes healthy, it is
  * asked about its engine too, and has to answer: what fleets assume of it lasts until the next
  * time. Each question makes a connection of its own. A worker that does not answer in time can be
- * busy, and is not given up where few others are left; one that refuses or answers badly is.
+ * busy: while it answers requests, a check that is only late does not count.
  *
  * <p>Runs on one event loop.
  */
@@ -26,7 +26,6 @@ public final class HealthChecks {
   private static final String HEALTH = "/health";
   private static final String MODELS = "/v1/models";
   private static final int OK = 200;
-  private static final int BAD_ANSWERS = 2;
   private static final long FORGET_POLL_MS = 10;
   private static final int MAX_REPLY_BYTES = 4 << 20;
 
@@ -34,6 +33,7 @@ public final class HealthChecks {
   private final EventLoop loop;
   private final long intervalMs;
   private final long timeoutMs;
+  private final int failures;
   private volatile boolean closed;
 
   /**
@@ -43,12 +43,15 @@ public final class HealthChecks {
    * @param loop runs the checks
    * @param intervalMs time between two checks of a worker, in milliseconds
    * @param timeoutMs limit for an answer, in milliseconds
+   * @param failures bad answers in a row that make a worker unhealthy, at least 1
    */
-  public HealthChecks(ModelFleets fleets, EventLoop loop, long intervalMs, long timeoutMs) {
+  public HealthChecks(
+      ModelFleets fleets, EventLoop loop, long intervalMs, long timeoutMs, int failures) {
     this.fleets = fleets;
     this.loop = loop;
     this.intervalMs = intervalMs;
     this.timeoutMs = timeoutMs;
+    this.failures = failures;
   }
 
   /**
@@ -91,8 +94,8 @@ public final class HealthChecks {
     private Runnable afterFirst;
     private int bad;
 
-    /** Whether the last bad answers are only missing. */
-    private boolean late;
+    /** The worst of the last checks since a good one. */
+    private WorkerHealth worst = WorkerHealth.GOOD;
 
     Check(FleetWorker worker, Runnable afterFirst) {
       this.worker = worker;
@@ -101,11 +104,12 @@ public final class HealthChecks {
 
     void run() {
       if (!closed) {
-        get(HEALTH, (status, body) -> onHealth(status));
+        get(HEALTH, (status, body) -> get(MODELS, this::onModels));
       }
     }
 
-    private void get(String target, EngineQuestion.Receiver receiver) {
+    /** Asks, and goes on if the answer is good. */
+    private void get(String target, EngineQuestion.Receiver good) {
       long askedNs = System.nanoTime();
       EngineQuestion.get(
           worker.upstream(),
@@ -114,39 +118,46 @@ public final class HealthChecks {
           MAX_REPLY_BYTES,
           timeoutMs,
           (status, body) -> {
-            if (status != OK) {
-              boolean missing = status == EngineQuestion.NO_ANSWER && isOver(askedNs);
-              late = missing && (late || bad == 0);
+            if (status == OK) {
+              good.onAnswer(status, body);
+            } else {
+              bad(found(status, askedNs), problem(target, status));
             }
-            receiver.onAnswer(status, body);
           });
     }
 
-    /** Whether the limit for an answer has passed. */
-    private boolean isOver(long askedNs) {
-      return System.nanoTime() - askedNs >= TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+    private WorkerHealth found(int status, long askedNs) {
+      if (EngineQuestion.isRefused(status)) {
+        return WorkerHealth.REFUSED;
+      }
+      return switch (status) {
+        case EngineQuestion.NO_CONNECTION -> WorkerHealth.UNREACHABLE;
+        case EngineQuestion.NO_ANSWER -> missing(askedNs);
+        default -> WorkerHealth.FAILING;
+      };
     }
 
-    private void onHealth(int status) {
-      if (status == OK) {
-        get(MODELS, this::onModels);
-      } else {
-        done(false, EngineQuestion.problem(HEALTH, status));
-      }
+    /** An answer that is missing is late only if the engine had the whole time. */
+    private WorkerHealth missing(long askedNs) {
+      return System.nanoTime() - askedNs >= TimeUnit.MILLISECONDS.toNanos(timeoutMs)
+          ? WorkerHealth.LATE
+          : WorkerHealth.FAILING;
+    }
+
+    private String problem(String target, int status) {
+      String problem = EngineQuestion.problem(target, status);
+      return EngineQuestion.isRefused(status)
+          ? problem + "; " + worker.spec().keyRemedy()
+          : problem;
     }
 
     private void onModels(int status, byte[] body) {
-      if (status != OK) {
-        done(false, EngineQuestion.problem(MODELS, status));
-        return;
-      }
       ModelList models = ModelList.parse(body);
       if (models.names().isEmpty()) {
-        late = false;
-        done(false, "no model in the answer to GET " + MODELS);
+        bad(WorkerHealth.FAILING, "no model in the answer to GET " + MODELS);
       } else if (worker.healthy()) {
         onFacts(models, worker.facts());
-        done(true, "");
+        good();
       } else {
         long askedNs = System.nanoTime();
         WorkerProbe.ask(
@@ -155,10 +166,7 @@ public final class HealthChecks {
             loop,
             timeoutMs,
             facts -> onRecovered(models, facts),
-            problem -> {
-              late &= isOver(askedNs);
-              done(false, problem);
-            });
+            problem -> bad(missing(askedNs), problem));
       }
     }
 
@@ -174,7 +182,7 @@ public final class HealthChecks {
      */
     private void awaitForgetting(long polls) {
       if (polls <= 0 || fleets.hasForgotten(worker)) {
-        done(true, "");
+        good();
       } else {
         loop.after(FORGET_POLL_MS, () -> awaitForgetting(polls - 1));
       }
@@ -190,26 +198,57 @@ public final class HealthChecks {
       }
     }
 
-    private void done(boolean good, String problem) {
-      boolean before = worker.healthy();
-      bad = good ? 0 : bad + 1;
-      late &= !good;
-      if (good && !before) {
+    private void good() {
+      boolean unused = worker.takeAnswering();
+      worker.problem("");
+      becomeHealthy("it serves " + worker.models());
+      next();
+    }
+
+    private void becomeHealthy(String because) {
+      bad = 0;
+      worst = WorkerHealth.GOOD;
+      if (!worker.healthy()) {
         worker.onHealthy();
         loggedReasons.clear();
-        LOG.info("worker {} is healthy and serves {}", worker.name(), worker.models());
-      } else if (before && bad >= BAD_ANSWERS) {
-        worker.onUnhealthy(late);
+        LOG.info("worker {} is healthy: {}", worker.name(), because);
+      }
+    }
+
+    private void bad(WorkerHealth found, String problem) {
+      bad++;
+      worst = worst.or(found);
+      boolean answers = worker.takeAnswering();
+      if (worst == WorkerHealth.LATE && answers && worker.hasAnswered()) {
+        worker.problem(problem + ", but it answers requests");
+        if (loggedReasons.add(worker.problem())) {
+          LOG.warn("worker {}: {}", worker.name(), worker.problem());
+        }
+        becomeHealthy("it answers requests");
+      } else {
+        worker.problem(problem);
+        becomeUnhealthy(problem);
+      }
+      next();
+    }
+
+    private void becomeUnhealthy(String problem) {
+      if (!worker.healthy()) {
+        worker.onUnhealthy(worst);
+        if (loggedReasons.add(problem)) {
+          LOG.warn("worker {} is not healthy yet: {}", worker.name(), problem);
+        }
+      } else if (bad >= failures) {
+        worker.onUnhealthy(worst);
         fleets.onUnhealthy(worker);
         loggedReasons.add(problem);
         LOG.warn("worker {} is unhealthy: {}", worker.name(), problem);
-      } else if (!good && !before && loggedReasons.add(problem)) {
-        LOG.warn("worker {} is not healthy yet: {}", worker.name(), problem);
       }
-      if (!worker.healthy() && !late) {
-        worker.onUnhealthy(false); // it answers now, but badly, or refuses
-      }
-      if (!late) {
+    }
+
+    /** The first check is over unless its answer is late. */
+    private void next() {
+      if (worst != WorkerHealth.LATE) {
         Runnable first = afterFirst;
         afterFirst = () -> {};
         first.run();

@@ -2,6 +2,7 @@ package io.kvasir.gateway.route;
 
 import io.kvasir.gateway.worker.WorkerFacts;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -11,6 +12,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Reading is O(1) and takes no lock.
  */
 public final class ModelFleets implements AutoCloseable {
+
+  private static final int SHOWN_PROBLEMS = 3;
 
   private final List<FleetWorker> workers;
   private final Ejection ejection;
@@ -100,14 +104,14 @@ public final class ModelFleets implements AutoCloseable {
   }
 
   /**
-   * {@return whether at least one worker that serves a model is healthy, or may only be too busy to
-   * say so}
+   * {@return whether at least one worker that serves a model is healthy, or may serve all the same
+   * because few workers are left}
    */
   public boolean ready() {
     boolean panics = ejection.panics(workers, "");
     return workers.stream()
         .filter(worker -> !worker.models().isEmpty())
-        .anyMatch(worker -> worker.healthy() || (panics && worker.isLate()));
+        .anyMatch(worker -> worker.healthy() || (panics && worker.mayServe()));
   }
 
   /** {@return how many workers have not answered since the gateway started} */
@@ -117,6 +121,24 @@ public final class ModelFleets implements AutoCloseable {
       silent += worker.hasAnswered() ? 0 : 1;
     }
     return silent;
+  }
+
+  /**
+   * {@return what is wrong with the workers that are not healthy, by name, in words; of the first
+   * few if there are many}
+   *
+   * @param among the workers
+   */
+  public static String problems(Collection<FleetWorker> among) {
+    List<FleetWorker> bad = among.stream().filter(worker -> !worker.healthy()).toList();
+    String shown =
+        bad.stream()
+            .limit(SHOWN_PROBLEMS)
+            .map(worker -> worker.name() + ": " + worker.problem())
+            .collect(Collectors.joining("; "));
+    return bad.size() > SHOWN_PROBLEMS
+        ? shown + "; and " + (bad.size() - SHOWN_PROBLEMS) + " more"
+        : shown;
   }
 
   /**

@@ -21,7 +21,7 @@ final class TokenFlight {
     /** Whether the engine has failed, and not only had too little time. */
     boolean failed() {
       return switch (status) {
-        case EngineQuestion.NO_ANSWER -> wholeLimit;
+        case EngineQuestion.NO_ANSWER, EngineQuestion.NO_CONNECTION -> wholeLimit;
         case EngineQuestion.TOO_LARGE -> true;
         default -> status >= SERVER_ERROR;
       };

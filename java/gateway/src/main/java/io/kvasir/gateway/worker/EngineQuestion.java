@@ -27,6 +27,11 @@ public final class EngineQuestion implements ReplyListener {
   /** Status of an answer with more bytes than were allowed. */
   public static final int TOO_LARGE = -1;
 
+  /** Status of a question that could not be sent, because the engine accepts no connection. */
+  public static final int NO_CONNECTION = -2;
+
+  private static final int UNAUTHORIZED = 401;
+  private static final int FORBIDDEN = 403;
   private static final int TOO_MANY_REQUESTS = 429;
   private static final int SERVER_ERROR = 500;
   private static final int NOT_IMPLEMENTED = 501;
@@ -38,7 +43,8 @@ public final class EngineQuestion implements ReplyListener {
     /**
      * The question is over.
      *
-     * @param status the HTTP status, {@link #NO_ANSWER} or {@link #TOO_LARGE}
+     * @param status the HTTP status, {@link #NO_ANSWER}, {@link #TOO_LARGE} or {@link
+     *     #NO_CONNECTION}
      * @param body the body; empty without an answer and for one that is too large
      */
     void onAnswer(int status, byte[] body);
@@ -124,7 +130,19 @@ public final class EngineQuestion implements ReplyListener {
    */
   public static boolean isAnswer(int status) {
     return status == NOT_IMPLEMENTED
-        || (status != NO_ANSWER && status != TOO_MANY_REQUESTS && status < SERVER_ERROR);
+        || (status != NO_ANSWER
+            && status != NO_CONNECTION
+            && status != TOO_MANY_REQUESTS
+            && status < SERVER_ERROR);
+  }
+
+  /**
+   * {@return whether an engine demands a key that a question did not present}
+   *
+   * @param status the status of the answer
+   */
+  public static boolean isRefused(int status) {
+    return status == UNAUTHORIZED || status == FORBIDDEN;
   }
 
   /**
@@ -137,6 +155,7 @@ public final class EngineQuestion implements ReplyListener {
     return switch (status) {
       case NO_ANSWER -> "no answer to GET " + target;
       case TOO_LARGE -> "the answer to GET " + target + " is too large";
+      case NO_CONNECTION -> "no connection for GET " + target;
       default -> "the answer to GET " + target + " has status " + status;
     };
   }
@@ -179,7 +198,7 @@ public final class EngineQuestion implements ReplyListener {
     if (!over && failure.kind() == Kind.STALE_CONNECTION && !request.newConnection()) {
       call = upstream.send(request.onNewConnection(), this, loop);
     } else {
-      finish(NO_ANSWER);
+      finish(failure.kind() == Kind.CONNECT ? NO_CONNECTION : NO_ANSWER);
     }
   }
 

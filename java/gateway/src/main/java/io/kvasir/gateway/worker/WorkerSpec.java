@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  *     gives each event to one reader only
  * @param forwardPasses where ranks publish the metrics of their steps: one pattern for all, or one
  *     for each; empty if they do not
+ * @param apiKey what the engine demands of its clients; null if nothing is stated
  */
 public record WorkerSpec(
     URI url,
@@ -30,7 +31,8 @@ public record WorkerSpec(
     int blockSize,
     @Nullable EventOptions events,
     boolean poll,
-    List<EndpointPattern> forwardPasses) {
+    List<EndpointPattern> forwardPasses,
+    @Nullable ApiKey apiKey) {
 
   /** The key of {@link #forwardPasses()}. */
   static final String FORWARD_PASSES = "forward_pass_metrics";
@@ -119,21 +121,31 @@ public record WorkerSpec(
         0,
         null,
         false,
-        List.of());
+        List.of(),
+        null);
   }
 
   /**
    * Parses {@code URL[,KEY=VALUE]...}. The keys are {@code flavor}, {@code ranks}, {@code events},
    * {@code replay}, {@code topic}, {@code bind}, {@code block_size}, {@code lb}, {@code
-   * rank_offset}, {@code ranks_per_node}, {@code poll} and {@code forward_pass_metrics}; {@code
-   * events}, {@code replay} and the last one can be repeated, once for each rank.
+   * rank_offset}, {@code ranks_per_node}, {@code poll}, {@code forward_pass_metrics}, {@code
+   * api_key}, {@code api_key_file} and {@code api_key_env}; {@code events}, {@code replay} and
+   * {@code forward_pass_metrics} can be repeated, once for each rank. A key's file or variable is
+   * read at once.
    *
    * @param text the description
    * @return the worker
    * @throws IllegalArgumentException naming the part that is wrong and what is allowed
    */
   public static WorkerSpec parse(String text) {
-    return new WorkerSpecParser(text).parse();
+    return new WorkerSpecParser(text, System::getenv).parse();
+  }
+
+  /** {@return the remedy where the engine refuses the gateway's questions, in words} */
+  public String keyRemedy() {
+    return apiKey == null
+        ? "the engine demands a key: give the worker api_key_file or api_key_env"
+        : "the engine refuses the worker's api_key";
   }
 
   /** {@return the worker's name in logs and metrics: host, port and path} */

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the description of a worker: {@code URL[,KEY=VALUE]...}. Used once, by one thread. */
@@ -18,6 +20,10 @@ final class WorkerSpecParser {
 
   /** Most tokens of a block. */
   private static final int MAX_BLOCK_SIZE = 1 << 20;
+
+  private static final String API_KEY = "api_key";
+  private static final String API_KEY_FILE = "api_key_file";
+  private static final String API_KEY_ENV = "api_key_env";
 
   private static final Set<String> LISTS = Set.of("events", "replay", WorkerSpec.FORWARD_PASSES);
   private static final List<String> KEYS =
@@ -33,14 +39,20 @@ final class WorkerSpecParser {
           "rank_offset",
           "ranks_per_node",
           "poll",
-          WorkerSpec.FORWARD_PASSES);
+          WorkerSpec.FORWARD_PASSES,
+          API_KEY,
+          API_KEY_FILE,
+          API_KEY_ENV);
 
   private final String url;
+  private final UnaryOperator<@Nullable String> environment;
   private final Map<String, List<String>> values = new LinkedHashMap<>();
 
-  WorkerSpecParser(String text) {
+  /** The environment has the variables' values, null for those that are not set. */
+  WorkerSpecParser(String text, UnaryOperator<@Nullable String> environment) {
     String[] parts = text.split(",", -1);
     this.url = parts[0];
+    this.environment = environment;
     for (int i = 1; i < parts.length; i++) {
       int equals = parts[i].indexOf('=');
       String key = equals < 0 ? parts[i] : parts[i].substring(0, equals);
@@ -48,9 +60,7 @@ final class WorkerSpecParser {
         throw new IllegalArgumentException(
             "must be URL[,KEY=VALUE]... with the keys "
                 + String.join(", ", KEYS)
-                + ", not '"
-                + Errors.shown(text)
-                + "'");
+                + unknown(parts[i - 1], equals < 0 ? null : key));
       }
       List<String> all = values.computeIfAbsent(key, any -> new ArrayList<>());
       if (!all.isEmpty() && !LISTS.contains(key)) {
@@ -61,6 +71,15 @@ final class WorkerSpecParser {
       }
       all.add(parts[i].substring(equals + 1));
     }
+  }
+
+  /** What is wrong with a part, without its value and the one before, which can be secrets. */
+  private String unknown(String before, @Nullable String key) {
+    int equals = before.indexOf('=');
+    String name = equals < 0 ? "the URL" : before.substring(0, equals);
+    return key == null || name.equals(API_KEY)
+        ? "; what follows " + Errors.shown(name) + " has none of them"
+        : "; unknown at " + Errors.shown(withoutSecrets(url)) + ": '" + Errors.shown(key) + "'";
   }
 
   WorkerSpec parse() {
@@ -75,7 +94,25 @@ final class WorkerSpecParser {
         number("block_size", 1, MAX_BLOCK_SIZE, 0),
         events(),
         flag("poll"),
-        patterns(WorkerSpec.FORWARD_PASSES));
+        patterns(WorkerSpec.FORWARD_PASSES),
+        apiKey());
+  }
+
+  private @Nullable ApiKey apiKey() {
+    String written = text(API_KEY);
+    String file = text(API_KEY_FILE);
+    String variable = text(API_KEY_ENV);
+    if (Stream.of(API_KEY, API_KEY_FILE, API_KEY_ENV).filter(values::containsKey).count() > 1) {
+      throw new IllegalArgumentException(
+          "only one of api_key, api_key_file and api_key_env must be given");
+    }
+    if (file != null) {
+      return ApiKey.ofFile(API_KEY_FILE, file);
+    }
+    if (variable != null) {
+      return ApiKey.ofVariable(API_KEY_ENV, variable, environment);
+    }
+    return written == null ? null : ApiKey.of(API_KEY, written);
   }
 
   private @Nullable EventOptions events() {
@@ -163,6 +200,11 @@ final class WorkerSpecParser {
       // refused below
     }
     throw new IllegalArgumentException(
-        "the URL must be http://host:port, not '" + Errors.shown(url) + "'");
+        "the URL must be http://host:port, not '" + Errors.shown(withoutSecrets(url)) + "'");
+  }
+
+  /** A URL without the parts in which it can have a password or a key. */
+  private static String withoutSecrets(String url) {
+    return url.replaceFirst("//[^/]*@", "//...@").replaceFirst("[?#].*", "?...");
   }
 }

@@ -158,15 +158,16 @@ class RequestFaultsTest {
   @Test
   void fewHealthyWorkersMeanPanic() {
     List<FleetWorker> fleet = TestWorkers.healthy(4, SETTINGS);
-    fleet.get(0).onUnhealthy(true);
-    fleet.get(1).onUnhealthy(false);
+    fleet.get(0).onUnhealthy(WorkerHealth.LATE);
+    fleet.get(1).onUnhealthy(WorkerHealth.UNREACHABLE);
     assertThat(ejection.panics(fleet, "m")).isFalse();
     assertThat(fleet.get(0).takes(false, 0)).isFalse();
-    fleet.get(2).onUnhealthy(true);
+    fleet.get(2).onUnhealthy(WorkerHealth.FAILING);
     assertThat(ejection.panics(fleet, "m")).isTrue();
     assertThat(ejection.panics(fleet, "another")).isFalse();
     assertThat(fleet.get(0).takes(true, 0)).as("late").isTrue();
-    assertThat(fleet.get(1).takes(true, 0)).as("says that it is not healthy").isFalse();
+    assertThat(fleet.get(1).takes(true, 0)).as("unreachable").isFalse();
+    assertThat(fleet.get(2).takes(true, 0)).as("fails its checks").isTrue();
     assertThat(fleet.get(3).takes(true, 0)).isTrue();
   }
 
@@ -174,7 +175,7 @@ class RequestFaultsTest {
   void lateWorkersWhoseRequestsFailRestWithoutAShare() {
     List<FleetWorker> fleet = TestWorkers.healthy(4, SETTINGS);
     for (FleetWorker worker : fleet.subList(0, 3)) {
-      worker.onUnhealthy(true);
+      worker.onUnhealthy(WorkerHealth.LATE);
       for (int i = 0; i < 2; i++) {
         fail(fleet, worker, REFUSED);
       }

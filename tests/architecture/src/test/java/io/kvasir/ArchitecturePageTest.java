@@ -44,7 +44,7 @@ class ArchitecturePageTest {
           if (names.group(2) == null) {
             packages.add(prefix);
           } else {
-            for (String room : names.group(2).split(", ")) {
+            for (String room : names.group(2).split(", ", -1)) {
               packages.add(prefix.isEmpty() ? room : prefix + "." + room);
             }
           }
@@ -62,7 +62,8 @@ class ArchitecturePageTest {
           .forEach(
               folder ->
                   found
-                      .computeIfAbsent("java/" + folder.split("/")[1], module -> new TreeSet<>())
+                      .computeIfAbsent(
+                          "java/" + folder.split("/", -1)[1], module -> new TreeSet<>())
                       .add(folder.substring(folder.indexOf("io/kvasir/") + 10).replace('/', '.')));
     }
     assertThat(listed).isEqualTo(found);
@@ -81,10 +82,10 @@ class ArchitecturePageTest {
       } else if (!line.startsWith(" ")) {
         continue;
       }
-      for (String chain : line.substring(line.indexOf(':') + 1).strip().split(" {3,}")) {
+      for (String chain : line.substring(line.indexOf(':') + 1).strip().split(" {3,}", -1)) {
         List<String[]> parts =
-            Stream.of(chain.split("<-"))
-                .map(part -> part.replaceAll("[{} ]", "").split(","))
+            Stream.of(chain.split("<-", -1))
+                .map(part -> part.replaceAll("[{} ]", "").split(",", -1))
                 .toList();
         for (int i = 1; i < parts.size(); i++) {
           for (String user : parts.get(i)) {

@@ -60,7 +60,7 @@ class ProbesTest {
         TestGateway gateway = TestGateway.of(engine).healthEveryMs(20).start()) {
       int port = gateway.gateway().port();
       int admin = gateway.gateway().adminPort();
-      engine.healthy(false);
+      engine.kill();
       Await.until(() -> status(port, "GET", "/readyz") == 503);
       assertThat(status(port, "HEAD", "/ready")).isEqualTo(503);
       assertThat(status(admin, "HEAD", "/readyz")).isEqualTo(503);

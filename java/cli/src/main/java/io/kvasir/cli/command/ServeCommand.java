@@ -64,6 +64,8 @@ import picocli.CommandLine.Option;
 @Heading(Heading.GATEWAY)
 public final class ServeCommand extends DeclaredOptions implements Callable<Integer> {
 
+  private static final int DEFAULT_RECORD_MB = 4096;
+
   private final Console console;
   private final Machine machine;
   private final Interrupts interrupts;
@@ -82,7 +84,8 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
                   + " engines' block events, for replay --recording (default: none).");
 
   private final Declared<Integer> recordMax =
-      integer("--record-max-mb", "4096", 1, 1 << 20).help(37, "Size at which the recording ends");
+      integer("--record-max-mb", null, 1, 1 << 20)
+          .help(37, "Size at which the recording ends (default: 4096).");
 
   @Option(
       names = "--check",
@@ -174,7 +177,8 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
       return TrafficRecording.NONE;
     }
     try {
-      return TrafficRecording.open(record.value(), (long) recordMax.value() << 20);
+      return TrafficRecording.open(
+          record.value(), (long) recordMax.orElse(DEFAULT_RECORD_MB) << 20);
     } catch (IOException e) {
       throw new UsageException("--record", "cannot be opened: " + Errors.reason(e));
     }

@@ -2,6 +2,7 @@ package io.kvasir.cli;
 
 import io.kvasir.cli.command.CommandRunner;
 import io.kvasir.cli.terminal.Console;
+import io.kvasir.cli.terminal.ErrorStream;
 import io.kvasir.cli.terminal.Interrupts;
 import io.kvasir.cli.terminal.LabelledErrors;
 import io.kvasir.cli.terminal.Machine;
@@ -15,6 +16,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class Main {
 
   private static final String VERBOSE = "--verbose";
+  private static final int NOTE_MS = 1_000;
 
   private Main() {}
 
@@ -27,11 +29,12 @@ public final class Main {
     if (List.of(args).contains(VERBOSE)) {
       System.setProperty("org.slf4j.simpleLogger.defaultLogLevel", "debug");
     }
+    LabelledErrors.install(System.getenv());
     Console console =
         new Console(
             System.in,
             new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)),
-            LabelledErrors.install(System.getenv()),
+            ErrorStream.install(),
             Boolean.getBoolean("kvasir.terminal"),
             System.getenv());
     AtomicBoolean done = new AtomicBoolean();
@@ -39,6 +42,7 @@ public final class Main {
     Runtime.getRuntime().addShutdownHook(new Thread(() -> endEarly(done, console, interrupts)));
     int exitCode = new CommandRunner(console, Machine.local(), interrupts).run(args);
     done.set(true);
+    console.drainErrors();
     System.exit(exitCode);
   }
 
@@ -46,9 +50,23 @@ public final class Main {
   private static void endEarly(AtomicBoolean done, Console console, Interrupts interrupts) {
     if (!done.get()) {
       if (!interrupts.isExpected()) {
-        console.note((console.terminal() ? "\n" : "") + "interrupted");
+        noteInterruption(console);
       }
-      Runtime.getRuntime().halt(interrupts.end());
+      int exitCode = interrupts.end();
+      console.drainErrors();
+      Runtime.getRuntime().halt(exitCode);
+    }
+  }
+
+  /** On a thread of its own, because standard error may not be read. */
+  private static void noteInterruption(Console console) {
+    Thread note = new Thread(() -> console.note((console.terminal() ? "\n" : "") + "interrupted"));
+    note.setDaemon(true);
+    note.start();
+    try {
+      note.join(NOTE_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }

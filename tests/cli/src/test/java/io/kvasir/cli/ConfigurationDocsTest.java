@@ -58,6 +58,7 @@ class ConfigurationDocsTest {
       Map.ofEntries(
           Map.entry("--trace", "a path"),
           Map.entry("--recording", "a path"),
+          Map.entry("--trace-time-unit", "one of s, ms, us, ns"),
           Map.entry("--config", "a path; not in a file itself"),
           Map.entry("--device", "auto, cpu, cuda, cuda:0,1 or cuda:local"),
           Map.entry("--master-addr", "a host"),
@@ -137,7 +138,7 @@ class ConfigurationDocsTest {
       report.get("config").fieldNames().forEachRemaining(reported::add);
       report.fieldNames().forEachRemaining(reported::add);
     }
-    reported.add("traceBlockTokens"); // of a trace
+    reported.addAll(List.of("traceBlockTokens", "traceTimeUnit")); // of a trace
     assertThat(reported).contains("workers", "fleetRouter", "fleetRouterArgs");
 
     assertThat(options())

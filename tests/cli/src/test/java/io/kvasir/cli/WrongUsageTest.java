@@ -59,6 +59,8 @@ class WrongUsageTest {
         "replay --trace x --sessions 3 | --sessions does not apply to a trace",
         "replay --workload uniform --sessions 3 | --sessions does not apply to --workload uniform",
         "replay --trace-block-tokens 16 | --trace-block-tokens needs --trace",
+        "replay --trace-time-unit s | --trace-time-unit needs --trace",
+        "replay --trace x --trace-time-unit minutes | --trace-time-unit must be one of s, ms, us, ns, not 'minutes'",
         "replay --workload uniform --rate 0.001 --speed 0.001 | --rate makes the replay last about 2.0e+09 s of modelled time; it may last 1e+09",
         "replay --rate 0.000001 --sessions 2000 | --rate makes the replay last about 2.0e+09 s of modelled time; it may last 1e+09",
         "replay --think-seconds 1000000 --sessions 1000 --turns 5 --concurrency 4 | --think-seconds makes the replay last about 1.3e+09 s of modelled time; it may last 1e+09",

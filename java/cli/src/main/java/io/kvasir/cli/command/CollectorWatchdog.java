@@ -78,6 +78,7 @@ final class CollectorWatchdog {
             limit,
             message -> {
               console.note(message);
+              console.drainErrors();
               Runtime.getRuntime().halt(ExitCode.FAILED);
             });
     Thread thread = new Thread(watchdog::watch, "kvasir-collector-watchdog");

@@ -90,6 +90,7 @@ public final class EngineCommand extends DeclaredOptions implements Callable<Int
 
   @Override
   public Integer call() throws IOException, InterruptedException {
+    console.detachErrors();
     EmbeddedSettings settings = embedded.settings();
     Optional<EventSettings> standInFor = standIn.settings(host.value(), settings.ranks(), sources);
     int wanted = port.value();

@@ -15,6 +15,7 @@ import io.kvasir.simulator.replay.ReplayMode;
 import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
+import io.kvasir.simulator.trace.TraceUnits;
 import io.kvasir.simulator.workload.TraceRequests;
 import java.io.IOException;
 import java.io.InputStream;
@@ -134,7 +135,7 @@ final class PolicyCases extends DeclaredOptions {
     double jitter = jitterSeconds.orElse(DEFAULT_JITTER_SECONDS);
     List<Requests> all = new ArrayList<>();
     for (String file : traces) {
-      Trace trace = TraceReader.read(Values.path("--trace", file), 512);
+      Trace trace = TraceReader.read(Values.path("--trace", file), TraceUnits.OF_FILE);
       Traffic played =
           Traffic.jittered(
               new TraceRequests(trace, Conversations.infer(trace)),

@@ -118,6 +118,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
 
   @Override
   public Integer call() throws Exception {
+    console.detachErrors();
     GatewaySettings settings = options.settings();
     if (model.file().isPresent()) {
       ModelEngineSettings file = embedded.modelSettings(model.file().get(), sources);
@@ -152,7 +153,7 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
   private int run(GatewaySettings settings, Supplier<List<LocalWorker>> local, String workers)
       throws IOException, InterruptedException {
     Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
-    Thread.setDefaultUncaughtExceptionHandler(new LastResort());
+    Thread.setDefaultUncaughtExceptionHandler(new LastResort(this::halt));
     try (OutputStream log = openLog();
         TrafficRecording recording = openRecording()) {
       try (Gateway gateway = start(settings, local.get(), log, recording)) {
@@ -166,6 +167,14 @@ public final class ServeCommand extends DeclaredOptions implements Callable<Inte
       return ExitCode.DONE;
     } finally {
       Thread.setDefaultUncaughtExceptionHandler(before);
+    }
+  }
+
+  private void halt(int status) {
+    try {
+      console.drainErrors();
+    } finally {
+      Runtime.getRuntime().halt(status);
     }
   }
 

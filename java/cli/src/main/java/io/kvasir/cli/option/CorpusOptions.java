@@ -8,6 +8,7 @@ import io.kvasir.cli.terminal.ProgressBar;
 import io.kvasir.model.Errors;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
+import io.kvasir.simulator.trace.TraceUnits;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -15,7 +16,6 @@ import java.util.List;
 /** Options of the queries and block events that indexes are measured on. */
 public final class CorpusOptions extends DeclaredOptions {
 
-  private static final int TRACE_BLOCK_TOKENS = 512;
   static final String PER_RANK = "per-rank";
   static final String SHARED = "shared";
 
@@ -61,7 +61,7 @@ public final class CorpusOptions extends DeclaredOptions {
     if (!trace.isGiven()) {
       throw new UsageException("--trace", "must be given");
     }
-    Trace rows = TraceReader.read(trace.value(), TRACE_BLOCK_TOKENS);
+    Trace rows = TraceReader.read(trace.value(), TraceUnits.OF_FILE);
     try (ProgressBar progress = new ProgressBar("corpus", console)) {
       return CorpusGenerator.generate(
           rows, shape, (done, planned) -> progress.at(done, done, planned, 0));

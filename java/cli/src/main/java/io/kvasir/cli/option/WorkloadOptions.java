@@ -5,6 +5,7 @@ import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.RecordedTraffic;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
+import io.kvasir.simulator.trace.TraceUnits;
 import io.kvasir.simulator.workload.ClosedLoop;
 import io.kvasir.simulator.workload.MultiTurn;
 import io.kvasir.simulator.workload.OpenLoop;
@@ -35,14 +36,20 @@ public final class WorkloadOptions extends DeclaredOptions {
 
   private static final String TRACE = "--trace";
   private static final String RECORDING = "--recording";
+  private static final String BLOCK_TOKENS = "--trace-block-tokens";
+  private static final String TIME_UNIT = "--trace-time-unit";
 
   private final Declared<Path> trace =
       path(TRACE)
           .help(1, "Trace to replay: Mooncake JSON lines or Azure CSV; also as .gz, .xz or .zst.");
 
   private final Declared<Integer> traceBlockTokens =
-      integer("--trace-block-tokens", "512", 1, Trace.MAX_TOKENS)
-          .help(2, "Tokens for each id of the trace");
+      integer(BLOCK_TOKENS, null, 1, Trace.MAX_TOKENS)
+          .help(2, "Tokens for each id of the trace (default: 512, with chat_id in the trace 16).");
+
+  private final Declared<TraceUnits.Time> traceTimeUnit =
+      choice(TIME_UNIT, null, TraceUnits.Time.class)
+          .help(2, "Unit of its timestamps: s, ms, us, ns (default: ms, with chat_id s).");
 
   private final Declared<Path> recording =
       path(RECORDING).help(2, "Recording of serve --record to replay.");
@@ -94,17 +101,20 @@ public final class WorkloadOptions extends DeclaredOptions {
     long chosenSeed = seed.value();
     if (trace.isGiven()) {
       generated.refuseAllBut("a trace", name -> false, isFlag);
-      return planTrace(
-          TraceReader.read(trace.value(), traceBlockTokens.value()), chosenSeed, console);
+      TraceUnits units =
+          new TraceUnits(
+              traceBlockTokens.isGiven() ? traceBlockTokens.value() : null,
+              traceTimeUnit.isGiven() ? traceTimeUnit.value() : null);
+      return planTrace(TraceReader.read(trace.value(), units), chosenSeed, console);
     }
     if (recording.isGiven()) {
       generated.refuseAllBut("a recording", name -> false, isFlag);
-      refuse("--trace-block-tokens", "needs --trace", isFlag);
+      refuseUnits(isFlag);
       return planTrace(RecordedTraffic.read(recording.value()), chosenSeed, console);
     }
     GeneratedOptions.Kind kind = workload.value();
     generated.refuseAllBut("--workload " + Values.id(kind), kind::has, isFlag);
-    refuse("--trace-block-tokens", "needs --trace", isFlag);
+    refuseUnits(isFlag);
     if (isFlag.test("--speed") && !rate.isGiven()) {
       throw new UsageException("--speed", "needs --trace or --rate");
     }
@@ -193,6 +203,11 @@ public final class WorkloadOptions extends DeclaredOptions {
     } else if (settings.beats("--concurrency", "--rate")) {
       rate.clear();
     }
+  }
+
+  private static void refuseUnits(Predicate<String> isFlag) {
+    refuse(BLOCK_TOKENS, "needs --trace", isFlag);
+    refuse(TIME_UNIT, "needs --trace", isFlag);
   }
 
   private static void refuse(String option, String rule, Predicate<String> isFlag) {

@@ -59,6 +59,20 @@ public record Console(
     err.println(line);
   }
 
+  /** From now on, notes and logs do not wait until standard error is read; for servers. */
+  public void detachErrors() {
+    if (err instanceof ErrorStream stream) {
+      stream.detach();
+    }
+  }
+
+  /** Waits until detached notes and logs are written, for at most a second. */
+  public void drainErrors() {
+    if (err instanceof ErrorStream stream) {
+      stream.drain();
+    }
+  }
+
   /** Writes bytes. */
   public interface Writer {
 

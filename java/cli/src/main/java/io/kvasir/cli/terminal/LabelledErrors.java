@@ -27,9 +27,8 @@ public final class LabelledErrors extends FilterOutputStream {
    * Labels standard error, unless this process is alone.
    *
    * @param environment the environment's variables
-   * @return standard error
    */
-  public static PrintStream install(Map<String, String> environment) {
+  public static void install(Map<String, String> environment) {
     try {
       Launch.of(environment)
           .filter(launch -> launch.size() > 1)
@@ -42,7 +41,6 @@ public final class LabelledErrors extends FilterOutputStream {
     } catch (IllegalArgumentException e) {
       // Reported where the launch matters.
     }
-    return System.err;
   }
 
   @Override

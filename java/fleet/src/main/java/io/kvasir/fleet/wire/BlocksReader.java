@@ -48,6 +48,7 @@ final class BlocksReader {
       case KV_CACHE_SPEC_KIND -> readText(blocks.kind());
       case KV_CACHE_SPEC_SLIDING_WINDOW -> blocks.setWindow(reader.smallInteger(Integer.MAX_VALUE));
       case MM_KEYS -> imageKeysAt = readLater();
+      case LOCALITY -> readLocality();
     }
   }
 
@@ -185,6 +186,17 @@ final class BlocksReader {
   private void readMedium() throws SkipException {
     int length = readTextOrNil();
     blocks.setMedium(reader.bytes(), reader.valueFrom(), reader.valueFrom() + length);
+  }
+
+  /** What is no text states no locality. */
+  private void readLocality() throws SkipException {
+    int begin = reader.position();
+    if (reader.next() == WireType.TEXT) {
+      int from = reader.valueFrom();
+      blocks.setLocality(reader.bytes(), from, from + reader.length());
+    }
+    reader.seek(begin);
+    reader.skip();
   }
 
   private void readText(WireText text) throws SkipException {

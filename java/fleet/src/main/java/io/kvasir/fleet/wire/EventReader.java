@@ -135,7 +135,26 @@ final class EventReader {
     if (slots > 2) {
       fields.read(WireField.GROUP_IDX);
     }
-    return Math.min(slots, 3);
+    int read = Math.min(slots, 3);
+    for (; read < slots; read++) {
+      if (!readLocality()) {
+        reader.skip();
+      }
+    }
+    return read;
+  }
+
+  /** Reads the next slot if it is a locality. */
+  private boolean readLocality() throws SkipException {
+    int begin = reader.position();
+    boolean text = reader.next() == WireType.TEXT;
+    int from = reader.valueFrom();
+    boolean found = text && WireBlocks.isLocality(reader.bytes(), from, from + reader.length());
+    reader.seek(begin);
+    if (found) {
+      fields.read(WireField.LOCALITY);
+    }
+    return found;
   }
 
   private int readStoredSlots(int slots) throws SkipException {
@@ -181,7 +200,7 @@ final class EventReader {
 
   /**
    * In this order, but each may be absent: keys of the blocks, keys of their images, index of the
-   * group, its kind, its window.
+   * group, its kind, its window, the locality.
    */
   private void readTail(int slots) throws SkipException {
     boolean keysRead = false;
@@ -197,8 +216,10 @@ final class EventReader {
         fields.read(groupRead ? WireField.KV_CACHE_SPEC_SLIDING_WINDOW : WireField.GROUP_IDX);
         groupRead = true;
       } else if (type == WireType.TEXT) {
-        fields.read(WireField.KV_CACHE_SPEC_KIND);
-        groupRead = true;
+        if (!readLocality()) {
+          fields.read(WireField.KV_CACHE_SPEC_KIND);
+          groupRead = true;
+        }
       } else {
         reader.skip();
       }

@@ -111,7 +111,9 @@ public final class RankEvents implements WireListener {
 
   @Override
   public void onStored(WireBlocks blocks) {
-    if (!follows(blocks)) {
+    if (blocks.remote()) {
+      skips.add(SkipCause.REMOTE);
+    } else if (!follows(blocks)) {
       skips.add(SkipCause.OTHER_GROUP);
     } else if (blocks.tokenCount() == 0 && tier(blocks) != 0 && blocks.blockCount() > 0) {
       events.add(new BlockEvent.Aliased(handles(blocks), engineHashes(blocks)));
@@ -127,7 +129,9 @@ public final class RankEvents implements WireListener {
 
   @Override
   public void onRemoved(WireBlocks blocks) {
-    if (blocks.group() >= 0 && otherGroups.get(blocks.group())) {
+    if (blocks.remote()) {
+      skips.add(SkipCause.REMOTE);
+    } else if (blocks.group() >= 0 && otherGroups.get(blocks.group())) {
       skips.add(SkipCause.OTHER_GROUP);
     } else if (blocks.blockCount() > 0) {
       events.add(new BlockEvent.Removed(null, handles(blocks)));

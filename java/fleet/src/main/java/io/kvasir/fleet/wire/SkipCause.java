@@ -19,5 +19,7 @@ public enum SkipCause {
   /** The number of tokens is not the number of blocks times the block size. */
   TOKEN_COUNT,
   /** The event is about a cache group that does not keep whole prefixes. Not an error. */
-  OTHER_GROUP
+  OTHER_GROUP,
+  /** The event is about a store that is not the worker's own. Not an error. */
+  REMOTE
 }

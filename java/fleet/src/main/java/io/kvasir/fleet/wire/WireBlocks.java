@@ -13,6 +13,8 @@ public final class WireBlocks {
   static final long GPU = 0;
 
   private static final long GPU_TEXT = digestOf("gpu");
+  private static final long LOCAL_TEXT = digestOf("local");
+  private static final long REMOTE_TEXT = digestOf("remote");
 
   private long[] hashes = new long[64];
   private int hashCount;
@@ -22,6 +24,7 @@ public final class WireBlocks {
   private long parent;
   private int blockSize;
   private long medium;
+  private boolean remote;
   private int group;
   private int window;
   private boolean hasLoraId;
@@ -90,6 +93,7 @@ public final class WireBlocks {
     parent = 0;
     blockSize = 0;
     medium = GPU;
+    remote = false;
     group = -1;
     window = 0;
     hasLoraId = false;
@@ -173,6 +177,22 @@ public final class WireBlocks {
   void setMedium(byte[] bytes, int from, int to) {
     long digest = WireHashes.digestIgnoringCase(bytes, from, to);
     medium = from == to || digest == GPU_TEXT ? GPU : digest;
+  }
+
+  /** Whether the blocks are in a store that is not the worker's own, such as a shared one. */
+  boolean remote() {
+    return remote;
+  }
+
+  /** Every place that is stated, except the local one, is remote. */
+  void setLocality(byte[] bytes, int from, int to) {
+    remote = from < to && WireHashes.digestIgnoringCase(bytes, from, to) != LOCAL_TEXT;
+  }
+
+  /** Whether a text is one of the two known localities. */
+  static boolean isLocality(byte[] bytes, int from, int to) {
+    long digest = WireHashes.digestIgnoringCase(bytes, from, to);
+    return digest == LOCAL_TEXT || digest == REMOTE_TEXT;
   }
 
   /** The index of the cache group, -1 for none. */

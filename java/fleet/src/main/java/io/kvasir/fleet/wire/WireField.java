@@ -18,7 +18,8 @@ enum WireField {
   GROUP_IDX,
   KV_CACHE_SPEC_KIND,
   KV_CACHE_SPEC_SLIDING_WINDOW,
-  MM_KEYS;
+  MM_KEYS,
+  LOCALITY;
 
   private static final WireField[] ALL = values();
   private static final byte[][] NAMES = names();
@@ -43,6 +44,6 @@ enum WireField {
 
   /** Whether removed blocks have this field too. */
   boolean ofRemoved() {
-    return this == BLOCK_HASHES || this == MEDIUM || this == GROUP_IDX;
+    return this == BLOCK_HASHES || this == MEDIUM || this == GROUP_IDX || this == LOCALITY;
   }
 }

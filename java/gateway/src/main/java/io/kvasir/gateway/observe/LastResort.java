@@ -25,13 +25,12 @@ public final class LastResort implements Thread.UncaughtExceptionHandler {
 
   private final IntConsumer halt;
 
-  /** Ends the process without further steps, which could need what is missing. */
-  public LastResort() {
-    this(Runtime.getRuntime()::halt);
-  }
-
-  /** The same with another end. */
-  LastResort(IntConsumer halt) {
+  /**
+   * Creates the handler.
+   *
+   * @param halt ends the process with a status, without steps that could need what is missing
+   */
+  public LastResort(IntConsumer halt) {
     this.halt = halt;
   }
 

@@ -6,8 +6,7 @@ import io.netty.buffer.ByteBufUtil;
 /**
  * The tokens of a request as the engine counted them. Immutable.
  *
- * @param inputTokens tokens of the prompt; -1 if unknown. Anthropic's own service leaves out those
- *     of its cache
+ * @param inputTokens tokens of the prompt, cached ones included; -1 if unknown
  * @param outputTokens tokens generated; -1 if unknown
  * @param cachedTokens tokens of the prompt whose KV blocks were reused; -1 if unknown
  */
@@ -17,16 +16,20 @@ public record Usage(int inputTokens, int outputTokens, int cachedTokens) {
   public static final Usage UNKNOWN = new Usage(-1, -1, -1);
 
   /**
-   * Combines two parts of one stream.
+   * Combines two parts of one stream. A part of Anthropic's API may count the cached tokens that
+   * the other part leaves out of the prompt, so the larger prompt counts, and one below its cached
+   * tokens does not include them.
    *
    * @param later the later part
    * @return its numbers, and these where the later part has none
    */
   public Usage then(Usage later) {
-    return new Usage(
-        later.inputTokens < 0 ? inputTokens : later.inputTokens,
-        later.outputTokens < 0 ? outputTokens : later.outputTokens,
-        later.cachedTokens < 0 ? cachedTokens : later.cachedTokens);
+    int cached = later.cachedTokens < 0 ? cachedTokens : later.cachedTokens;
+    int input = Math.max(inputTokens, later.inputTokens);
+    if (input >= 0 && input < cached) {
+      input = (int) Math.min((long) input + cached, Integer.MAX_VALUE);
+    }
+    return new Usage(input, later.outputTokens < 0 ? outputTokens : later.outputTokens, cached);
   }
 
   /**

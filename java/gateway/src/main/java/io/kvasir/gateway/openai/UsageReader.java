@@ -1,6 +1,10 @@
 package io.kvasir.gateway.openai;
 
-/** Reads the value of {@code usage} in any of the APIs. Stateless. */
+/**
+ * Reads the value of {@code usage} in any of the APIs. Anthropic's {@code input_tokens} leaves out
+ * the tokens that were read from the cache or written to it, {@code prompt_tokens} and the {@code
+ * input_tokens} of the Responses API do not. Stateless.
+ */
 final class UsageReader {
 
   private enum Key {
@@ -11,7 +15,8 @@ final class UsageReader {
     PROMPT_TOKENS_DETAILS,
     INPUT_TOKENS_DETAILS,
     CACHED_TOKENS,
-    CACHE_READ_INPUT_TOKENS;
+    CACHE_READ_INPUT_TOKENS,
+    CACHE_CREATION_INPUT_TOKENS;
 
     static final NameTable<Key> TABLE = new NameTable<>(Key.class);
   }
@@ -30,9 +35,12 @@ final class UsageReader {
       json.skip();
       return Usage.UNKNOWN;
     }
+    int prompt = -1;
     int input = -1;
     int output = -1;
     int cached = -1;
+    int read = -1;
+    int created = -1;
     json.beginObject();
     while (json.nextKey()) {
       Key key = Key.TABLE.find(json);
@@ -41,14 +49,25 @@ final class UsageReader {
         continue;
       }
       switch (key) {
-        case PROMPT_TOKENS, INPUT_TOKENS -> input = count(json, input);
+        case PROMPT_TOKENS -> prompt = count(json, prompt);
+        case INPUT_TOKENS -> input = count(json, input);
         case COMPLETION_TOKENS, OUTPUT_TOKENS -> output = count(json, output);
-        case CACHE_READ_INPUT_TOKENS -> cached = count(json, cached);
+        case CACHE_READ_INPUT_TOKENS -> read = count(json, read);
+        case CACHE_CREATION_INPUT_TOKENS -> created = count(json, created);
         case PROMPT_TOKENS_DETAILS, INPUT_TOKENS_DETAILS -> cached = cachedTokens(json, cached);
         case CACHED_TOKENS -> json.skip();
       }
     }
-    return new Usage(input, output, cached);
+    if (prompt < 0) {
+      boolean leavesOutCached = cached < 0 && input >= 0;
+      prompt = leavesOutCached ? sum(input, read, created) : input;
+    }
+    return new Usage(prompt, output, cached < 0 ? read : cached);
+  }
+
+  private static int sum(int input, int read, int created) {
+    long sum = (long) input + Math.max(0, read) + Math.max(0, created);
+    return (int) Math.min(sum, Integer.MAX_VALUE);
   }
 
   private static int cachedTokens(JsonCursor json, int otherwise) throws JsonException {

@@ -3,11 +3,14 @@ package io.kvasir.simulator.trace;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonStreamContext;
 import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.fasterxml.jackson.core.io.JsonEOFException;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import io.kvasir.model.Errors;
 import java.io.IOException;
+import java.util.HashSet;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -15,15 +18,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads Mooncake rows: {@code {"timestamp": ms, "input_length": n, "output_length": n, "hash_ids":
  * [...]}}. In place of {@code hash_ids} a row may have {@code runs}, pairs of a first id and a
- * count, or {@code prompt_token_ids}, the prompt itself, or nothing. It may name its conversation.
- * Other keys are ignored and listed in one warning, since published traces have extra keys.
+ * count, or {@code prompt_token_ids}, the prompt itself, or nothing. It may name its conversation,
+ * in Alibaba's traces by {@link ChatIds}. Other keys are ignored and listed in one warning, since
+ * published traces have extra keys.
  *
  * <p>Not thread-safe.
  */
 final class MooncakeParser implements RowParser {
 
-  private static final long MAX_TIMESTAMP_MS = 9_000_000_000_000L;
-  private static final long NS_PER_MS = 1_000_000;
+  /** Arrivals that are closer on average, over several rows, are probably not in milliseconds. */
+  private static final long LEAST_GAP_NS = 10_000_000;
+
+  private static final long FEW_ROWS = 10;
+  private static final String ROW =
+      "{\"timestamp\": 0, \"input_length\": 900, \"output_length\": 8, \"hash_ids\": [50, 51]}";
   private static final String IDS_MUST_BE = "hash_ids must be an array of integers";
   private static final String RUNS_MUST_BE = "runs must be an array of pairs [first id, count]";
   private static final long MAX_TOKEN = 0xffff_ffffL;
@@ -32,9 +40,12 @@ final class MooncakeParser implements RowParser {
   private static final int MAX_SESSION_CHARACTERS = 256;
 
   private static final JsonFactory JSON =
-      JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
+      JsonFactory.builder().enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS).build();
 
   private final Trace.Builder trace;
+  private final TraceUnits.Time unit;
+  private final boolean unitIsKnown;
+  private final @Nullable ChatIds chats;
   private final Set<String> unknownKeys = new TreeSet<>();
   private int sparseRows;
 
@@ -45,10 +56,28 @@ final class MooncakeParser implements RowParser {
   private int outputTokens;
   private @Nullable String content; // the key that gives the prompt's content
   private @Nullable String session;
+  private long chat;
+  private long parent;
+  private final Set<String> keys = new HashSet<>();
 
-  MooncakeParser(Trace.Builder trace, TraceLine first) {
+  /**
+   * Begins a file.
+   *
+   * @param trace receives the rows
+   * @param first the place of the first row
+   * @param given the unit of timestamps that the user states, or null
+   * @param chats the conversations, or null if rows do not name chats
+   */
+  MooncakeParser(
+      Trace.Builder trace,
+      TraceLine first,
+      TraceUnits.@Nullable Time given,
+      @Nullable ChatIds chats) {
     this.trace = trace;
     this.line = first;
+    this.unit = trace.timeUnit();
+    this.unitIsKnown = given != null || chats != null;
+    this.chats = chats;
   }
 
   @Override
@@ -59,23 +88,62 @@ final class MooncakeParser implements RowParser {
     outputTokens = -1;
     content = null;
     session = null;
+    chat = -1;
+    parent = -1;
+    keys.clear();
+    if (trace.rows() == 0 && text.strip().equals("{")) {
+      throw line.invalid("each line must be a whole JSON object; this object has several lines");
+    }
     try (JsonParser json = JSON.createParser(text)) {
-      parseObject(json);
-    } catch (JsonEOFException e) {
-      throw line.invalid("the JSON object is cut short", e);
-    } catch (JsonProcessingException e) {
-      throw line.invalid("not a JSON object: " + oneLine(e.getOriginalMessage()), e);
+      parseValid(json);
     } catch (InvalidTraceException e) {
       throw e;
     } catch (IOException e) {
-      throw line.invalid("not a JSON object", e);
+      throw line.invalid("each line must be a JSON object like " + ROW, e);
     }
     checkWhole();
+    if (chats != null && chat >= 0) {
+      String named = chats.conversation(chat, parent);
+      session = session == null ? named : session;
+    }
     trace.addRow(arrivalNs, inputTokens, outputTokens, session);
+  }
+
+  private void parseValid(JsonParser json) throws IOException {
+    try {
+      parseObject(json);
+    } catch (JsonEOFException e) {
+      throw line.invalid("the JSON object is cut short", e);
+    } catch (StreamConstraintsException e) {
+      throw line.invalid(
+          "has a name, number or text that is too long, or is nested too deeply" + in(json), e);
+    } catch (JsonProcessingException e) {
+      throw line.invalid(
+          "is not valid JSON" + in(json) + "; each line must be a JSON object like " + ROW, e);
+    }
+  }
+
+  /** Names the field that is being read. */
+  private static String in(JsonParser json) {
+    String field = null;
+    for (JsonStreamContext at = json.getParsingContext(); at != null; at = at.getParent()) {
+      field = at.getCurrentName() == null ? field : at.getCurrentName();
+    }
+    return field == null ? "" : " in " + Errors.shown(field);
   }
 
   @Override
   public void finish() {
+    long last = trace.rows() - 1L;
+    long span = trace.lastArrivalNs() - trace.firstArrivalNs();
+    if (!unitIsKnown && trace.rows() >= FEW_ROWS && span > 0 && span < last * LEAST_GAP_NS) {
+      trace.warn(
+          "arrivals look like seconds: "
+              + trace.rows()
+              + " requests in "
+              + span / (double) unit.ns()
+              + " ms; --trace-time-unit s reads seconds, and ms confirms milliseconds");
+    }
     if (!unknownKeys.isEmpty()) {
       trace.warn("ignored keys: " + String.join(", ", unknownKeys));
     }
@@ -94,6 +162,9 @@ final class MooncakeParser implements RowParser {
     }
     while (json.nextToken() == JsonToken.FIELD_NAME) {
       String key = json.currentName();
+      if (!keys.add(key)) {
+        throw line.invalid("each field may occur only once, not twice as " + Errors.shown(key));
+      }
       JsonToken value = json.nextToken();
       switch (key) {
         case "timestamp" -> arrivalNs = timestampNs(json, value);
@@ -103,10 +174,9 @@ final class MooncakeParser implements RowParser {
         case "runs" -> readRuns(json, value);
         case "prompt_token_ids" -> readTokens(json, value);
         case "session", "session_id", "conversation_id" -> readSession(json, value, key);
-        default -> {
-          unknownKeys.add(key);
-          json.skipChildren();
-        }
+        case ChatIds.CHAT -> chat = chatId(json, value, key);
+        case ChatIds.PARENT -> parent = chatId(json, value, key);
+        default -> ignore(json, key);
       }
     }
     if (json.nextToken() != null) {
@@ -114,38 +184,66 @@ final class MooncakeParser implements RowParser {
     }
   }
 
-  private long timestampNs(JsonParser json, JsonToken value) throws IOException {
+  private void ignore(JsonParser json, String key) throws IOException {
+    unknownKeys.add(key);
+    json.skipChildren();
+  }
+
+  private long timestampNs(JsonParser json, @Nullable JsonToken value) throws IOException {
     if (value == null || !value.isNumeric()) {
-      throw line.invalid("timestamp must be a number of milliseconds");
+      throw line.invalid("timestamp must be a number of " + unit.plural());
     }
-    double ms = json.getDoubleValue();
-    if (!(ms >= 0 && ms <= MAX_TIMESTAMP_MS)) {
+    double time = json.getDoubleValue();
+    if (!(time >= 0 && time <= unit.max())) {
       throw line.invalid(
           "timestamp must be 0 to "
-              + MAX_TIMESTAMP_MS
-              + " milliseconds, not "
-              + Errors.shown(json.getText()));
+              + unit.max()
+              + " "
+              + unit.plural()
+              + ", not "
+              + Errors.shown(json.getText())
+              + (time > unit.max() && time <= TraceUnits.Time.NS.max()
+                  ? "; --trace-time-unit us or ns reads smaller units"
+                  : ""));
     }
     long ns =
         value == JsonToken.VALUE_NUMBER_INT
-            ? json.getLongValue() * NS_PER_MS
-            : Math.round(ms * NS_PER_MS);
+            ? json.getLongValue() * unit.ns()
+            : Math.round(time * unit.ns());
     if (ns < trace.lastArrivalNs()) {
       throw line.invalid(
           "timestamp must not go back: "
               + Errors.shown(json.getText())
               + " after "
-              + (double) trace.lastArrivalNs() / NS_PER_MS);
+              + (double) trace.lastArrivalNs() / unit.ns());
     }
     return ns;
   }
 
   private int length(JsonParser json, JsonToken value, String key, int minimum) throws IOException {
-    if (value == JsonToken.VALUE_NUMBER_INT
-        && json.getNumberType() != JsonParser.NumberType.BIG_INTEGER) {
-      return line.inRange(key, json.getLongValue(), minimum, Trace.MAX_TOKENS);
+    Long length = RowNumbers.integer(json, value);
+    if (length == null) {
+      throw line.invalid(key + " must be an integer from " + minimum + " to " + Trace.MAX_TOKENS);
     }
-    throw line.invalid(key + " must be an integer from " + minimum + " to " + Trace.MAX_TOKENS);
+    return line.inRange(key, length, minimum, Trace.MAX_TOKENS);
+  }
+
+  /** An id of a chat; -1 for none, which tables also write as null or NaN. */
+  private long chatId(JsonParser json, JsonToken value, String key) throws IOException {
+    if (chats == null) {
+      ignore(json, key);
+      return -1;
+    }
+    Long id = isMissing(json, value) ? Long.valueOf(-1) : RowNumbers.integer(json, value);
+    if (id == null) {
+      throw line.invalid(key + " must be an integer, -1 for none");
+    }
+    return id;
+  }
+
+  private static boolean isMissing(JsonParser json, JsonToken value) throws IOException {
+    return value == JsonToken.VALUE_NULL
+        || (value == JsonToken.VALUE_NUMBER_FLOAT && Double.isNaN(json.getDoubleValue()));
   }
 
   private void readIds(JsonParser json, JsonToken value) throws IOException {
@@ -153,12 +251,12 @@ final class MooncakeParser implements RowParser {
       throw line.invalid(IDS_MUST_BE);
     }
     only("hash_ids");
-    for (JsonToken id = json.nextToken(); id != JsonToken.END_ARRAY; id = json.nextToken()) {
-      if (id != JsonToken.VALUE_NUMBER_INT
-          || json.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
+    for (JsonToken each = json.nextToken(); each != JsonToken.END_ARRAY; each = json.nextToken()) {
+      Long id = RowNumbers.id(json, each);
+      if (id == null) {
         throw line.invalid(IDS_MUST_BE);
       }
-      trace.addId(json.getLongValue());
+      trace.addId(id);
     }
   }
 
@@ -186,11 +284,11 @@ final class MooncakeParser implements RowParser {
   }
 
   private long integerOfRun(JsonParser json) throws IOException {
-    if (json.nextToken() != JsonToken.VALUE_NUMBER_INT
-        || json.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
+    Long integer = RowNumbers.id(json, json.nextToken());
+    if (integer == null) {
       throw line.invalid(RUNS_MUST_BE);
     }
-    return json.getLongValue();
+    return integer;
   }
 
   private void readTokens(JsonParser json, JsonToken value) throws IOException {
@@ -199,14 +297,11 @@ final class MooncakeParser implements RowParser {
       throw line.invalid(TOKENS_MUST_BE);
     }
     for (JsonToken id = json.nextToken(); id != JsonToken.END_ARRAY; id = json.nextToken()) {
-      boolean integer =
-          id == JsonToken.VALUE_NUMBER_INT
-              && json.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
-      long token = integer ? json.getLongValue() : -1;
-      if (token < 0 || token > MAX_TOKEN) {
+      Long token = RowNumbers.integer(json, id);
+      if (token == null || token < 0 || token > MAX_TOKEN) {
         throw line.invalid(TOKENS_MUST_BE);
       }
-      trace.addToken((int) token);
+      trace.addToken(token.intValue());
     }
   }
 
@@ -214,12 +309,11 @@ final class MooncakeParser implements RowParser {
     if (session != null) {
       throw line.invalid("session, session_id and conversation_id exclude each other");
     }
-    if (value == JsonToken.VALUE_NULL) {
+    if (isMissing(json, value)) {
       return;
     }
     if (value == JsonToken.START_OBJECT || value == JsonToken.START_ARRAY) {
-      unknownKeys.add(key);
-      json.skipChildren();
+      ignore(json, key);
       return;
     }
     boolean plain = value == JsonToken.VALUE_STRING || value == JsonToken.VALUE_NUMBER_INT;
@@ -285,11 +379,7 @@ final class MooncakeParser implements RowParser {
 
   private void present(String key, boolean present) throws InvalidTraceException {
     if (!present) {
-      throw line.invalid(key + " is missing");
+      throw line.invalid(key + " is missing" + ForeignRows.hint(keys));
     }
-  }
-
-  private static String oneLine(String message) {
-    return message.replaceAll("\\s+", " ");
   }
 }

@@ -37,6 +37,7 @@ public final class Trace {
   private final String file;
   private final Format format;
   private final int blockTokens;
+  private final TraceUnits.Time timeUnit;
   private final long[] arrivalNs;
   private final int[] inputTokens;
   private final int[] outputTokens;
@@ -53,6 +54,7 @@ public final class Trace {
     this.file = builder.file;
     this.format = builder.format;
     this.blockTokens = builder.blockTokens;
+    this.timeUnit = builder.timeUnit;
     this.arrivalNs = builder.arrivalNs.toLongArray();
     this.inputTokens = builder.inputTokens.toIntArray();
     this.outputTokens = builder.outputTokens.toIntArray();
@@ -83,6 +85,11 @@ public final class Trace {
   /** {@return the number of tokens per id, at least 1; the last id of a row may stand for fewer} */
   public int blockTokens() {
     return blockTokens;
+  }
+
+  /** {@return the unit of the file's timestamps, if they are numbers} */
+  public TraceUnits.Time timeUnit() {
+    return timeUnit;
   }
 
   /** {@return the number of requests, at least 1} */
@@ -227,6 +234,7 @@ public final class Trace {
     private final String file;
     private final Format format;
     private final int blockTokens;
+    private TraceUnits.Time timeUnit = TraceUnits.Time.MS;
     private final LongArrayList arrivalNs = new LongArrayList();
     private final IntArrayList inputTokens = new IntArrayList();
     private final IntArrayList outputTokens = new IntArrayList();
@@ -250,6 +258,15 @@ public final class Trace {
       return blockTokens;
     }
 
+    Builder timeUnit(TraceUnits.Time unit) {
+      timeUnit = unit;
+      return this;
+    }
+
+    TraceUnits.Time timeUnit() {
+      return timeUnit;
+    }
+
     int rows() {
       return arrivalNs.size();
     }
@@ -259,6 +276,11 @@ public final class Trace {
      */
     long lastArrivalNs() {
       return arrivalNs.isEmpty() ? Long.MIN_VALUE : arrivalNs.getLong(arrivalNs.size() - 1);
+    }
+
+    /** The first row's arrival, in the file's own time; only if there is a row. */
+    long firstArrivalNs() {
+      return arrivalNs.getLong(0);
     }
 
     void addId(long id) {

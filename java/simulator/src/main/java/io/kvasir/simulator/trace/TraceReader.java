@@ -1,6 +1,5 @@
 package io.kvasir.simulator.trace;
 
-import io.kvasir.model.Checks;
 import io.kvasir.model.Errors;
 import java.io.BufferedReader;
 import java.io.FileNotFoundException;
@@ -27,19 +26,18 @@ public final class TraceReader {
    * Reads and validates a whole file, as a stream. O(bytes).
    *
    * @param file the file; gzip, xz and zstd are recognised by their first bytes
-   * @param blockTokens tokens per id of a Mooncake row, at least 1
+   * @param units the units of JSON lines
    * @return the rows
    * @throws InvalidTraceException if the file is missing, empty or truncated, or a line is invalid
    * @throws IOException if a plain file cannot be read to its end
    */
-  public static Trace read(Path file, int blockTokens) throws IOException {
-    Checks.atLeast("blockTokens", blockTokens, 1);
+  public static Trace read(Path file, TraceUnits units) throws IOException {
     if (Files.isDirectory(file)) {
       throw new InvalidTraceException(Errors.shown(file) + ": is a directory, not a trace");
     }
     try (BufferedReader lines =
         new BufferedReader(new InputStreamReader(Compression.open(file), StandardCharsets.UTF_8))) {
-      return readLines(file.toString(), lines, blockTokens);
+      return readLines(file.toString(), lines, units);
     } catch (NoSuchFileException | FileNotFoundException e) {
       throw new InvalidTraceException(Errors.shown(file) + ": no such file", e);
     } catch (AccessDeniedException e) {
@@ -47,7 +45,7 @@ public final class TraceReader {
     }
   }
 
-  private static Trace readLines(String file, BufferedReader lines, int blockTokens)
+  private static Trace readLines(String file, BufferedReader lines, TraceUnits units)
       throws IOException {
     long number = 1;
     String text = nextLine(file, lines, number);
@@ -62,9 +60,12 @@ public final class TraceReader {
     }
     TraceLine first = new TraceLine(file, number);
     Trace.Format format = formatOf(first, text);
-    Trace.Builder trace = new Trace.Builder(file, format, blockTokens);
+    boolean chats = format == Trace.Format.MOONCAKE && ChatIds.areNamedIn(text);
+    Trace.Builder trace = builder(file, format, units, chats);
     RowParser parser =
-        format == Trace.Format.AZURE ? new AzureParser(trace) : new MooncakeParser(trace, first);
+        format == Trace.Format.AZURE
+            ? new AzureParser(trace)
+            : new MooncakeParser(trace, first, units.time(), chats ? new ChatIds() : null);
     if (format == Trace.Format.AZURE) {
       text = nextLine(file, lines, ++number); // skips the header
     }
@@ -79,6 +80,28 @@ public final class TraceReader {
     }
     parser.finish();
     return trace.build();
+  }
+
+  private static Trace.Builder builder(
+      String file, Trace.Format format, TraceUnits units, boolean chats) {
+    Integer blockTokens = units.blockTokens();
+    if (blockTokens == null) {
+      blockTokens = chats ? TraceUnits.CHAT_BLOCK_TOKENS : TraceUnits.BLOCK_TOKENS;
+    }
+    TraceUnits.Time time = units.time();
+    if (time == null) {
+      time = chats ? TraceUnits.Time.S : TraceUnits.Time.MS;
+    }
+    Trace.Builder trace = new Trace.Builder(file, format, blockTokens).timeUnit(time);
+    if (chats) {
+      trace.warn(
+          "rows have chat_id and parent_chat_id, so timestamps are read as "
+              + time.plural()
+              + " (--trace-time-unit), and ids as "
+              + blockTokens
+              + " tokens (--trace-block-tokens)");
+    }
+    return trace;
   }
 
   /** Reads a line. Damaged compressed data throws an I/O exception at an arbitrary line. */
@@ -100,8 +123,11 @@ public final class TraceReader {
     if (text.startsWith("{")) {
       return Trace.Format.MOONCAKE;
     }
-    if (text.replace(" ", "").equalsIgnoreCase(AzureParser.HEADER)) {
+    if (AzureParser.plain(text).equalsIgnoreCase(AzureParser.HEADER)) {
       return Trace.Format.AZURE;
+    }
+    if (text.startsWith("[")) {
+      throw line.invalid("is a JSON array; each line must be a JSON object (Mooncake)");
     }
     throw line.invalid(
         "must be a JSON object (Mooncake) or the header " + AzureParser.HEADER + " (Azure)");

@@ -6,7 +6,9 @@ import io.kvasir.model.TokenSource;
 import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.TokenExpansion;
 import io.kvasir.simulator.trace.Trace;
+import io.kvasir.simulator.trace.TraceUnits;
 import io.kvasir.timing.StepTiming;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -53,6 +55,10 @@ public final class TraceRequests implements RequestSequence {
               trace.blockTokens(),
               "conversations",
               conversations.count());
+    }
+    if (trace.timeUnit() != TraceUnits.Time.MS) {
+      String unit = trace.timeUnit().name().toLowerCase(Locale.ROOT);
+      parameters = Parameters.of(parameters, "traceTimeUnit", unit);
     }
     return parameters;
   }

@@ -8,6 +8,7 @@ import io.kvasir.fleet.index.ChangeStatus;
 import io.kvasir.fleet.index.PrefixIndex;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
+import io.kvasir.simulator.trace.TraceUnits;
 import it.unimi.dsi.fastutil.longs.LongOpenHashSet;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -156,6 +157,6 @@ class CorpusTest {
     }
     Path file = folder.resolve("trace.jsonl");
     Files.write(file, lines);
-    return TraceReader.read(file, 512);
+    return TraceReader.read(file, TraceUnits.OF_FILE);
   }
 }

@@ -163,6 +163,49 @@ class RankEventsTest {
   }
 
   @Test
+  void blocksOfAStoreThatWorkersShareAreNotHeld() {
+    decode(
+        stored(HASHES, null, TOKENS, BLOCK, "medium", "STORAGE", "locality", "REMOTE"),
+        stored(HASHES, null, List.of(), 0, "locality", "remote", "medium", "storage"));
+    assertThat(matched()).isZero();
+    assertThat(rank.skips().of(SkipCause.REMOTE)).isEqualTo(2);
+
+    decode(stored(HASHES, null, TOKENS, BLOCK, "medium", "STORAGE", "locality", "LOCAL"));
+    assertThat(matched()).isEqualTo(3);
+    decode(removed(HASHES, "medium", "STORAGE", "locality", "REMOTE"));
+    assertThat(matched()).as("the local copy stays").isEqualTo(3);
+    decode(removed(HASHES, "medium", "STORAGE", "locality", "LOCAL"));
+    assertThat(matched()).isZero();
+    decode(stored(HASHES, null, TOKENS, BLOCK, "medium", "STORAGE", "locality", null));
+    assertThat(matched()).as("a place that is not stated").isEqualTo(3);
+  }
+
+  @Test
+  void eventsInTheFormOfArraysHaveAPlaceToo() {
+    List<Object> stored = new ArrayList<>(Arrays.asList("BlockStored", HASHES, null, TOKENS));
+    stored.addAll(Arrays.asList(BLOCK, null, "STORAGE", null, null, 0, "full_attention", null));
+    List<Object> local = new ArrayList<>(stored);
+    local.add("LOCAL");
+    stored.add("REMOTE");
+    decode(stored);
+    assertThat(matched()).isZero();
+
+    decode(local);
+    assertThat(matched()).isEqualTo(3);
+    decode(Arrays.asList("BlockRemoved", HASHES, "STORAGE", 0, "REMOTE"));
+    assertThat(matched()).isEqualTo(3);
+    decode(Arrays.asList("BlockRemoved", HASHES, "STORAGE", 0, "LOCAL"));
+    assertThat(matched()).isZero();
+  }
+
+  @Test
+  void aPlaceThatIsNeitherLocalNorKnownIsNotTheWorkersOwn() {
+    decode(stored(HASHES, null, TOKENS, BLOCK, "medium", "STORAGE", "locality", "RACK"));
+
+    assertThat(matched()).isZero();
+  }
+
+  @Test
   void everyTierHoldsItsCopy() {
     decode(stored(HASHES, null, TOKENS, BLOCK, "medium", "gpu"));
     List<BlockEvent> events =

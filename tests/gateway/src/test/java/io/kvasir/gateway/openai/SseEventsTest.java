@@ -313,7 +313,15 @@ class SseEventsTest {
         "{'usage':{'prompt_tokens':7,'prompt_tokens_details':{'cached_tokens':5}}}|7|-1|5",
         "{'usage':{'prompt_tokens':7,'prompt_tokens_details':null}}|7|-1|-1",
         "{'type':'message_start','message':{'usage':{'input_tokens':7,'output_tokens':1,"
-            + "'cache_read_input_tokens':5}}}|7|1|5",
+            + "'cache_read_input_tokens':5}}}|12|1|5",
+        "{'type':'message_delta','usage':{'cache_creation_input_tokens':100,'input_tokens':7,"
+            + "'cache_read_input_tokens':5,'output_tokens':3}}|112|3|5",
+        "{'usage':{'input_tokens':7,'cache_read_input_tokens':null,'output_tokens':3}}|7|3|-1",
+        "{'usage':{'input_tokens':7,'cache_read_input_tokens':0,'output_tokens':3}}|7|3|0",
+        "{'usage':{'input_tokens':2147483647,'cache_read_input_tokens':5}}|2147483647|-1|5",
+        "{'usage':{'prompt_tokens':7,'cache_read_input_tokens':5}}|7|-1|5",
+        "{'usage':{'input_tokens':7,'input_tokens_details':{'cached_tokens':5},"
+            + "'cache_read_input_tokens':5}}|7|-1|5",
         "{'type':'message_delta','delta':{},'usage':{'output_tokens':3}}|-1|3|-1",
         "{'type':'response.completed','response':{'usage':{'input_tokens':7,'output_tokens':3,"
             + "'input_tokens_details':{'cached_tokens':5}}}}|7|3|5",
@@ -342,6 +350,15 @@ class SseEventsTest {
   @Test
   void laterUsageCompletesEarlier() {
     assertThat(new Usage(7, 1, 5).then(new Usage(-1, 3, -1))).isEqualTo(new Usage(7, 3, 5));
+  }
+
+  @Test
+  void cachedTokensAreNeverMoreThanThePrompt() {
+    Usage complete = new Usage(7, 3, 5);
+
+    assertThat(new Usage(7, 1, 5).then(new Usage(2, 3, -1))).isEqualTo(complete);
+    assertThat(new Usage(2, 1, -1).then(new Usage(-1, 3, 5))).isEqualTo(complete);
+    assertThat(new Usage(0, 1, -1).then(new Usage(7, 3, 5))).isEqualTo(complete);
   }
 
   @ParameterizedTest

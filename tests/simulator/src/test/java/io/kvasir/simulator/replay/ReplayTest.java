@@ -17,6 +17,7 @@ import io.kvasir.simulator.trace.Conversations;
 import io.kvasir.simulator.trace.TokenExpansion;
 import io.kvasir.simulator.trace.Trace;
 import io.kvasir.simulator.trace.TraceReader;
+import io.kvasir.simulator.trace.TraceUnits;
 import io.kvasir.simulator.workload.ClosedLoop;
 import io.kvasir.simulator.workload.IntRange;
 import io.kvasir.simulator.workload.LognormalTokens;
@@ -240,7 +241,8 @@ class ReplayTest {
 
   @Test
   void theSyntheticTraceIsServedWithinItsBound() throws IOException {
-    Trace trace = TraceReader.read(SharedTraces.require("synthetic_trace.jsonl.xz"), 512);
+    Trace trace =
+        TraceReader.read(SharedTraces.require("synthetic_trace.jsonl.xz"), TraceUnits.OF_FILE);
     Workload workload = new OpenLoop(new TraceRequests(trace, Conversations.infer(trace)), 1);
 
     ReplayResult result =

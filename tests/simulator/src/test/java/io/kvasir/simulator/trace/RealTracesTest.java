@@ -13,7 +13,8 @@ class RealTracesTest {
 
   @Test
   void conversationTraceHasItsFigures() throws IOException {
-    Trace trace = TraceReader.read(SharedTraces.require("conversation_trace.jsonl.xz"), 512);
+    Trace trace =
+        TraceReader.read(SharedTraces.require("conversation_trace.jsonl.xz"), TraceUnits.OF_FILE);
     Conversations conversations = Conversations.infer(trace);
 
     assertThat(trace.format()).isEqualTo(Trace.Format.MOONCAKE);
@@ -30,7 +31,8 @@ class RealTracesTest {
 
   @Test
   void syntheticTraceHasItsFigures() throws IOException {
-    Trace trace = TraceReader.read(SharedTraces.require("synthetic_trace.jsonl.xz"), 512);
+    Trace trace =
+        TraceReader.read(SharedTraces.require("synthetic_trace.jsonl.xz"), TraceUnits.OF_FILE);
     Conversations conversations = Conversations.infer(trace);
 
     assertThat(trace.rows()).isEqualTo(3_993);
@@ -42,7 +44,9 @@ class RealTracesTest {
 
   @Test
   void azureTraceHasArrivalsAndLengthsOnly() throws IOException {
-    Trace trace = TraceReader.read(SharedTraces.require("AzureLLMInferenceTrace_conv.csv.xz"), 512);
+    Trace trace =
+        TraceReader.read(
+            SharedTraces.require("AzureLLMInferenceTrace_conv.csv.xz"), TraceUnits.OF_FILE);
 
     assertThat(trace.format()).isEqualTo(Trace.Format.AZURE);
     assertThat(trace.rows()).isEqualTo(19_366);

@@ -24,6 +24,9 @@ import org.tukaani.xz.XZOutputStream;
 
 class TraceReaderTest {
 
+  private static final String LIKE =
+      "{\"timestamp\": 0, \"input_length\": 900, \"output_length\": 8, \"hash_ids\": [50, 51]}";
+
   private static final String GOOD =
       "{\"timestamp\": 5, \"input_length\": 1000, \"output_length\": 3, \"hash_ids\": [7, 8]}\n";
 
@@ -67,7 +70,7 @@ class TraceReaderTest {
     Path file = folder.resolve("trace-of-" + compression);
     Files.write(file, compressed(compression, GOOD.repeat(500)));
 
-    assertThat(TraceReader.read(file, 512).rows()).isEqualTo(500);
+    assertThat(TraceReader.read(file, TraceUnits.OF_FILE).rows()).isEqualTo(500);
   }
 
   @ParameterizedTest
@@ -77,7 +80,7 @@ class TraceReaderTest {
     Path file = folder.resolve("trace.jsonl." + compression);
     Files.write(file, Arrays.copyOf(whole, whole.length - 20));
 
-    assertThatThrownBy(() -> TraceReader.read(file, 512))
+    assertThatThrownBy(() -> TraceReader.read(file, TraceUnits.OF_FILE))
         .isInstanceOf(InvalidTraceException.class)
         .hasMessageMatching(
             "(?s).*trace\\.jsonl\\.\\w+:\\d+: the file is damaged or cut short: (the data ends too early|Truncated source)");
@@ -89,7 +92,7 @@ class TraceReaderTest {
       quoteCharacter = '\0',
       value = {
         "{\"timestamp\": 6, \"input_length\": 10, \"outp | the JSON object is cut short",
-        "nonsense | not a JSON object: Unrecognized token 'nonsense': was expecting (JSON String, Number, Array, Object or token 'null', 'true' or 'false')",
+        "nonsense | is not valid JSON; each line must be a JSON object like LIKE",
         "[1] | each line must be a JSON object",
         "ROW {} | each line must be one JSON object and nothing else",
         "{\"timestamp\": 4, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp must not go back: 4 after 5.0",
@@ -118,7 +121,19 @@ class TraceReaderTest {
         "{\"input_length\": 10, \"output_length\": 1, \"hash_ids\": []} | timestamp is missing",
         "{\"timestamp\": 6, \"output_length\": 1, \"hash_ids\": []} | input_length is missing",
         "{\"timestamp\": 6, \"input_length\": 10, \"hash_ids\": []} | output_length is missing",
-        "{\"timestamp\": 6, \"timestamp\": 7} | not a JSON object: Duplicate field 'timestamp'",
+        "{\"timestamp\": 6, \"input_length\": 1x, \"output_length\": 1} | is not valid JSON in input_length; each line must be a JSON object like LIKE",
+        "{\"timestamp\": NaN, \"input_length\": 10, \"output_length\": 1} | timestamp must be 0 to 9000000000000 milliseconds, not NaN",
+        "{\"timestamp\": 1753780607550317897, \"input_length\": 10, \"output_length\": 1} | timestamp must be 0 to 9000000000000 milliseconds, not 1753780607550317897; --trace-time-unit us or ns reads smaller units",
+        "{\"timestamp\": 6, \"input_length\": NaN, \"output_length\": 1} | input_length must be an integer from 1 to 16777216",
+        "{\"timestamp\": 6, \"input_length\": -Infinity, \"output_length\": 1} | input_length must be an integer from 1 to 16777216",
+        "{\"timestamp\": 6, \"input_length\": 1e30, \"output_length\": 1} | input_length must be an integer from 1 to 16777216",
+        "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": [NaN]} | hash_ids must be an array of integers",
+        "{\"timestamp\": 6, \"input_length\": 10, \"output_length\": 1, \"hash_ids\": [1.8446744073709552e19]} | hash_ids must be an array of integers",
+        "{\"id\": \"trace_0001\", \"block_size\": 64, \"requests\": [{\"t\": 0.0, \"in\": 71175}]} | timestamp is missing; requests holds a whole conversation, as in Weka's traces; expected a request a line, with timestamp, input_length, output_length and hash_ids",
+        "{\"t\": 0.0, \"type\": \"n\", \"in\": 71175, \"out\": 169, \"hash_ids\": [1]} | timestamp is missing; t, in and out are the fields of Weka's traces; expected a request a line, with timestamp, input_length, output_length and hash_ids",
+        "{\"timestamp\": 6, \"input\": \"Hello\", \"output\": \"Hi\", \"session_id\": 0} | input_length is missing; input holds text, as in LMCache's traces; expected a request a line, with timestamp, input_length, output_length and hash_ids",
+        "{\"session_id\": \"a\", \"input\": [{\"role\": \"user\"}], \"output_length\": 52, \"pre_gap\": 0.1} | timestamp is missing; input holds text, as in LMCache's traces; expected a request a line, with timestamp, input_length, output_length and hash_ids",
+        "{\"timestamp\": 6, \"timestamp\": 7} | each field may occur only once, not twice as timestamp",
         "{\"timestamp\": 6, \"input_length\": 512, \"output_length\": 1, \"hash_ids\": [1, 2]} | hash_ids must list at most 1 ids for input_length 512 at 512 tokens an id (--trace-block-tokens), not 2",
       })
   void aWrongLineIsNamedWithItsFieldAndWhatIsAllowed(String line, String problem) {
@@ -126,7 +141,7 @@ class TraceReaderTest {
 
     assertThatThrownBy(() -> read("trace.jsonl", text))
         .isInstanceOf(InvalidTraceException.class)
-        .hasMessage(folder.resolve("trace.jsonl") + ":2: " + problem);
+        .hasMessage(folder.resolve("trace.jsonl") + ":2: " + problem.replace("LIKE", LIKE));
   }
 
   @Test
@@ -138,10 +153,10 @@ class TraceReaderTest {
         .hasMessageEndingWith(
             "trace.jsonl:1: must be a JSON object (Mooncake) or the header"
                 + " TIMESTAMP,ContextTokens,GeneratedTokens (Azure)");
-    assertThatThrownBy(() -> TraceReader.read(folder.resolve("none.jsonl"), 512))
+    assertThatThrownBy(() -> TraceReader.read(folder.resolve("none.jsonl"), TraceUnits.OF_FILE))
         .isInstanceOf(InvalidTraceException.class)
         .hasMessageEndingWith("none.jsonl: no such file");
-    assertThatThrownBy(() -> TraceReader.read(folder, 512))
+    assertThatThrownBy(() -> TraceReader.read(folder, TraceUnits.OF_FILE))
         .isInstanceOf(InvalidTraceException.class)
         .hasMessageEndingWith(": is a directory, not a trace");
   }
@@ -177,6 +192,52 @@ class TraceReaderTest {
     assertThat(requests.request(2).leadingTokens(2)).startsWith(5, -1);
     assertThat(requests.request(2).promptTokens()).isEqualTo(3);
     assertThat(requests.request(3).tokens()).hasSize(9);
+  }
+
+  @Test
+  void integersMayHaveAFractionOfZeroAndIdsAnySize() throws IOException {
+    Trace trace =
+        read(
+            "trace.jsonl",
+            """
+            {"timestamp": 0.0, "input_length": 1500.0, "output_length": 12.0, "hash_ids": [7.0, 18446744073709551615, 9223372036854775808], "user": NaN}
+            {"timestamp": 1e3, "input_length": 1.5e3, "output_length": 0.0, "runs": [[7.0, 1.0], [18446744073709551615, 1]], "session": NaN}
+            {"timestamp": 2e3, "output_length": 1, "prompt_token_ids": [5.0, 6]}
+            """);
+
+    assertThat(trace.arrivalNs(1)).isEqualTo(1_000_000_000);
+    assertThat(trace.inputTokens(0)).isEqualTo(trace.inputTokens(1)).isEqualTo(1500);
+    assertThat(trace.outputTokens(0)).isEqualTo(12);
+    assertThat(trace.id(0, 0)).isEqualTo(trace.id(1, 0)).isEqualTo(7);
+    assertThat(trace.id(0, 1)).isEqualTo(trace.id(1, 1));
+    assertThat(trace.id(0, 2)).isNotEqualTo(trace.id(0, 1));
+    assertThat(trace.tokens(2)).containsExactly(5, 6);
+    assertThat(trace.namesSessions()).isFalse();
+  }
+
+  @Test
+  void idsOfMoreThan64BitsAreTheSameIfTheirDigitsAre() throws IOException {
+    String ids = "[340282366920938463463374607431768211455, 18446744073709551616]";
+    String row =
+        "{\"timestamp\": 1, \"input_length\": 900, \"output_length\": 1, \"hash_ids\": %s}\n";
+    Trace trace = read("trace.jsonl", row.formatted(ids).repeat(2));
+
+    assertThat(trace.id(1, 0)).isEqualTo(trace.id(0, 0)).isNotEqualTo(trace.id(0, 1));
+    assertThat(trace.blockUpperBound()).isEqualTo(0.5);
+  }
+
+  @Test
+  void otherShapesOfJsonAreRefused() {
+    String digits = "1".repeat(2_000);
+
+    assertThatThrownBy(() -> read("trace.jsonl", LIKE + "\n" + LIKE.replace("[50", "[" + digits)))
+        .hasMessageEndingWith(
+            ":2: has a name, number or text that is too long, or is nested too deeply in hash_ids");
+    assertThatThrownBy(() -> read("trace.jsonl", "{\n\"requests\": []\n}\n"))
+        .hasMessageEndingWith(
+            ":1: each line must be a whole JSON object; this object has several lines");
+    assertThatThrownBy(() -> read("trace.jsonl", "[" + LIKE + "]"))
+        .hasMessageEndingWith(":1: is a JSON array; each line must be a JSON object (Mooncake)");
   }
 
   @Test
@@ -239,6 +300,28 @@ class TraceReaderTest {
   }
 
   @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "\"2023-11-16 18:15:46.68\",\"374\",\"44\"",
+        "2023-11-16T18:15:46.68,374.0,44.0",
+        "2023-11-16T18:15:46.680000000Z,374,44",
+        "\"2023-11-16T20:15:46.68+02:00\", 374 , 44 ",
+        "2023-11-16 20:15:46.68+0200,374,44",
+        "2023-11-16 20:15:46.68+02,374,44e0",
+      })
+  void csvMayBeQuotedAndInIsoFormAsTablesAreWritten(String line) throws IOException {
+    Trace trace =
+        read(
+            "trace.csv",
+            "\"TIMESTAMP\",\"ContextTokens\",\"GeneratedTokens\"\n2023-11-16 18:15:46,1,1\n"
+                + line);
+
+    assertThat(trace.arrivalNs(1)).isEqualTo(680_000_000);
+    assertThat(trace.inputTokens(1)).isEqualTo(374);
+    assertThat(trace.outputTokens(1)).isEqualTo(44);
+  }
+
+  @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
@@ -247,6 +330,10 @@ class TraceReaderTest {
         "2023-11-15 18:15:46,374,44 | TIMESTAMP must not go back: 2023-11-15 18:15:46",
         "1723-11-16 18:15:46,374,44 | TIMESTAMP must not be before 1970: 1723-11-16 18:15:46",
         "2023-11-16 18:15:46,-374,44 | ContextTokens must be an integer from 1 to 16777216, not -374",
+        "2023-11-16 18:15:46,NaN,44 | ContextTokens must be an integer from 1 to 16777216",
+        "2023-11-16 18:15:46,37.5,44 | ContextTokens must be an integer from 1 to 16777216",
+        "2023-11-16 18:15:46,374, | GeneratedTokens must be an integer from 0 to 16777216",
+        "'\"2023-11-16 18:15:46\",\"374\",\"x\"' | GeneratedTokens must be an integer from 0 to 16777216",
         "2023-11-16 18:15:46,374,x | GeneratedTokens must be an integer from 0 to 16777216",
       })
   void aWrongCsvLineIsNamed(String line, String problem) {
@@ -260,7 +347,7 @@ class TraceReaderTest {
   private Trace read(String name, String text) throws IOException {
     Path file = folder.resolve(name);
     Files.writeString(file, text);
-    return TraceReader.read(file, 512);
+    return TraceReader.read(file, TraceUnits.OF_FILE);
   }
 
   private static byte[] compressed(String compression, String text) throws IOException {
